@@ -1,0 +1,129 @@
+"""minigrad: PyTorch's autograd, small enough to read.
+
+Names, rules and error sentences are PyTorch's; write ``import minigrad as mg`` where you would write
+``import torch``. Reading order: tensor.py, dispatch.py, ops/, autograd/graph.py, autograd/engine.py.
+"""
+
+import sys
+import warnings
+
+from . import autograd, nn
+from .autograd import engine, function, gradcheck, grad_mode, graph
+from .autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .dtypes import (
+    bool,
+    double,
+    dtype,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    long,
+    set_default_dtype,
+    short,
+    uint8,
+)
+from .factories import (
+    arange,
+    as_tensor,
+    empty,
+    eye,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    ones,
+    ones_like,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from .ops import (
+    abs,
+    add,
+    argmax,
+    argmin,
+    cat,
+    clone,
+    cos,
+    div,
+    dot,
+    eq,
+    exp,
+    ge,
+    gt,
+    le,
+    log,
+    lt,
+    matmul,
+    mean,
+    mm,
+    mul,
+    mv,
+    ne,
+    neg,
+    pow,
+    reciprocal,
+    relu,
+    rsub,
+    sigmoid,
+    sign,
+    sin,
+    sqrt,
+    stack,
+    sub,
+    sum,
+    t,
+    tanh,
+    unbind,
+    where,
+)
+from .printing import tensor_repr
+from .random import manual_seed, rand, rand_like, randn, randn_like
+from .tensor import Size, Tensor
+
+__version__ = "0.1.0"
+
+# Division by zero and overflow give inf and nan silently, as in PyTorch; NumPy would warn of them.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
+
+Tensor.backward = engine.tensor_backward
+Tensor.__repr__ = tensor_repr
+
+# The public face of minigrad.autograd; see autograd/__init__.py for why it is put on here.
+autograd.backward = engine.backward
+autograd.grad = engine.grad
+autograd.Function = function.Function
+autograd.gradcheck = gradcheck.gradcheck
+autograd.gradgradcheck = gradcheck.gradgradcheck
+autograd.GradcheckError = gradcheck.GradcheckError
+
+# Pictures need Graphviz's packages, which cost more to import than all the rest: they come when asked for.
+_PICTURES = ("draw", "make_dot", "viz")
+
+
+def __getattr__(name: str):
+    if name not in _PICTURES:
+        raise AttributeError(f"module 'minigrad' has no attribute '{name}'")
+    from importlib import import_module
+
+    viz = import_module("minigrad.viz")
+    return viz if name == "viz" else getattr(viz, name)
+
+
+if "IPython" in sys.modules:  # in a notebook: the %%expect magic
+    from . import notebook
+
+    notebook.register()

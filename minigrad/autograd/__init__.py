@@ -1,0 +1,11 @@
+"""Automatic differentiation. The files, in reading order:
+
+    grad_mode.py   is anything recorded at all?
+    graph.py       what is recorded: nodes, edges, saved values
+    engine.py      backward: the walk over the graph
+    function.py    your own operations
+    gradcheck.py   a gradient against finite differences
+
+The public names (``autograd.grad``, ``autograd.Function`` ...) are put here by ``minigrad/__init__.py``,
+because this package is imported before the Tensor that they need exists.
+"""

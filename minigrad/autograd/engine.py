@@ -1,0 +1,365 @@
+"""backward: the walk from the outputs to the leaves.
+
+    1. each output's node is given its gradient (a scalar's is 1);
+    2. the newest node with a gradient is taken: everything that used its output was made later, so
+       its gradient is complete;
+    3. its derivatives turn that gradient into one for each input, which is added to what the input's
+       node has gathered; step 2 again, until no node is waiting;
+    4. leaves come last: AccumulateGrad adds to ``.grad``.
+
+Nothing recurses, so a graph may be a million nodes deep. PyTorch counterparts: ``torch/autograd/__init__.py``
+and ``torch/csrc/autograd/engine.cpp``.
+"""
+
+import threading
+import warnings
+from heapq import heappop, heappush
+
+import numpy as np
+
+from ..messages import CREATE_GRAPH_CYCLE, NO_HISTORY, refuse
+from ..ops.pointwise import to_copy
+from ..ops.shape import sum_to
+from ..tensor import Tensor, wrap
+from .grad_mode import OFF, ON, mode
+from .graph import AccumulateGrad, Node, OutputEdge, gradient_edge
+
+# One backward at a time: gradients in progress are kept on the nodes. The same thread may come in again
+# (a hook or a Function that calls backward); `_waiting` holds the heaps of the walks it interrupted.
+_lock = threading.RLock()
+_waiting: list = []
+
+
+def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | None = None) -> dict:
+    """Run the graph from `seeds`, pairs (node, gradient). With `wanted`, a dict of nodes, only go where they
+    can be reached, and return the gradients that arrived there instead of accumulating them in leaves."""
+    with _lock:
+        interrupted = [(node, node.pending) for heap in _waiting for _, node in heap]
+        for node, _ in interrupted:
+            node.pending = None
+        heap: list = []
+        _waiting.append(heap)
+        state = mode.state
+        mode.state = ON if create_graph else OFF
+        try:
+            for node, grad in seeds:
+                add(heap, node, grad)
+            return _run(heap, retain_graph, create_graph, wanted, wanted and reachable(seeds, wanted))
+        finally:
+            mode.state = state
+            _waiting.pop()
+            for _, node in heap:
+                node.pending = None
+            for node, pending in interrupted:
+                node.pending = pending
+
+
+def _run(heap, retain_graph, create_graph, wanted, route) -> dict:
+    captured: dict = {}
+    while heap:
+        node = heappop(heap)[1]
+        grad = node.pending
+        node.pending = None
+        if node.extra is not None:
+            grad = run_hooks(node, grad, create_graph)
+        if wanted is not None and node in wanted:
+            captured[node] = grad
+            if node not in route:
+                continue
+        if node.__class__ is OutputEdge:
+            hand_over(heap, node, grad)
+            continue
+        if node.__class__ is AccumulateGrad:
+            accumulate(node, grad, create_graph)
+            continue
+        edges = node.edges
+        if route is not None:
+            edges = tuple(edge if edge in route or edge in wanted else None for edge in edges)
+        grads = node.vjp_recorded(grad, edges) if create_graph else node.vjp(grad, edges)
+        if not retain_graph and node.frees:
+            node.saved = None
+        for edge, grad in zip(edges, grads):  # noqa: B905  (a Function may return trailing Nones)
+            if edge is None or grad is None:
+                continue
+            # A Tensor's dtype is never NumPy's, so recorded gradients always take the careful way.
+            if grad.shape != edge.shape or grad.dtype is not edge.dtype:
+                grad = fit(grad, edge, node)
+            if edge.pending is None:
+                edge.pending = grad
+                heappush(heap, (edge.order, edge))
+            else:
+                edge.pending = edge.pending + grad
+    return captured
+
+
+def add(heap: list, node: Node, grad) -> None:
+    """Let a gradient arrive at a node: the first one makes it wait its turn, further ones are added."""
+    if node.pending is None:
+        node.pending = grad
+        heappush(heap, (node.order, node))
+    else:
+        node.pending = node.pending + grad
+
+
+def hand_over(heap: list, output: OutputEdge, grad) -> None:
+    """Give a node with several outputs the gradient of one of them."""
+    node = output.edges[0]
+    if node.pending is None:
+        node.pending = [None] * node.outputs
+        heappush(heap, (node.order, node))
+    node.pending[output.index] = grad
+
+
+def fit(grad, edge: Node, node: Node):
+    """Undo broadcasting: sum a gradient to the shape of the input it belongs to, in that input's dtype."""
+    array = grad._array if isinstance(grad, Tensor) else grad
+    if array.shape != edge.shape:
+        if not expandable(edge.shape, array.shape):
+            index = [e for e in node.edges].index(edge)
+            raise refuse(
+                RuntimeError,
+                f"Function {node.name()} returned an invalid gradient at index {index} - got {list(array.shape)} but "
+                f"expected shape compatible with {list(edge.shape)}",
+                "a gradient has the shape of the input it belongs to.",
+            )
+        grad = sum_to(grad, edge.shape)
+    if array.dtype is not edge.dtype:
+        grad = grad.astype(edge.dtype) if not isinstance(grad, Tensor) else to_copy(grad, edge.dtype)
+    return grad
+
+
+def expandable(shape: tuple, larger: tuple) -> bool:
+    """Whether broadcasting can stretch `shape` to `larger`."""
+    if len(shape) > len(larger):
+        return False
+    return all(a in (1, b) for a, b in zip(reversed(shape), reversed(larger), strict=False))
+
+
+def accumulate(node: AccumulateGrad, grad, create_graph: bool) -> None:
+    """Add the gradient to the leaf's ``.grad``: in place, unless the gradient has a history."""
+    leaf = node.variable
+    meta = leaf.meta()
+    grad = hooked(meta.hooks, grad)
+    if create_graph:
+        meta.grad = grad if meta.grad is None else meta.grad + grad
+    elif meta.grad is None:
+        # The gradient may be a read-only expanded view, or shared with another leaf: own a copy.
+        meta.grad = wrap(np.array(grad, order="C"))
+    else:
+        meta.grad.add_(wrap(np.asarray(grad)))
+
+
+def run_hooks(node: Node, grad, create_graph: bool):
+    """Tensor hooks, then keep the gradient of a tensor that asked with retain_grad()."""
+    extra = node.extra
+    index = 0
+    for hooks in extra.tensor_hooks.values():
+        grad = hooked(hooks, grad)
+    for reference in extra.retained.values():
+        tensor = reference()
+        if tensor is not None:
+            kept = grad if create_graph else wrap(np.array(grad, order="C"))
+            meta = tensor.meta()
+            meta.grad = kept if meta.grad is None else meta.grad + kept
+    return grad
+
+
+def hooked(hooks: dict | None, grad):
+    """Show a gradient to hooks; what one returns takes its place."""
+    if not hooks:
+        return grad
+    raw = not isinstance(grad, Tensor)
+    for hook in list(hooks.values()):
+        shown = wrap(np.asarray(grad)) if raw else grad
+        answer = hook(shown)
+        if answer is not None:
+            grad = answer._array if raw else answer
+        elif raw:
+            grad = shown._array
+    return grad
+
+
+def reachable(seeds: list, wanted: dict) -> set:
+    """The nodes from which a wanted one can be reached: all that a restricted walk has to run."""
+    found, stack = {}, [node for node, _ in seeds]
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found[node] = node.edges
+            stack.extend(edge for edge in node.edges if edge is not None)
+    route: set = set()
+    for node in sorted(found, key=lambda n: n.order, reverse=True):  # oldest first
+        if any(edge in route or edge in wanted for edge in found[node] if edge is not None):
+            route.add(node)
+    return route
+
+
+# -- the public functions ------------------------------------------------------------------------
+
+
+def backward(
+    tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None
+) -> None:
+    """Add the gradients of `tensors` to the ``.grad`` of the leaves (or of `inputs` only).
+
+    `grad_tensors` has one tensor of the same shape per non-scalar in `tensors`: the vector of the
+    vector-Jacobian product. PyTorch counterpart: ``torch.autograd.backward``.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor(3.0, requires_grad=True)
+    >>> mg.autograd.backward(x * x)
+    >>> x.grad
+    tensor(6.)
+    """
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
+                "Please only use `grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    if inputs is not None and len(as_tuple(inputs)) == 0:
+        raise refuse(RuntimeError, "`inputs` argument to `backward()` cannot be empty.", "leave it out for all leaves.")
+    seeds = seeds_of(as_tuple(tensors), grad_tensors, create_graph)
+    retain_graph = create_graph if retain_graph is None else retain_graph
+    if create_graph:
+        warnings.warn(CREATE_GRAPH_CYCLE, UserWarning, stacklevel=2)
+    if inputs is None:
+        walk(seeds, retain_graph, create_graph)
+        return
+    nodes = [gradient_edge(t) for t in as_tuple(inputs)]
+    captured = walk(seeds, retain_graph, create_graph, dict.fromkeys(nodes))
+    for tensor, node in zip(as_tuple(inputs), nodes, strict=True):
+        if node in captured:
+            receive(tensor, captured[node], create_graph)
+
+
+def receive(tensor: Tensor, grad, create_graph: bool) -> None:
+    """Accumulate into ``.grad`` of one of the `inputs` of backward."""
+    if tensor._grad_fn is None:
+        accumulate(gradient_edge(tensor), grad, create_graph)
+        return
+    meta, new = tensor.meta(), grad if create_graph else wrap(np.array(grad))
+    meta.grad = new if meta.grad is None else meta.grad + new
+
+
+def tensor_backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
+    """Compute the gradients of this tensor and add them to the ``.grad`` of the leaves it depends on.
+
+    A scalar needs no `gradient`; anything else does. The graph's saved values are freed on the way,
+    unless `retain_graph`. PyTorch counterpart: ``torch.Tensor.backward``.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+def grad(
+    outputs,
+    inputs,
+    grad_outputs=None,
+    retain_graph=None,
+    create_graph=False,
+    only_inputs=True,
+    allow_unused=None,
+    is_grads_batched=False,
+    materialize_grads=False,
+) -> tuple:
+    """Return the gradients of `outputs` with respect to `inputs`; no ``.grad`` changes.
+
+    PyTorch counterpart: ``torch.autograd.grad``.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor(3.0, requires_grad=True)
+    >>> (slope,) = mg.autograd.grad(x ** 2, x, create_graph=True)
+    >>> mg.autograd.grad(slope, x)
+    (tensor(2.),)
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    inputs = as_tuple(inputs)
+    if not inputs:
+        raise refuse(RuntimeError, "`inputs` argument to `grad()` cannot be empty.", "name at least one tensor.")
+    seeds = seeds_of(as_tuple(outputs), grad_outputs, create_graph)
+    for tensor in inputs:
+        if not tensor._requires_grad:
+            raise refuse(
+                RuntimeError,
+                "One of the differentiated Tensors does not require grad",
+                "set requires_grad before the forward.",
+            )
+    nodes = [gradient_edge(t) for t in inputs]
+    retain_graph = create_graph if retain_graph is None else retain_graph
+    captured = walk(seeds, retain_graph, create_graph, dict.fromkeys(nodes))
+    return tuple(
+        result_for(index, tensor, captured.get(node), allow_unused, materialize_grads)
+        for index, (tensor, node) in enumerate(zip(inputs, nodes, strict=True))
+    )
+
+
+def result_for(index: int, tensor: Tensor, grad, allow_unused, materialize_grads):
+    """One entry of what grad() returns."""
+    if grad is not None:
+        grad = hooked(tensor._meta.hooks if tensor._grad_fn is None and tensor._meta else None, grad)
+        return grad if isinstance(grad, Tensor) else wrap(np.asarray(grad))
+    if materialize_grads:
+        return wrap(np.zeros_like(tensor._array))
+    if not allow_unused:
+        raise refuse(
+            RuntimeError,
+            f"The differentiated Tensor at index {index} appears to not have been used in the graph. "
+            "Set allow_unused=True if this is the desired behavior.",
+            "the output does not depend on it; allow_unused=True gives None, materialize_grads=True zeros.",
+        )
+    return None
+
+
+def as_tuple(tensors) -> tuple:
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def seeds_of(outputs: tuple, gradients, create_graph: bool) -> list:
+    """Pairs (node, gradient) to start from, after the checks that PyTorch makes in this order."""
+    gradients = (None,) * len(outputs) if gradients is None else as_tuple(gradients)
+    if len(gradients) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
+    seeds = []
+    gradients = [seed_for(o, g) for o, g in zip(outputs, gradients, strict=True)]
+    for index, (output, gradient) in enumerate(zip(outputs, gradients, strict=True)):
+        if not output._requires_grad:
+            raise refuse(
+                RuntimeError,
+                NO_HISTORY % index,
+                "nothing it was made from requires grad, or the graph was cut (no_grad, detach, item, numpy).",
+            )
+        seeds.append((gradient_edge(output), gradient if create_graph else gradient._array))
+    return seeds
+
+
+def seed_for(output: Tensor, gradient) -> Tensor:
+    """The gradient to start an output with: what was given, or 1 for a scalar."""
+    if gradient is None:
+        if output._requires_grad and output._array.size != 1:
+            raise refuse(
+                RuntimeError,
+                "grad can be implicitly created only for scalar outputs",
+                "reduce to one number, for instance with sum(), or say which gradient to start from.",
+            )
+        return wrap(np.ones_like(output._array))
+    if not isinstance(gradient, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+    if gradient._array.shape != output._array.shape:
+        raise refuse(
+            RuntimeError,
+            f"Mismatch in shape: grad_output[0] has a shape of {gradient.shape} and output[0] has a shape of "
+            f"{output.shape}.",
+            "the gradient you start from has one entry per entry of the output.",
+        )
+    return gradient

@@ -1,0 +1,175 @@
+"""Is anything recorded? One flag per thread, and the context managers that set it.
+
+PyTorch counterpart: ``torch/autograd/grad_mode.py``.
+"""
+
+import functools
+import inspect
+import threading
+
+OFF, ON, INFERENCE = 0, 1, -1
+
+
+class _Mode(threading.local):
+    """`state` is ON, OFF or INFERENCE. A class attribute gives every new thread its start value.
+
+    A threading.local and not a ContextVar: what one notebook cell sets has to last into the next.
+    """
+
+    state = ON
+
+
+mode = _Mode()
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations are recorded in this thread.
+
+    >>> is_grad_enabled()
+    True
+    """
+    return mode.state > 0
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is inside ``inference_mode()``."""
+    return mode.state < 0
+
+
+class _GradMode:
+    """A context manager that is a decorator too. Subclasses say which state they ask for."""
+
+    def __enter__(self):
+        self.previous = mode.state
+        mode.state = self.wanted()
+
+    def __exit__(self, *exception):
+        mode.state = self.previous
+
+    def wanted(self) -> int:
+        raise NotImplementedError
+
+    def clone(self):
+        """A fresh instance for each call of a decorated function, so that recursion is safe."""
+        return self.__class__()
+
+    def __call__(self, function):
+        if inspect.isgeneratorfunction(function):
+            return self._wrap_generator(function)
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def wrapper(*args, **kwargs):
+                with self.clone():
+                    return await function(*args, **kwargs)
+        else:
+
+            @functools.wraps(function)
+            def wrapper(*args, **kwargs):
+                with self.clone():
+                    return function(*args, **kwargs)
+
+        return wrapper
+
+    def _wrap_generator(self, function):
+        """The mode holds while the generator's own body runs, not while its consumer's does."""
+
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            generator = function(*args, **kwargs)
+            resume, value = generator.send, None
+            while True:
+                try:
+                    with self.clone():
+                        item = resume(value)
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    resume, value = generator.send, (yield item)
+                except GeneratorExit:
+                    with self.clone():
+                        generator.close()
+                    raise
+                except BaseException as error:
+                    resume, value = generator.throw, error
+
+        return wrapper
+
+
+class _PlainGradMode(_GradMode):
+    """`@no_grad` works without parentheses, as in PyTorch."""
+
+    def __new__(cls, function=None):
+        self = super().__new__(cls)
+        return self if function is None else self(function)
+
+
+class no_grad(_PlainGradMode):
+    """Nothing inside is recorded: results have ``requires_grad=False`` and no ``grad_fn``.
+
+    Context manager or decorator. PyTorch counterpart: ``torch.no_grad``.
+
+    >>> with no_grad():
+    ...     is_grad_enabled()
+    False
+    """
+
+    def wanted(self) -> int:
+        return INFERENCE if mode.state < 0 else OFF
+
+
+class enable_grad(_PlainGradMode):
+    """Record again inside a ``no_grad`` block. PyTorch counterpart: ``torch.enable_grad``."""
+
+    def wanted(self) -> int:
+        return INFERENCE if mode.state < 0 else ON
+
+
+class set_grad_enabled(_GradMode):
+    """Switch recording on or off: at once when called, for the block when used with ``with``.
+
+    >>> with set_grad_enabled(False):
+    ...     is_grad_enabled()
+    False
+    """
+
+    def __init__(self, mode_: bool):
+        self.previous = mode.state
+        self.enabled = mode_
+        mode.state = self.wanted()
+
+    def __enter__(self):
+        mode.state = self.wanted()
+
+    def wanted(self) -> int:
+        return INFERENCE if mode.state < 0 else ON if self.enabled else OFF
+
+    def clone(self):
+        return set_grad_enabled(self.enabled)
+
+    def __call__(self, function):
+        mode.state = self.previous
+        return super().__call__(function)
+
+
+class inference_mode(_GradMode):
+    """``no_grad`` for good: what is made inside can never be recorded later.
+
+    PyTorch counterpart: ``torch.inference_mode``.
+    """
+
+    def __new__(cls, mode=True):
+        self = super().__new__(cls)
+        if callable(mode):
+            self.enabled = True
+            return self(mode)
+        return self
+
+    def __init__(self, mode: bool = True):
+        self.enabled = mode
+
+    def wanted(self) -> int:
+        return INFERENCE if self.enabled else ON
+
+    def clone(self):
+        return inference_mode(self.enabled)

@@ -1,0 +1,58 @@
+"""What minigrad says when it refuses: PyTorch's sentence first, then what to do about it.
+
+The sentence is the exception's text, word for word, so that a search engine finds the answers people
+already wrote. The advice is a note on the exception (PEP 678): Python and Jupyter print it below.
+"""
+
+
+def refuse(kind: type[Exception], sentence: str, advice: str) -> Exception:
+    """Build the exception for a misuse; the caller raises it.
+
+    >>> error = refuse(RuntimeError, "no", "try yes")
+    >>> str(error), error.__notes__
+    ('no', ['minigrad: try yes'])
+    """
+    error = kind(sentence)
+    error.add_note("minigrad: " + advice)
+    return error
+
+
+SECOND_TIME = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+    "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+    "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
+    "if you need to access saved tensors after calling backward."
+)
+
+NO_HISTORY = "element %d of tensors does not require grad and does not have a grad_fn"
+
+NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+    "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+    "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
+    "you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
+)
+
+CREATE_GRAPH_CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
+    "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid "
+    "this. If you have to use this function, make sure to reset the .grad fields of your parameters to None "
+    "after use to break the cycle and avoid the leak."
+)
+
+MODIFIED = (
+    "one of the variables needed for gradient computation has been modified by an inplace operation: "
+    "[torch.%s %s]%s is at version %d; expected version %d instead. Hint: enable anomaly detection to find the "
+    "operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+
+FLAG_OF_NON_LEAF = (
+    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+    "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+)
+
+DEEPCOPY = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+    "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
+    "see https://github.com/pytorch/pytorch/pull/103001"
+)

@@ -1,0 +1,105 @@
+"""Operations that overwrite: the row's forward, written into the tensor's own memory.
+
+An in-place operation is refused on a leaf that requires grad, raises the version that saved values are
+checked against, and gives the tensor a new grad_fn where it is recorded.
+"""
+
+import numpy as np
+
+from ..autograd.grad_mode import mode
+from ..autograd.graph import own_counter
+from ..messages import refuse
+from ..tensor import Tensor, wrap
+from . import pointwise
+
+
+def in_place(operation):
+    """The in-place form of a row: ``mul`` gives ``mul_``."""
+    forward, name = operation.row.forward, operation.row.name + "_"
+
+    def method(self, *args, **options):
+        others = [a for a in args if isinstance(a, Tensor)]
+        if mode.state > 0 and (self._requires_grad or any(o._requires_grad for o in others)):
+            return recorded(self, operation, args, options)
+        write(self, forward(self._array, *(a._array if isinstance(a, Tensor) else a for a in args), **options))
+        return self
+
+    method.__name__ = name
+    method.__doc__ = f"In place: {operation.__doc__}"
+    return method
+
+
+def recorded(self: Tensor, operation, args, options) -> Tensor:
+    """Record the operation on what the tensor was, then make the tensor its result."""
+    check_recordable(self)
+    before = wrap(self._array.copy() if "self" in operation.row.saved_fields() else self._array, self._counter)
+    before._requires_grad, before._grad_fn, before._meta = self._requires_grad, self._grad_fn, self._meta
+    after = operation(before, *args, **options)
+    write(self, after._array)
+    node = after._grad_fn
+    if "result" in node.saved_names:
+        at = node.saved_names.index("result")
+        node.saved = (*node.saved[:at], self._array, self._counter, self._version, *node.saved[at + 3 :])
+    self._grad_fn, self._requires_grad = node, True
+    return self
+
+
+def check_recordable(self: Tensor) -> None:
+    """Refuse what would make a leaf's gradient meaningless."""
+    base = self._meta.base if self._meta is not None else None
+    if self._requires_grad and self._grad_fn is None:
+        what = "a leaf Variable"
+    elif base is not None and base._requires_grad and base._grad_fn is None:
+        what = "a view of a leaf Variable"
+    elif base is not None:
+        raise NotImplementedError("minigrad: an in-place change of a view is not recorded yet; use no_grad() or clone().")
+    else:
+        return
+    raise refuse(
+        RuntimeError,
+        f"{what} that requires grad is being used in an in-place operation.",
+        "to update a parameter write `with no_grad(): w -= step`; to compute with it use the out-of-place form.",
+    )
+
+
+def write(self: Tensor, values) -> None:
+    """Overwrite the memory and raise the version of everything that shares it."""
+    kinds = "biuf"
+    if np.result_type(values).kind in kinds and kinds.index(np.result_type(values).kind) > kinds.index(self._array.dtype.kind):
+        raise RuntimeError("result type Float can't be cast to the desired output type Long")
+    if np.shape(values) != self._array.shape and np.ndim(values) >= self._array.ndim:
+        raise RuntimeError(
+            f"output with shape {list(self._array.shape)} doesn't match the broadcast shape {list(np.shape(values))}"
+        )
+    self._array[...] = values
+    own_counter(self)[0] += 1
+
+
+@pointwise.op(node="ZeroBackward0", self=lambda grad: grad * 0)
+def zero(self):
+    """Zeros."""
+    return np.zeros_like(self)
+
+
+@pointwise.op(node="FillBackward0", self=lambda grad: grad * 0)
+def fill(self, value):
+    """One value everywhere."""
+    return np.full_like(self, value)
+
+
+@pointwise.op(node="CopyBackwards", self=lambda grad: grad * 0, src=lambda grad: grad)
+def copy(self, src):
+    """The values of another tensor."""
+    return np.broadcast_to(src, self.shape).astype(self.dtype)
+
+
+def setitem(self: Tensor, key, value) -> None:
+    """``self[key] = value``, refused where it would have to be recorded."""
+    values = value._array if isinstance(value, Tensor) else value
+    if mode.state > 0 and (self._requires_grad or getattr(value, "requires_grad", False)):
+        if self._grad_fn is None and self._requires_grad:
+            check_recordable(self[...])
+        raise NotImplementedError("minigrad: an in-place change of a view is not recorded yet; use no_grad() or clone().")
+    keys = key if isinstance(key, tuple) else (key,)
+    self._array[tuple(k._array if isinstance(k, Tensor) else k for k in keys)] = values
+    own_counter(self)[0] += 1

@@ -1,0 +1,223 @@
+"""Operations that work on each element by itself.
+
+Each row is a forward on arrays and one derivative per input; see ``dispatch.py``. The derivatives are written
+as PyTorch's derivatives.yaml has them, so that the graph of a second derivative ends in the same node.
+"""
+
+import numpy as np
+
+from ..dispatch import op
+from ..tensor import Tensor
+
+
+@op(
+    self=lambda grad: grad,
+    other=lambda grad, alpha: grad if alpha == 1 else grad * alpha,
+)
+def add(self, other, alpha=1):
+    """The sum ``self + alpha * other``."""
+    return np.add(self, other if alpha == 1 else alpha * other)
+
+
+@op(
+    self=lambda grad: grad,
+    other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha,
+)
+def sub(self, other, alpha=1):
+    """The difference ``self - alpha * other``."""
+    return np.subtract(self, other if alpha == 1 else alpha * other)
+
+
+@op(node="RsubBackward1", self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
+def rsub(self, other, alpha=1):
+    """The difference the other way round, ``other - self``: what ``1 - x`` calls."""
+    return np.subtract(other, self if alpha == 1 else alpha * self)
+
+
+@op(self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+def mul(self, other):
+    """The product ``self * other``."""
+    return np.multiply(self, other)
+
+
+@op(
+    floating=True,
+    self=lambda grad, other: grad / other,
+    other=lambda grad, self, other: -grad * ((self / other) / other),
+)
+def div(self, other):
+    """The quotient ``self / other``."""
+    return np.true_divide(self, other)
+
+
+@op(floating=True, self=lambda grad, result: -grad * (result * result))
+def reciprocal(self):
+    """``1 / self``."""
+    return np.true_divide(1, self)
+
+
+@op(self=lambda grad: -grad)
+def neg(self):
+    """The negative, ``-self``."""
+    return np.negative(self)
+
+
+def _power_slope(grad, self, exponent):
+    # x ** 0 is the constant 1: its derivative is 0 even where x ** -1 is infinite.
+    return grad * 0 if exponent == 0 else grad * (exponent * self ** (exponent - 1))
+
+
+@op(node="PowBackward0", name="pow", self=_power_slope)
+def power(self, exponent):
+    """``self ** exponent`` with a Python number as exponent."""
+    return np.power(self, exponent)
+
+
+def _log_of_base(base):
+    return np.log(base) if not isinstance(base, Tensor) else log(base)
+
+
+@op(
+    node="PowBackward1",
+    name="pow",
+    self=lambda grad, self, exponent: grad * (exponent * self ** (exponent - 1)),
+    exponent=lambda grad, self, result: grad * (result * _log_of_base(self)),
+)
+def power_of_tensor(self, exponent):
+    """``self ** exponent`` with a tensor as exponent."""
+    return np.power(self, exponent)
+
+
+@op(
+    node="PowBackward2",
+    name="pow",
+    exponent=lambda grad, self, result: grad * (result * float(np.log(self))),
+)
+def power_of_number(exponent, self):
+    """``self ** exponent`` with a Python number as base."""
+    return np.power(self, exponent)
+
+
+def pow(self, exponent):
+    """``self ** exponent``, for tensors and Python numbers. PyTorch counterpart: ``torch.pow``."""
+    if not isinstance(exponent, Tensor):
+        return power(self, exponent)
+    return power_of_tensor(self, exponent) if isinstance(self, Tensor) else power_of_number(exponent, self)
+
+
+@op(floating=True, self=lambda grad, result: grad * result)
+def exp(self):
+    """e to the power of each element."""
+    return np.exp(self)
+
+
+@op(floating=True, self=lambda grad, self: grad / self)
+def log(self):
+    """The natural logarithm of each element."""
+    return np.log(self)
+
+
+@op(floating=True, self=lambda grad, result: grad / (2 * result))
+def sqrt(self):
+    """The square root of each element."""
+    return np.sqrt(self)
+
+
+@op(floating=True, self=lambda grad, self: grad * cos(self))
+def sin(self):
+    """The sine of each element, in radians."""
+    return np.sin(self)
+
+
+@op(floating=True, self=lambda grad, self: grad * -sin(self))
+def cos(self):
+    """The cosine of each element, in radians."""
+    return np.cos(self)
+
+
+@op(floating=True, self=lambda grad, result: grad - grad * result * result)
+def tanh(self):
+    """The hyperbolic tangent of each element."""
+    return np.tanh(self)
+
+
+@op(floating=True, self=lambda grad, result: grad * (1 - result) * result)
+def sigmoid(self):
+    """The logistic function of each element, 1 / (1 + exp(-x)), without overflow for large negative x."""
+    return 0.5 * (np.tanh(0.5 * self) + 1)
+
+
+@op(self=lambda grad, result: grad * (result > 0))
+def relu(self):
+    """Each element where it is positive, else 0. The derivative at 0 is 0, as in PyTorch."""
+    return np.maximum(self, 0)
+
+
+@op(self=lambda grad: grad * 0)
+def sign(self):
+    """-1, 0 or 1 by the sign of each element."""
+    return np.sign(self)
+
+
+@op(self=lambda grad, self: grad * sign(self))
+def abs(self):
+    """The absolute value of each element. The derivative at 0 is 0, as in PyTorch."""
+    return np.abs(self)
+
+
+@op(self=lambda grad: grad)
+def clone(self):
+    """A copy on memory of its own, still part of the graph."""
+    return np.array(self)
+
+
+@op(
+    constant=("condition",),
+    self=lambda grad, condition: where(condition, grad, 0.0),
+    other=lambda grad, condition: where(condition, 0.0, grad),
+)
+def where(condition, self, other):
+    """``self`` where the condition holds, ``other`` elsewhere."""
+    return np.where(condition, self, other)
+
+
+@op(constant=("self", "other"))
+def eq(self, other):
+    """Where the elements are equal. The result is bool: it has no gradient."""
+    return np.equal(self, other)
+
+
+@op(constant=("self", "other"))
+def ne(self, other):
+    """Where the elements differ. The result is bool: it has no gradient."""
+    return np.not_equal(self, other)
+
+
+@op(constant=("self", "other"))
+def lt(self, other):
+    """Where ``self < other``. The result is bool: it has no gradient."""
+    return np.less(self, other)
+
+
+@op(constant=("self", "other"))
+def le(self, other):
+    """Where ``self <= other``. The result is bool: it has no gradient."""
+    return np.less_equal(self, other)
+
+
+@op(constant=("self", "other"))
+def gt(self, other):
+    """Where ``self > other``. The result is bool: it has no gradient."""
+    return np.greater(self, other)
+
+
+@op(constant=("self", "other"))
+def ge(self, other):
+    """Where ``self >= other``. The result is bool: it has no gradient."""
+    return np.greater_equal(self, other)
+
+
+@op(node="ToCopyBackward0", name="to", self=lambda grad: grad)
+def to_copy(self, dtype):
+    """A copy in another dtype; the gradient comes back in this one."""
+    return self.astype(dtype)

@@ -1,0 +1,99 @@
+"""Operations that rearrange elements: views where NumPy can give one, and joins.
+
+A view shares its base's memory and version counter. PyTorch counterparts: the methods of the same names.
+"""
+
+import numpy as np
+
+from ..dispatch import op, op_of_many
+from ..tensor import Tensor
+
+
+def sum_to(self, shape):
+    """Sum the dimensions that broadcasting added or stretched, back to ``shape``."""
+    extra = self.ndim - len(shape)
+    axes = [*range(extra), *(i + extra for i, n in enumerate(shape) if n == 1 and self.shape[i + extra] != 1)]
+    if axes:
+        self = self.sum(tuple(axes), keepdims=True) if not isinstance(self, Tensor) else self.sum(axes, True)
+    return self if self.shape == tuple(shape) else view(self, tuple(shape))
+
+
+@op(view=True, self=lambda grad, self_shape: sum_to(grad, self_shape))
+def expand(self, sizes):
+    """Repeat dimensions of length 1 without copying: a read-only view with stride 0."""
+    sizes = tuple(self.shape[i - len(sizes)] if n == -1 else n for i, n in enumerate(sizes))
+    if self.shape == () and self.flags.c_contiguous:  # what sum's derivative asks; broadcast_to takes 10 times longer
+        return np.ndarray(sizes, self.dtype, self, strides=(0,) * len(sizes))
+    return np.broadcast_to(self, sizes)
+
+
+@op(view=True, self=lambda grad, self_shape: view(grad, self_shape))
+def view(self, shape):
+    """The same elements in another shape."""
+    return np.reshape(self, shape)
+
+
+@op(view=True, self=lambda grad: t(grad))
+def t(self):
+    """The transpose of a matrix."""
+    return self.T
+
+
+@op(view=True, self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
+def transpose(self, dim0, dim1):
+    """Swap two dimensions."""
+    return np.swapaxes(self, dim0, dim1)
+
+
+@op(view=True, self=lambda grad, dims: permute(grad, tuple(np.argsort(dims).tolist())))
+def permute(self, dims):
+    """Put the dimensions in another order."""
+    return np.transpose(self, dims)
+
+
+@op(view=True, self=lambda grad, dim: squeeze_dim(grad, dim))
+def unsqueeze(self, dim):
+    """Add a dimension of length 1 at ``dim``."""
+    return np.expand_dims(self, dim)
+
+
+@op(view=True, node="SqueezeBackward1", name="squeeze", self=lambda grad, self_shape: view(grad, self_shape))
+def squeeze_dim(self, dim):
+    """Drop dimension ``dim`` if its length is 1."""
+    return np.squeeze(self, dim) if self.shape[dim] == 1 else self[...]
+
+
+@op(view=True, self=lambda grad, self_shape: view(grad, self_shape))
+def squeeze(self):
+    """Drop every dimension of length 1."""
+    return np.squeeze(self)
+
+
+def _split_back(grad, sizes, dim):
+    """The parts of a joined gradient that belong to each input."""
+    starts = np.cumsum([0, *sizes]).tolist()
+    before = (slice(None),) * (dim % grad.ndim)
+    return tuple(grad[(*before, slice(a, b))] for a, b in zip(starts, starts[1:], strict=False))
+
+
+@op_of_many(tensors=_split_back, keep=lambda arrays, dim: ([a.shape[dim] for a in arrays], dim))
+def cat(tensors, dim=0):
+    """Join tensors along an existing dimension."""
+    return np.concatenate(tensors, dim)
+
+
+@op_of_many(
+    tensors=lambda grad, count, dim: tuple(
+        grad[(slice(None),) * (dim % grad.ndim) + (i,)] for i in range(count)
+    ),
+    keep=lambda arrays, dim: (len(arrays), dim),
+)
+def stack(tensors, dim=0):
+    """Join tensors of one shape along a new dimension."""
+    return np.stack(tensors, dim)
+
+
+@op(view=True, self=lambda grads, dim: stack(grads, dim))
+def unbind(self, dim=0):
+    """All slices along a dimension, as a tuple."""
+    return tuple(np.moveaxis(self, dim, 0)) if self.ndim > 1 else tuple(self[i : i + 1].reshape(()) for i in range(len(self)))

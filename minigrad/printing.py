@@ -1,0 +1,111 @@
+"""How a tensor prints: values, then what is special about it.
+
+    tensor([5.], grad_fn=<MulBackward0>)
+
+PyTorch counterpart: ``torch/_tensor_str.py``, with its defaults: 4 digits, 80 columns, summaries over 1000.
+"""
+
+import numpy as np
+
+from . import dtypes
+from .tensor import Tensor
+
+PRECISION, WIDTH, THRESHOLD, EDGE = 4, 80, 1000, 3
+
+
+def tensor_repr(tensor: Tensor) -> str:
+    """The text of ``print(tensor)``."""
+    prefix = "tensor("
+    array = tensor._array
+    notes = _notes(tensor)
+    if array.size == 0:
+        body = "[]"
+        if array.ndim != 1:
+            notes.insert(0, f"size={tuple(array.shape)}")
+    else:
+        body = _body(array, len(prefix))
+    return _with_notes(prefix + body, notes, len(prefix)) + ")"
+
+
+def _notes(tensor: Tensor) -> list[str]:
+    notes = []
+    if tensor.dtype not in (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool):
+        notes.append(f"dtype={tensor.dtype}")
+    if tensor._grad_fn is not None:
+        notes.append(f"grad_fn=<{type(tensor._grad_fn).__name__}>")
+    elif tensor._requires_grad:
+        notes.append("requires_grad=True")
+    return notes
+
+
+def _with_notes(text: str, notes: list[str], indent: int) -> str:
+    """Append the notes, on a line of their own where they would pass the last column."""
+    column = len(text) - text.rfind("\n") - 1
+    for note in notes:
+        if column + len(note) + 3 > WIDTH:
+            text += ",\n" + " " * indent + note
+            column = indent + len(note)
+        else:
+            text += ", " + note
+            column += len(note) + 2
+    return text
+
+
+def _body(array: np.ndarray, indent: int) -> str:
+    summarize = array.size > THRESHOLD
+    shown = _edges_only(array) if summarize else array
+    return _rows(array, indent, _formatter(shown), summarize)
+
+
+def _edges_only(array: np.ndarray) -> np.ndarray:
+    for axis, length in enumerate(array.shape):
+        if length > 2 * EDGE:
+            array = np.take(array, [*range(EDGE), *range(length - EDGE, length)], axis)
+    return array
+
+
+def _formatter(array: np.ndarray):
+    """A function from a number to its text, all of one width."""
+    if array.dtype.kind != "f":
+        width = max(len(str(v)) for v in array.ravel().tolist())
+        return lambda value: str(value).rjust(width)
+    finite = np.abs(array[np.isfinite(array) & (array != 0)].astype(np.float64))
+    write = _number_style(finite, bool((np.isfinite(array)).all() or finite.size))
+    width = max((len(write(v)) for v in array.ravel().tolist()), default=0)
+    return lambda value: write(value).rjust(width)
+
+
+def _number_style(finite: np.ndarray, _known: bool):
+    """Whole numbers as `2.`, others with 4 digits, very large or small ones with an exponent."""
+    if finite.size == 0:
+        return lambda v: f"{v:.0f}." if np.isfinite(v) else str(v)
+    low, high = finite.min(), finite.max()
+    if (finite == np.ceil(finite)).all():
+        if high / low > 1000.0 or high > 1.0e8:
+            return lambda v: f"{v:.{PRECISION}e}"
+        return lambda v: f"{v:.0f}." if np.isfinite(v) else str(v)
+    if high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4:
+        return lambda v: f"{v:.{PRECISION}e}"
+    return lambda v: f"{v:.{PRECISION}f}"
+
+
+def _rows(array: np.ndarray, indent: int, write, summarize: bool) -> str:
+    if array.ndim == 0:
+        return write(array.item())
+    if array.ndim == 1:
+        return _line(array, indent, write, summarize)
+    indices = list(range(len(array)))
+    if summarize and len(array) > 2 * EDGE:
+        indices = [*range(EDGE), None, *range(len(array) - EDGE, len(array))]
+    parts = ["..." if i is None else _rows(array[i], indent + 1, write, summarize) for i in indices]
+    joint = "," + "\n" * (array.ndim - 1) + " " * (indent + 1)
+    return "[" + joint.join(parts) + "]"
+
+
+def _line(array: np.ndarray, indent: int, write, summarize: bool) -> str:
+    values = [write(v) for v in array.tolist()]
+    if summarize and len(values) > 2 * EDGE:
+        values = [*values[:EDGE], " ...", *values[-EDGE:]]
+    per_line = max(1, (WIDTH - indent) // (len(values[0]) + 2))
+    lines = [", ".join(values[i : i + per_line]) for i in range(0, len(values), per_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"

@@ -1,0 +1,40 @@
+"""Random tensors. Same names as PyTorch, other numbers: NumPy's generator makes them."""
+
+import numpy as np
+
+from . import dtypes
+from .factories import _numpy, _shape, finish
+from .tensor import Tensor
+
+_generator = np.random.default_rng(0)
+
+
+def manual_seed(seed: int) -> None:
+    """Start the generator anew, so that the numbers that follow are the same in each run.
+
+    >>> manual_seed(0); a = rand(2); manual_seed(0); b = rand(2)
+    >>> bool((a == b)._array.all())
+    True
+    """
+    global _generator
+    _generator = np.random.default_rng(seed)
+
+
+def rand(*size, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Uniform numbers from [0, 1)."""
+    return finish(np.asarray(_generator.random(_shape(size))).astype(_numpy(dtype)), requires_grad)
+
+
+def randn(*size, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Normally distributed numbers, mean 0 and standard deviation 1."""
+    return finish(np.asarray(_generator.standard_normal(_shape(size))).astype(_numpy(dtype)), requires_grad)
+
+
+def rand_like(input: Tensor, requires_grad: bool = False) -> Tensor:
+    """Uniform numbers in another tensor's shape and dtype."""
+    return rand(input.shape, dtype=input.dtype, requires_grad=requires_grad)
+
+
+def randn_like(input: Tensor, requires_grad: bool = False) -> Tensor:
+    """Normally distributed numbers in another tensor's shape and dtype."""
+    return randn(input.shape, dtype=input.dtype, requires_grad=requires_grad)

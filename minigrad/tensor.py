@@ -1,0 +1,315 @@
+"""The Tensor: an array that remembers how it was made.
+
+Storage, version counter, leaf rules and conversions are here; arithmetic is not. Operations are bound to
+this class in ``ops/__init__.py``, ``backward`` and printing in ``minigrad/__init__.py``.
+
+PyTorch counterparts: ``torch/_tensor.py`` and ``c10/core/TensorImpl.h``.
+"""
+
+import warnings
+import weakref
+
+import numpy as np
+
+from . import dtypes
+from .autograd.graph import FRESH, AutogradMeta, RemovableHandle, own_counter
+from .autograd.grad_mode import mode
+from .messages import DEEPCOPY, FLAG_OF_NON_LEAF, NON_LEAF_GRAD, refuse
+
+
+class Size(tuple):
+    """A shape. PyTorch counterpart: ``torch.Size``.
+
+    >>> Size((2, 3)).numel()
+    6
+    """
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        count = 1
+        for length in self:
+            count *= length
+        return count
+
+    def __repr__(self):
+        return f"torch.Size({list(self)})"
+
+    def __getitem__(self, index):
+        item = tuple.__getitem__(self, index)
+        return Size(item) if isinstance(index, slice) else item
+
+
+class Tensor:
+    """An n-dimensional array, with the record of how it was computed. PyTorch counterpart: ``torch.Tensor``."""
+
+    __slots__ = (
+        "__weakref__",
+        "_array",
+        # A list [n] once something shares or modifies the memory; until then FRESH, which reads as 0.
+        # Views and detach() share the list, .data and .numpy() do not: that is all there is to versions.
+        "_counter",
+        "_grad_fn",
+        "_meta",
+        "_requires_grad",
+    )
+    __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor
+
+    def __new__(cls, data=(), *size):
+        shape = (data, *size) if isinstance(data, int) else None
+        array = np.zeros(shape) if shape else np.asarray(data)
+        return wrap(array.astype(dtypes.get_default_dtype().numpy))
+
+    # -- what it holds ---------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        return Size(self._array.shape)
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        return dtypes._known[self._array.dtype]
+
+    @property
+    def ndim(self) -> int:
+        return self._array.ndim
+
+    def dim(self) -> int:
+        return self._array.ndim
+
+    def numel(self) -> int:
+        return self._array.size
+
+    def size(self, dim: int | None = None):
+        return self.shape if dim is None else self._array.shape[dim]
+
+    def is_floating_point(self) -> bool:
+        return self._array.dtype.kind == "f"
+
+    def __len__(self):
+        if not self._array.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self._array)
+
+    # -- what autograd knows of it ---------------------------------------------------------------
+
+    @property
+    def grad_fn(self):
+        """The node that made this tensor; None for a leaf."""
+        return self._grad_fn
+
+    @property
+    def is_leaf(self) -> bool:
+        """True for what you made yourself, and for every result that needs no gradient."""
+        return self._grad_fn is None
+
+    @property
+    def output_nr(self) -> int:
+        return 0 if self._meta is None else self._meta.output_nr
+
+    @property
+    def _version(self) -> int:
+        return self._counter[0]
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded. Only a leaf's flag can be set."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, flag: bool):
+        self._set_requires_grad(flag, "only Tensors of floating point and complex dtype can require gradients")
+
+    def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
+        """Set ``requires_grad`` in place and return the tensor."""
+        self._set_requires_grad(requires_grad, "only Tensors of floating point dtype can require gradients")
+        return self
+
+    def _set_requires_grad(self, flag: bool, sentence: str) -> None:
+        if self._grad_fn is not None and not flag:
+            raise refuse(RuntimeError, FLAG_OF_NON_LEAF, "only a leaf has a flag of its own; detach() makes one.")
+        if flag and self._array.dtype.kind != "f":
+            raise refuse(RuntimeError, sentence, INTEGERS)
+        self._requires_grad = bool(flag)
+
+    @property
+    def grad(self):
+        """The gradient that backward has added up here: None until then, and for other than leaves."""
+        meta = self._meta
+        if self._grad_fn is not None and not (meta is not None and meta.retains_grad):
+            warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
+        return None if meta is None else meta.grad
+
+    @grad.setter
+    def grad(self, new):
+        if new is not None:
+            self._check_grad(new)
+        self.meta().grad = new
+
+    @grad.deleter
+    def grad(self):
+        self.meta().grad = None
+
+    def _check_grad(self, new) -> None:
+        if not isinstance(new, Tensor):
+            name = type(new).__name__
+            raise refuse(
+                TypeError,
+                f"assigned grad expected to be a Tensor or None but got grad of type {name}",
+                "to reset a gradient assign None.",
+            )
+        if new is self:
+            raise refuse(RuntimeError, "can't assign Variable as its own grad", "assign a clone().")
+        if new.shape != self.shape:
+            raise refuse(
+                RuntimeError,
+                f"attempting to assign a gradient of size '{list(new.shape)}' to a tensor of size "
+                f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size",
+                "a gradient has one entry per entry of its tensor.",
+            )
+
+    @property
+    def retains_grad(self) -> bool:
+        return self._meta is not None and self._meta.retains_grad
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this non-leaf in ``.grad`` too. Call it before backward; on a leaf it does nothing."""
+        if not self._requires_grad:
+            raise refuse(
+                RuntimeError,
+                "can't retain_grad on Tensor that has requires_grad=False",
+                "this tensor needs no gradient, so backward has none to keep.",
+            )
+        if self._grad_fn is None or self.retains_grad:
+            return
+        self.meta().retains_grad = True
+        self._grad_fn.extras().retained[self.output_nr] = weakref.ref(self)
+
+    def register_hook(self, hook) -> RemovableHandle:
+        """Call ``hook(grad)`` when this tensor's gradient is complete; what it returns replaces it."""
+        if not self._requires_grad:
+            raise refuse(
+                RuntimeError,
+                "cannot register a hook on a tensor that doesn't require gradient",
+                "backward never comes by here; set requires_grad first.",
+            )
+        if self._grad_fn is None:
+            meta = self.meta()
+            meta.hooks = {} if meta.hooks is None else meta.hooks
+            return RemovableHandle(meta.hooks, hook)
+        hooks = self._grad_fn.extras().tensor_hooks.setdefault(self.output_nr, {})
+        return RemovableHandle(hooks, hook)
+
+    def meta(self) -> AutogradMeta:
+        """The rarely needed part of the record, made when it is first needed."""
+        if self._meta is None:
+            self._meta = AutogradMeta()
+        return self._meta
+
+    # -- other tensors on the same memory --------------------------------------------------------
+
+    def detach(self) -> "Tensor":
+        """The same memory without the history. In-place changes are seen by both, and noticed by backward."""
+        return wrap(self._array, own_counter(self))
+
+    @property
+    def data(self) -> "Tensor":
+        """The same memory without the history and with a version counter of its own: changes go unnoticed."""
+        return wrap(self._array)
+
+    @data.setter
+    def data(self, new: "Tensor"):
+        if not isinstance(new, Tensor):
+            raise refuse(
+                TypeError, f"Variable data has to be a tensor, but got {type(new).__name__}", "give a Tensor."
+            )
+        if self._requires_grad and new._array.dtype.kind != "f":
+            raise refuse(
+                RuntimeError,
+                "data set to a tensor that requires gradients must be floating point or complex dtype",
+                "convert it with .float() first.",
+            )
+        self._array = new._array
+
+    # -- leaving for plain Python ----------------------------------------------------------------
+
+    def numpy(self) -> np.ndarray:
+        """The values as an array on the same memory. Refused while the tensor requires grad: detach() first."""
+        if self._requires_grad:
+            raise refuse(
+                RuntimeError,
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+                "NumPy cannot record; detach() says that you know.",
+            )
+        return self._array
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype)
+
+    def tolist(self):
+        return self._array.tolist()
+
+    def item(self):
+        """The only element as a Python number. It has no history."""
+        if self._array.size != 1:
+            raise refuse(
+                RuntimeError,
+                f"a Tensor with {self._array.size} elements cannot be converted to Scalar",
+                "item() is for one element; use tolist() for more.",
+            )
+        return self._array.item()
+
+    def __bool__(self):
+        if self._array.size > 1:
+            raise refuse(
+                RuntimeError,
+                "Boolean value of Tensor with more than one value is ambiguous",
+                "compare, then reduce to one value.",
+            )
+        return bool(self._array)
+
+    def __float__(self):
+        return float(self.item())
+
+    def __int__(self):
+        return int(self.item())
+
+    def __index__(self):
+        if self._array.dtype.kind not in "iub":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __hash__(self):
+        return id(self)
+
+    def __iter__(self):
+        if not self._array.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __contains__(self, value):
+        return bool((self._array == value).any())
+
+    def __deepcopy__(self, memo):
+        if self._grad_fn is not None:
+            raise refuse(RuntimeError, DEEPCOPY, "copy a detach(), or clone() to stay in the graph.")
+        copy = wrap(self._array.copy())
+        copy._requires_grad = self._requires_grad
+        memo[id(self)] = copy
+        if self._meta is not None and self._meta.grad is not None:
+            copy.meta().grad = self._meta.grad.__deepcopy__(memo)
+        return copy
+
+
+INTEGERS = "a derivative needs values that can move a little; write 2. instead of 2, or convert with .float()."
+
+
+def wrap(array: np.ndarray, counter=FRESH) -> Tensor:
+    """A tensor without history around an array (not copied)."""
+    tensor = object.__new__(Tensor)
+    tensor._array = array
+    tensor._counter = counter
+    tensor._requires_grad = False
+    tensor._grad_fn = tensor._meta = None
+    return tensor
