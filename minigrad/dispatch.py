@@ -26,15 +26,17 @@ import weakref
 import numpy as np
 
 from . import dtypes
-from .autograd.grad_mode import mode
+from .autograd.grad_mode import mode, switched_off
 from .autograd.graph import (
     FRESH,
     AutogradMeta,
-    Node,
-    OutputEdge,
+    Face,
+    Kind,
+    Record,
     freed_error,
     gradient_edge,
-    next_op_order,
+    op_order,
+    output_edge,
     own_counter,
     stale_error,
 )
@@ -47,8 +49,10 @@ NUMBERS = (int, float, np.generic)
 class Row:
     """One table row, taken apart: which arguments are tensors, what each derivative mentions."""
 
-    def __init__(self, forward, rules, *, node, op_name, floating, view, constant):
-        self.forward, self.rules, self.floating, self.view = forward, rules, floating, view
+    def __init__(self, forward, ufunc, rules, *, node, op_name, floating, view, constant, fits):
+        self.forward, self.rules, self.floating, self.view = ufunc or forward, rules, floating, view
+        self.ufunc = ufunc
+        self.fits = len(rules) == 1 if fits is None else fits
         self.name = forward.__name__
         self.signature = inspect.signature(forward)
         self.parameters = list(self.signature.parameters)
@@ -57,13 +61,11 @@ class Row:
         self.options = [p for p in self.parameters if p not in self.inputs]
         self.needs = {p: inspect.getfullargspec(rule).args for p, rule in rules.items()}
         self.many = any("grads" in names for names in self.needs.values())
-        self.node = type(
-            (node or "".join(map(str.capitalize, self.name.split("_"))) + "Backward0"),
-            (RecordedOp,),
-            {"__slots__": (), "op_name": op_name or self.name, "saved_names": self.saved_names(), "row": self},
-        )
-        # Plain options (a dim, an alpha) cost nothing to keep; only tensors and numbers operated on are freed.
-        self.node.frees = any(f == "result" or f in self.inputs for f in self.saved_fields())
+        self.op_name = op_name or self.name
+        # Plain options (a dim, a shape) cost nothing to keep; only what was operated on is freed.
+        frees = any(field == "result" or field in self.inputs for field in self.saved_fields())
+        face = face_class(node or camel(self.name) + "Backward0", self.op_name)
+        self.kind = Kind(self.op_name, face, self.saved_names(), frees)
 
     def saved_fields(self) -> list[str]:
         """What the derivatives mention besides the gradient, each once, in order of the forward's arguments."""
@@ -80,54 +82,67 @@ class Row:
         return tuple(names)
 
 
-class RecordedOp(Node):
-    """The node of a table row; `@op` gives each row a subclass of its own, named as PyTorch names it."""
+class RecordedOp(Face):
+    """The node of a table row; each row has a subclass of its own, named as PyTorch names it."""
 
     __slots__ = ()
 
-    def rebuild_result(self, array, counter):
-        """The output, without keeping it: a kept Tensor would point back here and never be freed."""
+    @staticmethod
+    def rebuild(record: Record, array: np.ndarray, counter: list) -> Tensor:
+        """A saved result as a Tensor again. Keeping the Tensor would be a cycle: it points at its record."""
         result = wrap(array, counter)
         result._requires_grad = True
-        result._grad_fn = self
+        result._edge = record
         return result
 
     def __getattr__(self, name):
-        if name.startswith("_saved_") and name[7:] in self.saved_names:
-            if self.saved is None:
-                raise freed_error()
-            return self._entry(self.saved_names.index(name[7:]))[0]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        names = self.record.kind.saved_names
+        if not name.startswith("_saved_") or name[7:] not in names:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        if self.record.saved is None:
+            raise freed_error()
+        return self.record.entry(names.index(name[7:]))[0]
 
     def __call__(self, *grads):
         """Apply the derivatives to a gradient by hand, as in PyTorch."""
-        if len(grads) != self.outputs:
-            raise TypeError(f"expected {self.outputs} arguments, got {len(grads)} instead")
-        edges = tuple(edge or None for edge in self.edges)
-        results = self.vjp_recorded(grads if self.outputs > 1 else grads[0], edges)
-        return results[0] if len(results) == 1 else results
+        if len(grads) != 1:
+            raise TypeError(f"expected 1 arguments, got {len(grads)} instead")
+        results = self.record.kind.vjp_recorded(self.record, grads[0], self.record.edges)
+        return results[0] if len(results) == 1 else tuple(results)
 
 
-def op(*, node=None, name=None, floating=False, view=False, constant=(), **rules):
+def face_class(name: str, op_name: str) -> type:
+    """The class of an operation's `grad_fn`."""
+    return type(name, (RecordedOp,), {"__slots__": (), "op_name": op_name})
+
+
+def camel(name: str) -> str:
+    """``mse_loss`` as PyTorch's node names have it: ``MseLoss``."""
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def op(ufunc=None, *, node=None, name=None, floating=False, view=False, constant=(), fits=None, **rules):
     """Make an operation of a forward on arrays. The keywords are its derivatives, one per input.
 
+    A forward that is a NumPy function as it stands is given as `ufunc`, and the body below it left empty.
     `node` names the node where PyTorch's name is not NameBackward0, `name` the operation where the function's
-    name is not PyTorch's; `floating` operations turn integers into floats; `view` results share their input's memory; `constant` names inputs without a derivative.
+    name is not PyTorch's; `floating` operations turn integers into floats; `view` results share their input's memory; `constant` names inputs without a derivative;
+    `fits` says that each gradient has its input's shape and dtype, so that nothing needs to be summed or cast.
     """
 
     def decorate(forward):
         row = Row(
-            forward, rules, node=node, op_name=name, floating=floating, view=view, constant=constant
+            forward, ufunc, rules, node=node, op_name=name, floating=floating, view=view, constant=constant, fits=fits
         )
         source = _factory_source(row)
         space = {f"rule_{name}": rule for name, rule in rules.items()}
         space |= {f"default_{p}": row.signature.parameters[p].default for p in row.options}
-        space |= dict(_TOOLS, forward=forward, row=row, NodeClass=row.node)
+        space |= dict(_TOOLS, forward=row.forward, row=row, kind=row.kind)
         names = sorted(space)
         code = compile(f"def make({', '.join(names)}):\n{source}", f"<operation {row.name}>", "exec")
         made: dict = {}
         exec(code, forward.__globals__, made)
-        function, row.node.vjp, row.node.vjp_recorded = made["make"](**space)
+        function, row.kind.vjp, row.kind.vjp_recorded = made["make"](**space)
         function.__doc__, function.__module__ = forward.__doc__, forward.__module__
         function.row, function.source = row, source
         return function
@@ -144,8 +159,8 @@ def op_of_many(*, tensors, keep):
 
     def decorate(forward):
         name = forward.__name__
-        node_class = type(name.capitalize() + "Backward0", (JoinOp,), {"__slots__": (), "op_name": name})
-        node_class.rule = staticmethod(tensors)
+        kind = Kind(name, face_class(camel(name) + "Backward0", name))
+        kind.vjp = kind.vjp_recorded = lambda record, grad, edges: tensors(grad, *record.saved)
 
         @functools.wraps(forward)
         def function(tensors, dim=0):
@@ -157,7 +172,7 @@ def op_of_many(*, tensors, keep):
             if mode.state > 0 and any(t._requires_grad for t in tensors):
                 edges = tuple(gradient_edge(t) if t._requires_grad else None for t in tensors)
                 constants = tuple(None if t._requires_grad else constant(t) for t in tensors)
-                record(result, node_class, edges, constants, keep(arrays, dim))
+                record(result, kind, edges, constants, keep(arrays, dim))
             return result
 
         return function
@@ -165,30 +180,14 @@ def op_of_many(*, tensors, keep):
     return decorate
 
 
-class JoinOp(Node):
-    """The node of an operation on a list of tensors."""
-
-    __slots__ = ()
-    saved_names = ("", "dim")
-
-    @property
-    def _saved_dim(self):
-        return self.saved[-1]
-
-    def vjp(self, grad, edges):
-        return self.rule(grad, *self.saved)
-
-    vjp_recorded = vjp
-
-
-def record(result: Tensor, node_class, edges: tuple, constants, saved: tuple) -> None:
+def record(result: Tensor, kind: Kind, edges: tuple, constants, saved: tuple) -> None:
     """Give `result` a new node. What the assembled source does inline, for the places that are not hurried."""
-    node = object.__new__(node_class)
-    node.order = next_op_order()
+    node = Record()
+    node.kind, node.order = kind, next(op_order)
     node.edges, node.constants, node.saved = edges, constants, saved
-    node.pending = node.extra = None
-    node.shape, node.dtype = result._array.shape, result._array.dtype
-    result._requires_grad, result._grad_fn = True, node
+    node.pending = node.extra = node.face = None
+    node.shape, node.dtype, node.fits = result._array.shape, result._dtype, False
+    result._requires_grad, result._edge = True, node
 
 
 # -- the source that `@op` assembles -------------------------------------------------------------
@@ -221,6 +220,7 @@ def _operation_source(row: Row) -> str:
         "        if operands is None:",
         f"            return forward({plain})",
         f"        {triples}, = operands",
+        "        same = False",
         "    try:",
         f"        out = forward({arrays})",
         "    except ValueError as error:",
@@ -241,24 +241,24 @@ def _unwrap_source(row: Row) -> str:
     arrays = ", ".join(f"{n}_array" for n in names)
     if len(names) == 2:
         lines += [
-            f"    if {names[0]}_array.dtype is not {names[1]}_array.dtype:",
-            f"        {arrays} = meet(row, {arrays})",
+            f"    same = {names[0]}._dtype is {names[1]}._dtype",
+            f"    if not same: {arrays} = meet(row, {arrays})",
         ]
     elif len(names) > 2:
         lines += [f"    {arrays} = meet(row, {arrays})"]
     if row.floating:
         untracked = " or ".join(f"{n}_needs" for n in names)
         lines += [
-            f"    if not ({untracked}) and {names[0]}_array.dtype.kind != 'f':",
+            f"    if not ({untracked}) and {names[0]}._dtype.kind != 'f':",
             f"        {arrays}, = meet(row, {arrays})",
         ]
     if len(names) == 2:
         first, second = names
         lines += [
             f"elif ({second}.__class__ is float or {second}.__class__ is int) "
-            f"and {first}.__class__ is Tensor and {first}._array.dtype.kind == 'f':",
+            f"and {first}.__class__ is Tensor and {first}._dtype.kind == 'f':",
             f"    {first}_array = {first}._array; {first}_needs = {first}._requires_grad",
-            f"    {second}_array = {second}; {second}_needs = False",
+            f"    {second}_array = {second}; {second}_needs = same = False",
         ]
     return "\n".join(lines)
 
@@ -268,16 +268,17 @@ def _record_source(row: Row) -> str:
     lines = []
     if not row.many:
         lines += ["if out.__class__ is not ndarray:  # NumPy gives scalars for 0-d", "    out = asarray(out)"]
-        lines += ["result = new(Tensor)", "result._array = out"]
+        lines += ["result = new(Tensor)", "result._array = out", "dtype = result._dtype = out.dtype"]
         lines += _alias_lines(row)
     if not row.rules:
-        return "\n".join([*lines, "result._requires_grad = False", "result._grad_fn = None", "return result"])
+        return "\n".join([*lines, "result._requires_grad = False", "result._edge = None", "return result"])
     lines += [
-        f"if mode.state > 0 and ({wanted}):",
-        "    node = new(NodeClass)",
-        "    node.order = next_op_order()",
+        f"if ({wanted}) and (not switched_off or mode.state > 0):",
+        "    node = new(Record)",
+        "    node.kind = kind",
+        "    node.order = next(op_order)",
         f"    node.edges = ({' '.join(_edge(n) for n in row.tracked)})",
-        "    node.pending = node.extra = None",
+        "    node.pending = node.extra = node.face = None",
         f"    node.constants = {_constants(row)}",
     ]
     if "result" in row.saved_fields():
@@ -289,15 +290,34 @@ def _record_source(row: Row) -> str:
             f"\nreturn outputs_of(None, out, {source}, {row.view})"
         )
     lines += [
-        "    node.shape = out.shape; node.dtype = out.dtype",
+        *_indent(_shape_source(row)).splitlines(),
+        "    node.dtype = dtype",
         "    result._requires_grad = True",
-        "    result._grad_fn = node",
+        "    result._edge = node",
         "else:",
         "    result._requires_grad = False",
-        "    result._grad_fn = None",
+        "    result._edge = None",
         "return result",
     ]
     return "\n".join(lines)
+
+
+def _shape_source(row: Row) -> str:
+    """Note the result's shape, and whether a gradient of that shape fits the inputs as it is."""
+    if len(row.inputs) != 2:
+        return f"node.shape = out.shape\nnode.fits = {row.fits}"
+    return "\n".join(
+        [
+            "if same:",
+            f"    shape = {row.inputs[0]}_array.shape",
+            f"    fits = node.fits = shape == {row.inputs[1]}_array.shape",
+            "    node.shape = shape if fits else out.shape",
+            "else:",
+            "    node.shape = out.shape; node.fits = False",
+        ]
+        if row.ufunc
+        else [f"node.shape = out.shape; node.fits = same and {row.fits}"]
+    )
 
 
 def _alias_lines(row: Row) -> list[str]:
@@ -308,8 +328,7 @@ def _alias_lines(row: Row) -> list[str]:
 
 
 def _edge(name: str) -> str:
-    plain = f"{name}._grad_fn if {name}._meta is None and {name}._grad_fn is not None"
-    return f"({plain} else gradient_edge({name})) if {name}_needs else None,"
+    return f"({name}._edge or gradient_edge({name})) if {name}_needs else None,"
 
 
 def _constants(row: Row) -> str:
@@ -347,7 +366,7 @@ def _vjp_source(row: Row, kind: str) -> str:
                 "    if counter[0] != result_version:",
                 "        raise stale_error(node, 'result', counter[0], result_version)",
             ]
-            lines += ["    result = node.rebuild_result(result, counter)"] if kind != "vjp" else []
+            lines += ["    result = kind.face.rebuild(node, result, counter)"] if kind != "vjp" else []
         elif field in row.inputs:
             lines += [
                 f"    if {field}.__class__ is Tensor:",
@@ -427,35 +446,27 @@ def alias(result: Tensor, source: Tensor) -> None:
     meta.base = source if source._meta is None or source._meta.base is None else source._meta.base
 
 
-def outputs_of(node, arrays, source: Tensor, view: bool) -> tuple:
-    """Wrap the several outputs of one node; each gets an edge that gathers its gradient."""
+def outputs_of(node: Record | None, arrays, source: Tensor, view: bool) -> tuple:
+    """Wrap the several outputs of one operation; each gets an edge that gathers its gradient."""
     results = []
     if node is not None:
-        node.shape = tuple(a.shape for a in arrays)
-        node.dtype = arrays[0].dtype
+        node.shape, node.dtype, node.fits = tuple(a.shape for a in arrays), source._dtype, False
     for index, array in enumerate(arrays):
         result = wrap(np.asarray(array))
         if view:
             alias(result, source)
-        if node is not None and result._array.dtype.kind == "f":
-            meta = result.meta()
-            meta.output_nr = index
-            meta.edge = OutputEdge(node, index, result._array.shape, result._array.dtype)
+        if node is not None and result._dtype.kind == "f":
+            result.meta().output_nr = index
             result._requires_grad = True
-            result._grad_fn = node
+            result._edge = output_edge(node, index, result._array.shape, result._dtype)
         results.append(result)
     return tuple(results)
 
 
-def filled(node, grads, raw: bool):
-    """The gradients of all outputs of a node, zeros for the outputs that nothing came from."""
-    full = []
-    for grad, shape in zip(grads, node.shape, strict=True):
-        if grad is None:
-            grad = np.zeros(shape, node.dtype)
-            grad = grad if raw else wrap(grad)
-        full.append(grad)
-    return full
+def filled(node: Record, grads: dict, raw: bool) -> list:
+    """The gradients of all outputs of an operation, zeros for the outputs that nothing came from."""
+    blank = (lambda shape: np.zeros(shape, node.dtype)) if raw else (lambda shape: wrap(np.zeros(shape, node.dtype)))
+    return [grads[i] if i in grads else blank(shape) for i, shape in enumerate(node.shape)]
 
 
 def explain(row: Row, error: ValueError, *arrays) -> Exception:
@@ -478,6 +489,7 @@ def explain(row: Row, error: ValueError, *arrays) -> Exception:
 
 _TOOLS = {
     "FRESH": FRESH,
+    "Record": Record,
     "Tensor": Tensor,
     "alias": alias,
     "asarray": np.asarray,
@@ -490,7 +502,9 @@ _TOOLS = {
     "mode": mode,
     "ndarray": np.ndarray,
     "new": object.__new__,
-    "next_op_order": next_op_order,
+    "next": next,
+    "op_order": op_order,
+    "switched_off": switched_off,
     "outputs_of": outputs_of,
     "stale_error": stale_error,
     "unwrap": unwrap,

@@ -12,7 +12,7 @@ import weakref
 import numpy as np
 
 from . import dtypes
-from .autograd.graph import FRESH, AutogradMeta, RemovableHandle, own_counter
+from .autograd.graph import FRESH, AutogradMeta, RemovableHandle, own_counter, pair_of
 from .autograd.grad_mode import mode
 from .messages import DEEPCOPY, FLAG_OF_NON_LEAF, NON_LEAF_GRAD, refuse
 
@@ -49,7 +49,8 @@ class Tensor:
         # A list [n] once something shares or modifies the memory; until then FRESH, which reads as 0.
         # Views and detach() share the list, .data and .numpy() do not: that is all there is to versions.
         "_counter",
-        "_grad_fn",
+        "_dtype",  # NumPy's, kept beside the array because asking the array takes five times as long
+        "_edge",  # where this tensor's gradient goes; None for a leaf, which gradient_edge() knows more of
         "_meta",
         "_requires_grad",
     )
@@ -68,7 +69,7 @@ class Tensor:
 
     @property
     def dtype(self) -> dtypes.dtype:
-        return dtypes._known[self._array.dtype]
+        return dtypes._known[self._dtype]
 
     @property
     def ndim(self) -> int:
@@ -96,12 +97,12 @@ class Tensor:
     @property
     def grad_fn(self):
         """The node that made this tensor; None for a leaf."""
-        return self._grad_fn
+        return None if self._edge is None else pair_of(self._edge)[0]
 
     @property
     def is_leaf(self) -> bool:
         """True for what you made yourself, and for every result that needs no gradient."""
-        return self._grad_fn is None
+        return self._edge is None
 
     @property
     def output_nr(self) -> int:
@@ -126,7 +127,7 @@ class Tensor:
         return self
 
     def _set_requires_grad(self, flag: bool, sentence: str) -> None:
-        if self._grad_fn is not None and not flag:
+        if self._edge is not None and not flag:
             raise refuse(RuntimeError, FLAG_OF_NON_LEAF, "only a leaf has a flag of its own; detach() makes one.")
         if flag and self._array.dtype.kind != "f":
             raise refuse(RuntimeError, sentence, INTEGERS)
@@ -136,7 +137,7 @@ class Tensor:
     def grad(self):
         """The gradient that backward has added up here: None until then, and for other than leaves."""
         meta = self._meta
-        if self._grad_fn is not None and not (meta is not None and meta.retains_grad):
+        if self._edge is not None and not (meta is not None and meta.retains_grad):
             warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
         return None if meta is None else meta.grad
 
@@ -180,10 +181,10 @@ class Tensor:
                 "can't retain_grad on Tensor that has requires_grad=False",
                 "this tensor needs no gradient, so backward has none to keep.",
             )
-        if self._grad_fn is None or self.retains_grad:
+        if self._edge is None or self.retains_grad:
             return
         self.meta().retains_grad = True
-        self._grad_fn.extras().retained[self.output_nr] = weakref.ref(self)
+        self.grad_fn.record.extras().retained[self.output_nr] = weakref.ref(self)
 
     def register_hook(self, hook) -> RemovableHandle:
         """Call ``hook(grad)`` when this tensor's gradient is complete; what it returns replaces it."""
@@ -193,11 +194,11 @@ class Tensor:
                 "cannot register a hook on a tensor that doesn't require gradient",
                 "backward never comes by here; set requires_grad first.",
             )
-        if self._grad_fn is None:
+        if self._edge is None:
             meta = self.meta()
             meta.hooks = {} if meta.hooks is None else meta.hooks
             return RemovableHandle(meta.hooks, hook)
-        hooks = self._grad_fn.extras().tensor_hooks.setdefault(self.output_nr, {})
+        hooks = self.grad_fn.record.extras().tensor_hooks.setdefault(self.output_nr, {})
         return RemovableHandle(hooks, hook)
 
     def meta(self) -> AutogradMeta:
@@ -229,7 +230,7 @@ class Tensor:
                 "data set to a tensor that requires gradients must be floating point or complex dtype",
                 "convert it with .float() first.",
             )
-        self._array = new._array
+        self._array, self._dtype = new._array, new._dtype
 
     # -- leaving for plain Python ----------------------------------------------------------------
 
@@ -292,7 +293,7 @@ class Tensor:
         return bool((self._array == value).any())
 
     def __deepcopy__(self, memo):
-        if self._grad_fn is not None:
+        if self._edge is not None:
             raise refuse(RuntimeError, DEEPCOPY, "copy a detach(), or clone() to stay in the graph.")
         copy = wrap(self._array.copy())
         copy._requires_grad = self._requires_grad
@@ -309,7 +310,8 @@ def wrap(array: np.ndarray, counter=FRESH) -> Tensor:
     """A tensor without history around an array (not copied)."""
     tensor = object.__new__(Tensor)
     tensor._array = array
+    tensor._dtype = array.dtype
     tensor._counter = counter
     tensor._requires_grad = False
-    tensor._grad_fn = tensor._meta = None
+    tensor._edge = tensor._meta = None
     return tensor

@@ -13,7 +13,7 @@ and ``torch/csrc/autograd/engine.cpp``.
 
 import threading
 import warnings
-from heapq import heappop, heappush
+from heapq import heappop, heappush, heappushpop
 
 import numpy as np
 
@@ -21,96 +21,140 @@ from ..messages import CREATE_GRAPH_CYCLE, NO_HISTORY, refuse
 from ..ops.pointwise import to_copy
 from ..ops.shape import sum_to
 from ..tensor import Tensor, wrap
-from .grad_mode import OFF, ON, mode
-from .graph import AccumulateGrad, Node, OutputEdge, gradient_edge
+from .grad_mode import OFF, ON, set_state
+from .graph import HANDS_OVER, Record, gradient_edge
 
 # One backward at a time: gradients in progress are kept on the nodes. The same thread may come in again
-# (a hook or a Function that calls backward); `_waiting` holds the heaps of the walks it interrupted.
+# (a hook or a Function that calls backward); `_waiting` holds what the walks that it interrupted wait for.
 _lock = threading.RLock()
 _waiting: list = []
 
 
 def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | None = None) -> dict:
-    """Run the graph from `seeds`, pairs (node, gradient). With `wanted`, a dict of nodes, only go where they
-    can be reached, and return the gradients that arrived there instead of accumulating them in leaves."""
+    """Run the graph from `seeds`, pairs (node, gradient).
+
+    With `wanted`, a dict of nodes, go only where one of them can be reached, and return the gradients that
+    arrive there instead of accumulating them in leaves.
+    """
     with _lock:
-        interrupted = [(node, node.pending) for heap in _waiting for _, node in heap]
+        interrupted = [(node, node.pending) for waiting in _waiting for node in waiting.nodes()]
         for node, _ in interrupted:
             node.pending = None
-        heap: list = []
-        _waiting.append(heap)
-        state = mode.state
-        mode.state = ON if create_graph else OFF
+        waiting = Waiting()
+        _waiting.append(waiting)
+        state = set_state(ON if create_graph else OFF)
         try:
             for node, grad in seeds:
-                add(heap, node, grad)
-            return _run(heap, retain_graph, create_graph, wanted, wanted and reachable(seeds, wanted))
+                waiting.add(node, grad)
+            route = None if wanted is None else reachable(seeds, wanted)
+            captured = run(waiting, retain_graph, create_graph, wanted, route)
+            finish(waiting.leaves, create_graph, wanted, captured)
+            return captured
         finally:
-            mode.state = state
+            set_state(state)
             _waiting.pop()
-            for _, node in heap:
+            for node in waiting.nodes():
                 node.pending = None
             for node, pending in interrupted:
                 node.pending = pending
 
 
-def _run(heap, retain_graph, create_graph, wanted, route) -> dict:
+class Waiting:
+    """The nodes that have a gradient and wait for their turn: a heap, newest first, and the leaves."""
+
+    __slots__ = ("heap", "leaves")
+
+    def __init__(self):
+        self.heap: list = []
+        self.leaves: list = []
+
+    def add(self, node: Record, grad) -> None:
+        """Let a gradient arrive at a node: the first one makes it wait, further ones are added."""
+        if node.pending is not None:
+            node.pending = node.pending + grad
+            return
+        node.pending = grad
+        if node.order > 0:
+            self.leaves.append(node)
+        else:
+            heappush(self.heap, (node.order, node))
+
+    def nodes(self) -> list:
+        return [node for _, node in self.heap] + self.leaves
+
+
+def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
+    """Take the newest node, apply its derivatives, let the results arrive at its inputs; until none waits.
+
+    One node after the other needs no heap, and most graphs are mostly that: `newest` goes round it.
+    """
     captured: dict = {}
-    while heap:
-        node = heappop(heap)[1]
+    heap, leaves = waiting.heap, waiting.leaves
+    newest = None
+    while heap or newest is not None:
+        if newest is None:
+            node = heappop(heap)[1]
+        else:
+            node = heappushpop(heap, (newest.order, newest))[1] if heap else newest
+            newest = None
         grad = node.pending
         node.pending = None
+        edges = node.edges
         if node.extra is not None:
             grad = run_hooks(node, grad, create_graph)
-        if wanted is not None and node in wanted:
-            captured[node] = grad
+        if wanted is not None:
+            if node in wanted:
+                captured[node] = grad
             if node not in route:
                 continue
-        if node.__class__ is OutputEdge:
-            hand_over(heap, node, grad)
+            edges = tuple([edge if edge in route or edge in wanted else None for edge in edges])
+        if node.extra is HANDS_OVER:
+            hand_over(waiting, node, grad)
             continue
-        if node.__class__ is AccumulateGrad:
-            accumulate(node, grad, create_graph)
-            continue
-        edges = node.edges
-        if route is not None:
-            edges = tuple(edge if edge in route or edge in wanted else None for edge in edges)
-        grads = node.vjp_recorded(grad, edges) if create_graph else node.vjp(grad, edges)
-        if not retain_graph and node.frees:
+        kind = node.kind
+        grads = (kind.vjp_recorded if create_graph else kind.vjp)(node, grad, edges)
+        if kind.frees and not retain_graph:
             node.saved = None
-        for edge, grad in zip(edges, grads):  # noqa: B905  (a Function may return trailing Nones)
-            if edge is None or grad is None:
+        fits = node.fits
+        for edge, grad in zip(edges, grads):  # noqa: B905 (as long as each other, always)
+            if grad is None:
                 continue
-            # A Tensor's dtype is never NumPy's, so recorded gradients always take the careful way.
-            if grad.shape != edge.shape or grad.dtype is not edge.dtype:
+            if not fits:
                 grad = fit(grad, edge, node)
-            if edge.pending is None:
-                edge.pending = grad
-                heappush(heap, (edge.order, edge))
-            else:
+            if edge.pending is not None:
                 edge.pending = edge.pending + grad
+                continue
+            edge.pending = grad
+            if edge.order > 0:
+                leaves.append(edge)
+            elif newest is None:
+                newest = edge
+            else:
+                heappush(heap, (edge.order, edge))
     return captured
 
 
-def add(heap: list, node: Node, grad) -> None:
-    """Let a gradient arrive at a node: the first one makes it wait its turn, further ones are added."""
-    if node.pending is None:
-        node.pending = grad
-        heappush(heap, (node.order, node))
-    else:
-        node.pending = node.pending + grad
-
-
-def hand_over(heap: list, output: OutputEdge, grad) -> None:
+def hand_over(waiting: Waiting, output: Record, grad) -> None:
     """Give a node with several outputs the gradient of one of them."""
     node = output.edges[0]
     if node.pending is None:
-        node.pending = [None] * node.outputs
-        heappush(heap, (node.order, node))
-    node.pending[output.index] = grad
+        node.pending = {}
+        heappush(waiting.heap, (node.order, node))
+    index = output.saved
+    node.pending[index] = node.pending[index] + grad if index in node.pending else grad
 
 
-def fit(grad, edge: Node, node: Node):
+def finish(leaves: list, create_graph: bool, wanted: dict | None, captured: dict) -> None:
+    """The end of the walk: all contributions are there, so the leaves can take their gradients."""
+    for node in leaves:
+        grad = hooked(node.variable.meta().hooks, node.pending)
+        if wanted is None:
+            accumulate(node.variable, grad, create_graph)
+        elif node in wanted:
+            captured[node] = grad
+
+
+def fit(grad, edge: Record, node: Record):
     """Undo broadcasting: sum a gradient to the shape of the input it belongs to, in that input's dtype."""
     array = grad._array if isinstance(grad, Tensor) else grad
     if array.shape != edge.shape:
@@ -118,12 +162,12 @@ def fit(grad, edge: Node, node: Node):
             index = [e for e in node.edges].index(edge)
             raise refuse(
                 RuntimeError,
-                f"Function {node.name()} returned an invalid gradient at index {index} - got {list(array.shape)} but "
+                f"Function {node.kind.face.__name__} returned an invalid gradient at index {index} - got {list(array.shape)} but "
                 f"expected shape compatible with {list(edge.shape)}",
                 "a gradient has the shape of the input it belongs to.",
             )
         grad = sum_to(grad, edge.shape)
-    if array.dtype is not edge.dtype:
+    if array.dtype != edge.dtype:
         grad = grad.astype(edge.dtype) if not isinstance(grad, Tensor) else to_copy(grad, edge.dtype)
     return grad
 
@@ -135,32 +179,27 @@ def expandable(shape: tuple, larger: tuple) -> bool:
     return all(a in (1, b) for a, b in zip(reversed(shape), reversed(larger), strict=False))
 
 
-def accumulate(node: AccumulateGrad, grad, create_graph: bool) -> None:
-    """Add the gradient to the leaf's ``.grad``: in place, unless the gradient has a history."""
-    leaf = node.variable
-    meta = leaf.meta()
-    grad = hooked(meta.hooks, grad)
+def accumulate(tensor: Tensor, grad, create_graph: bool) -> None:
+    """Add a gradient to a tensor's ``.grad``: in place, unless the gradient has a history."""
+    meta = tensor.meta()
     if create_graph:
         meta.grad = grad if meta.grad is None else meta.grad + grad
     elif meta.grad is None:
-        # The gradient may be a read-only expanded view, or shared with another leaf: own a copy.
+        # It may be a read-only expanded view, or shared with another leaf: own a copy.
         meta.grad = wrap(np.array(grad, order="C"))
     else:
         meta.grad.add_(wrap(np.asarray(grad)))
 
 
-def run_hooks(node: Node, grad, create_graph: bool):
+def run_hooks(node: Record, grad, create_graph: bool):
     """Tensor hooks, then keep the gradient of a tensor that asked with retain_grad()."""
     extra = node.extra
-    index = 0
     for hooks in extra.tensor_hooks.values():
         grad = hooked(hooks, grad)
     for reference in extra.retained.values():
         tensor = reference()
         if tensor is not None:
-            kept = grad if create_graph else wrap(np.array(grad, order="C"))
-            meta = tensor.meta()
-            meta.grad = kept if meta.grad is None else meta.grad + kept
+            accumulate(tensor, grad, create_graph)
     return grad
 
 
@@ -232,16 +271,7 @@ def backward(
     captured = walk(seeds, retain_graph, create_graph, dict.fromkeys(nodes))
     for tensor, node in zip(as_tuple(inputs), nodes, strict=True):
         if node in captured:
-            receive(tensor, captured[node], create_graph)
-
-
-def receive(tensor: Tensor, grad, create_graph: bool) -> None:
-    """Accumulate into ``.grad`` of one of the `inputs` of backward."""
-    if tensor._grad_fn is None:
-        accumulate(gradient_edge(tensor), grad, create_graph)
-        return
-    meta, new = tensor.meta(), grad if create_graph else wrap(np.array(grad))
-    meta.grad = new if meta.grad is None else meta.grad + new
+            accumulate(tensor, captured[node], create_graph)
 
 
 def tensor_backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
@@ -307,7 +337,6 @@ def grad(
 def result_for(index: int, tensor: Tensor, grad, allow_unused, materialize_grads):
     """One entry of what grad() returns."""
     if grad is not None:
-        grad = hooked(tensor._meta.hooks if tensor._grad_fn is None and tensor._meta else None, grad)
         return grad if isinstance(grad, Tensor) else wrap(np.asarray(grad))
     if materialize_grads:
         return wrap(np.zeros_like(tensor._array))

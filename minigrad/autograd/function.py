@@ -5,34 +5,44 @@ and backward, as in PyTorch, and is named after it: ``Square`` makes ``<SquareBa
 """
 
 import functools
+import weakref
 
 import numpy as np
 
-from ..dispatch import constant
+from ..dispatch import constant, face_class, record
 from ..messages import refuse
 from ..tensor import Tensor, wrap
-from .grad_mode import OFF, mode, no_grad
+from .grad_mode import mode, no_grad
 from .graph import (
+    Kind,
     Node,
-    OutputEdge,
-    Saved,
+    Record,
     freed_error,
     gradient_edge,
-    next_op_order,
+    op_order,
+    output_edge,
     own_counter,
     stale_error,
 )
 
 
-class FunctionNode(Node):
-    """The node of a Function, and the ``ctx`` that its forward and backward are given."""
+class FunctionNode(Node, Record):
+    """The node of a Function, and the ``ctx`` that its forward and backward are given.
 
-    frees = True
-    function: type
+    It is its own record: there is nothing to gain from two objects where the user's code runs in between.
+    """
+
     # What forward may change, by the methods below.
     to_save: tuple = ()
     non_differentiable: tuple = ()
     materialize_grads = True
+
+    def __init__(self):
+        pass
+
+    @property
+    def record(self) -> "FunctionNode":
+        return self
 
     def save_for_backward(self, *tensors) -> None:
         """Keep inputs or outputs for backward; their versions are checked then. None is allowed."""
@@ -54,36 +64,39 @@ class FunctionNode(Node):
         return tuple(self._unpack(position) for position in range(len(self.saved)))
 
     def _unpack(self, position: int):
-        value, expected, current = self._entry(position)
+        value, expected, current = self.entry(position)
         if expected is not None and expected != current:
-            raise stale_error(self, self.saved_names[position], current, expected)
+            raise stale_error(self, self.kind.saved_names[position], current, expected)
         return value
 
-    def _entry(self, position: int) -> tuple:
-        kind, value, counter, version = self.saved[position]
-        if kind == "output":
+    def entry(self, position: int) -> tuple:
+        origin, value, counter, version = self.saved[position]
+        if origin == "output":
             index, array = value
             value = wrap(array, counter)
             self.attach(value, index)
-        elif kind == "input":
+        elif origin == "input":
             counter = value._counter
         return value, version, counter and counter[0]
 
     def attach(self, tensor: Tensor, index: int) -> None:
         """Make `tensor` output number `index` of this node."""
-        tensor._requires_grad, tensor._grad_fn = True, self
-        if self.outputs > 1:
-            meta = tensor.meta()
-            meta.output_nr, meta.edge = index, self.output_edges[index]
+        tensor._requires_grad = True
+        tensor._edge = self if self.outputs == 1 else self.output_edge(index)
+        if index:
+            tensor.meta().output_nr = index
 
-    def saved_state(self) -> list[Saved]:
-        if self.saved is None:
-            return [Saved(name, None, None, None) for name in self.saved_names]
-        return [Saved(name, *self._entry(position)) for position, name in enumerate(self.saved_names)]
+    def output_edge(self, index: int) -> Record:
+        """The edge to one of several outputs; the same one for as long as anybody holds it."""
+        edge = self.output_edges[index] and self.output_edges[index]()
+        if edge is None:
+            edge = output_edge(self, index, self.shapes[index], self.dtype)
+            self.output_edges[index] = weakref.ref(edge)  # it points here: not to be kept
+        return edge
 
     def keep(self, outputs: list) -> None:
         """Turn what save_for_backward was given into what the node holds."""
-        entries, names = [], []
+        entries = []
         for position, tensor in enumerate(self.to_save):
             if tensor is not None and not isinstance(tensor, Tensor):
                 raise refuse(
@@ -92,7 +105,6 @@ class FunctionNode(Node):
                     f"{position} is of type {type(tensor).__name__}",
                     "keep other things as attributes: ctx.name = value.",
                 )
-            names.append(f"saved_tensors[{position}]")
             index = next((i for i, o in enumerate(outputs) if o is tensor), None)
             if tensor is None:
                 entries.append(("none", None, None, None))
@@ -101,52 +113,51 @@ class FunctionNode(Node):
             else:
                 counter = own_counter(tensor)
                 entries.append(("output", (index, tensor._array), counter, counter[0]))
-        self.saved, self.saved_names = tuple(entries), tuple(names)
+        self.saved = tuple(entries)
+        names = tuple(f"saved_tensors[{i}]" for i in range(len(entries)))
+        function = self.function
+        self.kind = Kind(function.__name__, type(self), names, frees=True)
+        self.kind.vjp, self.kind.vjp_recorded = raw_gradients, gradients
         del self.to_save
-
-    # -- backward --------------------------------------------------------------------------------
-
-    def vjp(self, grad, edges):
-        grads = grad if self.outputs > 1 else [grad]
-        tensors = [None if g is None else wrap(np.asarray(g)) for g in grads]
-        results = self._gradients(tensors)
-        return [r if r is None else r._array for r in results]
-
-    def vjp_recorded(self, grad, edges):
-        return self._gradients(list(grad) if self.outputs > 1 else [grad])
-
-    def _gradients(self, grads: list) -> list:
-        """Call the user's backward; one result per tensor argument of forward."""
-        if self.materialize_grads:
-            grads = [
-                wrap(np.zeros(shape, self.dtype)) if g is None else g
-                for g, shape in zip(grads, self.shapes, strict=True)
-            ]
-        results = backward_of(self.function)(self, *grads)
-        results = results if isinstance(results, tuple) else (results,)
-        expected = len(self.needs_input_grad)
-        if len(results) > expected and any(r is not None for r in results[expected:]) or len(results) < expected:
-            raise refuse(
-                RuntimeError,
-                f"function {self.name()} returned an incorrect number of gradients (expected {expected}, got "
-                f"{len(results)})",
-                "return one gradient per argument of forward, None for those that have none.",
-            )
-        for result in results:
-            if result is not None and not isinstance(result, Tensor):
-                raise refuse(
-                    RuntimeError,
-                    f"expected Variable or None (got {type(result).__name__})",
-                    "backward returns Tensors, or None for an argument without gradient.",
-                )
-        return [results[position] for position in self.tensor_arguments]
 
     def apply(self, *grads):
         """Run this node's backward by hand."""
-        results = backward_of(self.function)(self, *grads)
-        return results
+        return backward_of(self.function)(self, *grads)
 
     __call__ = apply
+
+
+def raw_gradients(node: FunctionNode, grad, edges) -> list:
+    """Gradients as arrays: the user's backward gets Tensors all the same."""
+    grads = grad if node.outputs > 1 else {0: grad}
+    results = gradients(node, {i: wrap(np.asarray(g)) for i, g in grads.items()}, edges)
+    return [None if r is None else r._array for r in results]
+
+
+def gradients(node: FunctionNode, grad, edges) -> list:
+    """Call the user's backward; one result per tensor that forward was given."""
+    grads = grad if isinstance(grad, dict) else {0: grad}
+    missing = (lambda shape: wrap(np.zeros(shape, node.dtype))) if node.materialize_grads else lambda shape: None
+    arguments = [grads[i] if i in grads else missing(shape) for i, shape in enumerate(node.shapes)]
+    results = backward_of(node.function)(node, *arguments)
+    results = results if isinstance(results, tuple) else (results,)
+    expected = len(node.needs_input_grad)
+    if len(results) < expected or any(r is not None for r in results[expected:]):
+        raise refuse(
+            RuntimeError,
+            f"function {node.name()} returned an incorrect number of gradients (expected {expected}, got "
+            f"{len(results)})",
+            "return one gradient per argument of forward, None for those that have none.",
+        )
+    for result in results:
+        if result is not None and not isinstance(result, Tensor):
+            raise refuse(
+                RuntimeError,
+                f"expected Variable or None (got {type(result).__name__})",
+                "backward returns Tensors, or None for an argument without gradient.",
+            )
+    chosen = [results[position] for position in node.tensor_arguments]
+    return [r if edge is not None else None for r, edge in zip(chosen, edges, strict=True)]
 
 
 def backward_of(function: type):
@@ -228,8 +239,9 @@ def _fresh(output, args):
 
 
 def _record(node: FunctionNode, args: tuple, outputs: list) -> None:
-    node.order = next_op_order()
+    node.order = next(op_order)
     node.pending = node.extra = None
+    node.face, node.fits = weakref.ref(node), False
     node.tensor_arguments = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
     inputs = [args[i] for i in node.tensor_arguments]
     node.edges = tuple(gradient_edge(a) if a._requires_grad else None for a in inputs)
@@ -237,11 +249,8 @@ def _record(node: FunctionNode, args: tuple, outputs: list) -> None:
     tensors = [o for o in outputs if isinstance(o, Tensor)]
     node.outputs = len(tensors)
     node.shapes = [o._array.shape for o in tensors]
+    node.output_edges = [None] * node.outputs
     node.shape, node.dtype = (tensors[0]._array.shape, tensors[0]._array.dtype) if tensors else ((), None)
-    if node.outputs > 1:
-        node.output_edges = [
-            OutputEdge(node, i, o._array.shape, o._array.dtype) for i, o in enumerate(tensors)
-        ]
     skipped = [id(o) for o in node.non_differentiable]
     for index, output in enumerate(tensors):
         if id(output) not in skipped and output._array.dtype.kind == "f":
@@ -269,27 +278,22 @@ def once_differentiable(backward):
     return wrapper
 
 
-class _Refusal(FunctionNode):
-    """Stands where the history of a once-differentiable gradient would be."""
+def _refuse(record, grad, edges):
+    raise refuse(
+        RuntimeError,
+        "trying to differentiate twice a function that was marked with @once_differentiable",
+        "write its backward with minigrad operations and drop the decorator.",
+    )
 
-    def vjp(self, grad, edges):
-        raise refuse(
-            RuntimeError,
-            "trying to differentiate twice a function that was marked with @once_differentiable",
-            "write its backward with minigrad operations and drop the decorator.",
-        )
 
-    vjp_recorded = vjp
+# The node that stands where the history of a once-differentiable gradient would be.
+REFUSAL = Kind("once_differentiable", face_class("Error", "once_differentiable"))
+REFUSAL.vjp = REFUSAL.vjp_recorded = _refuse
 
 
 def _refuse_second(result):
     if not isinstance(result, Tensor):
         return result
-    node = object.__new__(_Refusal)
-    node.order, node.edges, node.constants = next_op_order(), (), ()
-    node.pending = node.extra = None
-    node.shape, node.dtype = result._array.shape, result._array.dtype
-    node.saved, node.saved_names = (), ()
     result = result.detach()
-    result._requires_grad, result._grad_fn = True, node
+    record(result, REFUSAL, (), None, ())
     return result

@@ -7,7 +7,11 @@
 A node is made when an operation is recorded and points at the nodes of its inputs, never at its own
 output: so dropping the last name of an output frees the whole graph behind it.
 
-PyTorch counterpart: ``torch/autograd/graph.py`` and ``torch/csrc/autograd/{function,saved_variable}.h``.
+A node has two sides, as in PyTorch. The Record is what the engine walks: one class for every kind of node,
+because Python reads the attributes of one class several times faster than those of fifty. The Node
+(``MulBackward0``, ``AccumulateGrad`` ...) is what ``grad_fn`` shows of it; it is made when somebody looks.
+
+PyTorch counterparts: ``torch/autograd/graph.py``, ``torch/csrc/autograd/{function,saved_variable}.h``.
 """
 
 import itertools
@@ -18,12 +22,78 @@ from ..messages import MODIFIED, SECOND_TIME, refuse
 
 # Numbers count down so that the newest node is the smallest and a heap pops it first. An op's number is
 # negative and a leaf's positive: leaves come last, when all their contributions are there.
-_op_order = itertools.count(-1, -1)
-next_op_order = _op_order.__next__
-_next_leaf_order = itertools.count(1).__next__
+op_order = itertools.count(-1, -1)
+_leaf_order = itertools.count(1)
 
 # The version counter of every tensor that nobody has modified or aliased yet; see Tensor._counter.
 FRESH = (0,)
+
+
+class Kind:
+    """What all nodes of one operation have in common: its derivatives, and how it is shown."""
+
+    __slots__ = ("face", "frees", "name", "saved_names", "vjp", "vjp_recorded")
+
+    def __init__(self, name: str, face: type, saved_names: tuple = (), frees: bool = False):
+        self.name = name
+        self.face = face  # the class of `grad_fn`
+        self.saved_names = saved_names  # of the entries of `saved`; "" for a version or a counter
+        self.frees = frees  # whether a backward frees `saved`; not where it holds options only
+        # Gradients of the inputs from that of the output: called as vjp(record, grad, edges), on arrays ...
+        self.vjp: Any = None
+        # ... or on Tensors, so that the gradients have a history of their own (create_graph).
+        self.vjp_recorded: Any = None
+
+
+class Record:
+    """One recorded operation (or a leaf's end of the graph), as the engine walks it.
+
+    ``edges`` has one entry per input: the record that the input came from, or None where no gradient is
+    needed. ``saved`` holds what the derivatives mention; None once it has been freed.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "constants",  # per input without an edge: the Python number, or a weakref to the tensor
+        "dtype",
+        "edges",
+        "extra",
+        "face",  # weakref to the Node that shows this record, once somebody has looked
+        "fits",  # whether each gradient comes in its input's shape and dtype: nothing was broadcast
+        "kind",
+        "order",
+        "pending",  # the gradient gathered so far, during a backward
+        "saved",
+        "shape",
+        "variable",  # of a leaf's end: the leaf
+    )
+
+    def extras(self) -> "Extra":
+        """Hooks and metadata, made when first needed."""
+        if self.extra is None:
+            self.extra = Extra()
+        return self.extra
+
+    def entry(self, position: int) -> tuple:
+        """Value, version when saved and version now of one entry of `saved`."""
+        value, names = self.saved[position], self.kind.saved_names
+        if names[position] == "result":
+            counter, version = self.saved[position + 1 : position + 3]
+            return self.kind.face.rebuild(self, value, counter), version, counter[0]
+        if hasattr(value, "_counter"):
+            return value, self.saved[position + 1], value._counter[0]
+        return value, None, None
+
+
+class Extra:
+    """What few nodes have: hooks and metadata. Kept apart so that all other records stay small."""
+
+    __slots__ = ("metadata", "retained", "tensor_hooks")
+
+    def __init__(self):
+        self.metadata: dict = {}
+        self.tensor_hooks: dict = {}  # output index -> {handle id: hook}
+        self.retained: dict = {}  # output index -> weakref of the tensor whose .grad is kept
 
 
 class Saved(NamedTuple):
@@ -35,164 +105,143 @@ class Saved(NamedTuple):
     current_version: int | None
 
 
-class NodeExtra:
-    """What few nodes have: hooks and metadata. Kept apart so that all other nodes stay small."""
-
-    __slots__ = ("metadata", "post_hooks", "pre_hooks", "retained", "tensor_hooks")
-
-    def __init__(self):
-        self.metadata = {}
-        self.tensor_hooks: dict = {}  # output index -> {handle id: hook}
-        self.retained: dict = {}  # output index -> weakref of the tensor whose .grad is kept
-        self.pre_hooks: dict = {}
-        self.post_hooks: dict = {}
-
-
 class Node:
-    """One recorded operation: it turns the gradient of its output into gradients of its inputs.
+    """One recorded operation, as ``grad_fn`` shows it. PyTorch counterpart: ``torch.autograd.graph.Node``.
 
-    ``edges`` has one entry per input: the node that the input came from, or None where no gradient is
-    needed. ``saved`` holds what the derivatives mention; None once it has been freed.
-    PyTorch counterpart: ``torch.autograd.graph.Node``.
+    Every operation has a subclass of its own, named as in PyTorch.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "constants",  # per input without an edge: the Python number, or a weakref to the tensor
-        "dtype",
-        "edges",
-        "extra",
-        "order",
-        "pending",  # the gradient gathered so far, during a backward
-        "saved",
-        "shape",
-    )
+    __slots__ = ()
     op_name = ""
-    saved_names: tuple = ()  # the names of `saved`'s entries; "" for a version or counter
-    outputs = 1
-    frees = False  # whether a backward frees `saved`; False where it holds options only
+    record: Record
 
     def name(self) -> str:
-        """The node's name; for recorded operations the name of its class."""
+        """The node's name: for recorded operations that of its class."""
         return type(self).__name__
 
     @property
     def next_functions(self) -> tuple:
         """Pairs (node, index of that node's output), one per input; (None, 0) where none is needed."""
-        return tuple((None, 0) if edge is None else edge.as_pair() for edge in self.edges)
-
-    def as_pair(self) -> tuple:
-        """This node as the target of an edge."""
-        return (self, 0)
+        return tuple(pair_of(edge) for edge in self.record.edges)
 
     @property
     def metadata(self) -> dict:
         """A dictionary for notes of your own. PyTorch counterpart: ``Node.metadata``."""
-        return self.extras().metadata
-
-    def extras(self) -> NodeExtra:
-        if self.extra is None:
-            self.extra = NodeExtra()
-        return self.extra
+        return self.record.extras().metadata
 
     @property
     def sequence(self) -> int:
         """A number that grows with creation: a later operation has a larger one."""
-        return -self.order
+        return abs(self.record.order)
 
-    def _sequence_nr(self) -> int:
-        return self.sequence
+    @property
+    def shape(self) -> tuple:
+        """The shape of the operation's result."""
+        return self.record.shape
+
+    @property
+    def dtype(self):
+        """NumPy's dtype of the operation's result."""
+        return self.record.dtype
+
+    @property
+    def constants(self) -> tuple:
+        """Per input: None where it has an edge, else the Python number or a weakref to the tensor."""
+        return self.record.constants or (None,) * len(self.record.edges)
 
     @property
     def freed(self) -> bool:
         """Whether a backward has freed values that were saved here."""
-        return self.saved is None
+        return self.record.saved is None
 
     def saved_state(self) -> list[Saved]:
-        """What is saved, with its version then and now. Never raises: pictures are drawn of broken graphs too."""
-        if self.saved is None:
-            return [Saved(name, None, None, None) for name in self.saved_names if name]
-        entries = []
-        for position, name in enumerate(self.saved_names):
-            if not name or self.saved[position] is None:
-                continue
-            value, expected, current = self._entry(position)
-            entries.append(Saved(name, value, expected, current))
-        return entries
-
-    def _entry(self, position: int) -> tuple:
-        """Value, version when saved and version now of one entry of `saved`."""
-        value = self.saved[position]
-        if self.saved_names[position] == "result":
-            counter, version = self.saved[position + 1 : position + 3]
-            return self.rebuild_result(value, counter), version, counter[0]
-        if hasattr(value, "_counter"):
-            return value, self.saved[position + 1], value._counter[0]
-        return value, None, None
-
-    def rebuild_result(self, array, counter):
-        """The saved output as a Tensor of this node; given by dispatch, which knows Tensors."""
-        raise NotImplementedError
-
-    def vjp(self, grad, edges):
-        """Gradients of the inputs, one per edge, from the gradient of the output: arrays in, arrays out."""
-        raise NotImplementedError
-
-    def vjp_recorded(self, grad, edges):
-        """The same with Tensors, so that the gradients have a history of their own (create_graph)."""
-        raise NotImplementedError
-
-    def release(self) -> None:
-        """Free what is saved. A node that saved nothing can still be walked again."""
-        if self.frees:
-            self.saved = None
+        """What is saved, with its version then and now. Never raises: broken graphs are drawn too."""
+        record, names = self.record, self.record.kind.saved_names
+        if record.saved is None:
+            return [Saved(name, None, None, None) for name in names if name]
+        shown = [i for i, name in enumerate(names) if name and record.saved[i] is not None]
+        return [Saved(names[i], *record.entry(i)) for i in shown]
 
     def __repr__(self):
         return f"<{type(self).__name__}>"
 
 
-class OutputEdge(Node):
-    """One output of a node that has several (``unbind``, a Function with two results): gathers that output's
-    gradient, and hands it to the node just before the node's own turn."""
+class Face(Node):
+    """A Node that is made when somebody looks at a record. (A Function's node is its own record.)"""
 
-    __slots__ = ("index",)
+    __slots__ = ("__weakref__", "record")
 
-    def __init__(self, node: Node, index: int, shape: tuple, dtype):
-        self.edges = (node,)
-        self.index = index
-        self.order = node.order - 0.5
-        self.shape = shape
-        self.dtype = dtype
-        self.pending = self.extra = self.constants = None
-        self.saved = ()
-
-    def as_pair(self) -> tuple:
-        return (self.edges[0], self.index)
+    def __init__(self, record: Record):
+        self.record = record
 
 
-class AccumulateGrad(Node):
-    """The end of the walk at a leaf: adds the gradient to ``variable.grad``. One per leaf.
+class AccumulateGrad(Face):
+    """The end of the walk at a leaf: adds the gradient to ``variable.grad``. One per leaf."""
 
-    The leaf knows its node only weakly, and the node holds the leaf: a graph keeps its leaves alive, a
-    leaf does not keep graphs alive.
-    """
-
-    __slots__ = ("variable",)
-
-    def __init__(self, variable):
-        self.variable = variable
-        self.order = _next_leaf_order()
-        self.edges = self.saved = ()
-        self.pending = self.extra = self.constants = None
-        self.shape = variable._array.shape
-        self.dtype = variable._array.dtype
+    __slots__ = ()
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
 
     @property
-    def sequence(self) -> int:
-        return self.order
+    def variable(self):
+        """The leaf."""
+        return self.record.variable
+
+
+LEAF = Kind("", AccumulateGrad)
+OUTPUT = Kind("", Face)
+
+
+def face_of(record: Record) -> Node:
+    """The Node that shows a record: the same one for as long as anybody holds it."""
+    face = record.face and record.face()
+    if face is None:
+        face = record.kind.face(record)
+        record.face = weakref.ref(face)
+    return face
+
+
+def pair_of(edge: Record | None) -> tuple:
+    """An edge as `next_functions` shows it."""
+    if edge is None:
+        return (None, 0)
+    if edge.kind is OUTPUT:
+        return (face_of(edge.edges[0]), edge.saved)
+    return (face_of(edge), 0)
+
+
+def leaf_end(variable) -> Record:
+    """The record at which the walk to a leaf ends.
+
+    The leaf knows it only weakly and it holds the leaf: a graph keeps its leaves alive, a leaf does not keep
+    graphs alive.
+    """
+    record = _end(LEAF, (), variable._array.shape, variable._dtype)
+    record.order = next(_leaf_order)
+    record.variable = variable
+    return record
+
+
+# Makes the engine look twice at one output of several, without a question asked of every other record.
+HANDS_OVER = Extra()
+
+
+def output_edge(record: Record, index: int, shape: tuple, dtype) -> Record:
+    """One output of an operation that has several: gathers its gradient, and hands it over just in time."""
+    edge = _end(OUTPUT, (record,), shape, dtype)
+    edge.order = record.order - 0.5
+    edge.saved = index
+    edge.extra = HANDS_OVER
+    return edge
+
+
+def _end(kind: Kind, edges: tuple, shape: tuple, dtype) -> Record:
+    record = Record()
+    record.kind, record.edges, record.shape, record.dtype = kind, edges, shape, dtype
+    record.saved = ()
+    record.pending = record.extra = record.constants = record.face = None
+    return record
 
 
 class AutogradMeta:
@@ -202,26 +251,26 @@ class AutogradMeta:
     result has None in its place.
     """
 
-    __slots__ = ("accumulator", "base", "edge", "grad", "hooks", "output_nr", "post_hooks", "retains_grad")
+    __slots__ = ("accumulator", "base", "grad", "hooks", "output_nr", "post_hooks", "retains_grad")
 
     def __init__(self):
-        self.grad = self.accumulator = self.edge = self.base = self.hooks = self.post_hooks = None
+        self.grad = self.accumulator = self.base = self.hooks = self.post_hooks = None
         self.retains_grad = False
         self.output_nr = 0
 
 
-def gradient_edge(tensor) -> Node:
-    """The node to which the gradient of `tensor` goes: its grad_fn, or its AccumulateGrad if it is a leaf."""
+def gradient_edge(tensor) -> Record:
+    """Where the gradient of `tensor` goes: to its grad_fn, or to its end of the graph if it is a leaf."""
+    if tensor._edge is not None:
+        return tensor._edge
     meta = tensor._meta
-    if tensor._grad_fn is not None:
-        return tensor._grad_fn if meta is None or meta.edge is None else meta.edge
     if meta is None:
         meta = tensor._meta = AutogradMeta()
-    node = meta.accumulator and meta.accumulator()
-    if node is None:
-        node = AccumulateGrad(tensor)
-        meta.accumulator = weakref.ref(node)
-    return node
+    record = meta.accumulator and meta.accumulator()
+    if record is None:
+        record = leaf_end(tensor)
+        meta.accumulator = weakref.ref(record)
+    return record
 
 
 def own_counter(tensor) -> list:
@@ -241,15 +290,14 @@ def freed_error() -> Exception:
     )
 
 
-def stale_error(node: Node, name: str, current: int, expected: int) -> Exception:
+def stale_error(record: Record, name: str, current: int, expected: int) -> Exception:
     """A saved value was overwritten after it was saved."""
-    position = node.saved_names.index(name)
-    value = node._entry(position)[0]
+    value = record.entry(record.kind.saved_names.index(name))[0]
     array = value._array
     kind = {"float32": "Float", "float64": "Double", "int64": "Long", "bool": "Bool"}.get(
         array.dtype.name, array.dtype.name.capitalize()
     )
-    maker = value._grad_fn
+    maker = value.grad_fn
     origin = ""
     if maker is not None:
         index = value._meta.output_nr if value._meta is not None else 0
@@ -257,7 +305,7 @@ def stale_error(node: Node, name: str, current: int, expected: int) -> Exception
     return refuse(
         RuntimeError,
         MODIFIED % (kind + "Tensor", list(array.shape), origin, current, expected),
-        f"{node.op_name}() saved `{name}` for its derivative, and it was changed in place since. "
+        f"{record.kind.name}() saved `{name}` for its derivative, and it was changed in place since. "
         "Use the out-of-place operation, or change a clone().",
     )
 

@@ -33,23 +33,23 @@ def recorded(self: Tensor, operation, args, options) -> Tensor:
     """Record the operation on what the tensor was, then make the tensor its result."""
     check_recordable(self)
     before = wrap(self._array.copy() if "self" in operation.row.saved_fields() else self._array, self._counter)
-    before._requires_grad, before._grad_fn, before._meta = self._requires_grad, self._grad_fn, self._meta
+    before._requires_grad, before._edge, before._meta = self._requires_grad, self._edge, self._meta
     after = operation(before, *args, **options)
     write(self, after._array)
-    node = after._grad_fn
+    node = after._edge
     if "result" in node.saved_names:
         at = node.saved_names.index("result")
         node.saved = (*node.saved[:at], self._array, self._counter, self._version, *node.saved[at + 3 :])
-    self._grad_fn, self._requires_grad = node, True
+    self._edge, self._requires_grad = node, True
     return self
 
 
 def check_recordable(self: Tensor) -> None:
     """Refuse what would make a leaf's gradient meaningless."""
     base = self._meta.base if self._meta is not None else None
-    if self._requires_grad and self._grad_fn is None:
+    if self._requires_grad and self._edge is None:
         what = "a leaf Variable"
-    elif base is not None and base._requires_grad and base._grad_fn is None:
+    elif base is not None and base._requires_grad and base._edge is None:
         what = "a view of a leaf Variable"
     elif base is not None:
         raise NotImplementedError("minigrad: an in-place change of a view is not recorded yet; use no_grad() or clone().")
@@ -97,7 +97,7 @@ def setitem(self: Tensor, key, value) -> None:
     """``self[key] = value``, refused where it would have to be recorded."""
     values = value._array if isinstance(value, Tensor) else value
     if mode.state > 0 and (self._requires_grad or getattr(value, "requires_grad", False)):
-        if self._grad_fn is None and self._requires_grad:
+        if self._edge is None and self._requires_grad:
             check_recordable(self[...])
         raise NotImplementedError("minigrad: an in-place change of a view is not recorded yet; use no_grad() or clone().")
     keys = key if isinstance(key, tuple) else (key,)

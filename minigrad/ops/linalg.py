@@ -13,6 +13,7 @@ def _product(a, b, sentence):
 
 
 @op(
+    fits=True,
     self=lambda grad, mat2: mm(grad, t(mat2)),
     mat2=lambda grad, self: mm(t(self), grad),
 )
@@ -25,6 +26,7 @@ def mm(self, mat2):
 
 
 @op(
+    fits=True,
     self=lambda grad, vec: unsqueeze(grad, 1) * vec,
     vec=lambda grad, self: mv(t(self), grad),
 )
@@ -35,6 +37,7 @@ def mv(self, vec):
 
 
 @op(
+    fits=True,
     self=lambda grad, tensor: grad * tensor,
     tensor=lambda grad, self: grad * self,
 )

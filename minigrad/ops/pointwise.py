@@ -10,44 +10,35 @@ from ..dispatch import op
 from ..tensor import Tensor
 
 
-@op(
-    self=lambda grad: grad,
-    other=lambda grad, alpha: grad if alpha == 1 else grad * alpha,
-)
-def add(self, other, alpha=1):
-    """The sum ``self + alpha * other``."""
-    return np.add(self, other if alpha == 1 else alpha * other)
+@op(np.add, self=lambda grad: grad, other=lambda grad: grad)
+def add(self, other):
+    """The sum ``self + other``."""
 
 
-@op(
-    self=lambda grad: grad,
-    other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha,
-)
-def sub(self, other, alpha=1):
-    """The difference ``self - alpha * other``."""
-    return np.subtract(self, other if alpha == 1 else alpha * other)
+@op(np.subtract, self=lambda grad: grad, other=lambda grad: -grad)
+def sub(self, other):
+    """The difference ``self - other``."""
 
 
-@op(node="RsubBackward1", self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
-def rsub(self, other, alpha=1):
+@op(node="RsubBackward1", self=lambda grad: -grad)
+def rsub(self, other):
     """The difference the other way round, ``other - self``: what ``1 - x`` calls."""
-    return np.subtract(other, self if alpha == 1 else alpha * self)
+    return np.subtract(other, self)
 
 
-@op(self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+@op(np.multiply, self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
 def mul(self, other):
     """The product ``self * other``."""
-    return np.multiply(self, other)
 
 
 @op(
+    np.true_divide,
     floating=True,
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * ((self / other) / other),
 )
 def div(self, other):
     """The quotient ``self / other``."""
-    return np.true_divide(self, other)
 
 
 @op(floating=True, self=lambda grad, result: -grad * (result * result))
@@ -56,10 +47,9 @@ def reciprocal(self):
     return np.true_divide(1, self)
 
 
-@op(self=lambda grad: -grad)
+@op(np.negative, self=lambda grad: -grad)
 def neg(self):
     """The negative, ``-self``."""
-    return np.negative(self)
 
 
 def _power_slope(grad, self, exponent):
@@ -67,10 +57,9 @@ def _power_slope(grad, self, exponent):
     return grad * 0 if exponent == 0 else grad * (exponent * self ** (exponent - 1))
 
 
-@op(node="PowBackward0", name="pow", self=_power_slope)
+@op(np.power, node="PowBackward0", name="pow", self=_power_slope)
 def power(self, exponent):
     """``self ** exponent`` with a Python number as exponent."""
-    return np.power(self, exponent)
 
 
 def _log_of_base(base):
@@ -78,6 +67,7 @@ def _log_of_base(base):
 
 
 @op(
+    np.power,
     node="PowBackward1",
     name="pow",
     self=lambda grad, self, exponent: grad * (exponent * self ** (exponent - 1)),
@@ -85,7 +75,6 @@ def _log_of_base(base):
 )
 def power_of_tensor(self, exponent):
     """``self ** exponent`` with a tensor as exponent."""
-    return np.power(self, exponent)
 
 
 @op(
@@ -105,40 +94,34 @@ def pow(self, exponent):
     return power_of_tensor(self, exponent) if isinstance(self, Tensor) else power_of_number(exponent, self)
 
 
-@op(floating=True, self=lambda grad, result: grad * result)
+@op(np.exp, floating=True, self=lambda grad, result: grad * result)
 def exp(self):
     """e to the power of each element."""
-    return np.exp(self)
 
 
-@op(floating=True, self=lambda grad, self: grad / self)
+@op(np.log, floating=True, self=lambda grad, self: grad / self)
 def log(self):
     """The natural logarithm of each element."""
-    return np.log(self)
 
 
-@op(floating=True, self=lambda grad, result: grad / (2 * result))
+@op(np.sqrt, floating=True, self=lambda grad, result: grad / (2 * result))
 def sqrt(self):
     """The square root of each element."""
-    return np.sqrt(self)
 
 
-@op(floating=True, self=lambda grad, self: grad * cos(self))
+@op(np.sin, floating=True, self=lambda grad, self: grad * cos(self))
 def sin(self):
     """The sine of each element, in radians."""
-    return np.sin(self)
 
 
-@op(floating=True, self=lambda grad, self: grad * -sin(self))
+@op(np.cos, floating=True, self=lambda grad, self: grad * -sin(self))
 def cos(self):
     """The cosine of each element, in radians."""
-    return np.cos(self)
 
 
-@op(floating=True, self=lambda grad, result: grad - grad * result * result)
+@op(np.tanh, floating=True, self=lambda grad, result: grad - grad * result * result)
 def tanh(self):
     """The hyperbolic tangent of each element."""
-    return np.tanh(self)
 
 
 @op(floating=True, self=lambda grad, result: grad * (1 - result) * result)
@@ -153,16 +136,14 @@ def relu(self):
     return np.maximum(self, 0)
 
 
-@op(self=lambda grad: grad * 0)
+@op(np.sign, self=lambda grad: grad * 0)
 def sign(self):
     """-1, 0 or 1 by the sign of each element."""
-    return np.sign(self)
 
 
-@op(self=lambda grad, self: grad * sign(self))
+@op(np.absolute, self=lambda grad, self: grad * sign(self))
 def abs(self):
     """The absolute value of each element. The derivative at 0 is 0, as in PyTorch."""
-    return np.abs(self)
 
 
 @op(self=lambda grad: grad)
@@ -181,43 +162,37 @@ def where(condition, self, other):
     return np.where(condition, self, other)
 
 
-@op(constant=("self", "other"))
+@op(np.equal, constant=("self", "other"))
 def eq(self, other):
     """Where the elements are equal. The result is bool: it has no gradient."""
-    return np.equal(self, other)
 
 
-@op(constant=("self", "other"))
+@op(np.not_equal, constant=("self", "other"))
 def ne(self, other):
     """Where the elements differ. The result is bool: it has no gradient."""
-    return np.not_equal(self, other)
 
 
-@op(constant=("self", "other"))
+@op(np.less, constant=("self", "other"))
 def lt(self, other):
     """Where ``self < other``. The result is bool: it has no gradient."""
-    return np.less(self, other)
 
 
-@op(constant=("self", "other"))
+@op(np.less_equal, constant=("self", "other"))
 def le(self, other):
     """Where ``self <= other``. The result is bool: it has no gradient."""
-    return np.less_equal(self, other)
 
 
-@op(constant=("self", "other"))
+@op(np.greater, constant=("self", "other"))
 def gt(self, other):
     """Where ``self > other``. The result is bool: it has no gradient."""
-    return np.greater(self, other)
 
 
-@op(constant=("self", "other"))
+@op(np.greater_equal, constant=("self", "other"))
 def ge(self, other):
     """Where ``self >= other``. The result is bool: it has no gradient."""
-    return np.greater_equal(self, other)
 
 
-@op(node="ToCopyBackward0", name="to", self=lambda grad: grad)
+@op(node="ToCopyBackward0", name="to", fits=False, self=lambda grad: grad)
 def to_copy(self, dtype):
     """A copy in another dtype; the gradient comes back in this one."""
     return self.astype(dtype)

@@ -1,0 +1,150 @@
+"""Records into DOT. Colour is role, shape is kind: tensors are round, operations are boxes.
+
+The colours are tints of Okabe and Ito's, which people with colour blindness can tell apart, on a light
+card of the picture's own: so it reads the same on a light and on a dark page.
+"""
+
+from html import escape
+from typing import NamedTuple
+
+import graphviz
+
+from .records import EdgeRecord, GraphRecord, NodeRecord, ends
+from .text import details, head
+
+CARD, CARD_LINE, INK, SOFT_INK = "#FAFAF7", "#CFCFC8", "#1A1A1A", "#4A4A4A"
+FONT = "Helvetica,Arial,sans-serif"
+
+
+class Style(NamedTuple):
+    """How one role looks."""
+
+    shape: str
+    fill: str
+    line: str
+    text: str = INK
+    style: str = "filled"
+
+
+STYLES = {
+    "leaf": Style("ellipse", "#CBE6F7", "#0072B2"),
+    "output": Style("ellipse", "#C5EBDD", "#00734F"),
+    "intermediate": Style("ellipse", "#FFFFFF", "#6B6B6B"),
+    "constant": Style("ellipse", "#EFEFEC", "#8A8A8A", "#585858", "filled,dashed"),
+    "number": Style("ellipse", "#EFEFEC", "#8A8A8A", "#585858", "filled,dashed"),
+    "op": Style("box", "#FDF3C4", "#8A7400"),
+    "function": Style("box", "#E6E6E3", "#4A4A4A"),
+    "accumulate": Style("box", "#E9F4FB", "#0072B2"),
+    "saved": Style("note", "#FBE0B0", "#A66A00"),
+    "none": Style("plaintext", CARD, CARD, "#585858"),
+}
+# A mark changes the look of a node, whatever its role, and never by colour alone.
+FREED = {"style": "filled,dotted", "color": "#A83C00"}
+MARKED = {
+    "freed": FREED,
+    "stale": FREED | {"style": "filled,bold"},
+    "same": {"fillcolor": "#EFEFEC", "color": "#8A8A8A", "fontcolor": "#585858"},
+    "missing": {"fillcolor": "#FFFFFF", "color": "#C04A00", "style": "filled,dashed", "penwidth": "2.5"},
+    "unexpected": {"fillcolor": "#F6DCEB", "color": "#9C2F6F", "peripheries": "2", "penwidth": "2"},
+}
+EDGES = {
+    "forward": {},
+    "next": {},
+    "grad_fn": {"label": "grad_fn"},
+    "accumulate": {"style": "dashed", "color": "#0072B2", "label": ".grad"},
+    "saved": {"style": "dotted", "arrowhead": "none", "arrowtail": "none"},
+    "none": {"color": "#8A8A8A"},
+}
+MARKED_EDGES = {
+    "same": {"color": "#8A8A8A"},
+    "missing": {"color": "#C04A00", "style": "dashed", "penwidth": "2.5", "label": "missing"},
+    "unexpected": {"color": "#9C2F6F", "penwidth": "2.5", "label": "extra"},
+}
+SYMBOLS = {"add": "+", "sub": "\N{MINUS SIGN}", "mul": "×", "div": "÷", "neg": "\N{MINUS SIGN}"}
+SYMBOLS |= {"mm": "@", "matmul": "@", "mv": "@", "dot": "@", "bmm": "@"}
+# Where swapping the operands changes nothing, the picture need not say which is which.
+COMMUTATIVE = {"add", "mul", "maximum", "minimum"}
+MAX_ROW = 9  # a longer path runs from top to bottom
+
+
+def to_dot(panels: tuple[GraphRecord, ...], direction: str | None = None) -> graphviz.Digraph:
+    """The DOT of one or more panels, each a titled card. `direction` is "LR" or "TB"."""
+    if direction is None:
+        row = len(panels) == 1 and panels[0].view == "written" and levels(panels[0]) <= MAX_ROW
+        direction = "LR" if row else "TB"
+    dot = graphviz.Digraph(
+        graph_attr={"rankdir": direction, "bgcolor": "transparent", "nodesep": "0.25", "ranksep": "0.22"}
+        | {"fontname": FONT, "fontsize": "12", "fontcolor": INK, "pad": "0.02"},
+        node_attr={"fontname": FONT, "fontsize": "11", "margin": "0.16,0.06", "width": "0.4", "height": "0.3"},
+        edge_attr={"fontname": FONT, "fontsize": "9", "fontcolor": SOFT_INK, "color": SOFT_INK}
+        | {"arrowsize": "0.7"},
+    )
+    for number, panel in enumerate(panels):
+        with dot.subgraph(name=f"cluster_{number}") as card:
+            card.attr(label=_title(panel), style="rounded,filled", fillcolor=CARD, color=CARD_LINE)
+            card.attr(margin="10")
+            for node in panel.nodes:
+                card.node(node.id, **node_attributes(node))
+            for edges in panel.inputs.values():
+                for edge in edges:
+                    _add_edge(card, panel, edge)
+    return dot
+
+
+def _title(panel: GraphRecord) -> str:
+    lines = [f"<b>{escape(panel.title)}</b>"]
+    lines += [f'<font point-size="10">{escape(caption)}</font>' for caption in panel.captions]
+    return f"<{'<br/>'.join(lines)}>"
+
+
+def node_attributes(node: NodeRecord) -> dict[str, str]:
+    """The DOT attributes of one node."""
+    look = STYLES[node.role]
+    attributes = {"shape": look.shape, "fillcolor": look.fill, "color": look.line}
+    attributes |= {"fontcolor": look.text, "style": look.style}
+    for mark in node.marks:
+        attributes |= MARKED.get(mark, {})
+    if look.shape == "ellipse":
+        attributes["margin"] = "0.05,0.02"
+    first = SYMBOLS.get(node.op, node.name) if node.role == "op" else head(node)
+    tensor = look.shape == "ellipse" and node.name
+    lines = [f"<b>{escape(first)}</b>" if tensor else escape(first)]
+    lines += [f'<font point-size="9">{escape(line)}</font>' for line in details(node)]
+    if look.shape == "box":
+        attributes["ordering"] = "in"  # inputs side by side in the order of the arguments
+    return {"label": f"<{'<br/>'.join(lines)}>"} | attributes
+
+
+def _add_edge(card: graphviz.Digraph, panel: GraphRecord, edge: EdgeRecord) -> None:
+    """Inputs stand before results in both views; in what autograd keeps the arrow points back at them."""
+    result, operand = ends(edge)
+    attributes = dict(EDGES[edge.role])
+    if (edge.source, edge.target) != (operand, result):
+        attributes["dir"] = "back"
+    node = panel.by_id[result]
+    if edge.role == "forward" and len(panel.inputs[result]) > 1 and node.op not in COMMUTATIVE:
+        attributes["label"] = ("1st", "2nd", "3rd")[edge.position] if edge.position < 3 else ""
+    for mark in edge.marks:
+        attributes |= MARKED_EDGES.get(mark, {})
+    if "label" in attributes:
+        attributes["label"] = f"  {attributes['label']} "  # some distance from the line
+    card.edge(operand, result, **attributes)
+
+
+def levels(panel: GraphRecord) -> int:
+    """The number of nodes on the longest path, found without recursion."""
+    depth = dict.fromkeys(panel.by_id, 1)
+    waiting = {id: len(edges) for id, edges in panel.inputs.items()}
+    results: dict[str, list[str]] = {id: [] for id in panel.by_id}
+    for edge in panel.edges:
+        result, operand = ends(edge)
+        results[operand].append(result)
+    ready = [id for id, count in waiting.items() if not count]
+    while ready:
+        id = ready.pop()
+        for result in results[id]:
+            depth[result] = max(depth[result], depth[id] + 1)
+            waiting[result] -= 1
+            if not waiting[result]:
+                ready.append(result)
+    return max(depth.values(), default=0)

@@ -1,0 +1,171 @@
+"""What a picture says, as plain data: nodes with roles, edges with roles, nothing about colours.
+
+Every record can be compared, printed and tested without drawing anything. Ids are n0, n1 ... in the
+order of the visit, so that the same program gives the same records in every run.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+# Larger tensors show their shape instead of their values.
+MAX_ELEMENTS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """One node of a picture.
+
+    ``role`` is one of leaf, output, intermediate, constant, number (tensors and values), op, function,
+    accumulate (operations), saved, none. ``marks`` are states: freed, stale, retained, same, missing,
+    unexpected. ``grad`` is the text of ``.grad``, "" where the tensor has none to show.
+    """
+
+    id: str
+    role: str
+    name: str = ""
+    op: str = ""
+    value: str = ""
+    shape: tuple | None = None
+    dtype: str = ""
+    grad: str = ""
+    note: str = ""
+    marks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRecord:
+    """One arrow, from ``source`` to ``target`` as it is drawn.
+
+    ``role`` is forward, grad_fn, next, accumulate, saved or none; ``position`` says which input it is.
+    """
+
+    source: str
+    target: str
+    role: str
+    position: int = 0
+    marks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class GraphRecord:
+    """One panel of a picture: a titled graph. ``view`` is "written" or "kept"."""
+
+    title: str
+    view: str
+    nodes: tuple[NodeRecord, ...]
+    edges: tuple[EdgeRecord, ...]
+    roots: tuple[str, ...]
+    captions: tuple[str, ...] = ()
+
+    @cached_property
+    def by_id(self) -> dict[str, NodeRecord]:
+        """The nodes by their ids."""
+        return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def inputs(self) -> dict[str, list[EdgeRecord]]:
+        """For each node the edges to what it was made from, in the order of the arguments."""
+        result: dict[str, list[EdgeRecord]] = {node.id: [] for node in self.nodes}
+        for edge in self.edges:
+            result[ends(edge)[0]].append(edge)
+        return {id: sorted(edges, key=lambda edge: edge.position) for id, edges in result.items()}
+
+
+def ends(edge: EdgeRecord) -> tuple[str, str]:
+    """The edge's ends as (result, input), whichever way its arrow points."""
+    forward = edge.role == "forward"
+    return (edge.target, edge.source) if forward else (edge.source, edge.target)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether `value` is a tensor, minigrad's or PyTorch's: a picture needs no more than its attributes."""
+    return hasattr(type(value), "grad_fn") and hasattr(type(value), "requires_grad")
+
+
+def value_text(value: Any) -> str:
+    """A short, deterministic text of a number or a small tensor; "" for a large tensor.
+
+    >>> value_text(2.0), value_text(0.123456), value_text([1, True])
+    ('2.', '0.1235', '[1, True]')
+    """
+    if is_tensor(value):
+        return value_text(value.detach().tolist()) if prod(value.shape) <= MAX_ELEMENTS else ""
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(value_text, value)) + "]"
+    return _float_text(value) if isinstance(value, float) else str(value)
+
+
+def _float_text(number: float) -> str:
+    if number == 0 or 1e-3 <= abs(number) < 1e6:
+        digits = f"{number:.4f}".rstrip("0")
+        return digits if digits != "-0." else "0."
+    return f"{number:.4g}"  # large and small ones, inf and nan
+
+
+def dtype_text(dtype: Any) -> str:
+    """float32, for minigrad's, PyTorch's and NumPy's dtype objects alike."""
+    return "" if dtype is None else str(dtype).rpartition(".")[2]
+
+
+class Names:
+    """What the caller calls the tensors: `params` first, then the variables of the frame, first one wins.
+
+    It also remembers which variable holds the output of which node, because a node does not.
+    """
+
+    def __init__(self, tensors, params: Mapping[str, Any] | None = None, frame=None):
+        self._names: dict[int, str] = {}
+        self._held: dict[tuple[int, int], tuple] = {}  # (node, tensor): PyTorch makes nodes anew
+        for name, tensor in (params or {}).items():
+            self._add(name, tensor)
+        for name, tensor in _variables(frame):
+            self._add(name, tensor)
+        for tensor in tensors:
+            self._hold(tensor)
+
+    def _add(self, name: str, tensor) -> None:
+        self._names.setdefault(id(tensor), name)
+        self._hold(tensor)
+        gradient = gradient_of(tensor)
+        if gradient is not None:
+            self._names.setdefault(id(gradient), f"{name}.grad")
+            self._hold(gradient)
+
+    def _hold(self, tensor) -> None:
+        if tensor.grad_fn is not None:
+            node = tensor.grad_fn
+            self._held.setdefault((id(node), tensor.output_nr), (node, tensor))
+
+    def of(self, tensor) -> str:
+        """The tensor's name, or "" if it has none."""
+        return self._names.get(id(tensor), "")
+
+    def output(self, node, index: int = 0):
+        """The tensor that a variable holds of what `node` made, or None."""
+        return self._held.get((id(node), index), (None, None))[1]
+
+    def held(self) -> list:
+        """All tensors with a grad_fn that a variable holds."""
+        return [tensor for _, tensor in self._held.values()]
+
+
+def _variables(frame) -> Iterator[tuple[str, Any]]:
+    """The tensors among the frame's local, then global variables, also inside short lists."""
+    if frame is None:
+        return
+    for scope in (frame.f_locals, frame.f_globals):
+        for name, value in list(scope.items()):
+            if name.startswith("_"):
+                continue
+            if is_tensor(value):
+                yield name, value
+            elif isinstance(value, list | tuple) and len(value) <= 50:
+                yield from ((f"{name}[{i}]", v) for i, v in enumerate(value) if is_tensor(v))
+
+
+def gradient_of(tensor):
+    """`tensor.grad`, asked only where asking does not warn."""
+    return tensor.grad if tensor.grad_fn is None or tensor.retains_grad else None

@@ -1,0 +1,123 @@
+"""Records in words: the lines inside a node, the indented listing, and the alt text of a picture."""
+
+from collections import Counter
+
+from .records import GraphRecord, NodeRecord, ends
+
+MAX_LINES = 100  # of a listing
+MAX_SENTENCES = 40  # of an alt text
+
+TENSORS = {"leaf", "output", "intermediate", "constant", "number", "saved"}
+_WORDS = {"leaf": "leaf", "constant": "needs no grad", "output": "output"}
+_MARKS = {
+    "freed": "buffers freed",
+    "stale": "changed since",
+    "retained": "retained",
+    "missing": "missing",
+    "unexpected": "not in the task",
+}
+
+
+def head(node: NodeRecord) -> str:
+    """The first line of a node: its name and, for a tensor, its value.
+
+    >>> head(NodeRecord("n0", "leaf", name="x", value="3."))
+    'x = 3.'
+    """
+    if node.role in TENSORS:
+        return " = ".join(filter(None, (node.name, node.value))) or shape_text(node)
+    return node.name
+
+
+def shape_text(node: NodeRecord) -> str:
+    """The shape, and the dtype where it is not the usual one."""
+    if node.shape is None:
+        return "tensor"
+    return f"shape {node.shape}" + ("" if node.dtype in ("", "float32") else f" {node.dtype}")
+
+
+def details(node: NodeRecord) -> list[str]:
+    """The small lines below the first one: shape, gradient, notes and states."""
+    lines = []
+    if node.role in TENSORS and node.name and not node.value and node.shape is not None:
+        lines.append(shape_text(node))
+    if node.grad:
+        lines.append(f".grad {node.grad}")
+    if node.note:
+        lines.append(node.note)
+    freed = {"freed": "freed"} if node.role == "saved" else {}
+    return lines + [(freed or _MARKS)[mark] for mark in node.marks if mark in (freed or _MARKS)]
+
+
+def described(node: NodeRecord) -> str:
+    """A node in one line, as the listing shows it: `x = 3. (leaf, .grad None)`."""
+    words = [_WORDS[node.role]] if node.role in _WORDS else []
+    facts = ", ".join(words + details(node))
+    first = node.op if node.role == "op" and not node.name.startswith(node.op) else head(node)
+    return f"{first} ({facts})" if facts else first
+
+
+def listing(graph: GraphRecord) -> str:
+    """The graph as an indented tree, outputs first, each node below what was made from it.
+
+    A node that is used again is named by its id. The text depends on the records only: it is the same
+    with every picture engine.
+    """
+    times_used = Counter(ends(edge)[1] for edge in graph.edges)
+    lines = [graph.title, *(f"  {caption}" for caption in graph.captions)]
+    shown: set[str] = set()
+    stack = [(root, 1) for root in reversed(graph.roots)]
+    while stack and len(lines) <= MAX_LINES:
+        id, depth = stack.pop()
+        node = graph.by_id[id]
+        tag = f" [{id}]" if times_used[id] > 1 else ""
+        if id in shown:
+            lines.append("  " * depth + head(node) + f" [{id}] again")
+            continue
+        line = "  " * depth + described(node) + tag
+        shown.add(id)
+        while (only := _only_input(graph, id)) and only not in shown and times_used[only] == 1:
+            id = only
+            shown.add(id)
+            line += f" {_arrow(graph)} {described(graph.by_id[id])}"
+        lines.append(line)
+        stack.extend((ends(edge)[1], depth + 1) for edge in reversed(graph.inputs[id]))
+    if stack:
+        lines.append(f"  ... and {len(graph.nodes) - len(shown)} more nodes")
+    return "\n".join(lines)
+
+
+def _arrow(graph: GraphRecord) -> str:
+    return "<-" if graph.view == "written" else "->"
+
+
+def _only_input(graph: GraphRecord, id: str) -> str | None:
+    """The next node of a line: a tensor's operation, or an AccumulateGrad's leaf."""
+    if graph.by_id[id].role not in ("output", "intermediate", "accumulate"):
+        return None
+    edges = graph.inputs[id]
+    return ends(edges[0])[1] if len(edges) == 1 else None
+
+
+def alt(graph: GraphRecord) -> str:
+    """The graph in words, for who cannot see the picture."""
+    roots = ", ".join(head(graph.by_id[root]) for root in graph.roots)
+    names = Counter(head(node) for node in graph.nodes)
+
+    def call(id: str) -> str:
+        node = graph.by_id[id]
+        first = head(node) + (f" ({id})" if names[head(node)] > 1 else "")
+        return first if node.role not in _WORDS else f"{_WORDS[node.role]} {first}"
+
+    sentences = list(graph.captions)
+    verb = "is made from" if graph.view == "written" else "passes gradients to"
+    for id, edges in graph.inputs.items():
+        if edges:
+            inputs = " and ".join(call(ends(edge)[1]) for edge in edges)
+            sentences.append(f"{call(id)} {verb} {inputs}")
+    for node in graph.nodes:
+        sentences.extend(f"{call(node.id)}: {', '.join(details(node))}" for _ in details(node)[:1])
+    if len(sentences) > MAX_SENTENCES:
+        more = len(sentences) - MAX_SENTENCES
+        sentences[MAX_SENTENCES:] = [f"and {more} more sentences"]
+    return f"Graph of {roots}, {graph.title}: {'; '.join(sentences)}."
