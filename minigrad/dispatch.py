@@ -471,20 +471,26 @@ def filled(node: Record, grads: dict, raw: bool) -> list:
 
 def explain(row: Row, error: ValueError, *arrays) -> Exception:
     """PyTorch's sentence for shapes that do not fit, in place of NumPy's."""
-    shapes = [np.shape(a) for a in arrays]
-    if "broadcast" not in str(error) or len(shapes) != 2:
-        return RuntimeError(f"{row.name}(): {error}")
-    a, b = shapes
-    for back in range(1, min(len(a), len(b)) + 1):
-        if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
-            dim = max(len(a), len(b)) - back
-            return refuse(
-                RuntimeError,
-                f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) at "
-                f"non-singleton dimension {dim}",
-                f"{row.name}() got shapes {a} and {b}; dimensions must be equal, or one of them 1.",
-            )
-    return RuntimeError(str(error))
+    shapes = [list(np.shape(a)) for a in arrays]
+    a, b = shapes if len(shapes) == 2 else ((), ())
+    sentence = str(error)
+    if row.name == "mm":
+        sentence = f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})"
+    elif row.name == "mv":
+        sentence = f"size mismatch, got input ({a[0]}), mat ({a[0]}x{a[1]}), vec ({b[0]})"
+    elif row.name == "dot":
+        sentence = (
+            f"inconsistent tensor size, expected tensor {a} and src {b} to have the same number of elements, "
+            f"but got {a[0]} and {b[0]} elements respectively"
+        )
+    elif "broadcast" in sentence:
+        back = next(i for i in range(1, 99) if a[-i] != b[-i] and 1 not in (a[-i], b[-i]))
+        sentence = (
+            f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) at "
+            f"non-singleton dimension {max(len(a), len(b)) - back}"
+        )
+    got = " and ".join(str(tuple(shape)) for shape in shapes)
+    return refuse(RuntimeError, sentence, f"{row.op_name}() got shapes that do not go together: {got}.")
 
 
 _TOOLS = {

@@ -31,8 +31,8 @@ def _notes(tensor: Tensor) -> list[str]:
     notes = []
     if tensor.dtype not in (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool):
         notes.append(f"dtype={tensor.dtype}")
-    if tensor._edge is not None:
-        notes.append(f"grad_fn=<{type(tensor._edge).__name__}>")
+    if not tensor.is_leaf:
+        notes.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
     elif tensor._requires_grad:
         notes.append("requires_grad=True")
     return notes

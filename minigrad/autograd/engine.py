@@ -21,8 +21,8 @@ from ..messages import CREATE_GRAPH_CYCLE, NO_HISTORY, refuse
 from ..ops.pointwise import to_copy
 from ..ops.shape import sum_to
 from ..tensor import Tensor, wrap
-from .grad_mode import OFF, ON, set_state
-from .graph import HANDS_OVER, Record, gradient_edge
+from .grad_mode import ON, no_grad, set_state
+from .graph import HANDS_OVER, Record, gradient_edge, own_counter
 
 # One backward at a time: gradients in progress are kept on the nodes. The same thread may come in again
 # (a hook or a Function that calls backward); `_waiting` holds what the walks that it interrupted wait for.
@@ -37,12 +37,11 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | Non
     arrive there instead of accumulating them in leaves.
     """
     with _lock:
-        interrupted = [(node, node.pending) for waiting in _waiting for node in waiting.nodes()]
-        for node, _ in interrupted:
-            node.pending = None
+        interrupted = _interrupt() if _waiting else ()
         waiting = Waiting()
         _waiting.append(waiting)
-        state = set_state(ON if create_graph else OFF)
+        # Arrays record nothing, whatever the mode: only Tensors, and code that is not ours, need it set.
+        state = set_state(ON) if create_graph else None
         try:
             for node, grad in seeds:
                 waiting.add(node, grad)
@@ -51,12 +50,21 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | Non
             finish(waiting.leaves, create_graph, wanted, captured)
             return captured
         finally:
-            set_state(state)
+            if state is not None:
+                set_state(state)
             _waiting.pop()
             for node in waiting.nodes():
                 node.pending = None
             for node, pending in interrupted:
                 node.pending = pending
+
+
+def _interrupt() -> list:
+    """Lay aside what the walks around this one have gathered: they may be on the same nodes."""
+    interrupted = [(node, node.pending) for waiting in _waiting for node in waiting.nodes()]
+    for node, _ in interrupted:
+        node.pending = None
+    return interrupted
 
 
 class Waiting:
@@ -80,7 +88,7 @@ class Waiting:
             heappush(self.heap, (node.order, node))
 
     def nodes(self) -> list:
-        return [node for _, node in self.heap] + self.leaves
+        return [*(node for _, node in self.heap), *self.leaves] if self.heap else self.leaves
 
 
 def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
@@ -147,7 +155,8 @@ def hand_over(waiting: Waiting, output: Record, grad) -> None:
 def finish(leaves: list, create_graph: bool, wanted: dict | None, captured: dict) -> None:
     """The end of the walk: all contributions are there, so the leaves can take their gradients."""
     for node in leaves:
-        grad = hooked(node.variable.meta().hooks, node.pending)
+        hooks = node.variable._meta.hooks
+        grad = node.pending if hooks is None else hooked(hooks, node.pending)
         if wanted is None:
             accumulate(node.variable, grad, create_graph)
         elif node in wanted:
@@ -156,27 +165,28 @@ def finish(leaves: list, create_graph: bool, wanted: dict | None, captured: dict
 
 def fit(grad, edge: Record, node: Record):
     """Undo broadcasting: sum a gradient to the shape of the input it belongs to, in that input's dtype."""
-    array = grad._array if isinstance(grad, Tensor) else grad
+    array = grad if grad.__class__ is np.ndarray else getattr(grad, "_array", grad)
     if array.shape != edge.shape:
         if not expandable(edge.shape, array.shape):
-            index = [e for e in node.edges].index(edge)
             raise refuse(
                 RuntimeError,
-                f"Function {node.kind.face.__name__} returned an invalid gradient at index {index} - got {list(array.shape)} but "
-                f"expected shape compatible with {list(edge.shape)}",
+                f"Function {node.kind.face.__name__} returned an invalid gradient at index "
+                f"{node.edges.index(edge)} - got {list(array.shape)} but expected shape compatible with "
+                f"{list(edge.shape)}",
                 "a gradient has the shape of the input it belongs to.",
             )
         grad = sum_to(grad, edge.shape)
-    if array.dtype != edge.dtype:
-        grad = grad.astype(edge.dtype) if not isinstance(grad, Tensor) else to_copy(grad, edge.dtype)
+    if array.dtype is not edge.dtype and array.dtype != edge.dtype:
+        grad = to_copy(grad, edge.dtype) if isinstance(grad, Tensor) else grad.astype(edge.dtype)
     return grad
 
 
 def expandable(shape: tuple, larger: tuple) -> bool:
     """Whether broadcasting can stretch `shape` to `larger`."""
-    if len(shape) > len(larger):
-        return False
-    return all(a in (1, b) for a, b in zip(reversed(shape), reversed(larger), strict=False))
+    extra = len(larger) - len(shape)
+    return larger[extra:] == shape or (
+        extra >= 0 and all(a in (1, b) for a, b in zip(shape, larger[extra:], strict=True))
+    )
 
 
 def accumulate(tensor: Tensor, grad, create_graph: bool) -> None:
@@ -186,9 +196,10 @@ def accumulate(tensor: Tensor, grad, create_graph: bool) -> None:
         meta.grad = grad if meta.grad is None else meta.grad + grad
     elif meta.grad is None:
         # It may be a read-only expanded view, or shared with another leaf: own a copy.
-        meta.grad = wrap(np.array(grad, order="C"))
+        meta.grad = wrap(np.asarray(grad).copy())
     else:
-        meta.grad.add_(wrap(np.asarray(grad)))
+        np.add(meta.grad._array, grad, meta.grad._array)
+        own_counter(meta.grad)[0] += 1
 
 
 def run_hooks(node: Record, grad, create_graph: bool):
@@ -207,15 +218,17 @@ def hooked(hooks: dict | None, grad):
     """Show a gradient to hooks; what one returns takes its place."""
     if not hooks:
         return grad
-    raw = not isinstance(grad, Tensor)
-    for hook in list(hooks.values()):
-        shown = wrap(np.asarray(grad)) if raw else grad
-        answer = hook(shown)
-        if answer is not None:
-            grad = answer._array if raw else answer
-        elif raw:
-            grad = shown._array
-    return grad
+    if isinstance(grad, Tensor):
+        for hook in list(hooks.values()):
+            answer = hook(grad)
+            grad = grad if answer is None else answer
+        return grad
+    with no_grad():
+        shown = wrap(np.asarray(grad))
+        for hook in list(hooks.values()):
+            answer = hook(shown)
+            shown = shown if answer is None else answer
+    return shown._array
 
 
 def reachable(seeds: list, wanted: dict) -> set:
@@ -359,16 +372,16 @@ def seeds_of(outputs: tuple, gradients, create_graph: bool) -> list:
     gradients = (None,) * len(outputs) if gradients is None else as_tuple(gradients)
     if len(gradients) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
-    seeds = []
     gradients = [seed_for(o, g) for o, g in zip(outputs, gradients, strict=True)]
-    for index, (output, gradient) in enumerate(zip(outputs, gradients, strict=True)):
+    seeds = []
+    for index, output in enumerate(outputs):
         if not output._requires_grad:
             raise refuse(
                 RuntimeError,
                 NO_HISTORY % index,
                 "nothing it was made from requires grad, or the graph was cut (no_grad, detach, item, numpy).",
             )
-        seeds.append((gradient_edge(output), gradient if create_graph else gradient._array))
+        seeds.append((gradient_edge(output), gradients[index] if create_graph else gradients[index]._array))
     return seeds
 
 
@@ -381,7 +394,9 @@ def seed_for(output: Tensor, gradient) -> Tensor:
                 "grad can be implicitly created only for scalar outputs",
                 "reduce to one number, for instance with sum(), or say which gradient to start from.",
             )
-        return wrap(np.ones_like(output._array))
+        seed = output._array.copy()
+        seed.fill(1)
+        return wrap(seed)
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     if gradient._array.shape != output._array.shape:

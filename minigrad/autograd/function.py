@@ -26,7 +26,7 @@ from .graph import (
 )
 
 
-class FunctionNode(Node, Record):
+class FunctionNode(Record, Node):
     """The node of a Function, and the ``ctx`` that its forward and backward are given.
 
     It is its own record: there is nothing to gain from two objects where the user's code runs in between.
@@ -118,7 +118,7 @@ class FunctionNode(Node, Record):
         function = self.function
         self.kind = Kind(function.__name__, type(self), names, frees=True)
         self.kind.vjp, self.kind.vjp_recorded = raw_gradients, gradients
-        del self.to_save
+        self.to_save = ()
 
     def apply(self, *grads):
         """Run this node's backward by hand."""
@@ -130,7 +130,8 @@ class FunctionNode(Node, Record):
 def raw_gradients(node: FunctionNode, grad, edges) -> list:
     """Gradients as arrays: the user's backward gets Tensors all the same."""
     grads = grad if node.outputs > 1 else {0: grad}
-    results = gradients(node, {i: wrap(np.asarray(g)) for i, g in grads.items()}, edges)
+    with no_grad():
+        results = gradients(node, {i: wrap(np.asarray(g)) for i, g in grads.items()}, edges)
     return [None if r is None else r._array for r in results]
 
 

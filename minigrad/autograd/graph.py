@@ -217,9 +217,11 @@ def leaf_end(variable) -> Record:
     The leaf knows it only weakly and it holds the leaf: a graph keeps its leaves alive, a leaf does not keep
     graphs alive.
     """
-    record = _end(LEAF, (), variable._array.shape, variable._dtype)
-    record.order = next(_leaf_order)
-    record.variable = variable
+    record = Record()
+    record.kind, record.edges, record.saved = LEAF, (), ()
+    record.pending = record.extra = record.constants = record.face = None
+    record.order, record.variable = next(_leaf_order), variable
+    record.shape, record.dtype = variable._array.shape, variable._dtype
     return record
 
 
@@ -229,19 +231,13 @@ HANDS_OVER = Extra()
 
 def output_edge(record: Record, index: int, shape: tuple, dtype) -> Record:
     """One output of an operation that has several: gathers its gradient, and hands it over just in time."""
-    edge = _end(OUTPUT, (record,), shape, dtype)
-    edge.order = record.order - 0.5
+    edge = Record()
+    edge.kind, edge.edges, edge.shape, edge.dtype = OUTPUT, (record,), shape, dtype
+    edge.pending = edge.constants = edge.face = None
+    edge.order = record.order - 1 + 1 / (index + 2)  # just before the operation's own turn
     edge.saved = index
     edge.extra = HANDS_OVER
     return edge
-
-
-def _end(kind: Kind, edges: tuple, shape: tuple, dtype) -> Record:
-    record = Record()
-    record.kind, record.edges, record.shape, record.dtype = kind, edges, shape, dtype
-    record.saved = ()
-    record.pending = record.extra = record.constants = record.face = None
-    return record
 
 
 class AutogradMeta:

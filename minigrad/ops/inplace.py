@@ -15,12 +15,19 @@ from . import pointwise
 
 def in_place(operation):
     """The in-place form of a row: ``mul`` gives ``mul_``."""
-    forward, name = operation.row.forward, operation.row.name + "_"
+    forward, ufunc, name = operation.row.forward, operation.row.ufunc, operation.row.name + "_"
 
     def method(self, *args, **options):
-        others = [a for a in args if isinstance(a, Tensor)]
-        if mode.state > 0 and (self._requires_grad or any(o._requires_grad for o in others)):
+        if (self._requires_grad or any(getattr(a, "_requires_grad", False) for a in args)) and mode.state > 0:
             return recorded(self, operation, args, options)
+        if ufunc and len(args) == 1 and args[0].__class__ is Tensor and args[0]._dtype is self._dtype:
+            try:
+                ufunc(self._array, args[0]._array, self._array)  # without a temporary
+            except ValueError:
+                write(self, ufunc(self._array, args[0]._array))  # which says what does not fit
+            else:
+                own_counter(self)[0] += 1
+            return self
         write(self, forward(self._array, *(a._array if isinstance(a, Tensor) else a for a in args), **options))
         return self
 
@@ -37,8 +44,8 @@ def recorded(self: Tensor, operation, args, options) -> Tensor:
     after = operation(before, *args, **options)
     write(self, after._array)
     node = after._edge
-    if "result" in node.saved_names:
-        at = node.saved_names.index("result")
+    if "result" in node.kind.saved_names:
+        at = node.kind.saved_names.index("result")
         node.saved = (*node.saved[:at], self._array, self._counter, self._version, *node.saved[at + 3 :])
     self._edge, self._requires_grad = node, True
     return self

@@ -1,12 +1,14 @@
 """Operations that make fewer elements of many. PyTorch counterparts: the methods of the same names."""
 
+import math
+
 import numpy as np
 
 from ..dispatch import op
 from .shape import expand, view
 
 
-def _with_ones(shape, dim, keepdim):
+def _with_ones(shape, dim):
     """The result's shape with the reduced dimensions kept as 1, so that it broadcasts against the input."""
     dims = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
     dims = {d % len(shape) for d in dims} if shape else set()
@@ -15,12 +17,12 @@ def _with_ones(shape, dim, keepdim):
 
 def _spread(grad, shape, dim, keepdim):
     """Repeat a reduced gradient over the elements that were reduced."""
-    return expand(grad if keepdim else view(grad, _with_ones(shape, dim, keepdim)), shape)
+    return expand(grad if keepdim else view(grad, _with_ones(shape, dim)), shape)
 
 
 def _count(shape, dim):
-    kept = _with_ones(shape, dim, True)
-    return int(np.prod([n for n, k in zip(shape, kept, strict=True) if k == 1]))
+    """How many elements go into each element of the result."""
+    return math.prod(shape) // max(1, math.prod(_with_ones(shape, dim)))
 
 
 @op(node="SumBackward0", name="sum", self=lambda grad, self_shape: expand(grad, self_shape))
@@ -46,10 +48,10 @@ def sum(self, dim=None, keepdim=False):
     return sum_dim(self, tuple(dim) if isinstance(dim, list) else dim, keepdim)
 
 
-@op(node="MeanBackward0", name="mean", self=lambda grad, self_shape: expand(grad, self_shape) / _count(self_shape, None))
+@op(node="MeanBackward0", name="mean", self=lambda grad, self_shape: expand(grad, self_shape) / math.prod(self_shape))
 def mean_all(self):
     """The mean of all elements."""
-    return np.mean(self, dtype=self.dtype)
+    return np.add.reduce(self, None) / self.size
 
 
 @op(

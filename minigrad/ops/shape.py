@@ -3,15 +3,24 @@
 A view shares its base's memory and version counter. PyTorch counterparts: the methods of the same names.
 """
 
+import functools
+
 import numpy as np
 
 from ..dispatch import op, op_of_many
 from ..tensor import Tensor
 
 
+@functools.lru_cache(maxsize=64)
+def _ones(length, dtype):
+    return np.ones(length, dtype)
+
+
 def sum_to(self, shape):
     """Sum the dimensions that broadcasting added or stretched, back to ``shape``."""
     extra = self.ndim - len(shape)
+    if extra == 1 == len(shape) and self.__class__ is np.ndarray and self.shape[1:] == shape:
+        return _ones(len(self), self.dtype).dot(self)  # a bias: several times as fast as summing the rows
     axes = [*range(extra), *(i + extra for i, n in enumerate(shape) if n == 1 and self.shape[i + extra] != 1)]
     if axes:
         self = self.sum(tuple(axes), keepdims=True) if not isinstance(self, Tensor) else self.sum(axes, True)
@@ -21,7 +30,8 @@ def sum_to(self, shape):
 @op(view=True, self=lambda grad, self_shape: sum_to(grad, self_shape))
 def expand(self, sizes):
     """Repeat dimensions of length 1 without copying: a read-only view with stride 0."""
-    sizes = tuple(self.shape[i - len(sizes)] if n == -1 else n for i, n in enumerate(sizes))
+    if -1 in sizes:
+        sizes = tuple(self.shape[i - len(sizes)] if n == -1 else n for i, n in enumerate(sizes))
     if self.shape == () and self.flags.c_contiguous:  # what sum's derivative asks; broadcast_to takes 10 times longer
         return np.ndarray(sizes, self.dtype, self, strides=(0,) * len(sizes))
     return np.broadcast_to(self, sizes)

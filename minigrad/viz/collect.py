@@ -183,7 +183,7 @@ class Kept(View):
             "function",
             name=type(thing).__name__,
             op=operation(thing),
-            note=f"{name}.grad_fn" if name and not any(held is t for t in self.tensors) else "",
+            note=f"{name}.grad_fn" if name else "",
             marks=("freed",) if getattr(thing, "freed", False) else (),
         )
 
@@ -260,9 +260,12 @@ class Written(View):
 
 
 def _exponent(node) -> str:
-    """The 2 of x ** 2, written into the operation's box; "" for other operations."""
+    """The 2 of x ** 2, which is written into the operation's box; "" for other operations."""
+    if operation(node) != "pow":
+        return ""
     constants = getattr(node, "constants", None) or ()
-    number = constants[1] if operation(node) == "pow" and len(constants) > 1 else None
+    known = [entry[1] for entry in saved_state(node) if entry[0] == "exponent"]
+    number = constants[1] if len(constants) > 1 else known[0] if known else None
     return value_text(number) if isinstance(number, int | float) else ""
 
 
@@ -280,14 +283,18 @@ def saved_state(node) -> list[tuple]:
     """(name, value, expected version, current version) of what a node saved; the value is None once freed."""
     if hasattr(node, "saved_state"):
         return node.saved_state()
-    return [(name[7:], _peek(node, name), None, None) for name in dir(node) if name[:7] == "_saved_"]
+    found = [(name[7:], _peek(node, name)) for name in dir(node) if name.startswith("_saved_")]
+    return [(name, None if value is FREED else value, None, None) for name, value in found if value is not None]
+
+
+FREED = object()
 
 
 def _peek(node, attribute: str):
     try:
         return getattr(node, attribute)
     except RuntimeError:  # PyTorch says so when it was freed
-        return None
+        return FREED
 
 
 def collect(tensors, view="kept", names=None, ids=None, values=True, saved=False, unused=False):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import graphviz
 
 from .records import EdgeRecord, GraphRecord, NodeRecord, ends
-from .text import details, head
+from .text import COMMUTATIVE, details, head
 
 CARD, CARD_LINE, INK, SOFT_INK = "#FAFAF7", "#CFCFC8", "#1A1A1A", "#4A4A4A"
 FONT = "Helvetica,Arial,sans-serif"
@@ -50,8 +50,8 @@ MARKED = {
 EDGES = {
     "forward": {},
     "next": {},
-    "grad_fn": {"label": "grad_fn"},
-    "accumulate": {"style": "dashed", "color": "#0072B2", "label": ".grad"},
+    "grad_fn": {},
+    "accumulate": {"style": "dashed", "color": "#0072B2"},
     "saved": {"style": "dotted", "arrowhead": "none", "arrowtail": "none"},
     "none": {"color": "#8A8A8A"},
 }
@@ -62,8 +62,6 @@ MARKED_EDGES = {
 }
 SYMBOLS = {"add": "+", "sub": "\N{MINUS SIGN}", "mul": "×", "div": "÷", "neg": "\N{MINUS SIGN}"}
 SYMBOLS |= {"mm": "@", "matmul": "@", "mv": "@", "dot": "@", "bmm": "@"}
-# Where swapping the operands changes nothing, the picture need not say which is which.
-COMMUTATIVE = {"add", "mul", "maximum", "minimum"}
 MAX_ROW = 9  # a longer path runs from top to bottom
 
 
@@ -73,7 +71,7 @@ def to_dot(panels: tuple[GraphRecord, ...], direction: str | None = None) -> gra
         row = len(panels) == 1 and panels[0].view == "written" and levels(panels[0]) <= MAX_ROW
         direction = "LR" if row else "TB"
     dot = graphviz.Digraph(
-        graph_attr={"rankdir": direction, "bgcolor": "transparent", "nodesep": "0.25", "ranksep": "0.22"}
+        graph_attr={"rankdir": direction, "bgcolor": "transparent", "nodesep": "0.25", "ranksep": "0.28"}
         | {"fontname": FONT, "fontsize": "12", "fontcolor": INK, "pad": "0.02"},
         node_attr={"fontname": FONT, "fontsize": "11", "margin": "0.16,0.06", "width": "0.4", "height": "0.3"},
         edge_attr={"fontname": FONT, "fontsize": "9", "fontcolor": SOFT_INK, "color": SOFT_INK}
@@ -84,9 +82,12 @@ def to_dot(panels: tuple[GraphRecord, ...], direction: str | None = None) -> gra
             card.attr(label=_title(panel), style="rounded,filled", fillcolor=CARD, color=CARD_LINE)
             card.attr(margin="10")
             for node in panel.nodes:
-                card.node(node.id, **node_attributes(node))
+                attributes = node_attributes(node)
+                if _ordered(panel, node):
+                    attributes |= _sockets(node, len(panel.inputs[node.id]), direction)
+                card.node(node.id, **attributes)
             for edges in panel.inputs.values():
-                for edge in edges:
+                for edge in edges if direction == "TB" else reversed(edges):
                     _add_edge(card, panel, edge)
     return dot
 
@@ -115,15 +116,35 @@ def node_attributes(node: NodeRecord) -> dict[str, str]:
     return {"label": f"<{'<br/>'.join(lines)}>"} | attributes
 
 
+def _ordered(panel: GraphRecord, node: NodeRecord) -> bool:
+    """Whether the picture must say which operand is which: of a − b, not of a + b."""
+    return node.role == "op" and node.op not in COMMUTATIVE and len(panel.inputs[node.id]) > 1
+
+
+def _sockets(node: NodeRecord, count: int, direction: str) -> dict[str, str]:
+    """A box with a socket for each operand, so that each arrow ends at "1st" or "2nd"."""
+    names = ["1st", "2nd", "3rd", *(f"{i}th" for i in range(4, count + 1))]
+    cells = [
+        f'<td port="i{i}"><font point-size="9">{names[i]}</font></td>' for i in range(count)
+    ]
+    symbol = escape(SYMBOLS.get(node.op, node.name))
+    if direction == "TB":
+        rows = f'<tr>{"".join(cells)}</tr><tr><td colspan="{count}">{symbol}</td></tr>'
+    else:
+        cells[0] += f'<td rowspan="{count}">{symbol}</td>'
+        rows = "".join(f"<tr>{cell}</tr>" for cell in cells)
+    table = f'<table border="0" cellborder="0" cellspacing="0" cellpadding="2">{rows}</table>'
+    return {"label": f"<{table}>", "class": "sockets", "margin": "0.02,0.02"}
+
+
 def _add_edge(card: graphviz.Digraph, panel: GraphRecord, edge: EdgeRecord) -> None:
     """Inputs stand before results in both views; in what autograd keeps the arrow points back at them."""
     result, operand = ends(edge)
     attributes = dict(EDGES[edge.role])
     if (edge.source, edge.target) != (operand, result):
         attributes["dir"] = "back"
-    node = panel.by_id[result]
-    if edge.role == "forward" and len(panel.inputs[result]) > 1 and node.op not in COMMUTATIVE:
-        attributes["label"] = ("1st", "2nd", "3rd")[edge.position] if edge.position < 3 else ""
+    if _ordered(panel, panel.by_id[result]):
+        result = f"{result}:i{panel.inputs[result].index(edge)}"
     for mark in edge.marks:
         attributes |= MARKED_EDGES.get(mark, {})
     if "label" in attributes:

@@ -116,6 +116,7 @@ def normalised(svg: bytes, width: int | None = None) -> str:
     text = re.sub(r"<!--.*?-->\s*|<title>.*?</title>\s*", "", text, flags=re.DOTALL)
     text = re.sub(r'(<g) id="[^"]*"', r"\1", text)
     text = re.sub(r'<g class="node">.*?</g>', _centred, text, flags=re.DOTALL)
+    text = text.replace('stroke-dasharray="5,2"', 'stroke-dasharray="4,2.5"')  # short edges show dashes
     size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', text)
     if size is None:
         return text

@@ -4,6 +4,8 @@ from collections import Counter
 
 from .records import GraphRecord, NodeRecord, ends
 
+# Where swapping the operands changes nothing, nobody need say which is which.
+COMMUTATIVE = {"add", "mul", "maximum", "minimum"}
 MAX_LINES = 100  # of a listing
 MAX_SENTENCES = 40  # of an alt text
 
@@ -14,7 +16,7 @@ _MARKS = {
     "stale": "changed since",
     "retained": "retained",
     "missing": "missing",
-    "unexpected": "not in the task",
+    "unexpected": "not asked for",
 }
 
 
@@ -27,6 +29,14 @@ def head(node: NodeRecord) -> str:
     if node.role in TENSORS:
         return " = ".join(filter(None, (node.name, node.value))) or shape_text(node)
     return node.name
+
+
+def operation_text(node: NodeRecord) -> str:
+    """A node as a sentence names it: `operation mul`, `leaf x`, `constant 2`."""
+    kinds = {"op": "operation", "leaf": "leaf", "constant": "constant", "number": "constant"}
+    first = head(node)
+    kind = kinds.get(node.role, "")
+    return first if first.startswith(kind) else f"{kind} {first}"
 
 
 def shape_text(node: NodeRecord) -> str:
@@ -53,8 +63,7 @@ def described(node: NodeRecord) -> str:
     """A node in one line, as the listing shows it: `x = 3. (leaf, .grad None)`."""
     words = [_WORDS[node.role]] if node.role in _WORDS else []
     facts = ", ".join(words + details(node))
-    first = node.op if node.role == "op" and not node.name.startswith(node.op) else head(node)
-    return f"{first} ({facts})" if facts else first
+    return f"{head(node)} ({facts})" if facts else head(node)
 
 
 def listing(graph: GraphRecord) -> str:

@@ -1,0 +1,279 @@
+"""Do two graphs have the same structure, and if not, where do they part?
+
+Two graphs are the same if their nodes can be paired so that operations, leaf flags and edges agree: the
+order of arguments counts where it matters, and a tensor used twice is not two tensors.
+"""
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from .collect import collect
+from .picture import Picture
+from .records import EdgeRecord, GraphRecord, Names, NodeRecord, ends, is_tensor
+from .text import COMMUTATIVE, head, operation_text
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The result of `difference`: both graphs with their nodes marked, and what is wrong in words."""
+
+    expected: GraphRecord
+    got: GraphRecord
+    missing: tuple[NodeRecord, ...]
+    unexpected: tuple[NodeRecord, ...]
+    sentences: tuple[str, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether the two graphs have the same structure."""
+        return not self.sentences
+
+
+def difference(
+    expected, got, *, view="written", constants=False, names=False, params=None
+) -> Difference:
+    """Compare two graphs; each is an output tensor, a tuple of them, or a GraphRecord.
+
+    Names of leaves and values of constants count only if `names` or `constants` says so.
+    """
+    ids = itertools.count()
+    panels = [_numbered(_panel(graph, view, params), ids) for graph in (expected, got)]
+    graphs = tuple(_Graph(panel, constants, names) for panel in panels)
+    pairs = isomorphism(*graphs) or _best_pairs(*graphs)
+    back = {theirs: ours for ours, theirs in pairs.items()}
+    left = _marked(graphs[0], graphs[1], pairs, "missing")
+    right = _marked(graphs[1], graphs[0], back, "unexpected")
+    missing, unexpected = (
+        tuple(node for node in panel.nodes if set(node.marks) & {"missing", "unexpected"})
+        for panel in (left, right)
+    )
+    sentences = _sentences(left, "missing") + _sentences(right, "unexpected")
+    return Difference(left, right, missing, unexpected, sentences)
+
+
+def draw_difference(
+    expected, got, *, view="written", constants=False, names=False, params=None, width=None
+) -> Picture:
+    """Both graphs side by side: what agrees is grey, what is missing or extra is marked and says so."""
+    found = difference(
+        expected, got, view=view, constants=constants, names=names, params=params
+    )
+    captions = found.sentences or ("the same graph",)
+    left = replace(found.expected, title="the graph to build")
+    return Picture((left, replace(found.got, title="your graph", captions=captions)), width)
+
+
+def _panel(graph, view: str, params) -> GraphRecord:
+    if isinstance(graph, GraphRecord):
+        return graph
+    tensors = (graph,) if is_tensor(graph) else tuple(graph)
+    return collect(tensors, view, Names(tensors, params))
+
+
+def _numbered(panel: GraphRecord, ids) -> GraphRecord:
+    """The same panel with the next free ids, so that two can stand in one picture."""
+    new = {node.id: f"n{next(ids)}" for node in panel.nodes}
+    return replace(
+        panel,
+        nodes=tuple(replace(node, id=new[node.id]) for node in panel.nodes),
+        edges=tuple(replace(e, source=new[e.source], target=new[e.target]) for e in panel.edges),
+        roots=tuple(new[root] for root in panel.roots),
+    )
+
+
+class _Graph:
+    """A panel as the comparison needs it: what each node is, its inputs and its users."""
+
+    def __init__(self, panel: GraphRecord, constants: bool, names: bool):
+        self.panel = panel
+        self.inputs = {
+            id: [ends(edge)[1] for edge in edges] for id, edges in panel.inputs.items()
+        }
+        self.loose = {node.id for node in panel.nodes if node.op in COMMUTATIVE}
+        self.kinds = {node.id: _kind(node, constants, names) for node in panel.nodes}
+        self.users: dict[str, list[tuple]] = {id: [] for id in self.inputs}
+        for id, inputs in self.inputs.items():
+            for position, operand in enumerate(inputs):
+                self.users[operand].append((id, 0 if id in self.loose else position))
+        self.order = self._inputs_first()
+        self.tree = self._trees()
+
+    def _inputs_first(self) -> list[str]:
+        waiting = {id: len(inputs) for id, inputs in self.inputs.items()}
+        order = [id for id, count in waiting.items() if not count]
+        for id in order:  # grows while it is walked
+            for user, _ in self.users[id]:
+                waiting[user] -= 1
+                if not waiting[user]:
+                    order.append(user)
+        return order
+
+    def _trees(self) -> dict[str, tuple]:
+        """For each node its size and what hangs below it, sharing aside."""
+        size: dict[str, int] = {}
+        for id in self.order:
+            size[id] = 1 + sum(size[operand] for operand in self.inputs[id])
+        return size
+
+    def below(self, id: str, colours: dict) -> tuple:
+        """The colours of the inputs, in order where the order counts."""
+        found = [colours[operand] for operand in self.inputs[id]]
+        return tuple(sorted(found) if id in self.loose else found)
+
+
+def _kind(node: NodeRecord, constants: bool, names: bool) -> tuple:
+    if node.role in ("op", "function"):
+        return (node.role, node.op, node.name if constants and node.role == "op" else "")
+    if node.role in ("output", "intermediate"):
+        return ("result",)
+    name = node.name if names and node.role == "leaf" else ""
+    if node.role in ("constant", "number"):
+        return ("constant", node.value if constants else "")
+    return (node.role, name)
+
+
+def _refined(graphs, start: dict) -> dict:
+    """Colours such that nodes with equal colours have inputs and users of equal colours.
+
+    One palette serves both graphs, so that a colour means the same in both. Each round passes on colours
+    from the inputs to the results and back, until that splits no more classes.
+    """
+    colours, classes = start, 0
+    while len(set(colours.values())) > classes:
+        classes = len(set(colours.values()))
+        palette: dict[tuple, int] = {}
+        colours = dict(colours)
+        for graph in graphs:
+            for id in graph.order:
+                key = ("below", colours[id], graph.below(id, colours))
+                colours[id] = palette.setdefault(key, len(palette))
+        for graph in graphs:
+            for id in reversed(graph.order):
+                above = tuple(sorted((colours[user], i) for user, i in graph.users[id]))
+                key = ("above", colours[id], above)
+                colours[id] = palette.setdefault(key, len(palette))
+    return colours
+
+
+def isomorphism(ours: _Graph, theirs: _Graph) -> dict[str, str] | None:
+    """A pairing of the nodes that keeps kinds, roots and edges, or None. Exact, and never recursive."""
+    graphs = (ours, theirs)
+    kinds = {
+        id: (kind, tuple(i for i, root in enumerate(graph.panel.roots) if root == id))
+        for graph in graphs
+        for id, kind in graph.kinds.items()
+    }
+    palette: dict[tuple, int] = {}
+    stack = [{id: palette.setdefault(kind, len(palette)) for id, kind in kinds.items()}]
+    while stack:
+        colours = _refined(graphs, stack.pop())
+        classes: dict[int, tuple[list, list]] = {}
+        for side, graph in enumerate(graphs):
+            for id in graph.order:
+                classes.setdefault(colours[id], ([], []))[side].append(id)
+        if any(len(a) != len(b) for a, b in classes.values()):
+            continue
+        tied = [pair for pair in classes.values() if len(pair[0]) > 1]
+        if not tied:
+            return {a[0]: b[0] for a, b in classes.values()}
+        first, candidates = min(tied, key=lambda pair: len(pair[0]))
+        fresh = max(colours.values()) + 1
+        stack.extend(colours | {first[0]: fresh, other: fresh} for other in reversed(candidates))
+    return None
+
+
+def _best_pairs(ours: _Graph, theirs: _Graph) -> dict[str, str]:
+    """A good pairing of two graphs that differ: equal parts first, largest first, then from the roots down."""
+    palette: dict[tuple, int] = {}
+    below: dict[str, int] = {}
+    for graph in (ours, theirs):
+        for id in graph.order:
+            key = (graph.kinds[id], graph.below(id, below))
+            below[id] = palette.setdefault(key, len(palette))
+    pairs: dict[str, str] = {}
+    roots = list(zip(ours.panel.roots, theirs.panel.roots, strict=False))
+    _pair_down(ours, theirs, [r for r in roots if below[r[0]] == below[r[1]]], pairs, below)
+    by_part: dict[int, list[str]] = {}
+    for id in theirs.order:
+        by_part.setdefault(below[id], []).append(id)
+    for id in sorted(ours.order, key=lambda id: -ours.tree[id]):
+        if ours.tree[id] > 2 and id not in pairs:
+            free = [other for other in by_part.get(below[id], ()) if other not in pairs.values()]
+            _pair_down(ours, theirs, [(id, other) for other in free[:1]], pairs, below)
+    _pair_down(ours, theirs, roots, pairs, below)
+    for id in reversed(ours.order):  # whatever is left, wherever it is: then only its arrows are wrong
+        for other in reversed(theirs.order):
+            if id not in pairs and other not in pairs.values():
+                if ours.kinds[id] == theirs.kinds[other]:
+                    pairs[id] = other
+    return pairs
+
+
+def _pair_down(ours, theirs, start, pairs, below) -> None:
+    """Pair the nodes of `start` and what is below them, as far as their kinds agree."""
+    stack, tried = list(start)[::-1], set()
+    taken = set(pairs.values())
+    while stack:
+        ours_id, theirs_id = stack.pop()
+        if (ours_id, theirs_id) in tried:
+            continue
+        tried.add((ours_id, theirs_id))
+        if pairs.get(ours_id, theirs_id) != theirs_id:
+            continue
+        if ours_id not in pairs and theirs_id not in taken:
+            if ours.kinds[ours_id] == theirs.kinds[theirs_id]:
+                pairs[ours_id] = theirs_id
+                taken.add(theirs_id)
+        left, right = list(ours.inputs[ours_id]), list(theirs.inputs[theirs_id])
+        if ours_id in ours.loose:
+            left, right = _aligned(left, right, below)
+        stack.extend(reversed(list(zip(left, right, strict=False))))
+
+
+def _aligned(left: list, right: list, below: dict) -> tuple[list, list]:
+    """The operands of a sum or product, equal ones beside each other."""
+    rest = list(right)
+    partners = {}
+    for position, id in enumerate(left):
+        equal = [other for other in rest if below[other] == below[id]]
+        if equal:
+            partners[position] = equal[0]
+            rest.remove(equal[0])
+    return left, [partners.get(i) or rest.pop(0) for i in range(len(left)) if i in partners or rest]
+
+
+def _marked(graph: _Graph, other: _Graph, pairs: dict[str, str], mark: str) -> GraphRecord:
+    """The panel with `mark` on every node and edge that has no partner, and "same" on the others."""
+    panel = graph.panel
+    nodes = tuple(
+        replace(node, marks=(*node.marks, "same" if node.id in pairs else mark))
+        for node in panel.nodes
+    )
+    edges: list[EdgeRecord] = []
+    for id, outgoing in panel.inputs.items():
+        theirs = list(other.inputs[pairs[id]]) if id in pairs else []
+        unused = Counter(theirs)
+        for position, edge in enumerate(outgoing):
+            partner = pairs.get(ends(edge)[1])
+            if id in graph.loose:
+                same = unused[partner] > 0
+                unused[partner] -= same
+            else:
+                same = partner is not None and theirs[position : position + 1] == [partner]
+            edges.append(replace(edge, marks=("same" if same else mark,)))
+    return replace(panel, nodes=nodes, edges=tuple(edges))
+
+
+def _sentences(panel: GraphRecord, mark: str) -> tuple[str, ...]:
+    """What has no partner, in words: operations and leaves; arrows only where both their ends have one."""
+    verb = "missing" if mark == "missing" else "not asked for"
+    lone = [node for node in panel.nodes if mark in node.marks]
+    told = [node for node in lone if node.role not in ("output", "intermediate")] or lone
+    sentences = [f"{verb}: {operation_text(node)}" for node in told]
+    if not lone:
+        for edge in panel.edges:
+            if mark in edge.marks:
+                source, target = panel.by_id[edge.source], panel.by_id[edge.target]
+                sentences.append(f"{verb}: the arrow from {head(source)} to {head(target)}")
+    return tuple(dict.fromkeys(sentences))
