@@ -49,9 +49,9 @@ NUMBERS = (int, float, np.generic)
 class Row:
     """One table row, taken apart: which arguments are tensors, what each derivative mentions."""
 
-    def __init__(self, forward, ufunc, rules, *, node, op_name, floating, view, constant, fits):
-        self.forward, self.rules, self.floating, self.view = ufunc or forward, rules, floating, view
-        self.ufunc = ufunc
+    def __init__(self, forward, function, rules, *, node, op_name, floating, view, constant, fits):
+        self.forward, self.rules, self.floating, self.view = function or forward, rules, floating, view
+        self.ufunc = function if isinstance(function, np.ufunc) else None
         self.fits = len(rules) == 1 if fits is None else fits
         self.name = forward.__name__
         self.signature = inspect.signature(forward)
@@ -64,7 +64,7 @@ class Row:
         self.op_name = op_name or self.name
         # Plain options (a dim, a shape) cost nothing to keep; only what was operated on is freed.
         frees = any(field == "result" or field in self.inputs for field in self.saved_fields())
-        face = face_class(node or camel(self.name) + "Backward0", self.op_name)
+        face = face_class(node or camel(self.op_name) + "Backward0", self.op_name)
         self.kind = Kind(self.op_name, face, self.saved_names(), frees)
 
     def saved_fields(self) -> list[str]:
@@ -121,10 +121,10 @@ def camel(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
-def op(ufunc=None, *, node=None, name=None, floating=False, view=False, constant=(), fits=None, **rules):
+def op(function=None, *, node=None, name=None, floating=False, view=False, constant=(), fits=None, **rules):
     """Make an operation of a forward on arrays. The keywords are its derivatives, one per input.
 
-    A forward that is a NumPy function as it stands is given as `ufunc`, and the body below it left empty.
+    A forward that is a NumPy function as it stands is given as `function`, and the body below it left empty.
     `node` names the node where PyTorch's name is not NameBackward0, `name` the operation where the function's
     name is not PyTorch's; `floating` operations turn integers into floats; `view` results share their input's memory; `constant` names inputs without a derivative;
     `fits` says that each gradient has its input's shape and dtype, so that nothing needs to be summed or cast.
@@ -132,7 +132,7 @@ def op(ufunc=None, *, node=None, name=None, floating=False, view=False, constant
 
     def decorate(forward):
         row = Row(
-            forward, ufunc, rules, node=node, op_name=name, floating=floating, view=view, constant=constant, fits=fits
+            forward, function, rules, node=node, op_name=name, floating=floating, view=view, constant=constant, fits=fits
         )
         source = _factory_source(row)
         space = {f"rule_{name}": rule for name, rule in rules.items()}
@@ -142,10 +142,10 @@ def op(ufunc=None, *, node=None, name=None, floating=False, view=False, constant
         code = compile(f"def make({', '.join(names)}):\n{source}", f"<operation {row.name}>", "exec")
         made: dict = {}
         exec(code, forward.__globals__, made)
-        function, row.kind.vjp, row.kind.vjp_recorded = made["make"](**space)
-        function.__doc__, function.__module__ = forward.__doc__, forward.__module__
-        function.row, function.source = row, source
-        return function
+        operation, row.kind.vjp, row.kind.vjp_recorded = made["make"](**space)
+        operation.__doc__, operation.__module__ = forward.__doc__, forward.__module__
+        operation.row, operation.source = row, source
+        return operation
 
     return decorate
 
@@ -274,7 +274,7 @@ def _record_source(row: Row) -> str:
         return "\n".join([*lines, "result._requires_grad = False", "result._edge = None", "return result"])
     lines += [
         f"if ({wanted}) and (not switched_off or mode.state > 0):",
-        "    node = new(Record)",
+        "    node = Record()",
         "    node.kind = kind",
         "    node.order = next(op_order)",
         f"    node.edges = ({' '.join(_edge(n) for n in row.tracked)})",
@@ -474,11 +474,11 @@ def explain(row: Row, error: ValueError, *arrays) -> Exception:
     shapes = [list(np.shape(a)) for a in arrays]
     a, b = shapes if len(shapes) == 2 else ((), ())
     sentence = str(error)
-    if row.name == "mm":
+    if row.op_name == "mm":
         sentence = f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})"
-    elif row.name == "mv":
+    elif row.op_name == "mv":
         sentence = f"size mismatch, got input ({a[0]}), mat ({a[0]}x{a[1]}), vec ({b[0]})"
-    elif row.name == "dot":
+    elif row.op_name == "dot":
         sentence = (
             f"inconsistent tensor size, expected tensor {a} and src {b} to have the same number of elements, "
             f"but got {a[0]} and {b[0]} elements respectively"

@@ -137,7 +137,7 @@ class Tensor:
     def grad(self):
         """The gradient that backward has added up here: None until then, and for other than leaves."""
         meta = self._meta
-        if self._edge is not None and not (meta is not None and meta.retains_grad):
+        if self._edge is not None and (meta is None or not meta.retains_grad):
             warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
         return None if meta is None else meta.grad
 

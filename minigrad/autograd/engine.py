@@ -166,13 +166,13 @@ def finish(leaves: list, create_graph: bool, wanted: dict | None, captured: dict
 def fit(grad, edge: Record, node: Record):
     """Undo broadcasting: sum a gradient to the shape of the input it belongs to, in that input's dtype."""
     array = grad if grad.__class__ is np.ndarray else getattr(grad, "_array", grad)
-    if array.shape != edge.shape:
-        if not expandable(edge.shape, array.shape):
+    shape = array.shape
+    if shape != edge.shape:
+        if not expandable(edge.shape, shape):
             raise refuse(
                 RuntimeError,
                 f"Function {node.kind.face.__name__} returned an invalid gradient at index "
-                f"{node.edges.index(edge)} - got {list(array.shape)} but expected shape compatible with "
-                f"{list(edge.shape)}",
+                f"{node.edges.index(edge)} - got {list(shape)} but expected shape compatible with {list(edge.shape)}",
                 "a gradient has the shape of the input it belongs to.",
             )
         grad = sum_to(grad, edge.shape)
@@ -191,15 +191,15 @@ def expandable(shape: tuple, larger: tuple) -> bool:
 
 def accumulate(tensor: Tensor, grad, create_graph: bool) -> None:
     """Add a gradient to a tensor's ``.grad``: in place, unless the gradient has a history."""
-    meta = tensor.meta()
+    meta = tensor._meta
     if create_graph:
         meta.grad = grad if meta.grad is None else meta.grad + grad
     elif meta.grad is None:
         # It may be a read-only expanded view, or shared with another leaf: own a copy.
-        meta.grad = wrap(np.asarray(grad).copy())
+        meta.grad = wrap(np.array(grad, order="C"))
     else:
-        np.add(meta.grad._array, grad, meta.grad._array)
         own_counter(meta.grad)[0] += 1
+        np.add(meta.grad._array, grad, meta.grad._array)
 
 
 def run_hooks(node: Record, grad, create_graph: bool):

@@ -271,26 +271,32 @@ def _exponent(node) -> str:
 
 def is_accumulator(node) -> bool:
     """Whether the node is the AccumulateGrad of a leaf."""
-    return hasattr(node, "variable")
+    return type(node).__name__ == "AccumulateGrad"
 
 
 def operation(node) -> str:
     """mul for MulBackward0; a Function's own name for the node that it made."""
-    return getattr(node, "op_name", "") or re.sub(r"(Backward)\d*$", "", type(node).__name__).lower()
+    return (
+        getattr(node, "op_name", "") or re.sub(r"(Backward)\d*$", "", type(node).__name__).lower()
+    )
 
 
 def saved_state(node) -> list[tuple]:
     """(name, value, expected version, current version) of what a node saved; the value is None once freed."""
     if hasattr(node, "saved_state"):
         return node.saved_state()
-    found = [(name[7:], _peek(node, name)) for name in dir(node) if name.startswith("_saved_")]
-    return [(name, None if value is FREED else value, None, None) for name, value in found if value is not None]
+    found = [(name[7:], peek(node, name)) for name in dir(node) if name.startswith("_saved_")]
+    return [
+        (name, None if value is FREED else value, None, None)
+        for name, value in found
+        if value is not None
+    ]
 
 
 FREED = object()
 
 
-def _peek(node, attribute: str):
+def peek(node, attribute: str):
     try:
         return getattr(node, attribute)
     except RuntimeError:  # PyTorch says so when it was freed

@@ -56,9 +56,7 @@ def draw_difference(
     expected, got, *, view="written", constants=False, names=False, params=None, width=None
 ) -> Picture:
     """Both graphs side by side: what agrees is grey, what is missing or extra is marked and says so."""
-    found = difference(
-        expected, got, view=view, constants=constants, names=names, params=params
-    )
+    found = difference(expected, got, view=view, constants=constants, names=names, params=params)
     captions = found.sentences or ("the same graph",)
     left = replace(found.expected, title="the graph to build")
     return Picture((left, replace(found.got, title="your graph", captions=captions)), width)
@@ -87,9 +85,7 @@ class _Graph:
 
     def __init__(self, panel: GraphRecord, constants: bool, names: bool):
         self.panel = panel
-        self.inputs = {
-            id: [ends(edge)[1] for edge in edges] for id, edges in panel.inputs.items()
-        }
+        self.inputs = {id: [ends(edge)[1] for edge in edges] for id, edges in panel.inputs.items()}
         self.loose = {node.id for node in panel.nodes if node.op in COMMUTATIVE}
         self.kinds = {node.id: _kind(node, constants, names) for node in panel.nodes}
         self.users: dict[str, list[tuple]] = {id: [] for id in self.inputs}
@@ -202,7 +198,9 @@ def _best_pairs(ours: _Graph, theirs: _Graph) -> dict[str, str]:
             free = [other for other in by_part.get(below[id], ()) if other not in pairs.values()]
             _pair_down(ours, theirs, [(id, other) for other in free[:1]], pairs, below)
     _pair_down(ours, theirs, roots, pairs, below)
-    for id in reversed(ours.order):  # whatever is left, wherever it is: then only its arrows are wrong
+    for id in reversed(
+        ours.order
+    ):  # whatever is left, wherever it is: then only its arrows are wrong
         for other in reversed(theirs.order):
             if id not in pairs and other not in pairs.values():
                 if ours.kinds[id] == theirs.kinds[other]:

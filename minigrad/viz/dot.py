@@ -44,7 +44,12 @@ MARKED = {
     "freed": FREED,
     "stale": FREED | {"style": "filled,bold"},
     "same": {"fillcolor": "#EFEFEC", "color": "#8A8A8A", "fontcolor": "#585858"},
-    "missing": {"fillcolor": "#FFFFFF", "color": "#C04A00", "style": "filled,dashed", "penwidth": "2.5"},
+    "missing": {
+        "fillcolor": "#FFFFFF",
+        "color": "#C04A00",
+        "style": "filled,dashed",
+        "penwidth": "2.5",
+    },
     "unexpected": {"fillcolor": "#F6DCEB", "color": "#9C2F6F", "peripheries": "2", "penwidth": "2"},
 }
 EDGES = {
@@ -71,9 +76,20 @@ def to_dot(panels: tuple[GraphRecord, ...], direction: str | None = None) -> gra
         row = len(panels) == 1 and panels[0].view == "written" and levels(panels[0]) <= MAX_ROW
         direction = "LR" if row else "TB"
     dot = graphviz.Digraph(
-        graph_attr={"rankdir": direction, "bgcolor": "transparent", "nodesep": "0.25", "ranksep": "0.28"}
+        graph_attr={
+            "rankdir": direction,
+            "bgcolor": "transparent",
+            "nodesep": "0.25",
+            "ranksep": "0.28",
+        }
         | {"fontname": FONT, "fontsize": "12", "fontcolor": INK, "pad": "0.02"},
-        node_attr={"fontname": FONT, "fontsize": "11", "margin": "0.16,0.06", "width": "0.4", "height": "0.3"},
+        node_attr={
+            "fontname": FONT,
+            "fontsize": "11",
+            "margin": "0.16,0.06",
+            "width": "0.4",
+            "height": "0.3",
+        },
         edge_attr={"fontname": FONT, "fontsize": "9", "fontcolor": SOFT_INK, "color": SOFT_INK}
         | {"arrowsize": "0.7"},
     )
@@ -124,9 +140,7 @@ def _ordered(panel: GraphRecord, node: NodeRecord) -> bool:
 def _sockets(node: NodeRecord, count: int, direction: str) -> dict[str, str]:
     """A box with a socket for each operand, so that each arrow ends at "1st" or "2nd"."""
     names = ["1st", "2nd", "3rd", *(f"{i}th" for i in range(4, count + 1))]
-    cells = [
-        f'<td port="i{i}"><font point-size="9">{names[i]}</font></td>' for i in range(count)
-    ]
+    cells = [f'<td port="i{i}"><font point-size="9">{names[i]}</font></td>' for i in range(count)]
     symbol = escape(SYMBOLS.get(node.op, node.name))
     if direction == "TB":
         rows = f'<tr>{"".join(cells)}</tr><tr><td colspan="{count}">{symbol}</td></tr>'

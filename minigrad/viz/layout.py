@@ -32,7 +32,11 @@ def _dot(source: str, format: str) -> bytes:
     flags = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # on Windows a console would flash
     try:
         done = subprocess.run(
-            command, input=source.encode(), capture_output=True, timeout=TIMEOUT, creationflags=flags
+            command,
+            input=source.encode(),
+            capture_output=True,
+            timeout=TIMEOUT,
+            creationflags=flags,
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise NoPicture(f"`dot` failed ({type(error).__name__})") from error
@@ -116,7 +120,9 @@ def normalised(svg: bytes, width: int | None = None) -> str:
     text = re.sub(r"<!--.*?-->\s*|<title>.*?</title>\s*", "", text, flags=re.DOTALL)
     text = re.sub(r'(<g) id="[^"]*"', r"\1", text)
     text = re.sub(r'<g class="node">.*?</g>', _centred, text, flags=re.DOTALL)
-    text = text.replace('stroke-dasharray="5,2"', 'stroke-dasharray="4,2.5"')  # short edges show dashes
+    text = text.replace(
+        'stroke-dasharray="5,2"', 'stroke-dasharray="4,2.5"'
+    )  # short edges show dashes
     size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', text)
     if size is None:
         return text

@@ -1,0 +1,106 @@
+"""`%%expect`: a cell that must raise, and says what it raised instead of stopping the notebook.
+
+    %%expect RuntimeError "a second time"
+    z.backward()
+    z.backward()
+
+prints ``RuntimeError: Trying to backward through the graph a second time ...``. The cell fails, with one
+sentence, if nothing is raised or something else.
+"""
+
+import ast
+import builtins
+import re
+import sys
+
+
+class Unexpected(AssertionError):
+    """A cell did not do what its %%expect line says. Jupyter shows the sentence without a traceback."""
+
+    def _render_traceback_(self):
+        return [f"Unexpected: {self}"]
+
+
+def register() -> None:
+    """Make %%expect known to the IPython that runs, if one does."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is not None:
+        shell.register_magic_function(
+            lambda line, cell: expect(shell, line, cell), "cell", "expect"
+        )
+
+
+def expect(shell, line: str, cell: str) -> None:
+    """Run `cell` in the user's namespace; print what it raised if `line` names it, else raise Unexpected."""
+    kinds, words, text = _parse(line, shell.user_ns)
+    try:
+        _run(shell, cell)
+    except kinds as error:
+        reason = (
+            message(error) if text in str(error) else f'it has no "{text}" in it: {message(error)}'
+        )
+        matched, where = text in str(error), _line_of(error)
+    except Exception as error:
+        matched, where, reason = False, _line_of(error), message(error)
+    else:
+        raise Unexpected(f"this cell was to raise {words}, but nothing was raised.")
+    if not matched:
+        raise Unexpected(f"this cell was to raise {words}, but {where}raised {reason}")
+    print(reason)
+
+
+def message(error: BaseException) -> str:
+    """The first line of an error and what minigrad adds to it.
+
+    >>> message(ValueError("no\\nand more"))
+    'ValueError: no'
+    """
+    first = str(error).split("\n", 1)[0]
+    lines = [f"{type(error).__name__}: {first}" if first else type(error).__name__]
+    notes = "\n".join([str(error), *getattr(error, "__notes__", ())]).split("\n")[1:]
+    return "\n".join(lines + [note for note in notes if note.startswith("minigrad:")])
+
+
+def _parse(line: str, namespace: dict) -> tuple[tuple, str, str]:
+    """The exception classes that the line names, their names, and the text that must be in the message."""
+    found = re.fullmatch(r"""\s*([\w.,\s]+?)\s*(?:(["'])(.*)\2)?\s*""", line)
+    names = re.split(r"[,\s]+", found.group(1).strip()) if found else []
+    kinds = tuple(_look_up(name, namespace) for name in names if name)
+    if not kinds or not all(isinstance(k, type) and issubclass(k, BaseException) for k in kinds):
+        raise Unexpected(
+            f'`%%expect {line}` is not understood; write `%%expect RuntimeError`, or `%%expect RuntimeError "some words"`.'
+        )
+    text = found.group(3) or ""
+    return kinds, " or ".join(names) + (f' with "{text}" in its message' if text else ""), text
+
+
+def _look_up(name: str, namespace: dict):
+    first, *rest = name.split(".")
+    found = namespace.get(first, getattr(builtins, first, None))
+    for attribute in rest:
+        found = getattr(found, attribute, None)
+    return found
+
+
+def _run(shell, cell: str) -> None:
+    """Run the cell unchanged, as IPython would: magics work, and its last expression is displayed."""
+    source = shell.transform_cell(cell)
+    name = shell.compile.cache(source, shell.execution_count, raw_code=cell)
+    body = ast.parse(source, name).body
+    last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+    exec(shell.compile(ast.Module(body, []), name, "exec"), shell.user_ns)
+    if last is not None:
+        exec(shell.compile(ast.Interactive([last]), name, "single"), shell.user_ns)
+
+
+def _line_of(error: BaseException) -> str:
+    """`line 3 ` for the line of the cell in which the error came up; "" where there is none."""
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno} " if error.lineno else ""
+    trace, line = error.__traceback__, None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_name == "<module>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return "" if line is None else f"line {line} "
