@@ -196,7 +196,7 @@ def accumulate(tensor: Tensor, grad, create_graph: bool) -> None:
         meta.grad = grad if meta.grad is None else meta.grad + grad
     elif meta.grad is None:
         # It may be a read-only expanded view, or shared with another leaf: own a copy.
-        meta.grad = wrap(np.array(grad, order="C"))
+        meta.grad = wrap(grad.copy() if grad.__class__ is np.ndarray else np.array(grad))
     else:
         own_counter(meta.grad)[0] += 1
         np.add(meta.grad._array, grad, meta.grad._array)

@@ -6,6 +6,7 @@ PyTorch counterpart: ``torch/autograd/grad_mode.py``.
 import functools
 import inspect
 import threading
+from threading import get_ident
 
 OFF, ON, INFERENCE = 0, 1, -1
 
@@ -29,8 +30,9 @@ switched_off: set = set()
 def set_state(state: int) -> int:
     """Set this thread's state and return the one that it had."""
     previous = mode.state
-    mode.state = state
-    (switched_off.discard if state == ON else switched_off.add)(threading.get_ident())
+    if state != previous:
+        mode.state = state
+        (switched_off.discard if state == ON else switched_off.add)(get_ident())
     return previous
 
 
@@ -111,7 +113,7 @@ class _PlainGradMode(_GradMode):
     """`@no_grad` works without parentheses, as in PyTorch."""
 
     def __new__(cls, function=None):
-        self = super().__new__(cls)
+        self = object.__new__(cls)
         return self if function is None else self(function)
 
 

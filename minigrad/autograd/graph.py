@@ -211,8 +211,8 @@ def pair_of(edge: Record | None) -> tuple:
     return (face_of(edge), 0)
 
 
-def leaf_end(variable) -> Record:
-    """The record at which the walk to a leaf ends.
+def leaf_end(variable, meta: "AutogradMeta") -> Record:
+    """Make the record at which the walk to a leaf ends.
 
     The leaf knows it only weakly and it holds the leaf: a graph keeps its leaves alive, a leaf does not keep
     graphs alive.
@@ -222,6 +222,7 @@ def leaf_end(variable) -> Record:
     record.pending = record.extra = record.constants = record.face = None
     record.order, record.variable = next(_leaf_order), variable
     record.shape, record.dtype = variable._array.shape, variable._dtype
+    meta.accumulator = weakref.ref(record)
     return record
 
 
@@ -263,10 +264,7 @@ def gradient_edge(tensor) -> Record:
     if meta is None:
         meta = tensor._meta = AutogradMeta()
     record = meta.accumulator and meta.accumulator()
-    if record is None:
-        record = leaf_end(tensor)
-        meta.accumulator = weakref.ref(record)
-    return record
+    return leaf_end(tensor, meta) if record is None else record
 
 
 def own_counter(tensor) -> list:

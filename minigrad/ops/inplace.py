@@ -7,7 +7,7 @@ checked against, and gives the tensor a new grad_fn where it is recorded.
 import numpy as np
 
 from ..autograd.grad_mode import mode
-from ..autograd.graph import own_counter
+from ..autograd.graph import FRESH, own_counter
 from ..messages import refuse
 from ..tensor import Tensor, wrap
 from . import pointwise
@@ -26,7 +26,9 @@ def in_place(operation):
             except ValueError:
                 write(self, ufunc(self._array, args[0]._array))  # which says what does not fit
             else:
-                own_counter(self)[0] += 1
+                if self._counter is FRESH:
+                    self._counter = [0]
+                self._counter[0] += 1
             return self
         write(self, forward(self._array, *(a._array if isinstance(a, Tensor) else a for a in args), **options))
         return self

@@ -30,33 +30,35 @@ class Difference:
         return not self.sentences
 
 
-def difference(
-    expected, got, *, view="written", constants=False, names=False, params=None
-) -> Difference:
+def difference(expected, got, *, view="written", constants=False, names=False, params=None):
     """Compare two graphs; each is an output tensor, a tuple of them, or a GraphRecord.
 
     Names of leaves and values of constants count only if `names` or `constants` says so.
     """
     ids = itertools.count()
     panels = [_numbered(_panel(graph, view, params), ids) for graph in (expected, got)]
-    graphs = tuple(_Graph(panel, constants, names) for panel in panels)
-    pairs = isomorphism(*graphs) or _best_pairs(*graphs)
-    back = {theirs: ours for ours, theirs in pairs.items()}
-    left = _marked(graphs[0], graphs[1], pairs, "missing")
-    right = _marked(graphs[1], graphs[0], back, "unexpected")
+    ours, theirs = (_Graph(panel, constants, names) for panel in panels)
+    if isomorphism(ours, theirs) is not None:
+        return Difference(*panels, (), (), ())
+    pairs = _best_pairs(ours, theirs)
+    back = {other: id for id, other in pairs.items()}
+    marked = _marked(ours, theirs, pairs, "missing"), _marked(theirs, ours, back, "unexpected")
+    swapped = _swapped(ours, theirs, pairs)
+    sentences = [f"the operands of {head(ours.panel.by_id[id])} are swapped" for id in swapped]
+    sentences += _sentences(marked[0], "missing", swapped)
+    sentences += _sentences(marked[1], "unexpected", {pairs[id] for id in swapped})
     missing, unexpected = (
-        tuple(node for node in panel.nodes if set(node.marks) & {"missing", "unexpected"})
-        for panel in (left, right)
+        tuple(node for node in panel.nodes if "same" not in node.marks) for panel in marked
     )
-    sentences = _sentences(left, "missing") + _sentences(right, "unexpected")
-    return Difference(left, right, missing, unexpected, sentences)
+    return Difference(*marked, missing, unexpected, tuple(dict.fromkeys(sentences)))
 
 
-def draw_difference(
-    expected, got, *, view="written", constants=False, names=False, params=None, width=None
-) -> Picture:
-    """Both graphs side by side: what agrees is grey, what is missing or extra is marked and says so."""
-    found = difference(expected, got, view=view, constants=constants, names=names, params=params)
+def draw_difference(expected, got, *, width: int | None = None, **options) -> Picture:
+    """Both graphs side by side: what agrees is grey, what is missing or extra is marked and says so.
+
+    `options` are those of `difference`.
+    """
+    found = difference(expected, got, **options)
     captions = found.sentences or ("the same graph",)
     left = replace(found.expected, title="the graph to build")
     return Picture((left, replace(found.got, title="your graph", captions=captions)), width)
@@ -263,15 +265,27 @@ def _marked(graph: _Graph, other: _Graph, pairs: dict[str, str], mark: str) -> G
     return replace(panel, nodes=nodes, edges=tuple(edges))
 
 
-def _sentences(panel: GraphRecord, mark: str) -> tuple[str, ...]:
-    """What has no partner, in words: operations and leaves; arrows only where both their ends have one."""
+def _swapped(ours: _Graph, theirs: _Graph, pairs: dict[str, str]) -> set[str]:
+    """The operations whose operands are the right ones in the wrong order."""
+    found = set()
+    for id, other in pairs.items():
+        expected = [pairs.get(operand, "") for operand in ours.inputs[id]]
+        got = theirs.inputs[other]
+        if id not in ours.loose and expected != got and sorted(expected) == sorted(got):
+            found.add(id)
+    return found
+
+
+def _sentences(panel: GraphRecord, mark: str, swapped: set[str]) -> list[str]:
+    """What has no partner, in words; arrows only where both their ends have one."""
     verb = "missing" if mark == "missing" else "not asked for"
     lone = [node for node in panel.nodes if mark in node.marks]
     told = [node for node in lone if node.role not in ("output", "intermediate")] or lone
     sentences = [f"{verb}: {operation_text(node)}" for node in told]
-    if not lone:
-        for edge in panel.edges:
-            if mark in edge.marks:
-                source, target = panel.by_id[edge.source], panel.by_id[edge.target]
+    for edge in panel.edges:
+        ends_known = not any(node.id in (edge.source, edge.target) for node in lone)
+        if mark in edge.marks and ends_known and ends(edge)[0] not in swapped:
+            source, target = panel.by_id[edge.source], panel.by_id[edge.target]
+            if not (lone and edge.role == "forward" and source.role == "op"):
                 sentences.append(f"{verb}: the arrow from {head(source)} to {head(target)}")
-    return tuple(dict.fromkeys(sentences))
+    return sentences

@@ -161,6 +161,8 @@ def _add_edge(card: graphviz.Digraph, panel: GraphRecord, edge: EdgeRecord) -> N
         result = f"{result}:i{panel.inputs[result].index(edge)}"
     for mark in edge.marks:
         attributes |= MARKED_EDGES.get(mark, {})
+    if not all("same" in panel.by_id[id].marks for id in ends(edge)):
+        attributes.pop("label", None)  # the node says it already
     if "label" in attributes:
         attributes["label"] = f"  {attributes['label']} "  # some distance from the line
     card.edge(operand, result, **attributes)

@@ -48,8 +48,8 @@ def make_dot(var, params=None, show_attrs=False, show_saved=False, max_attr_char
 
     >>> import minigrad as mg
     >>> x = mg.tensor(3.0, requires_grad=True)
-    >>> print(make_dot(x * x, {"x": x}).body[0].strip())
-    n0 [label="\\n ()" fillcolor=darkolivegreen1]
+    >>> print(make_dot(x * x, {"x": x}).body[1].strip())
+    n1 [label=MulBackward0]
     """
     drawing = _Drawing(params, show_attrs, show_saved, max_attr_chars)
     for tensor in var if isinstance(var, tuple) else (var,):
