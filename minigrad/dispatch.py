@@ -64,7 +64,7 @@ class Row:
         self.op_name = op_name or self.name
         # Plain options (a dim, a shape) cost nothing to keep; only what was operated on is freed.
         frees = any(field == "result" or field in self.inputs for field in self.saved_fields())
-        face = face_class(node or camel(self.op_name) + "Backward0", self.op_name)
+        face = face_class(node or camel(self.op_name) + "Backward0", self.op_name, self.saved_names())
         self.kind = Kind(self.op_name, face, self.saved_names(), frees)
 
     def saved_fields(self) -> list[str]:
@@ -95,14 +95,6 @@ class RecordedOp(Face):
         result._edge = record
         return result
 
-    def __getattr__(self, name):
-        names = self.record.kind.saved_names
-        if not name.startswith("_saved_") or name[7:] not in names:
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        if self.record.saved is None:
-            raise freed_error()
-        return self.record.entry(names.index(name[7:]))[0]
-
     def __call__(self, *grads):
         """Apply the derivatives to a gradient by hand, as in PyTorch."""
         if len(grads) != 1:
@@ -111,9 +103,19 @@ class RecordedOp(Face):
         return results[0] if len(results) == 1 else tuple(results)
 
 
-def face_class(name: str, op_name: str) -> type:
-    """The class of an operation's `grad_fn`."""
-    return type(name, (RecordedOp,), {"__slots__": (), "op_name": op_name})
+def face_class(name: str, op_name: str, saved_names: tuple = ()) -> type:
+    """The class of an operation's `grad_fn`, with a property `_saved_NAME` for each value that it saves."""
+    shown = {f"_saved_{n}": _saved_property(i) for i, n in enumerate(saved_names) if n}
+    return type(name, (RecordedOp,), {"__slots__": (), "op_name": op_name} | shown)
+
+
+def _saved_property(position: int) -> property:
+    def value(self):
+        if self.record.saved is None:
+            raise freed_error()
+        return self.record.entry(position)[0]
+
+    return property(value)
 
 
 def camel(name: str) -> str:
@@ -121,7 +123,7 @@ def camel(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
-def op(function=None, *, node=None, name=None, floating=False, view=False, constant=(), fits=None, **rules):
+def op(function=None, *, node=None, name=None, floating=False, view=False, constant=(), fits=None, shown=(), **rules):
     """Make an operation of a forward on arrays. The keywords are its derivatives, one per input.
 
     A forward that is a NumPy function as it stands is given as `function`, and the body below it left empty.
@@ -134,6 +136,8 @@ def op(function=None, *, node=None, name=None, floating=False, view=False, const
         row = Row(
             forward, function, rules, node=node, op_name=name, floating=floating, view=view, constant=constant, fits=fits
         )
+        for attribute, value in dict(shown).items():
+            setattr(row.kind.face, f"_saved_{attribute}", value)
         source = _factory_source(row)
         space = {f"rule_{name}": rule for name, rule in rules.items()}
         space |= {f"default_{p}": row.signature.parameters[p].default for p in row.options}
@@ -159,8 +163,13 @@ def op_of_many(*, tensors, keep):
 
     def decorate(forward):
         name = forward.__name__
-        kind = Kind(name, face_class(camel(name) + "Backward0", name))
-        kind.vjp = kind.vjp_recorded = lambda record, grad, edges: tensors(grad, *record.saved)
+        kind = Kind(name, face_class(camel(name) + "Backward0", name, ("dim",)), ("dim",))
+
+        def vjp(record, grad, edges):
+            grads = tensors(grad, *record.saved)
+            return [g if edge is not None else None for g, edge in zip(grads, edges, strict=True)]
+
+        kind.vjp = kind.vjp_recorded = vjp
 
         @functools.wraps(forward)
         def function(tensors, dim=0):

@@ -10,17 +10,17 @@ from ..dispatch import op
 from ..tensor import Tensor
 
 
-@op(np.add, self=lambda grad: grad, other=lambda grad: grad)
+@op(np.add, shown={"alpha": 1}, self=lambda grad: grad, other=lambda grad: grad)
 def add(self, other):
     """The sum ``self + other``."""
 
 
-@op(np.subtract, self=lambda grad: grad, other=lambda grad: -grad)
+@op(np.subtract, shown={"alpha": 1}, self=lambda grad: grad, other=lambda grad: -grad)
 def sub(self, other):
     """The difference ``self - other``."""
 
 
-@op(node="RsubBackward1", self=lambda grad: -grad)
+@op(node="RsubBackward1", shown={"alpha": 1}, self=lambda grad: -grad)
 def rsub(self, other):
     """The difference the other way round, ``other - self``: what ``1 - x`` calls."""
     return np.subtract(other, self)
@@ -70,7 +70,7 @@ def _log_of_base(base):
     np.power,
     node="PowBackward1",
     name="pow",
-    self=lambda grad, self, exponent: grad * (exponent * self ** (exponent - 1)),
+    self=lambda grad, self, exponent: where(exponent == 0, 0.0, grad * (exponent * self ** (exponent - 1))),
     exponent=lambda grad, self, result: grad * (result * _log_of_base(self)),
 )
 def power_of_tensor(self, exponent):
@@ -80,7 +80,7 @@ def power_of_tensor(self, exponent):
 @op(
     node="PowBackward2",
     name="pow",
-    exponent=lambda grad, self, result: grad * (result * float(np.log(self))),
+    exponent=lambda grad, self, exponent, result: grad * (result * float(np.log(self))),
 )
 def power_of_number(exponent, self):
     """``self ** exponent`` with a Python number as base."""
@@ -119,21 +119,54 @@ def cos(self):
     """The cosine of each element, in radians."""
 
 
-@op(np.tanh, floating=True, self=lambda grad, result: grad - grad * result * result)
+@op(np.tanh, floating=True, self=lambda grad, result: tanh_backward(grad, result))
 def tanh(self):
     """The hyperbolic tangent of each element."""
 
 
-@op(floating=True, self=lambda grad, result: grad * (1 - result) * result)
+@op(
+    node="TanhBackwardBackward0",
+    fits=True,
+    grad_output=lambda grad, output: tanh_backward(grad, output),
+    output=lambda grad, grad_output, output: grad * (-2 * (grad_output * output)),
+)
+def tanh_backward(grad_output, output):
+    """The derivative of tanh from its output: PyTorch makes it an operation of its own."""
+    return grad_output - grad_output * output * output
+
+
+@op(floating=True, self=lambda grad, result: sigmoid_backward(grad, result))
 def sigmoid(self):
     """The logistic function of each element, 1 / (1 + exp(-x)), without overflow for large negative x."""
     return 0.5 * (np.tanh(0.5 * self) + 1)
 
 
-@op(self=lambda grad, result: grad * (result > 0))
+@op(
+    node="SigmoidBackwardBackward0",
+    fits=True,
+    grad_output=lambda grad, output: sigmoid_backward(grad, output),
+    output=lambda grad, grad_output, output: grad * grad_output * (1 - 2 * output),
+)
+def sigmoid_backward(grad_output, output):
+    """The derivative of sigmoid from its output."""
+    return grad_output * (1 - output) * output
+
+
+@op(self=lambda grad, result: threshold_backward(grad, result))
 def relu(self):
     """Each element where it is positive, else 0. The derivative at 0 is 0, as in PyTorch."""
     return np.maximum(self, 0)
+
+
+@op(
+    node="ThresholdBackwardBackward0",
+    fits=True,
+    grad_output=lambda grad, output: threshold_backward(grad, output),
+    output=lambda grad: grad * 0,
+)
+def threshold_backward(grad_output, output):
+    """The derivative of relu from its output; its own derivative by the result is 0."""
+    return grad_output * (output > 0)
 
 
 @op(np.sign, self=lambda grad: grad * 0)

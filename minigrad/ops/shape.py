@@ -4,6 +4,7 @@ A view shares its base's memory and version counter. PyTorch counterparts: the m
 """
 
 import functools
+import itertools
 
 import numpy as np
 
@@ -66,10 +67,20 @@ def unsqueeze(self, dim):
     return np.expand_dims(self, dim)
 
 
-@op(view=True, node="SqueezeBackward1", name="squeeze", self=lambda grad, self_shape: view(grad, self_shape))
+def _put_back(grad, dim, shape):
+    return unsqueeze(grad, dim) if shape[dim] == 1 else grad
+
+
+@op(view=True, node="SqueezeBackward1", name="squeeze", self=lambda grad, dim, self_shape: _put_back(grad, dim, self_shape))
 def squeeze_dim(self, dim):
     """Drop dimension ``dim`` if its length is 1."""
     return np.squeeze(self, dim) if self.shape[dim] == 1 else self[...]
+
+
+@op(view=True, node="SqueezeBackward4", name="squeeze", self=lambda grad, dim: unsqueeze(grad, dim))
+def squeeze_product(self, dim):
+    """Drop the dimension that vector @ matrix added for the product."""
+    return np.squeeze(self, dim)
 
 
 @op(view=True, self=lambda grad, self_shape: view(grad, self_shape))
@@ -78,25 +89,25 @@ def squeeze(self):
     return np.squeeze(self)
 
 
-def _split_back(grad, sizes, dim):
+def _split_back(grad, dim, sizes):
     """The parts of a joined gradient that belong to each input."""
-    starts = np.cumsum([0, *sizes]).tolist()
     before = (slice(None),) * (dim % grad.ndim)
-    return tuple(grad[(*before, slice(a, b))] for a, b in zip(starts, starts[1:], strict=False))
+    ends = list(itertools.accumulate(sizes))
+    return tuple(grad[(*before, slice(end - n, end))] for n, end in zip(sizes, ends, strict=True))
 
 
-@op_of_many(tensors=_split_back, keep=lambda arrays, dim: ([a.shape[dim] for a in arrays], dim))
+@op_of_many(tensors=_split_back, keep=lambda arrays, dim: (dim, [a.shape[dim] for a in arrays]))
 def cat(tensors, dim=0):
     """Join tensors along an existing dimension."""
     return np.concatenate(tensors, dim)
 
 
-@op_of_many(
-    tensors=lambda grad, count, dim: tuple(
-        grad[(slice(None),) * (dim % grad.ndim) + (i,)] for i in range(count)
-    ),
-    keep=lambda arrays, dim: (len(arrays), dim),
-)
+def _take_apart(grad, dim, count):
+    before = (slice(None),) * (dim % grad.ndim)
+    return tuple(grad[(*before, i)] for i in range(count))
+
+
+@op_of_many(tensors=_take_apart, keep=lambda arrays, dim: (dim, len(arrays)))
 def stack(tensors, dim=0):
     """Join tensors of one shape along a new dimension."""
     return np.stack(tensors, dim)
@@ -105,4 +116,5 @@ def stack(tensors, dim=0):
 @op(view=True, self=lambda grads, dim: stack(grads, dim))
 def unbind(self, dim=0):
     """All slices along a dimension, as a tuple."""
-    return tuple(np.moveaxis(self, dim, 0)) if self.ndim > 1 else tuple(self[i : i + 1].reshape(()) for i in range(len(self)))
+    slices = np.moveaxis(self, dim, 0)
+    return tuple(slices[i, ...] for i in range(len(slices)))

@@ -46,6 +46,8 @@ def _dot(source: str, format: str) -> bytes:
 
 
 def _pygraphviz(source: str, format: str) -> bytes:
+    # Graphviz 14.1 dies, and the kernel with it, of a label whose first line is empty.
+    source = source.replace('label="\n', 'label=" \n')
     try:
         import pygraphviz
     except ImportError as error:
