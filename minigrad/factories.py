@@ -3,8 +3,8 @@
 import numpy as np
 
 from . import dtypes
-from .tensor import INTEGERS, Tensor, wrap
-from .messages import refuse
+from .messages import INTEGERS, refuse
+from .tensor import Tensor, wrap
 
 
 def finish(array: np.ndarray, requires_grad: bool) -> Tensor:

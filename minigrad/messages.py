@@ -56,3 +56,16 @@ DEEPCOPY = (
     "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
     "see https://github.com/pytorch/pytorch/pull/103001"
 )
+
+GRAD_OF_OTHER_DTYPE = (
+    "attempting to assign a gradient with dtype '%s' to a tensor with grad_dtype '%s'. The gradient must match the "
+    "tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a "
+    "specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
+    "its gradient may break downstream systems that assume they match."
+)
+
+# What PyTorch calls the types in the sentence above.
+C_NAMES = {"int64": "long int", "float64": "double", "float32": "float", "int32": "int", "bool": "bool"}
+
+# Advice, where several sentences share it.
+INTEGERS = "a derivative needs values that can move a little; write 2. instead of 2, or convert with .float()."

@@ -4,8 +4,8 @@
     z.backward()
     z.backward()
 
-prints ``RuntimeError: Trying to backward through the graph a second time ...``. The cell fails, with one
-sentence, if nothing is raised or something else.
+prints ``RuntimeError: Trying to backward through the graph a second time ...``. The cell fails, with
+one sentence, if nothing is raised or something else.
 """
 
 import ast
@@ -15,7 +15,7 @@ import sys
 
 
 class Unexpected(AssertionError):
-    """A cell did not do what its %%expect line says. Jupyter shows the sentence without a traceback."""
+    """A cell did not do what its %%expect line says. Jupyter shows the sentence alone."""
 
     def _render_traceback_(self):
         return [f"Unexpected: {self}"]
@@ -32,22 +32,21 @@ def register() -> None:
 
 
 def expect(shell, line: str, cell: str) -> None:
-    """Run `cell` in the user's namespace; print what it raised if `line` names it, else raise Unexpected."""
-    kinds, words, text = _parse(line, shell.user_ns)
+    """Run `cell` in the user's namespace and print what it raised, if that is what `line` names.
+
+    Raises Unexpected if not. An interrupt by the user passes through.
+    """
+    kinds, text, words = _parse(line, shell.user_ns)
     try:
         _run(shell, cell)
-    except kinds as error:
-        reason = (
-            message(error) if text in str(error) else f'it has no "{text}" in it: {message(error)}'
-        )
-        matched, where = text in str(error), _line_of(error)
-    except Exception as error:
-        matched, where, reason = False, _line_of(error), message(error)
+    except (Exception, *kinds) as error:
+        as_expected = isinstance(error, kinds) and text in str(error)
+        said, where = message(error), _line_of(error)
     else:
         raise Unexpected(f"this cell was to raise {words}, but nothing was raised.")
-    if not matched:
-        raise Unexpected(f"this cell was to raise {words}, but {where}raised {reason}")
-    print(reason)
+    if not as_expected:
+        raise Unexpected(f"this cell was to raise {words}, but {where}raised {said}")
+    print(said)
 
 
 def message(error: BaseException) -> str:
@@ -63,16 +62,17 @@ def message(error: BaseException) -> str:
 
 
 def _parse(line: str, namespace: dict) -> tuple[tuple, str, str]:
-    """The exception classes that the line names, their names, and the text that must be in the message."""
+    """The classes that the line names, the text that it asks for, and both in words."""
     found = re.fullmatch(r"""\s*([\w.,\s]+?)\s*(?:(["'])(.*)\2)?\s*""", line)
-    names = re.split(r"[,\s]+", found.group(1).strip()) if found else []
-    kinds = tuple(_look_up(name, namespace) for name in names if name)
+    names = re.split(r"[,\s]+", found.group(1)) if found else []
+    kinds = tuple(_look_up(name, namespace) for name in names)
     if not kinds or not all(isinstance(k, type) and issubclass(k, BaseException) for k in kinds):
         raise Unexpected(
-            f'`%%expect {line}` is not understood; write `%%expect RuntimeError`, or `%%expect RuntimeError "some words"`.'
+            f"`%%expect {line}` is not understood; write `%%expect RuntimeError`, "
+            'or `%%expect RuntimeError "some words"`.'
         )
     text = found.group(3) or ""
-    return kinds, " or ".join(names) + (f' with "{text}" in its message' if text else ""), text
+    return kinds, text, " or ".join(names) + (f' with "{text}" in its message' if text else "")
 
 
 def _look_up(name: str, namespace: dict):
@@ -84,7 +84,7 @@ def _look_up(name: str, namespace: dict):
 
 
 def _run(shell, cell: str) -> None:
-    """Run the cell unchanged, as IPython would: magics work, and its last expression is displayed."""
+    """Run the cell as IPython would: magics work, its last expression is displayed."""
     source = shell.transform_cell(cell)
     name = shell.compile.cache(source, shell.execution_count, raw_code=cell)
     body = ast.parse(source, name).body

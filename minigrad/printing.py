@@ -5,6 +5,8 @@
 PyTorch counterpart: ``torch/_tensor_str.py``, with its defaults: 4 digits, 80 columns, summaries over 1000.
 """
 
+import math
+
 import numpy as np
 
 from . import dtypes
@@ -65,28 +67,29 @@ def _edges_only(array: np.ndarray) -> np.ndarray:
 
 
 def _formatter(array: np.ndarray):
-    """A function from a number to its text, all of one width."""
+    """A function from a number to its text. All have the width of the widest finite one."""
     if array.dtype.kind != "f":
         width = max(len(str(v)) for v in array.ravel().tolist())
         return lambda value: str(value).rjust(width)
-    finite = np.abs(array[np.isfinite(array) & (array != 0)].astype(np.float64))
-    write = _number_style(finite, bool((np.isfinite(array)).all() or finite.size))
-    width = max((len(write(v)) for v in array.ravel().tolist()), default=0)
+    counted = array[np.isfinite(array) & (array != 0)].astype(np.float64)
+    style = _number_style(np.abs(counted))
+
+    def write(value):
+        return format(value, style) + ("." if style == ".0f" and math.isfinite(value) else "")
+
+    width = max((len(write(v)) for v in counted.tolist()), default=0)
     return lambda value: write(value).rjust(width)
 
 
-def _number_style(finite: np.ndarray, _known: bool):
-    """Whole numbers as `2.`, others with 4 digits, very large or small ones with an exponent."""
-    if finite.size == 0:
-        return lambda v: f"{v:.0f}." if np.isfinite(v) else str(v)
-    low, high = finite.min(), finite.max()
-    if (finite == np.ceil(finite)).all():
-        if high / low > 1000.0 or high > 1.0e8:
-            return lambda v: f"{v:.{PRECISION}e}"
-        return lambda v: f"{v:.0f}." if np.isfinite(v) else str(v)
-    if high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4:
-        return lambda v: f"{v:.{PRECISION}e}"
-    return lambda v: f"{v:.{PRECISION}f}"
+def _number_style(sizes: np.ndarray) -> str:
+    """Whole numbers as `2.`, others with 4 digits; very large or small ones, or both at once, with an exponent."""
+    if sizes.size == 0:
+        return ".0f"
+    low, high = sizes.min(), sizes.max()
+    whole = (sizes == np.ceil(sizes)).all()
+    if high / low > 1000.0 or high > 1.0e8 or (low < 1.0e-4 and not whole):
+        return f".{PRECISION}e"
+    return ".0f" if whole else f".{PRECISION}f"
 
 
 def _rows(array: np.ndarray, indent: int, write, summarize: bool) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from . import dtypes
 from .autograd.graph import FRESH, AutogradMeta, RemovableHandle, own_counter, pair_of
 from .autograd.grad_mode import mode
-from .messages import DEEPCOPY, FLAG_OF_NON_LEAF, NON_LEAF_GRAD, refuse
+from .messages import C_NAMES, DEEPCOPY, FLAG_OF_NON_LEAF, GRAD_OF_OTHER_DTYPE, INTEGERS, NON_LEAF_GRAD, refuse
 
 
 class Size(tuple):
@@ -168,6 +168,9 @@ class Tensor:
                 f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size",
                 "a gradient has one entry per entry of its tensor.",
             )
+        if new._dtype is not self._dtype:
+            kinds = (C_NAMES.get(new.dtype.name, new.dtype.name), self.dtype.tensor_type.removesuffix("Tensor"))
+            raise refuse(RuntimeError, GRAD_OF_OTHER_DTYPE % kinds, "convert it to the tensor's own dtype with .to().")
 
     @property
     def retains_grad(self) -> bool:
@@ -301,9 +304,6 @@ class Tensor:
         if self._meta is not None and self._meta.grad is not None:
             copy.meta().grad = self._meta.grad.__deepcopy__(memo)
         return copy
-
-
-INTEGERS = "a derivative needs values that can move a little; write 2. instead of 2, or convert with .float()."
 
 
 def wrap(array: np.ndarray, counter=FRESH) -> Tensor:

@@ -1,23 +1,32 @@
-"""Write down what PyTorch says of every case of op_cases.py: `python tests/record_torch.py`.
+"""Write down what PyTorch says of every case: `python tests/record_torch.py`.
 
-Needs torch 2.13. The tests compare with the file it writes; where torch is installed they also check that the
-file is still what torch says.
+Needs torch 2.13. The tests compare minigrad with the files it writes; where torch is installed they also
+check that the files are still what torch says.
 """
 
 import json
 from pathlib import Path
 
-from op_cases import CASES, report
+import misuse_cases
+import op_cases
+import print_cases
 
-FIXTURE = Path(__file__).with_name("fixtures") / "torch_ops.json"
+FOLDER = Path(__file__).with_name("fixtures")
 
 
-def record() -> dict:
-    """The report of PyTorch on every case."""
-    import torch
-
-    return {name: report(torch, expression) for name, expression in CASES.items()}
+def record(torch) -> dict:
+    """The contents of each file, by name."""
+    return {
+        "torch_ops.json": {n: op_cases.report(torch, e) for n, e in op_cases.CASES.items()},
+        "torch_misuse.json": {
+            n: misuse_cases.said(torch, case) for n, case in misuse_cases.CASES.items()
+        },
+        "torch_prints.json": print_cases.printed(torch),
+    }
 
 
 if __name__ == "__main__":
-    FIXTURE.write_text(json.dumps(record(), indent=1) + "\n")
+    import torch
+
+    for name, content in record(torch).items():
+        (FOLDER / name).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -86,7 +86,7 @@ def to_dot(panels: tuple[GraphRecord, ...], direction: str | None = None) -> gra
         node_attr={
             "fontname": FONT,
             "fontsize": "11",
-            "margin": "0.16,0.06",
+            "margin": "0.18,0.06",
             "width": "0.4",
             "height": "0.3",
         },

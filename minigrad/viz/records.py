@@ -157,12 +157,10 @@ def _variables(frame) -> Iterator[tuple[str, Any]]:
     if frame is None:
         return
     for scope in (frame.f_locals, frame.f_globals):
-        for name, value in list(scope.items()):
-            if name.startswith("_"):
-                continue
-            if is_tensor(value):
-                yield name, value
-            elif isinstance(value, list | tuple) and len(value) <= 50:
+        shown = {n: v for n, v in list(scope.items()) if n.isidentifier() and n[0] != "_"}
+        yield from ((name, value) for name, value in shown.items() if is_tensor(value))
+        for name, value in shown.items():
+            if isinstance(value, list | tuple) and len(value) <= 50:
                 yield from ((f"{name}[{i}]", v) for i, v in enumerate(value) if is_tensor(v))
 
 

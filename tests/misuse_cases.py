@@ -1,0 +1,295 @@
+"""Misuses that PyTorch refuses, written once for minigrad and PyTorch (`m` is either of them).
+
+`python tests/record_torch.py` writes down what PyTorch says to each; minigrad has to say the same.
+"""
+
+import copy
+import warnings
+
+
+def leaf(m, *shape):
+    """Ones that require grad, three of them if no shape is given."""
+    return m.ones(shape or (3,), requires_grad=True)
+
+
+def function(m, forward, backward):
+    """A Function named MyFn."""
+    methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type("MyFn", (m.autograd.Function,), methods)
+
+
+def backward_twice(m):
+    x = leaf(m)
+    y = (x * x).sum()
+    y.backward()
+    y.backward()
+
+
+def saved_after_backward(m):
+    x = leaf(m)
+    y = x * x
+    y.sum().backward()
+    return y.grad_fn._saved_self
+
+
+def ctx_saved_after_backward(m):
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    def backward(ctx, g):
+        return 2 * g * ctx.saved_tensors[0]
+
+    y = function(m, forward, backward).apply(leaf(m))
+    y.sum().backward()
+    return y.grad_fn.saved_tensors
+
+
+def modified_intermediate(m):
+    x = leaf(m)
+    y = x + 0
+    z = y * y
+    y.add_(1)
+    z.sum().backward()
+
+
+def modified_leaf(m):
+    x = leaf(m)
+    z = (x * x).sum()
+    with m.no_grad():
+        x *= 2
+    z.backward()
+
+
+def modified_result(m):
+    y = leaf(m).exp()
+    y.add_(1)
+    y.sum().backward()
+
+
+def modified_twice_in_double(m):
+    x = m.ones(2, 2, dtype=m.double, requires_grad=True)
+    y = x * 1
+    z = y * y
+    y.add_(1).mul_(2)
+    z.sum().backward()
+
+
+def modified_through_detach(m):
+    x = leaf(m)
+    z = (x * x).sum()
+    x.detach().zero_()
+    z.backward()
+
+
+def saved_input_modified_in_function(m):
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    x = leaf(m) * 1
+    y = function(m, forward, lambda ctx, g: 2 * g * ctx.saved_tensors[0]).apply(x)
+    x.add_(1)
+    y.sum().backward()
+
+
+def flag_of_result(m):
+    (leaf(m) * 2).requires_grad_(False)
+
+
+def set_flag_of_result(m):
+    y = leaf(m) * 2
+    y.requires_grad = False
+
+
+def set_flag_of_integers(m):
+    m.tensor([1, 2]).requires_grad = True
+
+
+def item_assignment(m):
+    leaf(m)[0] = 1.0
+
+
+def assign_grad(m, value):
+    leaf(m).grad = value
+
+
+def grad_is_itself(m):
+    x = leaf(m)
+    x.grad = x
+
+
+def data_of_integers(m):
+    leaf(m).data = m.tensor([1, 2, 3])
+
+
+def data_of_none(m):
+    leaf(m).data = None
+
+
+def no_grad_result(m):
+    with m.no_grad():
+        y = leaf(m) * 2
+    y.sum().backward()
+
+
+def second_of_linear(m):
+    x = leaf(m, 1)
+    (g,) = m.autograd.grad(x * 5, x, create_graph=True)
+    m.autograd.grad(g, x)
+
+
+def materialize_and_refuse_unused(m):
+    x = leaf(m)
+    m.autograd.grad(x.sum(), x, allow_unused=False, materialize_grads=True)
+
+
+def both_names(m):
+    one = m.tensor(1.0)
+    m.autograd.backward(leaf(m).sum(), one, grad_variables=one)
+
+
+def once_twice(m):
+    if m.__name__ == "torch":
+        from torch.autograd.function import once_differentiable
+    else:
+        from minigrad.autograd.function import once_differentiable
+
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    backward = once_differentiable(lambda ctx, g: 2 * g * ctx.saved_tensors[0])
+    x = leaf(m)
+    y = function(m, forward, backward).apply(x)
+    (g,) = m.autograd.grad((y**2).sum(), x, create_graph=True)
+    g.sum().backward()
+
+
+def saves_a_number(m):
+    def forward(ctx, x):
+        ctx.save_for_backward(x, 3)
+        return x * 2
+
+    function(m, forward, lambda ctx, g: g).apply(leaf(m))
+
+
+def doubled(m, backward, *shape):
+    return function(m, lambda ctx, x: x * 2, backward).apply(leaf(m, *shape)).sum().backward()
+
+
+def too_few(m):
+    f = function(m, lambda ctx, x, y: x * y, lambda ctx, g: g)
+    f.apply(leaf(m), leaf(m)).sum().backward()
+
+
+def no_forward(m):
+    type("MyFn", (m.autograd.Function,), {}).apply(leaf(m))
+
+
+def no_backward(m):
+    f = type("MyFn", (m.autograd.Function,), {"forward": staticmethod(lambda ctx, x: x * 2)})
+    f.apply(leaf(m)).sum().backward()
+
+
+def wrong_slope(m):
+    x = m.ones(2, dtype=m.double, requires_grad=True)
+    m.autograd.gradcheck(function(m, lambda ctx, x: x * 2, lambda ctx, g: g * 3).apply, (x,))
+
+
+def not_multiplied(m):
+    def f(x):
+        y = x * 1
+        y.register_hook(lambda g: g + 1e-2)
+        return y
+
+    m.autograd.gradcheck(f, (m.ones(1, dtype=m.double, requires_grad=True),), atol=1e-1)
+
+
+def constant_output(m):
+    x = m.ones(1, dtype=m.double, requires_grad=True)
+    m.autograd.gradcheck(lambda x: m.tensor([x.item()], dtype=m.double), (x,))
+
+
+CASES = {
+    "backward on a vector": lambda m: (leaf(m) * 2).backward(),
+    "backward without history": lambda m: m.ones(1).backward(),
+    "second root without history": lambda m: m.autograd.backward(
+        [leaf(m).sum(), m.ones(3)], [m.tensor(1.0), m.ones(3)]
+    ),
+    "gradient of another shape": lambda m: (leaf(m) * 2).backward(m.ones(2)),
+    "0-d gradient of one element": lambda m: (leaf(m, 1) * 2).backward(m.tensor(1.0)),
+    "too few gradients": lambda m: m.autograd.backward(
+        [leaf(m).sum(), leaf(m).sum()], [m.tensor(1.0)]
+    ),
+    "gradient is a float": lambda m: (leaf(m, 1) * 2).backward(1.0),
+    "backward of no inputs": lambda m: leaf(m).sum().backward(inputs=[]),
+    "grad of no inputs": lambda m: m.autograd.grad(leaf(m).sum(), []),
+    "grad without history": lambda m: m.autograd.grad(m.ones(1), leaf(m)),
+    "grad of a constant": lambda m: m.autograd.grad((leaf(m) * 2).sum(), m.ones(3)),
+    "grad of an unused input": lambda m: m.autograd.grad((leaf(m) * 2).sum(), leaf(m)),
+    "materialize without allow": materialize_and_refuse_unused,
+    "grad_tensors under both names": both_names,
+    "second derivative of a line": second_of_linear,
+    "backward twice": backward_twice,
+    "_saved_self after backward": saved_after_backward,
+    "saved_tensors after backward": ctx_saved_after_backward,
+    "in place on a leaf": lambda m: leaf(m).add_(1),
+    "in place on a leaf, operator": lambda m: leaf(m).__iadd__(1),
+    "in place on a view of a leaf": lambda m: leaf(m)[:1].mul_(2),
+    "item assignment on a leaf": item_assignment,
+    "saved intermediate modified": modified_intermediate,
+    "saved leaf modified": modified_leaf,
+    "saved result modified": modified_result,
+    "saved double modified twice": modified_twice_in_double,
+    "saved leaf modified through detach": modified_through_detach,
+    "saved by a Function, modified": saved_input_modified_in_function,
+    "integer factory": lambda m: m.tensor([1, 2], requires_grad=True),
+    "integer arange": lambda m: m.arange(3, requires_grad=True),
+    "integer requires_grad_": lambda m: m.tensor([1, 2]).requires_grad_(),
+    "integer attribute": set_flag_of_integers,
+    "requires_grad_(False) on a result": flag_of_result,
+    "requires_grad = False on a result": set_flag_of_result,
+    "numpy of a leaf": lambda m: leaf(m).numpy(),
+    "retain_grad of a constant": lambda m: m.ones(3).retain_grad(),
+    "item of several": lambda m: leaf(m).item(),
+    "bool of several": lambda m: bool(leaf(m)),
+    "deepcopy of a result": lambda m: copy.deepcopy(leaf(m) * 2),
+    "grad is a number": lambda m: assign_grad(m, 0),
+    "grad of another shape": lambda m: assign_grad(m, m.ones(2)),
+    "grad of another dtype": lambda m: assign_grad(m, m.ones(3, dtype=m.long)),
+    "grad is itself": grad_is_itself,
+    "data of integers": data_of_integers,
+    "data of None": data_of_none,
+    "hook on a constant": lambda m: m.ones(3).register_hook(lambda g: g),
+    "Function: gradient of another shape": lambda m: doubled(m, lambda ctx, g: m.ones(10), 5, 5),
+    "Function: too few gradients": too_few,
+    "Function: too many gradients": lambda m: doubled(m, lambda ctx, g: (g, g)),
+    "Function: gradient is a float": lambda m: doubled(m, lambda ctx, g: 3.0),
+    "Function: no forward": no_forward,
+    "Function: no backward": no_backward,
+    "Function: saves a number": saves_a_number,
+    "Function: once, twice": once_twice,
+    "gradcheck without requires_grad": lambda m: m.autograd.gradcheck(
+        lambda x: x, (m.rand(3, dtype=m.double),)
+    ),
+    "gradcheck finds a wrong slope": wrong_slope,
+    "gradcheck finds a constant added": not_multiplied,
+    "gradcheck of a cut graph": constant_output,
+    "backward of a no_grad result": no_grad_result,
+    "shapes that do not broadcast": lambda m: leaf(m) + leaf(m, 2),
+    "matrices that do not fit": lambda m: leaf(m, 2, 3) @ leaf(m, 2, 3),
+    "index out of range": lambda m: leaf(m)[3],
+    "mean of integers": lambda m: m.tensor([1, 2]).mean(),
+}
+
+
+def said(m, case) -> dict:
+    """The type and text of the refusal."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            case(m)
+    except Exception as error:
+        return {"type": type(error).__name__, "text": str(error)}
+    return {"type": "nothing", "text": ""}

@@ -1,0 +1,52 @@
+"""Tensors whose printed text has to be PyTorch's, written once for both (`m` is either of them)."""
+
+CASES = [
+    "m.tensor(1.0)",
+    "m.tensor(5)",
+    "m.tensor(True)",
+    "m.tensor([])",
+    "m.zeros(2, 0)",
+    "m.tensor([1.0, 2.0])",
+    "m.tensor([1.0, 2.5, -3.0])",
+    "m.tensor([1, 20, -3])",
+    "m.tensor([True, False])",
+    "m.tensor([1.5, float('nan'), float('inf')])",
+    "m.tensor([1.0, float('nan')])",
+    "m.tensor([float('inf'), -float('inf')])",
+    "m.tensor([0.00001, 1.0])",
+    "m.tensor([1e9, 1.0])",
+    "m.tensor([1e-5])",
+    "m.tensor([12345678.0])",
+    "m.tensor([123456.789])",
+    "m.tensor([0.1, 1000.5])",
+    "m.tensor([0.0])",
+    "m.tensor([[1.0, 2.0], [3.0, 4.0]])",
+    "m.tensor([[[1.0], [2.5]], [[3.0], [4.0]]])",
+    "m.ones(2, 2, 2, 2)",
+    "m.tensor([1.0], requires_grad=True)",
+    "m.tensor([1.0], dtype=m.float64)",
+    "m.tensor([1.0], dtype=m.float64, requires_grad=True)",
+    "m.tensor([1], dtype=m.int32)",
+    "m.tensor([1.0], requires_grad=True) * 2",
+    "(m.ones(3, 4, requires_grad=True) * 2).exp()",
+    "m.ones(2, 3, dtype=m.float64, requires_grad=True).exp() * 1.5",
+    "m.arange(30)",
+    "m.arange(30.0)",
+    "m.arange(2000)",
+    "m.arange(2000.0)",
+    "m.ones(40, 40)",
+    "m.ones(2, 3).shape",
+    "m.ones(2).size(0)",
+    "m.tensor(2.0).shape",
+    "m.float32",
+    "(m.tensor([1.0, 2.0], requires_grad=True) ** 2).sum()",
+    "m.tensor([0.30000001, 0.1])",
+    "m.tensor([100000.0, 0.5])",
+    "m.tensor([-1.0, 1.0])",
+    "m.tensor([-1.5, 10.25])",
+]
+
+
+def printed(m) -> dict:
+    """The text of each case."""
+    return {case: repr(eval(case, {"m": m})) for case in CASES}

@@ -1,0 +1,48 @@
+"""Each misuse is refused as PyTorch refuses it, word for word, and says what to do."""
+
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+from misuse_cases import CASES, said
+
+import minigrad as mg
+
+RECORDED = json.loads((Path(__file__).parent / "fixtures" / "torch_misuse.json").read_text())
+
+# PyTorch and Python say these; they speak of the call, not of autograd, and there is nothing to add.
+WITHOUT_ADVICE = {
+    "too few gradients",
+    "gradient is a float",
+    "materialize without allow",
+    "grad_tensors under both names",
+    "Function: no forward",
+    "Function: no backward",
+    "gradcheck without requires_grad",
+    "gradcheck finds a constant added",
+    "gradcheck of a cut graph",
+    "index out of range",
+    "mean of integers",
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_refused_with_the_sentence_of_pytorch(name):
+    assert said(mg, CASES[name]) == RECORDED[name]
+
+
+@pytest.mark.parametrize("name", sorted(CASES.keys() - WITHOUT_ADVICE))
+def test_one_line_of_advice_follows(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(Exception) as caught:
+            CASES[name](mg)
+    (advice,) = caught.value.__notes__
+    assert advice.startswith("minigrad: ") and "\n" not in advice
+
+
+@pytest.mark.torch
+def test_the_recorded_file_is_still_what_torch_says():
+    torch = pytest.importorskip("torch", reason="compares with PyTorch itself")
+    assert {name: said(torch, case) for name, case in CASES.items()} == RECORDED
