@@ -13,7 +13,7 @@ and with Tensors under ``create_graph=True``, so it uses operators and minigrad'
 need not care about broadcasting, dtypes, versions or inputs that need no gradient: the engine does.
 
 From each row ``@op`` assembles, once, the source of three functions written out for its arguments: the
-operation itself, and the node's ``vjp`` and ``vjp_recorded``. Print ``mul.source`` to read them. Writing
+operation itself, and the node's ``vjp`` and ``vjp_recorded``; ``source_of(mul)`` shows them. Writing
 them out instead of looping over arguments is what makes small graphs fast.
 
 PyTorch counterparts: ``tools/autograd/derivatives.yaml`` and the code that it generates.
@@ -22,6 +22,7 @@ PyTorch counterparts: ``tools/autograd/derivatives.yaml`` and the code that it g
 import functools
 import inspect
 import weakref
+from types import FunctionType
 
 import numpy as np
 
@@ -62,12 +63,16 @@ class Row:
         self.needs = {p: inspect.getfullargspec(rule).args for p, rule in rules.items()}
         self.many = any("grads" in names for names in self.needs.values())
         self.op_name = op_name or self.name
-        # Plain options (a dim, a shape) cost nothing to keep; only what was operated on is freed.
-        frees = any(field == "result" or field in self.inputs for field in self.saved_fields())
-        face = face_class(node or camel(self.op_name) + "Backward0", self.op_name, self.saved_names())
-        self.kind = Kind(self.op_name, face, self.saved_names(), frees)
+        # A dim or a shape costs nothing to keep; only the tensors that were operated on are freed.
+        self.kept = self.mentioned()
+        self.buffers = [field for field in self.kept if field == "result" or field in self.inputs]
+        self.plain = [field for field in self.kept if field not in self.buffers]
+        face = face_class(
+            node or camel(self.op_name) + "Backward0", self.op_name, self.saved_names(), tuple(self.plain)
+        )
+        self.kind = Kind(self.op_name, face, self.saved_names(), tuple(self.plain))
 
-    def saved_fields(self) -> list[str]:
+    def mentioned(self) -> list[str]:
         """What the derivatives mention besides the gradient, each once, in order of the forward's arguments."""
         mentioned = [name for names in self.needs.values() for name in names if name not in ("grad", "grads")]
         order = [*self.parameters, "result"]
@@ -76,9 +81,8 @@ class Row:
     def saved_names(self) -> tuple:
         """Names for the entries of a node's `saved`; a tensor is followed by its version, a result by two."""
         names = []
-        for field in self.saved_fields():
-            names.append(field)
-            names += ["", ""] if field == "result" else [""] if field in self.inputs else []
+        for field in self.buffers:
+            names += [field, "", ""] if field == "result" else [field, ""]
         return tuple(names)
 
 
@@ -103,10 +107,15 @@ class RecordedOp(Face):
         return results[0] if len(results) == 1 else tuple(results)
 
 
-def face_class(name: str, op_name: str, saved_names: tuple = ()) -> type:
-    """The class of an operation's `grad_fn`, with a property `_saved_NAME` for each value that it saves."""
+def face_class(name: str, op_name: str, saved_names: tuple = (), option_names: tuple = ()) -> type:
+    """The class of an operation's `grad_fn`, with a property `_saved_NAME` for each value that it keeps."""
     shown = {f"_saved_{n}": _saved_property(i) for i, n in enumerate(saved_names) if n}
+    shown |= {f"_saved_{n}": _option_property(i) for i, n in enumerate(option_names) if n[0] != "_"}
     return type(name, (RecordedOp,), {"__slots__": (), "op_name": op_name} | shown)
+
+
+def _option_property(position: int) -> property:
+    return property(lambda self: self.record.options[position])
 
 
 def _saved_property(position: int) -> property:
@@ -138,20 +147,38 @@ def op(function=None, *, node=None, name=None, floating=False, view=False, const
         )
         for attribute, value in dict(shown).items():
             setattr(row.kind.face, f"_saved_{attribute}", value)
-        source = _factory_source(row)
         space = {f"rule_{name}": rule for name, rule in rules.items()}
         space |= {f"default_{p}": row.signature.parameters[p].default for p in row.options}
-        space |= dict(_TOOLS, forward=row.forward, row=row, kind=row.kind)
-        names = sorted(space)
-        code = compile(f"def make({', '.join(names)}):\n{source}", f"<operation {row.name}>", "exec")
-        made: dict = {}
-        exec(code, forward.__globals__, made)
-        operation, row.kind.vjp, row.kind.vjp_recorded = made["make"](**space)
+        space |= dict(_TOOLS, __name__=forward.__module__, forward=row.forward, row=row, kind=row.kind)
+        operation = FunctionType(_unbuilt.__code__, space, row.name)
+        space["build"] = functools.partial(build, operation)
         operation.__doc__, operation.__module__ = forward.__doc__, forward.__module__
-        operation.row, operation.source = row, source
+        operation.row = row
         return operation
 
     return decorate
+
+
+def _unbuilt(*args, **options):
+    return build()(*args, **options)
+
+
+def build(operation) -> FunctionType:
+    """Assemble an operation and its derivatives, at its first call: all at once would make the import slow."""
+    row, space = operation.row, operation.__globals__
+    exec(compile(source_of(operation), f"<operation {row.name}>", "exec"), space)
+    assembled = space.pop(row.name)
+    operation.__code__, operation.__defaults__ = assembled.__code__, assembled.__defaults__
+    row.kind.vjp, row.kind.vjp_recorded = space.pop("vjp"), space.pop("vjp_recorded")
+    return operation
+
+
+def source_of(operation) -> str:
+    """The source that is assembled for an operation: ``print(source_of(mg.mul))``."""
+    row = operation.row
+    parts = [_operation_source(row)]
+    parts += [_vjp_source(row, kind) if row.rules else f"{kind} = None" for kind in ("vjp", "vjp_recorded")]
+    return "\n\n".join(parts) + "\n"
 
 
 def op_of_many(*, tensors, keep):
@@ -163,10 +190,11 @@ def op_of_many(*, tensors, keep):
 
     def decorate(forward):
         name = forward.__name__
-        kind = Kind(name, face_class(camel(name) + "Backward0", name, ("dim",)), ("dim",))
+        names = ("dim", "_lengths")
+        kind = Kind(name, face_class(camel(name) + "Backward0", name, (), names), (), names)
 
         def vjp(record, grad, edges):
-            grads = tensors(grad, *record.saved)
+            grads = tensors(grad, *record.options)
             return [g if edge is not None else None for g, edge in zip(grads, edges, strict=True)]
 
         kind.vjp = kind.vjp_recorded = vjp
@@ -189,24 +217,17 @@ def op_of_many(*, tensors, keep):
     return decorate
 
 
-def record(result: Tensor, kind: Kind, edges: tuple, constants, saved: tuple) -> None:
+def record(result: Tensor, kind: Kind, edges: tuple, constants, options: tuple) -> None:
     """Give `result` a new node. What the assembled source does inline, for the places that are not hurried."""
     node = Record()
     node.kind, node.order = kind, next(op_order)
-    node.edges, node.constants, node.saved = edges, constants, saved
+    node.edges, node.constants, node.saved, node.options = edges, constants, (), options
     node.pending = node.extra = node.face = None
     node.shape, node.dtype, node.fits = result._array.shape, result._dtype, False
     result._requires_grad, result._edge = True, node
 
 
 # -- the source that `@op` assembles -------------------------------------------------------------
-
-
-def _factory_source(row: Row) -> str:
-    parts = [_operation_source(row)]
-    parts += [_vjp_source(row, kind) if row.rules else f"{kind} = None" for kind in ("vjp", "vjp_recorded")]
-    body = "\n".join(parts) + f"\nreturn {row.name}, vjp, vjp_recorded"
-    return _indent(body)
 
 
 def _indent(text: str) -> str:
@@ -290,9 +311,11 @@ def _record_source(row: Row) -> str:
         "    node.pending = node.extra = node.face = None",
         f"    node.constants = {_constants(row)}",
     ]
-    if "result" in row.saved_fields():
+    if "result" in row.buffers:
         lines += ["    counter = result._counter = [0]"]
-    lines += [f"    node.saved = ({' '.join(_saved(row, field) for field in row.saved_fields())})"]
+    lines += [f"    node.saved = ({' '.join(_saved(row, field) for field in row.buffers)})"]
+    if row.plain:
+        lines += [f"    node.options = ({' '.join(_saved(row, field) for field in row.plain)})"]
     if row.many:
         source = row.inputs[0]
         return "\n".join([*lines, f"    return outputs_of(node, out, {source}, {row.view})"]) + (
@@ -363,20 +386,21 @@ def _saved(row: Row, field: str) -> str:
 
 def _vjp_source(row: Row, kind: str) -> str:
     """`vjp` (arrays) or `vjp_recorded` (Tensors): check the versions, unpack, apply the derivatives."""
-    fields = row.saved_fields()
     gradient = "grads" if row.many else "grad"
     lines = [f"def {kind}(node, {gradient}, edges):"]
-    if fields:
+    if row.buffers:
         lines += ["    saved = node.saved", "    if saved is None:", "        raise freed_error()"]
-        lines += [f"    {' '.join(_unpack_names(row, field) for field in fields)} = saved"]
-    for field in fields:
+        lines += [f"    {' '.join(_unpack_names(field) for field in row.buffers)} = saved"]
+    if row.plain:
+        lines += [f"    {' '.join(field + ',' for field in row.plain)} = node.options"]
+    for field in row.buffers:
         if field == "result":
             lines += [
                 "    if counter[0] != result_version:",
                 "        raise stale_error(node, 'result', counter[0], result_version)",
             ]
             lines += ["    result = kind.face.rebuild(node, result, counter)"] if kind != "vjp" else []
-        elif field in row.inputs:
+        else:
             lines += [
                 f"    if {field}.__class__ is Tensor:",
                 f"        if {field}._counter[0] != {field}_version:",
@@ -392,10 +416,8 @@ def _vjp_source(row: Row, kind: str) -> str:
     return "\n".join([*lines, f"    return ({', '.join(calls)},)"])
 
 
-def _unpack_names(row: Row, field: str) -> str:
-    if field == "result":
-        return "result, counter, result_version,"
-    return f"{field}, {field}_version," if field in row.inputs else f"{field},"
+def _unpack_names(field: str) -> str:
+    return "result, counter, result_version," if field == "result" else f"{field}, {field}_version,"
 
 
 # -- the slower ways in, and tools of the assembled source ---------------------------------------
@@ -493,13 +515,20 @@ def explain(row: Row, error: ValueError, *arrays) -> Exception:
             f"but got {a[0]} and {b[0]} elements respectively"
         )
     elif "broadcast" in sentence:
-        back = next(i for i in range(1, 99) if a[-i] != b[-i] and 1 not in (a[-i], b[-i]))
-        sentence = (
-            f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) at "
-            f"non-singleton dimension {max(len(a), len(b)) - back}"
-        )
+        sentence = _broadcast_sentence(a, b)
     got = " and ".join(str(tuple(shape)) for shape in shapes)
     return refuse(RuntimeError, sentence, f"{row.op_name}() got shapes that do not go together: {got}.")
+
+
+def _broadcast_sentence(a: list, b: list) -> str:
+    for back in range(1, min(len(a), len(b)) + 1):
+        if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
+            return (
+                f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) at "
+                f"non-singleton dimension {max(len(a), len(b)) - back}"
+            )
+    shape = list(np.broadcast_shapes(tuple(a), tuple(b)))  # they fit: it is the output that is too small
+    return f"output with shape {a} doesn't match the broadcast shape {shape}"
 
 
 _TOOLS = {

@@ -95,12 +95,11 @@ def _run(shell, cell: str) -> None:
 
 
 def _line_of(error: BaseException) -> str:
-    """`line 3 ` for the line of the cell in which the error came up; "" where there is none."""
-    if isinstance(error, SyntaxError):
-        return f"line {error.lineno} " if error.lineno else ""
-    trace, line = error.__traceback__, None
+    """`line 3 ` for the line of the whole cell in which the error came up; "" where there is none."""
+    line = error.lineno if isinstance(error, SyntaxError) else None
+    trace = error.__traceback__ if line is None else None
     while trace is not None:
         if trace.tb_frame.f_code.co_name == "<module>":
             line = trace.tb_lineno
         trace = trace.tb_next
-    return "" if line is None else f"line {line} "
+    return "" if line is None else f"line {line + 1} "  # %%expect is line 1

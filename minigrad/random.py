@@ -6,7 +6,15 @@ from . import dtypes
 from .factories import _numpy, _shape, finish
 from .tensor import Tensor
 
-_generator = np.random.default_rng(0)
+_generator = None  # numpy.random takes as long to import as minigrad: it comes when asked for
+
+
+def generator() -> "np.random.Generator":
+    """NumPy's generator behind all random tensors."""
+    global _generator
+    if _generator is None:
+        manual_seed(0)
+    return _generator
 
 
 def manual_seed(seed: int) -> None:
@@ -22,12 +30,12 @@ def manual_seed(seed: int) -> None:
 
 def rand(*size, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Uniform numbers from [0, 1)."""
-    return finish(np.asarray(_generator.random(_shape(size))).astype(_numpy(dtype)), requires_grad)
+    return finish(np.asarray(generator().random(_shape(size))).astype(_numpy(dtype)), requires_grad)
 
 
 def randn(*size, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Normally distributed numbers, mean 0 and standard deviation 1."""
-    return finish(np.asarray(_generator.standard_normal(_shape(size))).astype(_numpy(dtype)), requires_grad)
+    return finish(np.asarray(generator().standard_normal(_shape(size))).astype(_numpy(dtype)), requires_grad)
 
 
 def rand_like(input: Tensor, requires_grad: bool = False) -> Tensor:

@@ -1,7 +1,6 @@
 """Every operation, five ways: value, derivatives raw and recorded, gradcheck, gradgradcheck, and as PyTorch."""
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -116,6 +115,6 @@ def test_the_recorded_file_is_still_what_torch_says():
 
 
 def test_the_assembled_source_can_be_read():
-    source = mg.mul.source
+    source = dispatch.source_of(mg.mul)
     assert "def mul(self, other):" in source and "def vjp(node, grad, edges):" in source
-    assert not re.search("0x[0-9a-f]+", source)
+    compile(source, "<mul>", "exec")

@@ -113,9 +113,10 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
         if wanted is not None:
             if node in wanted:
                 captured[node] = grad
-            if node not in route:
-                continue
-            edges = tuple([edge if edge in route or edge in wanted else None for edge in edges])
+            if route is not None:
+                if node not in route:
+                    continue
+                edges = tuple([edge if edge in route or edge in wanted else None for edge in edges])
         if node.extra is HANDS_OVER:
             hand_over(waiting, node, grad)
             continue
@@ -231,18 +232,23 @@ def hooked(hooks: dict | None, grad):
     return shown._array
 
 
-def reachable(seeds: list, wanted: dict) -> set:
-    """The nodes from which a wanted one can be reached: all that a restricted walk has to run."""
-    found, stack = {}, [node for node, _ in seeds]
+def reachable(seeds: list, wanted: dict) -> set | None:
+    """The records from which a wanted one can be reached; None if all can, because every leaf is wanted."""
+    found = {record for record, _ in seeds}
+    stack, everywhere = list(found), True
     while stack:
-        node = stack.pop()
-        if node not in found:
-            found[node] = node.edges
-            stack.extend(edge for edge in node.edges if edge is not None)
+        record = stack.pop()
+        everywhere = everywhere and (record.order < 0 or record in wanted)
+        for edge in record.edges:
+            if edge is not None and edge not in found:
+                found.add(edge)
+                stack.append(edge)
+    if everywhere:
+        return None
     route: set = set()
-    for node in sorted(found, key=lambda n: n.order, reverse=True):  # oldest first
-        if any(edge in route or edge in wanted for edge in found[node] if edge is not None):
-            route.add(node)
+    for record in sorted(found, key=lambda r: r.order, reverse=True):  # oldest first
+        if any(edge in route or edge in wanted for edge in record.edges):
+            route.add(record)
     return route
 
 

@@ -116,7 +116,7 @@ class FunctionNode(Record, Node):
         self.saved = tuple(entries)
         names = tuple(f"saved_tensors[{i}]" for i in range(len(entries)))
         function = self.function
-        self.kind = Kind(function.__name__, type(self), names, frees=True)
+        self.kind = Kind(function.__name__, type(self), names)
         self.kind.vjp, self.kind.vjp_recorded = raw_gradients, gradients
         self.to_save = ()
 

@@ -32,13 +32,14 @@ FRESH = (0,)
 class Kind:
     """What all nodes of one operation have in common: its derivatives, and how it is shown."""
 
-    __slots__ = ("face", "frees", "name", "saved_names", "vjp", "vjp_recorded")
+    __slots__ = ("face", "frees", "name", "option_names", "saved_names", "vjp", "vjp_recorded")
 
-    def __init__(self, name: str, face: type, saved_names: tuple = (), frees: bool = False):
+    def __init__(self, name: str, face: type, saved_names: tuple = (), option_names: tuple = ()):
         self.name = name
         self.face = face  # the class of `grad_fn`
         self.saved_names = saved_names  # of the entries of `saved`; "" for a version or a counter
-        self.frees = frees  # whether a backward frees `saved`; not where it holds options only
+        self.option_names = option_names  # of the entries of `options`
+        self.frees = bool(saved_names)  # whether there is anything that a backward frees
         # Gradients of the inputs from that of the output: called as vjp(record, grad, edges), on arrays ...
         self.vjp: Any = None
         # ... or on Tensors, so that the gradients have a history of their own (create_graph).
@@ -49,7 +50,8 @@ class Record:
     """One recorded operation (or a leaf's end of the graph), as the engine walks it.
 
     ``edges`` has one entry per input: the record that the input came from, or None where no gradient is
-    needed. ``saved`` holds what the derivatives mention; None once it has been freed.
+    needed. ``saved`` holds the tensors that the derivatives mention, None once they have been freed;
+    ``options`` the rest of what they mention: a dim, an exponent, a shape.
     """
 
     __slots__ = (
@@ -61,6 +63,7 @@ class Record:
         "face",  # weakref to the Node that shows this record, once somebody has looked
         "fits",  # whether each gradient comes in its input's shape and dtype: nothing was broadcast
         "kind",
+        "options",
         "order",
         "pending",  # the gradient gathered so far, during a backward
         "saved",
@@ -156,11 +159,16 @@ class Node:
 
     def saved_state(self) -> list[Saved]:
         """What is saved, with its version then and now. Never raises: broken graphs are drawn too."""
-        record, names = self.record, self.record.kind.saved_names
+        record, kind = self.record, self.record.kind
+        options = [
+            Saved(name, value, None, None)
+            for name, value in zip(kind.option_names, record.options if kind.option_names else (), strict=True)
+            if name[0] != "_"
+        ]
         if record.saved is None:
-            return [Saved(name, None, None, None) for name in names if name]
-        shown = [i for i, name in enumerate(names) if name and record.saved[i] is not None]
-        return [Saved(names[i], *record.entry(i)) for i in shown]
+            return [*(Saved(name, None, None, None) for name in kind.saved_names if name), *options]
+        kept = [i for i, name in enumerate(kind.saved_names) if name and record.saved[i] is not None]
+        return [*(Saved(kind.saved_names[i], *record.entry(i)) for i in kept), *options]
 
     def __repr__(self):
         return f"<{type(self).__name__}>"

@@ -33,6 +33,7 @@ from .pointwise import (
     sub,
     tanh,
     to_copy,
+    to_integer,
     where,
 )
 from .reduce import argmax, argmin, mean, sum
@@ -55,7 +56,9 @@ def _in_default_slot(self, dim=None):
 
 def to(self, dtype):
     """This tensor in another dtype; itself if it has that one already. PyTorch counterpart: ``Tensor.to``."""
-    return self if dtype.numpy == self._array.dtype else to_copy(self, dtype.numpy)
+    if dtype.numpy == self._array.dtype:
+        return self
+    return (to_copy if dtype.is_floating_point else to_integer)(self, dtype.numpy)
 
 
 # Operators

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..autograd.grad_mode import mode
 from ..autograd.graph import FRESH, own_counter
+from ..dispatch import explain
 from ..messages import refuse
 from ..tensor import Tensor, wrap
 from . import pointwise
@@ -23,12 +24,11 @@ def in_place(operation):
         if ufunc and len(args) == 1 and args[0].__class__ is Tensor and args[0]._dtype is self._dtype:
             try:
                 ufunc(self._array, args[0]._array, self._array)  # without a temporary
-            except ValueError:
-                write(self, ufunc(self._array, args[0]._array))  # which says what does not fit
-            else:
-                if self._counter is FRESH:
-                    self._counter = [0]
-                self._counter[0] += 1
+            except ValueError as error:
+                raise explain(operation.row, error, self._array, args[0]._array) from None
+            if self._counter is FRESH:
+                self._counter = [0]
+            self._counter[0] += 1
             return self
         write(self, forward(self._array, *(a._array if isinstance(a, Tensor) else a for a in args), **options))
         return self
@@ -41,7 +41,7 @@ def in_place(operation):
 def recorded(self: Tensor, operation, args, options) -> Tensor:
     """Record the operation on what the tensor was, then make the tensor its result."""
     check_recordable(self)
-    before = wrap(self._array.copy() if "self" in operation.row.saved_fields() else self._array, self._counter)
+    before = wrap(self._array.copy() if "self" in operation.row.buffers else self._array, self._counter)
     before._requires_grad, before._edge, before._meta = self._requires_grad, self._edge, self._meta
     after = operation(before, *args, **options)
     write(self, after._array)

@@ -229,3 +229,9 @@ def ge(self, other):
 def to_copy(self, dtype):
     """A copy in another dtype; the gradient comes back in this one."""
     return self.astype(dtype)
+
+
+@op(constant=("self",))
+def to_integer(self, dtype):
+    """A copy in an integer or bool dtype. It has no gradient."""
+    return self.astype(dtype)

@@ -39,10 +39,10 @@ STYLES = {
     "none": Style("plaintext", CARD, CARD, "#585858"),
 }
 # A mark changes the look of a node, whatever its role, and never by colour alone.
-FREED = {"style": "filled,dotted", "color": "#A83C00"}
+FREED = {"style": "filled,dashed", "color": "#A83C00", "penwidth": "1.5"}
 MARKED = {
     "freed": FREED,
-    "stale": FREED | {"style": "filled,bold"},
+    "stale": FREED | {"style": "filled", "penwidth": "3"},
     "same": {"fillcolor": "#EFEFEC", "color": "#8A8A8A", "fontcolor": "#585858"},
     "missing": {
         "fillcolor": "#FFFFFF",
@@ -126,7 +126,7 @@ def node_attributes(node: NodeRecord) -> dict[str, str]:
     first = SYMBOLS.get(node.op, node.name) if node.role == "op" else head(node)
     tensor = look.shape == "ellipse" and node.name
     lines = [f"<b>{escape(first)}</b>" if tensor else escape(first)]
-    lines += [f'<font point-size="9">{escape(line)}</font>' for line in details(node)]
+    lines += [f'<font point-size="10">{escape(line)}</font>' for line in details(node)]
     if look.shape == "box":
         attributes["ordering"] = "in"  # inputs side by side in the order of the arguments
     return {"label": f"<{'<br/>'.join(lines)}>"} | attributes

@@ -1,0 +1,458 @@
+"""What the engine promises: right sums, right moments, nothing left behind, no recursion, no cycles."""
+
+import gc
+import threading
+import tracemalloc
+import weakref
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad.autograd.engine import _waiting
+
+
+def leaf(*values):
+    return mg.tensor(list(values), requires_grad=True)
+
+
+@pytest.fixture
+def no_collector():
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+# -- what is recorded ----------------------------------------------------------------------------
+
+
+def test_a_result_requires_grad_if_any_input_does():
+    w, c = leaf(2.0), mg.tensor([3.0])
+    assert (w * c).requires_grad and (c * w).requires_grad
+    assert not (c * c).requires_grad and (c * c).is_leaf
+
+
+def test_nothing_is_recorded_without_grad_mode():
+    w = leaf(2.0)
+    with mg.no_grad():
+        y = w * w
+    assert not y.requires_grad and y.grad_fn is None
+    assert (w * w).requires_grad
+
+
+@pytest.mark.parametrize("off", [mg.no_grad, lambda: mg.set_grad_enabled(False), mg.inference_mode])
+def test_grad_mode_is_restored_after_an_exception(off):
+    with pytest.raises(ZeroDivisionError), off():
+        _ = 1 / 0
+    assert mg.is_grad_enabled() and (leaf(1.0) * 2).requires_grad
+
+
+def test_no_grad_decorates_functions_generators_and_coroutines():
+    @mg.no_grad()
+    def plain():
+        return mg.is_grad_enabled()
+
+    @mg.no_grad
+    def generator():
+        while True:
+            yield mg.is_grad_enabled()
+
+    @mg.enable_grad()
+    async def coroutine():
+        return mg.is_grad_enabled()
+
+    steps = generator()
+    assert not plain() and not next(steps) and mg.is_grad_enabled() and not next(steps)
+    with mg.no_grad():
+        with pytest.raises(StopIteration) as done:
+            coroutine().send(None)
+    assert done.value.value is True
+
+
+def test_grad_mode_is_per_thread():
+    seen = []
+    with mg.no_grad():
+        thread = threading.Thread(target=lambda: seen.append((leaf(1.0) * 2).requires_grad))
+        thread.start()
+        thread.join()
+    assert seen == [True]
+
+
+def test_set_grad_enabled_lasts():
+    mg.set_grad_enabled(False)
+    try:
+        assert not (leaf(1.0) * 2).requires_grad
+    finally:
+        mg.set_grad_enabled(True)
+
+
+def test_next_functions_lead_from_the_result_to_the_leaves():
+    w, x, b = leaf(2.0), mg.tensor([3.0]), leaf(1.0)
+    y = w * x
+    z = y + b
+    assert type(z.grad_fn).__name__ == "AddBackward0" and z.grad_fn.name() == "AddBackward0"
+    assert z.grad_fn.next_functions[0] == (y.grad_fn, 0)
+    accumulate = z.grad_fn.next_functions[1][0]
+    assert accumulate.name() == "torch::autograd::AccumulateGrad" and accumulate.variable is b
+    assert y.grad_fn.next_functions[1] == (None, 0)
+    assert (w * 1).grad_fn.next_functions[0][0] is y.grad_fn.next_functions[0][0]
+
+
+def test_only_what_a_derivative_needs_is_saved():
+    a, c = leaf(2.0), mg.tensor([3.0])
+    node = (a * c).grad_fn
+    assert node._saved_other is c and node._saved_self is None
+    assert (a + c).grad_fn.saved_state() == []
+
+
+def test_a_python_number_is_kept_for_pictures():
+    w, c = leaf(2.0), mg.tensor([3.0])
+    assert (w + 5).grad_fn.constants == (None, 5)
+    assert (w + c).grad_fn.constants[1]() is c
+
+
+# -- gradients -----------------------------------------------------------------------------------
+
+
+def test_contributions_of_all_paths_are_summed():
+    h = x = leaf(1.0)
+    for _ in range(60):
+        h = h + h
+    h.backward()
+    assert x.grad.item() == 2.0**60
+
+
+def test_gradients_accumulate_into_the_same_tensor():
+    x = leaf(2.0)
+    (x * 3).backward()
+    first = x.grad
+    (x * 4).backward()
+    assert x.grad is first and x.grad.tolist() == [7.0]
+
+
+def test_two_leaves_never_share_a_gradient():
+    a, b = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    (a + b).sum().backward()
+    a.grad.zero_()
+    assert b.grad.tolist() == [1.0, 1.0]
+    b.grad += 1  # owned and writable, though sum's gradient is an expanded view
+    assert a.grad.tolist() == [0.0, 0.0]
+
+
+def test_broadcasting_is_undone():
+    bias, scale = leaf(1.0, 2.0), mg.tensor(3.0, requires_grad=True)
+    (mg.ones(4, 2) * scale + bias).sum().backward()
+    assert bias.grad.tolist() == [4.0, 4.0] and scale.grad.tolist() == 8.0
+
+
+def test_a_gradient_has_the_dtype_of_its_leaf():
+    x = leaf(1.0)
+    (x * mg.tensor([2.0], dtype=mg.float64)).sum().backward()
+    assert x.grad.dtype is mg.float32
+
+
+def test_grad_leaves_grad_alone_and_inputs_restrict_backward():
+    x, y = leaf(2.0), leaf(3.0)
+    assert mg.autograd.grad(x * y, (x, y))[0].tolist() == [3.0]
+    assert x.grad is None
+    (x * y).backward(inputs=[x])
+    assert x.grad.tolist() == [3.0] and y.grad is None
+
+
+def test_grad_of_an_intermediate_stops_there():
+    x = leaf(2.0)
+    y = x * 3
+    seen = []
+    x.register_hook(seen.append)
+    assert mg.autograd.grad((y * y).sum(), y)[0].tolist() == [12.0] and seen == []
+
+
+def test_unused_inputs():
+    x, unused = leaf(2.0), leaf(1.0, 2.0)
+    y = (x * 3).sum()
+    grads = mg.autograd.grad(y, (x, unused), allow_unused=True, retain_graph=True)
+    assert grads[1] is None
+    assert mg.autograd.grad(y, unused, materialize_grads=True)[0].tolist() == [0.0, 0.0]
+
+
+def test_third_derivative():
+    x = mg.tensor(2.0, dtype=mg.float64, requires_grad=True)
+    y = x**4
+    for expected in (32.0, 48.0, 48.0):
+        (y,) = mg.autograd.grad(y, x, create_graph=True)
+        assert y.item() == expected
+
+
+def test_create_graph_does_not_need_retain_graph():
+    x = leaf(2.0)
+    (g,) = mg.autograd.grad(x**3, x, create_graph=True, retain_graph=False)
+    assert mg.autograd.grad(g, x)[0].tolist() == [12.0]
+
+
+# -- freeing -------------------------------------------------------------------------------------
+
+
+def test_saved_values_are_freed_unless_retained():
+    x = leaf(2.0)
+    y = x * x
+    y.backward(retain_graph=True)
+    assert not y.grad_fn.freed
+    y.backward()
+    assert y.grad_fn.freed and [s.value for s in y.grad_fn.saved_state()] == [None, None]
+    assert x.grad.tolist() == [8.0]
+
+
+@pytest.mark.parametrize("make", [lambda x: x + 3, lambda x: -x, lambda x: x.sum(), lambda x: x.view(1)])
+def test_what_saves_nothing_can_be_walked_again(make):
+    x = leaf(2.0)
+    y = make(x).sum()
+    y.backward()
+    y.backward()
+    assert abs(x.grad.item()) == 2.0
+
+
+def test_dropping_the_output_frees_the_graph_at_once(no_collector):
+    x = leaf(2.0)
+    y = x.exp() * x.tanh()
+    alive = weakref.ref(y.grad_fn.record), weakref.ref(y)
+    del y
+    assert [reference() for reference in alive] == [None, None]
+    z = (x * 2).sum()
+    z.backward()
+    alive = weakref.ref(z)
+    del z
+    assert alive() is None
+
+
+def test_a_leaf_does_not_keep_graphs_and_a_graph_keeps_its_leaves(no_collector):
+    x = leaf(2.0)
+    y = x * 3
+    record = weakref.ref(y.grad_fn.record)
+    variable = weakref.ref(x)
+    del x
+    assert y.grad_fn.next_functions[0][0].variable is variable()
+    del y
+    assert record() is None and variable() is None
+
+
+def test_a_function_is_no_cycle(no_collector):
+    class Exp(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            result = x.exp()
+            ctx.save_for_backward(result)
+            return result, result * 2
+
+        @staticmethod
+        def backward(ctx, g, h):
+            (result,) = ctx.saved_tensors
+            return g * result + h * 2 * result
+
+    x = leaf(0.0)
+    a, b = Exp.apply(x)
+    (a + b).sum().backward()
+    assert x.grad.tolist() == [3.0]
+    node = weakref.ref(a.grad_fn)
+    del a, b
+    assert node() is None
+
+
+# -- hooks ---------------------------------------------------------------------------------------
+
+
+def test_a_hook_sees_the_sum_of_all_paths_and_may_replace_it():
+    x = leaf(2.0)
+    y = x * 1
+    seen = []
+    handle = y.register_hook(lambda g: seen.append(g.tolist()) or g * 10)
+    (y * 3 + y * 4).backward(retain_graph=True)
+    assert seen == [[7.0]] and x.grad.tolist() == [70.0]
+    handle.remove()
+    x.grad = None
+    (y * 3).backward()
+    assert x.grad.tolist() == [3.0]
+
+
+def test_retain_grad_keeps_what_the_hooks_made_of_it():
+    x = leaf(2.0)
+    y = x * 1
+    y.retain_grad()
+    y.register_hook(lambda g: g * 10)
+    y.sum().backward()
+    assert y.grad.tolist() == [10.0] and y.retains_grad and not x.retains_grad
+
+
+def test_reading_grad_of_a_result_warns():
+    with pytest.warns(UserWarning, match="not a leaf Tensor is being accessed"):
+        assert (leaf(1.0) * 2).grad is None
+
+
+def test_backward_inside_a_hook_does_not_disturb_the_one_around_it():
+    x = leaf(3.0)
+    y = x * x
+    a, b = y * 2, y * 5
+    inner = []
+    b.register_hook(lambda g: inner.append(mg.autograd.grad(a, x, retain_graph=True)[0].tolist()))
+    (a + b).backward()  # while the hook runs, a's gradient waits on the node that the inner walk needs
+    assert inner == [[12.0]] and x.grad.tolist() == [42.0]
+
+
+def test_options_outlive_the_freed_values():
+    y = leaf(2.0) ** 3
+    y.backward()
+    assert y.grad_fn._saved_exponent == 3
+    with pytest.raises(RuntimeError, match="second time"):
+        _ = y.grad_fn._saved_self
+
+
+def test_integers_are_never_recorded():
+    t = leaf(2.7)
+    assert t.long().grad_fn is None and not t.long().requires_grad and t.long().tolist() == [2]
+    assert not (t > 1).requires_grad and not t.argmax().requires_grad
+    assert t.double().requires_grad
+
+
+# -- after something went wrong ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_exception_in_a_hook_leaves_no_half_gathered_gradient(error):
+    x = leaf(2.0)
+    y = x * 3
+
+    def hook(grad):
+        raise error
+
+    handle = y.register_hook(hook)
+    with pytest.raises(error):
+        (y * y).backward(retain_graph=True)
+    assert x.grad is None and _waiting == []
+    handle.remove()
+    (y * y).backward()
+    assert x.grad.tolist() == [36.0]
+
+
+def test_an_exception_in_a_backward_restores_the_mode():
+    class Fails(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            raise ValueError("mine")
+
+    x = leaf(1.0)
+    for create_graph in (False, True):
+        with pytest.raises(ValueError, match="mine"):
+            mg.autograd.grad(Fails.apply(x), x, create_graph=create_graph)
+        assert mg.is_grad_enabled() and _waiting == []
+
+
+def test_threads_may_go_backward_through_one_graph():
+    x = mg.ones(100, requires_grad=True)
+    trunk = (x * 2).exp()
+    losses = [(trunk * i).sum() for i in range(1, 9)]
+    threads = [threading.Thread(target=loss.backward, kwargs={"retain_graph": True}) for loss in losses]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_allclose(x.grad.numpy(), 2 * np.exp(2.0) * sum(range(1, 9)), rtol=1e-5)
+
+
+# -- size ----------------------------------------------------------------------------------------
+
+
+def test_a_graph_200_000_deep_is_built_walked_and_freed():
+    h = x = leaf(1.0)
+    for _ in range(200_000):
+        h = h * 1.0
+    h.backward()
+    assert x.grad.tolist() == [1.0]
+    del h
+
+
+def test_memory_of_a_training_loop_is_flat():
+    w = mg.ones(10, requires_grad=True)
+
+    def steps(count):
+        for _ in range(count):
+            ((w * 2).tanh().sum()).backward()
+            with mg.no_grad():
+                w.sub_(0.01 * w.grad)
+            w.grad = None
+
+    steps(50)
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    steps(500)
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 10_000
+
+
+# -- versions and shared memory ------------------------------------------------------------------
+
+
+def test_versions_are_shared_by_views_and_detach_but_not_by_data():
+    x = mg.zeros(3)
+    view, detached, data = x[:2], x.detach(), x.data
+    view.add_(1)
+    assert (x._version, detached._version, data._version) == (1, 1, 0)
+    data.add_(1)
+    assert x._version == 1 and x.tolist() == [2.0, 2.0, 1.0]
+
+
+def test_data_goes_unnoticed_and_gives_a_wrong_gradient():
+    x = leaf(2.0)
+    y = x * x
+    x.data.mul_(10)
+    y.backward()
+    assert x.grad.tolist() == [40.0]
+
+
+@pytest.mark.parametrize(
+    ("make", "change", "fine"),
+    [
+        (lambda u: u.exp(), "output", False),
+        (lambda u: u.exp(), "input", True),
+        (lambda u: u**2, "input", False),
+        (lambda u: u**2, "output", True),
+        (lambda u: 10 * u, "input", True),
+        (lambda u: 10 * u, "output", True),
+        (lambda u: u.relu(), "output", False),
+        (lambda u: u.sigmoid(), "input", True),
+    ],
+)
+def test_what_may_be_overwritten_depends_on_what_is_saved(make, change, fine):
+    x = leaf(1.0, 2.0)
+    u = x * 1
+    y = make(u)
+    z = y * 1
+    (u if change == "input" else y).add_(1)
+    if fine:
+        z.sum().backward()
+        assert x.grad is not None
+    else:
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            z.sum().backward()
+
+
+def test_in_place_operations_are_recorded():
+    x = leaf(2.0, 3.0)
+    y = x * 1
+    before = y
+    y *= 4
+    y.add_(x)
+    assert y is before and type(y.grad_fn).__name__ == "AddBackward0"
+    y.sum().backward()
+    assert x.grad.tolist() == [5.0, 5.0]
+
+
+def test_updating_a_parameter_keeps_it_a_leaf():
+    w = leaf(2.0)
+    with mg.no_grad():
+        w -= 0.5
+    assert w.is_leaf and w.requires_grad and w.tolist() == [1.5]

@@ -1,0 +1,169 @@
+"""exercises/ is what generate.py makes of solutions/, and nbgrader can use both."""
+
+import copy
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from exercises import generate
+
+ROOT = Path(__file__).resolve().parents[1]
+SOLUTIONS = sorted((ROOT / "solutions").glob("[0-9][0-9]_*.ipynb"))
+by_notebook = pytest.mark.parametrize("solution", SOLUTIONS, ids=lambda path: path.stem)
+
+
+def test_exercises_are_generated(tmp_path):
+    made = generate.generate(ROOT / "solutions", tmp_path)
+    assert [path.name for path in made] == [path.name for path in SOLUTIONS]
+    for path in made:
+        committed = (ROOT / "exercises" / path.name).read_bytes()
+        assert path.read_bytes() == committed, f"{path.name}: run `python course.py exercises`"
+
+
+def test_nothing_but_the_answers_is_taken_out():
+    kept = generate.without_solution("a = ...\n### BEGIN SOLUTION\na = 2\n### END SOLUTION\nb = 3")
+    assert kept == "a = ...\nb = 3"
+    with pytest.raises(ValueError, match="without its"):
+        generate.without_solution("### BEGIN SOLUTION\na = 2")
+
+
+@by_notebook
+def test_no_solution_is_left_in_the_exercise(solution):
+    cells = nbformat.read(ROOT / "exercises" / solution.name, as_version=4).cells
+    for cell, full in zip(cells, nbformat.read(solution, as_version=4).cells, strict=True):
+        assert cell.id == full.id
+        assert cell.metadata.get("nbgrader") == full.metadata.get("nbgrader")
+        assert "SOLUTION" not in cell.source
+        assert not cell.get("outputs")
+
+
+@by_notebook
+def test_cells_carry_nbgraders_metadata(solution):
+    """Schema 3: an open solution cell and a locked test cell with points for each exercise."""
+    cells = nbformat.read(solution, as_version=4).cells
+    marked = [cell for cell in cells if cell.cell_type == "code"]
+    assert all(cell.metadata.nbgrader.schema_version == 3 for cell in marked)
+    grade_ids = [cell.metadata.nbgrader.grade_id for cell in marked]
+    assert len(grade_ids) == len(set(grade_ids))
+    for cell in marked:
+        flags = cell.metadata.nbgrader
+        assert flags.solution == ("BEGIN SOLUTION" in cell.source)
+        assert flags.locked != flags.solution
+        assert flags.grade == cell.id.startswith("test-")
+        assert not flags.grade or flags.points > 0
+
+
+def test_points_agree_with_the_checks():
+    from exercises.checks import ch01
+
+    cells = nbformat.read(ROOT / "solutions" / "01_requires_grad.ipynb", as_version=4).cells
+    points = {
+        cell.metadata.nbgrader.grade_id.removeprefix("test-"): cell.metadata.nbgrader.points
+        for cell in cells
+        if cell.metadata.get("nbgrader", {}).get("grade")
+    }
+    assert points == {one.name: one.points for one in ch01.chapter.exercises.values()}
+
+
+def run_notebook(path, **environment):
+    """Execute a notebook in a real kernel; the outputs of its code cells, by cell id."""
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(path, as_version=4)
+    clean = {key: value for key, value in os.environ.items() if key != "PYTEST_VERSION"}
+    NotebookClient(
+        notebook,
+        timeout=120,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(path.parent)}},
+    ).execute(env=clean | environment)
+    return {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
+
+
+@by_notebook
+def test_run_all_on_an_untouched_exercise_reaches_the_end(solution, tmp_path):
+    outputs = run_notebook(
+        ROOT / "exercises" / solution.name, MINIGRAD_PROGRESS=str(tmp_path / "progress.json")
+    )
+    score = outputs["score"][0]["data"]["text/plain"]
+    assert ": 0 of " in score
+    assert all(out["output_type"] != "error" for cell in outputs.values() for out in cell)
+
+
+nbgrader = pytest.mark.skipif(
+    importlib.util.find_spec("nbgrader") is None, reason="nbgrader is not installed"
+)
+
+
+def nbgrader_run(course, *arguments):
+    """One nbgrader command in a course directory."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTEST_VERSION"}
+    environment["PYTHONPATH"] = str(ROOT)
+    environment["PATH"] = str(Path(sys.executable).parent) + os.pathsep + environment["PATH"]
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *arguments],
+        cwd=course,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def answered(notebook, answers):
+    """A copy of a notebook with these sources in the cells of these ids."""
+    changed = copy.deepcopy(notebook)
+    for cell in changed.cells:
+        cell.source = answers.get(cell.id, cell.source)
+    return changed
+
+
+@nbgrader
+@by_notebook
+def test_nbgrader_generates_grades_and_exports(solution, tmp_path):
+    name = solution.stem
+    full = nbformat.read(solution, as_version=4)
+    source = tmp_path / "source" / name
+    source.mkdir(parents=True)
+    nbformat.write(full, source / solution.name)
+    nbgrader_run(tmp_path, "generate_assignment", name, "--create")
+    release = nbformat.read(tmp_path / "release" / name / solution.name, as_version=4)
+    ours = nbformat.read(ROOT / "exercises" / solution.name, as_version=4)
+    solved = {cell.id: cell.source for cell in full.cells if cell.id.startswith("answer-")}
+    first = next(iter(solved))
+    replaced = {cell.id: "None" for cell in full.cells if cell.id.startswith("test-")}
+    students = {
+        "untouched": release,
+        "untouched_ours": answered(release, {c.id: c.source for c in ours.cells}),
+        "full": answered(release, solved),
+        "one_wrong": answered(release, solved | {first: "tracked = len"}),
+        "cheat": answered(release, {first: "check.tracked = len"} | replaced),
+    }
+    for student, notebook in students.items():
+        folder = tmp_path / "submitted" / student / name
+        folder.mkdir(parents=True)
+        nbformat.write(notebook, folder / solution.name)
+    nbgrader_run(tmp_path, "autograde", name, "--create")
+    nbgrader_run(tmp_path, "export")
+    rows = (tmp_path / "grades.csv").read_text().splitlines()
+    header = rows[0].split(",")
+    scores = {}
+    for row in rows[1:]:
+        entry = dict(zip(header, row.split(","), strict=True))
+        scores[entry["student_id"]] = (float(entry["score"]), float(entry["max_score"]))
+    points = {c.id: c.metadata.nbgrader.points for c in full.cells if c.id.startswith("test-")}
+    total = sum(points.values())
+    lost = points[first.replace("answer-", "test-")]
+    assert scores == {
+        "untouched": (0, total),
+        "untouched_ours": (0, total),
+        "full": (total, total),
+        "one_wrong": (total - lost, total),
+        "cheat": (0, total),
+    }

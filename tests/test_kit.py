@@ -1,0 +1,524 @@
+"""The machinery under the checks: sandbox, verdicts, cards, the two modes, score and progress."""
+
+import html.parser
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+import types
+
+import pytest
+
+import minigrad as mg
+from exercises.checks import ch00, kit, notebook, progress, sandbox
+
+# --- The sandbox ---------------------------------------------------------------------------------
+
+
+def learner(source):
+    """A function `f`, compiled as the learner's code is: not from a file of ours."""
+    space = {"mg": mg}
+    exec(compile(source, "<cell>", "exec"), space)
+    return space["f"]
+
+
+def ours(source, name):
+    """A function as if it stood in a file of ours, beside the kit."""
+    space = {}
+    exec(compile(source, kit.__file__.replace("kit.py", "ch99.py"), "exec"), space)
+    return space[name]
+
+
+ENDLESS = {
+    "loop": "def f():\n while True: pass",
+    "deaf": "def f():\n while True:\n  try:\n   while True: pass\n  except: pass",
+    "finally": "def f():\n try:\n  while True: pass\n finally:\n  while True: pass",
+    "exits": "import sys\ndef f():\n while True:\n  try: sys.exit()\n  except: pass",
+    "prints": "def f():\n while True: print('x' * 1000)",
+    "sleeps": "import time\ndef f(): time.sleep(30)",
+    "keeps-a-value": "def f():\n try:\n  while True: pass\n except BaseException: return 5",
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_endless_code_is_stopped(kind):
+    start = time.monotonic()
+    outcome = sandbox.run(learner(ENDLESS[kind]), 0.2)
+    assert outcome.timed_out
+    assert outcome.value is None
+    assert time.monotonic() - start < 0.2 + 2 * sandbox.GRACE + 1
+    assert len(outcome.printed) <= sandbox.OUTPUT_LIMIT
+    assert sandbox.run(lambda: sum(range(10)), 2).value == 45, "the next run is not harmed"
+
+
+@pytest.mark.parametrize(
+    "source,error",
+    [
+        ("def f(): return 1 / 0", ZeroDivisionError),
+        ("def f(): return f()", RecursionError),
+        ("import sys\ndef f(): sys.exit(0)", SystemExit),
+        ("def f(): return input('?')", sandbox.Refused),
+        ("def f(): quit()", sandbox.Refused),
+        ("import sys\ndef f(): sys.settrace(None)", sandbox.Refused),
+        ("def f(): raise KeyboardInterrupt", KeyboardInterrupt),
+    ],
+)
+def test_errors_are_kept(source, error):
+    outcome = sandbox.run(learner(source), 5)
+    assert type(outcome.error) is error
+    assert sandbox.describe_error(outcome.error).startswith(error.__name__)
+
+
+def test_builtins_and_streams_are_put_back():
+    before = (input, quit, sys.stdout, sys.stderr, sys.gettrace())
+    sandbox.run(learner("def f(): print('hello'); raise ValueError"), 5)
+    assert (input, quit, sys.stdout, sys.stderr, sys.gettrace()) == before
+
+
+def test_the_learners_own_line_is_named(tmp_path):
+    cell = tmp_path / "cell.py"
+    cell.write_text("def f():\n    return mg.tensor([1], requires_grad=True)\n")
+    space = {"mg": mg}
+    exec(compile(cell.read_text(), str(cell), "exec"), space)
+    said = sandbox.describe_error(sandbox.run(space["f"], 5).error)
+    assert said.startswith("RuntimeError: Only Tensors of floating point")
+    assert said.endswith("(your line: return mg.tensor([1], requires_grad=True))")
+
+
+class Hostile:
+    def __repr__(self):
+        raise ValueError
+
+
+def test_any_value_can_be_shown():
+    nested = []
+    nested.append(nested)
+    assert sandbox.show(nested) == "[[[...]]]"
+    assert sandbox.show(Hostile()) == "an object of type Hostile"
+    assert sandbox.show([Hostile(), 1]) == "[an object of type Hostile, 1]"
+    assert sandbox.show({"a": 1, 2: (3.0, "x")}) == "{'a': 1, 2: (3.0, 'x')}"
+    assert sandbox.show(10**6000) == "a very large int"
+    assert sandbox.show(print) == "the function print"
+    assert sandbox.show(list) == "the class list"
+    assert len(sandbox.show("x" * 10_000)) == 160
+    assert len(sandbox.show(list(range(10_000)))) <= 160
+
+
+# --- A chapter of our own ------------------------------------------------------------------------
+
+
+class Shown(list):
+    """The cards that were shown, as plain text."""
+
+    @property
+    def last(self):
+        return self[-1].text
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    cards = Shown()
+    monkeypatch.setattr(kit.cards, "display", cards.append)
+    return cards
+
+
+@pytest.fixture
+def relaxed(monkeypatch, tmp_path):
+    """The mode of JupyterLab, with a progress file of its own."""
+    monkeypatch.setattr(kit.session, "strict", False)
+    monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / "progress.json"))
+    monkeypatch.setattr(kit.session, "last_notice", "")
+    return tmp_path / "progress.json"
+
+
+BROKEN_CHECK = """
+def broken(answer):
+    return None if answer == "silent" else {}["no such key"]
+"""
+HELP = {"hints": ("one", "two", "three"), "idea": "four"}
+
+
+@pytest.fixture
+def check(monkeypatch):
+    """A locked chapter of three exercises: one to solve, one with a broken check, one unpaid."""
+    module = types.ModuleType("made_for_the_test")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(kit.session, "verdicts", {})
+    monkeypatch.setattr(kit.session, "hints_shown", {})
+    chapter = kit.Chapter(module.__name__, "99", "A test")
+
+    @chapter.exercise("Be <two>", kind="predict", points=2, beliefs=("M02",), **HELP)
+    def two(answer):
+        if kit.a_number(answer) != 2:
+            raise kit.Wrong("not-two", "2", kit.show(answer), belief="M02", look="`1 + 1`")
+        return "Two is two."
+
+    broken = chapter.exercise("Broken", kind="write", **HELP)(ours(BROKEN_CHECK, "broken"))
+
+    @chapter.exercise("Unpaid", kind="predict", points=0, **HELP)
+    def unpaid(answer):
+        raise kit.Wrong("wrong", "nothing", "something", look="elsewhere")
+
+    module.two, module.broken, module.unpaid, module.chapter = two, broken, unpaid, chapter
+    chapter.lock()
+    yield module
+    del kit._chapters["99"]
+
+
+# --- Verdicts and modes --------------------------------------------------------------------------
+
+
+def test_a_failed_check_raises_only_where_cells_are_graded(check, shown, relaxed, monkeypatch):
+    assert check.two(3) is None
+    monkeypatch.setattr(kit.session, "strict", True)
+    with pytest.raises(kit.CheckFailed, match=r"^ch99.two: not-two \(3\)$"):
+        check.two(3)
+    assert kit.CheckFailed("short")._render_traceback_() == ["CheckFailed: short"]
+    check.two(2)
+    check.unpaid(1)
+    check.two(3, show_only=True)
+    assert kit.session.verdicts["ch99.two"].status == "passed"
+
+
+def test_the_environment_decides(monkeypatch):
+    for name in ("PYTEST_VERSION", "NBGRADER_EXECUTION", "NBGRADER_VALIDATING"):
+        monkeypatch.delenv(name, raising=False)
+    assert not kit._Session().strict
+    for name in ("PYTEST_VERSION", "NBGRADER_EXECUTION", "NBGRADER_VALIDATING"):
+        monkeypatch.setenv(name, "autograde")
+        assert kit._Session().strict
+        monkeypatch.delenv(name)
+
+
+@pytest.mark.parametrize("answer", [1, "silent", print])
+def test_a_check_that_cannot_judge_says_so_and_does_not_pass(answer, check, shown, relaxed):
+    check.broken(answer)
+    assert "This check could not judge your answer (" in shown.last
+    assert "it is not counted" in shown.last
+    assert kit.session.verdicts["ch99.broken"].status == "unjudged"
+
+
+def test_a_hostile_object_is_the_learners_error(check, shown, relaxed):
+    check.broken(learner("class f:\n def __eq__(self, other): return 1 / 0")())
+    assert "ZeroDivisionError" in shown.last
+    assert kit.session.verdicts["ch99.broken"].status == "wrong"
+
+
+STUBS = [
+    ...,
+    [1, ...],
+    {"a": (..., 1)},
+    notebook.Missing("flags"),
+    learner("def f(x): ..."),
+    learner("def f(x):\n 'what it does'"),
+    learner("def f(x):\n pass"),
+    learner("def f(x): return ..."),
+]
+
+
+@pytest.mark.parametrize("stub", STUBS, ids=str)
+def test_what_is_not_answered_is_told_kindly(stub, check, shown, relaxed):
+    check.two(stub)
+    assert shown.last.startswith("Not answered yet.")
+    assert "do next:" in shown.last
+    assert not relaxed.exists(), "nothing was tried, so nothing is kept"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["def f(x): return x", "def f(x): return None or 5", "def f(x): return 5", "f = lambda x: x"],
+)
+def test_a_short_function_is_an_answer(source):
+    assert not kit._is_stub(learner(source))
+
+
+def test_what_a_function_prints_is_shown_on_failure(check, shown, relaxed):
+    chapter = check.chapter
+    answer = learner("class f:\n def __eq__(self, other): print('debug 7'); raise ValueError")()
+    verdict = kit.judge(chapter.exercises["broken"], answer)
+    assert verdict.printed == "debug 7"
+
+
+# --- Cards ---------------------------------------------------------------------------------------
+
+
+class Tags(html.parser.HTMLParser):
+    """Checks that tags are closed in order, and keeps the text and the names of the tags."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.open, self.names, self.words = [], [], []
+        self.feed(source)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.names.append(tag)
+        if tag not in ("br", "img"):
+            self.open.append(tag)
+        assert not {name for name, _ in attrs} & {"class", "onclick", "href"}
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words += data.split()
+
+
+def test_a_card_says_the_same_as_html_and_as_text(check, shown, relaxed):
+    check.two(3)
+    card = shown[-1]
+    tags = Tags(card.html)
+    said = " ".join(tags.words)
+    for part in ("Not yet. Be <two>", "expected 2", "came 3", "belief M02", "1 + 1", "ch99.two"):
+        assert part in said
+    for part in ("Not yet. Be <two>", "came:     3", "belief M02", "look at:  1 + 1", "ch99.two"):
+        assert part in card.text
+    assert {"script", "style", "link"}.isdisjoint(tags.names)
+    assert card._repr_mimebundle_() == {"text/html": card.html, "text/plain": card.text}
+
+
+def test_hints_are_folded_one_in_another(check, shown, relaxed):
+    check.two(3)
+    html = shown[-1].html
+    assert html.count("<details") == html.count("</details>") == 4
+    assert html.endswith("</details></div></details></div></details></div></details></div>")
+    assert html.index("Hint 1") < html.index("Hint 2") < html.index("Hint 3") < html.index("idea")
+    assert "<details open" not in html
+    check.two(2)
+    assert "<details" not in shown[-1].html
+
+
+def test_hints_can_be_asked_for_by_name(check, shown):
+    for step, hint in (
+        ("Hint 1", "one"),
+        ("Hint 2", "two"),
+        ("Hint 3", "three"),
+        ("The idea", "four"),
+    ):
+        check.hint("two")
+        assert shown.last.startswith(step) and shown.last.endswith(hint)
+    check.hint("six")
+    assert '"two", "broken", "unpaid"' in shown.last
+
+
+def test_the_score_counts_the_last_run_of_each_check(check, shown, relaxed):
+    check.score()
+    assert "0 of 3 exercises, 0 of 3 points" in shown.last
+    assert shown.last.count("Not run yet") == 3
+    check.two(2)
+    check.score()
+    assert "1 of 3 exercises, 2 of 3 points" in shown.last
+    Tags(shown[-1].html)
+    check.two(3)
+    check.score()
+    assert "0 of 3 exercises, 0 of 3 points" in shown.last
+
+
+# --- A check stays a check -----------------------------------------------------------------------
+
+
+def test_a_module_of_checks_cannot_be_changed(check, shown):
+    before = dict(vars(check)), dict(vars(kit))
+    check.two = print
+    check.anything = 1
+    del check.score
+    kit.judge = print
+    assert (dict(vars(check)), dict(vars(kit))) == before
+    assert (
+        shown.last == "judge belongs to the checks and stays as it is. Your score is not affected."
+    )
+
+
+def test_what_was_replaced_behind_the_back_is_mended(check):
+    original = check.two
+    vars(check)["two"] = print
+    check.chapter.mend()
+    assert check.two is original
+
+
+@pytest.mark.parametrize(
+    "source,names",
+    [
+        ("check.two(flags)", ["flags"]),
+        ("check.two(f(a)['b'])\ncheck.score()", ["f", "a"]),
+        ("check.score()", []),
+        ("x = check.two(flags)", ["x", "flags"]),
+        ("print(flags)", None),
+        ("flags", None),
+        ("def broken(", None),
+        ("%magic", None),
+        ("", None),
+    ],
+)
+def test_check_cells_are_recognised(source, names):
+    assert notebook._names_in_check_cell(source) == names
+
+
+# --- Progress ------------------------------------------------------------------------------------
+
+
+def entries(file):
+    return json.loads(file.read_text())["exercises"]
+
+
+def test_progress_remembers_what_was_ever_solved(check, shown, relaxed):
+    check.two(3)
+    assert entries(relaxed) == {"ch99.two": {"solved": False, "tries": 1}}
+    check.two(2)
+    check.two(3)
+    assert entries(relaxed) == {"ch99.two": {"solved": True, "tries": 3}}
+    assert "99 A test                      [#######.............] 1 of 3" in repr(
+        kit.progress_panel()
+    )
+    assert [path.name for path in relaxed.parent.iterdir()] == ["progress.json"]
+
+
+def test_graded_runs_and_solutions_keep_nothing(check, shown, relaxed, monkeypatch):
+    monkeypatch.setattr(kit.session, "strict", True)
+    check.two(2)
+    monkeypatch.setattr(kit.session, "strict", False)
+    solutions = relaxed.parent / "solutions"
+    solutions.mkdir()
+    monkeypatch.chdir(solutions)
+    check.two(2)
+    assert not relaxed.exists()
+
+
+def test_the_panel_is_the_same_for_everybody_when_graded(check, relaxed, monkeypatch):
+    relaxed.write_text("{broken")
+    monkeypatch.setattr(kit.session, "strict", True)
+    first = repr(kit.progress_panel())
+    assert "0 of 3" in first and first == repr(kit.progress_panel())
+    assert relaxed.read_text() == "{broken"
+    Tags(kit.progress_panel().html)
+
+
+BROKEN = {
+    "half-written": '{"version": 1, "exercises": {"ch99.two": {"sol',
+    "empty": "",
+    "old": '{"version": 0, "done": ["two"]}',
+    "new": '{"version": 2, "exercises": {}}',
+    "list": "[]",
+    "number": "3",
+    "deep": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_file_is_set_aside_with_a_sentence(kind, check, shown, relaxed):
+    relaxed.write_text(BROKEN[kind])
+    check.two(2)
+    assert "It is kept as progress.json.bad-1" in shown.last
+    assert relaxed.with_name("progress.json.bad-1").read_text() == BROKEN[kind]
+    assert entries(relaxed)["ch99.two"]["solved"]
+    relaxed.write_bytes(b"\xff\xfe\x00")
+    assert "progress.json.bad-2" in kit.progress_panel().text
+    assert relaxed.with_name("progress.json.bad-2").read_bytes() == b"\xff\xfe\x00"
+
+
+def test_strange_entries_do_no_harm(check, shown, relaxed):
+    strange = {
+        "ch99.two": {"solved": 0, "tries": "many"},
+        "ch99.broken": 7,
+        "other": {"solved": True},
+    }
+    relaxed.write_text(json.dumps({"version": 1, "exercises": strange}))
+    assert "0 of 3" in kit.progress_panel().text
+    check.two(2)
+    assert entries(relaxed)["ch99.two"] == {"solved": True, "tries": 1}
+    assert entries(relaxed)["other"] == {"solved": True}
+
+
+def test_a_file_that_cannot_be_read_or_written_is_left_alone(check, shown, relaxed, monkeypatch):
+    relaxed.mkdir()  # a folder in its place: reading and replacing both fail, for root too
+    check.two(2)
+    assert shown.last.startswith("Progress cannot be saved here (")
+    assert len(shown) == 2
+    check.two(2)
+    assert len(shown) == 3, "said once is enough"
+    assert "Progress is not shown" in kit.progress_panel().text
+    assert kit.session.verdicts["ch99.two"].status == "passed"
+    file = relaxed.parent / "file"
+    file.write_text("")
+    monkeypatch.setenv("MINIGRAD_PROGRESS", str(file / "progress.json"))
+    check.two(2)
+    assert kit.session.verdicts["ch99.two"].status == "passed"
+
+
+def test_a_failed_write_keeps_the_old_file(relaxed, monkeypatch):
+    progress.record("ch99.two", True)
+    before = relaxed.read_text()
+
+    def full_disk(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    assert "no space left on device" in progress.record("ch99.broken", True)
+    assert relaxed.read_text() == before
+    assert [path.name for path in relaxed.parent.iterdir()] == ["progress.json"]
+
+
+def test_a_lock_that_a_crash_left_behind_is_taken_over(relaxed, monkeypatch):
+    relaxed.with_name("progress.json.lock").mkdir()
+    start = time.monotonic()
+    assert progress.record("ch99.two", True) == ""
+    assert time.monotonic() - start < 4
+    assert [path.name for path in relaxed.parent.iterdir()] == ["progress.json"]
+
+
+def _record_many(file, worker):
+    os.environ["MINIGRAD_PROGRESS"] = file
+    for number in range(15):
+        progress.record(f"ch99.w{worker}n{number}", True)
+        progress.record("ch99.shared", False)
+
+
+def test_two_notebooks_at_once_lose_nothing(relaxed):
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_record_many, args=(str(relaxed), n)) for n in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert len(entries(relaxed)) == 46
+    assert entries(relaxed)["ch99.shared"]["tries"] == 45
+
+
+# --- The warm-up, and outside of notebooks -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "answer,code",
+    [
+        (75, "value-not-slope"),
+        (10, "factor-lost"),
+        (15.0, "power-lost"),
+        (6, "x-lost"),
+        (31, "other-slope"),
+        (None, "none"),
+        ("30", "type"),
+        (True, "type"),
+        (float("nan"), "nan"),
+        (..., "unanswered"),
+        (30, "passed"),
+        (mg.tensor([30.0]), "passed"),
+    ],
+)
+def test_the_warm_up(answer, code, shown):
+    assert ch00.warm_up(answer) is None
+    assert kit.session.verdicts["ch00.warm_up"].code == code
+
+
+def test_checks_work_in_plain_python():
+    program = "from exercises.checks import ch00 as check; check.warm_up(75.0); check.score()"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=kit.Path(kit.__file__).parents[2],
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "75 is y itself" in done.stdout and "0 of 1 exercises" in done.stdout
