@@ -16,18 +16,14 @@ from .text import COMMUTATIVE, head, operation_text
 
 @dataclass(frozen=True)
 class Difference:
-    """The result of `difference`: both graphs with their nodes marked, and what is wrong in words."""
+    """The result of `difference`: both graphs with their nodes marked, and what differs in words."""
 
+    same: bool
     expected: GraphRecord
     got: GraphRecord
     missing: tuple[NodeRecord, ...]
     unexpected: tuple[NodeRecord, ...]
     sentences: tuple[str, ...]
-
-    @property
-    def same(self) -> bool:
-        """Whether the two graphs have the same structure."""
-        return not self.sentences
 
 
 def difference(expected, got, *, view="written", constants=False, names=False, params=None):
@@ -39,7 +35,7 @@ def difference(expected, got, *, view="written", constants=False, names=False, p
     panels = [_numbered(_panel(graph, view, params), ids) for graph in (expected, got)]
     ours, theirs = (_Graph(panel, constants, names) for panel in panels)
     if isomorphism(ours, theirs) is not None:
-        return Difference(*panels, (), (), ())
+        return Difference(True, *panels, (), (), ())
     pairs = _best_pairs(ours, theirs)
     back = {other: id for id, other in pairs.items()}
     marked = _marked(ours, theirs, pairs, "missing"), _marked(theirs, ours, back, "unexpected")
@@ -47,10 +43,9 @@ def difference(expected, got, *, view="written", constants=False, names=False, p
     sentences = [f"the operands of {head(ours.panel.by_id[id])} are swapped" for id in swapped]
     sentences += _sentences(marked[0], "missing", swapped)
     sentences += _sentences(marked[1], "unexpected", {pairs[id] for id in swapped})
-    missing, unexpected = (
-        tuple(node for node in panel.nodes if "same" not in node.marks) for panel in marked
-    )
-    return Difference(*marked, missing, unexpected, tuple(dict.fromkeys(sentences)))
+    lone = (tuple(n for n in panel.nodes if "same" not in n.marks) for panel in marked)
+    told = tuple(dict.fromkeys(sentences)) or ("the outputs are in another order",)
+    return Difference(False, *marked, *lone, told)
 
 
 def draw_difference(expected, got, *, width: int | None = None, **options) -> Picture:

@@ -1,0 +1,36 @@
+"""What pytest needs to know about every folder, notebooks included; hence at the top."""
+
+import importlib.util
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+# Not tests: they need playwright, and pytest would import them in its search for doctests.
+collect_ignore = ["tests/browser/lab.py", "tests/browser/screenshot.py"]
+# The pictures differ between layout engines and fonts; their stable text form is compared.
+DRAWN = ("image/svg+xml", "text/html")
+PROGRESS = pytest.StashKey[Path]()
+
+
+def pytest_configure(config):
+    """Keep progress away from the learner's own file."""
+    folder = tempfile.TemporaryDirectory(prefix="minigrad-progress-")
+    config.add_cleanup(folder.cleanup)
+    config.stash[PROGRESS] = Path(folder.name)
+
+
+def pytest_collectstart(collector):
+    """Let nbval compare what notebooks say, not how their pictures are drawn."""
+    if hasattr(collector, "skip_compare"):
+        collector.skip_compare += DRAWN
+
+
+@pytest.hookimpl(tryfirst=True)  # before nbval starts the kernel, which inherits the variable
+def pytest_runtest_setup(item):
+    """Start every file without progress; skip what compares with a PyTorch that is not there."""
+    name = f"{item.path.parent.name}-{item.path.stem}.json"
+    os.environ["MINIGRAD_PROGRESS"] = str(item.config.stash[PROGRESS] / name)
+    if item.get_closest_marker("torch") and importlib.util.find_spec("torch") is None:
+        pytest.skip("torch is not installed: only comparisons with PyTorch need it")

@@ -1,0 +1,1 @@
+"""The exercises of the course: notebooks, and the checks that judge the answers."""

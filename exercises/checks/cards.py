@@ -1,0 +1,220 @@
+"""How a verdict, the score and the progress look: one calm card each, in HTML and in plain text.
+
+The styles are inline and the card brings its own colours, so that it reads the same on the light
+and the dark theme, in a notebook that is trusted or not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+PAPER, INK, QUIET, LINE = "#f6f4ee", "#23272e", "#5d6570", "#dcd8cc"
+HEADINGS = {
+    "passed": ("#23724f", "Right"),
+    "wrong": ("#a4550f", "Not yet"),
+    "unanswered": ("#56616e", "Not answered yet"),
+    "unjudged": ("#6a4c9c", "Not judged"),
+}
+_MONOSPACE = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:13px"
+_HINT_NAMES = ("Hint 1", "Hint 2", "Hint 3", "The idea of the solution")
+
+
+@dataclass(frozen=True)
+class Card:
+    """Something to display, with the same content as HTML and as plain text."""
+
+    html: str
+    text: str
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        return {"text/html": self.html, "text/plain": self.text}
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def display(card: Any) -> None:
+    """Show a card in the notebook, or print it where there is no notebook."""
+    try:
+        from IPython import get_ipython
+        from IPython.display import display as show_in_notebook
+    except ImportError:
+        print(card)
+        return
+    show_in_notebook(card) if get_ipython() is not None else print(card)
+
+
+def verdict_card(verdict: Any, exercise: Any) -> Card:
+    """The card of one check: what was expected, what came, the belief behind it, what next."""
+    colour, heading = HEADINGS[verdict.status]
+    name = f"{exercise.id} · {_points(exercise.points)}" if exercise.points else exercise.id
+    head = f'<b style="color:{colour}">{heading}.</b> {escape(exercise.title)}{_small(name)}'
+    html = [f"<div>{head}</div>"]
+    text = [f"{heading}. {exercise.title} ({name})"]
+    rows = [(label, said) for label, said in _rows(verdict) if said]
+    if rows:
+        html.append(_grid([(label, _prose(said)) for label, said in rows]))
+        text += [f"  {label + ':':10}{_plain(said)}" for label, said in rows]
+    if verdict.picture is not None:
+        html.append(f'<div style="margin-top:10px">{picture_html(verdict.picture)}</div>')
+        text.append(_indented(picture_text(verdict.picture)))
+    if verdict.status != "passed" and exercise.hints:
+        html.append(_folds([*exercise.hints, exercise.idea]))
+        text.append(f'  hints:    check.hint("{exercise.name}") shows the next one')
+    return Card(_box(colour, html), "\n".join(text))
+
+
+def _points(number: int) -> str:
+    return f"{number} point" if number == 1 else f"{number} points"
+
+
+def _rows(verdict: Any) -> list[tuple[str, str]]:
+    belief = f"“{verdict.belief_text}” {_BELIEF_MARK}{verdict.belief}" if verdict.belief else ""
+    return [
+        ("expected", verdict.expected),
+        ("came", verdict.got),
+        ("belief", belief),
+        ("in fact" if belief else "why", verdict.why),
+        ("do next" if verdict.status == "unanswered" else "look at", verdict.look),
+        ("printed", verdict.printed),
+    ]
+
+
+_BELIEF_MARK = "\N{ZERO WIDTH SPACE}belief "  # set small in HTML
+
+
+def hint_card(number: int, hint: str, exercise: Any) -> Card:
+    """One hint, unfolded: for those who ask by name, or cannot click."""
+    name, colour = _HINT_NAMES[number], HEADINGS["unanswered"][0]
+    head = f'<b style="color:{colour}">{name}.</b> {escape(exercise.title)}{_small(exercise.id)}'
+    html = [f"<div>{head}</div>", f'<div style="margin-top:6px">{_prose(hint)}</div>']
+    return Card(_box(colour, html), f"{name}. {exercise.title} ({exercise.id})\n  {_plain(hint)}")
+
+
+def score_card(chapter: Any, statuses: dict[str, str]) -> Card:
+    """The score of one chapter in this session: N of M, points, and every exercise by its state."""
+    exercises = list(chapter.exercises.values())
+    right = [one for one in exercises if statuses.get(one.id) == "passed"]
+    points, all_points = sum(one.points for one in right), sum(one.points for one in exercises)
+    total = f"{len(right)} of {len(exercises)} exercises, {points} of {all_points} points"
+    head = f"Chapter {chapter.number} · {chapter.title}"
+    colour = HEADINGS["passed" if len(right) == len(exercises) else "unanswered"][0]
+    rows, lines = [], []
+    for one in exercises:
+        tint, word = HEADINGS.get(statuses.get(one.id, ""), (QUIET, "Not run yet"))
+        state = f'<span style="color:{tint}">{word}</span>'
+        worth = f"{one.points if one in right else 0}/{one.points}"
+        rows.append((f"{escape(one.title)}{_small(one.id)}", f"{state}{_small(worth)}"))
+        lines.append(f"  {worth:5}{word:18}{one.title} ({one.id})")
+    html = [f'<div><b style="color:{colour}">{total}</b>{_small(head)}</div>']
+    html += [_bar(len(right), len(exercises), colour), _grid(rows, "minmax(0,1fr) auto", INK)]
+    return Card(_box(colour, html), "\n".join([f"{head}: {total}", *lines]))
+
+
+def progress_card(chapters: list[tuple[str, str, int, int]], notice: str) -> Card:
+    """All chapters, as (number, title, done, total), with a bar each."""
+    rows, lines = [], []
+    for number, title, done, total in chapters:
+        colour = HEADINGS["passed" if done == total else "unanswered"][0]
+        count = f'<span style="color:{colour}">{done} of {total}</span>'
+        rows.append((f"{number} · {escape(title)}", _bar(done, total, colour) + count))
+        filled = round(20 * done / total) if total else 0
+        lines.append(
+            f"  {number} {title:28}[{'#' * filled}{'.' * (20 - filled)}] {done} of {total}"
+        )
+    heading, colour = "Exercises done so far", HEADINGS["unanswered"][0]
+    html = [f'<div><b style="color:{colour}">{heading}</b></div>', _grid(rows, "1fr 1fr", INK)]
+    if notice:
+        html.append(f'<div style="margin-top:8px;color:{QUIET}">{_prose(notice)}</div>')
+        lines.append(f"  {notice}")
+    return Card(_box(colour, html), "\n".join([heading, *lines]))
+
+
+def notice_card(sentence: str) -> Card:
+    """One sentence that belongs to no exercise."""
+    return Card(_box(HEADINGS["unjudged"][0], [_prose(sentence)]), _plain(sentence))
+
+
+def picture_html(picture: Any) -> str:
+    """The HTML form of a picture, or its text where it has none."""
+    bundle = _bundle(picture)
+    if "text/html" in bundle:
+        return bundle["text/html"]
+    return f'<pre style="{_MONOSPACE};color:{INK};margin:0">{escape(picture_text(picture))}</pre>'
+
+
+def picture_text(picture: Any) -> str:
+    """The plain-text form of a picture."""
+    return _bundle(picture).get("text/plain", str(picture))
+
+
+def _bundle(picture: Any) -> dict[str, str]:
+    bundle = picture._repr_mimebundle_() if hasattr(picture, "_repr_mimebundle_") else {}
+    return bundle[0] if isinstance(bundle, tuple) else bundle
+
+
+def _box(colour: str, parts: list[str]) -> str:
+    style = (
+        f"background-color:{PAPER};color:{INK};border-left:4px solid {colour};border-radius:4px;"
+        "padding:12px 18px;margin:6px 0;max-width:760px;font-size:14px;line-height:1.55;"
+        "font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"
+    )
+    return f'<div style="{style}">{"".join(parts)}</div>'
+
+
+def _grid(
+    rows: list[tuple[str, str]], columns: str = "5.5em minmax(0,1fr)", left: str = QUIET
+) -> str:
+    cells = "".join(
+        f'<div style="color:{left}">{first}</div><div>{second}</div>' for first, second in rows
+    )
+    style = (
+        f"display:grid;grid-template-columns:{columns};column-gap:14px;row-gap:5px;margin-top:10px"
+    )
+    return f'<div style="{style}">{cells}</div>'
+
+
+def _bar(done: int, total: int, colour: str) -> str:
+    share = round(100 * done / total) if total else 0
+    inner = (
+        f'<div style="width:{share}%;height:6px;background-color:{colour};border-radius:3px"></div>'
+    )
+    return (
+        f'<div style="background-color:{LINE};border-radius:3px;height:6px;margin:8px 0 3px 0">'
+        f"{inner}</div>"
+    )
+
+
+def _folds(steps: list[str]) -> str:
+    """Hints inside one another, so that each must be opened before the next can be seen."""
+    html = ""
+    for name, step in reversed(list(zip(_HINT_NAMES, steps, strict=True))):
+        html = (
+            f'<details style="margin-top:8px"><summary style="cursor:pointer;color:{QUIET}">{name}'
+            f'</summary><div style="margin:4px 0 0 14px">{_prose(step)}{html}</div></details>'
+        )
+    return html
+
+
+def _small(text: str) -> str:
+    return f' <span style="color:{QUIET};font-size:12px;margin-left:6px">{escape(text)}</span>'
+
+
+def _prose(text: str) -> str:
+    """Escaped text, with `code` in a monospace face and the id of a belief set small."""
+    code = f"{_MONOSPACE};background-color:#e9e5d8;color:{INK};padding:0 4px;border-radius:3px"
+    html = re.sub(r"`([^`]+)`", rf'<span style="{code}">\1</span>', escape(text, quote=False))
+    before, mark, after = html.partition(_BELIEF_MARK)
+    html = before + _small(mark[1:] + after) if mark else html
+    return html.replace("\n", "<br>")
+
+
+def _plain(text: str) -> str:
+    return text.replace("`", "").replace(_BELIEF_MARK[0], "").replace("\n", "\n" + " " * 12)
+
+
+def _indented(text: str) -> str:
+    return "\n".join("    " + line for line in text.splitlines())

@@ -1,0 +1,41 @@
+"""Questions about a recorded graph: which operations, which leaves?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import minigrad as mg
+
+
+def operations(tensor: mg.Tensor) -> list[str]:
+    """The names of the operations behind a tensor, sorted: ['add', 'mul']."""
+    return sorted(node.op_name for node in _nodes(tensor) if not hasattr(node, "variable"))
+
+
+def leaves(tensor: mg.Tensor) -> list[mg.Tensor]:
+    """The leaves that backward() from this tensor would reach, each once."""
+    if tensor.grad_fn is None:
+        return [tensor] if tensor.requires_grad else []
+    return [node.variable for node in _nodes(tensor) if hasattr(node, "variable")]
+
+
+def ways_to_leaves(tensor: mg.Tensor) -> int:
+    """How many edges end in a leaf: more than there are leaves when one is used twice."""
+    edges = [following for node in _nodes(tensor) for following, _ in node.next_functions]
+    return sum(hasattr(node, "variable") for node in edges)
+
+
+def reaches(tensor: mg.Tensor, leaf: mg.Tensor) -> bool:
+    """Whether backward() from this tensor would reach the leaf."""
+    return any(found is leaf for found in leaves(tensor))
+
+
+def _nodes(tensor: mg.Tensor) -> list[Any]:
+    seen: dict[int, Any] = {}  # keeps the nodes alive, so that no two have the same id
+    waiting = [tensor.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and id(node) not in seen:
+            seen[id(node)] = node
+            waiting += [following for following, _ in node.next_functions]
+    return list(seen.values())

@@ -1,0 +1,453 @@
+"""What the checks of all chapters share: exercises, verdicts, safe judging, score and progress.
+
+A chapter's module makes one `Chapter`, registers one function an exercise, and locks itself:
+
+    chapter = Chapter(__name__, "01", "Who gets tracked?")
+
+    @chapter.exercise("Follow the flag", kind="predict", points=2, beliefs=("M02",),
+                      hints=("...", "...", "..."), idea="...")
+    def spread(answer):
+        flags = predicted(answer, {"a": True, "b": False}, [...])
+        return "One sentence that says why this is right."
+
+    chapter.lock()
+
+The function judges the learner's own object. It raises `Wrong` with a diagnosis, or returns a
+sentence (or a sentence and a picture). Whatever else happens, the learner gets a card and never a
+traceback.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import math
+import os
+import sys
+import types
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+
+from . import cards, progress, sandbox
+from .beliefs import BELIEFS
+from .notebook import LockedModule, Missing, watch_cells
+from .sandbox import show
+
+KINDS = ("predict", "write", "fix", "build", "cut", "rebuild")
+
+
+class CheckFailed(AssertionError):
+    """A failed check under nbgrader, nbval or pytest: a short exception makes the cell fail."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"CheckFailed: {self}"]
+
+
+class Wrong(Exception):
+    """A diagnosis. `code` is its name in the tests; `belief` is the id of the belief behind it."""
+
+    def __init__(self, code, expected="", got="", *, belief="", why="", look="", picture=None):
+        super().__init__(code)
+        self.verdict = Verdict("wrong", code, expected, got, belief, why, look, picture)
+
+
+class Unanswered(Exception):
+    """There is no answer yet; the message says what to do."""
+
+
+@dataclass
+class Verdict:
+    """What a check found. `status` is passed, wrong, unanswered or unjudged."""
+
+    status: str
+    code: str
+    expected: str = ""
+    got: str = ""
+    belief: str = ""
+    why: str = ""
+    look: str = ""
+    picture: Any = None
+    printed: str = ""
+
+    @property
+    def belief_text(self) -> str:
+        return BELIEFS.get(self.belief, "")
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise: its place, its worth, what it can diagnose, how it helps, and how it judges."""
+
+    id: str
+    title: str
+    kind: str
+    points: int
+    beliefs: tuple[str, ...]
+    hints: tuple[str, str, str]
+    idea: str
+    judge: Callable[[Any], Any]
+
+    @property
+    def name(self) -> str:
+        return self.id.partition(".")[2]
+
+
+class _Session:
+    """What this kernel knows: the last verdict on each exercise, hints shown, and the mode."""
+
+    def __init__(self) -> None:
+        graded = "NBGRADER_EXECUTION" in os.environ or "NBGRADER_VALIDATING" in os.environ
+        self.strict = graded or "PYTEST_VERSION" in os.environ
+        self.verdicts: dict[str, Verdict] = {}
+        self.hints_shown: dict[str, int] = {}
+        self.last_notice = ""
+
+    def note(self, exercise: Exercise, verdict: Verdict) -> None:
+        self.verdicts[exercise.id] = verdict
+        if self.strict or Path.cwd().name == "solutions" or verdict.status == "unanswered":
+            return  # nothing of the learner's to keep
+        notice = progress.record(exercise.id, verdict.status == "passed")
+        if notice and notice != self.last_notice:
+            cards.display(cards.notice_card(notice))
+        self.last_notice = notice
+
+
+session = _Session()
+_chapters: dict[str, Chapter] = {}
+
+
+# --- Judging -------------------------------------------------------------------------------------
+
+
+def judge(exercise: Exercise, answer: Any) -> Verdict:
+    """Judge one answer. Never raises, always ends, and only a judged answer can pass."""
+    outcome = sandbox.run(functools.partial(_judged, exercise, answer), sandbox.SECONDS)
+    if outcome.timed_out:
+        verdict = Verdict(
+            "wrong",
+            "endless",
+            f"an answer within {sandbox.SECONDS:.0f} seconds",
+            "no answer: your code was still running and was stopped",
+            look="the condition that should end your loop",
+        )
+    elif isinstance(outcome.value, Verdict):
+        verdict = outcome.value
+    else:
+        verdict = _verdict_of_error(outcome.error)
+    verdict.printed = (
+        sandbox.clip(outcome.printed.strip(), 400) if verdict.status == "wrong" else ""
+    )
+    return verdict
+
+
+def _judged(exercise: Exercise, answer: Any) -> Verdict:
+    try:
+        _refuse_unanswered(answer)
+        said = exercise.judge(answer)
+    except Wrong as wrong:
+        return wrong.verdict
+    except Unanswered as nothing_yet:
+        return Verdict("unanswered", "unanswered", look=str(nothing_yet))
+    sentence, picture = said if isinstance(said, tuple) else (said, None)
+    if type(sentence) is not str:
+        raise TypeError("the check returned no sentence")
+    return Verdict("passed", "passed", why=sentence, picture=picture)
+
+
+def _verdict_of_error(error: BaseException | None) -> Verdict:
+    """An error that no check expected: the learner's object threw it, or we are at fault."""
+    if isinstance(error, KeyboardInterrupt):
+        return Verdict("unjudged", "interrupted", why="You stopped the check. It is not counted.")
+    if error is not None and sandbox.came_through_learner(error):
+        return _raised(error).verdict
+    fault = sandbox.describe_error(error) if error is not None else "it came to no end"
+    why = f"This check could not judge your answer ({fault}); it is not counted."
+    return Verdict("unjudged", "unjudged", why=why)
+
+
+def _raised(error: BaseException) -> Wrong:
+    return Wrong(
+        "raised",
+        "your code runs without an error",
+        sandbox.describe_error(error),
+        look="the line named above: run it in a cell of its own",
+    )
+
+
+def _refuse_unanswered(answer: Any) -> None:
+    if type(answer) is Missing:
+        raise Unanswered(f"There is no `{answer.name}` yet: run the cell above this one first.")
+    if _has_dots(answer):
+        raise Unanswered(
+            "Replace the three dots `...` in the cell above, run it, then run this cell."
+        )
+    if type(answer) is types.FunctionType and _is_stub(answer):
+        raise Unanswered("Write the body of the function in the cell above, and run both cells.")
+    if answer is None:
+        raise Wrong(
+            "none", "an answer", "None", look="whether a `return` or an `=` is missing above"
+        )
+
+
+def _has_dots(answer: Any, depth: int = 4) -> bool:
+    if type(answer) is dict:
+        answer = list(answer.values())
+    if type(answer) in (list, tuple, set, frozenset) and depth:
+        return any(_has_dots(item, depth - 1) for item in answer)
+    return answer is ...
+
+
+def _stubs() -> Iterable[types.FunctionType]:
+    def nothing(): ...
+
+    def dots():
+        return ...
+
+    def documented():
+        """A stub with a docstring."""
+
+    return nothing, dots, documented
+
+
+_STUB_CODES = frozenset(stub.__code__.co_code for stub in _stubs())
+
+
+def _is_stub(function: types.FunctionType) -> bool:
+    code = function.__code__
+    only_dots = all(
+        item is None or item is ... or item == function.__doc__ for item in code.co_consts
+    )
+    return code.co_code in _STUB_CODES and only_dots
+
+
+# --- Tools for checks ----------------------------------------------------------------------------
+
+
+def call(function: Callable, *inputs: Any) -> Any:
+    """The learner's function on our inputs. Its error becomes a diagnosis, never a traceback."""
+    try:
+        result = function(*inputs)
+    except (Wrong, Unanswered, sandbox.TimeUp):
+        raise
+    except NotImplementedError:
+        raise Unanswered("Write the body of the function in the cell above.") from None
+    except BaseException as error:
+        raise _raised(error) from None
+    if result is ...:
+        raise Unanswered("Replace the three dots `...` in the function above.")
+    return result
+
+
+def a_function(answer: Any, look: str = "the `def` line of the cell above") -> Callable:
+    """The answer, which must be a function of the learner's (or a lambda, partial, class, ...)."""
+    if type(answer) is type or not callable(answer):
+        raise Wrong("type", "a function, not called yet", show(answer), look=look)
+    return answer
+
+
+def a_tensor(answer: Any, what: str = "your answer", look: str = "") -> mg.Tensor:
+    """The answer, which must be a minigrad tensor without NaN."""
+    if answer is None:
+        raise Wrong("none", f"{what} is a tensor", "None", look="whether a `return` is missing")
+    if type(answer) is not mg.Tensor:
+        raise Wrong(
+            "type", f"{what} is a tensor", show(answer), look=look or "what you assign to it"
+        )
+    values = answer.detach().numpy()
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise Wrong("nan", f"{what} holds numbers", show(answer), look="where the nan comes from")
+    return answer
+
+
+def a_number(answer: Any, what: str = "your answer") -> float:
+    """The answer as a float: a Python number, a NumPy number, or a tensor with one element."""
+    if answer is None:
+        raise Wrong("none", f"{what} is a number", "None", look="whether a `return` is missing")
+    if type(answer) is mg.Tensor and answer.numel() == 1:
+        answer = answer.detach().item()
+    if type(answer) not in (int, float) and not isinstance(answer, np.integer | np.floating):
+        raise Wrong("type", f"{what} is a number", show(answer), look="what kind of thing it is")
+    if math.isnan(answer):
+        raise Wrong(
+            "nan", f"{what} is a number", "nan, which is not a number", look="where it comes from"
+        )
+    return float(answer)
+
+
+def a_dict(answer: Any, names: Iterable[str]) -> dict:
+    """The answer, which must be a dict with exactly these names."""
+    names = list(names)
+    if type(answer) is not dict:
+        raise Wrong("type", f"a dict with the keys {', '.join(names)}", show(answer))
+    if sorted(map(repr, answer)) != sorted(map(repr, names)):
+        look = "the cell above: change the values only, and keep the keys"
+        raise Wrong("keys", f"the keys {', '.join(names)}", show(list(answer)), look=look)
+    return answer
+
+
+def close(one: float, other: float, tolerance: float = 1e-5) -> bool:
+    """Whether two numbers agree, relative to their size."""
+    return math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
+
+
+def same_values(tensor: mg.Tensor, numbers: Any, tolerance: float = 1e-5) -> bool:
+    """Whether a tensor has the shape and the values of these numbers."""
+    values, wanted = tensor.detach().numpy(), np.asarray(numbers)
+    return values.shape == wanted.shape and np.allclose(values, wanted, tolerance, tolerance)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Wrong predictions that belong together: all of `gives` must be in the answer."""
+
+    code: str
+    gives: dict[str, Any] = field(repr=False)
+    belief: str = ""
+    why: str = ""
+    look: str = ""
+
+
+def predicted(answer: Any, truth: dict[str, Any], patterns: Iterable[Pattern], kinds: str) -> None:
+    """Compare predictions, by name, with the truth; raise the first pattern that fits, if any.
+
+    `kinds` says in words what the values may be ("True or False"). The name that is shown as wrong
+    is the first of the pattern that differs from the truth, so that example and diagnosis agree.
+    """
+    given = a_dict(answer, truth)
+    for name, right in truth.items():
+        if type(given[name]) not in _comparable(right):
+            raise Wrong(
+                "kind", f"`{name}` is {kinds}", show(given[name]), look=f"the value of `{name}`"
+            )
+    wrong = [name for name in truth if not _agree(given[name], truth[name])]
+    if not wrong:
+        return
+    for pattern in patterns:
+        fits = all(_agree(given[name], value) for name, value in pattern.gives.items())
+        first = next((name for name in pattern.gives if name in wrong), None)
+        if fits and first:
+            raise _mispredicted(first, given, truth, pattern)
+    code, look = f"wrong-{wrong[0]}", f"the line that makes `{wrong[0].split()[0]}`"
+    raise _mispredicted(wrong[0], given, truth, Pattern(code, {}, look=look))
+
+
+def _mispredicted(name: str, given: dict, truth: dict, pattern: Pattern) -> Wrong:
+    return Wrong(
+        pattern.code,
+        f"`{name}`: {show(truth[name])}",
+        f"`{name}`: {show(given[name])}",
+        belief=pattern.belief,
+        why=pattern.why,
+        look=pattern.look,
+    )
+
+
+def _comparable(right: Any) -> tuple[type, ...]:
+    if type(right) is bool:
+        return (bool, np.bool)
+    return (int, float, type(None)) if type(right) in (int, float, type(None)) else (type(right),)
+
+
+def _agree(one: Any, other: Any) -> bool:
+    if type(one) in (int, float) and type(other) in (int, float):
+        return close(one, other)
+    return (one is None) == (other is None) and bool(one == other)
+
+
+# --- Chapters ------------------------------------------------------------------------------------
+
+
+class Chapter:
+    """The exercises of one chapter. Its module becomes read-only with `lock()`."""
+
+    def __init__(self, module: str, number: str, title: str) -> None:
+        self.module, self.number, self.title = sys.modules[module], number, title
+        self.exercises: dict[str, Exercise] = {}
+        self.functions: dict[str, Callable] = {}
+        _chapters[number] = self
+
+    def exercise(self, title, *, kind, hints, idea, points=1, beliefs=()) -> Callable:
+        """Register the decorated function as a check, and replace it by what the learner calls."""
+        if kind not in KINDS or len(hints) != 3 or not set(beliefs) <= set(BELIEFS):
+            raise ValueError(f"{title}: unknown kind or belief, or not three hints")
+
+        def register(function: Callable) -> Callable:
+            id = f"ch{self.number}.{function.__name__}"
+            one = Exercise(id, title, kind, points, tuple(beliefs), tuple(hints), idea, function)
+            self.exercises[one.name] = one
+            return self._checker(one)
+
+        return register
+
+    def _checker(self, exercise: Exercise) -> Callable:
+        @functools.wraps(
+            exercise.judge, assigned=("__name__", "__qualname__", "__module__", "__doc__")
+        )
+        def check(answer: Any = ..., *, show_only: bool = False) -> None:
+            verdict = judge(exercise, answer)
+            cards.display(cards.verdict_card(verdict, exercise))
+            if show_only:
+                return
+            session.note(exercise, verdict)
+            if session.strict and exercise.points and verdict.status != "passed":
+                got = verdict.got or verdict.look or verdict.why
+                raise CheckFailed(f"{exercise.id}: {verdict.code} ({got})")
+
+        del check.__wrapped__  # the bare judge is no way around the card
+        return check
+
+    def score(self) -> None:
+        """Show N of M exercises and the points, by the last run of each check in this session."""
+        cards.display(
+            cards.score_card(self, {id: found.status for id, found in session.verdicts.items()})
+        )
+
+    def hint(self, name: str) -> None:
+        """Show the next hint of an exercise: three hints, then the idea of the solution."""
+        exercise = self.exercises.get(name) if type(name) is str else None
+        if exercise is None:
+            names = ", ".join(f'"{known}"' for known in self.exercises)
+            cards.display(cards.notice_card(f"Ask for a hint by one of these names: {names}."))
+            return
+        number = session.hints_shown.get(name, 0) % 4
+        session.hints_shown[name] = number + 1
+        cards.display(cards.hint_card(number, (*exercise.hints, exercise.idea)[number], exercise))
+
+    def lock(self) -> None:
+        """Add `score` and `hint` to the module, and make it refuse every later assignment."""
+        self.module.score, self.module.hint = self.score, self.hint
+        self.functions = {
+            name: value for name, value in vars(self.module).items() if callable(value)
+        }
+        self.module.__class__ = LockedModule
+
+    def mend(self) -> None:
+        """Put back what was replaced in the module behind its back."""
+        vars(self.module).update(self.functions)
+
+
+def progress_panel() -> cards.Card:
+    """All chapters that have exercises: how many of each were ever solved, on this computer.
+
+    Under nbgrader, nbval and pytest the learner's own progress is neither read nor written.
+    """
+    entries, notice = ({}, "") if session.strict else progress.read()
+    for file in sorted(Path(__file__).parent.glob("ch[0-9][0-9].py")):
+        importlib.import_module(f"{__package__}.{file.stem}")
+    rows = []
+    for number, chapter in sorted(_chapters.items()):
+        solved = [
+            one for one in chapter.exercises.values() if entries.get(one.id, {}).get("solved")
+        ]
+        rows.append((number, chapter.title, len(solved), len(chapter.exercises)))
+    return cards.progress_card(rows, notice)
+
+
+_watch = watch_cells(_chapters)
+sys.modules[__name__].__class__ = LockedModule

@@ -1,0 +1,94 @@
+"""What the checks do inside a notebook: stay themselves, and never meet a NameError."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+import types
+from dataclasses import dataclass
+from typing import Any
+
+from . import cards
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Stands for a name that does not exist in the notebook (see `CellWatch`)."""
+
+    name: str
+
+
+class LockedModule(types.ModuleType):
+    """A module that says no, in one sentence, when a name in it is to be replaced."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("__"):  # the import system's own
+            return super().__setattr__(name, value)
+        sentence = f"`{name}` belongs to the checks and stays as it is. Your score is not affected."
+        cards.display(cards.notice_card(sentence))
+
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name, None)
+
+
+def watch_cells(chapters: dict[str, Any]) -> CellWatch | None:
+    """Have IPython tell us before and after each cell; None where there is no IPython."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is None:
+        return None
+    watch = CellWatch(shell, chapters)
+    shell.events.register("pre_run_cell", watch.before)
+    shell.events.register("post_run_cell", watch.after)
+    return watch
+
+
+class CellWatch:
+    """Keeps `check` what it is, and lends a name to a check cell whose answer does not exist.
+
+    Without it, `check.spread(flags)` is a NameError when `flags` was never made: a traceback that
+    says nothing about the exercise, and Run All stops there.
+    """
+
+    def __init__(self, shell: Any, chapters: dict[str, Any]) -> None:
+        self.shell, self.chapters = shell, chapters
+        self.check: Any = None
+        self.lent: list[str] = []
+
+    def before(self, info: Any) -> None:
+        names = self.shell.user_ns
+        for chapter in self.chapters.values():
+            chapter.mend()
+        used = _names_in_check_cell(info.raw_cell or "")
+        if used is None:
+            return
+        if self.check is not None and type(names.get("check")) is not LockedModule:
+            names["check"] = self.check
+            cards.display(
+                cards.notice_card("`check` was replaced in this notebook; it is back now.")
+            )
+        self.lent = [name for name in used if name not in names and not hasattr(builtins, name)]
+        names.update({name: Missing(name) for name in self.lent})
+
+    def after(self, result: Any) -> None:
+        for name in self.lent:
+            self.shell.user_ns.pop(name, None)
+        self.lent = []
+        if type(self.shell.user_ns.get("check")) is LockedModule:
+            self.check = self.shell.user_ns["check"]
+
+
+def _names_in_check_cell(source: str) -> list[str] | None:
+    """The names that a cell like `check.spread(flags)` reads, or None for any other cell."""
+    try:
+        statements = ast.parse(source).body
+    except (SyntaxError, ValueError):
+        return None
+    for statement in statements:
+        function = getattr(getattr(statement, "value", None), "func", None)
+        if not isinstance(function, ast.Attribute) or getattr(function.value, "id", "") != "check":
+            return None
+    found = [
+        node.id for tree in statements for node in ast.walk(tree) if isinstance(node, ast.Name)
+    ]
+    return [name for name in dict.fromkeys(found) if name != "check"] if statements else None

@@ -1,0 +1,120 @@
+"""Which exercises were ever solved: one small JSON file that is never lost or corrupted.
+
+Written to a temporary file and then moved over the old one; read again before each write, under a
+lock, so that two notebooks open at once keep each other's entries. A file that cannot be read is
+set aside under another name, never overwritten.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+VERSION = 1
+
+
+def path() -> Path:
+    """Where progress is kept: MINIGRAD_PROGRESS, or .progress.json among the exercises."""
+    chosen = os.environ.get("MINIGRAD_PROGRESS")
+    return Path(chosen) if chosen else Path(__file__).resolve().parents[1] / ".progress.json"
+
+
+def read() -> tuple[dict[str, dict], str]:
+    """The entries by exercise id, and one sentence when something is wrong with the file."""
+    try:
+        return _read()
+    except OSError as error:
+        return {}, f"Progress is not shown: {path().name} cannot be read ({_reason(error)})."
+
+
+def _read() -> tuple[dict[str, dict], str]:
+    """As `read`, but raises OSError when there is a file that can be neither read nor set aside."""
+    file = path()
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}, ""
+    except (ValueError, RecursionError):
+        return {}, _set_aside(file, "could not be read")
+    entries = content.get("exercises") if isinstance(content, dict) else None
+    if not isinstance(entries, dict) or content.get("version") != VERSION:
+        return {}, _set_aside(file, "has a form that this version does not know")
+    return {key: entry for key, entry in entries.items() if isinstance(entry, dict)}, ""
+
+
+def record(exercise_id: str, passed: bool) -> str:
+    """Add one try of an exercise. Returns one sentence when it could not be saved, else ''."""
+    try:
+        with _lock():
+            entries, notice = _read()
+            before = entries.get(exercise_id, {})
+            tries = before.get("tries", 0)
+            entries[exercise_id] = {
+                "solved": bool(before.get("solved")) or passed,
+                "tries": (tries if type(tries) is int else 0) + 1,
+            }
+            _replace(path(), {"version": VERSION, "exercises": entries})
+        return notice
+    except OSError as error:
+        return f"Progress cannot be saved here ({_reason(error)}). Your score still counts."
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()
+
+
+def _set_aside(file: Path, what: str) -> str:
+    number = 1
+    while (kept := file.with_name(f"{file.name}.bad-{number}")).exists():
+        number += 1
+    file.rename(kept)
+    return f"The progress file {what}. It is kept as {kept.name}; progress starts anew."
+
+
+def _replace(file: Path, content: dict) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=".new")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump(content, stream, indent=1, sort_keys=True)
+            stream.flush()
+            os.fsync(stream.fileno())
+        _move(temporary, file)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _move(temporary: str, file: Path) -> None:
+    """os.replace; on Windows it fails for a moment while another program reads the file."""
+    for patience in (0.02, 0.05, 0.1, 0.2):
+        try:
+            return os.replace(temporary, file)
+        except PermissionError:
+            time.sleep(patience)
+    os.replace(temporary, file)
+
+
+@contextlib.contextmanager
+def _lock(patience: float = 2.0) -> Iterator[None]:
+    """A directory as a lock: making one is atomic everywhere. One left by a crash is taken over."""
+    lock = path().with_name(path().name + ".lock")
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    give_up = time.monotonic() + patience
+    while time.monotonic() < give_up:
+        try:
+            lock.mkdir()
+            break
+        except FileExistsError:
+            time.sleep(0.01)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            lock.rmdir()

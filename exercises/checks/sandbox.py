@@ -1,0 +1,245 @@
+"""Running a learner's code so that nothing it does can hang, kill or flood the notebook.
+
+The work runs in a thread of its own, with a time limit, with bounded output, and with `input`,
+`exit` and the like refused. `Outcome` says what happened.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import ctypes
+import functools
+import io
+import linecache
+import queue
+import sys
+import sysconfig
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SECONDS = 5.0
+GRACE = 1.0  # how long a stopped thread may take to unwind before it is left behind
+OUTPUT_LIMIT = 2_000
+
+_settrace = sys.settrace  # kept here, because the learner's code is refused it
+_REPOSITORY = Path(__file__).resolve().parents[2]
+_NOT_THE_LEARNERS = (
+    *(str(place) for place in (Path(__file__).parent, _REPOSITORY / "minigrad")),
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    "<frozen",
+)
+
+
+class TimeUp(BaseException):
+    """The time limit is over. No Exception, so that an ordinary `except` does not swallow it."""
+
+
+class Refused(RuntimeError):
+    """The learner's code asked for something that a check cannot give, such as input()."""
+
+
+@dataclass
+class Outcome:
+    """What became of the work: a value, or an error, or neither because the time was up."""
+
+    value: Any = None
+    error: BaseException | None = None
+    timed_out: bool = False
+    printed: str = ""
+
+
+class _BoundedText(io.StringIO):
+    def write(self, text: str) -> int:
+        if self.tell() < OUTPUT_LIMIT:
+            super().write(text[: OUTPUT_LIMIT - self.tell()])
+        return len(text)
+
+
+def run(work: Callable[[], Any], seconds: float) -> Outcome:
+    """Run `work` to its end or to the time limit, whichever comes first. Never raises."""
+    outcome, done, output = Outcome(), queue.SimpleQueue(), _BoundedText()
+    thread = threading.Thread(
+        target=_work_and_report, args=(work, outcome, done, seconds), daemon=True
+    )
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(output))
+        stack.enter_context(contextlib.redirect_stderr(output))
+        stack.enter_context(_no_way_out())
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")  # a line on stderr would cost the points under nbgrader
+        try:
+            _start(thread)
+            finished = _wait(done, seconds + GRACE / 2) or _throw_and_wait(thread, done)
+        except KeyboardInterrupt as stop:
+            return Outcome(error=stop)
+    if not finished or isinstance(outcome.error, TimeUp):
+        return Outcome(timed_out=True, printed=output.getvalue())
+    outcome.printed = output.getvalue()
+    return outcome
+
+
+def _start(thread: threading.Thread) -> None:
+    try:
+        thread.start()
+    except RuntimeError:  # no threads here (Python in a browser): the work runs at once instead
+        thread.run()
+
+
+def _wait(done: queue.SimpleQueue, seconds: float) -> bool:
+    with contextlib.suppress(queue.Empty):
+        return done.get(timeout=seconds)
+    return False
+
+
+def _throw_and_wait(thread: threading.Thread, done: queue.SimpleQueue) -> bool:
+    """Throw from outside too: no trace function is called in a loop of one single instruction."""
+    thread_id = ctypes.c_ulong(thread.ident)
+    _throw_later(thread_id, ctypes.py_object(TimeUp))
+    if _wait(done, GRACE):
+        return True
+    # The thread is inside C code (a long sleep, say) and is left behind. What was thrown is
+    # withdrawn, and one is delivered here: CPython 3.11 hangs in traced code until one is.
+    _throw_later(thread_id, None)
+    with contextlib.suppress(TimeUp):
+        _throw_later(ctypes.c_ulong(threading.get_ident()), ctypes.py_object(TimeUp))
+        _let_arrive()
+    return False
+
+
+def _let_arrive() -> None:
+    for _ in range(3):
+        pass  # an exception that was thrown from elsewhere arrives at a jump back
+
+
+def _work_and_report(work, outcome: Outcome, done: queue.SimpleQueue, seconds: float) -> None:
+    thread_id = ctypes.c_ulong(threading.get_ident())
+    try:
+        try:
+            _settrace(_stop_after(time.monotonic() + seconds, thread_id))
+            outcome.value = work()
+        finally:
+            _settrace(None)
+    except BaseException as error:  # whatever the learner's code throws, SystemExit included
+        outcome.error = error
+    with contextlib.suppress(TimeUp):
+        _let_arrive()  # a TimeUp that is still on its way: here, not later
+    done.put(True)
+
+
+_throw_later = ctypes.pythonapi.PyThreadState_SetAsyncExc
+
+
+def _stop_after(deadline: float, thread_id: ctypes.c_ulong) -> Callable:
+    """A trace function that throws TimeUp at every line once the deadline has passed.
+
+    At every line, because one exception would be swallowed by `while True: try: ... except: pass`.
+    Python drops a trace function that raises, so after the deadline the trace function is a plain C
+    function that asks for an asynchronous exception; its three extra arguments are not looked at.
+    """
+    throw = ctypes.PYFUNCTYPE(None, ctypes.c_ulong, *[ctypes.py_object] * 4)(
+        ("PyThreadState_SetAsyncExc", ctypes.pythonapi)
+    )
+    throw_at_every_line = functools.partial(throw, thread_id, TimeUp)
+
+    def trace(frame, event, argument):
+        if time.monotonic() < deadline:
+            return trace if is_learners(frame.f_code.co_filename) else None
+        while frame is not None:
+            if is_learners(frame.f_code.co_filename):
+                frame.f_trace = throw_at_every_line
+            frame = frame.f_back
+        _settrace(throw_at_every_line)
+        return throw_at_every_line
+
+    return trace
+
+
+def is_learners(filename: str) -> bool:
+    """Whether code of this file was written by the learner, not by us, NumPy or Python."""
+    return not filename.startswith(_NOT_THE_LEARNERS)
+
+
+@contextlib.contextmanager
+def _no_way_out() -> Iterator[None]:
+    """Make input(), exit() and the like raise, instead of waiting for keys or ending the kernel."""
+    places: list[tuple[Any, str]] = [(builtins, name) for name in ("input", "exit", "quit")]
+    places.append((sys, "settrace"))
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is not None:
+        places.append((shell, "ask_exit"))  # where IPython's own exit and quit end up
+    before = [(place, name, getattr(place, name)) for place, name in places if hasattr(place, name)]
+    for place, name, _ in before:
+        setattr(place, name, _refusal("exit" if name == "ask_exit" else name))
+    try:
+        yield
+    finally:
+        for place, name, original in before:
+            setattr(place, name, original)
+
+
+def _refusal(name: str) -> Callable:
+    def refuse(*arguments, **options):
+        raise Refused(f"{name}() cannot be used inside an exercise")
+
+    return refuse
+
+
+def describe_error(error: BaseException) -> str:
+    """One line: the error's type, its message, and the learner's own line that raised it."""
+    with contextlib.suppress(Exception):
+        message = str(error).strip().splitlines()
+        said = f"{type(error).__name__}: {message[0]}" if message else type(error).__name__
+        where = learners_line(error)
+        return clip(said, 300) + (f"  (your line: {where})" if where else "")
+    return type(error).__name__
+
+
+def learners_line(error: BaseException) -> str:
+    """The text of the last line of the learner's own code on the way to the error, or ''."""
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        if is_learners(frame.filename):
+            return clip((linecache.getline(frame.filename, frame.lineno or 0)).strip(), 120)
+    return ""
+
+
+def came_through_learner(error: BaseException) -> bool:
+    """Whether the learner's own code is on the way to the error (a hostile __eq__, say)."""
+    return any(is_learners(frame.filename) for frame in traceback.extract_tb(error.__traceback__))
+
+
+def clip(text: str, length: int) -> str:
+    """The text, cut with three dots when it is longer than `length`."""
+    return text if len(text) <= length else text[: length - 3] + "..."
+
+
+def show(value: Any, length: int = 160, depth: int = 3) -> str:
+    """A short, safe text for any value: a learner's object cannot break it with its __repr__."""
+    kind = type(value)
+    if kind in (list, tuple, set, frozenset, dict):
+        return clip(_show_items(value, depth - 1), length) if depth else "..."
+    if kind is int and value.bit_length() > 500:
+        return "a very large int"
+    with contextlib.suppress(Exception):
+        if kind.__module__ == "builtins" and callable(value):
+            return f"{'the class' if kind is type else 'the function'} {value.__name__}"
+        if kind.__module__.partition(".")[0] in ("builtins", "numpy", "minigrad"):
+            return clip(repr(value), length)
+    return f"an object of type {clip(kind.__name__, 40)}"
+
+
+def _show_items(items: Any, depth: int) -> str:
+    shown = list(items.items() if type(items) is dict else items)[:8]
+    more = ", ..." if len(items) > len(shown) else ""
+    if type(items) is dict:
+        pairs = ", ".join(f"{show(key)}: {show(item, depth=depth)}" for key, item in shown)
+        return "{" + pairs + more + "}"
+    left, right = {list: "[]", tuple: "()"}.get(type(items), "{}")
+    return left + ", ".join(show(item, depth=depth) for item in shown) + more + right

@@ -1,0 +1,374 @@
+"""Chapter 01: wrong answers with the diagnosis that each must get, and unusual right ones."""
+
+from banks.patterns import changed
+
+NOTEBOOK = "01_requires_grad"
+
+_flags = changed("flags", k=False, a=False, b=True, c=True, d=False, e=True)
+_leaf = changed("is_leaf", x=True, k=True, m=True, y=False, v=False, w=True)
+_grads = changed("grads", {"before": None, "x.grad": 24.0, "y.grad": None, "k.grad": None})
+_raises = changed("raises", A=True, B=True, C=False, D=True, E=False)
+
+WRONG = {
+    "tracked": {
+        "asked-for-ints": """
+def tracked(values):
+    return mg.tensor(values, requires_grad=True)
+""",
+        "not-asked": """
+def tracked(values):
+    return mg.tensor(values, dtype=mg.float32)
+""",
+        "asked-then-computed": """
+def tracked(values):
+    floats = [float(value) for value in values]
+    return mg.tensor(floats, requires_grad=True) * 1
+""",
+        "flag-for-tensor": """
+def tracked(values):
+    t = mg.tensor(values, dtype=mg.float32)
+    t.requires_grad = True
+    return t.requires_grad
+""",
+        "other-values": """
+def tracked(values):
+    return mg.tensor([1.0, 2.0], requires_grad=True)
+""",
+        "none": """
+def tracked(values):
+    t = mg.tensor(values, dtype=mg.float32, requires_grad=True)
+""",
+    },
+    "spread": {
+        "everything-tracked": _flags(a=True, d=True, k=True),
+        "only-who-asked": _flags(b=False, c=False, e=False),
+        "all-inputs-needed": _flags(b=False, c=False),
+        "one-step-only": _flags(c=False),
+        "spreads-back": _flags(k=True),
+        "wrong-d": _flags(d=True),
+    },
+    "leaves": {
+        "result-never-leaf": _leaf(m=False, w=False),
+        "leaf-means-tracked": _leaf(k=False, m=False),
+        "asked-so-leaf": _leaf(v=True),
+        "tracked-means-leaf": _leaf(y=True, v=True),
+        "asked-too-late": _leaf(w=False),
+    },
+    "before_after": {
+        "zero-before": _grads({"before": 0}),
+        "grad-before": _grads({"before": 24}),
+        "grad-on-the-way": _grads({"y.grad": 3}),
+        "constant-has-grad": _grads({"k.grad": 9.0}),
+        "constant-has-zero": _grads({"k.grad": 0}),
+        "one-path": _grads({"x.grad": 12}),
+        "value-not-slope": _grads({"x.grad": 36}),
+        "kind": _grads({"before": "nothing"}),
+    },
+    "which_raise": {
+        "ints-can-ask": _raises(A=False),
+        "numpy-connected": _raises(B=False),
+        "item-connected": _raises(D=False),
+        "item-refused": _raises(C=True),
+        "ints-refused": _raises(E=True),
+    },
+    "constants": {
+        "nothing-tracked": """
+x = mg.tensor(2.0)
+k = mg.tensor(5.0)
+with_constants = 3 * x + k
+""",
+        "asked-at-the-end": """
+x = mg.tensor(2.0)
+k = mg.tensor(5.0)
+with_constants = (3 * x + k).requires_grad_()
+""",
+        "constant-tracked": """
+x = mg.tensor(2.0, requires_grad=True)
+k = mg.tensor(5.0, requires_grad=True)
+with_constants = 3 * x + k
+""",
+        "other-order": """
+x = mg.tensor(2.0, requires_grad=True)
+k = mg.tensor(5.0)
+with_constants = 3 * (x + k)
+""",
+        "other-operations": """
+x = mg.tensor(2.0, requires_grad=True)
+k = mg.tensor(5.0)
+with_constants = 3 * x - k
+""",
+        "used-twice": """
+x = mg.tensor(2.0, requires_grad=True)
+with_constants = 3 * x + x
+""",
+    },
+    "slope": {
+        "value-not-slope": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    y.backward()
+    return y.item()
+""",
+        "nudged": """
+def slope(f, x):
+    step = 1e-4
+    high = f(mg.tensor(x + step, dtype=mg.float64))
+    low = f(mg.tensor(x - step, dtype=mg.float64))
+    return ((high - low) / (2 * step)).item()
+""",
+        "f-not-used": """
+def slope(f, x):
+    t = mg.tensor(float(x))
+    return ((2 * t + t ** 2) * t.exp()).item()
+""",
+        "never-asked": """
+def slope(f, x):
+    t = mg.tensor(float(x))
+    f(t).backward()
+    return t.grad
+""",
+        "asked-for-ints": """
+def slope(f, x):
+    t = mg.tensor(x, requires_grad=True)
+    f(t).backward()
+    return t.grad.item()
+""",
+        "returned-none": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    return f(t).backward()
+""",
+        "other-slope": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward()
+    f(t).backward()
+    return t.grad.item()
+""",
+    },
+    "squared_errors": {
+        "flag-at-the-end": """
+def squared_errors(w, data):
+    total = sum((w * value - 1.0) ** 2 for value in data)
+    return mg.tensor(total.item(), requires_grad=True)
+""",
+        "no-history": """
+def squared_errors(w, data):
+    total = 0.0
+    for value in data:
+        total = total + ((w * value - 1.0) ** 2).item()
+    return mg.tensor(total)
+""",
+        "plain-number": """
+def squared_errors(w, data):
+    total = 0.0
+    for value in data:
+        error = (w * value - 1.0) ** 2
+        total = total + error.item()
+    return total
+""",
+        "part-of-the-history": """
+def squared_errors(w, data):
+    total = 0.0
+    for value in data:
+        error = (w * value - 1.0) ** 2
+        total = getattr(total, "item", float)() + error
+    return total
+""",
+        "other-value": """
+def squared_errors(w, data):
+    for value in data:
+        total = (w * value - 1.0) ** 2
+    return total
+""",
+    },
+    "cut": {
+        "still-there": """
+def cut(w, x, b):
+    return w * x + b
+""",
+        "other-edge": """
+def cut(w, x, b):
+    return w.item() * x + b
+""",
+        "all-cut": """
+def cut(w, x, b):
+    return mg.tensor((w * x + b).item())
+""",
+        "cut-too-high": """
+def cut(w, x, b):
+    return (w * x).item() + b
+""",
+        "input-changed": """
+def cut(w, x, b):
+    x.requires_grad = False
+    return w * x + b
+""",
+        "other-value": """
+def cut(w, x, b):
+    return w + b
+""",
+        "type": """
+def cut(w, x, b):
+    return w.item() * x.item() + b.item()
+""",
+    },
+    "diamond": {
+        "two-leaves": """
+x = mg.tensor(2.0, requires_grad=True)
+also_x = mg.tensor(2.0, requires_grad=True)
+diamond = (x * 3) * also_x.exp()
+""",
+        "branch-lost": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = (x * 3) * mg.tensor(x.item()).exp()
+""",
+        "chain-not-diamond": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = (x * 3).exp() * 2
+""",
+        "other-root": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = (x * 3) + x.exp()
+""",
+        "nothing-tracked": """
+x = mg.tensor(2.0)
+diamond = (x * 3) * x.exp()
+""",
+        "other-operations": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = x * x
+""",
+    },
+}
+
+RIGHT = {
+    "tracked": [
+        """
+def tracked(values):
+    t = mg.tensor(values).float()
+    t.requires_grad = True
+    return t
+""",
+        """
+import numpy as np
+
+tracked = lambda values: mg.tensor(np.array(values) * 1.0).requires_grad_()
+""",
+        """
+def tracked(values):
+    return (mg.tensor(values) * 1.0).requires_grad_()
+""",
+    ],
+    "spread": [
+        """
+x = mg.tensor(2.0, requires_grad=True)
+k = mg.tensor(3.0)
+a, b, e = k * 5, x * k, x * x
+c, d = b + 1, a - k
+flags = {name: globals()[name].requires_grad for name in "kabcde"}
+""",
+        "flags = dict(e=True, d=False, c=True, b=True, a=False, k=False)",
+    ],
+    "leaves": [
+        'is_leaf = {name: name not in "yv" for name in "xkmyvw"}',
+        "import numpy as np\nis_leaf = dict(zip('xkmyvw', np.array([1, 1, 1, 0, 0, 1]) > 0))",
+    ],
+    "before_after": [
+        """
+x = mg.tensor(3.0, requires_grad=True)
+k = mg.tensor(4.0)
+y = k * x
+z = y * x
+before = x.grad
+z.backward()
+grads = {"before": before, "x.grad": x.grad.item(), "y.grad": None, "k.grad": k.grad}
+""",
+        'grads = {"x.grad": 24, "before": None, "y.grad": None, "k.grad": None}',
+    ],
+    "which_raise": [
+        'raises = {letter: letter in "ABD" for letter in "ABCDE"}',
+        """
+x = mg.tensor([1.0, 2.0], requires_grad=True)
+n = mg.tensor([3, 4])
+tries = {
+    "A": lambda: n.requires_grad_(),
+    "B": lambda: x.numpy(),
+    "C": lambda: x.sum().item(),
+    "D": lambda: mg.tensor(x.sum().item()).backward(),
+    "E": lambda: (x * n).sum().backward(),
+}
+raises = {}
+for letter, line in tries.items():
+    try:
+        line()
+        raises[letter] = False
+    except RuntimeError:
+        raises[letter] = True
+""",
+    ],
+    "constants": [
+        """
+p = mg.ones(2, 3).requires_grad_()
+with_constants = mg.tensor(7.0) + p * mg.tensor(2.0)
+""",
+        """
+p = mg.tensor(1.0, requires_grad=True)
+with_constants = p * 4 + 1
+""",
+    ],
+    "slope": [
+        """
+def slope(f, x):
+    t = mg.tensor([float(x)], requires_grad=True)
+    (dt,) = mg.autograd.grad(f(t), t)
+    return dt
+""",
+        """
+def slope(f, x):
+    t = mg.tensor(x).double().requires_grad_()
+    y = 2 * f(t)
+    y.backward()
+    return t.grad.item() / 2
+""",
+    ],
+    "squared_errors": [
+        """
+def squared_errors(w, data):
+    return sum((w * value - 1.0) ** 2 for value in data)
+""",
+        """
+def squared_errors(w, data):
+    errors = w * mg.tensor(data) - 1
+    return (errors * errors).sum()
+""",
+    ],
+    "cut": [
+        """
+def cut(w, x, b):
+    return b + x.detach() * w
+""",
+        """
+def cut(w, x, b):
+    with mg.no_grad():
+        same = x * 1
+    return w * same + b
+""",
+        """
+def cut(w, x, b):
+    return mg.tensor(x.item()) * w + b * 1.0
+""",
+    ],
+    "diamond": [
+        """
+p = mg.tensor([1.0, -1.0], requires_grad=True)
+diamond = mg.exp(p) * (7 * p)
+""",
+        """
+p = mg.ones(3).requires_grad_()
+k = mg.tensor([1.0, 2.0, 3.0])
+diamond = mg.mul(p * k, p.exp())
+""",
+    ],
+}

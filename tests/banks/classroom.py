@@ -1,0 +1,72 @@
+"""Runs a notebook's own cells in this process, with any answer in place of the solution."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import nbformat
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import CapturedIO, capture_output
+from traitlets.config import Config
+
+from exercises.checks import kit, notebook
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Classroom:
+    """One notebook and one IPython shell; each `check` starts from a clean namespace."""
+
+    def __init__(self, path: Path) -> None:
+        self.cells = [
+            cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
+        ]
+        self.setup = next(cell.source for cell in self.cells if cell.id == "setup")
+        self.shell = _shell()
+        self.empty = dict(self.shell.user_ns)
+        self.last: CapturedIO | None = None
+
+    @property
+    def exercises(self) -> list[str]:
+        """The names of the exercises, in order."""
+        return [cell.id.removeprefix("test-") for cell in self.cells if cell.id.startswith("test-")]
+
+    def source(self, id: str) -> str:
+        """The source of the cell with this id."""
+        return next(cell.source for cell in self.cells if cell.id == id)
+
+    def check(
+        self, exercise: str, answer: str, test: str = ""
+    ) -> tuple[kit.Verdict, Exception | None]:
+        """Run set-up, this answer and the test cell: the verdict, and what the test cell raised."""
+        kit.session.verdicts.clear()
+        self.shell.user_ns.clear()
+        self.shell.user_ns.update(self.empty)
+        self.run(self.setup)
+        self.run(answer)
+        error = self.run(test or self.source(f"test-{exercise}"))
+        (verdict,) = kit.session.verdicts.values()
+        return verdict, error
+
+    def run(self, source: str) -> Exception | None:
+        """Run one cell; what it showed is in `last`."""
+        with capture_output() as self.last:
+            result = self.shell.run_cell(source)
+        return result.error_before_exec or result.error_in_exec
+
+    @property
+    def card(self) -> dict[str, str]:
+        """The last card that was shown, by MIME type."""
+        return self.last.outputs[-1].data
+
+
+def _shell() -> InteractiveShell:
+    if not InteractiveShell.initialized():
+        config = Config()
+        config.HistoryManager.enabled = False
+        home = tempfile.mkdtemp(prefix="ipython-")
+        shell = InteractiveShell.instance(config=config, ipython_dir=home)
+        notebook.watch_cells(kit._chapters)
+        return shell
+    return InteractiveShell.instance()

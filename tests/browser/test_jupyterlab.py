@@ -1,0 +1,101 @@
+"""Chapters and exercises in a real JupyterLab, as a learner who has just cloned them sees them."""
+
+import importlib.util
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+
+REQUIRED = bool(os.environ.get("MINIGRAD_REQUIRE_BROWSER"))
+
+if importlib.util.find_spec("playwright") is None:
+    if REQUIRED:
+        raise ModuleNotFoundError("MINIGRAD_REQUIRE_BROWSER is set and playwright is not installed")
+    pytest.skip("playwright is not installed: no browser to drive", allow_module_level=True)
+
+import lab as jupyter
+
+if jupyter.CHROMIUM is None:
+    if REQUIRED:
+        raise FileNotFoundError("MINIGRAD_REQUIRE_BROWSER is set and there is no chromium on PATH")
+    pytest.skip("there is no chromium on PATH", allow_module_level=True)
+
+pytestmark = pytest.mark.browser
+
+LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
+CHAPTERS = sorted(path.name for path in (jupyter.ROOT / "notebooks").glob("*.ipynb"))
+EXERCISES = sorted(path.name for path in (jupyter.ROOT / "exercises").glob("*.ipynb"))
+NOTEBOOKS = [f"notebooks/{name}" for name in CHAPTERS] + [f"exercises/{name}" for name in EXERCISES]
+both_themes = pytest.mark.parametrize("theme", [LIGHT, DARK])
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("jupyterlab")
+    course = jupyter.copy_of_the_course(folder / "course")
+    with jupyter.browser_on(course, folder / "private") as lab:
+        lab.course = course
+        yield lab
+
+
+@pytest.fixture
+def screenshots(tmp_path):
+    return Path(os.environ.get("MINIGRAD_SCREENSHOTS") or tmp_path)
+
+
+def stored_graphs(path):
+    """How many pictures of graphs are stored in a notebook."""
+    cells = nbformat.read(path, as_version=4).cells
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    html = [output.get("data", {}).get("text/html", "") for output in outputs]
+    return sum(text.count('src="data:image/svg+xml') for text in html)
+
+
+def assert_on_screen(lab, count):
+    """There are `count` pictures, and each can be seen and has a text for who cannot see it."""
+    graphs = lab.graphs(expected=count)
+    assert len(graphs) == count
+    for graph in graphs:
+        assert min(graph["natural"]) > 0 and min(graph["client"]) > 0, graph
+        assert graph["seen"], f"covered or outside the window: {graph}"
+        assert graph["alt"], graph
+
+
+def short(path, theme):
+    return f"{Path(path).parts[0]}-{Path(path).stem}-{'dark' if theme == DARK else 'light'}"
+
+
+def test_there_is_something_to_look_at():
+    assert {"notebooks/00_start_here.ipynb", "notebooks/01_requires_grad.ipynb"} <= set(NOTEBOOKS)
+    assert "exercises/01_requires_grad.ipynb" in NOTEBOOKS
+
+
+@both_themes
+@pytest.mark.parametrize("path", [name for name in NOTEBOOKS if name.startswith("notebooks")])
+def test_a_fresh_clone_shows_its_graphs_before_anything_runs(lab, path, theme, screenshots):
+    stored = stored_graphs(jupyter.ROOT / path)
+    assert stored > 0
+    lab.open(path)
+    lab.use_theme(theme)
+    assert not all(lab.trusted()), "the notebook is trusted: this would show nothing new"
+    assert_on_screen(lab, stored)
+    lab.screenshots(screenshots, "untrusted-" + short(path, theme))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS)
+def test_run_all_reaches_the_end_and_draws_the_graphs(lab, path, screenshots):
+    lab.open(path)
+    lab.use_theme(LIGHT)
+    counts = lab.run_all()
+    assert counts == list(range(1, len(counts) + 1)), "Run All stopped early"
+    assert all(lab.trusted())
+    # Exercises are stored without outputs: their solutions' notebook is no measure either.
+    expected = stored_graphs(jupyter.ROOT / path) or len(lab.graphs(expected=1))
+    assert expected > 0
+    for theme in (LIGHT, DARK):
+        lab.use_theme(theme)
+        assert_on_screen(lab, expected)
+        lab.screenshots(screenshots, "run-" + short(path, theme))
+    lab.close_notebook()
+    assert stored_graphs(lab.course / path) == expected
