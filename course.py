@@ -47,12 +47,14 @@ class Environment:
         self.python = self.folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
         self.stamp = self.folder / "minigrad-installed"
         self.log = self.folder / "minigrad-install.log"
+        self.unfinished = self.folder / "minigrad-unfinished"
 
     def prepare(self):
         """Make whatever is not there yet; a complete environment costs one start of Python."""
         if self.is_complete():
             return
-        if not self.runs("import pip"):
+        # A pip that was killed may leave half a package, which it later takes for a whole one.
+        if self.unfinished.exists() or not self.runs("import pip"):
             self.make()
         self.install()
         self.ask_no_questions()
@@ -112,6 +114,7 @@ class Environment:
         """Install requirements.txt with pip, with a line of news every few seconds."""
         say("Installing the packages of the course (about 100 MB, a minute or two) ...")
         options = ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
+        self.unfinished.touch()
         with self.log.open("wb") as log:
             code = self.watch(
                 subprocess.Popen(
@@ -122,6 +125,7 @@ class Environment:
                     stderr=subprocess.STDOUT,
                 )
             )
+        self.unfinished.unlink()
         if code != 0:
             raise Problem(self.why_pip_failed())
 
@@ -203,6 +207,8 @@ def command_line(words):
 def open_course(options):
     """JupyterLab on the first chapter."""
     lab = ["-m", "jupyterlab", str(existing(FIRST_NOTEBOOK))]
+    # Else JupyterLab serves the folder of the notebook alone, and links to the exercises are dead.
+    lab.append("--ServerApp.root_dir={}".format(ROOT))
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         lab.append("--allow-root")
     return lab + options

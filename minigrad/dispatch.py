@@ -21,6 +21,7 @@ PyTorch counterparts: ``tools/autograd/derivatives.yaml`` and the code that it g
 
 import functools
 import inspect
+import textwrap
 import weakref
 from types import FunctionType
 
@@ -41,7 +42,7 @@ from .autograd.graph import (
     own_counter,
     stale_error,
 )
-from .messages import refuse
+from .messages import shapes_refused
 from .tensor import Tensor, wrap
 
 NUMBERS = (int, float, np.generic)
@@ -50,11 +51,14 @@ NUMBERS = (int, float, np.generic)
 class Row:
     """One table row, taken apart: which arguments are tensors, what each derivative mentions."""
 
-    def __init__(self, forward, function, rules, *, node, op_name, floating, view, constant, fits):
+    def __init__(
+        self, forward, function, /, *, node=None, name=None, floating=False, view=False, constant=(), fits=None,
+        shown=(), **rules,
+    ):  # fmt: skip
         self.forward, self.rules, self.floating, self.view = function or forward, rules, floating, view
         self.ufunc = function if isinstance(function, np.ufunc) else None
-        self.fits = len(rules) == 1 if fits is None else fits
         self.name = forward.__name__
+        self.op_name = name or self.name
         self.signature = inspect.signature(forward)
         self.parameters = list(self.signature.parameters)
         self.inputs = [p for p in self.parameters if p in rules or p in constant]
@@ -62,15 +66,13 @@ class Row:
         self.options = [p for p in self.parameters if p not in self.inputs]
         self.needs = {p: inspect.getfullargspec(rule).args for p, rule in rules.items()}
         self.many = any("grads" in names for names in self.needs.values())
-        self.op_name = op_name or self.name
+        self.fits = len(rules) == 1 if fits is None else fits
         # A dim or a shape costs nothing to keep; only the tensors that were operated on are freed.
-        self.kept = self.mentioned()
-        self.buffers = [field for field in self.kept if field == "result" or field in self.inputs]
-        self.plain = [field for field in self.kept if field not in self.buffers]
-        face = face_class(
-            node or camel(self.op_name) + "Backward0", self.op_name, self.saved_names(), tuple(self.plain)
-        )
-        self.kind = Kind(self.op_name, face, self.saved_names(), tuple(self.plain))
+        self.buffers = [field for field in self.mentioned() if field == "result" or field in self.inputs]
+        self.plain = [field for field in self.mentioned() if field not in self.buffers]
+        names, options = self.saved_names(), tuple(self.plain)
+        face = face_class(node or camel(self.op_name) + "Backward0", self.op_name, names, options, shown)
+        self.kind = Kind(self.op_name, face, names, options)
 
     def mentioned(self) -> list[str]:
         """What the derivatives mention besides the gradient, each once, in order of the forward's arguments."""
@@ -107,9 +109,10 @@ class RecordedOp(Face):
         return results[0] if len(results) == 1 else tuple(results)
 
 
-def face_class(name: str, op_name: str, saved_names: tuple = (), option_names: tuple = ()) -> type:
+def face_class(name: str, op_name: str, saved_names: tuple = (), option_names: tuple = (), shown=()) -> type:
     """The class of an operation's `grad_fn`, with a property `_saved_NAME` for each value that it keeps."""
-    shown = {f"_saved_{n}": _saved_property(i) for i, n in enumerate(saved_names) if n}
+    shown = {f"_saved_{n}": value for n, value in dict(shown).items()}
+    shown |= {f"_saved_{n}": _saved_property(i) for i, n in enumerate(saved_names) if n}
     shown |= {f"_saved_{n}": _option_property(i) for i, n in enumerate(option_names) if n[0] != "_"}
     return type(name, (RecordedOp,), {"__slots__": (), "op_name": op_name} | shown)
 
@@ -132,22 +135,19 @@ def camel(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
-def op(function=None, *, node=None, name=None, floating=False, view=False, constant=(), fits=None, shown=(), **rules):
-    """Make an operation of a forward on arrays. The keywords are its derivatives, one per input.
+def op(function=None, /, **details):
+    """Make an operation of a forward on arrays. The keywords are its derivatives, one per input; and:
 
-    A forward that is a NumPy function as it stands is given as `function`, and the body below it left empty.
-    `node` names the node where PyTorch's name is not NameBackward0, `name` the operation where the function's
-    name is not PyTorch's; `floating` operations turn integers into floats; `view` results share their input's memory; `constant` names inputs without a derivative;
-    `fits` says that each gradient has its input's shape and dtype, so that nothing needs to be summed or cast.
+    `function`: the forward, where it is a NumPy function as it stands (the body below is left empty);
+    `node`: the node's name, where it is not NameBackward0; `name`: the operation's, where it is not the function's;
+    `floating`: it turns integers into floats; `view`: the result shares its input's memory;
+    `constant`: names of inputs without a derivative; `shown`: what the node shows as ``_saved_...`` besides;
+    `fits`: each gradient has its input's shape and dtype, so that nothing needs to be summed or cast.
     """
 
     def decorate(forward):
-        row = Row(
-            forward, function, rules, node=node, op_name=name, floating=floating, view=view, constant=constant, fits=fits
-        )
-        for attribute, value in dict(shown).items():
-            setattr(row.kind.face, f"_saved_{attribute}", value)
-        space = {f"rule_{name}": rule for name, rule in rules.items()}
+        row = Row(forward, function, **details)
+        space = {f"rule_{name}": rule for name, rule in row.rules.items()}
         space |= {f"default_{p}": row.signature.parameters[p].default for p in row.options}
         space |= dict(_TOOLS, __name__=forward.__module__, forward=row.forward, row=row, kind=row.kind)
         operation = FunctionType(_unbuilt.__code__, space, row.name)
@@ -227,197 +227,187 @@ def record(result: Tensor, kind: Kind, edges: tuple, constants, options: tuple) 
     result._requires_grad, result._edge = True, node
 
 
-# -- the source that `@op` assembles -------------------------------------------------------------
-
-
-def _indent(text: str) -> str:
-    return "\n".join("    " + line for line in text.splitlines())
+# -- the source that is assembled ----------------------------------------------------------------
 
 
 def _operation_source(row: Row) -> str:
-    signature = ", ".join(
+    arrays = ", ".join(f"{p}_array" if p in row.inputs else p for p in row.parameters)
+    others = "".join(f" and {n}.__class__ is not Tensor" for n in row.inputs[1:])
+    operands = "".join(f"({n}, {n}_array, {n}_needs), " for n in row.inputs)
+    return f"""\
+def {row.name}({_signature(row)}):
+    if {row.inputs[0]}.__class__ is ndarray{others}:
+        return forward({", ".join(row.parameters)})  # a derivative that runs on arrays
+{_block(_unwrap_source(row))}
+    else:
+        operands = unwrap(row, ({", ".join(row.inputs)},))
+        if operands is None:
+            return forward({", ".join(row.parameters)})
+        {operands}= operands
+        same = False
+    try:
+        out = forward({arrays})
+    except ValueError as error:
+        raise shapes_refused(row.op_name, error, {", ".join(n + "_array" for n in row.inputs)}) from None
+{_block(_many_source(row) if row.many else _result_source(row))}
+"""
+
+
+def _block(source: str, depth: int = 1) -> str:
+    return textwrap.indent(source.strip("\n"), "    " * depth)
+
+
+def _signature(row: Row) -> str:
+    return ", ".join(
         f"{p}=default_{p}" if p in row.options and parameter.default is not parameter.empty else p
         for p, parameter in row.signature.parameters.items()
     )
-    plain = ", ".join(row.parameters)
-    arrays = ", ".join(f"{p}_array" if p in row.inputs else p for p in row.parameters)
-    triples = ", ".join(f"({n}, {n}_array, {n}_needs)" for n in row.inputs)
-    lines = [
-        f"def {row.name}({signature}):",
-        *_indent(_unwrap_source(row)).splitlines(),
-        "    else:",
-        f"        operands = unwrap(row, ({', '.join(row.inputs)},))",
-        "        if operands is None:",
-        f"            return forward({plain})",
-        f"        {triples}, = operands",
-        "        same = False",
-        "    try:",
-        f"        out = forward({arrays})",
-        "    except ValueError as error:",
-        f"        raise explain(row, error, {', '.join(n + '_array' for n in row.inputs)}) from None",
-        *_indent(_record_source(row)).splitlines(),
-    ]
-    return "\n".join(lines)
 
 
 def _unwrap_source(row: Row) -> str:
-    """The quick way in: every input a Tensor, or a floating Tensor and a Python number."""
-    names = row.inputs
-    raw = " and ".join(f"{n}.__class__ is not Tensor" for n in names[1:])
-    lines = [f"if {names[0]}.__class__ is ndarray{raw and ' and ' + raw}:"]
-    lines += [f"    return forward({', '.join(row.parameters)})  # a derivative that runs on arrays"]
-    lines += ["if " + " and ".join(f"{n}.__class__ is Tensor" for n in names) + ":"]
+    """The quick ways in: every input a Tensor; or a floating Tensor and a Python number."""
+    names, arrays = row.inputs, ", ".join(f"{n}_array" for n in row.inputs)
+    lines = ["if " + " and ".join(f"{n}.__class__ is Tensor" for n in names) + ":"]
     lines += [f"    {n}_array = {n}._array; {n}_needs = {n}._requires_grad" for n in names]
-    arrays = ", ".join(f"{n}_array" for n in names)
     if len(names) == 2:
-        lines += [
-            f"    same = {names[0]}._dtype is {names[1]}._dtype",
-            f"    if not same: {arrays} = meet(row, {arrays})",
-        ]
+        lines += [f"    same = {names[0]}._dtype is {names[1]}._dtype"]
+        lines += [f"    if not same: {arrays} = meet(row, {arrays})"]
     elif len(names) > 2:
         lines += [f"    {arrays} = meet(row, {arrays})"]
     if row.floating:
-        untracked = " or ".join(f"{n}_needs" for n in names)
-        lines += [
-            f"    if not ({untracked}) and {names[0]}._dtype.kind != 'f':",
-            f"        {arrays}, = meet(row, {arrays})",
-        ]
+        needed = " or ".join(f"{n}_needs" for n in names)
+        lines += [f"    if not ({needed}) and {names[0]}._dtype.kind != 'f': {arrays}, = meet(row, {arrays})"]
     if len(names) == 2:
-        first, second = names
+        a, b = names
         lines += [
-            f"elif ({second}.__class__ is float or {second}.__class__ is int) "
-            f"and {first}.__class__ is Tensor and {first}._dtype.kind == 'f':",
-            f"    {first}_array = {first}._array; {first}_needs = {first}._requires_grad",
-            f"    {second}_array = {second}; {second}_needs = same = False",
+            f"elif ({b}.__class__ is float or {b}.__class__ is int) and {a}.__class__ is Tensor "
+            f"and {a}._dtype.kind == 'f':",
+            f"    {a}_array = {a}._array; {a}_needs = {a}._requires_grad",
+            f"    {b}_array = {b}; {b}_needs = same = False",
         ]
     return "\n".join(lines)
 
 
-def _record_source(row: Row) -> str:
-    wanted = " or ".join(f"{n}_needs" for n in row.tracked)
-    lines = []
-    if not row.many:
-        lines += ["if out.__class__ is not ndarray:  # NumPy gives scalars for 0-d", "    out = asarray(out)"]
-        lines += ["result = new(Tensor)", "result._array = out", "dtype = result._dtype = out.dtype"]
-        lines += _alias_lines(row)
+def _result_source(row: Row) -> str:
+    share = f"alias(result, {row.inputs[0]})" if row.view else "result._counter = FRESH; result._meta = None"
+    untracked = "result._requires_grad = False; result._edge = None"
+    start = f"""
+if out.__class__ is not ndarray: out = asarray(out)  # NumPy gives scalars for 0-d
+result = new(Tensor)
+result._array = out
+dtype = result._dtype = out.dtype
+{share}
+"""
     if not row.rules:
-        return "\n".join([*lines, "result._requires_grad = False", "result._edge = None", "return result"])
-    lines += [
-        f"if ({wanted}) and (not switched_off or mode.state > 0):",
-        "    node = Record()",
-        "    node.kind = kind",
-        "    node.order = next(op_order)",
-        f"    node.edges = ({' '.join(_edge(n) for n in row.tracked)})",
-        "    node.pending = node.extra = node.face = None",
-        f"    node.constants = {_constants(row)}",
+        return f"{start}{untracked}\nreturn result"
+    return f"""{start}\
+if ({_any_needs(row)}) and (not switched_off or mode.state > 0):
+{_block(_node_source(row))}
+{_block(_shape_source(row))}
+    node.dtype = dtype
+    result._requires_grad = True
+    result._edge = node
+else:
+    {untracked}
+return result
+"""
+
+
+def _many_source(row: Row) -> str:
+    return f"""
+if ({_any_needs(row)}) and (not switched_off or mode.state > 0):
+{_block(_node_source(row))}
+    return outputs_of(node, out, {row.inputs[0]}, {row.view})
+return outputs_of(None, out, {row.inputs[0]}, {row.view})
+"""
+
+
+def _any_needs(row: Row) -> str:
+    return " or ".join(f"{n}_needs" for n in row.tracked)
+
+
+def _node_source(row: Row) -> str:
+    edges = " ".join(f"({n}._edge or gradient_edge({n})) if {n}_needs else None," for n in row.tracked)
+    each = ", ".join(f"None if {n}_needs else constant({n})" for n in row.tracked)
+    all_needed = " and ".join(f"{n}_needs" for n in row.tracked)
+    lines = [
+        "node = Record()",
+        "node.kind = kind; node.order = next(op_order)",
+        f"node.edges = ({edges})",
+        "node.pending = node.extra = node.face = None",
+        f"node.constants = {'None' if len(row.tracked) == 1 else f'None if {all_needed} else ({each})'}",
     ]
     if "result" in row.buffers:
-        lines += ["    counter = result._counter = [0]"]
-    lines += [f"    node.saved = ({' '.join(_saved(row, field) for field in row.buffers)})"]
+        lines += ["counter = result._counter = [0]"]
+    lines += [f"node.saved = ({' '.join(_saved(row, field) for field in row.buffers)})"]
     if row.plain:
-        lines += [f"    node.options = ({' '.join(_saved(row, field) for field in row.plain)})"]
-    if row.many:
-        source = row.inputs[0]
-        return "\n".join([*lines, f"    return outputs_of(node, out, {source}, {row.view})"]) + (
-            f"\nreturn outputs_of(None, out, {source}, {row.view})"
-        )
-    lines += [
-        *_indent(_shape_source(row)).splitlines(),
-        "    node.dtype = dtype",
-        "    result._requires_grad = True",
-        "    result._edge = node",
-        "else:",
-        "    result._requires_grad = False",
-        "    result._edge = None",
-        "return result",
-    ]
+        lines += [f"node.options = ({' '.join(_saved(row, field) for field in row.plain)})"]
     return "\n".join(lines)
+
+
+def _saved(row: Row, field: str) -> str:
+    """What a node keeps of a field: a tensor with its version, but only if a derivative that is needed mentions it."""
+    if field == "result":
+        return "out, counter, 0,"
+    if field.endswith("_shape"):
+        return f"{field.removesuffix('_shape')}_array.shape,"
+    if field not in row.inputs:
+        return f"{field},"
+    users = [f"{n}_needs" for n, names in row.needs.items() if field in names]
+    value = field if len(users) == len(row.tracked) else f"{field} if {' or '.join(users)} else None"
+    return f"{value}, {field}._counter[0] if {field}.__class__ is Tensor else 0,"
 
 
 def _shape_source(row: Row) -> str:
     """Note the result's shape, and whether a gradient of that shape fits the inputs as it is."""
     if len(row.inputs) != 2:
-        return f"node.shape = out.shape\nnode.fits = {row.fits}"
-    return "\n".join(
-        [
-            "if same:",
-            f"    shape = {row.inputs[0]}_array.shape",
-            f"    fits = node.fits = shape == {row.inputs[1]}_array.shape",
-            "    node.shape = shape if fits else out.shape",
-            "else:",
-            "    node.shape = out.shape; node.fits = False",
-        ]
-        if row.ufunc
-        else [f"node.shape = out.shape; node.fits = same and {row.fits}"]
-    )
-
-
-def _alias_lines(row: Row) -> list[str]:
-    if not row.view:
-        return ["result._counter = FRESH", "result._meta = None"]
-    source = row.inputs[0]
-    return [f"alias(result, {source})"]
-
-
-def _edge(name: str) -> str:
-    return f"({name}._edge or gradient_edge({name})) if {name}_needs else None,"
-
-
-def _constants(row: Row) -> str:
-    if len(row.tracked) == 1:
-        return "None"
-    all_needed = " and ".join(f"{n}_needs" for n in row.tracked)
-    each = ", ".join(f"None if {n}_needs else constant({n})" for n in row.tracked)
-    return f"None if {all_needed} else ({each})"
-
-
-def _saved(row: Row, field: str) -> str:
-    if field == "result":
-        return "out, counter, 0,"
-    if field in row.inputs:
-        users = [f"{n}_needs" for n, names in row.needs.items() if field in names]
-        everyone = len(users) == len(row.tracked)
-        value = field if everyone else f"{field} if {' or '.join(users)} else None"
-        return f"{value}, {field}._counter[0] if {field}.__class__ is Tensor else 0,"
-    if field.endswith("_shape"):
-        return f"{field.removesuffix('_shape')}_array.shape,"
-    return f"{field},"
+        return f"node.shape = out.shape; node.fits = {row.fits}"
+    if not row.ufunc:
+        return f"node.shape = out.shape; node.fits = same and {row.fits}"
+    return f"""
+if same:
+    shape = {row.inputs[0]}_array.shape
+    fits = node.fits = shape == {row.inputs[1]}_array.shape
+    node.shape = shape if fits else out.shape
+else:
+    node.shape = out.shape; node.fits = False
+"""
 
 
 def _vjp_source(row: Row, kind: str) -> str:
     """`vjp` (arrays) or `vjp_recorded` (Tensors): check the versions, unpack, apply the derivatives."""
-    gradient = "grads" if row.many else "grad"
-    lines = [f"def {kind}(node, {gradient}, edges):"]
+    lines = []
     if row.buffers:
-        lines += ["    saved = node.saved", "    if saved is None:", "        raise freed_error()"]
-        lines += [f"    {' '.join(_unpack_names(field) for field in row.buffers)} = saved"]
+        unpacked = " ".join(
+            "result, counter, result_version," if field == "result" else f"{field}, {field}_version,"
+            for field in row.buffers
+        )
+        lines += ["saved = node.saved", "if saved is None: raise freed_error()", f"{unpacked} = saved"]
     if row.plain:
-        lines += [f"    {' '.join(field + ',' for field in row.plain)} = node.options"]
-    for field in row.buffers:
-        if field == "result":
-            lines += [
-                "    if counter[0] != result_version:",
-                "        raise stale_error(node, 'result', counter[0], result_version)",
-            ]
-            lines += ["    result = kind.face.rebuild(node, result, counter)"] if kind != "vjp" else []
-        else:
-            lines += [
-                f"    if {field}.__class__ is Tensor:",
-                f"        if {field}._counter[0] != {field}_version:",
-                f"            raise stale_error(node, '{field}', {field}._counter[0], {field}_version)",
-            ]
-            lines += [f"        {field} = {field}._array"] if kind == "vjp" else []
+        lines += [f"{' '.join(field + ',' for field in row.plain)} = node.options"]
+    lines += [_check_source(field, raw=kind == "vjp").strip() for field in row.buffers]
     if row.many:
-        lines += [f"    grads = filled(node, grads, {kind == 'vjp'})"]
-    calls = []
-    for position, name in enumerate(row.tracked):
-        call = f"rule_{name}({', '.join(row.needs[name])})"
-        calls.append(call if len(row.tracked) == 1 else f"None if edges[{position}] is None else {call}")
-    return "\n".join([*lines, f"    return ({', '.join(calls)},)"])
+        lines += [f"grads = filled(node, grads, {kind == 'vjp'})"]
+    calls = [f"rule_{name}({', '.join(row.needs[name])})" for name in row.tracked]
+    if len(calls) > 1:
+        calls = [f"None if edges[{i}] is None else {call}" for i, call in enumerate(calls)]
+    lines += [f"return ({', '.join(calls)},)"]
+    return f"def {kind}(node, {'grads' if row.many else 'grad'}, edges):\n" + _block("\n".join(lines))
 
 
-def _unpack_names(field: str) -> str:
-    return "result, counter, result_version," if field == "result" else f"{field}, {field}_version,"
+def _check_source(field: str, raw: bool) -> str:
+    if field == "result":
+        rebuild = "" if raw else "result = kind.face.rebuild(node, result, counter)"
+        return f"""
+if counter[0] != result_version: raise stale_error(node, 'result', counter[0], result_version)
+{rebuild}
+"""
+    return f"""
+if {field}.__class__ is Tensor:
+    if {field}._counter[0] != {field}_version:
+        raise stale_error(node, '{field}', {field}._counter[0], {field}_version)
+{f"    {field} = {field}._array" if raw else ""}
+"""
 
 
 # -- the slower ways in, and tools of the assembled source ---------------------------------------
@@ -433,10 +423,7 @@ def unwrap(row: Row, operands: tuple):
             return None
     operands = [_operand(row, position, o) for position, o in enumerate(operands)]
     arrays = meet(row, *(o._array if isinstance(o, Tensor) else o for o in operands))
-    return [
-        (o, array, isinstance(o, Tensor) and o._requires_grad)
-        for o, array in zip(operands, arrays, strict=True)
-    ]
+    return [(o, array, isinstance(o, Tensor) and o._requires_grad) for o, array in zip(operands, arrays, strict=True)]
 
 
 def _operand(row: Row, position: int, operand):
@@ -500,37 +487,6 @@ def filled(node: Record, grads: dict, raw: bool) -> list:
     return [grads[i] if i in grads else blank(shape) for i, shape in enumerate(node.shape)]
 
 
-def explain(row: Row, error: ValueError, *arrays) -> Exception:
-    """PyTorch's sentence for shapes that do not fit, in place of NumPy's."""
-    shapes = [list(np.shape(a)) for a in arrays]
-    a, b = shapes if len(shapes) == 2 else ((), ())
-    sentence = str(error)
-    if row.op_name == "mm":
-        sentence = f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})"
-    elif row.op_name == "mv":
-        sentence = f"size mismatch, got input ({a[0]}), mat ({a[0]}x{a[1]}), vec ({b[0]})"
-    elif row.op_name == "dot":
-        sentence = (
-            f"inconsistent tensor size, expected tensor {a} and src {b} to have the same number of elements, "
-            f"but got {a[0]} and {b[0]} elements respectively"
-        )
-    elif "broadcast" in sentence:
-        sentence = _broadcast_sentence(a, b)
-    got = " and ".join(str(tuple(shape)) for shape in shapes)
-    return refuse(RuntimeError, sentence, f"{row.op_name}() got shapes that do not go together: {got}.")
-
-
-def _broadcast_sentence(a: list, b: list) -> str:
-    for back in range(1, min(len(a), len(b)) + 1):
-        if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
-            return (
-                f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) at "
-                f"non-singleton dimension {max(len(a), len(b)) - back}"
-            )
-    shape = list(np.broadcast_shapes(tuple(a), tuple(b)))  # they fit: it is the output that is too small
-    return f"output with shape {a} doesn't match the broadcast shape {shape}"
-
-
 _TOOLS = {
     "FRESH": FRESH,
     "Record": Record,
@@ -538,7 +494,6 @@ _TOOLS = {
     "alias": alias,
     "asarray": np.asarray,
     "constant": constant,
-    "explain": explain,
     "filled": filled,
     "freed_error": freed_error,
     "gradient_edge": gradient_edge,
@@ -550,6 +505,7 @@ _TOOLS = {
     "op_order": op_order,
     "switched_off": switched_off,
     "outputs_of": outputs_of,
+    "shapes_refused": shapes_refused,
     "stale_error": stale_error,
     "unwrap": unwrap,
 }

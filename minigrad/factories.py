@@ -11,7 +11,11 @@ def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
     """Wrap a fresh array; integers cannot require gradients."""
     tensor = wrap(np.asarray(array))
     if requires_grad and array.dtype.kind != "f":
-        raise refuse(RuntimeError, "Only Tensors of floating point and complex dtype can require gradients", INTEGERS)
+        raise refuse(
+            RuntimeError,
+            "Only Tensors of floating point and complex dtype can require gradients",
+            INTEGERS,
+        )
     tensor._requires_grad = bool(requires_grad)
     return tensor
 
@@ -32,13 +36,24 @@ def _array_of(data, dtype) -> np.ndarray:
         data = data._array
     plain = not isinstance(data, (np.ndarray, np.generic))
     try:
-        array = np.array([[float(e) if isinstance(e, Tensor) else e for e in r] if isinstance(r, (list, tuple)) else
-                          r.item() if isinstance(r, Tensor) else r for r in data]
-                         if isinstance(data, (list, tuple)) else data)
+        array = np.array(
+            [
+                [float(e) if isinstance(e, Tensor) else e for e in r]
+                if isinstance(r, (list, tuple))
+                else r.item()
+                if isinstance(r, Tensor)
+                else r
+                for r in data
+            ]
+            if isinstance(data, (list, tuple))
+            else data
+        )
     except ValueError:
         raise ValueError("expected sequences of equal length at every dimension") from None
     if array.dtype == object or array.dtype.kind not in "biuf":
-        raise TypeError(f"minigrad: a tensor holds numbers; cannot make one of {type(data).__name__} with these elements.")
+        raise TypeError(
+            f"minigrad: a tensor holds numbers; cannot make one of {type(data).__name__} with these elements."
+        )
     if dtype is not None:
         return array.astype(dtype.numpy)
     if plain and array.dtype.kind == "f":

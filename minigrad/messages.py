@@ -4,6 +4,8 @@ The sentence is the exception's text, word for word, so that a search engine fin
 already wrote. The advice is a note on the exception (PEP 678): Python and Jupyter print it below.
 """
 
+import numpy as np
+
 
 def refuse(kind: type[Exception], sentence: str, advice: str) -> Exception:
     """Build the exception for a misuse; the caller raises it.
@@ -65,7 +67,48 @@ GRAD_OF_OTHER_DTYPE = (
 )
 
 # What PyTorch calls the types in the sentence above.
-C_NAMES = {"int64": "long int", "float64": "double", "float32": "float", "int32": "int", "bool": "bool"}
+C_NAMES = {
+    "int64": "long int",
+    "float64": "double",
+    "float32": "float",
+    "int32": "int",
+    "bool": "bool",
+}
 
 # Advice, where several sentences share it.
 INTEGERS = "a derivative needs values that can move a little; write 2. instead of 2, or convert with .float()."
+
+
+def shapes_refused(op_name: str, error: ValueError, *arrays) -> Exception:
+    """PyTorch's sentence for operands whose shapes do not go together, in place of NumPy's.
+
+    >>> print(shapes_refused("mm", ValueError("not aligned"), np.ones((2, 3)), np.ones((2, 3))))
+    mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)
+    """
+    shapes = [list(np.shape(a)) for a in arrays]
+    a, b = shapes if len(shapes) == 2 else ([], [])
+    sentence = str(error)
+    if op_name == "mm":
+        sentence = f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})"
+    elif op_name == "mv":
+        sentence = f"size mismatch, got input ({a[0]}), mat ({a[0]}x{a[1]}), vec ({b[0]})"
+    elif op_name == "dot":
+        sentence = (
+            f"inconsistent tensor size, expected tensor {a} and src {b} to have the same number of elements, "
+            f"but got {a[0]} and {b[0]} elements respectively"
+        )
+    elif "broadcast" in sentence:
+        sentence = _broadcast_sentence(a, b)
+    got = " and ".join(str(tuple(shape)) for shape in shapes)
+    return refuse(RuntimeError, sentence, f"{op_name}() got shapes that do not go together: {got}.")
+
+
+def _broadcast_sentence(a: list, b: list) -> str:
+    for back in range(1, min(len(a), len(b)) + 1):
+        if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
+            return (
+                f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) at "
+                f"non-singleton dimension {max(len(a), len(b)) - back}"
+            )
+    shape = list(np.broadcast_shapes(tuple(a), tuple(b)))  # they fit: it is the output that is too small
+    return f"output with shape {a} doesn't match the broadcast shape {shape}"

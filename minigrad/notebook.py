@@ -4,8 +4,8 @@
     z.backward()
     z.backward()
 
-prints ``RuntimeError: Trying to backward through the graph a second time ...``. The cell fails, with
-one sentence, if nothing is raised or something else.
+prints ``RuntimeError: Trying to backward through the graph a second time ...``. The cell fails,
+with one sentence, if nothing is raised or something else.
 """
 
 import ast
@@ -26,9 +26,7 @@ def register() -> None:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is not None:
-        shell.register_magic_function(
-            lambda line, cell: expect(shell, line, cell), "cell", "expect"
-        )
+        shell.register_magic_function(lambda line, cell: expect(shell, line, cell), "cell", "expect")
 
 
 def expect(shell, line: str, cell: str) -> None:
@@ -95,7 +93,7 @@ def _run(shell, cell: str) -> None:
 
 
 def _line_of(error: BaseException) -> str:
-    """`line 3 ` for the line of the whole cell in which the error came up; "" where there is none."""
+    """`line 3 ` for the line of the cell in which the error came up; "" where there is none."""
     line = error.lineno if isinstance(error, SyntaxError) else None
     trace = error.__traceback__ if line is None else None
     while trace is not None:

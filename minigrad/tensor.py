@@ -13,8 +13,15 @@ import numpy as np
 
 from . import dtypes
 from .autograd.graph import FRESH, AutogradMeta, RemovableHandle, own_counter, pair_of
-from .autograd.grad_mode import mode
-from .messages import C_NAMES, DEEPCOPY, FLAG_OF_NON_LEAF, GRAD_OF_OTHER_DTYPE, INTEGERS, NON_LEAF_GRAD, refuse
+from .messages import (
+    C_NAMES,
+    DEEPCOPY,
+    FLAG_OF_NON_LEAF,
+    GRAD_OF_OTHER_DTYPE,
+    INTEGERS,
+    NON_LEAF_GRAD,
+    refuse,
+)
 
 
 class Size(tuple):
@@ -65,26 +72,33 @@ class Tensor:
 
     @property
     def shape(self) -> Size:
+        """The length of each dimension."""
         return Size(self._array.shape)
 
     @property
     def dtype(self) -> dtypes.dtype:
+        """The type of the elements."""
         return dtypes._known[self._dtype]
 
     @property
     def ndim(self) -> int:
+        """The number of dimensions."""
         return self._array.ndim
 
     def dim(self) -> int:
+        """The number of dimensions."""
         return self._array.ndim
 
     def numel(self) -> int:
+        """The number of elements."""
         return self._array.size
 
     def size(self, dim: int | None = None):
+        """The shape, or the length of one dimension."""
         return self.shape if dim is None else self._array.shape[dim]
 
     def is_floating_point(self) -> bool:
+        """Whether the elements are floats, which only can require gradients."""
         return self._array.dtype.kind == "f"
 
     def __len__(self):
@@ -106,6 +120,7 @@ class Tensor:
 
     @property
     def output_nr(self) -> int:
+        """Which of its node's outputs this tensor is."""
         return 0 if self._meta is None else self._meta.output_nr
 
     @property
@@ -128,7 +143,11 @@ class Tensor:
 
     def _set_requires_grad(self, flag: bool, sentence: str) -> None:
         if self._edge is not None and not flag:
-            raise refuse(RuntimeError, FLAG_OF_NON_LEAF, "only a leaf has a flag of its own; detach() makes one.")
+            raise refuse(
+                RuntimeError,
+                FLAG_OF_NON_LEAF,
+                "only a leaf has a flag of its own; detach() makes one.",
+            )
         if flag and self._array.dtype.kind != "f":
             raise refuse(RuntimeError, sentence, INTEGERS)
         self._requires_grad = bool(flag)
@@ -169,11 +188,19 @@ class Tensor:
                 "a gradient has one entry per entry of its tensor.",
             )
         if new._dtype is not self._dtype:
-            kinds = (C_NAMES.get(new.dtype.name, new.dtype.name), self.dtype.tensor_type.removesuffix("Tensor"))
-            raise refuse(RuntimeError, GRAD_OF_OTHER_DTYPE % kinds, "convert it to the tensor's own dtype with .to().")
+            kinds = (
+                C_NAMES.get(new.dtype.name, new.dtype.name),
+                self.dtype.tensor_type.removesuffix("Tensor"),
+            )
+            raise refuse(
+                RuntimeError,
+                GRAD_OF_OTHER_DTYPE % kinds,
+                "convert it to the tensor's own dtype with .to().",
+            )
 
     @property
     def retains_grad(self) -> bool:
+        """Whether retain_grad() was called on this non-leaf."""
         return self._meta is not None and self._meta.retains_grad
 
     def retain_grad(self) -> None:
@@ -225,7 +252,9 @@ class Tensor:
     def data(self, new: "Tensor"):
         if not isinstance(new, Tensor):
             raise refuse(
-                TypeError, f"Variable data has to be a tensor, but got {type(new).__name__}", "give a Tensor."
+                TypeError,
+                f"Variable data has to be a tensor, but got {type(new).__name__}",
+                "give a Tensor.",
             )
         if self._requires_grad and new._array.dtype.kind != "f":
             raise refuse(
@@ -252,6 +281,7 @@ class Tensor:
         return array if dtype is None else array.astype(dtype)
 
     def tolist(self):
+        """The values as nested lists of Python numbers."""
         return self._array.tolist()
 
     def item(self):

@@ -219,9 +219,7 @@ CASES = {
     ),
     "gradient of another shape": lambda m: (leaf(m) * 2).backward(m.ones(2)),
     "0-d gradient of one element": lambda m: (leaf(m, 1) * 2).backward(m.tensor(1.0)),
-    "too few gradients": lambda m: m.autograd.backward(
-        [leaf(m).sum(), leaf(m).sum()], [m.tensor(1.0)]
-    ),
+    "too few gradients": lambda m: m.autograd.backward([leaf(m).sum(), leaf(m).sum()], [m.tensor(1.0)]),
     "gradient is a float": lambda m: (leaf(m, 1) * 2).backward(1.0),
     "backward of no inputs": lambda m: leaf(m).sum().backward(inputs=[]),
     "grad of no inputs": lambda m: m.autograd.grad(leaf(m).sum(), []),
@@ -270,9 +268,7 @@ CASES = {
     "Function: no backward": no_backward,
     "Function: saves a number": saves_a_number,
     "Function: once, twice": once_twice,
-    "gradcheck without requires_grad": lambda m: m.autograd.gradcheck(
-        lambda x: x, (m.rand(3, dtype=m.double),)
-    ),
+    "gradcheck without requires_grad": lambda m: m.autograd.gradcheck(lambda x: x, (m.rand(3, dtype=m.double),)),
     "gradcheck finds a wrong slope": wrong_slope,
     "gradcheck finds a constant added": not_multiplied,
     "gradcheck of a cut graph": constant_output,

@@ -110,9 +110,7 @@ def function_of(m, expression: str):
 
 def leaves(m, expression: str) -> list:
     """Fresh float64 leaves for an expression's inputs."""
-    return [
-        m.tensor(INPUTS[name], dtype=m.float64, requires_grad=True) for name in names_in(expression)
-    ]
+    return [m.tensor(INPUTS[name], dtype=m.float64, requires_grad=True) for name in names_in(expression)]
 
 
 def report(m, expression: str) -> dict:
@@ -123,11 +121,7 @@ def report(m, expression: str) -> dict:
     saved = sorted(n for n in dir(node) if n.startswith("_saved_"))
     first = m.autograd.grad(out.sum(), inputs, create_graph=True)
     total = sum((g * g).sum() for g in first)
-    second = (
-        m.autograd.grad(total, inputs, allow_unused=True)
-        if total.requires_grad
-        else [None] * len(inputs)
-    )
+    second = m.autograd.grad(total, inputs, allow_unused=True) if total.requires_grad else [None] * len(inputs)
     return {
         "node": type(node).__name__,
         "saved": saved,

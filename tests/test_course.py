@@ -129,6 +129,7 @@ def test_no_command_opens_the_first_notebook(ready):
     printed = run(ready, "--no-browser", "--port", "9999").stdout
     assert "00_start_here.ipynb" in printed
     assert "'--no-browser', '--port', '9999'" in printed
+    assert f"--ServerApp.root_dir={ready}" in printed
 
 
 def test_exercises_are_generated_in_the_environment(ready):
@@ -209,7 +210,8 @@ def test_no_network_is_one_sentence_and_the_next_run_mends_it(scratch):
     result = run(scratch, "test", **pip_asks(unreachable_index()))
     assert_one_sentence(result, "cannot reach the Python package index")
     (scratch / "requirements.txt").write_text("", encoding="utf-8")
-    assert run(scratch, "test").returncode == 0
+    mended = run(scratch, "test")
+    assert mended.returncode == 0, mended.stderr
 
 
 def test_a_package_that_is_not_there_is_named(scratch):
@@ -240,4 +242,7 @@ def test_ctrl_c_while_installing_is_one_line_and_the_next_run_mends_it(scratch):
     assert errors == ""
     assert printed.splitlines()[-1] == "Stopped: run the same line again to go on."
     (scratch / "requirements.txt").write_text("", encoding="utf-8")
-    assert run(scratch, "test").returncode == 0
+    mended = run(scratch, "test")
+    assert mended.returncode == 0, mended.stderr
+    # Afresh: a pip that was stopped may have left half a package.
+    assert "Making a virtual environment" in mended.stdout

@@ -11,6 +11,7 @@ import nbformat
 import pytest
 
 from exercises import generate
+from exercises.checks import ch01
 
 ROOT = Path(__file__).resolve().parents[1]
 SOLUTIONS = sorted((ROOT / "solutions").glob("[0-9][0-9]_*.ipynb"))
@@ -59,8 +60,6 @@ def test_cells_carry_nbgraders_metadata(solution):
 
 
 def test_points_agree_with_the_checks():
-    from exercises.checks import ch01
-
     cells = nbformat.read(ROOT / "solutions" / "01_requires_grad.ipynb", as_version=4).cells
     points = {
         cell.metadata.nbgrader.grade_id.removeprefix("test-"): cell.metadata.nbgrader.points
@@ -70,29 +69,51 @@ def test_points_agree_with_the_checks():
     assert points == {one.name: one.points for one in ch01.chapter.exercises.values()}
 
 
-def run_notebook(path, **environment):
-    """Execute a notebook in a real kernel; the outputs of its code cells, by cell id."""
+def run_notebook(path, tmp_path, answers=None, **environment):
+    """Execute a notebook in a kernel of its own; the outputs of its code cells, by cell id."""
     from nbclient import NotebookClient
 
-    notebook = nbformat.read(path, as_version=4)
+    notebook = answered(nbformat.read(path, as_version=4), answers or {})
     clean = {key: value for key, value in os.environ.items() if key != "PYTEST_VERSION"}
+    clean |= {"MINIGRAD_PROGRESS": str(tmp_path / "progress.json")} | environment
     NotebookClient(
         notebook,
         timeout=120,
         kernel_name="python3",
+        allow_errors="PYTEST_VERSION" in clean,
         resources={"metadata": {"path": str(path.parent)}},
-    ).execute(env=clean | environment)
+    ).execute(env=clean)
     return {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
 
 
+def answered(notebook, answers):
+    """A copy of a notebook with these sources in the cells of these ids."""
+    changed = copy.deepcopy(notebook)
+    for cell in changed.cells:
+        cell.source = answers.get(cell.id, cell.source)
+    return changed
+
+
 @by_notebook
-def test_run_all_on_an_untouched_exercise_reaches_the_end(solution, tmp_path):
-    outputs = run_notebook(
-        ROOT / "exercises" / solution.name, MINIGRAD_PROGRESS=str(tmp_path / "progress.json")
-    )
-    score = outputs["score"][0]["data"]["text/plain"]
-    assert ": 0 of " in score
-    assert all(out["output_type"] != "error" for cell in outputs.values() for out in cell)
+@pytest.mark.parametrize("state", ["untouched", "deleted"])
+def test_run_all_without_answers_reaches_the_end(solution, state, tmp_path):
+    path = ROOT / "exercises" / solution.name
+    ids = [cell.id for cell in nbformat.read(path, as_version=4).cells]
+    gone = {id: "" for id in ids if id.startswith("answer-")} if state == "deleted" else {}
+    outputs = run_notebook(path, tmp_path, gone)
+    assert ": 0 of " in outputs["score"][0]["data"]["text/plain"]
+    assert all(out["output_type"] == "display_data" for cell in outputs.values() for out in cell)
+
+
+@by_notebook
+def test_a_failed_check_is_a_failed_cell_where_cells_are_graded(solution, tmp_path):
+    path = ROOT / "exercises" / solution.name
+    outputs = run_notebook(path, tmp_path, PYTEST_VERSION="9")
+    for id, cell in outputs.items():
+        errors = [out for out in cell if out["output_type"] == "error"]
+        assert len(errors) == id.startswith("test-")
+        assert all(out.ename == "CheckFailed" and len(out.traceback) == 1 for out in errors)
+    assert not (tmp_path / "progress.json").exists()
 
 
 nbgrader = pytest.mark.skipif(
@@ -114,14 +135,6 @@ def nbgrader_run(course, *arguments):
         timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def answered(notebook, answers):
-    """A copy of a notebook with these sources in the cells of these ids."""
-    changed = copy.deepcopy(notebook)
-    for cell in changed.cells:
-        cell.source = answers.get(cell.id, cell.source)
-    return changed
 
 
 @nbgrader

@@ -10,7 +10,7 @@ import minigrad as mg
 from minigrad import notebook
 
 pytest.importorskip("IPython", reason="IPython is not installed")
-from IPython.core.interactiveshell import InteractiveShell  # noqa: E402
+from IPython.core.interactiveshell import InteractiveShell
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_a_class_of_a_module_or_of_the_user(run):
 def test_text_that_must_be_in_the_message(run, quote):
     cell = "%%expect ZeroDivisionError {q}{text}{q}\n1 / 0"
     assert run(cell.format(q=quote, text="by zero"))[1] is None
-    out, error = run(cell.format(q=quote, text="by one"))
+    _, error = run(cell.format(q=quote, text="by one"))
     assert isinstance(error, notebook.Unexpected)
     assert str(error) == (
         'this cell was to raise ZeroDivisionError with "by one" in its message, but line 2 raised '
@@ -103,13 +103,13 @@ def test_text_that_must_be_in_the_message(run, quote):
 
 
 def test_nothing_raised_fails(run):
-    out, error = run("%%expect RuntimeError\n1 + 1")
+    _, error = run("%%expect RuntimeError\n1 + 1")
     assert isinstance(error, notebook.Unexpected)
     assert str(error) == "this cell was to raise RuntimeError, but nothing was raised."
 
 
 def test_something_else_raised_fails_and_says_where(run):
-    out, error = run("%%expect RuntimeError\na = 1\n\na + ''")
+    _, error = run("%%expect RuntimeError\na = 1\n\na + ''")
     assert isinstance(error, notebook.Unexpected)
     assert str(error).startswith(
         "this cell was to raise RuntimeError, but line 4 raised TypeError: unsupported operand"
@@ -125,7 +125,7 @@ def test_a_failure_shows_one_sentence_and_no_traceback(run):
 
 
 def test_a_syntax_error_is_reported(run):
-    out, error = run("%%expect RuntimeError\nx = = 2")
+    _, error = run("%%expect RuntimeError\nx = = 2")
     assert "but line 2 raised SyntaxError: invalid syntax" in str(error)
     assert run("%%expect SyntaxError\nx = = 2")[0].startswith("SyntaxError: invalid syntax")
 

@@ -45,9 +45,7 @@ def test_node_and_saved_names_are_those_of_pytorch(name):
     mine, theirs = report(mg, CASES[name]), RECORDED[name]
     assert mine["node"] == theirs["node"]
     # Sizes and strides that PyTorch keeps as integers are an implementation's matter.
-    assert [n for n in mine["saved"] if not n.endswith("_shape")] == [
-        n for n in theirs["saved"] if "_sym_" not in n
-    ]
+    assert [n for n in mine["saved"] if not n.endswith("_shape")] == [n for n in theirs["saved"] if "_sym_" not in n]
     if name not in FUSED:
         assert mine["names"] == theirs["names"]
 

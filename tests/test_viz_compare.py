@@ -89,7 +89,12 @@ def test_same(expected, got, view):
         (
             lambda x, y, c: (x * y) + (x * y),
             lambda x, y, c: (lambda u: u + u)(x * y),
-            {"written": {"missing: operation mul", "not asked for: the arrow from shape () to add"}},
+            {
+                "written": {
+                    "missing: operation mul",
+                    "not asked for: the arrow from shape () to add",
+                }
+            },
         ),
         (lambda x, y, c: (x * y, x + y), lambda x, y, c: (x + y, x * y), {}),
         (lambda x, y, c: (x * y, x + y), lambda x, y, c: x * y, {}),
@@ -143,7 +148,7 @@ def test_the_picture_shows_both_and_says_what_differs():
     ids = Counter(node.id for panel in picture.records for node in panel.nodes)
     assert max(ids.values()) == 1
     assert "exp (missing)" in picture.text and "sin (not asked for)" in picture.text
-    assert "style=\"filled,dashed\"" in picture.source and "peripheries=2" in picture.source
+    assert 'style="filled,dashed"' in picture.source and "peripheries=2" in picture.source
 
 
 def test_the_picture_of_equal_graphs_has_its_colours():
@@ -205,10 +210,7 @@ def same_by_brute_force(ours, theirs):
 @given(steps, steps, st.integers(1, 2))
 def test_isomorphism_agrees_with_brute_force(one, other, leaves):
     ids = itertools.count()
-    ours, theirs = (
-        _Graph(collect([run(plan, leaves)], "written", ids=ids), False, False)
-        for plan in (one, other)
-    )
+    ours, theirs = (_Graph(collect([run(plan, leaves)], "written", ids=ids), False, False) for plan in (one, other))
     if len(ours.order) > 8 or len(theirs.order) > 8:
         return
     assert (isomorphism(ours, theirs) is not None) == same_by_brute_force(ours, theirs)

@@ -215,7 +215,5 @@ def test_a_picture_keeps_no_graph_alive():
 def test_import_minigrad_does_not_import_pictures():
     code = "import sys, minigrad; print([m for m in sys.modules if 'viz' in m or m == 'IPython'])"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.strip() == "[]"

@@ -48,7 +48,7 @@ def test_golden_records_of_what_autograd_keeps(leaves):
 
 
 def test_golden_records_of_what_you_wrote(leaves):
-    x, w = leaves
+    x, _ = leaves
     c = mg.tensor([1.0, 2.0])
     graph = mg.viz.record(x**2 * c - 3, view="written", params={"x": x, "c": c})
     assert graph.title == "what you wrote"
@@ -160,9 +160,7 @@ def test_a_dead_constant_is_still_a_constant(leaves):
     x, _ = leaves
     y = x + mg.tensor(5.0)
     gc.collect()
-    assert [head(n) for n in mg.viz.record(y, view="written").nodes if n.role == "number"] == [
-        "constant"
-    ]
+    assert [head(n) for n in mg.viz.record(y, view="written").nodes if n.role == "number"] == ["constant"]
 
 
 def test_one_constant_used_twice_is_one_node(leaves):
@@ -182,6 +180,20 @@ def test_backward_fills_grad_and_frees_buffers(leaves):
     assert "buffers freed" not in before.text and ".grad None" in before.text
     assert "MulBackward0 (z.grad_fn, buffers freed)" in after.text
     assert "x = 2. (leaf, .grad 3.)" in after.text and "w = 3. (leaf, .grad 2.)" in after.text
+
+
+def test_a_number_minus_a_tensor_is_drawn_as_written(leaves):
+    x, _ = leaves
+    lines = mg.draw(5 - x, view="written", params={"x": x}).text.splitlines()[1:]
+    assert lines[0] == "  3. (output) <- sub" and lines[2] == "    x = 2. (leaf, .grad None)"
+    assert lines[1].strip() in ("5", "constant")
+
+
+def test_powers_say_their_number(leaves):
+    x, w = leaves
+    assert "pow 3" in mg.draw(x**3, view="written").text
+    assert "2 **" in mg.draw(2**x, view="written").text
+    assert [n.name for n in mg.viz.record(x**w, view="written").nodes if n.op] == ["pow"]
 
 
 def test_retained_tensors_are_shown_with_their_gradient(leaves):

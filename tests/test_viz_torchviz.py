@@ -13,10 +13,7 @@ def statements(dot):
     """The DOT body with its node names replaced by n0, n1 ... in the order of their appearance."""
     names = {}
     pattern = re.compile(r'(?<![\w."])(?:n\d+|\d{9,})(?![\w."])')
-    return [
-        pattern.sub(lambda m: names.setdefault(m.group(), f"n{len(names)}"), line.strip())
-        for line in dot.body
-    ]
+    return [pattern.sub(lambda m: names.setdefault(m.group(), f"n{len(names)}"), line.strip()) for line in dot.body]
 
 
 def structure(dot):
@@ -173,7 +170,7 @@ def test_long_values_are_cut():
 
 
 def test_a_deep_graph_needs_no_recursion():
-    x = y = mg.tensor(1.0, requires_grad=True)
+    y = mg.tensor(1.0, requires_grad=True)
     for _ in range(20_000):
         y = y + 1
     assert len(mg.make_dot(y).body) > 40_000

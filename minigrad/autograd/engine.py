@@ -105,31 +105,25 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
         else:
             node = heappushpop(heap, (newest.order, newest))[1] if heap else newest
             newest = None
-        grad = node.pending
+        grad, edges, kind, fits = node.pending, node.edges, node.kind, node.fits
         node.pending = None
-        edges = node.edges
         if node.extra is not None:
             grad = run_hooks(node, grad, create_graph)
         if wanted is not None:
-            if node in wanted:
-                captured[node] = grad
-            if route is not None:
-                if node not in route:
-                    continue
-                edges = tuple([edge if edge in route or edge in wanted else None for edge in edges])
+            edges = restricted(node, grad, wanted, route, captured)
         if node.extra is HANDS_OVER:
-            hand_over(waiting, node, grad)
+            hand_over(waiting, node, grad, edges)
             continue
-        kind = node.kind
+        if edges is None:
+            continue
         grads = (kind.vjp_recorded if create_graph else kind.vjp)(node, grad, edges)
         if kind.frees and not retain_graph:
             node.saved = None
-        fits = node.fits
+        if not fits:
+            grads = [g if g is None else fit(g, edge, node) for g, edge in zip(grads, edges, strict=True)]
         for edge, grad in zip(edges, grads):  # noqa: B905 (as long as each other, always)
             if grad is None:
                 continue
-            if not fits:
-                grad = fit(grad, edge, node)
             if edge.pending is not None:
                 edge.pending = edge.pending + grad
                 continue
@@ -143,9 +137,22 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
     return captured
 
 
-def hand_over(waiting: Waiting, output: Record, grad) -> None:
+def restricted(node: Record, grad, wanted: dict, route: set | None, captured: dict) -> tuple | None:
+    """Note what arrives where it is wanted. The edges that lead on to another wanted record, None if none does."""
+    if node in wanted:
+        captured[node] = grad
+    if route is None:
+        return node.edges
+    if node not in route:
+        return None
+    return tuple([edge if edge in route or edge in wanted else None for edge in node.edges])
+
+
+def hand_over(waiting: Waiting, output: Record, grad, edges: tuple | None) -> None:
     """Give a node with several outputs the gradient of one of them."""
-    node = output.edges[0]
+    if edges is None:
+        return
+    (node,) = output.edges
     if node.pending is None:
         node.pending = {}
         heappush(waiting.heap, (node.order, node))
@@ -256,7 +263,12 @@ def reachable(seeds: list, wanted: dict) -> set | None:
 
 
 def backward(
-    tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None
+    tensors,
+    grad_tensors=None,
+    retain_graph=None,
+    create_graph=False,
+    grad_variables=None,
+    inputs=None,
 ) -> None:
     """Add the gradients of `tensors` to the ``.grad`` of the leaves (or of `inputs` only).
 
@@ -269,16 +281,13 @@ def backward(
     >>> x.grad
     tensor(6.)
     """
-    if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
-        if grad_tensors is not None:
-            raise RuntimeError(
-                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
-                "Please only use `grad_tensors`."
-            )
-        grad_tensors = grad_variables
+    grad_tensors = _under_either_name(grad_tensors, grad_variables)
     if inputs is not None and len(as_tuple(inputs)) == 0:
-        raise refuse(RuntimeError, "`inputs` argument to `backward()` cannot be empty.", "leave it out for all leaves.")
+        raise refuse(
+            RuntimeError,
+            "`inputs` argument to `backward()` cannot be empty.",
+            "leave it out for all leaves.",
+        )
     seeds = seeds_of(as_tuple(tensors), grad_tensors, create_graph)
     retain_graph = create_graph if retain_graph is None else retain_graph
     if create_graph:
@@ -291,6 +300,18 @@ def backward(
     for tensor, node in zip(as_tuple(inputs), nodes, strict=True):
         if node in captured:
             accumulate(tensor, captured[node], create_graph)
+
+
+def _under_either_name(grad_tensors, grad_variables):
+    if grad_variables is None:
+        return grad_tensors
+    warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
+    if grad_tensors is not None:
+        raise RuntimeError(
+            "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
+            "Please only use `grad_tensors`."
+        )
+    return grad_variables
 
 
 def tensor_backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
@@ -335,7 +356,11 @@ def grad(
         )
     inputs = as_tuple(inputs)
     if not inputs:
-        raise refuse(RuntimeError, "`inputs` argument to `grad()` cannot be empty.", "name at least one tensor.")
+        raise refuse(
+            RuntimeError,
+            "`inputs` argument to `grad()` cannot be empty.",
+            "name at least one tensor.",
+        )
     seeds = seeds_of(as_tuple(outputs), grad_outputs, create_graph)
     for tensor in inputs:
         if not tensor._requires_grad:

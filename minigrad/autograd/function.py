@@ -197,6 +197,7 @@ class Function:
 
     @staticmethod
     def forward(*args, **kwargs):
+        """Compute the result; write this. It is given ctx, then what apply() was given."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
@@ -206,12 +207,16 @@ class Function:
 
     @staticmethod
     def backward(ctx, *grad_outputs):
+        """Turn one gradient per output into one per input; write this."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it "
             "with backward mode AD."
         )
 
-    vjp = staticmethod(lambda ctx, *grad_outputs: None)
+    @staticmethod
+    def vjp(ctx, *grad_outputs):
+        """Another name for backward; write one of the two."""
+        raise NotImplementedError
 
     @classmethod
     def apply(cls, *args):

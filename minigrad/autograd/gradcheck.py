@@ -69,8 +69,7 @@ def _compare(func, inputs, eps, atol, rtol, nondet_tol) -> None:
     checked = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x._requires_grad]
     if not checked:
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of them have "
-            "requires_grad=True."
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
         )
     for i in checked:
         if inputs[i]._array.dtype != np.float64:

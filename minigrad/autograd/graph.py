@@ -245,7 +245,7 @@ def output_edge(record: Record, index: int, shape: tuple, dtype) -> Record:
     edge.pending = edge.constants = edge.face = None
     edge.order = record.order - 1 + 1 / (index + 2)  # just before the operation's own turn
     edge.saved = index
-    edge.extra = HANDS_OVER
+    edge.extra, edge.fits = HANDS_OVER, True
     return edge
 
 

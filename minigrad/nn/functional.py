@@ -1,24 +1,21 @@
 """Functions that networks are made of. PyTorch counterpart: ``torch.nn.functional``."""
 
+import math
+
+import numpy as np
+
 from ..ops import relu, sigmoid, tanh
 from ..ops.linalg import matmul
 from ..ops.pointwise import op
-from ..ops.reduce import _count
 from ..ops.shape import t
 from ..tensor import Tensor
-
-import numpy as np
 
 __all__ = ["linear", "mse_loss", "relu", "sigmoid", "tanh"]
 
 
 def _mse_slope(grad, self, target, reduction):
     slope = grad * (2.0 * (self - target))
-    return slope / self_count(self) if reduction == "mean" else slope
-
-
-def self_count(self) -> int:
-    return _count(tuple(self.shape), None)
+    return slope / math.prod(self.shape) if reduction == "mean" else slope
 
 
 @op(
@@ -29,7 +26,9 @@ def self_count(self) -> int:
 def mse_loss(self, target, reduction="mean"):
     """The squared differences: their mean, their sum, or each (``reduction="none"``)."""
     squares = np.square(self - target)
-    return squares.mean(dtype=squares.dtype) if reduction == "mean" else squares.sum() if reduction == "sum" else squares
+    return (
+        squares.mean(dtype=squares.dtype) if reduction == "mean" else squares.sum() if reduction == "sum" else squares
+    )
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -37,7 +37,19 @@ from .pointwise import (
     where,
 )
 from .reduce import argmax, argmin, mean, sum
-from .shape import cat, expand, permute, squeeze, squeeze_dim, stack, t, transpose, unbind, unsqueeze, view
+from .shape import (
+    cat,
+    expand,
+    permute,
+    squeeze,
+    squeeze_dim,
+    stack,
+    t,
+    transpose,
+    unbind,
+    unsqueeze,
+    view,
+)
 
 __all__ = [
     "abs", "add", "argmax", "argmin", "cat", "clone", "cos", "div", "dot", "eq", "exp", "ge", "gt", "le", "log",
@@ -50,8 +62,10 @@ def _sizes(args):
     return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
 
 
-def _in_default_slot(self, dim=None):
-    return squeeze(self) if dim is None else squeeze_dim(self, dim)
+def _method(function, documentation: str):
+    """A method that is not an operation by itself; ``help`` has something to say of it all the same."""
+    function.__doc__ = documentation
+    return function
 
 
 def to(self, dtype):
@@ -95,11 +109,11 @@ Tensor.sign = sign
 Tensor.reciprocal = reciprocal
 Tensor.clone = clone
 Tensor.to = Tensor.type = to
-Tensor.float = lambda self: to(self, dtypes.float32)
-Tensor.double = lambda self: to(self, dtypes.float64)
-Tensor.int = lambda self: to(self, dtypes.int32)
-Tensor.long = lambda self: to(self, dtypes.int64)
-Tensor.bool = lambda self: to(self, dtypes.bool)
+Tensor.float = _method(lambda self: to(self, dtypes.float32), "This tensor in float32.")
+Tensor.double = _method(lambda self: to(self, dtypes.float64), "This tensor in float64.")
+Tensor.int = _method(lambda self: to(self, dtypes.int32), "This tensor in int32: no gradient.")
+Tensor.long = _method(lambda self: to(self, dtypes.int64), "This tensor in int64: no gradient.")
+Tensor.bool = _method(lambda self: to(self, dtypes.bool), "This tensor in bool: no gradient.")
 
 # Reductions and products
 Tensor.sum = sum
@@ -111,17 +125,22 @@ Tensor.mv = mv
 Tensor.dot = dot
 
 # Shapes
-Tensor.view = Tensor.reshape = lambda self, *shape: view(self, _sizes(shape))
-Tensor.view_as = lambda self, other: view(self, tuple(other.shape))
-Tensor.expand = lambda self, *sizes: expand(self, _sizes(sizes))
-Tensor.expand_as = lambda self, other: expand(self, tuple(other.shape))
-Tensor.flatten = lambda self: view(self, (-1,))
-Tensor.permute = lambda self, *dims: permute(self, _sizes(dims))
-Tensor.T = property(lambda self: permute(self, tuple(reversed(range(self.ndim)))))
+Tensor.view = _method(lambda self, *shape: view(self, _sizes(shape)), "The same elements in another shape.")
+Tensor.reshape = Tensor.view
+Tensor.view_as = _method(lambda self, other: view(self, tuple(other.shape)), "In the shape of another tensor.")
+Tensor.expand = _method(
+    lambda self, *sizes: expand(self, _sizes(sizes)), "Repeat dimensions of length 1, without a copy."
+)
+Tensor.expand_as = _method(lambda self, other: expand(self, tuple(other.shape)), "Expand to another tensor's shape.")
+Tensor.flatten = _method(lambda self: view(self, (-1,)), "All elements in one dimension.")
+Tensor.permute = _method(lambda self, *dims: permute(self, _sizes(dims)), "The dimensions in another order.")
+Tensor.T = property(lambda self: permute(self, tuple(reversed(range(self.ndim)))), doc="The dimensions reversed.")
 Tensor.t = t
 Tensor.transpose = transpose
 Tensor.unsqueeze = unsqueeze
-Tensor.squeeze = _in_default_slot
+Tensor.squeeze = _method(
+    lambda self, dim=None: squeeze(self) if dim is None else squeeze_dim(self, dim), "Drop dimensions of length 1."
+)
 Tensor.unbind = unbind
 
 # In place

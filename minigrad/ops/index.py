@@ -19,9 +19,7 @@ def select(self, dim, index):
 @op(
     view=True,
     name="slice",
-    self=lambda grad, dim, start, end, step, self_shape: put(
-        grad, (*_all(dim), slice(start, end, step)), self_shape
-    ),
+    self=lambda grad, dim, start, end, step, self_shape: put(grad, (*_all(dim), slice(start, end, step)), self_shape),
 )
 def slice_(self, dim, start, end, step):
     """A range of positions of a dimension."""

@@ -8,8 +8,7 @@ import numpy as np
 
 from ..autograd.grad_mode import mode
 from ..autograd.graph import FRESH, own_counter
-from ..dispatch import explain
-from ..messages import refuse
+from ..messages import refuse, shapes_refused
 from ..tensor import Tensor, wrap
 from . import pointwise
 
@@ -25,12 +24,15 @@ def in_place(operation):
             try:
                 ufunc(self._array, args[0]._array, self._array)  # without a temporary
             except ValueError as error:
-                raise explain(operation.row, error, self._array, args[0]._array) from None
+                raise shapes_refused(operation.row.op_name, error, self._array, args[0]._array) from None
             if self._counter is FRESH:
                 self._counter = [0]
             self._counter[0] += 1
             return self
-        write(self, forward(self._array, *(a._array if isinstance(a, Tensor) else a for a in args), **options))
+        write(
+            self,
+            forward(self._array, *(a._array if isinstance(a, Tensor) else a for a in args), **options),
+        )
         return self
 
     method.__name__ = name
@@ -48,7 +50,13 @@ def recorded(self: Tensor, operation, args, options) -> Tensor:
     node = after._edge
     if "result" in node.kind.saved_names:
         at = node.kind.saved_names.index("result")
-        node.saved = (*node.saved[:at], self._array, self._counter, self._version, *node.saved[at + 3 :])
+        node.saved = (
+            *node.saved[:at],
+            self._array,
+            self._counter,
+            self._version,
+            *node.saved[at + 3 :],
+        )
     self._edge, self._requires_grad = node, True
     return self
 
@@ -61,7 +69,9 @@ def check_recordable(self: Tensor) -> None:
     elif base is not None and base._requires_grad and base._edge is None:
         what = "a view of a leaf Variable"
     elif base is not None:
-        raise NotImplementedError("minigrad: an in-place change of a view is not recorded yet; use no_grad() or clone().")
+        raise NotImplementedError(
+            "minigrad: an in-place change of a view is not recorded yet; use no_grad() or clone()."
+        )
     else:
         return
     raise refuse(
@@ -74,7 +84,9 @@ def check_recordable(self: Tensor) -> None:
 def write(self: Tensor, values) -> None:
     """Overwrite the memory and raise the version of everything that shares it."""
     kinds = "biuf"
-    if np.result_type(values).kind in kinds and kinds.index(np.result_type(values).kind) > kinds.index(self._array.dtype.kind):
+    if np.result_type(values).kind in kinds and kinds.index(np.result_type(values).kind) > kinds.index(
+        self._array.dtype.kind
+    ):
         raise RuntimeError("result type Float can't be cast to the desired output type Long")
     if np.shape(values) != self._array.shape and np.ndim(values) >= self._array.ndim:
         raise RuntimeError(
@@ -108,7 +120,9 @@ def setitem(self: Tensor, key, value) -> None:
     if mode.state > 0 and (self._requires_grad or getattr(value, "requires_grad", False)):
         if self._edge is None and self._requires_grad:
             check_recordable(self[...])
-        raise NotImplementedError("minigrad: an in-place change of a view is not recorded yet; use no_grad() or clone().")
+        raise NotImplementedError(
+            "minigrad: an in-place change of a view is not recorded yet; use no_grad() or clone()."
+        )
     keys = key if isinstance(key, tuple) else (key,)
     self._array[tuple(k._array if isinstance(k, Tensor) else k for k in keys)] = values
     own_counter(self)[0] += 1

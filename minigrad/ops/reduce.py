@@ -48,7 +48,11 @@ def sum(self, dim=None, keepdim=False):
     return sum_dim(self, tuple(dim) if isinstance(dim, list) else dim, keepdim)
 
 
-@op(node="MeanBackward0", name="mean", self=lambda grad, self_shape: expand(grad, self_shape) / math.prod(self_shape))
+@op(
+    node="MeanBackward0",
+    name="mean",
+    self=lambda grad, self_shape: expand(grad, self_shape) / math.prod(self_shape),
+)
 def mean_all(self):
     """The mean of all elements."""
     return np.add.reduce(self, None) / self.size

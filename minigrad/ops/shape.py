@@ -22,7 +22,10 @@ def sum_to(self, shape):
     extra = self.ndim - len(shape)
     if extra == 1 == len(shape) and self.__class__ is np.ndarray and self.shape[1:] == shape:
         return _ones(len(self), self.dtype).dot(self)  # a bias: several times as fast as summing the rows
-    axes = [*range(extra), *(i + extra for i, n in enumerate(shape) if n == 1 and self.shape[i + extra] != 1)]
+    axes = [
+        *range(extra),
+        *(i + extra for i, n in enumerate(shape) if n == 1 and self.shape[i + extra] != 1),
+    ]
     if axes:
         self = self.sum(tuple(axes), keepdims=True) if not isinstance(self, Tensor) else self.sum(axes, True)
     return self if self.shape == tuple(shape) else view(self, tuple(shape))
@@ -71,7 +74,12 @@ def _put_back(grad, dim, shape):
     return unsqueeze(grad, dim) if shape[dim] == 1 else grad
 
 
-@op(view=True, node="SqueezeBackward1", name="squeeze", self=lambda grad, dim, self_shape: _put_back(grad, dim, self_shape))
+@op(
+    view=True,
+    node="SqueezeBackward1",
+    name="squeeze",
+    self=lambda grad, dim, self_shape: _put_back(grad, dim, self_shape),
+)
 def squeeze_dim(self, dim):
     """Drop dimension ``dim`` if its length is 1."""
     return np.squeeze(self, dim) if self.shape[dim] == 1 else self[...]

@@ -44,12 +44,12 @@ def draw(
     width: int | None = None,
     direction: str | None = None,
 ) -> Picture:
-    """A picture of the graph behind one or more tensors; torchviz's `make_dot` is its PyTorch counterpart.
+    """A picture of the graph behind one or more tensors. PyTorch counterpart: torchviz's `make_dot`.
 
-    `view` is "kept" (what autograd keeps), "written" (what you wrote) or "both". Names come from `params`,
-    a dict of name to tensor, then from your variables. `values` shows small values, `saved` what each function
-    saved for backward, `unused` the (None, 0) entries of next_functions. `width` is the most pixels it may
-    take, `direction` "LR" or "TB". Anything that is not a tensor raises TypeError.
+    `view` is "kept" (what autograd keeps), "written" (what you wrote) or "both". Names come from
+    `params`, a dict of name to tensor, then from your variables. `values` shows small values, `saved`
+    what each function saved for backward, `unused` the (None, 0) entries of next_functions. `width`
+    is the most pixels it may take, `direction` "LR" or "TB". What is no tensor raises TypeError.
 
     >>> import minigrad as mg
     >>> x = mg.tensor(3.0, requires_grad=True)

@@ -1,7 +1,7 @@
 """From the live graph to records: the two views.
 
-"what you wrote" shows tensors and operations, arrows forward; "what autograd keeps" shows grad_fn and
-next_functions, arrows backward. Both walk from the outputs to the leaves with a stack, never recursively.
+"what you wrote" shows tensors and operations, arrows forward; "what autograd keeps" shows grad_fn
+and next_functions, arrows backward. Both are walked from the outputs with a stack, never recursively.
 """
 
 import itertools
@@ -25,7 +25,7 @@ TITLES = {"written": "what you wrote", "kept": "what autograd keeps"}
 
 
 class Item(NamedTuple):
-    """One thing that becomes a node: a tensor, a graph node, output `index` of a node, its constant ..."""
+    """What becomes one node: a tensor, a graph node, output `index` of a node, its constant ..."""
 
     kind: str
     thing: Any
@@ -58,28 +58,23 @@ def walk(roots: Iterable[Item], links: Callable[[Item], list[Link]]) -> dict[tup
 
 
 class View:
-    """What the two views share; a view says which items an item links to and how an item is recorded."""
+    """What the two views share. A view adds `links(item)` to its inputs and `record(item, id)`."""
 
     view = ""
     forward = False
 
     def __init__(self, tensors, names: Names, values: bool = True):
         self.tensors, self.names, self.values = tensors, names, values
+        self.extra: list[Item] = []
         self.roots = list({item.key: item for item in map(self.tensor_item, tensors)}.values())
 
     def tensor_item(self, tensor) -> Item:
         return Item("tensor", tensor)
 
-    def links(self, item: Item) -> list[Link]:
-        raise NotImplementedError
-
-    def record(self, item: Item, id: str) -> NodeRecord:
-        raise NotImplementedError
-
     def graph(self, ids=None) -> GraphRecord:
         """The records of this view, with ids from the given counter."""
         ids = itertools.count() if ids is None else ids
-        reached = walk(self.roots, self.links)
+        reached = walk([*self.roots, *self.extra], self.links)
         named = {key: f"n{next(ids)}" for key in reached}
         nodes = tuple(self.record(item, named[key]) for key, (item, _) in reached.items())
         edges = []
@@ -89,9 +84,7 @@ class View:
                 source, target = pair[::-1] if self.forward else pair
                 edges.append(EdgeRecord(source, target, link.role, link.position))
         roots = tuple(named[root.key] for root in self.roots)
-        return GraphRecord(
-            TITLES[self.view], self.view, nodes, tuple(edges), roots, self.captions()
-        )
+        return GraphRecord(TITLES[self.view], self.view, nodes, tuple(edges), roots, self.captions())
 
     def captions(self) -> tuple[str, ...]:
         """A sentence for each tensor that nothing was recorded of: its picture is one lone node."""
@@ -120,7 +113,7 @@ class View:
         )
 
     def made_record(self, id: str, tensor) -> NodeRecord:
-        """A tensor that an operation made: an output if it is drawn, else an intermediate result."""
+        """A tensor that an operation made: an output if it was asked for, else an intermediate."""
         drawn = any(tensor is root for root in self.tensors)
         return self.tensor_record(id, tensor, "output" if drawn else "intermediate")
 
@@ -139,11 +132,11 @@ class Kept(View):
     def __init__(self, tensors, names, values=True, saved=False, unused=False):
         super().__init__(tensors, names, values)
         self.saved, self.unused = saved, unused
-        reached = walk(self.roots, self.links)
-        for tensor in names.held():
-            if tensor.retains_grad and ("node", id(tensor.grad_fn), 0) in reached:
-                if ("tensor", id(tensor), 0) not in reached:
-                    self.roots.append(Item("tensor", tensor))
+        retained = [Item("tensor", tensor) for tensor in names.held() if tensor.retains_grad]
+        reached = walk(self.roots, self.links) if retained else {}
+        for item in retained:  # they hang on the graph, but nothing in it leads to them
+            if item.key not in reached and Item("node", item.thing.grad_fn).key in reached:
+                self.extra.append(item)
 
     def links(self, item):
         kind, thing, _ = item
@@ -197,7 +190,7 @@ class Kept(View):
 
 
 class Written(View):
-    """What you wrote: tensors and operations, rebuilt from the graph, with the constants that it remembers."""
+    """What you wrote: tensors and operations, rebuilt from the graph and the constants it remembers."""
 
     view = "written"
     forward = True
@@ -213,21 +206,19 @@ class Written(View):
             return [Link(Item("node", thing), "forward")]
         if kind != "node":
             return []
-        found = []
         constants = tuple(getattr(thing, "constants", None) or ())
-        following = tuple(thing.next_functions)
-        for position in range(max(len(following), len(constants))):
-            function, index = following[position] if position < len(following) else (None, 0)
+        found = []
+        for position, (function, index) in enumerate(thing.next_functions):
             if function is None:
-                if _exponent(thing) and position == 1:
-                    continue
                 operand = self.constant_item(thing, constants, position)
             elif is_accumulator(function):
                 operand = Item("tensor", function.variable)
             else:
                 operand = Item("made", function, index)
-            found.append(Link(operand, "forward", position))
-        return found
+            found.append(operand)
+        if operation(thing) == "rsub":  # 2 - x is rsub(x, 2), where the 2 needs no place in the graph
+            found = [self.constant_item(thing, constants, 1), *found[:1]]
+        return [Link(operand, "forward", position) for position, operand in enumerate(found)]
 
     def constant_item(self, node, constants, position) -> Item:
         constant = constants[position] if position < len(constants) else None
@@ -254,19 +245,20 @@ class Written(View):
             return NodeRecord(id, "number", value=value_text(thing.constants[index]))
         if kind == "lost":
             return NodeRecord(id, "number", name="constant")
-        return NodeRecord(
-            id, "op", name=f"{operation(thing)} {_exponent(thing)}".strip(), op=operation(thing)
-        )
+        op = operation(thing).replace("rsub", "sub")
+        return NodeRecord(id, "op", name=_with_number(op, thing), op=op)
 
 
-def _exponent(node) -> str:
-    """The 2 of x ** 2, which is written into the operation's box; "" for other operations."""
-    if operation(node) != "pow":
-        return ""
-    constants = getattr(node, "constants", None) or ()
-    known = [entry[1] for entry in saved_state(node) if entry[0] == "exponent"]
-    number = constants[1] if len(constants) > 1 else known[0] if known else None
-    return value_text(number) if isinstance(number, int | float) else ""
+def _with_number(op: str, node) -> str:
+    """`pow 2` for x ** 2: a Python number there is an option of the operation, not an input."""
+    if op != "pow":
+        return op
+    saved = {entry[0]: entry[1] for entry in saved_state(node)}
+    name = "self" if type(node).__name__ == "PowBackward2" else "exponent"
+    number = saved.get(name) or ((getattr(node, "constants", None) or ()) + (None, None))[1]
+    if not isinstance(number, int | float):
+        return op
+    return f"{value_text(number)} **" if name == "self" else f"pow {value_text(number)}"
 
 
 def is_accumulator(node) -> bool:
@@ -276,30 +268,25 @@ def is_accumulator(node) -> bool:
 
 def operation(node) -> str:
     """mul for MulBackward0; a Function's own name for the node that it made."""
-    return (
-        getattr(node, "op_name", "") or re.sub(r"(Backward)\d*$", "", type(node).__name__).lower()
-    )
+    return getattr(node, "op_name", "") or re.sub(r"Backward\d*$", "", type(node).__name__).lower()
 
 
 def saved_state(node) -> list[tuple]:
-    """(name, value, expected version, current version) of what a node saved; the value is None once freed."""
+    """(name, value, version when saved, version now) of what a node saved; value None once freed."""
     if hasattr(node, "saved_state"):
         return node.saved_state()
     found = [(name[7:], peek(node, name)) for name in dir(node) if name.startswith("_saved_")]
-    return [
-        (name, None if value is FREED else value, None, None)
-        for name, value in found
-        if value is not None
-    ]
+    return [(n, None if v is FREED else v, None, None) for n, v in found if v is not None]
 
 
 FREED = object()
 
 
 def peek(node, attribute: str):
+    """What a node saved under that name; FREED where PyTorch refuses because a backward freed it."""
     try:
         return getattr(node, attribute)
-    except RuntimeError:  # PyTorch says so when it was freed
+    except RuntimeError:
         return FREED
 
 

@@ -1,7 +1,7 @@
 """Do two graphs have the same structure, and if not, where do they part?
 
-Two graphs are the same if their nodes can be paired so that operations, leaf flags and edges agree: the
-order of arguments counts where it matters, and a tensor used twice is not two tensors.
+Two graphs are the same if their nodes can be paired so that operations, leaf flags and edges agree:
+the order of arguments counts where it matters, and a tensor used twice is not two tensors.
 """
 
 import itertools
@@ -36,7 +36,7 @@ def difference(expected, got, *, view="written", constants=False, names=False, p
     ours, theirs = (_Graph(panel, constants, names) for panel in panels)
     if isomorphism(ours, theirs) is not None:
         return Difference(True, *panels, (), (), ())
-    pairs = _best_pairs(ours, theirs)
+    pairs = _Pairing(ours, theirs).pairs
     back = {other: id for id, other in pairs.items()}
     marked = _marked(ours, theirs, pairs, "missing"), _marked(theirs, ours, back, "unexpected")
     swapped = _swapped(ours, theirs, pairs)
@@ -49,7 +49,7 @@ def difference(expected, got, *, view="written", constants=False, names=False, p
 
 
 def draw_difference(expected, got, *, width: int | None = None, **options) -> Picture:
-    """Both graphs side by side: what agrees is grey, what is missing or extra is marked and says so.
+    """Both graphs side by side: what agrees is grey, what is missing or extra is marked and named.
 
     `options` are those of `difference`.
     """
@@ -89,25 +89,7 @@ class _Graph:
         for id, inputs in self.inputs.items():
             for position, operand in enumerate(inputs):
                 self.users[operand].append((id, 0 if id in self.loose else position))
-        self.order = self._inputs_first()
-        self.tree = self._trees()
-
-    def _inputs_first(self) -> list[str]:
-        waiting = {id: len(inputs) for id, inputs in self.inputs.items()}
-        order = [id for id, count in waiting.items() if not count]
-        for id in order:  # grows while it is walked
-            for user, _ in self.users[id]:
-                waiting[user] -= 1
-                if not waiting[user]:
-                    order.append(user)
-        return order
-
-    def _trees(self) -> dict[str, tuple]:
-        """For each node its size and what hangs below it, sharing aside."""
-        size: dict[str, int] = {}
-        for id in self.order:
-            size[id] = 1 + sum(size[operand] for operand in self.inputs[id])
-        return size
+        self.order = panel.inputs_first
 
     def below(self, id: str, colours: dict) -> tuple:
         """The colours of the inputs, in order where the order counts."""
@@ -129,8 +111,8 @@ def _kind(node: NodeRecord, constants: bool, names: bool) -> tuple:
 def _refined(graphs, start: dict) -> dict:
     """Colours such that nodes with equal colours have inputs and users of equal colours.
 
-    One palette serves both graphs, so that a colour means the same in both. Each round passes on colours
-    from the inputs to the results and back, until that splits no more classes.
+    One palette serves both graphs, so that a colour means the same in both. Each round passes colours
+    on from the inputs to the results and back, until that splits no more classes.
     """
     colours, classes = start, 0
     while len(set(colours.values())) > classes:
@@ -150,7 +132,7 @@ def _refined(graphs, start: dict) -> dict:
 
 
 def isomorphism(ours: _Graph, theirs: _Graph) -> dict[str, str] | None:
-    """A pairing of the nodes that keeps kinds, roots and edges, or None. Exact, and never recursive."""
+    """A pairing of the nodes that keeps kinds, roots and edges, or None. Exact, without recursion."""
     graphs = (ours, theirs)
     kinds = {
         id: (kind, tuple(i for i, root in enumerate(graph.panel.roots) if root == id))
@@ -176,75 +158,73 @@ def isomorphism(ours: _Graph, theirs: _Graph) -> dict[str, str] | None:
     return None
 
 
-def _best_pairs(ours: _Graph, theirs: _Graph) -> dict[str, str]:
-    """A good pairing of two graphs that differ: equal parts first, largest first, then from the roots down."""
-    palette: dict[tuple, int] = {}
-    below: dict[str, int] = {}
-    for graph in (ours, theirs):
-        for id in graph.order:
-            key = (graph.kinds[id], graph.below(id, below))
-            below[id] = palette.setdefault(key, len(palette))
-    pairs: dict[str, str] = {}
-    roots = list(zip(ours.panel.roots, theirs.panel.roots, strict=False))
-    _pair_down(ours, theirs, [r for r in roots if below[r[0]] == below[r[1]]], pairs, below)
-    by_part: dict[int, list[str]] = {}
-    for id in theirs.order:
-        by_part.setdefault(below[id], []).append(id)
-    for id in sorted(ours.order, key=lambda id: -ours.tree[id]):
-        if ours.tree[id] > 2 and id not in pairs:
-            free = [other for other in by_part.get(below[id], ()) if other not in pairs.values()]
-            _pair_down(ours, theirs, [(id, other) for other in free[:1]], pairs, below)
-    _pair_down(ours, theirs, roots, pairs, below)
-    for id in reversed(
-        ours.order
-    ):  # whatever is left, wherever it is: then only its arrows are wrong
-        for other in reversed(theirs.order):
-            if id not in pairs and other not in pairs.values():
-                if ours.kinds[id] == theirs.kinds[other]:
-                    pairs[id] = other
-    return pairs
+class _Pairing:
+    """A good pairing of two graphs that differ: equal parts first, then from the roots down."""
 
+    def __init__(self, ours: _Graph, theirs: _Graph):
+        self.ours, self.theirs = ours, theirs
+        self.pairs: dict[str, str] = {}
+        self.taken: set[str] = set()
+        self.below: dict[str, int] = {}  # equal where the same hangs below, sharing aside
+        palette: dict[tuple, int] = {}
+        for graph in (ours, theirs):
+            for id in graph.order:
+                key = (graph.kinds[id], graph.below(id, self.below))
+                self.below[id] = palette.setdefault(key, len(palette))
+        roots = list(zip(ours.panel.roots, theirs.panel.roots, strict=False))
+        self.down(*(pair for pair in roots if self.below[pair[0]] == self.below[pair[1]]))
+        for id, other in self.candidates(self.below):  # results before operands: largest part first
+            if ours.inputs[id]:
+                self.down((id, other))
+        self.down(*roots)
+        kinds = ours.kinds | theirs.kinds
+        for id, other in self.candidates(kinds):  # whatever is left: only its arrows are wrong
+            self.pair(id, other)
 
-def _pair_down(ours, theirs, start, pairs, below) -> None:
-    """Pair the nodes of `start` and what is below them, as far as their kinds agree."""
-    stack, tried = list(start)[::-1], set()
-    taken = set(pairs.values())
-    while stack:
-        ours_id, theirs_id = stack.pop()
-        if (ours_id, theirs_id) in tried:
-            continue
-        tried.add((ours_id, theirs_id))
-        if pairs.get(ours_id, theirs_id) != theirs_id:
-            continue
-        if ours_id not in pairs and theirs_id not in taken:
-            if ours.kinds[ours_id] == theirs.kinds[theirs_id]:
-                pairs[ours_id] = theirs_id
-                taken.add(theirs_id)
-        left, right = list(ours.inputs[ours_id]), list(theirs.inputs[theirs_id])
-        if ours_id in ours.loose:
-            left, right = _aligned(left, right, below)
-        stack.extend(reversed(list(zip(left, right, strict=False))))
+    def candidates(self, label: dict):
+        """Pairs of nodes with the same label that are still free when their turn comes."""
+        free: dict = {}
+        for id in self.theirs.order:
+            free.setdefault(label[id], []).append(id)
+        for id in reversed(self.ours.order):
+            others = [other for other in free.get(label[id], ()) if other not in self.taken]
+            if id not in self.pairs and others:
+                yield id, others[-1]
 
+    def pair(self, id: str, other: str) -> None:
+        if id not in self.pairs and other not in self.taken:
+            if self.ours.kinds[id] == self.theirs.kinds[other]:
+                self.pairs[id] = other
+                self.taken.add(other)
 
-def _aligned(left: list, right: list, below: dict) -> tuple[list, list]:
-    """The operands of a sum or product, equal ones beside each other."""
-    rest = list(right)
-    partners = {}
-    for position, id in enumerate(left):
-        equal = [other for other in rest if below[other] == below[id]]
-        if equal:
-            partners[position] = equal[0]
-            rest.remove(equal[0])
-    return left, [partners.get(i) or rest.pop(0) for i in range(len(left)) if i in partners or rest]
+    def down(self, *start: tuple[str, str]) -> None:
+        """Pair the nodes of `start` and what is below them, as far as their kinds agree."""
+        stack, tried = list(start)[::-1], set()
+        while stack:
+            id, other = stack.pop()
+            if (id, other) in tried or self.pairs.get(id, other) != other:
+                continue
+            tried.add((id, other))
+            self.pair(id, other)
+            left, right = self.ours.inputs[id], self.theirs.inputs[other]
+            if id in self.ours.loose:
+                right = self.aligned(left, right)
+            stack.extend(reversed(list(zip(left, right, strict=False))))
+
+    def aligned(self, left: list[str], right: list[str]) -> list[str]:
+        """`right` in the order of `left`: equal operands of a sum or product beside each other."""
+        rest, result = list(right), []
+        for id in left:
+            equal = [other for other in rest if self.below[other] == self.below[id]]
+            result.append(equal[0] if equal else None)
+            rest = [other for other in rest if other not in equal[:1]]
+        return [other or rest.pop(0) for other in result if other or rest]
 
 
 def _marked(graph: _Graph, other: _Graph, pairs: dict[str, str], mark: str) -> GraphRecord:
-    """The panel with `mark` on every node and edge that has no partner, and "same" on the others."""
+    """The panel with `mark` on each node and edge that has no partner, and "same" on the others."""
     panel = graph.panel
-    nodes = tuple(
-        replace(node, marks=(*node.marks, "same" if node.id in pairs else mark))
-        for node in panel.nodes
-    )
+    nodes = tuple(replace(node, marks=(*node.marks, "same" if node.id in pairs else mark)) for node in panel.nodes)
     edges: list[EdgeRecord] = []
     for id, outgoing in panel.inputs.items():
         theirs = list(other.inputs[pairs[id]]) if id in pairs else []

@@ -1,7 +1,7 @@
 """Records into DOT. Colour is role, shape is kind: tensors are round, operations are boxes.
 
-The colours are tints of Okabe and Ito's, which people with colour blindness can tell apart, on a light
-card of the picture's own: so it reads the same on a light and on a dark page.
+The colours are tints of Okabe and Ito's, which people with colour blindness can tell apart, on a
+light card of the picture's own: so it reads the same on a light and on a dark page.
 """
 
 from html import escape
@@ -14,6 +14,12 @@ from .text import COMMUTATIVE, details, head
 
 CARD, CARD_LINE, INK, SOFT_INK = "#FAFAF7", "#CFCFC8", "#1A1A1A", "#4A4A4A"
 FONT = "Helvetica,Arial,sans-serif"
+GRAPH = {"bgcolor": "transparent", "nodesep": "0.25", "ranksep": "0.28", "pad": "0.02"}
+GRAPH |= {"fontname": FONT, "fontsize": "12", "fontcolor": INK}
+# The margins leave room for a browser whose font is wider than the one that was measured.
+NODE = {"fontname": FONT, "fontsize": "11", "margin": "0.18,0.06", "width": "0.4", "height": "0.3"}
+EDGE = {"fontname": FONT, "fontsize": "9", "fontcolor": SOFT_INK, "color": SOFT_INK}
+EDGE |= {"arrowsize": "0.7"}
 
 
 class Style(NamedTuple):
@@ -44,12 +50,7 @@ MARKED = {
     "freed": FREED,
     "stale": FREED | {"style": "filled", "penwidth": "3"},
     "same": {"fillcolor": "#EFEFEC", "color": "#8A8A8A", "fontcolor": "#585858"},
-    "missing": {
-        "fillcolor": "#FFFFFF",
-        "color": "#C04A00",
-        "style": "filled,dashed",
-        "penwidth": "2.5",
-    },
+    "missing": FREED | {"fillcolor": "#FFFFFF", "color": "#C04A00", "penwidth": "2.5"},
     "unexpected": {"fillcolor": "#F6DCEB", "color": "#9C2F6F", "peripheries": "2", "penwidth": "2"},
 }
 EDGES = {
@@ -65,8 +66,16 @@ MARKED_EDGES = {
     "missing": {"color": "#C04A00", "style": "dashed", "penwidth": "2.5", "label": "missing"},
     "unexpected": {"color": "#9C2F6F", "penwidth": "2.5", "label": "extra"},
 }
-SYMBOLS = {"add": "+", "sub": "\N{MINUS SIGN}", "mul": "×", "div": "÷", "neg": "\N{MINUS SIGN}"}
-SYMBOLS |= {"mm": "@", "matmul": "@", "mv": "@", "dot": "@", "bmm": "@"}
+SYMBOLS = {"add": "+", "sub": "\N{MINUS SIGN}", "neg": "\N{MINUS SIGN}"}
+SYMBOLS |= {
+    "mul": "\N{MULTIPLICATION SIGN}",
+    "div": "÷",
+    "mm": "@",
+    "matmul": "@",
+    "mv": "@",
+    "dot": "@",
+    "bmm": "@",
+}
 MAX_ROW = 9  # a longer path runs from top to bottom
 
 
@@ -75,24 +84,7 @@ def to_dot(panels: tuple[GraphRecord, ...], direction: str | None = None) -> gra
     if direction is None:
         row = len(panels) == 1 and panels[0].view == "written" and levels(panels[0]) <= MAX_ROW
         direction = "LR" if row else "TB"
-    dot = graphviz.Digraph(
-        graph_attr={
-            "rankdir": direction,
-            "bgcolor": "transparent",
-            "nodesep": "0.25",
-            "ranksep": "0.28",
-        }
-        | {"fontname": FONT, "fontsize": "12", "fontcolor": INK, "pad": "0.02"},
-        node_attr={
-            "fontname": FONT,
-            "fontsize": "11",
-            "margin": "0.18,0.06",
-            "width": "0.4",
-            "height": "0.3",
-        },
-        edge_attr={"fontname": FONT, "fontsize": "9", "fontcolor": SOFT_INK, "color": SOFT_INK}
-        | {"arrowsize": "0.7"},
-    )
+    dot = graphviz.Digraph(graph_attr=GRAPH | {"rankdir": direction}, node_attr=NODE, edge_attr=EDGE)
     for number, panel in enumerate(panels):
         with dot.subgraph(name=f"cluster_{number}") as card:
             card.attr(label=_title(panel), style="rounded,filled", fillcolor=CARD, color=CARD_LINE)
@@ -117,23 +109,27 @@ def _title(panel: GraphRecord) -> str:
 def node_attributes(node: NodeRecord) -> dict[str, str]:
     """The DOT attributes of one node."""
     look = STYLES[node.role]
-    attributes = {"shape": look.shape, "fillcolor": look.fill, "color": look.line}
-    attributes |= {"fontcolor": look.text, "style": look.style}
-    for mark in node.marks:
-        attributes |= MARKED.get(mark, {})
+    attributes = {"label": f"<{_lines(node)}>", "shape": look.shape, "style": look.style}
+    attributes |= {"fillcolor": look.fill, "color": look.line, "fontcolor": look.text}
     if look.shape == "ellipse":
         attributes["margin"] = "0.05,0.02"
-    first = SYMBOLS.get(node.op, node.name) if node.role == "op" else head(node)
-    tensor = look.shape == "ellipse" and node.name
-    lines = [f"<b>{escape(first)}</b>" if tensor else escape(first)]
-    lines += [f'<font point-size="10">{escape(line)}</font>' for line in details(node)]
     if look.shape == "box":
         attributes["ordering"] = "in"  # inputs side by side in the order of the arguments
-    return {"label": f"<{'<br/>'.join(lines)}>"} | attributes
+    for mark in node.marks:
+        attributes |= MARKED.get(mark, {})
+    return attributes
+
+
+def _lines(node: NodeRecord) -> str:
+    first = escape(SYMBOLS.get(node.op, node.name) if node.role == "op" else head(node))
+    if STYLES[node.role].shape == "ellipse" and node.name:
+        first = f"<b>{first}</b>"
+    small = (f'<font point-size="10">{escape(line)}</font>' for line in details(node))
+    return "<br/>".join([first, *small])
 
 
 def _ordered(panel: GraphRecord, node: NodeRecord) -> bool:
-    """Whether the picture must say which operand is which: of a − b, not of a + b."""
+    """Whether the picture must say which operand is which: of a - b, not of a + b."""
     return node.role == "op" and node.op not in COMMUTATIVE and len(panel.inputs[node.id]) > 1
 
 
@@ -141,18 +137,17 @@ def _sockets(node: NodeRecord, count: int, direction: str) -> dict[str, str]:
     """A box with a socket for each operand, so that each arrow ends at "1st" or "2nd"."""
     names = ["1st", "2nd", "3rd", *(f"{i}th" for i in range(4, count + 1))]
     cells = [f'<td port="i{i}"><font point-size="9">{names[i]}</font></td>' for i in range(count)]
-    symbol = escape(SYMBOLS.get(node.op, node.name))
     if direction == "TB":
-        rows = f'<tr>{"".join(cells)}</tr><tr><td colspan="{count}">{symbol}</td></tr>'
+        rows = f'<tr>{"".join(cells)}</tr><tr><td colspan="{count}">{_lines(node)}</td></tr>'
     else:
-        cells[0] += f'<td rowspan="{count}">{symbol}</td>'
+        cells[0] += f'<td rowspan="{count}">{_lines(node)}</td>'
         rows = "".join(f"<tr>{cell}</tr>" for cell in cells)
     table = f'<table border="0" cellborder="0" cellspacing="0" cellpadding="2">{rows}</table>'
     return {"label": f"<{table}>", "class": "sockets", "margin": "0.02,0.02"}
 
 
 def _add_edge(card: graphviz.Digraph, panel: GraphRecord, edge: EdgeRecord) -> None:
-    """Inputs stand before results in both views; in what autograd keeps the arrow points back at them."""
+    """Inputs stand before results in both views; in what autograd keeps arrows point back at them."""
     result, operand = ends(edge)
     attributes = dict(EDGES[edge.role])
     if (edge.source, edge.target) != (operand, result):
@@ -169,19 +164,8 @@ def _add_edge(card: graphviz.Digraph, panel: GraphRecord, edge: EdgeRecord) -> N
 
 
 def levels(panel: GraphRecord) -> int:
-    """The number of nodes on the longest path, found without recursion."""
-    depth = dict.fromkeys(panel.by_id, 1)
-    waiting = {id: len(edges) for id, edges in panel.inputs.items()}
-    results: dict[str, list[str]] = {id: [] for id in panel.by_id}
-    for edge in panel.edges:
-        result, operand = ends(edge)
-        results[operand].append(result)
-    ready = [id for id, count in waiting.items() if not count]
-    while ready:
-        id = ready.pop()
-        for result in results[id]:
-            depth[result] = max(depth[result], depth[id] + 1)
-            waiting[result] -= 1
-            if not waiting[result]:
-                ready.append(result)
+    """The number of nodes on the longest path."""
+    depth: dict[str, int] = {}
+    for id in panel.inputs_first:
+        depth[id] = 1 + max((depth[ends(edge)[1]] for edge in panel.inputs[id]), default=0)
     return max(depth.values(), default=0)

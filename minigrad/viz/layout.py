@@ -1,4 +1,4 @@
-"""DOT into a picture: the system's `dot`, else pygraphviz, which brings Graphviz along, else nothing.
+"""DOT into a picture: the system's `dot`, else pygraphviz, which brings Graphviz, else nothing.
 
 The environment variable MINIGRAD_VIZ (dot, pygraphviz or text) forces one of them.
 """
@@ -14,10 +14,7 @@ SETTING = "MINIGRAD_VIZ"
 TIMEOUT = 20  # seconds
 MAX_WIDTH = 700  # pixels
 PIXELS_PER_POINT = 4 / 3
-HELP = (
-    "To see pictures, run `pip install pygraphviz`, or install Graphviz from graphviz.org, "
-    "and run the cell again."
-)
+HELP = "To see pictures, run `pip install pygraphviz`, or install Graphviz from graphviz.org, and run the cell again."
 
 
 class NoPicture(Exception):
@@ -64,7 +61,7 @@ def _pygraphviz(source: str, format: str) -> bytes:
 
 @contextlib.contextmanager
 def _quiet():
-    """Send the C libraries' own warnings (Fontconfig's) nowhere: they write to file descriptor 2."""
+    """Send the C libraries' own warnings (Fontconfig's) nowhere: they write to descriptor 2."""
     try:
         kept = os.dup(2)
     except OSError:  # there is no standard error
@@ -84,7 +81,7 @@ ENGINES = {"dot": _dot, "pygraphviz": _pygraphviz}
 
 
 def render(source: str, format: str = "svg") -> bytes:
-    """The picture as bytes, from the first engine that works. Raises NoPicture with one sentence."""
+    """The picture as bytes, from the first engine that works. Raises NoPicture if none does."""
     forced = os.environ.get(SETTING, "").strip().lower()
     if forced and forced not in (*ENGINES, "text"):
         raise NoPicture(f"{SETTING} is {forced!r}; it can be dot, pygraphviz or text")
@@ -114,17 +111,15 @@ def engine() -> str:
 def normalised(svg: bytes, width: int | None = None) -> str:
     """The same drawing without version, comments and ids, sized in pixels, with its text centred.
 
-    Graphviz places the lines of a formatted label from the left, at widths measured in its own font. The
-    browser's may be wider, so each line is centred on its node instead and cannot run out on one side.
+    Graphviz places the lines of a formatted label from the left, at widths measured in its own font.
+    The browser's may be wider: each line is centred on its node, and cannot run out on one side.
     """
     text = svg.decode("utf-8")
     text = text[text.index("<svg") :]
     text = re.sub(r"<!--.*?-->\s*|<title>.*?</title>\s*", "", text, flags=re.DOTALL)
     text = re.sub(r'(<g) id="[^"]*"', r"\1", text)
     text = re.sub(r'<g class="node">.*?</g>', _centred, text, flags=re.DOTALL)
-    text = text.replace(
-        'stroke-dasharray="5,2"', 'stroke-dasharray="4,2.5"'
-    )  # short edges show dashes
+    text = text.replace('stroke-dasharray="5,2"', 'stroke-dasharray="4,2.5"')  # short edges show dashes
     size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', text)
     if size is None:
         return text

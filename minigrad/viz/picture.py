@@ -15,7 +15,7 @@ MAX_NODES = 300
 
 
 def html_image(svg: str, alt: str) -> str:
-    """The only form that JupyterLab shows in a notebook that is not trusted yet: an image with the SVG in it."""
+    """An image with the SVG in it: all that JupyterLab shows of a notebook it does not trust yet."""
     width, height = (svg.split(f'{side}="', 1)[1].split('"', 1)[0] for side in ("width", "height"))
     data = base64.b64encode(svg.encode()).decode()
     return (
@@ -27,8 +27,8 @@ def html_image(svg: str, alt: str) -> str:
 class Picture:
     """A drawn graph. The last line of a cell shows it; `print(picture)` lists it.
 
-    ``records`` are its panels, ``text`` the listing, ``alt`` the graph in words, ``source`` its DOT,
-    ``svg`` the drawing ("" where no engine is installed). ``save("graph.svg")`` writes svg, png, pdf or dot.
+    ``records`` are its panels, ``text`` the listing, ``alt`` the graph in words, ``source`` its
+    DOT, ``svg`` the drawing. ``save("graph.svg")`` writes svg, png, pdf or dot.
     """
 
     def __init__(self, records: tuple[GraphRecord, ...], width: int | None = None, direction=None):

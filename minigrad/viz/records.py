@@ -18,9 +18,9 @@ MAX_ELEMENTS = 6
 class NodeRecord:
     """One node of a picture.
 
-    ``role`` is one of leaf, output, intermediate, constant, number (tensors and values), op, function,
-    accumulate (operations), saved, none. ``marks`` are states: freed, stale, retained, same, missing,
-    unexpected. ``grad`` is the text of ``.grad``, "" where the tensor has none to show.
+    ``role`` is leaf, output, intermediate, constant or number (tensors and values), op, function or
+    accumulate (operations), saved or none. ``marks`` are states: freed, stale, retained, same,
+    missing, unexpected. ``grad`` is the text of ``.grad``, "" where the tensor has none to show.
     """
 
     id: str
@@ -39,7 +39,7 @@ class NodeRecord:
 class EdgeRecord:
     """One arrow, from ``source`` to ``target`` as it is drawn.
 
-    ``role`` is forward, grad_fn, next, accumulate, saved or none; ``position`` says which input it is.
+    ``role`` is forward, grad_fn, next, accumulate, saved or none; ``position`` is that of the input.
     """
 
     source: str
@@ -73,6 +73,22 @@ class GraphRecord:
             result[ends(edge)[0]].append(edge)
         return {id: sorted(edges, key=lambda edge: edge.position) for id, edges in result.items()}
 
+    @cached_property
+    def inputs_first(self) -> list[str]:
+        """The ids in an order in which every node comes after what it was made from."""
+        users: dict[str, list[str]] = {node.id: [] for node in self.nodes}
+        for edge in self.edges:
+            result, operand = ends(edge)
+            users[operand].append(result)
+        waiting = {id: len(edges) for id, edges in self.inputs.items()}
+        order = [id for id, count in waiting.items() if not count]
+        for id in order:  # grows while it is walked
+            for user in users[id]:
+                waiting[user] -= 1
+                if not waiting[user]:
+                    order.append(user)
+        return order
+
 
 def ends(edge: EdgeRecord) -> tuple[str, str]:
     """The edge's ends as (result, input), whichever way its arrow points."""
@@ -81,7 +97,7 @@ def ends(edge: EdgeRecord) -> tuple[str, str]:
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether `value` is a tensor, minigrad's or PyTorch's: a picture needs no more than its attributes."""
+    """Whether `value` is a tensor, minigrad's or PyTorch's: its attributes are all a picture needs."""
     return hasattr(type(value), "grad_fn") and hasattr(type(value), "requires_grad")
 
 
@@ -111,9 +127,9 @@ def dtype_text(dtype: Any) -> str:
 
 
 class Names:
-    """What the caller calls the tensors: `params` first, then the variables of the frame, first one wins.
+    """What the caller calls the tensors: `params` first, then variables of the frame, first one wins.
 
-    It also remembers which variable holds the output of which node, because a node does not.
+    It also remembers which tensor is the output of which node, because a node does not.
     """
 
     def __init__(self, tensors, params: Mapping[str, Any] | None = None, frame=None):

@@ -1,4 +1,4 @@
-"""Records in words: the lines inside a node, the indented listing, and the alt text of a picture."""
+"""Records in words: the lines inside a node, the indented listing, the alt text of a picture."""
 
 from collections import Counter
 
@@ -69,13 +69,14 @@ def described(node: NodeRecord) -> str:
 def listing(graph: GraphRecord) -> str:
     """The graph as an indented tree, outputs first, each node below what was made from it.
 
-    A node that is used again is named by its id. The text depends on the records only: it is the same
-    with every picture engine.
+    A node that is used again is named by its id. The text depends on the records only: it is the
+    same with every picture engine.
     """
     times_used = Counter(ends(edge)[1] for edge in graph.edges)
     lines = [graph.title, *(f"  {caption}" for caption in graph.captions)]
     shown: set[str] = set()
-    stack = [(root, 1) for root in reversed(graph.roots)]
+    starts = [*graph.roots, *(id for id in graph.by_id if not times_used[id])]
+    stack = [(id, 1) for id in reversed(dict.fromkeys(starts))]
     while stack and len(lines) <= MAX_LINES:
         id, depth = stack.pop()
         node = graph.by_id[id]

@@ -1,8 +1,8 @@
-"""`make_dot` as in torchviz: the same arguments, labels, colours and edges, for graphs of any depth.
+"""`make_dot` as in torchviz: the same arguments, labels, colours and edges, for any depth.
 
-Blue is a leaf that requires grad, green an output, dark green the base of an output that is a view, orange
-a saved tensor, grey a function. Two things differ: nodes are called n0, n1 ..., and it shows in Jupyter
-without a `dot` program too.
+Blue is a leaf that requires grad, green an output, dark green the base of an output that is a view,
+orange a saved tensor, grey a function. Two things differ: nodes are called n0, n1 ..., and it shows
+in Jupyter without a `dot` program too.
 """
 
 from collections.abc import Iterator
@@ -43,8 +43,8 @@ class Dot(graphviz.Digraph):
 def make_dot(var, params=None, show_attrs=False, show_saved=False, max_attr_chars=50) -> Dot:
     """The graph of `var`, a tensor or a tuple of tensors, drawn as torchviz draws it.
 
-    `params` maps names to tensors; `show_attrs` lists what each function saved, at most `max_attr_chars`
-    wide; `show_saved` draws the saved tensors. PyTorch counterpart: ``torchviz.make_dot``.
+    `params` maps names to tensors; `show_attrs` lists what each function saved, at most
+    `max_attr_chars` wide; `show_saved` draws saved tensors. PyTorch counterpart: ``torchviz.make_dot``.
 
     >>> import minigrad as mg
     >>> x = mg.tensor(3.0, requires_grad=True)
