@@ -82,10 +82,7 @@ class Environment:
 
     def make(self):
         """Create the virtual environment, over the remains of an earlier attempt."""
-        if (
-            importlib.util.find_spec("venv") is None
-            or importlib.util.find_spec("ensurepip") is None
-        ):
+        if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
             raise Problem(
                 "This Python cannot make virtual environments: install its venv module "
                 "(on Debian and Ubuntu: sudo apt install python3-venv) and run the same line again."
@@ -96,9 +93,7 @@ class Environment:
         made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if made.returncode != 0:
             reason = last_line(made.stdout.decode(errors="replace"))
-            raise Problem(
-                "Python could not make the environment {}: {}".format(self.folder, reason)
-            )
+            raise Problem("Python could not make the environment {}: {}".format(self.folder, reason))
 
     def refuse_to_clear_what_is_not_ours(self):
         """`venv --clear` empties a folder: never one that MINIGRAD_VENV names by mistake."""
@@ -158,10 +153,7 @@ class Environment:
         """The sentence for the most likely cause, read from pip's log."""
         said = self.what_pip_said()
         if NO_NETWORK.search(said):
-            return (
-                "pip cannot reach the Python package index: "
-                "connect to the network and run the same line again."
-            )
+            return "pip cannot reach the Python package index: connect to the network and run the same line again."
         errors = [line for line in said.splitlines() if line.lower().startswith("error")]
         reason = errors[-1] if errors else last_line(said)
         return "pip could not install the packages ({}): its log is {}.".format(reason, self.log)
@@ -174,9 +166,7 @@ def fingerprint():
         try:
             digest.update((ROOT / name).read_bytes())
         except OSError:
-            raise Problem(
-                "The file {} is missing: get the whole course, not this file alone.".format(name)
-            ) from None
+            raise Problem("The file {} is missing: get the whole course, not this file alone.".format(name)) from None
     return digest.hexdigest()
 
 
@@ -224,9 +214,7 @@ def run_tests(options):
 def existing(path):
     """`path`, relative to the course; a Problem when it is not there."""
     if not (ROOT / path).exists():
-        raise Problem(
-            "The file {} is missing: get the whole course again, with every folder.".format(path)
-        )
+        raise Problem("The file {} is missing: get the whole course again, with every folder.".format(path))
     return path
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import dtypes
-from .messages import INTEGERS, refuse
+from .messages import refusal
 from .tensor import Tensor, wrap
 
 
@@ -11,11 +11,7 @@ def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
     """Wrap a fresh array; integers cannot require gradients."""
     tensor = wrap(np.asarray(array))
     if requires_grad and array.dtype.kind != "f":
-        raise refuse(
-            RuntimeError,
-            "Only Tensors of floating point and complex dtype can require gradients",
-            INTEGERS,
-        )
+        raise refusal("factory of integers")
     tensor._requires_grad = bool(requires_grad)
     return tensor
 

@@ -19,14 +19,15 @@ def refuse(kind: type[Exception], sentence: str, advice: str) -> Exception:
     return error
 
 
-SECOND_TIME = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have "
-    "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-    "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
-    "if you need to access saved tensors after calling backward."
-)
+def refusal(key: str, *values) -> Exception:
+    """The exception for an entry of REFUSALS, with its gaps filled in; the caller raises it.
 
-NO_HISTORY = "element %d of tensors does not require grad and does not have a grad_fn"
+    >>> print(refusal("item of several", 3))
+    a Tensor with 3 elements cannot be converted to Scalar
+    """
+    kind, sentence, advice = REFUSALS[key]
+    return refuse(kind, sentence.format(*values), advice)
+
 
 NON_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
@@ -42,30 +43,6 @@ CREATE_GRAPH_CYCLE = (
     "after use to break the cycle and avoid the leak."
 )
 
-MODIFIED = (
-    "one of the variables needed for gradient computation has been modified by an inplace operation: "
-    "[torch.%s %s]%s is at version %d; expected version %d instead. Hint: enable anomaly detection to find the "
-    "operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
-)
-
-FLAG_OF_NON_LEAF = (
-    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
-    "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-)
-
-DEEPCOPY = (
-    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
-    "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
-    "see https://github.com/pytorch/pytorch/pull/103001"
-)
-
-GRAD_OF_OTHER_DTYPE = (
-    "attempting to assign a gradient with dtype '%s' to a tensor with grad_dtype '%s'. The gradient must match the "
-    "tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a "
-    "specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
-    "its gradient may break downstream systems that assume they match."
-)
-
 # What PyTorch calls the types in the sentence above.
 C_NAMES = {
     "int64": "long int",
@@ -77,6 +54,182 @@ C_NAMES = {
 
 # Advice, where several sentences share it.
 INTEGERS = "a derivative needs values that can move a little; write 2. instead of 2, or convert with .float()."
+
+# What is refused: the exception's type, PyTorch's sentence, and what to do about it.
+REFUSALS = {
+    "flag of a result": (
+        RuntimeError,
+        "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+        "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
+        "only a leaf has a flag of its own; detach() makes one.",
+    ),
+    "flag of integers, attribute": (
+        RuntimeError,
+        "only Tensors of floating point and complex dtype can require gradients",
+        INTEGERS,
+    ),
+    "flag of integers, method": (
+        RuntimeError,
+        "only Tensors of floating point dtype can require gradients",
+        INTEGERS,
+    ),
+    "factory of integers": (
+        RuntimeError,
+        "Only Tensors of floating point and complex dtype can require gradients",
+        INTEGERS,
+    ),
+    "grad is no tensor": (
+        TypeError,
+        "assigned grad expected to be a Tensor or None but got grad of type {}",
+        "to reset a gradient assign None.",
+    ),
+    "grad is itself": (
+        RuntimeError,
+        "can't assign Variable as its own grad",
+        "assign a clone().",
+    ),
+    "grad of another shape": (
+        RuntimeError,
+        "attempting to assign a gradient of size '{}' to a tensor of size '{}'. Please ensure that the "
+        "gradient and the tensor are the same size",
+        "a gradient has one entry per entry of its tensor.",
+    ),
+    "grad of another dtype": (
+        RuntimeError,
+        "attempting to assign a gradient with dtype '{}' to a tensor with grad_dtype '{}'. The gradient "
+        "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
+        "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
+        "caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that "
+        "assume they match.",
+        "convert it to the tensor's own dtype with .to().",
+    ),
+    "retain_grad of a constant": (
+        RuntimeError,
+        "can't retain_grad on Tensor that has requires_grad=False",
+        "this tensor needs no gradient, so backward has none to keep.",
+    ),
+    "hook on a constant": (
+        RuntimeError,
+        "cannot register a hook on a tensor that doesn't require gradient",
+        "backward never comes by here; set requires_grad first.",
+    ),
+    "data is no tensor": (
+        TypeError,
+        "Variable data has to be a tensor, but got {}",
+        "give a Tensor.",
+    ),
+    "data of integers": (
+        RuntimeError,
+        "data set to a tensor that requires gradients must be floating point or complex dtype",
+        "convert it with .float() first.",
+    ),
+    "numpy of a tracked tensor": (
+        RuntimeError,
+        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+        "NumPy cannot record; detach() says that you know.",
+    ),
+    "item of several": (
+        RuntimeError,
+        "a Tensor with {} elements cannot be converted to Scalar",
+        "item() is for one element; use tolist() for more.",
+    ),
+    "bool of several": (
+        RuntimeError,
+        "Boolean value of Tensor with more than one value is ambiguous",
+        "compare, then reduce to one value.",
+    ),
+    "deepcopy of a result": (
+        RuntimeError,
+        "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+        "moment.  If you were attempting to deepcopy a module, this may be because of a "
+        "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001",
+        "copy a detach(), or clone() to stay in the graph.",
+    ),
+    "gradient does not fit": (
+        RuntimeError,
+        "Function {} returned an invalid gradient at index {} - got {} but expected shape compatible with {}",
+        "a gradient has the shape of the input it belongs to.",
+    ),
+    "backward of no inputs": (
+        RuntimeError,
+        "`inputs` argument to `backward()` cannot be empty.",
+        "leave it out for all leaves.",
+    ),
+    "grad of no inputs": (
+        RuntimeError,
+        "`inputs` argument to `grad()` cannot be empty.",
+        "name at least one tensor.",
+    ),
+    "grad of a constant": (
+        RuntimeError,
+        "One of the differentiated Tensors does not require grad",
+        "set requires_grad before the forward.",
+    ),
+    "grad of an unused input": (
+        RuntimeError,
+        "The differentiated Tensor at index {} appears to not have been used in the graph. Set "
+        "allow_unused=True if this is the desired behavior.",
+        "the output does not depend on it; allow_unused=True gives None, materialize_grads=True zeros.",
+    ),
+    "no history": (
+        RuntimeError,
+        "element {} of tensors does not require grad and does not have a grad_fn",
+        "nothing it was made from requires grad, or the graph was cut (no_grad, detach, item, numpy).",
+    ),
+    "backward of several": (
+        RuntimeError,
+        "grad can be implicitly created only for scalar outputs",
+        "reduce to one number, for instance with sum(), or say which gradient to start from.",
+    ),
+    "start of another shape": (
+        RuntimeError,
+        "Mismatch in shape: grad_output[0] has a shape of {} and output[0] has a shape of {}.",
+        "the gradient you start from has one entry per entry of the output.",
+    ),
+    "saved is no tensor": (
+        TypeError,
+        "save_for_backward can only save variables, but argument {} is of type {}",
+        "keep other things as attributes: ctx.name = value.",
+    ),
+    "number of gradients": (
+        RuntimeError,
+        "function {} returned an incorrect number of gradients (expected {}, got {})",
+        "return one gradient per argument of forward, None for those that have none.",
+    ),
+    "gradient is no tensor": (
+        RuntimeError,
+        "expected Variable or None (got {})",
+        "backward returns Tensors, or None for an argument without gradient.",
+    ),
+    "differentiable once": (
+        RuntimeError,
+        "trying to differentiate twice a function that was marked with @once_differentiable",
+        "write its backward with minigrad operations and drop the decorator.",
+    ),
+    "second time": (
+        RuntimeError,
+        "Trying to backward through the graph a second time (or directly access saved tensors after they "
+        "have already been freed). Saved intermediate values of the graph are freed when you call "
+        ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+        "graph a second time or if you need to access saved tensors after calling backward.",
+        "an earlier backward freed this graph. Run the forward again, or add the losses and go backward "
+        "once; retain_graph=True only where one graph really is walked twice.",
+    ),
+    "modified": (
+        RuntimeError,
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        "[torch.{} {}]{} is at version {}; expected version {} instead. Hint: enable anomaly detection to "
+        "find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False).",
+        "an operation saved it for its derivative, and it was changed in place since. Use the "
+        "out-of-place operation, or change a clone().",
+    ),
+    "in place": (
+        RuntimeError,
+        "{} that requires grad is being used in an in-place operation.",
+        "to update a parameter write `with no_grad(): w -= step`; to compute with it use the out-of-place form.",
+    ),
+}
 
 
 def shapes_refused(op_name: str, error: ValueError, *arrays) -> Exception:

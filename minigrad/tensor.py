@@ -13,15 +13,7 @@ import numpy as np
 
 from . import dtypes
 from .autograd.graph import FRESH, AutogradMeta, RemovableHandle, own_counter, pair_of
-from .messages import (
-    C_NAMES,
-    DEEPCOPY,
-    FLAG_OF_NON_LEAF,
-    GRAD_OF_OTHER_DTYPE,
-    INTEGERS,
-    NON_LEAF_GRAD,
-    refuse,
-)
+from .messages import C_NAMES, NON_LEAF_GRAD, refusal
 
 
 class Size(tuple):
@@ -134,22 +126,18 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, flag: bool):
-        self._set_requires_grad(flag, "only Tensors of floating point and complex dtype can require gradients")
+        self._set_requires_grad(flag, "flag of integers, attribute")
 
     def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
         """Set ``requires_grad`` in place and return the tensor."""
-        self._set_requires_grad(requires_grad, "only Tensors of floating point dtype can require gradients")
+        self._set_requires_grad(requires_grad, "flag of integers, method")
         return self
 
-    def _set_requires_grad(self, flag: bool, sentence: str) -> None:
+    def _set_requires_grad(self, flag: bool, key: str) -> None:
         if self._edge is not None and not flag:
-            raise refuse(
-                RuntimeError,
-                FLAG_OF_NON_LEAF,
-                "only a leaf has a flag of its own; detach() makes one.",
-            )
+            raise refusal("flag of a result")
         if flag and self._array.dtype.kind != "f":
-            raise refuse(RuntimeError, sentence, INTEGERS)
+            raise refusal(key)
         self._requires_grad = bool(flag)
 
     @property
@@ -172,31 +160,17 @@ class Tensor:
 
     def _check_grad(self, new) -> None:
         if not isinstance(new, Tensor):
-            name = type(new).__name__
-            raise refuse(
-                TypeError,
-                f"assigned grad expected to be a Tensor or None but got grad of type {name}",
-                "to reset a gradient assign None.",
-            )
+            raise refusal("grad is no tensor", type(new).__name__)
         if new is self:
-            raise refuse(RuntimeError, "can't assign Variable as its own grad", "assign a clone().")
+            raise refusal("grad is itself")
         if new.shape != self.shape:
-            raise refuse(
-                RuntimeError,
-                f"attempting to assign a gradient of size '{list(new.shape)}' to a tensor of size "
-                f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size",
-                "a gradient has one entry per entry of its tensor.",
-            )
+            raise refusal("grad of another shape", list(new.shape), list(self.shape))
         if new._dtype is not self._dtype:
             kinds = (
                 C_NAMES.get(new.dtype.name, new.dtype.name),
                 self.dtype.tensor_type.removesuffix("Tensor"),
             )
-            raise refuse(
-                RuntimeError,
-                GRAD_OF_OTHER_DTYPE % kinds,
-                "convert it to the tensor's own dtype with .to().",
-            )
+            raise refusal("grad of another dtype", *kinds)
 
     @property
     def retains_grad(self) -> bool:
@@ -206,11 +180,7 @@ class Tensor:
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in ``.grad`` too. Call it before backward; on a leaf it does nothing."""
         if not self._requires_grad:
-            raise refuse(
-                RuntimeError,
-                "can't retain_grad on Tensor that has requires_grad=False",
-                "this tensor needs no gradient, so backward has none to keep.",
-            )
+            raise refusal("retain_grad of a constant")
         if self._edge is None or self.retains_grad:
             return
         self.meta().retains_grad = True
@@ -219,11 +189,7 @@ class Tensor:
     def register_hook(self, hook) -> RemovableHandle:
         """Call ``hook(grad)`` when this tensor's gradient is complete; what it returns replaces it."""
         if not self._requires_grad:
-            raise refuse(
-                RuntimeError,
-                "cannot register a hook on a tensor that doesn't require gradient",
-                "backward never comes by here; set requires_grad first.",
-            )
+            raise refusal("hook on a constant")
         if self._edge is None:
             meta = self.meta()
             meta.hooks = {} if meta.hooks is None else meta.hooks
@@ -251,17 +217,9 @@ class Tensor:
     @data.setter
     def data(self, new: "Tensor"):
         if not isinstance(new, Tensor):
-            raise refuse(
-                TypeError,
-                f"Variable data has to be a tensor, but got {type(new).__name__}",
-                "give a Tensor.",
-            )
+            raise refusal("data is no tensor", type(new).__name__)
         if self._requires_grad and new._array.dtype.kind != "f":
-            raise refuse(
-                RuntimeError,
-                "data set to a tensor that requires gradients must be floating point or complex dtype",
-                "convert it with .float() first.",
-            )
+            raise refusal("data of integers")
         self._array, self._dtype = new._array, new._dtype
 
     # -- leaving for plain Python ----------------------------------------------------------------
@@ -269,11 +227,7 @@ class Tensor:
     def numpy(self) -> np.ndarray:
         """The values as an array on the same memory. Refused while the tensor requires grad: detach() first."""
         if self._requires_grad:
-            raise refuse(
-                RuntimeError,
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
-                "NumPy cannot record; detach() says that you know.",
-            )
+            raise refusal("numpy of a tracked tensor")
         return self._array
 
     def __array__(self, dtype=None, copy=None):
@@ -287,20 +241,12 @@ class Tensor:
     def item(self):
         """The only element as a Python number. It has no history."""
         if self._array.size != 1:
-            raise refuse(
-                RuntimeError,
-                f"a Tensor with {self._array.size} elements cannot be converted to Scalar",
-                "item() is for one element; use tolist() for more.",
-            )
+            raise refusal("item of several", self._array.size)
         return self._array.item()
 
     def __bool__(self):
         if self._array.size > 1:
-            raise refuse(
-                RuntimeError,
-                "Boolean value of Tensor with more than one value is ambiguous",
-                "compare, then reduce to one value.",
-            )
+            raise refusal("bool of several")
         return bool(self._array)
 
     def __float__(self):
@@ -327,7 +273,7 @@ class Tensor:
 
     def __deepcopy__(self, memo):
         if self._edge is not None:
-            raise refuse(RuntimeError, DEEPCOPY, "copy a detach(), or clone() to stay in the graph.")
+            raise refusal("deepcopy of a result")
         copy = wrap(self._array.copy())
         copy._requires_grad = self._requires_grad
         memo[id(self)] = copy

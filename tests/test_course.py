@@ -86,9 +86,7 @@ def test_python_3_6_can_read_it():
 def test_an_old_python_is_told_so(scratch, monkeypatch):
     course = load_course(scratch)
     monkeypatch.setattr(course.sys, "version_info", (3, 8, 18))
-    with pytest.raises(
-        course.Problem, match=r"needs Python 3\.11 or newer and this is Python 3\.8"
-    ):
+    with pytest.raises(course.Problem, match=r"needs Python 3\.11 or newer and this is Python 3\.8"):
         course.main(["test"])
     assert not (scratch / ".venv").exists()
 

@@ -126,12 +126,7 @@ def test_code_cells_are_small(path):
 
 @every
 def test_code_fits_in_78_columns(path):
-    wide = [
-        f"{cell.id}: {line}"
-        for cell in cells(path, "code")
-        for line in cell.source.splitlines()
-        if len(line) > 78
-    ]
+    wide = [f"{cell.id}: {line}" for cell in cells(path, "code") for line in cell.source.splitlines() if len(line) > 78]
     assert not wide
 
 
@@ -254,9 +249,7 @@ MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 def graded(path):
     """The nbgrader metadata of a notebook, cell by cell."""
-    return [
-        (cell, cell.metadata.nbgrader) for cell in read(path).cells if "nbgrader" in cell.metadata
-    ]
+    return [(cell, cell.metadata.nbgrader) for cell in read(path).cells if "nbgrader" in cell.metadata]
 
 
 @over([*SOLUTIONS, *EXERCISES])

@@ -17,7 +17,7 @@ from heapq import heappop, heappush, heappushpop
 
 import numpy as np
 
-from ..messages import CREATE_GRAPH_CYCLE, NO_HISTORY, refuse
+from ..messages import CREATE_GRAPH_CYCLE, refusal
 from ..ops.pointwise import to_copy
 from ..ops.shape import sum_to
 from ..tensor import Tensor, wrap
@@ -68,16 +68,20 @@ def _interrupt() -> list:
 
 
 class Waiting:
-    """The nodes that have a gradient and wait for their turn: a heap, newest first, and the leaves."""
+    """The records that have a gradient and wait for their turn.
 
-    __slots__ = ("heap", "leaves")
+    Most graphs are mostly one node after the other. Such a node waits in `newest`, and goes round the heap.
+    """
+
+    __slots__ = ("heap", "leaves", "newest")
 
     def __init__(self):
         self.heap: list = []
         self.leaves: list = []
+        self.newest: Record | None = None
 
     def add(self, node: Record, grad) -> None:
-        """Let a gradient arrive at a node: the first one makes it wait, further ones are added."""
+        """Let a gradient arrive: the first one makes the record wait, further ones are added."""
         if node.pending is not None:
             node.pending = node.pending + grad
             return
@@ -88,38 +92,35 @@ class Waiting:
             heappush(self.heap, (node.order, node))
 
     def nodes(self) -> list:
-        return [*(node for _, node in self.heap), *self.leaves] if self.heap else self.leaves
+        """All that wait, in no order."""
+        if not self.heap and self.newest is None:
+            return self.leaves
+        return [*(node for _, node in self.heap), *self.leaves, *([self.newest] if self.newest else [])]
 
 
 def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
-    """Take the newest node, apply its derivatives, let the results arrive at its inputs; until none waits.
-
-    One node after the other needs no heap, and most graphs are mostly that: `newest` goes round it.
-    """
+    """Take the newest node, apply its derivatives, let the results arrive at its inputs; until none waits."""
     captured: dict = {}
     heap, leaves = waiting.heap, waiting.leaves
-    newest = None
-    while heap or newest is not None:
-        if newest is None:
+    while heap or waiting.newest is not None:
+        if waiting.newest is None:
             node = heappop(heap)[1]
         else:
-            node = heappushpop(heap, (newest.order, newest))[1] if heap else newest
-            newest = None
-        grad, edges, kind, fits = node.pending, node.edges, node.kind, node.fits
+            node = heappushpop(heap, (waiting.newest.order, waiting.newest))[1] if heap else waiting.newest
+            waiting.newest = None
+        grad, edges, kind = node.pending, node.edges, node.kind
         node.pending = None
         if node.extra is not None:
             grad = run_hooks(node, grad, create_graph)
         if wanted is not None:
             edges = restricted(node, grad, wanted, route, captured)
-        if node.extra is HANDS_OVER:
+        if node.extra is HANDS_OVER or edges is None:
             hand_over(waiting, node, grad, edges)
-            continue
-        if edges is None:
             continue
         grads = (kind.vjp_recorded if create_graph else kind.vjp)(node, grad, edges)
         if kind.frees and not retain_graph:
             node.saved = None
-        if not fits:
+        if not node.fits:
             grads = [g if g is None else fit(g, edge, node) for g, edge in zip(grads, edges, strict=True)]
         for edge, grad in zip(edges, grads):  # noqa: B905 (as long as each other, always)
             if grad is None:
@@ -130,8 +131,8 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
             edge.pending = grad
             if edge.order > 0:
                 leaves.append(edge)
-            elif newest is None:
-                newest = edge
+            elif waiting.newest is None:
+                waiting.newest = edge
             else:
                 heappush(heap, (edge.order, edge))
     return captured
@@ -149,7 +150,7 @@ def restricted(node: Record, grad, wanted: dict, route: set | None, captured: di
 
 
 def hand_over(waiting: Waiting, output: Record, grad, edges: tuple | None) -> None:
-    """Give a node with several outputs the gradient of one of them."""
+    """Give a node with several outputs the gradient of one of them; or stop, where no edge leads on."""
     if edges is None:
         return
     (node,) = output.edges
@@ -177,11 +178,8 @@ def fit(grad, edge: Record, node: Record):
     shape = array.shape
     if shape != edge.shape:
         if not expandable(edge.shape, shape):
-            raise refuse(
-                RuntimeError,
-                f"Function {node.kind.face.__name__} returned an invalid gradient at index "
-                f"{node.edges.index(edge)} - got {list(shape)} but expected shape compatible with {list(edge.shape)}",
-                "a gradient has the shape of the input it belongs to.",
+            raise refusal(
+                "gradient does not fit", node.kind.face.__name__, node.edges.index(edge), list(shape), list(edge.shape)
             )
         grad = sum_to(grad, edge.shape)
     if array.dtype is not edge.dtype and array.dtype != edge.dtype:
@@ -283,11 +281,7 @@ def backward(
     """
     grad_tensors = _under_either_name(grad_tensors, grad_variables)
     if inputs is not None and len(as_tuple(inputs)) == 0:
-        raise refuse(
-            RuntimeError,
-            "`inputs` argument to `backward()` cannot be empty.",
-            "leave it out for all leaves.",
-        )
+        raise refusal("backward of no inputs")
     seeds = seeds_of(as_tuple(tensors), grad_tensors, create_graph)
     retain_graph = create_graph if retain_graph is None else retain_graph
     if create_graph:
@@ -356,19 +350,11 @@ def grad(
         )
     inputs = as_tuple(inputs)
     if not inputs:
-        raise refuse(
-            RuntimeError,
-            "`inputs` argument to `grad()` cannot be empty.",
-            "name at least one tensor.",
-        )
+        raise refusal("grad of no inputs")
     seeds = seeds_of(as_tuple(outputs), grad_outputs, create_graph)
     for tensor in inputs:
         if not tensor._requires_grad:
-            raise refuse(
-                RuntimeError,
-                "One of the differentiated Tensors does not require grad",
-                "set requires_grad before the forward.",
-            )
+            raise refusal("grad of a constant")
     nodes = [gradient_edge(t) for t in inputs]
     retain_graph = create_graph if retain_graph is None else retain_graph
     captured = walk(seeds, retain_graph, create_graph, dict.fromkeys(nodes))
@@ -385,12 +371,7 @@ def result_for(index: int, tensor: Tensor, grad, allow_unused, materialize_grads
     if materialize_grads:
         return wrap(np.zeros_like(tensor._array))
     if not allow_unused:
-        raise refuse(
-            RuntimeError,
-            f"The differentiated Tensor at index {index} appears to not have been used in the graph. "
-            "Set allow_unused=True if this is the desired behavior.",
-            "the output does not depend on it; allow_unused=True gives None, materialize_grads=True zeros.",
-        )
+        raise refusal("grad of an unused input", index)
     return None
 
 
@@ -407,11 +388,7 @@ def seeds_of(outputs: tuple, gradients, create_graph: bool) -> list:
     seeds = []
     for index, output in enumerate(outputs):
         if not output._requires_grad:
-            raise refuse(
-                RuntimeError,
-                NO_HISTORY % index,
-                "nothing it was made from requires grad, or the graph was cut (no_grad, detach, item, numpy).",
-            )
+            raise refusal("no history", index)
         seeds.append((gradient_edge(output), gradients[index] if create_graph else gradients[index]._array))
     return seeds
 
@@ -420,21 +397,12 @@ def seed_for(output: Tensor, gradient) -> Tensor:
     """The gradient to start an output with: what was given, or 1 for a scalar."""
     if gradient is None:
         if output._requires_grad and output._array.size != 1:
-            raise refuse(
-                RuntimeError,
-                "grad can be implicitly created only for scalar outputs",
-                "reduce to one number, for instance with sum(), or say which gradient to start from.",
-            )
+            raise refusal("backward of several")
         seed = output._array.copy()
         seed.fill(1)
         return wrap(seed)
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     if gradient._array.shape != output._array.shape:
-        raise refuse(
-            RuntimeError,
-            f"Mismatch in shape: grad_output[0] has a shape of {gradient.shape} and output[0] has a shape of "
-            f"{output.shape}.",
-            "the gradient you start from has one entry per entry of the output.",
-        )
+        raise refusal("start of another shape", gradient.shape, output.shape)
     return gradient

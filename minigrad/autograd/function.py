@@ -10,7 +10,7 @@ import weakref
 import numpy as np
 
 from ..dispatch import constant, face_class, record
-from ..messages import refuse
+from ..messages import refusal
 from ..tensor import Tensor, wrap
 from .grad_mode import mode, no_grad
 from .graph import (
@@ -99,12 +99,7 @@ class FunctionNode(Record, Node):
         entries = []
         for position, tensor in enumerate(self.to_save):
             if tensor is not None and not isinstance(tensor, Tensor):
-                raise refuse(
-                    TypeError,
-                    "save_for_backward can only save variables, but argument "
-                    f"{position} is of type {type(tensor).__name__}",
-                    "keep other things as attributes: ctx.name = value.",
-                )
+                raise refusal("saved is no tensor", position, type(tensor).__name__)
             index = next((i for i, o in enumerate(outputs) if o is tensor), None)
             if tensor is None:
                 entries.append(("none", None, None, None))
@@ -144,19 +139,10 @@ def gradients(node: FunctionNode, grad, edges) -> list:
     results = results if isinstance(results, tuple) else (results,)
     expected = len(node.needs_input_grad)
     if len(results) < expected or any(r is not None for r in results[expected:]):
-        raise refuse(
-            RuntimeError,
-            f"function {node.name()} returned an incorrect number of gradients (expected {expected}, got "
-            f"{len(results)})",
-            "return one gradient per argument of forward, None for those that have none.",
-        )
+        raise refusal("number of gradients", node.name(), expected, len(results))
     for result in results:
         if result is not None and not isinstance(result, Tensor):
-            raise refuse(
-                RuntimeError,
-                f"expected Variable or None (got {type(result).__name__})",
-                "backward returns Tensors, or None for an argument without gradient.",
-            )
+            raise refusal("gradient is no tensor", type(result).__name__)
     chosen = [results[position] for position in node.tensor_arguments]
     return [r if edge is not None else None for r, edge in zip(chosen, edges, strict=True)]
 
@@ -285,11 +271,7 @@ def once_differentiable(backward):
 
 
 def _refuse(record, grad, edges):
-    raise refuse(
-        RuntimeError,
-        "trying to differentiate twice a function that was marked with @once_differentiable",
-        "write its backward with minigrad operations and drop the decorator.",
-    )
+    raise refusal("differentiable once")
 
 
 # The node that stands where the history of a once-differentiable gradient would be.

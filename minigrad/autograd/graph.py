@@ -18,7 +18,7 @@ import itertools
 import weakref
 from typing import Any, NamedTuple
 
-from ..messages import MODIFIED, SECOND_TIME, refuse
+from ..messages import refusal
 
 # Numbers count down so that the newest node is the smallest and a heap pops it first. An op's number is
 # negative and a leaf's positive: leaves come last, when all their contributions are there.
@@ -284,12 +284,7 @@ def own_counter(tensor) -> list:
 
 def freed_error() -> Exception:
     """A value was asked of a node whose saved values are gone."""
-    return refuse(
-        RuntimeError,
-        SECOND_TIME,
-        "an earlier backward freed this graph. Run the forward again, or add the losses and go backward "
-        "once; retain_graph=True only where one graph really is walked twice.",
-    )
+    return refusal("second time")
 
 
 def stale_error(record: Record, name: str, current: int, expected: int) -> Exception:
@@ -304,12 +299,7 @@ def stale_error(record: Record, name: str, current: int, expected: int) -> Excep
     if maker is not None:
         index = value._meta.output_nr if value._meta is not None else 0
         origin = f", which is output {index} of {type(maker).__name__.removesuffix('0').removesuffix('Backward')},"
-    return refuse(
-        RuntimeError,
-        MODIFIED % (kind + "Tensor", list(array.shape), origin, current, expected),
-        f"{record.kind.name}() saved `{name}` for its derivative, and it was changed in place since. "
-        "Use the out-of-place operation, or change a clone().",
-    )
+    return refusal("modified", kind + "Tensor", list(array.shape), origin, current, expected)
 
 
 class RemovableHandle:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..autograd.grad_mode import mode
 from ..autograd.graph import FRESH, own_counter
-from ..messages import refuse, shapes_refused
+from ..messages import refusal, shapes_refused
 from ..tensor import Tensor, wrap
 from . import pointwise
 
@@ -74,11 +74,7 @@ def check_recordable(self: Tensor) -> None:
         )
     else:
         return
-    raise refuse(
-        RuntimeError,
-        f"{what} that requires grad is being used in an in-place operation.",
-        "to update a parameter write `with no_grad(): w -= step`; to compute with it use the out-of-place form.",
-    )
+    raise refusal("in place", what)
 
 
 def write(self: Tensor, values) -> None:

@@ -45,9 +45,7 @@ CLOSE = """async () => {
     await panel.context.sessionContext.shutdown();
     panel.dispose();
 }"""
-IMAGES = (
-    """document.querySelectorAll('.jp-Notebook .jp-OutputArea img[src^="data:image/svg+xml"]')"""
-)
+IMAGES = """document.querySelectorAll('.jp-Notebook .jp-OutputArea img[src^="data:image/svg+xml"]')"""
 # Each picture of a graph: does it hold an image, and how large is it on the screen?
 GRAPHS = (
     f"async () => {{ const images = [...{IMAGES}];"
@@ -55,16 +53,23 @@ GRAPHS = (
     for (const fold of document.querySelectorAll('.jp-Notebook .jp-OutputArea details'))
         fold.open = true;
     const sizes = [];
-    for (const image of images) {
-        image.scrollIntoView({block: 'center'});
-        await image.decode();
-        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    const isSeen = (image) => {
         const box = image.getBoundingClientRect();
-        const seen = document.elementsFromPoint(
+        return document.elementsFromPoint(
             box.x + Math.min(box.width, innerWidth - box.x) / 2,
-            box.y + Math.min(box.height, innerHeight - box.y) / 2);
+            box.y + Math.min(box.height, innerHeight - box.y) / 2).includes(image);
+    };
+    for (const image of images) {
+        await image.decode();
+        // Cells that come into view get their real height only then, and push this one away.
+        for (let tries = 0; tries < 60 && !isSeen(image); tries++) {
+            image.scrollIntoView({block: 'center'});
+            await frame();
+            await frame();
+        }
         sizes.push({alt: image.alt, natural: [image.naturalWidth, image.naturalHeight],
-            client: [image.clientWidth, image.clientHeight], seen: seen.includes(image)});
+            client: [image.clientWidth, image.clientHeight], seen: isSeen(image)});
     }
     return sizes;
 }"""
@@ -180,9 +185,7 @@ class Lab:
         return self.page.evaluate(GRAPHS)
 
     def use_theme(self, name):
-        self.page.evaluate(
-            "(theme) => jupyterapp.commands.execute('apputils:change-theme', {theme})", name
-        )
+        self.page.evaluate("(theme) => jupyterapp.commands.execute('apputils:change-theme', {theme})", name)
         self.page.wait_for_function(
             "(light) => document.body.dataset.jpThemeLight === light",
             arg="false" if "Dark" in name else "true",
