@@ -36,7 +36,6 @@ from .autograd.graph import (
     Kind,
     Record,
     freed_error,
-    gradient_edge,
     op_order,
     output_edge,
     own_counter,
@@ -97,7 +96,6 @@ class RecordedOp(Face):
     def rebuild(record: Record, array: np.ndarray, counter: list) -> Tensor:
         """A saved result as a Tensor again. Keeping the Tensor would be a cycle: it points at its record."""
         result = wrap(array, counter)
-        result._requires_grad = True
         result._edge = record
         return result
 
@@ -206,9 +204,9 @@ def op_of_many(*, tensors, keep):
             arrays = [t._array for t in tensors]
             common = dtypes.promote(*arrays)
             result = wrap(forward([a.astype(common, copy=False) for a in arrays], dim))
-            if mode.state > 0 and any(t._requires_grad for t in tensors):
-                edges = tuple(gradient_edge(t) if t._requires_grad else None for t in tensors)
-                constants = tuple(None if t._requires_grad else constant(t) for t in tensors)
+            if mode.state > 0 and any(t._edge is not None for t in tensors):
+                edges = tuple(t._edge for t in tensors)
+                constants = tuple(None if t._edge is not None else constant(t) for t in tensors)
                 record(result, kind, edges, constants, keep(arrays, dim))
             return result
 
@@ -224,7 +222,7 @@ def record(result: Tensor, kind: Kind, edges: tuple, constants, options: tuple) 
     node.edges, node.constants, node.saved, node.options = edges, constants, (), options
     node.pending = node.extra = node.face = None
     node.shape, node.dtype, node.fits = result._array.shape, result._dtype, False
-    result._requires_grad, result._edge = True, node
+    result._edge = node
 
 
 # -- the source that is assembled ----------------------------------------------------------------
@@ -233,7 +231,7 @@ def record(result: Tensor, kind: Kind, edges: tuple, constants, options: tuple) 
 def _operation_source(row: Row) -> str:
     arrays = ", ".join(f"{p}_array" if p in row.inputs else p for p in row.parameters)
     others = "".join(f" and {n}.__class__ is not Tensor" for n in row.inputs[1:])
-    operands = "".join(f"({n}, {n}_array, {n}_needs), " for n in row.inputs)
+    operands = "".join(f"({n}, {n}_array, {n}_edge), " for n in row.inputs)
     return f"""\
 def {row.name}({_signature(row)}):
     if {row.inputs[0]}.__class__ is ndarray{others}:
@@ -268,29 +266,28 @@ def _unwrap_source(row: Row) -> str:
     """The quick ways in: every input a Tensor; or a floating Tensor and a Python number."""
     names, arrays = row.inputs, ", ".join(f"{n}_array" for n in row.inputs)
     lines = ["if " + " and ".join(f"{n}.__class__ is Tensor" for n in names) + ":"]
-    lines += [f"    {n}_array = {n}._array; {n}_needs = {n}._requires_grad" for n in names]
+    lines += [f"    {n}_array = {n}._array; {n}_edge = {n}._edge" for n in names]
     if len(names) == 2:
         lines += [f"    same = {names[0]}._dtype is {names[1]}._dtype"]
         lines += [f"    if not same: {arrays} = meet(row, {arrays})"]
     elif len(names) > 2:
         lines += [f"    {arrays} = meet(row, {arrays})"]
     if row.floating:
-        needed = " or ".join(f"{n}_needs" for n in names)
+        needed = " or ".join(f"{n}_edge" for n in names)
         lines += [f"    if not ({needed}) and {names[0]}._dtype.kind != 'f': {arrays}, = meet(row, {arrays})"]
     if len(names) == 2:
         a, b = names
         lines += [
             f"elif ({b}.__class__ is float or {b}.__class__ is int) and {a}.__class__ is Tensor "
             f"and {a}._dtype.kind == 'f':",
-            f"    {a}_array = {a}._array; {a}_needs = {a}._requires_grad",
-            f"    {b}_array = {b}; {b}_needs = same = False",
+            f"    {a}_array = {a}._array; {a}_edge = {a}._edge",
+            f"    {b}_array = {b}; {b}_edge = None; same = False",
         ]
     return "\n".join(lines)
 
 
 def _result_source(row: Row) -> str:
     share = f"alias(result, {row.inputs[0]})" if row.view else "result._counter = FRESH; result._meta = None"
-    untracked = "result._requires_grad = False; result._edge = None"
     start = f"""
 if out.__class__ is not ndarray: out = asarray(out)  # NumPy gives scalars for 0-d
 result = new(Tensor)
@@ -299,16 +296,15 @@ dtype = result._dtype = out.dtype
 {share}
 """
     if not row.rules:
-        return f"{start}{untracked}\nreturn result"
+        return f"{start}result._edge = None\nreturn result"
     return f"""{start}\
 if ({_any_needs(row)}) and (not switched_off or mode.state > 0):
 {_block(_node_source(row))}
 {_block(_shape_source(row))}
     node.dtype = dtype
-    result._requires_grad = True
     result._edge = node
 else:
-    {untracked}
+    result._edge = None
 return result
 """
 
@@ -323,13 +319,13 @@ return outputs_of(None, out, {row.inputs[0]}, {row.view})
 
 
 def _any_needs(row: Row) -> str:
-    return " or ".join(f"{n}_needs" for n in row.tracked)
+    return " or ".join(f"{n}_edge" for n in row.tracked)
 
 
 def _node_source(row: Row) -> str:
-    edges = " ".join(f"({n}._edge or gradient_edge({n})) if {n}_needs else None," for n in row.tracked)
-    each = ", ".join(f"None if {n}_needs else constant({n})" for n in row.tracked)
-    all_needed = " and ".join(f"{n}_needs" for n in row.tracked)
+    edges = " ".join(f"{n}_edge," for n in row.tracked)
+    each = ", ".join(f"None if {n}_edge else constant({n})" for n in row.tracked)
+    all_needed = " and ".join(f"{n}_edge" for n in row.tracked)
     lines = [
         "node = Record()",
         "node.kind = kind; node.order = next(op_order)",
@@ -353,7 +349,7 @@ def _saved(row: Row, field: str) -> str:
         return f"{field.removesuffix('_shape')}_array.shape,"
     if field not in row.inputs:
         return f"{field},"
-    users = [f"{n}_needs" for n, names in row.needs.items() if field in names]
+    users = [f"{n}_edge" for n, names in row.needs.items() if field in names]
     value = field if len(users) == len(row.tracked) else f"{field} if {' or '.join(users)} else None"
     return f"{value}, {field}._counter[0] if {field}.__class__ is Tensor else 0,"
 
@@ -423,7 +419,7 @@ def unwrap(row: Row, operands: tuple):
             return None
     operands = [_operand(row, position, o) for position, o in enumerate(operands)]
     arrays = meet(row, *(o._array if isinstance(o, Tensor) else o for o in operands))
-    return [(o, array, isinstance(o, Tensor) and o._requires_grad) for o, array in zip(operands, arrays, strict=True)]
+    return [(o, array, o._edge if isinstance(o, Tensor) else None) for o, array in zip(operands, arrays, strict=True)]
 
 
 def _operand(row: Row, position: int, operand):
@@ -475,7 +471,6 @@ def outputs_of(node: Record | None, arrays, source: Tensor, view: bool) -> tuple
             alias(result, source)
         if node is not None and result._dtype.kind == "f":
             result.meta().output_nr = index
-            result._requires_grad = True
             result._edge = output_edge(node, index, result._array.shape, result._dtype)
         results.append(result)
     return tuple(results)
@@ -496,7 +491,6 @@ _TOOLS = {
     "constant": constant,
     "filled": filled,
     "freed_error": freed_error,
-    "gradient_edge": gradient_edge,
     "meet": meet,
     "mode": mode,
     "ndarray": np.ndarray,

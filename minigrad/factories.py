@@ -3,6 +3,7 @@
 import numpy as np
 
 from . import dtypes
+from .autograd.graph import track
 from .messages import refusal
 from .tensor import Tensor, wrap
 
@@ -12,7 +13,8 @@ def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
     tensor = wrap(np.asarray(array))
     if requires_grad and array.dtype.kind != "f":
         raise refusal("factory of integers")
-    tensor._requires_grad = bool(requires_grad)
+    if requires_grad:
+        track(tensor)
     return tensor
 
 

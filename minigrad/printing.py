@@ -35,7 +35,7 @@ def _notes(tensor: Tensor) -> list[str]:
         notes.append(f"dtype={tensor.dtype}")
     if not tensor.is_leaf:
         notes.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
-    elif tensor._requires_grad:
+    elif tensor.requires_grad:
         notes.append("requires_grad=True")
     return notes
 

@@ -12,7 +12,7 @@ import weakref
 import numpy as np
 
 from . import dtypes
-from .autograd.graph import FRESH, AutogradMeta, RemovableHandle, own_counter, pair_of
+from .autograd.graph import FRESH, LEAF, AutogradMeta, RemovableHandle, own_counter, pair_of, track
 from .messages import C_NAMES, NON_LEAF_GRAD, refusal
 
 
@@ -49,9 +49,10 @@ class Tensor:
         # Views and detach() share the list, .data and .numpy() do not: that is all there is to versions.
         "_counter",
         "_dtype",  # NumPy's, kept beside the array because asking the array takes five times as long
-        "_edge",  # where this tensor's gradient goes; None for a leaf, which gradient_edge() knows more of
+        # Where this tensor's gradient goes: to its grad_fn, or, if it is a leaf, to the end that adds it to
+        # .grad. None if it needs no gradient: that is all there is to requires_grad.
+        "_edge",
         "_meta",
-        "_requires_grad",
     )
     __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor
 
@@ -103,12 +104,12 @@ class Tensor:
     @property
     def grad_fn(self):
         """The node that made this tensor; None for a leaf."""
-        return None if self._edge is None else pair_of(self._edge)[0]
+        return None if self.is_leaf else pair_of(self._edge)[0]
 
     @property
     def is_leaf(self) -> bool:
         """True for what you made yourself, and for every result that needs no gradient."""
-        return self._edge is None
+        return self._edge is None or self._edge.kind is LEAF
 
     @property
     def output_nr(self) -> int:
@@ -122,7 +123,7 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded. Only a leaf's flag can be set."""
-        return self._requires_grad
+        return self._edge is not None
 
     @requires_grad.setter
     def requires_grad(self, flag: bool):
@@ -134,17 +135,20 @@ class Tensor:
         return self
 
     def _set_requires_grad(self, flag: bool, key: str) -> None:
-        if self._edge is not None and not flag:
+        if not flag and not self.is_leaf:
             raise refusal("flag of a result")
         if flag and self._array.dtype.kind != "f":
             raise refusal(key)
-        self._requires_grad = bool(flag)
+        if flag and self._edge is None:
+            track(self)
+        elif not flag:
+            self._edge = None
 
     @property
     def grad(self):
         """The gradient that backward has added up here: None until then, and for other than leaves."""
         meta = self._meta
-        if self._edge is not None and (meta is None or not meta.retains_grad):
+        if not self.is_leaf and (meta is None or not meta.retains_grad):
             warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
         return None if meta is None else meta.grad
 
@@ -179,18 +183,18 @@ class Tensor:
 
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in ``.grad`` too. Call it before backward; on a leaf it does nothing."""
-        if not self._requires_grad:
+        if self._edge is None:
             raise refusal("retain_grad of a constant")
-        if self._edge is None or self.retains_grad:
+        if self.is_leaf or self.retains_grad:
             return
         self.meta().retains_grad = True
         self.grad_fn.record.extras().retained[self.output_nr] = weakref.ref(self)
 
     def register_hook(self, hook) -> RemovableHandle:
         """Call ``hook(grad)`` when this tensor's gradient is complete; what it returns replaces it."""
-        if not self._requires_grad:
-            raise refusal("hook on a constant")
         if self._edge is None:
+            raise refusal("hook on a constant")
+        if self.is_leaf:
             meta = self.meta()
             meta.hooks = {} if meta.hooks is None else meta.hooks
             return RemovableHandle(meta.hooks, hook)
@@ -218,15 +222,17 @@ class Tensor:
     def data(self, new: "Tensor"):
         if not isinstance(new, Tensor):
             raise refusal("data is no tensor", type(new).__name__)
-        if self._requires_grad and new._array.dtype.kind != "f":
+        if self._edge is not None and new._array.dtype.kind != "f":
             raise refusal("data of integers")
         self._array, self._dtype = new._array, new._dtype
+        if self._edge is not None and self.is_leaf:
+            self._meta.array, self._edge.shape, self._edge.dtype = new._array, new._array.shape, new._dtype
 
     # -- leaving for plain Python ----------------------------------------------------------------
 
     def numpy(self) -> np.ndarray:
         """The values as an array on the same memory. Refused while the tensor requires grad: detach() first."""
-        if self._requires_grad:
+        if self._edge is not None:
             raise refusal("numpy of a tracked tensor")
         return self._array
 
@@ -272,10 +278,10 @@ class Tensor:
         return bool((self._array == value).any())
 
     def __deepcopy__(self, memo):
-        if self._edge is not None:
+        if not self.is_leaf:
             raise refusal("deepcopy of a result")
         copy = wrap(self._array.copy())
-        copy._requires_grad = self._requires_grad
+        copy.requires_grad = self.requires_grad
         memo[id(self)] = copy
         if self._meta is not None and self._meta.grad is not None:
             copy.meta().grad = self._meta.grad.__deepcopy__(memo)
@@ -288,6 +294,5 @@ def wrap(array: np.ndarray, counter=FRESH) -> Tensor:
     tensor._array = array
     tensor._dtype = array.dtype
     tensor._counter = counter
-    tensor._requires_grad = False
     tensor._edge = tensor._meta = None
     return tensor

@@ -225,15 +225,27 @@ def test_dropping_the_output_frees_the_graph_at_once(no_collector):
     assert alive() is None
 
 
-def test_a_leaf_does_not_keep_graphs_and_a_graph_keeps_its_leaves(no_collector):
+def test_a_leaf_is_freed_at_once_and_keeps_no_graph(no_collector):
+    x = leaf(2.0)
+    y = x * x
+    y.sum().backward()
+    record, variable = weakref.ref(y.grad_fn.record), weakref.ref(x)
+    del y
+    assert record() is None and x.grad is not None
+    del x
+    assert variable() is None
+
+
+def test_a_graph_outlives_the_names_of_its_leaves(no_collector):
     x = leaf(2.0)
     y = x * 3
-    record = weakref.ref(y.grad_fn.record)
-    variable = weakref.ref(x)
+    x.grad = mg.tensor([1.0])
     del x
-    assert y.grad_fn.next_functions[0][0].variable is variable()
-    del y
-    assert record() is None and variable() is None
+    variable = y.grad_fn.next_functions[0][0].variable
+    assert variable is y.grad_fn.next_functions[0][0].variable
+    assert variable.is_leaf and variable.requires_grad and variable.tolist() == [2.0]
+    y.backward()
+    assert variable.grad.tolist() == [4.0]
 
 
 def test_a_function_is_no_cycle(no_collector):

@@ -22,7 +22,7 @@ from ..ops.pointwise import to_copy
 from ..ops.shape import sum_to
 from ..tensor import Tensor, wrap
 from .grad_mode import ON, no_grad, set_state
-from .graph import HANDS_OVER, Record, gradient_edge, own_counter
+from .graph import HANDS_OVER, AutogradMeta, Record, own_counter
 
 # One backward at a time: gradients in progress are kept on the nodes. The same thread may come in again
 # (a hook or a Function that calls backward); `_waiting` holds what the walks that it interrupted wait for.
@@ -120,11 +120,12 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
         grads = (kind.vjp_recorded if create_graph else kind.vjp)(node, grad, edges)
         if kind.frees and not retain_graph:
             node.saved = None
-        if not node.fits:
-            grads = [g if g is None else fit(g, edge, node) for g, edge in zip(grads, edges, strict=True)]
+        fits = node.fits
         for edge, grad in zip(edges, grads):  # noqa: B905 (as long as each other, always)
             if grad is None:
                 continue
+            if not fits:
+                grad = fit(grad, edge, node)
             if edge.pending is not None:
                 edge.pending = edge.pending + grad
                 continue
@@ -164,10 +165,11 @@ def hand_over(waiting: Waiting, output: Record, grad, edges: tuple | None) -> No
 def finish(leaves: list, create_graph: bool, wanted: dict | None, captured: dict) -> None:
     """The end of the walk: all contributions are there, so the leaves can take their gradients."""
     for node in leaves:
-        hooks = node.variable._meta.hooks
-        grad = node.pending if hooks is None else hooked(hooks, node.pending)
+        meta, grad = node.leaf, node.pending
+        if meta.hooks:
+            grad = hooked(meta.hooks, grad)
         if wanted is None:
-            accumulate(node.variable, grad, create_graph)
+            accumulate(meta, grad, create_graph)
         elif node in wanted:
             captured[node] = grad
 
@@ -178,9 +180,8 @@ def fit(grad, edge: Record, node: Record):
     shape = array.shape
     if shape != edge.shape:
         if not expandable(edge.shape, shape):
-            raise refusal(
-                "gradient does not fit", node.kind.face.__name__, node.edges.index(edge), list(shape), list(edge.shape)
-            )
+            name, index = node.kind.face.__name__, node.edges.index(edge)
+            raise refusal("gradient does not fit", name, index, list(shape), list(edge.shape))
         grad = sum_to(grad, edge.shape)
     if array.dtype is not edge.dtype and array.dtype != edge.dtype:
         grad = to_copy(grad, edge.dtype) if isinstance(grad, Tensor) else grad.astype(edge.dtype)
@@ -195,9 +196,8 @@ def expandable(shape: tuple, larger: tuple) -> bool:
     )
 
 
-def accumulate(tensor: Tensor, grad, create_graph: bool) -> None:
+def accumulate(meta: AutogradMeta, grad, create_graph: bool) -> None:
     """Add a gradient to a tensor's ``.grad``: in place, unless the gradient has a history."""
-    meta = tensor._meta
     if create_graph:
         meta.grad = grad if meta.grad is None else meta.grad + grad
     elif meta.grad is None:
@@ -216,7 +216,7 @@ def run_hooks(node: Record, grad, create_graph: bool):
     for reference in extra.retained.values():
         tensor = reference()
         if tensor is not None:
-            accumulate(tensor, grad, create_graph)
+            accumulate(tensor.meta(), grad, create_graph)
     return grad
 
 
@@ -289,11 +289,11 @@ def backward(
     if inputs is None:
         walk(seeds, retain_graph, create_graph)
         return
-    nodes = [gradient_edge(t) for t in as_tuple(inputs)]
+    nodes = [t._edge for t in as_tuple(inputs)]
     captured = walk(seeds, retain_graph, create_graph, dict.fromkeys(nodes))
     for tensor, node in zip(as_tuple(inputs), nodes, strict=True):
         if node in captured:
-            accumulate(tensor, captured[node], create_graph)
+            accumulate(tensor.meta(), captured[node], create_graph)
 
 
 def _under_either_name(grad_tensors, grad_variables):
@@ -353,9 +353,9 @@ def grad(
         raise refusal("grad of no inputs")
     seeds = seeds_of(as_tuple(outputs), grad_outputs, create_graph)
     for tensor in inputs:
-        if not tensor._requires_grad:
+        if tensor._edge is None:
             raise refusal("grad of a constant")
-    nodes = [gradient_edge(t) for t in inputs]
+    nodes = [t._edge for t in inputs]
     retain_graph = create_graph if retain_graph is None else retain_graph
     captured = walk(seeds, retain_graph, create_graph, dict.fromkeys(nodes))
     return tuple(
@@ -387,16 +387,16 @@ def seeds_of(outputs: tuple, gradients, create_graph: bool) -> list:
     gradients = [seed_for(o, g) for o, g in zip(outputs, gradients, strict=True)]
     seeds = []
     for index, output in enumerate(outputs):
-        if not output._requires_grad:
+        if output._edge is None:
             raise refusal("no history", index)
-        seeds.append((gradient_edge(output), gradients[index] if create_graph else gradients[index]._array))
+        seeds.append((output._edge, gradients[index] if create_graph else gradients[index]._array))
     return seeds
 
 
 def seed_for(output: Tensor, gradient) -> Tensor:
     """The gradient to start an output with: what was given, or 1 for a scalar."""
     if gradient is None:
-        if output._requires_grad and output._array.size != 1:
+        if output._edge is not None and output._array.size != 1:
             raise refusal("backward of several")
         seed = output._array.copy()
         seed.fill(1)

@@ -18,7 +18,6 @@ from .graph import (
     Node,
     Record,
     freed_error,
-    gradient_edge,
     op_order,
     output_edge,
     own_counter,
@@ -81,7 +80,6 @@ class FunctionNode(Record, Node):
 
     def attach(self, tensor: Tensor, index: int) -> None:
         """Make `tensor` output number `index` of this node."""
-        tensor._requires_grad = True
         tensor._edge = self if self.outputs == 1 else self.output_edge(index)
         if index:
             tensor.meta().output_nr = index
@@ -208,7 +206,7 @@ class Function:
     def apply(cls, *args):
         """Run forward, and record one node for it if an input requires grad."""
         node = object.__new__(cls._backward_cls)
-        node.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
+        node.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         tracked = mode.state > 0 and any(node.needs_input_grad)
         with no_grad():
             if cls.setup_context is not Function.setup_context:
@@ -236,8 +234,8 @@ def _record(node: FunctionNode, args: tuple, outputs: list) -> None:
     node.face, node.fits = weakref.ref(node), False
     node.tensor_arguments = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
     inputs = [args[i] for i in node.tensor_arguments]
-    node.edges = tuple(gradient_edge(a) if a._requires_grad else None for a in inputs)
-    node.constants = tuple(None if a._requires_grad else constant(a) for a in inputs)
+    node.edges = tuple(a._edge for a in inputs)
+    node.constants = tuple(None if a.requires_grad else constant(a) for a in inputs)
     tensors = [o for o in outputs if isinstance(o, Tensor)]
     node.outputs = len(tensors)
     node.shapes = [o._array.shape for o in tensors]
@@ -262,7 +260,7 @@ def once_differentiable(backward):
         recording = mode.state > 0
         with no_grad():
             results = backward(ctx, *grads)
-        if not recording or not any(isinstance(g, Tensor) and g._requires_grad for g in grads):
+        if not recording or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
             return results
         refused = [_refuse_second(r) for r in (results if isinstance(results, tuple) else (results,))]
         return tuple(refused) if isinstance(results, tuple) else refused[0]

@@ -52,9 +52,9 @@ def gradgradcheck(func, inputs, grad_outputs=None, eps=1e-6, atol=1e-5, rtol=1e-
 
     def first_gradients(*arguments):
         arguments, seeds = arguments[:-count], arguments[-count:]
-        needed = tuple(a for a in arguments if isinstance(a, Tensor) and a._requires_grad)
+        needed = tuple(a for a in arguments if isinstance(a, Tensor) and a.requires_grad)
         with enable_grad():
-            outputs = [o for o in tensors_of(func(*arguments)) if o._requires_grad]
+            outputs = [o for o in tensors_of(func(*arguments)) if o.requires_grad]
             return grad(outputs, needed, seeds[: len(outputs)], create_graph=True, materialize_grads=True)
 
     return gradcheck(first_gradients, (*inputs, *grad_outputs), eps, atol, rtol, raise_exception)
@@ -66,7 +66,7 @@ def tensors_of(outputs) -> list:
 
 
 def _compare(func, inputs, eps, atol, rtol, nondet_tol) -> None:
-    checked = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x._requires_grad]
+    checked = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
@@ -83,7 +83,7 @@ def _compare(func, inputs, eps, atol, rtol, nondet_tol) -> None:
     for position, index in enumerate(checked):
         numerical = _numerical(func, inputs, index, eps)
         for number, output in enumerate(outputs):
-            if not output._requires_grad:
+            if not output.requires_grad:
                 if not np.allclose(numerical[number], 0, atol=atol):
                     raise GradcheckError("Numerical gradient for function expected to be zero")
                 continue
@@ -113,7 +113,7 @@ def _numerical(func, inputs, index, eps) -> list:
             moved = array.copy()
             moved[position] += step
             stand_in = wrap(moved)
-            stand_in._requires_grad = True
+            stand_in.requires_grad_()
             arguments = [stand_in if i == index else x for i, x in enumerate(inputs)]
             with enable_grad():
                 ends.append([o._array.copy() for o in tensors_of(func(*arguments))])
@@ -135,7 +135,7 @@ def _analytical(output, input) -> np.ndarray:
 
 def _check_multiplied(outputs, inputs) -> None:
     """A gradient is linear in grad_output, so a zero grad_output must give zero."""
-    outputs = [o for o in outputs if o._requires_grad]
+    outputs = [o for o in outputs if o.requires_grad]
     if not outputs:
         return
     seeds = [zeros_like(o) for o in outputs]

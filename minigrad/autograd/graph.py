@@ -63,12 +63,12 @@ class Record:
         "face",  # weakref to the Node that shows this record, once somebody has looked
         "fits",  # whether each gradient comes in its input's shape and dtype: nothing was broadcast
         "kind",
+        "leaf",  # of a leaf's end: the leaf's AutogradMeta
         "options",
         "order",
         "pending",  # the gradient gathered so far, during a backward
         "saved",
         "shape",
-        "variable",  # of a leaf's end: the leaf
     )
 
     def extras(self) -> "Extra":
@@ -194,7 +194,8 @@ class AccumulateGrad(Face):
     @property
     def variable(self):
         """The leaf."""
-        return self.record.variable
+        tensor = self.record.leaf.tensor()
+        return revived(self.record) if tensor is None else tensor
 
 
 LEAF = Kind("", AccumulateGrad)
@@ -219,19 +220,29 @@ def pair_of(edge: Record | None) -> tuple:
     return (face_of(edge), 0)
 
 
-def leaf_end(variable, meta: "AutogradMeta") -> Record:
-    """Make the record at which the walk to a leaf ends.
+def track(tensor) -> None:
+    """Give a leaf its end of the graph: from now on it requires grad.
 
-    The leaf knows it only weakly and it holds the leaf: a graph keeps its leaves alive, a leaf does not keep
-    graphs alive.
+    The record holds what the leaf is made of, and the tensor itself only weakly: dropping its last name frees a
+    leaf at once. A graph that outlives it can make the tensor anew, from the same memory and the same .grad.
     """
-    record = Record()
+    meta = tensor.meta()
+    meta.tensor, meta.type, meta.array = weakref.ref(tensor), type(tensor), tensor._array
+    record = tensor._edge = Record()
     record.kind, record.edges, record.saved = LEAF, (), ()
     record.pending = record.extra = record.constants = record.face = None
-    record.order, record.variable = next(_leaf_order), variable
-    record.shape, record.dtype = variable._array.shape, variable._dtype
-    meta.accumulator = weakref.ref(record)
-    return record
+    record.order, record.leaf = next(_leaf_order), meta
+    record.shape, record.dtype = tensor._array.shape, tensor._dtype
+
+
+def revived(record: Record):
+    """A leaf that nobody names any more, for those who look at a graph that it is in."""
+    meta = record.leaf
+    tensor = object.__new__(meta.type)
+    tensor._array, tensor._dtype, tensor._counter = meta.array, meta.array.dtype, FRESH
+    tensor._edge, tensor._meta = record, meta
+    meta.tensor = weakref.ref(tensor)
+    return tensor
 
 
 # Makes the engine look twice at one output of several, without a question asked of every other record.
@@ -252,27 +263,16 @@ def output_edge(record: Record, index: int, shape: tuple, dtype) -> Record:
 class AutogradMeta:
     """What few tensors have: gradient, hooks, what they are a view of. PyTorch has a struct of this name.
 
-    Leaves, views, hooked tensors and the outputs of a node with several get one; a plain intermediate
-    result has None in its place.
+    Leaves that require grad, views, hooked tensors and the outputs of a node with several have one; a plain
+    intermediate result has None in its place.
     """
 
-    __slots__ = ("accumulator", "base", "grad", "hooks", "output_nr", "post_hooks", "retains_grad")
+    __slots__ = ("array", "base", "grad", "hooks", "output_nr", "post_hooks", "retains_grad", "tensor", "type")
 
     def __init__(self):
-        self.grad = self.accumulator = self.base = self.hooks = self.post_hooks = None
+        self.grad = self.base = self.hooks = self.post_hooks = None
         self.retains_grad = False
         self.output_nr = 0
-
-
-def gradient_edge(tensor) -> Record:
-    """Where the gradient of `tensor` goes: to its grad_fn, or to its end of the graph if it is a leaf."""
-    if tensor._edge is not None:
-        return tensor._edge
-    meta = tensor._meta
-    if meta is None:
-        meta = tensor._meta = AutogradMeta()
-    record = meta.accumulator and meta.accumulator()
-    return leaf_end(tensor, meta) if record is None else record
 
 
 def own_counter(tensor) -> list:

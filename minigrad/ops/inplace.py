@@ -18,7 +18,7 @@ def in_place(operation):
     forward, ufunc, name = operation.row.forward, operation.row.ufunc, operation.row.name + "_"
 
     def method(self, *args, **options):
-        if (self._requires_grad or any(getattr(a, "_requires_grad", False) for a in args)) and mode.state > 0:
+        if (self._edge or any(getattr(a, "_edge", None) for a in args)) and mode.state > 0:
             return recorded(self, operation, args, options)
         if ufunc and len(args) == 1 and args[0].__class__ is Tensor and args[0]._dtype is self._dtype:
             try:
@@ -44,7 +44,7 @@ def recorded(self: Tensor, operation, args, options) -> Tensor:
     """Record the operation on what the tensor was, then make the tensor its result."""
     check_recordable(self)
     before = wrap(self._array.copy() if "self" in operation.row.buffers else self._array, self._counter)
-    before._requires_grad, before._edge, before._meta = self._requires_grad, self._edge, self._meta
+    before._edge, before._meta = self._edge, self._meta
     after = operation(before, *args, **options)
     write(self, after._array)
     node = after._edge
@@ -57,16 +57,16 @@ def recorded(self: Tensor, operation, args, options) -> Tensor:
             self._version,
             *node.saved[at + 3 :],
         )
-    self._edge, self._requires_grad = node, True
+    self._edge = node
     return self
 
 
 def check_recordable(self: Tensor) -> None:
     """Refuse what would make a leaf's gradient meaningless."""
     base = self._meta.base if self._meta is not None else None
-    if self._requires_grad and self._edge is None:
+    if self.requires_grad and self.is_leaf:
         what = "a leaf Variable"
-    elif base is not None and base._requires_grad and base._edge is None:
+    elif base is not None and base.requires_grad and base.is_leaf:
         what = "a view of a leaf Variable"
     elif base is not None:
         raise NotImplementedError(
@@ -113,8 +113,8 @@ def copy(self, src):
 def setitem(self: Tensor, key, value) -> None:
     """``self[key] = value``, refused where it would have to be recorded."""
     values = value._array if isinstance(value, Tensor) else value
-    if mode.state > 0 and (self._requires_grad or getattr(value, "requires_grad", False)):
-        if self._edge is None and self._requires_grad:
+    if mode.state > 0 and (self._edge or getattr(value, "requires_grad", False)):
+        if self.requires_grad and self.is_leaf:
             check_recordable(self[...])
         raise NotImplementedError(
             "minigrad: an in-place change of a view is not recorded yet; use no_grad() or clone()."

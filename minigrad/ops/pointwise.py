@@ -132,7 +132,9 @@ def tanh(self):
 )
 def tanh_backward(grad_output, output):
     """The derivative of tanh from its output: PyTorch makes it an operation of its own."""
-    return grad_output - grad_output * output * output
+    slope = grad_output * output
+    slope *= output
+    return grad_output - slope
 
 
 @op(floating=True, self=lambda grad, result: sigmoid_backward(grad, result))
