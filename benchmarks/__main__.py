@@ -16,7 +16,7 @@ from .timing import Step, interleave
 from .workloads import WORKLOADS, Workload
 
 # What stands between these is the point of the table, so they are measured in every round.
-MAIN = ("hand", "minigrad", "torch")
+MAIN = ("hand", "minigrad", "torch", "torch.nn")
 CANNOT_YET = (AttributeError, NotImplementedError, ModuleNotFoundError)
 
 
@@ -60,20 +60,22 @@ class Bench:
         if workload.by_hand:
             steps = {"hand": workload.by_hand()} | steps
         limits = {"torch": workload.to_torch, "hand": workload.to_hand}
+        if isinstance(steps.get("torch.nn"), Step):
+            limits["torch.nn"] = workload.to_torch
         limits = {other: most for other, most in limits.items() if most}
         cells = self.fastest(steps, min(self.rounds, workload.rounds))
         return [Row(name, workload.title, "ms", scaled(cells, 1e3), limits)]
 
     def memory(self) -> list[Row]:
         """The graph of the deepest chain, in fresh processes."""
-        names = [name for name, lib in self.found.items() if name != "micrograd"]
+        names = [name for name, lib in self.found.items() if name not in ("micrograd", "torch.nn")]
         cells = {name: fresh.graph_bytes(name) or "not here" for name in names}
         title = "... memory of its graph"
         return [Row("memory", title, "MB", scaled(cells, 1e-6), {"torch": 0.5})]
 
     def imports(self) -> list[Row]:
         """Import time in fresh processes, in turns; `hand` is NumPy alone."""
-        modules = {"hand": "numpy"} | {name: name for name in self.found}
+        modules = {"hand": "numpy"} | {name: name for name in self.found if name != "torch.nn"}
         modules["micrograd"] = "micrograd.engine"
         taken: dict[str, list[float]] = {name: [] for name in modules}
         for turn in range(min(self.rounds, 10) + 1):
@@ -88,7 +90,7 @@ class Bench:
         """Time and memory of an operation in short and long chains; many paths, few nodes."""
         time, memory, paths = {}, {}, {}
         for name, lib in self.found.items():
-            if name not in MAIN or self.attempt("growth", name, workloads.doubling) == "not yet":
+            if name not in MAIN or name == "torch.nn" or self.attempt("growth", name, workloads.doubling) == "not yet":
                 continue
             lengths = {n: workloads.deep(lib, n) for n in (1_000, 10_000, 100_000)}
             each = {n: t / n for n, t in self.fastest(lengths, min(self.rounds, 8)).items()}
@@ -131,7 +133,7 @@ def scaled(cells: dict, factor: float) -> dict[str, float | str]:
 
 def environment(found: dict) -> dict[str, str]:
     """The versions of all that was measured."""
-    names = ["numpy", *(name for name in found if name != "minigrad")]
+    names = ["numpy", *(name for name in found if name not in ("minigrad", "torch.nn"))]
     versions = {name: importlib.metadata.version(name) for name in names}
     return {"python": platform.python_version(), "machine": platform.machine()} | versions
 

@@ -101,6 +101,37 @@ class TorchLike(Backward):
         return Step(step)
 
 
+class TorchModules(TorchLike):
+    """PyTorch as a training step is mostly written: nn.Linear, nn.MSELoss, optim.SGD. It can do that alone."""
+
+    cannot = (
+        *("chain", "chain_no_grad", "mlp", "fan_out", "double_backward", "hvp_small", "hvp_large"),
+        *("rnn", "conv2d", "one_op", "deep"),
+    )
+
+    def __init__(self, nn: ModuleType):
+        super().__init__(importlib.import_module("torch"))
+        self.nn = nn
+
+    def network(self, arrays, inputs, targets, rate):
+        nn, layers = self.nn, []
+        for weight, bias in zip(arrays[::2], arrays[1::2], strict=True):
+            layer = nn.Linear(*weight.shape)
+            layer.weight.data, layer.bias.data = self.constant(weight.T.copy()), self.constant(bias.copy())
+            layers += [layer, nn.Tanh()]
+        net, criterion = nn.Sequential(*layers[:-1]), nn.MSELoss()
+        optimizer = self.module.optim.SGD(net.parameters(), lr=rate)
+        x, y = self.constant(inputs), self.constant(targets)
+
+        def step():
+            optimizer.zero_grad()
+            criterion(net(x), y).backward()
+            optimizer.step()
+            return [p.t() for p in net.parameters()]
+
+        return Step(step)
+
+
 class MyGrad(TorchLike):
     """Tensors and backward() as in PyTorch; first derivatives only. backward() clears `.grad`."""
 
@@ -246,6 +277,7 @@ class Micrograd(Backward):
 ADAPTERS: dict[str, Callable] = {
     "minigrad": TorchLike,
     "torch": TorchLike,
+    "torch.nn": TorchModules,
     "autograd": HipsAutograd,
     "mygrad": MyGrad,
     "micrograd": Micrograd,

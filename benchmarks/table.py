@@ -7,6 +7,7 @@ COLUMNS = {
     "hand": "NumPy by hand",
     "minigrad": "minigrad",
     "torch": "torch",
+    "torch.nn": "torch.nn + optim",
     "autograd": "HIPS autograd",
     "mygrad": "MyGrad",
     "micrograd": "micrograd (scalar)",

@@ -147,8 +147,8 @@ class Tensor:
     @property
     def grad(self):
         """The gradient that backward has added up here: None until then, and for other than leaves."""
-        meta = self._meta
-        if not self.is_leaf and (meta is None or not meta.retains_grad):
+        meta, edge = self._meta, self._edge
+        if edge is not None and edge.kind is not LEAF and (meta is None or not meta.retains_grad):
             warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
         return None if meta is None else meta.grad
 

@@ -82,10 +82,7 @@ def test_one_of_several_classes_matches(run):
 
 
 def test_a_class_of_a_module_or_of_the_user(run):
-    assert (
-        run("%%expect mg.autograd.GradcheckError\nraise mg.autograd.GradcheckError('no')")[1]
-        is None
-    )
+    assert run("%%expect mg.autograd.GradcheckError\nraise mg.autograd.GradcheckError('no')")[1] is None
     run("class Mine(Exception): pass")
     assert run("%%expect Mine\nraise Mine('x')") == ("Mine: x\n", None)
 
@@ -119,8 +116,7 @@ def test_something_else_raised_fails_and_says_where(run):
 def test_a_failure_shows_one_sentence_and_no_traceback(run):
     out, _ = run("%%expect RuntimeError\n1 / 0")
     assert out.strip() == (
-        "Unexpected: this cell was to raise RuntimeError, but line 2 raised "
-        "ZeroDivisionError: division by zero"
+        "Unexpected: this cell was to raise RuntimeError, but line 2 raised ZeroDivisionError: division by zero"
     )
 
 
@@ -183,9 +179,7 @@ def test_in_a_kernel():
     displayed, failed = book.cells[1].outputs
     assert displayed["data"]["text/plain"] == "tensor(2., grad_fn=<SumBackward0>)"
     assert failed["output_type"] == "error" and failed["ename"] == "Unexpected"
-    assert failed["traceback"] == [
-        "Unexpected: this cell was to raise RuntimeError, but nothing was raised."
-    ]
+    assert failed["traceback"] == ["Unexpected: this cell was to raise RuntimeError, but nothing was raised."]
     (output,) = book.cells[2].outputs
     assert output["name"] == "stdout" and output["text"].startswith(
         "RuntimeError: grad can be implicitly created only for scalar outputs\nminigrad: "

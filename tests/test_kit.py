@@ -218,7 +218,7 @@ STUBS = [
 ]
 
 
-@pytest.mark.parametrize("stub", STUBS, ids=str)
+@pytest.mark.parametrize("stub", STUBS, ids=range(len(STUBS)))
 def test_what_is_not_answered_is_told_kindly(stub, check, shown, relaxed):
     check.two(stub)
     assert shown.last.startswith("Not answered yet.")

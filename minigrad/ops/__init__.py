@@ -36,7 +36,7 @@ from .pointwise import (
     to_integer,
     where,
 )
-from .reduce import argmax, argmin, mean, sum
+from .reduce import argmax, argmin, max_all, mean, min_all, std, sum, var
 from .shape import (
     cat,
     expand,
@@ -118,6 +118,10 @@ Tensor.bool = _method(lambda self: to(self, dtypes.bool), "This tensor in bool: 
 # Reductions and products
 Tensor.sum = sum
 Tensor.mean = mean
+Tensor.std = std
+Tensor.var = var
+Tensor.max = max_all
+Tensor.min = min_all
 Tensor.argmax = argmax
 Tensor.argmin = argmin
 Tensor.mm = mm

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ..dispatch import op
+from .pointwise import where
 from .shape import expand, view
 
 
@@ -70,7 +71,7 @@ def mean_dim(self, dim, keepdim=False):
 
 def mean(self, dim=None, keepdim=False):
     """The mean of all elements, or along ``dim``. PyTorch counterpart: ``torch.mean``."""
-    if self.dtype.numpy.kind != "f":
+    if self._dtype.kind != "f":
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
             f"Got: {self.dtype.tensor_type.removesuffix('Tensor')}"
@@ -88,3 +89,68 @@ def argmax(self, dim=None):
 def argmin(self, dim=None):
     """The index of the smallest element. The result is an integer: it has no gradient."""
     return np.argmin(self, dim)
+
+
+@op(
+    node="VarBackward0",
+    name="var",
+    self=lambda grad, self, dim, correction, keepdim: _var_slope(grad, self, dim, correction, keepdim),
+)
+def variance(self, dim, correction, keepdim):
+    """The mean squared distance from the mean, divided by ``n - correction``."""
+    return np.var(self, dim, ddof=correction, keepdims=keepdim)
+
+
+def _var_slope(grad, self, dim, correction, keepdim):
+    grad = grad if keepdim else view(grad, _with_ones(self.shape, dim))
+    count = _count(tuple(self.shape), dim) - correction
+    return (2.0 / count) * grad * (self - _mean_of(self, dim))
+
+
+def _mean_of(self, dim):
+    return self.mean(dim, keepdims=True) if isinstance(self, np.ndarray) else mean_keeping(self, dim)
+
+
+def mean_keeping(self, dim):
+    """The mean with the reduced dimensions kept as 1."""
+    return view(mean_all(self), (1,) * self.ndim) if dim is None else mean_dim(self, dim, True)
+
+
+def var(self, dim=None, correction=1, keepdim=False):
+    """The variance of all elements, or along ``dim``. PyTorch counterpart: ``torch.var``."""
+    return variance(self, tuple(dim) if isinstance(dim, list) else dim, correction, keepdim)
+
+
+@op(
+    node="StdBackward0",
+    name="std",
+    self=lambda grad, self, result, dim, correction, keepdim: _var_slope(
+        where(result == 0, 0.0, grad / (2.0 * result)), self, dim, correction, keepdim
+    ),
+)
+def deviation(self, dim, correction, keepdim):
+    """The square root of the variance."""
+    return np.std(self, dim, ddof=correction, keepdims=keepdim)
+
+
+def std(self, dim=None, correction=1, keepdim=False):
+    """The standard deviation of all elements, or along ``dim``. PyTorch counterpart: ``torch.std``."""
+    return deviation(self, tuple(dim) if isinstance(dim, list) else dim, correction, keepdim)
+
+
+def _share(grad, self, result):
+    """The gradient of an extreme value, in equal shares to the elements that reach it."""
+    reached = self == result
+    return reached * (grad / reached.sum())
+
+
+@op(node="MaxBackward1", name="max", self=lambda grad, self, result: _share(grad, self, result))
+def max_all(self):
+    """The largest of all elements. Ties share the gradient equally, as in PyTorch."""
+    return np.max(self)
+
+
+@op(node="MinBackward1", name="min", self=lambda grad, self, result: _share(grad, self, result))
+def min_all(self):
+    """The smallest of all elements. Ties share the gradient equally, as in PyTorch."""
+    return np.min(self)
