@@ -126,7 +126,7 @@ REFUSALS = {
     "numpy of a tracked tensor": (
         RuntimeError,
         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
-        "NumPy cannot record; detach() says that you know.",
+        "NumPy cannot record. Write t.detach().numpy() if you can do without the gradient.",
     ),
     "item of several": (
         RuntimeError,

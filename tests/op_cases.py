@@ -14,6 +14,8 @@ INPUTS = {
     "w": [[0.2, -0.5], [1.1, 0.4], [-0.3, 0.9]],
     "v": [0.6, -1.2, 0.9],
     "u": [0.3, 0.8, -0.5],
+    "image": [[[[0.1 * (7 * i % 11) - 0.4 for i in range(5 * r, 5 * r + 4)] for r in range(c, c + 4)] for c in (0, 3)]],
+    "kernel": [[[[0.5, -1.0], [0.25, 0.75 * c]] for c in (1, -1)] for _ in range(3)],
 }
 
 CASES = {
@@ -97,6 +99,10 @@ CASES = {
     "to": "x.float()",
     "mse_loss": "m.nn.functional.mse_loss(x, y)",
     "mse_loss sum": "m.nn.functional.mse_loss(x, y, reduction='sum')",
+    "conv2d": "m.nn.functional.conv2d(image, kernel)",
+    "conv2d strided": "m.nn.functional.conv2d(image, kernel, stride=2, padding=1)",
+    "conv_transpose2d": "m.nn.functional.conv_transpose2d(image, kernel.transpose(0, 1))",
+    "conv_transpose2d strided": "m.nn.functional.conv_transpose2d(image, kernel.transpose(0, 1), stride=2, padding=1)",
     "linear": "m.nn.functional.linear(x, w.t())",
 }
 

@@ -7,10 +7,10 @@ import numpy as np
 from ..ops import relu, sigmoid, tanh
 from ..ops.linalg import matmul
 from ..ops.pointwise import op
-from ..ops.shape import t
+from ..ops.shape import t, view
 from ..tensor import Tensor
 
-__all__ = ["linear", "mse_loss", "relu", "sigmoid", "tanh"]
+__all__ = ["conv2d", "conv_transpose2d", "linear", "mse_loss", "relu", "sigmoid", "tanh"]
 
 
 def _mse_slope(grad, self, target, reduction):
@@ -35,3 +35,104 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input @ weight.T + bias``. Shapes: input (n, in), weight (out, in), bias (out,)."""
     product = matmul(input, t(weight))
     return product if bias is None else product + bias
+
+
+# Convolution, its transpose and the gradient of its weight are each other's derivatives: three rows, and
+# every higher derivative is there. Each is a sum over the kernel's positions of products with a shifted
+# input, which needs no copy of the input's patches.
+
+
+@op(
+    node="ConvolutionBackward0",
+    name="conv2d",
+    fits=True,
+    shown={"dilation": (1, 1), "groups": 1, "output_padding": (0, 0), "transposed": False},
+    input=lambda grad, weight, stride, padding, input_shape: spread(grad, weight, stride, padding, input_shape),
+    weight=lambda grad, input, stride, padding, weight_shape: correlate(input, grad, stride, padding, weight_shape),
+)
+def convolve(input, weight, stride, padding):
+    """Slide the kernels over the input. Shapes: input (n, c, h, w), weight (o, c, i, j)."""
+    padded = _padded(input, padding)
+    height, width = ((n - k) // stride + 1 for n, k in zip(padded.shape[2:], weight.shape[2:], strict=True))
+    out = np.zeros((len(input), len(weight), height * width), np.result_type(input, weight))
+    for i, j in np.ndindex(weight.shape[2:]):
+        patch = _shifted(padded, i, j, stride, height, width)
+        out += weight[:, :, i, j] @ patch.reshape(*patch.shape[:2], -1)
+    return out.reshape(len(input), len(weight), height, width)
+
+
+@op(
+    node="ConvolutionBackward0",
+    name="conv_transpose2d",
+    fits=True,
+    shown={"dilation": (1, 1), "groups": 1, "output_padding": (0, 0), "transposed": True},
+    input=lambda grad, weight, stride, padding: convolve(grad, weight, stride, padding),
+    weight=lambda grad, input, stride, padding, weight_shape: correlate(grad, input, stride, padding, weight_shape),
+)
+def spread(input, weight, stride, padding, shape):
+    """Add each input element's multiple of the kernels into zeros of ``shape``: convolution's derivative."""
+    padded = np.zeros((*shape[:2], *(n + 2 * padding for n in shape[2:])), np.result_type(input, weight))
+    height, width = input.shape[2:]
+    columns = input.reshape(*input.shape[:2], -1)
+    for i, j in np.ndindex(weight.shape[2:]):
+        patch = _shifted(padded, i, j, stride, height, width)
+        patch += (weight[:, :, i, j].T @ columns).reshape(patch.shape)
+    return padded[:, :, padding : padding + shape[2], padding : padding + shape[3]]
+
+
+@op(
+    node="ConvolutionBackward0",
+    name="conv2d_weight",
+    fits=True,
+    input=lambda grad, slope, stride, padding, input_shape: spread(slope, grad, stride, padding, input_shape),
+    slope=lambda grad, input, stride, padding: convolve(input, grad, stride, padding),
+)
+def correlate(input, slope, stride, padding, shape):
+    """How the kernels of ``shape`` share in a gradient `slope` of the output: convolution's other derivative."""
+    padded, (height, width) = _padded(input, padding), slope.shape[2:]
+    out = np.empty(shape, np.result_type(input, slope))
+    for i, j in np.ndindex(*shape[2:]):
+        patch = _shifted(padded, i, j, stride, height, width)
+        out[:, :, i, j] = np.tensordot(slope, patch, ((0, 2, 3), (0, 2, 3)))
+    return out
+
+
+def _padded(array, padding):
+    return np.pad(array, ((0, 0), (0, 0), (padding, padding), (padding, padding))) if padding else array
+
+
+def _shifted(array, i, j, stride, height, width):
+    """The elements that kernel position (i, j) meets, one per output position: a view."""
+    return array[:, :, i : i + stride * height : stride, j : j + stride * width : stride]
+
+
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int = 1, padding: int = 0) -> Tensor:
+    """2-d convolution. Shapes: input (n, c, h, w), weight (o, c, i, j), bias (o,), result (n, o, ...).
+
+    PyTorch counterpart: ``torch.nn.functional.conv2d``, with one stride and one padding for both directions.
+    """
+    if input.ndim != 4 or weight.ndim != 4 or input.shape[1] != weight.shape[1]:
+        raise _channels_refused(weight, input, weight.shape[1])
+    out = convolve(input, weight, stride, padding)
+    return out if bias is None else out + view(bias, (1, -1, 1, 1))
+
+
+def conv_transpose2d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int = 1, padding: int = 0
+) -> Tensor:
+    """The transpose of conv2d. Shapes: input (n, o, h, w), weight (o, c, i, j), bias (c,), result (n, c, ...).
+
+    PyTorch counterpart: ``torch.nn.functional.conv_transpose2d``.
+    """
+    if input.ndim != 4 or weight.ndim != 4 or input.shape[1] != weight.shape[0]:
+        raise _channels_refused(weight, input, weight.shape[0])
+    sides = ((n - 1) * stride - 2 * padding + k for n, k in zip(input.shape[2:], weight.shape[2:], strict=True))
+    out = spread(input, weight, stride, padding, (input.shape[0], weight.shape[1], *sides))
+    return out if bias is None else out + view(bias, (1, -1, 1, 1))
+
+
+def _channels_refused(weight: Tensor, input: Tensor, channels: int) -> Exception:
+    return RuntimeError(
+        f"Given groups=1, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have {channels} "
+        f"channels, but got {input.shape[1] if input.ndim > 1 else 0} channels instead"
+    )
