@@ -92,7 +92,7 @@ from .ops import (
 )
 from .printing import tensor_repr
 from .random import manual_seed, rand, rand_like, randn, randn_like
-from .tensor import Size, Tensor
+from .tensor import Size, Tensor, is_tensor
 
 __version__ = "0.1.0"
 
@@ -106,6 +106,7 @@ Tensor.__repr__ = tensor_repr
 autograd.backward = engine.backward
 autograd.grad = engine.grad
 autograd.Function = function.Function
+autograd.Variable = Tensor  # PyTorch's name for it until 0.4, and torchviz's still
 autograd.gradcheck = gradcheck.gradcheck
 autograd.gradgradcheck = gradcheck.gradgradcheck
 autograd.GradcheckError = gradcheck.GradcheckError

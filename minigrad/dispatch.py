@@ -52,12 +52,13 @@ class Row:
 
     def __init__(
         self, forward, function, /, *, node=None, name=None, floating=False, view=False, constant=(), fits=None,
-        shown=(), **rules,
+        number=None, shown=(), **rules,
     ):  # fmt: skip
         self.forward, self.rules, self.floating, self.view = function or forward, rules, floating, view
         self.ufunc = function if isinstance(function, np.ufunc) else None
         self.name = forward.__name__
         self.op_name = name or self.name
+        self.number = number
         self.signature = inspect.signature(forward)
         self.parameters = list(self.signature.parameters)
         self.inputs = [p for p in self.parameters if p in rules or p in constant]
@@ -138,7 +139,7 @@ def op(function=None, /, **details):
 
     `function`: the forward, where it is a NumPy function as it stands (the body below is left empty);
     `node`: the node's name, where it is not NameBackward0; `name`: the operation's, where it is not the function's;
-    `floating`: it turns integers into floats; `view`: the result shares its input's memory;
+    `number`: the option that is a Python number operated on; `floating`: it turns integers into floats; `view`: the result shares its input's memory;
     `constant`: names of inputs without a derivative; `shown`: what the node shows as ``_saved_...`` besides;
     `fits`: each gradient has its input's shape and dtype, so that nothing needs to be summed or cast.
     """
@@ -326,12 +327,15 @@ def _node_source(row: Row) -> str:
     edges = " ".join(f"{n}_edge," for n in row.tracked)
     each = ", ".join(f"None if {n}_edge else constant({n})" for n in row.tracked)
     all_needed = " and ".join(f"{n}_edge" for n in row.tracked)
+    constants = f"None if {all_needed} else ({each})" if len(row.tracked) > 1 else "None"
+    if row.number:
+        constants = f"(None, {row.number})"
     lines = [
         "node = Record()",
         "node.kind = kind; node.order = next(op_order)",
         f"node.edges = ({edges})",
         "node.pending = node.extra = node.face = None",
-        f"node.constants = {'None' if len(row.tracked) == 1 else f'None if {all_needed} else ({each})'}",
+        f"node.constants = {constants}",
     ]
     if "result" in row.buffers:
         lines += ["counter = result._counter = [0]"]

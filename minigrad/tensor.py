@@ -117,6 +117,14 @@ class Tensor:
         return 0 if self._meta is None else self._meta.output_nr
 
     @property
+    def _base(self):
+        """The tensor that this one is a view of; None if it is none."""
+        return None if self._meta is None else self._meta.base
+
+    def _is_view(self) -> bool:
+        return self._base is not None
+
+    @property
     def _version(self) -> int:
         return self._counter[0]
 
@@ -286,6 +294,11 @@ class Tensor:
         if self._meta is not None and self._meta.grad is not None:
             copy.meta().grad = self._meta.grad.__deepcopy__(memo)
         return copy
+
+
+def is_tensor(value) -> bool:
+    """Whether `value` is a Tensor. PyTorch counterpart: ``torch.is_tensor``."""
+    return isinstance(value, Tensor)
 
 
 def wrap(array: np.ndarray, counter=FRESH) -> Tensor:

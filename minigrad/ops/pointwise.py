@@ -20,7 +20,7 @@ def sub(self, other):
     """The difference ``self - other``."""
 
 
-@op(node="RsubBackward1", shown={"alpha": 1}, self=lambda grad: -grad)
+@op(node="RsubBackward1", number="other", shown={"alpha": 1}, self=lambda grad: -grad)
 def rsub(self, other):
     """The difference the other way round, ``other - self``: what ``1 - x`` calls."""
     return np.subtract(other, self)

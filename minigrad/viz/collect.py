@@ -94,7 +94,8 @@ class View:
             if tensor.grad_fn is None and tensor.requires_grad:
                 sentences.append(f"{name} is a leaf: no grad_fn")
             elif tensor.grad_fn is None:
-                sentences.append(f"autograd keeps nothing for {name}: it needs no gradient")
+                kept = f"autograd keeps nothing for {name}: it needs no gradient"
+                sentences.append(kept if self.view == "kept" else f"nothing was recorded: {name} needs no gradient")
         return tuple(dict.fromkeys(sentences))
 
     def tensor_record(self, id: str, tensor, role: str = "") -> NodeRecord:
