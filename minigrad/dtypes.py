@@ -84,12 +84,19 @@ def promote(*operands) -> np.dtype:
             rank, kind = (0 if operand.ndim else 1), operand.dtype
         else:
             rank, kind = 2, _number_dtype(operand)
-        ranks[rank] = kind if ranks[rank] is None else np.promote_types(ranks[rank], kind)
+        ranks[rank] = kind if ranks[rank] is None else _larger(ranks[rank], kind)
     best = None
     for kind in ranks:
         if kind is not None and (best is None or _level(kind) > _level(best)):
             best = kind
     return best
+
+
+def _larger(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type of two of one rank: floats win over integers as they are, where NumPy would widen them."""
+    if (a.kind == "f") == (b.kind == "f"):
+        return np.promote_types(a, b)
+    return a if a.kind == "f" else b
 
 
 def _level(kind: np.dtype) -> int:

@@ -1,0 +1,304 @@
+"""Functions of one's own, gradcheck, and the small print of making tensors."""
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad.autograd import Function, gradcheck, gradgradcheck
+from minigrad.autograd.function import once_differentiable
+
+
+def leaf(*values, dtype=mg.float64):
+    return mg.tensor(list(values), dtype=dtype, requires_grad=True)
+
+
+class Square(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        ctx.mode_in_forward = mg.is_grad_enabled()
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        ctx.mode_in_backward = mg.is_grad_enabled()
+        return 2 * x * grad_output
+
+
+class Exp(Function):
+    @staticmethod
+    def forward(ctx, x):
+        result = x.exp()
+        ctx.save_for_backward(result)
+        return result
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (result,) = ctx.saved_tensors
+        return grad_output * result
+
+
+class Sinh(Function):
+    """Gives its intermediates back as outputs, so that the second derivative knows of them."""
+
+    @staticmethod
+    def forward(ctx, x):
+        up, down = x.exp(), (-x).exp()
+        ctx.save_for_backward(up, down)
+        return (up - down) / 2, up, down
+
+    @staticmethod
+    def backward(ctx, grad, grad_up, grad_down):
+        up, down = ctx.saved_tensors
+        return grad * (up + down) / 2 + grad_up * up - grad_down * down
+
+
+class SinhCut(Function):
+    """Keeps its intermediates on ctx, without history: the first derivative is right, the second is lost."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.up, ctx.down = x.exp(), (-x).exp()
+        return (ctx.up - ctx.down) / 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * (ctx.up + ctx.down) / 2
+
+
+@pytest.mark.parametrize("function", [Square.apply, Exp.apply, lambda x: Sinh.apply(x)[0]])
+def test_first_and_second_derivatives(function):
+    x = leaf(0.3, -1.2)
+    assert gradcheck(function, (x,)) and gradgradcheck(function, (x,))
+
+
+def test_a_lost_history_is_found_by_gradgradcheck_only():
+    x = leaf(0.3, -1.2)
+    assert gradcheck(SinhCut.apply, (x,))
+    with pytest.raises(mg.autograd.GradcheckError, match="Jacobian mismatch for output 0 with respect to input 0"):
+        gradgradcheck(SinhCut.apply, (x,))
+    (slope,) = mg.autograd.grad(SinhCut.apply(x).sum(), x, create_graph=True)
+    assert slope.grad_fn is None
+
+
+def test_the_node_is_the_ctx_and_is_named_after_the_function():
+    y = Square.apply(leaf(3.0))
+    assert type(y.grad_fn).__name__ == y.grad_fn.name() == "SquareBackward"
+    assert y.grad_fn.saved_tensors[0].tolist() == [3.0]
+    assert y.grad_fn.next_functions[0][0].name() == "torch::autograd::AccumulateGrad"
+    assert [s.name for s in y.grad_fn.saved_state()] == ["saved_tensors[0]"]
+    assert y.grad_fn.apply(mg.ones(1, dtype=mg.float64)).tolist() == [6.0]
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_forward_is_not_recorded_and_backward_only_under_create_graph(create_graph):
+    x = leaf(3.0)
+    y = Square.apply(x)
+    mg.autograd.grad(y, x, create_graph=create_graph, retain_graph=True)
+    assert y.grad_fn.mode_in_forward is False
+    assert y.grad_fn.mode_in_backward is create_graph
+
+
+def test_arguments_without_gradient():
+    class Scale(Function):
+        @staticmethod
+        def forward(ctx, x, factor, c):
+            ctx.factor = factor
+            ctx.needed = ctx.needs_input_grad
+            return x * factor + c
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.factor, None, g
+
+    x, c = leaf(2.0), mg.tensor([1.0], dtype=mg.float64)
+    y = Scale.apply(x, 5, c)
+    y.backward()
+    assert y.grad_fn.needed == (True, False, False)
+    assert x.grad.tolist() == [5.0] and c.grad is None
+    assert y.grad_fn.next_functions[1] == (None, 0)
+
+
+def test_outputs_that_nothing_came_from_get_zeros_or_none():
+    seen = []
+
+    class Two(Function):
+        materialize = True
+
+        @classmethod
+        def forward(cls, ctx, x):
+            ctx.set_materialize_grads(cls.materialize)
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, a, b):
+            seen.append(None if b is None else b.tolist())
+            return a * 2
+
+    x = leaf(1.0)
+    Two.apply(x)[0].backward()
+    Two.materialize = False
+    first, second = Two.apply(x)
+    assert (first.output_nr, second.output_nr) == (0, 1) and first.grad_fn is second.grad_fn
+    first.backward()
+    assert seen == [[0.0], None]
+
+
+def test_marked_outputs_and_integers_have_no_gradient():
+    class Sorted(Function):
+        @staticmethod
+        def forward(ctx, x):
+            order = mg.tensor(np.argsort(x.numpy()))
+            parts = x * 1
+            ctx.mark_non_differentiable(parts)
+            return x * 2, order, parts
+
+        @staticmethod
+        def backward(ctx, g, *rest):
+            return g * 2
+
+    x = leaf(3.0, 1.0)
+    doubled, order, parts = Sorted.apply(x)
+    assert doubled.requires_grad and not order.requires_grad and not parts.requires_grad
+
+
+def test_setup_context_and_vjp_are_the_other_way_to_write_it():
+    class Cube(Function):
+        @staticmethod
+        def forward(x):
+            return x**3
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def vjp(ctx, g):
+            return 3 * ctx.saved_tensors[0] ** 2 * g
+
+    assert gradcheck(Cube.apply, (leaf(2.0),)) and gradgradcheck(Cube.apply, (leaf(2.0),))
+
+
+def test_numpy_is_fine_in_a_backward_that_is_differentiated_once():
+    class NumpySquare(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return mg.from_numpy(np.square(x.numpy()))
+
+        @staticmethod
+        @once_differentiable
+        def backward(ctx, g):
+            return mg.from_numpy(2 * ctx.saved_tensors[0].detach().numpy() * g.numpy())
+
+    assert gradcheck(NumpySquare.apply, (leaf(2.0),))
+
+
+def test_an_input_given_back_unchanged_is_a_new_tensor_with_a_node():
+    class Identity(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 10
+
+    x = leaf(2.0)
+    y = Identity.apply(x)
+    assert y is not x and y.grad_fn.name() == "IdentityBackward"
+    y.backward()
+    assert x.grad.tolist() == [10.0]
+
+
+def test_gradcheck_says_which_entry_differs():
+    class Wrong(Square):
+        @staticmethod
+        def backward(ctx, g):
+            return 3 * ctx.saved_tensors[0] * g
+
+    with pytest.raises(mg.autograd.GradcheckError) as caught:
+        gradcheck(Wrong.apply, (leaf(1.0, 2.0),))
+    assert caught.value.__notes__ == ["minigrad: entry (1, 1) differs most: 4 by finite differences, 6 by backward."]
+    assert gradcheck(Wrong.apply, (leaf(1.0, 2.0),), raise_exception=False) is False
+
+
+def test_gradcheck_warns_of_single_precision():
+    with pytest.warns(UserWarning, match="not a double precision"):
+        gradcheck(lambda x: x * 1, (leaf(1.0, dtype=mg.float32),), eps=1e-2, atol=1e-2)
+
+
+# -- making tensors ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype"),
+    [
+        (1.5, mg.float32),
+        (2, mg.int64),
+        (True, mg.bool),
+        ([[1, 2.5], [3, 4]], mg.float32),
+        (np.float32(1), mg.float32),
+        (np.ones(2), mg.float64),
+        (np.ones(2, ">f8"), mg.float64),
+        (np.ones((2, 3))[:, ::2], mg.float64),
+        ([], mg.float32),
+    ],
+)
+def test_data_decides_the_dtype(data, dtype):
+    tensor = mg.tensor(data)
+    assert tensor.dtype is dtype and tensor.tolist() == np.asarray(data).tolist()
+
+
+@pytest.mark.parametrize("data", ["text", None, [object()], 1j, np.array(["a"])])
+def test_what_is_no_number_is_refused_in_a_sentence(data):
+    with pytest.raises(TypeError):
+        mg.tensor(data)
+
+
+def test_ragged_lists_are_refused():
+    with pytest.raises(ValueError, match="expected sequences of equal length"):
+        mg.tensor([[1.0], [1.0, 2.0]])
+
+
+def test_memory_is_shared_only_where_it_is_said():
+    array = np.ones(2)
+    shared, copied = mg.from_numpy(array), mg.tensor(array)
+    array[0] = 5.0
+    assert shared.tolist() == [5.0, 1.0] and copied.tolist() == [1.0, 1.0]
+
+
+def test_numbers_take_the_tensors_dtype_and_mixed_tensors_the_larger_kind():
+    half, whole = mg.tensor([1.5]), mg.tensor([2])
+    assert (half * 2).dtype is mg.float32 and (whole * 2).dtype is mg.int64
+    assert (whole * 2.5).dtype is mg.float32 and (whole / 2).dtype is mg.float32
+    assert (half * mg.tensor(2.0, dtype=mg.float64)).dtype is mg.float32
+    assert (half * mg.tensor([2.0], dtype=mg.float64)).dtype is mg.float64
+    assert (whole * half).dtype is mg.float32 and mg.exp(whole).dtype is mg.float32
+
+
+def test_seeded_random_numbers_repeat():
+    mg.manual_seed(1)
+    first = mg.randn(3)
+    mg.manual_seed(1)
+    assert mg.randn(3).tolist() == first.tolist() and mg.rand(2, 3).shape == (2, 3)
+
+
+def test_an_array_on_the_left_gives_way_to_the_tensor():
+    x = leaf(2.0)
+    y = np.array([3.0]) * x
+    assert isinstance(y, mg.Tensor) and y.grad_fn.name() == "MulBackward0"
+
+
+def test_infinities_and_nans_travel_silently():
+    x = leaf(0.0)
+    assert (1 / x).tolist() == [float("inf")] and np.isnan((0 / x).item())
+    x.log().backward()
+    assert x.grad.tolist() == [float("inf")]
+
+
+def test_empty_tensors():
+    x = mg.zeros(0, 3, requires_grad=True)
+    (x * 2).sum().backward()
+    assert x.grad.shape == (0, 3)
