@@ -139,7 +139,8 @@ def op(function=None, /, **details):
 
     `function`: the forward, where it is a NumPy function as it stands (the body below is left empty);
     `node`: the node's name, where it is not NameBackward0; `name`: the operation's, where it is not the function's;
-    `number`: the option that is a Python number operated on; `floating`: it turns integers into floats; `view`: the result shares its input's memory;
+    `number`: the option that is a Python number operated on; `floating`: it turns integers into floats;
+    `view`: the result shares its input's memory;
     `constant`: names of inputs without a derivative; `shown`: what the node shows as ``_saved_...`` besides;
     `fits`: each gradient has its input's shape and dtype, so that nothing needs to be summed or cast.
     """

@@ -1,4 +1,6 @@
-"""`%%expect`: a cell that must raise, and says what it raised instead of stopping the notebook.
+"""What minigrad adds to IPython: `%%expect`, and warnings that name no temporary file.
+
+`%%expect` heads a cell that must raise: it says what it raised instead of stopping the notebook.
 
     %%expect RuntimeError "a second time"
     z.backward()
@@ -6,12 +8,15 @@
 
 prints ``RuntimeError: Trying to backward through the graph a second time ...``. The cell fails,
 with one sentence, if nothing is raised or something else.
+
+A warning of minigrad is printed like an error that was expected: ``UserWarning: The .grad attribute ...``.
 """
 
 import ast
 import builtins
 import re
 import sys
+import warnings
 
 
 class Unexpected(AssertionError):
@@ -22,11 +27,12 @@ class Unexpected(AssertionError):
 
 
 def register() -> None:
-    """Make %%expect known to the IPython that runs, if one does."""
+    """Make %%expect known to the IPython that runs, if one does, and show warnings its way."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is not None:
         shell.register_magic_function(lambda line, cell: expect(shell, line, cell), "cell", "expect")
+        warnings.showwarning = _plainly(warnings.showwarning)
 
 
 def expect(shell, line: str, cell: str) -> None:
@@ -41,9 +47,9 @@ def expect(shell, line: str, cell: str) -> None:
         as_expected = isinstance(error, kinds) and text in str(error)
         said, where = message(error), _line_of(error)
     else:
-        raise Unexpected(f"this cell was to raise {words}, but nothing was raised.")
+        raise Unexpected(f"this cell should have raised {words}, but nothing was raised.")
     if not as_expected:
-        raise Unexpected(f"this cell was to raise {words}, but {where}raised {said}")
+        raise Unexpected(f"this cell should have raised {words}, but {where}raised {said}")
     print(said)
 
 
@@ -57,6 +63,29 @@ def message(error: BaseException) -> str:
     lines = [f"{type(error).__name__}: {first}" if first else type(error).__name__]
     notes = "\n".join([str(error), *getattr(error, "__notes__", ())]).split("\n")[1:]
     return "\n".join(lines + [note for note in notes if note.startswith("minigrad:")])
+
+
+def _plainly(usual):
+    """A `warnings.showwarning` that prints minigrad's own without path and line, others as `usual` does.
+
+    In a notebook path and line are those of a temporary file, different in each run.
+    """
+
+    def show(message, category, filename, lineno, file=None, line=None):
+        if file is None and _warned_by_minigrad():
+            print(f"{category.__name__}: {message}")
+        else:
+            usual(message, category, filename, lineno, file, line)
+
+    return show
+
+
+def _warned_by_minigrad() -> bool:
+    """Whether it is a module of minigrad that has called `warnings.warn`, just now."""
+    frame, between = sys._getframe(), (__name__, "warnings", "_py_warnings")
+    while frame is not None and frame.f_globals.get("__name__") in between:
+        frame = frame.f_back
+    return frame is not None and str(frame.f_globals.get("__name__")).startswith("minigrad.")
 
 
 def _parse(line: str, namespace: dict) -> tuple[tuple, str, str]:

@@ -103,6 +103,10 @@ CASES = {
     "conv2d strided": "m.nn.functional.conv2d(image, kernel, stride=2, padding=1)",
     "conv_transpose2d": "m.nn.functional.conv_transpose2d(image, kernel.transpose(0, 1))",
     "conv_transpose2d strided": "m.nn.functional.conv_transpose2d(image, kernel.transpose(0, 1), stride=2, padding=1)",
+    "log_softmax": "m.nn.functional.log_softmax(x, 1)",
+    "cross_entropy": "m.nn.functional.cross_entropy(x, m.tensor([2, 0]))",
+    "cross_entropy sum": "m.nn.functional.cross_entropy(x, m.tensor([2, 0]), reduction='sum')",
+    "cross_entropy none": "m.nn.functional.cross_entropy(x, m.tensor([2, 0]), reduction='none')",
     "linear": "m.nn.functional.linear(x, w.t())",
 }
 

@@ -1,8 +1,11 @@
-"""%%expect in a real IPython shell, and once in a real kernel."""
+"""%%expect, and minigrad's warnings, in a real IPython shell, and once in a real kernel."""
 
+import io
+import re
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import pytest
 
@@ -20,6 +23,7 @@ def shell(tmp_path, monkeypatch):
     shell.history_manager.enabled = False
     shell.user_ns["mg"] = mg
     monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     notebook.register()
     yield shell
     shell.restore_sys_module_state()
@@ -94,7 +98,7 @@ def test_text_that_must_be_in_the_message(run, quote):
     _, error = run(cell.format(q=quote, text="by one"))
     assert isinstance(error, notebook.Unexpected)
     assert str(error) == (
-        'this cell was to raise ZeroDivisionError with "by one" in its message, but line 2 raised '
+        'this cell should have raised ZeroDivisionError with "by one" in its message, but line 2 raised '
         "ZeroDivisionError: division by zero"
     )
 
@@ -102,21 +106,21 @@ def test_text_that_must_be_in_the_message(run, quote):
 def test_nothing_raised_fails(run):
     _, error = run("%%expect RuntimeError\n1 + 1")
     assert isinstance(error, notebook.Unexpected)
-    assert str(error) == "this cell was to raise RuntimeError, but nothing was raised."
+    assert str(error) == "this cell should have raised RuntimeError, but nothing was raised."
 
 
 def test_something_else_raised_fails_and_says_where(run):
     _, error = run("%%expect RuntimeError\na = 1\n\na + ''")
     assert isinstance(error, notebook.Unexpected)
     assert str(error).startswith(
-        "this cell was to raise RuntimeError, but line 4 raised TypeError: unsupported operand"
+        "this cell should have raised RuntimeError, but line 4 raised TypeError: unsupported operand"
     )
 
 
 def test_a_failure_shows_one_sentence_and_no_traceback(run):
     out, _ = run("%%expect RuntimeError\n1 / 0")
     assert out.strip() == (
-        "Unexpected: this cell was to raise RuntimeError, but line 2 raised ZeroDivisionError: division by zero"
+        "Unexpected: this cell should have raised RuntimeError, but line 2 raised ZeroDivisionError: division by zero"
     )
 
 
@@ -161,6 +165,37 @@ def test_the_error_does_not_keep_the_graph_alive(run, shell):
     assert shell.user_ns["alive"][0]() is None
 
 
+ASKED_OF_A_RESULT = "y = 2 * mg.ones(2, requires_grad=True)\ny.grad"
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_of_minigrad_names_no_file(run, capsys):
+    for _ in range(2):  # every time that the cell runs
+        assert re.fullmatch(r"UserWarning: The \.grad attribute .* information\.\n", run(ASKED_OF_A_RESULT)[0])
+    run("%%expect ValueError\ny.grad\nraise ValueError")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_of_others_is_shown_as_ever(shell, capsys):
+    shell.run_cell("import warnings\nwarnings.warn('mine')", store_history=False)
+    said = capsys.readouterr()
+    assert said.out == "" and re.search(r":2: UserWarning: mine", said.err)
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_for_a_file_goes_there(shell, capsys):
+    file = io.StringIO()
+    warnings.showwarning("mine", UserWarning, "here.py", 3, file)
+    assert file.getvalue() == "here.py:3: UserWarning: mine\n" and capsys.readouterr().out == ""
+
+
+def test_recorded_and_ignored_warnings_are_not_shown(run):
+    quiet = "import warnings\nwith warnings.catch_warnings({}):\n{}    2 * mg.ones(1, requires_grad=True).exp().grad"
+    assert run(quiet.format("record=True", "    warnings.simplefilter('always')\n")) == ("", None)
+    assert run(quiet.format("", "    warnings.simplefilter('ignore')\n"))[0] == ""
+
+
 def test_without_ipython_nothing_is_registered(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython", None)
     notebook.register()
@@ -179,7 +214,7 @@ def test_in_a_kernel():
     displayed, failed = book.cells[1].outputs
     assert displayed["data"]["text/plain"] == "tensor(2., grad_fn=<SumBackward0>)"
     assert failed["output_type"] == "error" and failed["ename"] == "Unexpected"
-    assert failed["traceback"] == ["Unexpected: this cell was to raise RuntimeError, but nothing was raised."]
+    assert failed["traceback"] == ["Unexpected: this cell should have raised RuntimeError, but nothing was raised."]
     (output,) = book.cells[2].outputs
     assert output["name"] == "stdout" and output["text"].startswith(
         "RuntimeError: grad can be implicitly created only for scalar outputs\nminigrad: "

@@ -58,12 +58,12 @@ def test_same(expected, got, view):
         (
             lambda x, y, c: mg.exp(x) * y,
             lambda x, y, c: mg.sin(mg.exp(x) * y),
-            {"written": {"not asked for: operation sin"}},
+            {"written": {"extra: operation sin"}},
         ),
         (
             lambda x, y, c: x * x,
             lambda x, y, c: x * y,
-            {"written": {"missing: the arrow from 2. to mul", "not asked for: leaf 3."}},
+            {"written": {"missing: the arrow from 2. to mul", "extra: leaf 3."}},
         ),
         (
             lambda x, y, c: x * y - x,
@@ -77,14 +77,14 @@ def test_same(expected, got, view):
             lambda x, y, c: mg.exp(x) * y,
             lambda x, y, c: mg.exp(x) + y,
             {
-                "written": {"missing: operation mul", "not asked for: operation add"},
-                "kept": {"missing: MulBackward0", "not asked for: AddBackward0"},
+                "written": {"missing: operation mul", "extra: operation add"},
+                "kept": {"missing: MulBackward0", "extra: AddBackward0"},
             },
         ),
         (
             lambda x, y, c: x * y,
             lambda x, y, c: x * c,
-            {"written": {"missing: leaf 3.", "not asked for: constant 1."}},
+            {"written": {"missing: leaf 3.", "extra: constant 1."}},
         ),
         (
             lambda x, y, c: (x * y) + (x * y),
@@ -92,7 +92,7 @@ def test_same(expected, got, view):
             {
                 "written": {
                     "missing: operation mul",
-                    "not asked for: the arrow from shape () to add",
+                    "extra: the arrow from shape () to add",
                 }
             },
         ),
@@ -121,7 +121,7 @@ def test_constants_count_if_asked():
     two, three = (lambda x, y, c: x * 2), (lambda x, y, c: x * 3)
     assert compare(two, three).same
     found = compare(two, three, constants=True)
-    assert found.sentences == ("missing: constant 2", "not asked for: constant 3")
+    assert found.sentences == ("missing: constant 2", "extra: constant 3")
     assert not compare(lambda x, y, c: x**2, lambda x, y, c: x**3, constants=True).same
 
 
@@ -131,6 +131,38 @@ def test_names_count_if_asked():
     assert difference(x - y, y - x, params=names).same
     found = difference(x - y, y - x, params=names, names=True)
     assert found.sentences == ("the operands of sub are swapped",)
+
+
+@pytest.mark.parametrize(
+    "expected, got, extra",
+    [
+        (lambda w, x, b: w * x.detach() + b, lambda w, x, b: w * x + b, "x"),
+        (lambda w, x, b: w * x.detach() + b, lambda w, x, b: b + x * w, "x"),
+        (lambda w, x, b: w.detach() * x + b, lambda w, x, b: w * x + b, "w"),
+    ],
+)
+@pytest.mark.parametrize("named", [True, False])
+def test_the_leaf_that_is_too_many_is_found_by_its_name(expected, got, extra, named):
+    leaves = {name: mg.tensor(2.0, requires_grad=True) for name in "wxb"}
+    found = difference(expected(*leaves.values()), got(*leaves.values()), view="kept", params=leaves, names=named)
+    assert [node.name for node in found.unexpected if node.role == "leaf"] == [extra]
+    assert not found.missing
+
+
+def test_another_leaf_in_the_same_place_differs_if_names_count():
+    leaves = {name: mg.tensor(2.0, requires_grad=True) for name in "wxb"}
+    w, x, b = leaves.values()
+    for got in (w.detach() * x + b, w * x.detach().requires_grad_() + b):
+        found = difference(w * x.detach() + b, got, view="kept", params=leaves, names=True)
+        assert not found.same and [node.role for node in found.unexpected if node.role == "leaf"]
+
+
+@pytest.mark.parametrize("got", [lambda k, x, b: k * x + b, lambda k, x, b: b + x * k])
+def test_without_a_common_name_the_leaf_is_found_by_its_place(got):
+    target, mine = mg.tensor(2.0, requires_grad=True), {n: mg.tensor(2.0, requires_grad=True) for n in "kxb"}
+    stored = record(3 * target + 1, view="kept"), record(got(*mine.values()), view="kept", params=mine)
+    found = difference(*stored)
+    assert "b" in [node.name for node in found.unexpected] and not found.missing
 
 
 def test_a_record_can_be_compared_with_a_tensor():
@@ -143,12 +175,22 @@ def test_the_picture_shows_both_and_says_what_differs():
     assert [panel.title for panel in picture.records] == ["the graph to build", "your graph"]
     assert picture.records[1].captions == (
         "missing: operation exp",
-        "not asked for: operation sin",
+        "extra: operation sin",
     )
     ids = Counter(node.id for panel in picture.records for node in panel.nodes)
     assert max(ids.values()) == 1
-    assert "exp (missing)" in picture.text and "sin (not asked for)" in picture.text
+    assert "exp (missing)" in picture.text and "sin (extra)" in picture.text
     assert 'style="filled,dashed"' in picture.source and "peripheries=2" in picture.source
+
+
+def test_below_the_picture_stand_three_sentences_at_most():
+    x = mg.tensor(2.0, requires_grad=True)
+    picture = draw_difference(3 * x + 1, (x + 1) * 3, view="kept")
+    assert picture.records[1].captions == (
+        "missing: the arrow from AddBackward0 to MulBackward0",
+        "missing: the arrow from MulBackward0 to AccumulateGrad",
+        "extra: the arrow from MulBackward0 to AddBackward0",
+    )
 
 
 def test_the_picture_of_equal_graphs_has_its_colours():

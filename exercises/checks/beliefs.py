@@ -1,6 +1,7 @@
-"""The 38 beliefs that learners hold about autograd, one sentence each, as a learner would say it.
+"""The beliefs that learners hold about autograd, one sentence each, as a learner would say it.
 
-The ids are stable: checks, tests and progress refer to them. A failed check shows the sentence of
+The ids are stable: checks, tests and progress refer to them (M27 has two sides, with one
+sentence each). A failed check shows the sentence of
 the belief that explains the answer, so that it can be recognised, and then says what is true.
 """
 
@@ -33,7 +34,8 @@ BELIEFS: dict[str, str] = {
     "M24": "backward() wants a scalar only because of a limit; any vector of ones will do",
     "M25": "the gradient of an unused input is 0",
     "M26": "where() protects the branch that is not selected",
-    "M27": ".item(), .numpy() and integers stay connected to the graph",
+    "M27": "what comes out of .item() or .numpy() stays connected to the graph",
+    "M27b": "whole numbers can require grad",
     "M28": "total += loss keeps only a number",
     "M29": "a passing gradcheck means that my Function is right",
     "M30": "calling autograd.grad inside backward makes it differentiable twice",

@@ -72,7 +72,7 @@ def _points(number: int) -> str:
 
 
 def _rows(verdict: Any) -> list[tuple[str, str]]:
-    belief = f"“{verdict.belief_text}” {_BELIEF_MARK}{verdict.belief}" if verdict.belief else ""
+    belief = f"“{verdict.belief_text}”" if verdict.belief else ""
     return [
         ("expected", verdict.expected),
         ("came", verdict.got),
@@ -82,8 +82,6 @@ def _rows(verdict: Any) -> list[tuple[str, str]]:
         ("printed", verdict.printed),
     ]
 
-
-_BELIEF_MARK = "\N{ZERO WIDTH SPACE}belief "  # set small in HTML
 
 
 def hint_card(number: int, hint: str, exercise: Any) -> Card:
@@ -204,16 +202,14 @@ def _small(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Escaped text, with `code` in a monospace face and the id of a belief set small."""
+    """Escaped text, with `code` in a monospace face."""
     code = f"{_MONOSPACE};background-color:#e9e5d8;color:{INK};padding:0 4px;border-radius:3px"
     html = re.sub(r"`([^`]+)`", rf'<span style="{code}">\1</span>', escape(text, quote=False))
-    before, mark, after = html.partition(_BELIEF_MARK)
-    html = before + _small(mark[1:] + after) if mark else html
     return html.replace("\n", "<br>")
 
 
 def _plain(text: str) -> str:
-    return text.replace("`", "").replace(_BELIEF_MARK[0], "").replace("\n", "\n" + " " * 12)
+    return text.replace("`", "").replace("\n", "\n" + " " * 12)
 
 
 def _indented(text: str) -> str:

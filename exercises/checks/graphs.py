@@ -1,7 +1,8 @@
-"""Questions about a recorded graph: which operations, which leaves?"""
+"""Questions about a recorded graph: which operations, which leaves, which constants?"""
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import minigrad as mg
@@ -19,15 +20,30 @@ def leaves(tensor: mg.Tensor) -> list[mg.Tensor]:
     return [node.variable for node in _nodes(tensor) if hasattr(node, "variable")]
 
 
+def constants(tensor: mg.Tensor) -> list[Any]:
+    """The numbers and untracked tensors that took part, as far as they are still known."""
+    found = [one for node in _nodes(tensor) for one in getattr(node, "constants", None) or ()]
+    alive = [one() if isinstance(one, weakref.ref) else one for one in found]
+    return [one for one in alive if one is not None]
+
+
 def ways_to_leaves(tensor: mg.Tensor) -> int:
     """How many edges end in a leaf: more than there are leaves when one is used twice."""
-    edges = [following for node in _nodes(tensor) for following, _ in node.next_functions]
-    return sum(hasattr(node, "variable") for node in edges)
+    return sum(map(_edges_to_leaves, _nodes(tensor)))
+
+
+def multiplies_by_itself(tensor: mg.Tensor) -> bool:
+    """Whether a multiplication has both its edges end in a leaf: `x * x`."""
+    return any(node.op_name == "mul" and _edges_to_leaves(node) > 1 for node in _nodes(tensor))
 
 
 def reaches(tensor: mg.Tensor, leaf: mg.Tensor) -> bool:
     """Whether backward() from this tensor would reach the leaf."""
     return any(found is leaf for found in leaves(tensor))
+
+
+def _edges_to_leaves(node: Any) -> int:
+    return sum(hasattr(following, "variable") for following, _ in node.next_functions)
 
 
 def _nodes(tensor: mg.Tensor) -> list[Any]:

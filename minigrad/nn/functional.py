@@ -4,13 +4,16 @@ import math
 
 import numpy as np
 
-from ..ops import relu, sigmoid, tanh
+from ..ops import exp, relu, sigmoid, tanh
+from ..ops.index import put
 from ..ops.linalg import matmul
 from ..ops.pointwise import op
-from ..ops.shape import t, view
+from ..ops.reduce import sum_dim
+from ..ops.shape import expand, t, view
 from ..tensor import Tensor
 
-__all__ = ["conv2d", "conv_transpose2d", "linear", "mse_loss", "relu", "sigmoid", "tanh"]
+__all__ = ["conv2d", "conv_transpose2d", "cross_entropy", "linear", "log_softmax", "mse_loss", "nll_loss", "relu"]
+__all__ += ["sigmoid", "tanh"]
 
 
 def _mse_slope(grad, self, target, reduction):
@@ -29,6 +32,48 @@ def mse_loss(self, target, reduction="mean"):
     return (
         squares.mean(dtype=squares.dtype) if reduction == "mean" else squares.sum() if reduction == "sum" else squares
     )
+
+
+@op(
+    floating=True,
+    self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True),
+)
+def log_softmax(self, dim):
+    """The logarithm of each element's share in the exponentials along ``dim``, without overflow."""
+    shifted = self - self.max(dim, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(dim, keepdims=True))
+
+
+def _row_index(target):
+    return np.arange(len(target)), target
+
+
+@op(
+    node="NllLossBackward0",
+    constant=("target",),
+    fits=True,
+    self=lambda grad, target, reduction, self_shape: _nll_slope(grad, target, reduction, self_shape),
+)
+def nll_loss(self, target, reduction="mean"):
+    """Minus the log-probability at each target. Shapes: self (n, classes), target (n,), of integers."""
+    losses = -self[_row_index(target)]
+    return losses.mean(dtype=losses.dtype) if reduction == "mean" else losses.sum() if reduction == "sum" else losses
+
+
+def _nll_slope(grad, target, reduction, shape):
+    target = target._array if isinstance(target, Tensor) else target
+    share = grad / shape[0] if reduction == "mean" else grad
+    if reduction != "none":
+        share = expand(share, (shape[0],))
+    return put(-share, _row_index(target), shape)
+
+
+def cross_entropy(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """The cross entropy of class scores. Shapes: input (n, classes), target (n,), of integers.
+
+    PyTorch counterpart: ``torch.nn.functional.cross_entropy``.
+    """
+    return nll_loss(log_softmax(input, 1), target, reduction)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

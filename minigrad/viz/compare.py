@@ -13,6 +13,8 @@ from .picture import Picture
 from .records import EdgeRecord, GraphRecord, Names, NodeRecord, ends, is_tensor
 from .text import COMMUTATIVE, head, operation_text
 
+MAX_CAPTIONS = 3  # below a picture; a Difference says everything
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -54,7 +56,7 @@ def draw_difference(expected, got, *, width: int | None = None, **options) -> Pi
     `options` are those of `difference`.
     """
     found = difference(expected, got, **options)
-    captions = found.sentences or ("the same graph",)
+    captions = found.sentences[:MAX_CAPTIONS] or ("the same graph",)
     left = replace(found.expected, title="the graph to build")
     return Picture((left, replace(found.got, title="your graph", captions=captions)), width)
 
@@ -159,27 +161,37 @@ def isomorphism(ours: _Graph, theirs: _Graph) -> dict[str, str] | None:
 
 
 class _Pairing:
-    """A good pairing of two graphs that differ: equal parts first, then from the roots down."""
+    """A good pairing of two graphs that differ: equal parts first, then from the roots down.
+
+    A leaf alone is no part: it is paired by its place, or by its name where several have the same.
+    """
 
     def __init__(self, ours: _Graph, theirs: _Graph):
         self.ours, self.theirs = ours, theirs
         self.pairs: dict[str, str] = {}
         self.taken: set[str] = set()
-        self.below: dict[str, int] = {}  # equal where the same hangs below, sharing aside
-        palette: dict[tuple, int] = {}
-        for graph in (ours, theirs):
-            for id in graph.order:
-                key = (graph.kinds[id], graph.below(id, self.below))
-                self.below[id] = palette.setdefault(key, len(palette))
+        self.kinds = ours.kinds | theirs.kinds
+        self.below = self.labels(lambda node: "")  # equal where the same hangs below, sharing aside
+        self.named = self.labels(lambda node: node.name if node.role == "leaf" else "")
         roots = list(zip(ours.panel.roots, theirs.panel.roots, strict=False))
         self.down(*(pair for pair in roots if self.below[pair[0]] == self.below[pair[1]]))
         for id, other in self.candidates(self.below):  # results before operands: largest part first
-            if ours.inputs[id]:
+            if ours.inputs[id] and ours.panel.by_id[id].role != "accumulate":
                 self.down((id, other))
         self.down(*roots)
-        kinds = ours.kinds | theirs.kinds
-        for id, other in self.candidates(kinds):  # whatever is left: only its arrows are wrong
-            self.pair(id, other)
+        for label in (self.below, self.kinds):  # whatever is left: only its arrows are wrong
+            for id, other in self.candidates(label):
+                self.pair(id, other)
+
+    def labels(self, name) -> dict[str, int]:
+        """A number for each node: equal where kinds and names agree, here and all the way below."""
+        found: dict[str, int] = {}
+        palette: dict[tuple, int] = {}
+        for graph in (self.ours, self.theirs):
+            for id in graph.order:
+                key = (graph.kinds[id], name(graph.panel.by_id[id]), graph.below(id, found))
+                found[id] = palette.setdefault(key, len(palette))
+        return found
 
     def candidates(self, label: dict):
         """Pairs of nodes with the same label that are still free when their turn comes."""
@@ -207,18 +219,20 @@ class _Pairing:
             tried.add((id, other))
             self.pair(id, other)
             left, right = self.ours.inputs[id], self.theirs.inputs[other]
-            if id in self.ours.loose:
-                right = self.aligned(left, right)
-            stack.extend(reversed(list(zip(left, right, strict=False))))
+            pairs = zip(left, right, strict=False)
+            stack.extend(reversed(self.aligned(left, right) if id in self.ours.loose else list(pairs)))
 
-    def aligned(self, left: list[str], right: list[str]) -> list[str]:
-        """`right` in the order of `left`: equal operands of a sum or product beside each other."""
-        rest, result = list(right), []
-        for id in left:
-            equal = [other for other in rest if self.below[other] == self.below[id]]
-            result.append(equal[0] if equal else None)
-            rest = [other for other in rest if other not in equal[:1]]
-        return [other or rest.pop(0) for other in result if other or rest]
+    def aligned(self, left: list[str], right: list[str]) -> list[tuple[str, str]]:
+        """The operands of a sum or product in pairs: equal ones first, then those of one kind."""
+        left, right, pairs = list(left), list(right), []
+        for label in (self.named, self.below, self.kinds, dict.fromkeys([*left, *right])):
+            for id in tuple(left):
+                equal = [other for other in right if label[other] == label[id]]
+                if equal:
+                    pairs.append((id, equal[0]))
+                    left.remove(id)
+                    right.remove(equal[0])
+        return pairs
 
 
 def _marked(graph: _Graph, other: _Graph, pairs: dict[str, str], mark: str) -> GraphRecord:
@@ -252,12 +266,17 @@ def _swapped(ours: _Graph, theirs: _Graph, pairs: dict[str, str]) -> set[str]:
 
 
 def _sentences(panel: GraphRecord, mark: str, swapped: set[str]) -> list[str]:
-    """What has no partner, in words; arrows only where both their ends have one."""
-    verb = "missing" if mark == "missing" else "not asked for"
+    """What has no partner, in words; arrows only where both their ends have one.
+
+    The arrow from a tensor to its grad_fn follows from the rest, and is told only if it stands alone.
+    """
+    verb = "missing" if mark == "missing" else "extra"
     lone = [node for node in panel.nodes if mark in node.marks]
     told = [node for node in lone if node.role not in ("output", "intermediate")] or lone
     sentences = [f"{verb}: {operation_text(node)}" for node in told]
-    for edge in panel.edges:
+    for edge in sorted(panel.edges, key=lambda edge: edge.role == "grad_fn"):
+        if edge.role == "grad_fn" and sentences:
+            break
         ends_known = not any(node.id in (edge.source, edge.target) for node in lone)
         if mark in edge.marks and ends_known and ends(edge)[0] not in swapped:
             source, target = panel.by_id[edge.source], panel.by_id[edge.target]

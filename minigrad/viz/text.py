@@ -16,7 +16,7 @@ _MARKS = {
     "stale": "changed since",
     "retained": "retained",
     "missing": "missing",
-    "unexpected": "not asked for",
+    "unexpected": "extra",
 }
 
 
