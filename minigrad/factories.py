@@ -30,37 +30,28 @@ def tensor(data, dtype: dtypes.dtype | None = None, requires_grad: bool = False)
 
 
 def _array_of(data, dtype) -> np.ndarray:
-    if isinstance(data, Tensor):
-        data = data._array
-    plain = not isinstance(data, (np.ndarray, np.generic))
+    plain = not isinstance(data, (np.ndarray, np.generic, Tensor))
     try:
-        array = np.array(
-            [
-                [float(e) if isinstance(e, Tensor) else e for e in r]
-                if isinstance(r, (list, tuple))
-                else r.item()
-                if isinstance(r, Tensor)
-                else r
-                for r in data
-            ]
-            if isinstance(data, (list, tuple))
-            else data
-        )
+        array = np.array(_without_tensors(data))
     except ValueError:
         raise ValueError("expected sequences of equal length at every dimension") from None
-    if array.dtype == object or array.dtype.kind not in "biuf":
-        raise TypeError(
-            f"minigrad: a tensor holds numbers; cannot make one of {type(data).__name__} with these elements."
-        )
+    if array.dtype.kind not in "biuf":
+        kind = type(data).__name__
+        raise TypeError(f"minigrad: a tensor holds numbers; cannot make one of {kind} with these elements.")
     if dtype is not None:
         return array.astype(dtype.numpy)
-    if plain and array.dtype.kind == "f":
-        return array.astype(dtypes.get_default_dtype().numpy)
-    if plain and array.size == 0:
+    if plain and (array.dtype.kind == "f" or array.size == 0):
         return array.astype(dtypes.get_default_dtype().numpy)
     native = array.dtype.newbyteorder("=")
     dtypes.from_numpy_dtype(native)
     return array.astype(native, copy=False)
+
+
+def _without_tensors(data):
+    """The same nested lists, with numbers in the place of tensors."""
+    if isinstance(data, Tensor):
+        return data._array
+    return [_without_tensors(entry) for entry in data] if isinstance(data, (list, tuple)) else data
 
 
 def as_tensor(data, dtype: dtypes.dtype | None = None) -> Tensor:

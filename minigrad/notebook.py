@@ -50,7 +50,7 @@ def expect(shell, line: str, cell: str) -> None:
         raise Unexpected(f"this cell should have raised {words}, but nothing was raised.")
     if not as_expected:
         raise Unexpected(f"this cell should have raised {words}, but {where}raised {said}")
-    print(said)
+    sys.stdout.write(f"{said}\n")  # at once, so that the cell has one output
 
 
 def message(error: BaseException) -> str:
@@ -73,7 +73,7 @@ def _plainly(usual):
 
     def show(message, category, filename, lineno, file=None, line=None):
         if file is None and _warned_by_minigrad():
-            print(f"{category.__name__}: {message}")
+            sys.stdout.write(f"{category.__name__}: {message}\n")  # at once: one output of the cell
         else:
             usual(message, category, filename, lineno, file, line)
 

@@ -6,6 +6,7 @@ checked against, and gives the tensor a new grad_fn where it is recorded.
 
 import numpy as np
 
+from .. import dtypes
 from ..autograd.grad_mode import mode
 from ..autograd.graph import FRESH, own_counter
 from ..messages import refusal, shapes_refused
@@ -29,10 +30,7 @@ def in_place(operation):
                 self._counter = [0]
             self._counter[0] += 1
             return self
-        write(
-            self,
-            forward(self._array, *(a._array if isinstance(a, Tensor) else a for a in args), **options),
-        )
+        write(self, forward(self._array, *(a._array if isinstance(a, Tensor) else a for a in args), **options))
         return self
 
     method.__name__ = name
@@ -49,14 +47,8 @@ def recorded(self: Tensor, operation, args, options) -> Tensor:
     write(self, after._array)
     node = after._edge
     if "result" in node.kind.saved_names:
-        at = node.kind.saved_names.index("result")
-        node.saved = (
-            *node.saved[:at],
-            self._array,
-            self._counter,
-            self._version,
-            *node.saved[at + 3 :],
-        )
+        at, kept = node.kind.saved_names.index("result"), (self._array, self._counter, self._version)
+        node.saved = (*node.saved[:at], *kept, *node.saved[at + 3 :])
     self._edge = node
     return self
 
@@ -79,15 +71,13 @@ def check_recordable(self: Tensor) -> None:
 
 def write(self: Tensor, values) -> None:
     """Overwrite the memory and raise the version of everything that shares it."""
-    kinds = "biuf"
-    if np.result_type(values).kind in kinds and kinds.index(np.result_type(values).kind) > kinds.index(
-        self._array.dtype.kind
-    ):
-        raise RuntimeError("result type Float can't be cast to the desired output type Long")
-    if np.shape(values) != self._array.shape and np.ndim(values) >= self._array.ndim:
-        raise RuntimeError(
-            f"output with shape {list(self._array.shape)} doesn't match the broadcast shape {list(np.shape(values))}"
-        )
+    values = np.asarray(values)
+    if not np.can_cast(values.dtype, self._dtype, "same_kind"):
+        names = [dtypes.from_numpy_dtype(d).tensor_type.removesuffix("Tensor") for d in (values.dtype, self._dtype)]
+        raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*names))
+    if values.shape != self._array.shape:
+        shapes = (list(self._array.shape), list(values.shape))
+        raise RuntimeError("output with shape {} doesn't match the broadcast shape {}".format(*shapes))
     self._array[...] = values
     own_counter(self)[0] += 1
 
