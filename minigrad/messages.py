@@ -113,6 +113,31 @@ REFUSALS = {
         "cannot register a hook on a tensor that doesn't require gradient",
         "backward never comes by here; set requires_grad first.",
     ),
+    "post-accumulate hook of a result": (
+        RuntimeError,
+        "post accumulate grad hooks cannot be registered on non-leaf tensors",
+        "only a leaf accumulates; use register_hook() here.",
+    ),
+    "post-accumulate hook returns": (
+        RuntimeError,
+        "Tensor post accumulate grad hooks should return None.",
+        "change the leaf's .grad inside the hook instead.",
+    ),
+    "hook changes the shape": (
+        RuntimeError,
+        "hook '{}' has changed the size of value",
+        "return a gradient of the shape that the hook was given.",
+    ),
+    "hook changes the dtype": (
+        RuntimeError,
+        "hook '{}' has changed the type of value (was torch.{} got torch.{})",
+        "return a gradient of the dtype that the hook was given.",
+    ),
+    "hook returns no tensor": (
+        TypeError,
+        "expected Variable, but hook returned '{}'",
+        "return a Tensor, or nothing to leave the gradient as it is.",
+    ),
     "data is no tensor": (
         TypeError,
         "Variable data has to be a tensor, but got {}",

@@ -210,6 +210,16 @@ class Tensor:
         hooks = self.grad_fn.record.extras().tensor_hooks.setdefault(self.output_nr, {})
         return RemovableHandle(hooks, hook)
 
+    def register_post_accumulate_grad_hook(self, hook) -> RemovableHandle:
+        """Call ``hook(leaf)`` each time that a backward has added to this leaf's ``.grad``."""
+        if self._edge is None:
+            raise refusal("hook on a constant")
+        if not self.is_leaf:
+            raise refusal("post-accumulate hook of a result")
+        meta = self.meta()
+        meta.post_hooks = {} if meta.post_hooks is None else meta.post_hooks
+        return RemovableHandle(meta.post_hooks, hook)
+
     def meta(self) -> AutogradMeta:
         """The rarely needed part of the record, made when it is first needed."""
         if self._meta is None:

@@ -149,6 +149,21 @@ def both_names(m):
     m.autograd.backward(leaf(m).sum(), one, grad_variables=one)
 
 
+def hook_that(m, answer):
+    def shrink(grad):
+        return answer(m, grad)
+
+    y = leaf(m) * 2
+    y.register_hook(shrink)
+    y.sum().backward()
+
+
+def post_hook_returns(m):
+    x = leaf(m)
+    x.register_post_accumulate_grad_hook(lambda t: t.grad)
+    x.sum().backward()
+
+
 def once_twice(m):
     if m.__name__ == "torch":
         from torch.autograd.function import once_differentiable
@@ -260,6 +275,11 @@ CASES = {
     "data of integers": data_of_integers,
     "data of None": data_of_none,
     "hook on a constant": lambda m: m.ones(3).register_hook(lambda g: g),
+    "hook changes the shape": lambda m: hook_that(m, lambda m, g: g[:1]),
+    "hook changes the dtype": lambda m: hook_that(m, lambda m, g: g.double()),
+    "hook returns a number": lambda m: hook_that(m, lambda m, g: 1),
+    "post-accumulate hook of a result": lambda m: (leaf(m) * 2).register_post_accumulate_grad_hook(print),
+    "post-accumulate hook returns": post_hook_returns,
     "Function: gradient of another shape": lambda m: doubled(m, lambda ctx, g: m.ones(10), 5, 5),
     "Function: too few gradients": too_few,
     "Function: too many gradients": lambda m: doubled(m, lambda ctx, g: (g, g)),

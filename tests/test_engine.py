@@ -325,6 +325,50 @@ def test_integers_are_never_recorded():
     assert t.double().requires_grad
 
 
+def test_the_order_of_a_leafs_hooks():
+    x = leaf(2.0)
+    y = x * 3
+    end = y.grad_fn.next_functions[0][0]
+    order = []
+    x.register_post_accumulate_grad_hook(lambda t: order.append(("post-accumulate", t.grad.tolist())))
+    end.register_hook(lambda inputs, outputs: order.append(("node", inputs, outputs[0].tolist())))
+    end.register_prehook(lambda outputs: order.append(("before node", outputs[0].tolist())))
+    x.register_hook(lambda g: order.append(("tensor", g.tolist())))
+    y.backward()
+    assert order == [
+        ("tensor", [3.0]),
+        ("before node", [3.0]),
+        ("post-accumulate", [3.0]),
+        ("node", (), [3.0]),
+    ]
+
+
+def test_hooks_around_a_nodes_derivatives():
+    x, w = leaf(2.0), leaf(5.0)
+    y = x * w
+    seen = []
+    y.grad_fn.register_prehook(lambda outputs: (outputs[0] * 10,))
+    y.grad_fn.register_hook(lambda inputs, outputs: seen.append([g and g.tolist() for g in (*inputs, *outputs)]))
+    handle = y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0] + 1, inputs[1]))
+    y.backward(retain_graph=True)
+    assert seen == [[[50.0], [20.0], [10.0]]]
+    assert x.grad.tolist() == [51.0] and w.grad.tolist() == [20.0]
+    handle.remove()
+    (grad,) = mg.autograd.grad(y, x, create_graph=True)
+    assert grad.tolist() == [50.0] and grad.requires_grad
+    assert seen[-1] == [[50.0], None, [10.0]]  # nobody asked for w's
+
+
+def test_grad_runs_no_hooks_of_the_nodes_it_stops_at():
+    x = leaf(2.0)
+    y = x * 3
+    ran = []
+    y.grad_fn.register_prehook(lambda outputs: ran.append("before"))
+    y.register_hook(lambda g: ran.append("tensor"))
+    mg.autograd.grad(y * 2, y)
+    assert ran == ["tensor"]
+
+
 # -- after something went wrong ------------------------------------------------------------------
 
 

@@ -116,9 +116,7 @@ def test_a_failed_check_is_a_failed_cell_where_cells_are_graded(solution, tmp_pa
     assert not (tmp_path / "progress.json").exists()
 
 
-nbgrader = pytest.mark.skipif(
-    importlib.util.find_spec("nbgrader") is None, reason="nbgrader is not installed"
-)
+nbgrader = pytest.mark.skipif(importlib.util.find_spec("nbgrader") is None, reason="nbgrader is not installed")
 
 
 def nbgrader_run(course, *arguments):

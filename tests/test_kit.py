@@ -327,9 +327,7 @@ def test_a_module_of_checks_cannot_be_changed(check, shown):
     del check.score
     kit.judge = print
     assert (dict(vars(check)), dict(vars(kit))) == before
-    assert (
-        shown.last == "judge belongs to the checks and stays as it is. Your score is not affected."
-    )
+    assert shown.last == "judge belongs to the checks and stays as it is. Your score is not affected."
 
 
 def test_what_was_replaced_behind_the_back_is_mended(check):
@@ -370,9 +368,7 @@ def test_progress_remembers_what_was_ever_solved(check, shown, relaxed):
     check.two(2)
     check.two(3)
     assert entries(relaxed) == {"ch99.two": {"solved": True, "tries": 3}}
-    assert "99 A test                      [#######.............] 1 of 3" in repr(
-        kit.progress_panel()
-    )
+    assert "99 A test                      [#######.............] 1 of 3" in repr(kit.progress_panel())
     assert [path.name for path in relaxed.parent.iterdir()] == ["progress.json"]
 
 

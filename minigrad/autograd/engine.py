@@ -21,8 +21,8 @@ from ..messages import CREATE_GRAPH_CYCLE, refusal
 from ..ops.pointwise import to_copy
 from ..ops.shape import sum_to
 from ..tensor import Tensor, wrap
-from .grad_mode import ON, no_grad, set_state
-from .graph import HANDS_OVER, AutogradMeta, Record, own_counter
+from .grad_mode import ON, enable_grad, no_grad, set_state
+from .graph import HANDS_OVER, AutogradMeta, Record, face_of, own_counter
 
 # One backward at a time: gradients in progress are kept on the nodes. The same thread may come in again
 # (a hook or a Function that calls backward); `_waiting` holds what the walks that it interrupted wait for.
@@ -100,16 +100,14 @@ class Waiting:
 
 def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
     """Take the newest node, apply its derivatives, let the results arrive at its inputs; until none waits."""
-    captured: dict = {}
-    heap, leaves = waiting.heap, waiting.leaves
+    heap, leaves, captured = waiting.heap, waiting.leaves, {}
     while heap or waiting.newest is not None:
         if waiting.newest is None:
             node = heappop(heap)[1]
         else:
             node = heappushpop(heap, (waiting.newest.order, waiting.newest))[1] if heap else waiting.newest
             waiting.newest = None
-        grad, edges, kind = node.pending, node.edges, node.kind
-        node.pending = None
+        (grad, edges, kind), node.pending = (node.pending, node.edges, node.kind), None
         if node.extra is not None:
             grad = run_hooks(node, grad, create_graph)
         if wanted is not None:
@@ -117,7 +115,10 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
         if node.extra is HANDS_OVER or edges is None:
             hand_over(waiting, node, grad, edges)
             continue
-        grads = (kind.vjp_recorded if create_graph else kind.vjp)(node, grad, edges)
+        if node.extra is None:
+            grads = (kind.vjp_recorded if create_graph else kind.vjp)(node, grad, edges)
+        else:
+            grads = between_hooks(node, grad, edges, create_graph)
         if kind.frees and not retain_graph:
             node.saved = None
         fits = node.fits
@@ -168,10 +169,54 @@ def finish(leaves: list, create_graph: bool, wanted: dict | None, captured: dict
         meta, grad = node.leaf, node.pending
         if meta.hooks:
             grad = hooked(meta.hooks, grad)
-        if wanted is None:
-            accumulate(meta, grad, create_graph)
-        elif node in wanted:
-            captured[node] = grad
+        if wanted is not None:
+            if node in wanted:
+                captured[node] = grad
+            continue
+        if node.extra is not None:
+            grad = called_with(node.extra.pre_hooks, (grad,))[0]
+        accumulate(meta, grad, create_graph)
+        if meta.post_hooks:
+            run_post_accumulate(node, meta.post_hooks)
+        if node.extra is not None:
+            called_with(node.extra.post_hooks, (), (grad,))
+
+
+def run_post_accumulate(node: Record, hooks: dict) -> None:
+    """Show the leaf, its ``.grad`` complete, to the hooks that wait for that."""
+    leaf = face_of(node).variable
+    with no_grad():
+        for hook in list(hooks.values()):
+            if hook(leaf) is not None:
+                raise refusal("post-accumulate hook returns")
+
+
+def between_hooks(node: Record, grad, edges: tuple, create_graph: bool):
+    """Apply the derivatives of a node that may have hooks of its own around them."""
+    if node.extra.pre_hooks:
+        several = isinstance(grad, dict)
+        shown = tuple(grad.get(i) for i in range(max(grad) + 1)) if several else (grad,)
+        shown = called_with(node.extra.pre_hooks, shown)
+        grad = {i: g for i, g in enumerate(shown) if g is not None} if several else shown[0]
+    grads = (node.kind.vjp_recorded if create_graph else node.kind.vjp)(node, grad, edges)
+    if not node.extra.post_hooks:
+        return grads
+    outputs = tuple(grad.values()) if isinstance(grad, dict) else (grad,)
+    return called_with(node.extra.post_hooks, tuple(grads), outputs)
+
+
+def called_with(hooks: dict, grads: tuple, *others) -> tuple:
+    """Show a node's gradients to its hooks, as Tensors; what one returns takes the place of the first."""
+    if not hooks:
+        return grads
+    raw = not any(isinstance(g, Tensor) for g in (*grads, *(others[0] if others else ())))
+    shown = [tuple(g if g is None or not raw else wrap(np.asarray(g)) for g in group) for group in (grads, *others)]
+    with no_grad() if raw else enable_grad():
+        for hook in list(hooks.values()):
+            answer = hook(*shown)
+            if answer is not None:
+                shown[0] = answer if isinstance(answer, tuple) else (answer,)
+    return tuple(g if g is None or not raw else g._array for g in shown[0])
 
 
 def fit(grad, edge: Record, node: Record):
@@ -224,17 +269,25 @@ def hooked(hooks: dict | None, grad):
     """Show a gradient to hooks; what one returns takes its place."""
     if not hooks:
         return grad
-    if isinstance(grad, Tensor):
-        for hook in list(hooks.values()):
-            answer = hook(grad)
-            grad = grad if answer is None else answer
-        return grad
-    with no_grad():
-        shown = wrap(np.asarray(grad))
+    raw = not isinstance(grad, Tensor)
+    shown = wrap(np.asarray(grad)) if raw else grad
+    with no_grad() if raw else enable_grad():
         for hook in list(hooks.values()):
             answer = hook(shown)
-            shown = shown if answer is None else answer
-    return shown._array
+            shown = shown if answer is None else checked(hook, answer, shown)
+    return shown._array if raw else shown
+
+
+def checked(hook, answer, before: Tensor) -> Tensor:
+    """What a hook returned, if it can take the place of the gradient that it was given."""
+    name = getattr(hook, "__name__", type(hook).__name__)
+    if not isinstance(answer, Tensor):
+        raise refusal("hook returns no tensor", type(answer).__name__)
+    if answer._array.shape != before._array.shape:
+        raise refusal("hook changes the shape", name)
+    if answer._dtype is not before._dtype:
+        raise refusal("hook changes the dtype", name, before.dtype.tensor_type, answer.dtype.tensor_type)
+    return answer
 
 
 def reachable(seeds: list, wanted: dict) -> set | None:

@@ -91,10 +91,12 @@ class Record:
 class Extra:
     """What few nodes have: hooks and metadata. Kept apart so that all other records stay small."""
 
-    __slots__ = ("metadata", "retained", "tensor_hooks")
+    __slots__ = ("metadata", "post_hooks", "pre_hooks", "retained", "tensor_hooks")
 
     def __init__(self):
         self.metadata: dict = {}
+        self.pre_hooks: dict = {}  # of the node, run before and after its derivatives
+        self.post_hooks: dict = {}
         self.tensor_hooks: dict = {}  # output index -> {handle id: hook}
         self.retained: dict = {}  # output index -> weakref of the tensor whose .grad is kept
 
@@ -131,6 +133,20 @@ class Node:
     def metadata(self) -> dict:
         """A dictionary for notes of your own. PyTorch counterpart: ``Node.metadata``."""
         return self.record.extras().metadata
+
+    def register_prehook(self, hook) -> "RemovableHandle":
+        """Call ``hook(grad_outputs)`` before the node's derivatives run; what it returns replaces them.
+
+        PyTorch counterpart: ``Node.register_prehook``.
+        """
+        return RemovableHandle(self.record.extras().pre_hooks, hook)
+
+    def register_hook(self, hook) -> "RemovableHandle":
+        """Call ``hook(grad_inputs, grad_outputs)`` after the node's derivatives; what it returns replaces the first.
+
+        PyTorch counterpart: ``Node.register_hook``.
+        """
+        return RemovableHandle(self.record.extras().post_hooks, hook)
 
     @property
     def sequence(self) -> int:

@@ -38,6 +38,14 @@ def tracked(values):
 def tracked(values):
     t = mg.tensor(values, dtype=mg.float32, requires_grad=True)
 """,
+        "arguments": """
+def tracked():
+    return mg.tensor([1.0], requires_grad=True)
+""",
+        "type": """
+def tracked(values):
+    return [mg.tensor(float(value), requires_grad=True) for value in values]
+""",
     },
     "spread": {
         "everything-tracked": _flags(a=True, d=True, k=True),
@@ -53,6 +61,11 @@ def tracked(values):
         "asked-so-leaf": _leaf(v=True),
         "tracked-means-leaf": _leaf(y=True, v=True),
         "asked-too-late": _leaf(w=False),
+        "untracked-result": _leaf(m=False),
+        "untracked-no-leaf": _leaf(k=False),
+        "tracked-no-leaf": _leaf(x=False),
+        "tracked-result": _leaf(y=True),
+        "late-flag-no-leaf": _leaf(w=False, m=False, k=False),
     },
     "before_after": {
         "zero-before": _grads({"before": 0}),
@@ -63,6 +76,10 @@ def tracked(values):
         "one-path": _grads({"x.grad": 12}),
         "value-not-slope": _grads({"x.grad": 36}),
         "kind": _grads({"before": "nothing"}),
+        "none-on-the-leaf": _grads({"x.grad": None}),
+        "wrong-x.grad": _grads({"x.grad": 8}),
+        "wrong-before": _grads({"before": 4}),
+        "wrong-y.grad": _grads({"y.grad": 24}),
     },
     "which_raise": {
         "ints-can-ask": _raises(A=False),
@@ -100,6 +117,33 @@ with_constants = 3 * x - k
         "used-twice": """
 x = mg.tensor(2.0, requires_grad=True)
 with_constants = 3 * x + x
+""",
+        "nothing-tracked/detached": """
+x = mg.tensor(2.0, requires_grad=True)
+with_constants = (x * 2 + 1).detach()
+""",
+        "nothing-tracked/no-grad": """
+x = mg.tensor(2.0, requires_grad=True)
+with mg.no_grad():
+    with_constants = x * 2 + 1
+""",
+        "constant-tracked/three": """
+k = mg.tensor(3.0, requires_grad=True)
+x = mg.tensor(2.0, requires_grad=True)
+b = mg.tensor(1.0, requires_grad=True)
+with_constants = k * x + b
+""",
+        "multiplied-by-itself": """
+x = mg.tensor(2.0, requires_grad=True)
+with_constants = x * x + 1
+""",
+        "other-order/itself": """
+x = mg.tensor(2.0, requires_grad=True)
+with_constants = x * (x + 1)
+""",
+        "type": """
+x = mg.tensor(2.0, requires_grad=True)
+with_constants = [x * 2, x + 1]
 """,
     },
     "slope": {
@@ -149,8 +193,143 @@ def slope(f, x):
 def slope(f, x):
     t = mg.tensor(float(x), requires_grad=True)
     f(t).backward()
+    return 2 * t.grad.item()
+""",
+        "old-gradient": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward()
     f(t).backward()
     return t.grad.item()
+""",
+        "old-gradient/one-tensor": """
+t = mg.tensor(0.0, requires_grad=True)
+
+def slope(f, x):
+    with mg.no_grad():
+        t.copy_(mg.tensor(float(x)))
+    f(t).backward()
+    return t.grad.item()
+""",
+        "no-backward": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    return t.grad
+""",
+        "grad-still-none": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    return t.grad.item()
+""",
+        "grad-still-none/no-leaf": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True) * 1
+    f(t).backward()
+    return t.grad.item()
+""",
+        "grad-still-none/float": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    y.backward()
+    return float(y.grad)
+""",
+        "grad-on-the-way": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    y.backward()
+    return y.grad
+""",
+        "grad-on-the-way/no-leaf": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True).double()
+    f(t).backward()
+    return t.grad
+""",
+        "returned-none/grad-of-it": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    return f(t).backward().grad
+""",
+        "returned-none/item": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    return f(t).backward().item()
+""",
+        "none/prints": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward()
+    print(t.grad.item())
+""",
+        "none/bare-return": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward()
+    t.grad.item()
+    return
+""",
+        "asked-too-late": """
+def slope(f, x):
+    t = mg.tensor(float(x))
+    y = f(t)
+    t.requires_grad_()
+    y.backward()
+    return t.grad.item()
+""",
+        "asked-too-late/silent": """
+def slope(f, x):
+    t = mg.tensor(float(x))
+    y = f(t)
+    t.requires_grad_()
+    return t.grad
+""",
+        "f-never-saw": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    f(x).backward()
+    return t.grad.item()
+""",
+        "f-never-saw/silent": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(x)
+    return t.grad
+""",
+        "f-never-saw/item": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(x)
+    return t.grad.item()
+""",
+        "f-not-used/none": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    return t.grad
+""",
+        "way-back-cut": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).detach().backward()
+    return t.grad.item()
+""",
+        "slope-of-itself": """
+def slope(f, x):
+    t = mg.tensor(float(x))
+    y = f(t).requires_grad_()
+    y.backward()
+    return y.grad.item()
+""",
+        "slope-of-itself/retained": """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    y.retain_grad()
+    y.backward()
+    return y.grad.item()
 """,
     },
     "squared_errors": {
@@ -188,6 +367,41 @@ def squared_errors(w, data):
         total = (w * value - 1.0) ** 2
     return total
 """,
+        "other-value/square-of-sum": """
+def squared_errors(w, data):
+    return sum(w * value - 1.0 for value in data) ** 2
+""",
+        "another-leaf": """
+def squared_errors(w, data):
+    w = mg.tensor(w.item(), requires_grad=True)
+    return sum((w * value - 1.0) ** 2 for value in data)
+""",
+        "cut-off": """
+def squared_errors(w, data):
+    return sum((w * value - 1.0) ** 2 for value in data).detach()
+""",
+        "cut-off/no-grad": """
+def squared_errors(w, data):
+    with mg.no_grad():
+        return sum((w * value - 1.0) ** 2 for value in data)
+""",
+        "backward-inside": """
+def squared_errors(w, data):
+    total = sum((w * value - 1.0) ** 2 for value in data)
+    total.backward()
+    return total
+""",
+        "backward-inside/none": """
+def squared_errors(w, data):
+    return sum((w * value - 1.0) ** 2 for value in data).backward()
+""",
+        "flag-at-the-end/renamed": """
+def squared_errors(w, data):
+    result = 0.0
+    for value in data:
+        result += ((w * value - 1.0) ** 2).item()
+    return mg.tensor(result, requires_grad=True)
+""",
     },
     "cut": {
         "still-there": """
@@ -219,6 +433,38 @@ def cut(w, x, b):
 def cut(w, x, b):
     return w.item() * x.item() + b.item()
 """,
+        "other-edge/detached": """
+def cut(w, x, b):
+    return w.detach() * x + b
+""",
+        "other-edge/two": """
+def cut(w, x, b):
+    return w.detach() * x + b.detach()
+""",
+        "b-cut-too": """
+def cut(w, x, b):
+    return w * x.detach() + b.detach()
+""",
+        "cut-too-high/both": """
+def cut(w, x, b):
+    return w.detach() * x.detach() + b
+""",
+        "all-cut/new-leaf": """
+def cut(w, x, b):
+    return mg.tensor((w * x + b).item(), requires_grad=True)
+""",
+        "new-leaf": """
+def cut(w, x, b):
+    return w * mg.tensor(x.item(), requires_grad=True) + b
+""",
+        "new-leaf/detached": """
+def cut(w, x, b):
+    return w * x.detach().requires_grad_() + b
+""",
+        "numpy-refused": """
+def cut(w, x, b):
+    return w * x.numpy() + b
+""",
     },
     "diamond": {
         "two-leaves": """
@@ -245,6 +491,40 @@ diamond = (x * 3) * x.exp()
         "other-operations": """
 x = mg.tensor(2.0, requires_grad=True)
 diamond = x * x
+""",
+        "branch-lost/constant": """
+import math
+x = mg.tensor(2.0, requires_grad=True)
+k = mg.tensor(3.0)
+diamond = (x * k) * math.exp(2.0)
+""",
+        "no-exponential": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = x * 3 * x
+""",
+        "no-exponential/two-numbers": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = x * 3 * 2
+""",
+        "branch-squares": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = x * x * mg.exp(x)
+""",
+        "joined-otherwise": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = x * (x * 3).exp()
+""",
+        "joined-otherwise/row": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = x.exp() * x * 3
+""",
+        "nothing-tracked/detached": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = ((x * 3) * x.exp()).detach()
+""",
+        "asked-at-the-end": """
+x = mg.tensor(2.0)
+diamond = ((x * 3) * x.exp()).requires_grad_()
 """,
     },
 }
@@ -292,6 +572,14 @@ z.backward()
 grads = {"before": before, "x.grad": x.grad.item(), "y.grad": None, "k.grad": k.grad}
 """,
         'grads = {"x.grad": 24, "before": None, "y.grad": None, "k.grad": None}',
+        """
+grads = {"before": None, "x.grad": mg.tensor(24.0), "y.grad": None, "k.grad": None}
+""",
+        """
+import numpy as np
+
+grads = {"before": None, "x.grad": np.float32(24), "y.grad": None, "k.grad": None}
+""",
     ],
     "which_raise": [
         'raises = {letter: letter in "ABD" for letter in "ABCDE"}',
@@ -349,6 +637,11 @@ def squared_errors(w, data):
     errors = w * mg.tensor(data) - 1
     return (errors * errors).sum()
 """,
+        """
+def squared_errors(w, data):
+    w = w * 1
+    return sum((w * value - 1.0) ** 2 for value in data)
+""",
     ],
     "cut": [
         """
@@ -364,6 +657,14 @@ def cut(w, x, b):
         """
 def cut(w, x, b):
     return mg.tensor(x.item()) * w + b * 1.0
+""",
+        """
+def cut(w, x, b):
+    return w * x.item() + b
+""",
+        """
+def cut(w, x, b):
+    return w * x.detach().numpy() + b
 """,
     ],
     "diamond": [
