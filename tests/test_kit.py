@@ -9,6 +9,7 @@ import sys
 import time
 import types
 
+import numpy as np
 import pytest
 
 import minigrad as mg
@@ -233,6 +234,59 @@ def test_what_is_not_answered_is_told_kindly(stub, check, shown, relaxed):
 )
 def test_a_short_function_is_an_answer(source):
     assert not kit._is_stub(learner(source))
+
+
+GIVEN = "def f(w):\n    total = mg.zeros(1)\n    return total + w"
+
+
+def test_a_given_function_that_is_unchanged_is_no_answer_yet():
+    with pytest.raises(kit.Unanswered):
+        kit.refuse_given(learner(GIVEN + "  # mine"), GIVEN)
+    for changed in (GIVEN.replace("+", "-"), GIVEN.replace("1", "2"), GIVEN.replace("zeros", "ones")):
+        kit.refuse_given(learner(changed), GIVEN)
+    kit.refuse_given(print, GIVEN)
+
+
+@pytest.mark.parametrize(
+    "source, nothing",
+    [
+        ("def f(x): x + 1", True),
+        ("def f(x):\n if x: return\n return None", True),
+        ("def f(x): return x", False),
+        ("def f(x): return print(x)", False),
+        ("def f(x):\n if x: return 5\n print(x)", False),
+        ("f = lambda x: None", False),
+        ("f = print", False),
+    ],
+)
+def test_a_function_without_a_return_is_known(source, nothing):
+    assert kit.returns_nothing(learner(source)) is nothing
+
+
+def test_another_number_of_arguments_is_told():
+    with pytest.raises(kit.Wrong) as caught:
+        kit.call(learner("def f(): return 1"), 2)
+    assert (caught.value.verdict.code, caught.value.verdict.got) == ("arguments", "`f()`")
+    assert caught.value.verdict.look.endswith("has to take one argument")
+    assert kit.call(learner("def f(x, y=1, *rest): return x"), 2) == 2
+
+
+def test_a_prediction_may_be_anything_with_one_number_in_it():
+    truth = {"a": 24.0, "b": None, "c": True}
+    for number in (24, np.float32(24), np.array([24.0]), mg.tensor(24.0), mg.tensor([24.0], requires_grad=True)):
+        kit.predicted({"a": number, "b": None, "c": np.bool(True)}, truth, [], "a number or None")
+    with pytest.raises(kit.Wrong) as caught:
+        kit.predicted({"a": mg.zeros(2), "b": None, "c": True}, truth, [], "a number or None")
+    assert caught.value.verdict.code == "kind"
+
+
+def test_what_is_expected_of_a_prediction_is_not_given_away():
+    truth = {"a": 24.0, "b": None}
+    for wrong in ({"a": 12, "b": None}, {"a": None, "b": None}, {"a": 24, "b": 0}):
+        with pytest.raises(kit.Wrong) as caught:
+            kit.predicted(wrong, truth, [], "a number or None", {"a": "here", "b": "there"})
+        assert "24" not in caught.value.verdict.expected and "None" not in caught.value.verdict.expected
+        assert caught.value.verdict.look in ("here", "there")
 
 
 def test_what_a_function_prints_is_shown_on_failure(check, shown, relaxed):

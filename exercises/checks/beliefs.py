@@ -1,8 +1,8 @@
 """The beliefs that learners hold about autograd, one sentence each, as a learner would say it.
 
-The ids are stable: checks, tests and progress refer to them (M27 has two sides, with one
-sentence each). A failed check shows the sentence of
-the belief that explains the answer, so that it can be recognised, and then says what is true.
+The ids are stable: checks, tests and progress refer to them (M27 has two sides, each with a
+sentence). A failed check shows the sentence of the belief that explains the answer, so that it can
+be recognised, and then says what is true.
 """
 
 from __future__ import annotations

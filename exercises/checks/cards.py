@@ -83,7 +83,6 @@ def _rows(verdict: Any) -> list[tuple[str, str]]:
     ]
 
 
-
 def hint_card(number: int, hint: str, exercise: Any) -> Card:
     """One hint, unfolded: for those who ask by name, or cannot click."""
     name, colour = _HINT_NAMES[number], HEADINGS["unanswered"][0]
@@ -120,9 +119,7 @@ def progress_card(chapters: list[tuple[str, str, int, int]], notice: str) -> Car
         count = f'<span style="color:{colour}">{done} of {total}</span>'
         rows.append((f"{number} · {escape(title)}", _bar(done, total, colour) + count))
         filled = round(20 * done / total) if total else 0
-        lines.append(
-            f"  {number} {title:28}[{'#' * filled}{'.' * (20 - filled)}] {done} of {total}"
-        )
+        lines.append(f"  {number} {title:28}[{'#' * filled}{'.' * (20 - filled)}] {done} of {total}")
     heading, colour = "Exercises done so far", HEADINGS["unanswered"][0]
     html = [f'<div><b style="color:{colour}">{heading}</b></div>', _grid(rows, "1fr 1fr", INK)]
     if notice:
@@ -163,27 +160,16 @@ def _box(colour: str, parts: list[str]) -> str:
     return f'<div style="{style}">{"".join(parts)}</div>'
 
 
-def _grid(
-    rows: list[tuple[str, str]], columns: str = "5.5em minmax(0,1fr)", left: str = QUIET
-) -> str:
-    cells = "".join(
-        f'<div style="color:{left}">{first}</div><div>{second}</div>' for first, second in rows
-    )
-    style = (
-        f"display:grid;grid-template-columns:{columns};column-gap:14px;row-gap:5px;margin-top:10px"
-    )
+def _grid(rows: list[tuple[str, str]], columns: str = "5.5em minmax(0,1fr)", left: str = QUIET) -> str:
+    cells = "".join(f'<div style="color:{left}">{first}</div><div>{second}</div>' for first, second in rows)
+    style = f"display:grid;grid-template-columns:{columns};column-gap:14px;row-gap:5px;margin-top:10px"
     return f'<div style="{style}">{cells}</div>'
 
 
 def _bar(done: int, total: int, colour: str) -> str:
     share = round(100 * done / total) if total else 0
-    inner = (
-        f'<div style="width:{share}%;height:6px;background-color:{colour};border-radius:3px"></div>'
-    )
-    return (
-        f'<div style="background-color:{LINE};border-radius:3px;height:6px;margin:8px 0 3px 0">'
-        f"{inner}</div>"
-    )
+    inner = f'<div style="width:{share}%;height:6px;background-color:{colour};border-radius:3px"></div>'
+    return f'<div style="background-color:{LINE};border-radius:3px;height:6px;margin:8px 0 3px 0">{inner}</div>'
 
 
 def _folds(steps: list[str]) -> str:

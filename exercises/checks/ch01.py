@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +23,7 @@ chapter = kit.Chapter(__name__, "01", "Who gets tracked?")
     "Ask for gradients",
     kind="write",
     points=1,
-    beliefs=("M01", "M27"),
+    beliefs=("M01", "M27b"),
     hints=(
         "There are three ways to ask: `requires_grad=True` when the tensor is made, "
         "`.requires_grad_()` after, or setting `.requires_grad`.",
@@ -35,9 +37,7 @@ def tracked(answer):
     kit.a_function(answer)
     for values in ([0.5, -2.0], [3, 1, 4], [7]):
         _check_tracked(answer, values)
-    return (
-        "Only floats can change a little, so only they can have a gradient. You asked on the leaf."
-    )
+    return "Only floats can change a little, so only they can have a gradient. You asked on the leaf."
 
 
 def _check_tracked(answer, values):
@@ -51,7 +51,7 @@ def _check_tracked(answer, values):
     if type(given) is bool:
         expected, look = "a tensor", "what `return` gives back: the flag, or the tensor that has it"
         raise Wrong("flag-for-tensor", expected, f"{given} {came}", look=look)
-    kit.a_tensor(given, "the result")
+    _result(given)
     if not given.requires_grad:
         why = "A tensor is only tracked if somebody asks. This one holds numbers and nothing else."
         look = "`requires_grad` of your result"
@@ -72,12 +72,16 @@ def _check_tracked(answer, values):
         raise Wrong("other-values", f"the values {values}", f"{show(given)} {came}", look=look)
 
 
+def _result(given):
+    return kit.a_tensor(given, "the result", "what `return` gives back")
+
+
 def _ints_asked(values, got):
     return Wrong(
         "asked-for-ints",
         f"a tracked tensor for `{values}`",
         got,
-        belief="M27",
+        belief="M27b",
         why="A whole number cannot change a little, so it has no gradient. Make it a float first.",
         look="the dtype at the moment when the flag is set",
     )
@@ -165,15 +169,13 @@ _LEAVES = (
         "result-never-leaf",
         {"m": False, "w": False, "k": True},
         belief="M02",
-        why="`k * 2` is not recorded, because `k` is not tracked. So `m` has no history: it is a "
-        "leaf.",
+        why="`k * 2` is not recorded, because `k` is not tracked. So `m` has no history: it is a leaf.",
         look="`m.grad_fn`",
     ),
     Pattern(
         "leaf-means-tracked",
         {"k": False, "m": False},
-        why="Leaf says nothing about tracking. A tensor that is not tracked has no history: a "
-        "leaf.",
+        why="Leaf says nothing about tracking. A tensor that is not tracked has no history: a leaf.",
         look="`k.is_leaf` and `k.requires_grad`, one after the other",
     ),
     Pattern(
@@ -197,6 +199,37 @@ _LEAVES = (
         why="When `* 2` ran, nothing was tracked, so nothing was recorded. The flag came after.",
         look="which of the two calls in the line of `w` runs first",
     ),
+    Pattern(
+        "untracked-result",
+        {"m": False},
+        belief="M02",
+        why="`k * 2` is not recorded, because `k` is not tracked. So `m` has no history: it is a leaf.",
+        look="`m.grad_fn`",
+    ),
+    Pattern(
+        "untracked-no-leaf",
+        {"k": False},
+        why="No operation made `k`, so it has no history. A leaf need not be tracked.",
+        look="`k.grad_fn`",
+    ),
+    Pattern(
+        "tracked-no-leaf",
+        {"x": False},
+        why="No operation made `x`, so it has no history. Being asked for a gradient changes nothing in that.",
+        look="`x.grad_fn`",
+    ),
+    Pattern(
+        "tracked-result",
+        {"y": True},
+        why="`x` is tracked, so the multiplication that made `y` was recorded. `y` has a history.",
+        look="`y.grad_fn`",
+    ),
+    Pattern(
+        "tracked-product",
+        {"v": True},
+        why="`v` is the result of multiplying a tracked tensor by 2. That was recorded.",
+        look="`v.grad_fn`",
+    ),
 )
 
 
@@ -218,7 +251,13 @@ _LEAVES = (
 )
 def before_after(answer):
     truth = {"before": None, "x.grad": 24.0, "y.grad": None, "k.grad": None}
-    kit.predicted(answer, truth, _BEFORE_AFTER, "a number or None")
+    looks = {
+        "before": "the order of the lines: when does backward() run?",
+        "x.grad": "the derivative of `4 * x * x`",
+        "y.grad": "`y.is_leaf`",
+        "k.grad": "`k.requires_grad`",
+    }
+    kit.predicted(answer, truth, _BEFORE_AFTER, "a number or None", looks)
     return "backward() fills `.grad` of the leaves that were asked for. Elsewhere it stays None."
 
 
@@ -264,6 +303,12 @@ _BEFORE_AFTER = (
         look="each `x` on the right-hand sides",
     ),
     Pattern(
+        "none-on-the-leaf",
+        {"x.grad": None},
+        why="`x` was asked for, and `z` was made from it. backward() writes its slope into `x.grad`.",
+        look="the line `z.backward()`: where does it write?",
+    ),
+    Pattern(
         "value-not-slope",
         {"x.grad": 36},
         why="36 is `z` itself. The gradient says how fast `z` grows with `x`.",
@@ -279,12 +324,11 @@ _BEFORE_AFTER = (
     "Which lines raise?",
     kind="predict",
     points=2,
-    beliefs=("M27",),
+    beliefs=("M27", "M27b"),
     hints=(
         "Two things have no gradient: whole numbers, and numbers that have left the graph.",
-        "`.item()` always works: it gives a plain Python number. But the number knows nothing of "
-        "`x`.",
-        "Whole numbers may take part as constants. They only cannot be asked for a gradient.",
+        "`.item()` always works: it gives a plain Python number. But the number knows nothing of `x`.",
+        "Whole numbers may take part as constants. They just cannot be asked for a gradient.",
     ),
     idea="`A`, `B` and `D` raise. `A`: integers cannot require grad. `B`: NumPy would lose the "
     "history, so you must detach first. `D`: the new tensor has no history for backward() to "
@@ -300,7 +344,7 @@ _RAISE = (
     Pattern(
         "ints-can-ask",
         {"A": False},
-        belief="M27",
+        belief="M27b",
         why="`n` holds integers. They cannot change a little, so they cannot require grad.",
         look="`n.dtype`",
     ),
@@ -308,8 +352,7 @@ _RAISE = (
         "numpy-connected",
         {"B": False},
         belief="M27",
-        why="NumPy records nothing, so the history would be lost without a word. It is refused "
-        "instead.",
+        why="NumPy records nothing, so the history would be lost without a word. It is refused instead.",
         look="`x.requires_grad`, and what the message of `x.numpy()` proposes",
     ),
     Pattern(
@@ -349,35 +392,22 @@ def _constants():
     points=2,
     beliefs=("M01",),
     hints=(
-        "Read the picture from the leaf upwards: which operation comes first?",
-        "There is one leaf that requires grad. Everything else leads nowhere: numbers and "
-        "constants.",
+        "Start at the leaf, on top, and read downwards, against the arrows: which operation comes first?",
+        "There is one leaf that requires grad. Everything else leads nowhere: numbers and constants.",
         "First multiply `x` by a number, then add a tensor that is not tracked.",
     ),
-    idea="`x = mg.tensor(2.0, requires_grad=True)`, `k = mg.tensor(5.0)`, `y = 3 * x + k`. A "
+    idea="`x = mg.tensor(2.0, requires_grad=True)`, `k = mg.tensor(5.0)`, `with_constants = 3 * x + k`. A "
     "constant takes part in the value and has no edge.",
 )
 def constants(answer):
-    y = kit.a_tensor(answer, "`y`")
-    _same_as_target(y, "constants", _why_not_constants(y))
-    return "`3` and `k` changed the value and got no edge: nobody asked for their gradients."
+    y = kit.a_tensor(answer, "`with_constants`")
+    _same_as_target(y, "with_constants", _why_not_constants(y))
+    return "The constants changed the value and got no edge: nobody asked for their gradients."
 
 
 def _why_not_constants(y):
-    if not y.requires_grad:
-        return Wrong(
-            "nothing-tracked",
-            why="Nothing was asked for, so nothing was recorded. `y` has no history.",
-            look="`x.requires_grad`",
-        )
     if y.grad_fn is None:
-        return Wrong(
-            "asked-at-the-end",
-            belief="M01",
-            why="You asked on `y`, after it was computed. The flag does not go back: `y` is a new "
-            "leaf.",
-            look="`y.grad_fn`, and on which tensor you set the flag",
-        )
+        return _no_node(y, "with_constants")
     found, made_of = len(graphs.leaves(y)), graphs.operations(y)
     if found > 1:
         return Wrong(
@@ -387,19 +417,41 @@ def _why_not_constants(y):
             "does not have to be asked for to take part.",
             look="which tensors you asked for gradients",
         )
-    if made_of == ["add", "mul"] and graphs.ways_to_leaves(y) > 1:
-        return Wrong(
-            "used-twice",
-            why="Two arrows of your graph lead to the leaf, and one does in the picture.",
-            look="what is added to the product: a tensor that is not tracked has no arrow",
-        )
-    if made_of == ["add", "mul"]:
+    if made_of != ["add", "mul"]:
+        return _other_operations(made_of, "add and mul")
+    if y.grad_fn.op_name == "mul":
         return Wrong(
             "other-order",
             why="The operations are right and their order is not. The last one is at the root.",
             look="which of the two operations touches `x` first",
         )
-    return _other_operations(made_of, "add and mul")
+    return _leaf_used_again(y)
+
+
+def _leaf_used_again(y):
+    ways = graphs.ways_to_leaves(y)
+    why = f"In your graph {ways} arrows lead to the leaf, in the picture one."
+    if graphs.multiplies_by_itself(y):
+        look = "what `x` is multiplied by: a number, or a tensor that is not tracked, has no arrow"
+        return Wrong("multiplied-by-itself", why=why, look=look)
+    look = "what is added to the product: a tensor that is not tracked has no arrow"
+    return Wrong("used-twice", why=why, look=look)
+
+
+def _no_node(y, name):
+    if y.requires_grad:
+        return Wrong(
+            "asked-at-the-end",
+            belief="M01",
+            why=f"You asked on `{name}` itself. The flag does not go back to what it was computed "
+            f"from: `{name}` is a leaf.",
+            look=f"`{name}.grad_fn`, and on which tensor you set the flag",
+        )
+    return Wrong(
+        "nothing-tracked",
+        why="Your tensor has no node: nothing was tracked, or the way back was cut (detach, no_grad).",
+        look="`requires_grad` of your leaf, and of each result after it",
+    )
 
 
 def _other_operations(made_of, wanted):
@@ -417,7 +469,7 @@ def _other_operations(made_of, wanted):
     "A slope machine",
     kind="write",
     points=3,
-    beliefs=("M03", "M27"),
+    beliefs=("M03", "M27b"),
     hints=(
         "Four steps: make a tensor that asks, put it into `f`, call backward(), read `.grad`.",
         "backward() returns None. The slope is on the tensor you made.",
@@ -430,9 +482,7 @@ def slope(answer):
     kit.a_function(answer)
     for f, x, value, right in _SLOPES:
         _check_slope(answer, f, x, value, right)
-    return (
-        "One recipe for every function: ask, compute, backward, read. `x² eˣ` was among the tests."
-    )
+    return "One recipe for every function: ask, compute, backward, read. `x² eˣ` was among the tests."
 
 
 _SLOPES = (
@@ -442,75 +492,156 @@ _SLOPES = (
 )
 
 
-def _check_slope(answer, f, x, value, right):
-    asked, elsewhere = [], []
+@dataclass
+class _Visit:
+    """One call of `f`: what came in, what was true of it at that moment, and what went out."""
 
-    def recording(t):
-        t = t if type(t) is mg.Tensor else mg.tensor(float(t), dtype=mg.float64)
-        asked.append(t.requires_grad)
-        elsewhere.append(not kit.same_values(t.sum(), x, 1e-12))
-        return f(t)
+    tensor: mg.Tensor
+    was_number: bool
+    asked: bool
+    elsewhere: bool
+    had_grad: bool
+    result: Any = None
+
+    @property
+    def backward_ran(self) -> bool:
+        filled = self.tensor.is_leaf and self.tensor.grad is not None
+        return filled or getattr(getattr(self.result, "grad_fn", None), "freed", False)
+
+
+def _check_slope(answer, f, x, value, right):
+    visits = []
+
+    def watched(t):
+        number = type(t) is not mg.Tensor
+        t = mg.tensor(float(t), dtype=mg.float64) if number else t
+        elsewhere = not kit.same_values(t.sum(), x, 1e-12)
+        had_grad = t.is_leaf and t.grad is not None
+        visits.append(_Visit(t, number, t.requires_grad, elsewhere, had_grad))
+        visits[-1].result = f(t)
+        return visits[-1].result
 
     try:
-        given = call(answer, recording, x)
+        given = call(answer, watched, x)
     except Wrong as wrong:
-        raise _slope_error(wrong, x) from None
+        raise _slope_error(wrong, answer, visits, x) from None
     if given is None:
-        raise Wrong(
-            "returned-none",
-            f"a number, the slope at {x}",
-            "None",
-            belief="M03" if any(asked) else "",
-            why="backward() returns nothing, and a result on the way keeps no `.grad`. The slope "
-            "is in `.grad` of the leaf.",
-            look="which object you read, and `return`",
-        )
+        raise _no_slope(answer, visits, x)
     number = kit.a_number(given)
+    asked, elsewhere = ([getattr(v, name) for v in visits] for name in ("asked", "elsewhere"))
     if any(asked) and not any(elsewhere) and kit.close(number, right, 1e-4):
         return
-    nudged = any(elsewhere) or not any(asked)
-    raise _slope_diagnosis(number, asked, nudged, x, value, right)
+    raise _wrong_slope(number, visits, x, value, right)
 
 
-def _slope_error(wrong, x):
-    got = wrong.verdict.got
+def _slope_error(wrong, answer, visits, x):
+    expected, got = f"a number, the slope at {x}", wrong.verdict.got
     if "floating point" in got:
         return Wrong(
             "asked-for-ints",
             f"a number, the slope at the int {x}",
             got,
-            belief="M27",
+            belief="M27b",
             why="`x` was an int, and a tensor of integers cannot require grad.",
             look="the dtype of the tensor you make",
         )
     if "does not require grad" in got:
-        return Wrong(
-            "never-asked",
-            "a tensor that backward() can follow back",
+        return _not_asked(expected, got, visits) or Wrong(
+            "way-back-cut",
+            expected,
             got,
-            why="Nobody asked for a gradient, so `f` was computed and nothing was recorded.",
-            look="the line that makes the tensor",
+            why="What went into `f` was asked for. The way back was cut after that.",
+            look="what you do between `f` and backward()",
         )
-    return wrong
+    if "NoneType" not in got:
+        return wrong
+    if "attribute 'grad'" in got or not kit.uses(answer, "grad"):
+        return _returned_by_backward(expected, got)
+    return _not_asked(expected, got, visits) or Wrong(
+        "grad-still-none",
+        expected,
+        got,
+        why="`.grad` is still None. Did backward() run, and is this tensor a leaf?",
+        look="`is_leaf` of the tensor whose `.grad` you read",
+    )
 
 
-def _slope_diagnosis(number, asked, nudged, x, value, right):
-    expected, came = f"the slope {right:.6g} at {x}", f"{number:.6g}"
-    if not asked:
+def _no_slope(answer, visits, x):
+    expected, got = f"a number, the slope at {x}", "None"
+    if kit.returns_nothing(answer):
+        return Wrong("none", expected, got, look="whether a `return` is missing")
+    not_asked = _not_asked(expected, got, visits)
+    if not_asked:
+        return not_asked
+    if not any(visit.backward_ran for visit in visits):
+        return Wrong(
+            "no-backward",
+            expected,
+            got,
+            why="Until a backward pass writes into it, `.grad` is None. Has backward() run?",
+            look="the line that calls backward(), and whether it comes before `.grad` is read",
+        )
+    if kit.uses(answer, "grad"):
+        return Wrong(
+            "grad-on-the-way",
+            expected,
+            got,
+            belief="M03",
+            why="A result on the way keeps no `.grad`. The slope is in `.grad` of the leaf.",
+            look="`is_leaf` of the tensor whose `.grad` you read",
+        )
+    return _returned_by_backward(expected, got)
+
+
+def _returned_by_backward(expected, got):
+    why = "backward() returns None. The slope is in `.grad` of the leaf."
+    return Wrong("returned-none", expected, got, why=why, look="which object holds the slope")
+
+
+def _not_asked(expected, got, visits):
+    """The diagnosis when `f` was given nothing that was asked for, else None."""
+    if not visits:
+        why = "Your function never called `f`. Nothing of `f` is recorded."
+        return Wrong("f-not-used", expected, got, why=why, look="where `f` is used")
+    if any(visit.asked for visit in visits):
+        return None
+    if any(visit.was_number for visit in visits):
+        code, look = "f-never-saw", "what stands between the brackets of `f(...)`"
+        why = "`f` saw a plain number. If you asked on a tensor, it is one that `f` never saw."
+    elif any(visit.tensor.requires_grad for visit in visits):
+        code, look = "asked-too-late", "the order of the lines"
+        why = "You asked after `f` had run. The flag is read when an operation runs."
+    else:
+        code, look = "never-asked", "the line that makes the tensor"
+        why = "The tensor that went into `f` was not asked for, so nothing was recorded."
+    return Wrong(code, expected, got, why=why, look=look)
+
+
+def _wrong_slope(number, visits, x, value, right):
+    expected, came = f"another number, the slope at {x}", f"{number:.6g}"
+    if not visits:
         why = "Your function never called `f`. It can only be right for one function."
         return Wrong("f-not-used", expected, came, why=why, look="where `f` is used")
+    nudged = any(visit.elsewhere for visit in visits) or not any(visit.asked for visit in visits)
     if nudged and kit.close(number, right, 1e-2):
         return Wrong(
             "nudged",
             "a slope from autograd",
             f"{came}, from values of `f` only",
-            why="A small step gives the slope nearly. Autograd gives it exactly, with one call of "
-            "`f`.",
+            why="A small step gives the slope nearly. Autograd gives it exactly, with one call of `f`.",
             look="`backward()` instead of a second call of `f`",
         )
+    if any(visit.had_grad for visit in visits):
+        why = "The tensor had a `.grad` already when `f` got it. backward() adds to old gradients."
+        look = "whether each call makes a new tensor, and calls backward() once"
+        return Wrong("old-gradient", expected, came, why=why, look=look)
     if kit.close(number, value, 1e-4):
         why = "That is `f(x)` itself, not how fast it grows."
         return Wrong("value-not-slope", expected, came, why=why, look="what you return")
+    if kit.close(number, 1, 1e-6):
+        why = "1 is the slope of `y` with respect to itself, whatever `f` is."
+        look = "on which tensor you set the flag, and whose `.grad` you read"
+        return Wrong("slope-of-itself", expected, came, why=why, look=look)
     return Wrong("other-slope", expected, came, look="what you return, for `f = lambda x: x * x`")
 
 
@@ -532,15 +663,34 @@ def _slope_diagnosis(number, asked, nudged, x, value, right):
 )
 def squared_errors(answer):
     kit.a_function(answer)
-    for start, data in ((0.5, [1.0, 2.0]), (-1.0, [3.0, 0.5, 1.5])):
+    kit.refuse_given(answer, _GIVEN_SQUARED_ERRORS)
+    for start, data in ((0.5, [1.0, 4.0]), (-1.0, [3.0, 0.5, 1.5])):
         _check_squared_errors(answer, start, data)
     return "The sum stayed a tensor all the way, so backward() found the way from the loss to `w`."
+
+
+_GIVEN_SQUARED_ERRORS = """
+def squared_errors(w, data):
+    total = 0.0
+    for value in data:
+        error = (w * value - 1.0) ** 2
+        total = total + error.item()
+    return mg.tensor(total, requires_grad=True)
+"""
 
 
 def _check_squared_errors(answer, start, data):
     w = mg.tensor(start, requires_grad=True)
     given = call(answer, w, list(data))
     right = sum((start * value - 1) ** 2 for value in data)
+    if w.grad is not None:
+        raise Wrong(
+            "backward-inside",
+            "the sum, before any backward()",
+            f"{show(given)}, and `w.grad` is filled already",
+            why="backward() is the caller's; leave it out.",
+            look="each backward() in your function",
+        )
     if type(given) in (int, float) or isinstance(given, np.generic):
         raise Wrong(
             "plain-number",
@@ -550,40 +700,51 @@ def _check_squared_errors(answer, start, data):
             why="A plain number has no history. There is nothing that backward() could follow.",
             look="each `.item()` in your function",
         )
-    total = kit.a_tensor(given, "the result")
+    total = _result(given)
     if not kit.same_values(total, right, 1e-4):
-        look = "`total` after the loop: are all errors in it?"
+        look = "`total` after the loop: is it the sum of the squares of all errors?"
         raise Wrong("other-value", f"the value {right:.6g}", show(total), look=look)
     if not graphs.reaches(total, w):
-        raise _no_way_to_w(total)
+        raise _no_way_to_w(total, answer)
     total.backward()
-    slope = sum(2 * value * (start * value - 1) for value in data)
-    if w.grad is None or not kit.close(w.grad.item(), slope, 1e-4):
+    _check_gradient_of_w(w, sum(2 * value * (start * value - 1) for value in data))
+
+
+def _check_gradient_of_w(w, slope):
+    came = None if w.grad is None else w.grad.item()
+    if came is None or not kit.close(came, slope, 1e-4):
         raise Wrong(
             "part-of-the-history",
             f"`w.grad` is {slope:.6g} after backward()",
-            f"`w.grad` is {None if w.grad is None else w.grad.item()}",
+            f"`w.grad` is {show(came)}",
             belief="M27",
-            why="Some of the errors went into the sum as plain numbers. Their part of the "
-            "gradient is missing, and nothing says so.",
+            why="The value is right, so some of the errors went into the sum without their "
+            "history. Their part of the gradient is missing, and nothing says so.",
             look="what `total` is before the last round of the loop",
         )
 
 
-def _no_way_to_w(total):
+def _no_way_to_w(total, answer):
+    expected, came = "a result that leads back to `w`", show(total)
     if total.requires_grad and total.grad_fn is None:
         return Wrong(
             "flag-at-the-end",
-            "a result that leads back to `w`",
-            show(total),
+            expected,
+            came,
             belief="M01",
             why="The flag makes the result a new leaf. backward() runs, and `w.grad` stays None.",
             look="`grad_fn` of the result",
         )
+    if graphs.leaves(total):
+        why, look = "It leads back, but to another leaf than `w`.", "each tensor that your function makes"
+        return Wrong("another-leaf", expected, came, why=why, look=look)
+    if kit.uses(answer, "detach", "no_grad", "data"):
+        why = "The way back was cut: what is detached, or computed under no_grad, has no history."
+        return Wrong("cut-off", expected, came, why=why, look="the line that cuts it")
     return Wrong(
         "no-history",
-        "a result that leads back to `w`",
-        show(total),
+        expected,
+        came,
         belief="M27",
         why="The result is a tensor, made from plain numbers. It has no history.",
         look="where the tensors turn into numbers",
@@ -599,19 +760,34 @@ def _no_way_to_w(total):
     points=2,
     hints=(
         "An edge leads to a tensor only if that tensor requires grad when the operation runs.",
-        "You need a tensor with the value of `x` that nobody asked for, or a plain number.",
-        "`x.item()` is the number in `x`. Leave `x` itself as it is.",
+        "You need a tensor with the value of `x` that nobody asked for.",
+        "`x.detach()` is such a tensor. Leave `x` itself as it is.",
     ),
-    idea="`w * x.item() + b`: a number has no edge. `x.detach()` does the same for tensors of any "
-    "size. The value is the same; the way back to `x` is gone.",
+    idea="`w * x.detach() + b`: the detached tensor has the value of `x` and no history. For one "
+    "number, `x.item()` does the same. The value is the same; the way back to `x` is gone.",
 )
 def cut(answer):
     kit.a_function(answer)
     for numbers in ((3.0, 2.0, 1.0), (-0.5, 4.0, 7.0)):
         w, x, b = (mg.tensor(number, requires_grad=True) for number in numbers)
-        y = kit.a_tensor(call(answer, w, x, b), "the result")
-        _check_cut(y, w, x, b)
-    return "The value is the same, and backward() finds no way to `x`: it was used as a number."
+        try:
+            given = call(answer, w, x, b)
+        except Wrong as wrong:
+            raise _cut_error(wrong) from None
+        _check_cut(_result(given), w, x, b)
+    return "The value is the same, and there is no way to `x`: what you multiplied `w` by is not tracked."
+
+
+def _cut_error(wrong):
+    if "numpy() on Tensor that requires grad" not in wrong.verdict.got:
+        return wrong
+    return Wrong(
+        "numpy-refused",
+        "a tensor with the value of `w * x + b`",
+        wrong.verdict.got,
+        why="NumPy records nothing, so a tensor that requires grad must be detached first. Then it is cut already.",
+        look="the last sentence of the message: what it proposes",
+    )
 
 
 def _check_cut(y, w, x, b):
@@ -630,38 +806,46 @@ def _check_cut(y, w, x, b):
     if not kit.same_values(y, values["w"] * values["x"] + values["b"], 1e-4):
         right = f"{values['w'] * values['x'] + values['b']:.6g}, the value of `w * x + b`"
         raise Wrong("other-value", right, show(y), look="the value: only the edge should go")
-    reached = [name for name, tensor in names.items() if graphs.reaches(y, tensor)]
-    if reached != ["w", "b"]:
-        raise _wrong_cut(y, reached, names)
+    found = graphs.leaves(y)
+    reached = [name for name, tensor in names.items() if any(leaf is tensor for leaf in found)]
+    if reached != ["w", "b"] or len(found) > 2:
+        raise _wrong_cut(y, reached, len(found) > len(reached), names)
 
 
-def _wrong_cut(y, reached, names):
+def _wrong_cut(y, reached, new_leaf, names):
     w, x, b = names.values()
-    picture = _difference(y, w * x.detach() + b, names)
-    expected, came = (
-        "ways to `w` and `b`, none to `x`",
-        f"ways to {', '.join(reached) or 'nothing'}",
-    )
+    ways = [f"`{name}`" for name in reached] + ["a new leaf"] * new_leaf
+    wrong = _cut_diagnosis(reached, [name for name in ("w", "b") if name not in reached])
+    wrong.verdict.expected = "ways to `w` and `b`, none to `x`"
+    wrong.verdict.got = f"ways to {_listed(ways)}" if ways else "no way to any of them"
+    wrong.verdict.picture = _difference(y, w * x.detach() + b, names, names, names=True)
+    return wrong
+
+
+def _listed(words):
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def _cut_diagnosis(reached, lost):
+    if reached == ["w", "b"]:
+        why = "No edge to `x`, but a new leaf took its place. Something nobody asks for should have no edge."
+        return Wrong("new-leaf", why=why, look="the flag of what you multiply `w` by")
     if not reached:
-        why = "The whole result was made a constant. Only the edge to `x` should go."
-        return Wrong(
-            "all-cut", expected, came, why=why, look="what leaves the graph", picture=picture
-        )
-    if reached == ["w", "x", "b"]:
+        why = "The ways to `w` and `b` are gone, too. Only the edge to `x` should go."
+        return Wrong("all-cut", why=why, look="what leaves the graph")
+    if not lost:
         why = "`x` still takes part as a tracked tensor, so its edge was recorded."
-        look = "`requires_grad` of what you multiply `w` by"
-        return Wrong("still-there", expected, came, why=why, look=look, picture=picture)
+        return Wrong("still-there", why=why, look="`requires_grad` of what you multiply `w` by")
     if "x" in reached:
-        why = "An edge is gone, but another one. The edge to cut is the one to `x`."
-        look = "which tensor you turned into a number"
-        return Wrong("other-edge", expected, came, why=why, look=look, picture=picture)
+        gone = _listed([f"the edge to `{name}`" for name in lost])
+        why = f"What is gone is {gone}. The edge to cut is the one to `x`."
+        return Wrong("other-edge", why=why, look="which tensor you cut off")
+    if lost == ["b"]:
+        return Wrong("b-cut-too", why="The edge to `b` is gone, too.", look="what you add at the end")
     return Wrong(
         "cut-too-high",
-        expected,
-        came,
-        why="Taking the number out of `w * x` cuts everything below it, `w` too.",
-        look="where the number is taken out: before the multiplication, or after it",
-        picture=picture,
+        why="The edge to `w` is gone, too. A number that is taken out of `w * x` leads to neither.",
+        look="what is cut off: `x` alone, before the multiplication?",
     )
 
 
@@ -677,58 +861,84 @@ def _diamond():
     "Build this graph: the diamond",
     kind="build",
     points=2,
-    beliefs=("M27",),
+    beliefs=("M01", "M27"),
     hints=(
-        "Count the leaves first: how many boxes at the end of the arrows?",
+        "Count the leaves first: how many blue ovals? Start there, on top, and read downwards, against the arrows.",
         "Two operations use the same `x`. Give each result a name, then join them.",
-        "One branch multiplies `x` by a number, the other is `x.exp()`. The root is a "
-        "multiplication.",
+        "One branch multiplies `x` by a number, the other is `x.exp()`. The root is a multiplication.",
     ),
-    idea="`a = x * 3`, `b = x.exp()`, `y = a * b`, with one `x`. Both branches end in the same "
+    idea="`a = x * 3`, `b = x.exp()`, `diamond = a * b`, with one `x`. Both branches end in the same "
     "leaf, and its gradient is the sum of what comes down the two.",
 )
 def diamond(answer):
-    y = kit.a_tensor(answer, "`y`")
+    y = kit.a_tensor(answer, "`diamond`")
     _same_as_target(y, "diamond", _why_not_diamond(y))
     return "One leaf, two ways to it. In backward(), what arrives by both ways is added."
 
 
 def _why_not_diamond(y):
-    if not graphs.leaves(y):
-        return Wrong("nothing-tracked", why="Nothing was recorded.", look="`x.requires_grad`")
+    if y.grad_fn is None:
+        return _no_node(y, "diamond")
     made_of, found = graphs.operations(y), len(graphs.leaves(y))
     if found > 1:
         return Wrong(
             "two-leaves",
-            why=f"Your graph ends in {found} leaves. Equal values do not make them one: each "
-            f"would get "
-            "its own `.grad`, with a part of the gradient only.",
+            why=f"Your graph ends in {found} leaves. Equal values do not make them one: each would "
+            "get its own `.grad`, with a part of the gradient only.",
             look="how many tensors you made with `requires_grad=True`",
         )
     if made_of == ["mul", "mul"]:
-        return Wrong(
-            "branch-lost",
-            belief="M27",
-            why="The exponential was computed with a plain number, so it was not recorded.",
-            look="what goes into the exponential",
-        )
+        return _no_exponential(y)
     if made_of == ["exp", "mul", "mul"]:
-        return Wrong(
-            "chain-not-diamond",
-            why="The operations are right. But one result goes into the next in a row, where the "
-            "picture has two branches that start at `x` and meet at the root.",
-            look="what is multiplied at the root",
-        )
+        return _joined_otherwise(y)
     if made_of == ["add", "exp", "mul"]:
         why = "Your root adds the two branches, and the picture multiplies them."
         return Wrong("other-root", why=why, look="the box at the root")
     return _other_operations(made_of, "exp, mul and mul")
 
 
+def _no_exponential(y):
+    (x,) = (leaf.detach().numpy() for leaf in graphs.leaves(y))
+    known = [one.detach().numpy() if type(one) is mg.Tensor else one for one in graphs.constants(y)]
+    if any(np.allclose(y.detach().numpy(), x * np.exp(x) * one) for one in (1.0, *known)):
+        return Wrong(
+            "branch-lost",
+            belief="M27",
+            why="The exponential was computed with a plain number, so it was not recorded.",
+            look="what goes into the exponential",
+        )
+    why = "Your graph records two multiplications and no exponential."
+    return Wrong("no-exponential", why=why, look="the branch that should be `x.exp()`")
+
+
+def _joined_otherwise(y):
+    ways = graphs.ways_to_leaves(y)
+    if ways > 2 and graphs.multiplies_by_itself(y):
+        return Wrong(
+            "branch-squares",
+            why="One of your branches multiplies `x` by itself, so two arrows go from it to the "
+            "leaf. In the picture each branch sends one.",
+            look="what `x` is multiplied by in each branch",
+        )
+    if ways == 1:
+        return Wrong(
+            "chain-not-diamond",
+            why="The operations are right. But one result goes into the next in a row, where the "
+            "picture has two branches that start at `x` and meet at the root.",
+            look="what is multiplied at the root",
+        )
+    return Wrong(
+        "joined-otherwise",
+        why="The operations are right, but they are joined in another way. In the picture each "
+        "branch is one operation on `x`, and the root multiplies the two results.",
+        look="what goes into the exponential, and what is multiplied at the root",
+    )
+
+
 # --- Pictures ------------------------------------------------------------------------------------
 
 _DRAWN = 30  # a larger graph is no near miss, and no picture to learn from
-_TARGETS = {"constants": _constants, "diamond": _diamond}
+_TARGETS = {"with_constants": _constants, "diamond": _diamond}
 
 
 def show_target(name):
@@ -758,10 +968,13 @@ def _in_words(y):
     return f"{', '.join(boxes) or 'no operation'}, and {leaves_text} grad"
 
 
-def _difference(y, target, names):
+def _difference(y, target, tensors, learners=None, **options):
+    """The two graphs side by side, each with its own names for its tensors."""
     if len(graphs.operations(y)) > _DRAWN:
         return None
-    return mg.viz.draw_difference(target, y, view="kept", params=names)
+    learners = kit.notebook_tensors() if learners is None else learners
+    expected = mg.viz.record(target, view="kept", params=tensors)
+    return mg.viz.draw_difference(expected, mg.viz.record(y, view="kept", params=learners), **options)
 
 
 chapter.lock()

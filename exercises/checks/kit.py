@@ -19,8 +19,10 @@ traceback.
 
 from __future__ import annotations
 
+import dis
 import functools
 import importlib
+import inspect
 import math
 import os
 import sys
@@ -140,9 +142,7 @@ def judge(exercise: Exercise, answer: Any) -> Verdict:
         verdict = outcome.value
     else:
         verdict = _verdict_of_error(outcome.error)
-    verdict.printed = (
-        sandbox.clip(outcome.printed.strip(), 400) if verdict.status == "wrong" else ""
-    )
+    verdict.printed = sandbox.clip(outcome.printed.strip(), 400) if verdict.status == "wrong" else ""
     return verdict
 
 
@@ -184,15 +184,11 @@ def _refuse_unanswered(answer: Any) -> None:
     if type(answer) is Missing:
         raise Unanswered(f"There is no `{answer.name}` yet: run the cell above this one first.")
     if _has_dots(answer):
-        raise Unanswered(
-            "Replace the three dots `...` in the cell above, run it, then run this cell."
-        )
+        raise Unanswered("Replace the three dots `...` in the cell above, run it, then run this cell.")
     if type(answer) is types.FunctionType and _is_stub(answer):
         raise Unanswered("Write the body of the function in the cell above, and run both cells.")
     if answer is None:
-        raise Wrong(
-            "none", "an answer", "None", look="whether a `return` or an `=` is missing above"
-        )
+        raise Wrong("none", "an answer", "None", look="whether a `return` or an `=` is missing above")
 
 
 def _has_dots(answer: Any, depth: int = 4) -> bool:
@@ -220,17 +216,56 @@ _STUB_CODES = frozenset(stub.__code__.co_code for stub in _stubs())
 
 def _is_stub(function: types.FunctionType) -> bool:
     code = function.__code__
-    only_dots = all(
-        item is None or item is ... or item == function.__doc__ for item in code.co_consts
-    )
+    only_dots = all(item is None or item is ... or item == function.__doc__ for item in code.co_consts)
     return code.co_code in _STUB_CODES and only_dots
+
+
+def refuse_given(answer: Any, given: str) -> None:
+    """A function that is still the one of the exercise, comments and layout aside, is no answer yet."""
+    scope: dict[str, Any] = {}
+    exec(compile(given, "<given>", "exec"), scope)  # not from a module of ours: imports change the code
+    (function,) = (value for value in scope.values() if type(value) is types.FunctionType)
+    if type(answer) is types.FunctionType and _words(answer) == _words(function):
+        raise Unanswered("Change the function in the cell above, and run both cells.")
+
+
+def _words(function: types.FunctionType) -> tuple:
+    code = function.__code__
+    return code.co_code, code.co_consts, code.co_names, code.co_varnames
 
 
 # --- Tools for checks ----------------------------------------------------------------------------
 
 
+def uses(function: Any, *names: str) -> bool:
+    """Whether a function's own code reads one of these attributes or global names."""
+    return type(function) is types.FunctionType and not set(names).isdisjoint(function.__code__.co_names)
+
+
+def returns_nothing(function: Any) -> bool:
+    """Whether a function has no `return` with a value in it."""
+    if type(function) is not types.FunctionType or function.__name__ == "<lambda>":
+        return False
+    steps = [(step.opname, step.argval) for step in dis.get_instructions(function)]
+    before = [("", ""), *steps]
+    ends = [
+        last if name == "RETURN_VALUE" else (name, value)
+        for last, (name, value) in zip(before, steps, strict=False)
+        if name in ("RETURN_VALUE", "RETURN_CONST")
+    ]
+    return all(name in ("LOAD_CONST", "RETURN_CONST") and value is None for name, value in ends)
+
+
+def notebook_tensors() -> dict[str, mg.Tensor]:
+    """The tensors that the notebook has names for, so that a picture can use these names."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    names = dict(shell.user_ns) if shell is not None else {}
+    return {name: value for name, value in names.items() if type(value) is mg.Tensor and name[:1] != "_"}
+
+
 def call(function: Callable, *inputs: Any) -> Any:
     """The learner's function on our inputs. Its error becomes a diagnosis, never a traceback."""
+    _refuse_other_arguments(function, inputs)
     try:
         result = function(*inputs)
     except (Wrong, Unanswered, sandbox.TimeUp):
@@ -242,6 +277,19 @@ def call(function: Callable, *inputs: Any) -> Any:
     if result is ...:
         raise Unanswered("Replace the three dots `...` in the function above.")
     return result
+
+
+def _refuse_other_arguments(function: Callable, inputs: tuple) -> None:
+    if type(function) is not types.FunctionType:
+        return
+    signature = inspect.signature(function, follow_wrapped=False)
+    try:
+        signature.bind(*inputs)
+    except TypeError:
+        number = {1: "one argument", 2: "two arguments", 3: "three arguments"}.get(len(inputs), str(len(inputs)))
+        header = f"`{function.__name__}({', '.join(signature.parameters)})`"
+        look = f"the `def` line: your function has to take {number}"
+        raise Wrong("arguments", f"a function that takes {number}", header, look=look) from None
 
 
 def a_function(answer: Any, look: str = "the `def` line of the cell above") -> Callable:
@@ -256,9 +304,11 @@ def a_tensor(answer: Any, what: str = "your answer", look: str = "") -> mg.Tenso
     if answer is None:
         raise Wrong("none", f"{what} is a tensor", "None", look="whether a `return` is missing")
     if type(answer) is not mg.Tensor:
-        raise Wrong(
-            "type", f"{what} is a tensor", show(answer), look=look or "what you assign to it"
-        )
+        many = type(answer) in (list, tuple) and any(type(item) is mg.Tensor for item in answer)
+        verb = "return" if what == "the result" else "make"
+        one = f"{verb} one tensor, not a {type(answer).__name__} of tensors"
+        look = one if many else look or "what you assign to it"
+        raise Wrong("type", f"{what} is a tensor", show(answer), look=look)
     values = answer.detach().numpy()
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise Wrong("nan", f"{what} holds numbers", show(answer), look="where the nan comes from")
@@ -274,9 +324,7 @@ def a_number(answer: Any, what: str = "your answer") -> float:
     if type(answer) not in (int, float) and not isinstance(answer, np.integer | np.floating):
         raise Wrong("type", f"{what} is a number", show(answer), look="what kind of thing it is")
     if math.isnan(answer):
-        raise Wrong(
-            "nan", f"{what} is a number", "nan, which is not a number", look="where it comes from"
-        )
+        raise Wrong("nan", f"{what} is a number", "nan, which is not a number", look="where it comes from")
     return float(answer)
 
 
@@ -313,18 +361,23 @@ class Pattern:
     look: str = ""
 
 
-def predicted(answer: Any, truth: dict[str, Any], patterns: Iterable[Pattern], kinds: str) -> None:
+def predicted(
+    answer: Any,
+    truth: dict[str, Any],
+    patterns: Iterable[Pattern],
+    kinds: str,
+    looks: dict[str, str] | None = None,
+) -> None:
     """Compare predictions, by name, with the truth; raise the first pattern that fits, if any.
 
     `kinds` says in words what the values may be ("True or False"). The name that is shown as wrong
     is the first of the pattern that differs from the truth, so that example and diagnosis agree.
+    Where no pattern fits, `looks` says by name what to look at.
     """
-    given = a_dict(answer, truth)
+    given = {name: _plain(value) for name, value in a_dict(answer, truth).items()}
     for name, right in truth.items():
         if type(given[name]) not in _comparable(right):
-            raise Wrong(
-                "kind", f"`{name}` is {kinds}", show(given[name]), look=f"the value of `{name}`"
-            )
+            raise Wrong("kind", f"`{name}` is {kinds}", show(given[name]), look=f"the value of `{name}`")
     wrong = [name for name in truth if not _agree(given[name], truth[name])]
     if not wrong:
         return
@@ -333,14 +386,14 @@ def predicted(answer: Any, truth: dict[str, Any], patterns: Iterable[Pattern], k
         first = next((name for name in pattern.gives if name in wrong), None)
         if fits and first:
             raise _mispredicted(first, given, truth, pattern)
-    code, look = f"wrong-{wrong[0]}", f"the line that makes `{wrong[0].split()[0]}`"
-    raise _mispredicted(wrong[0], given, truth, Pattern(code, {}, look=look))
+    look = (looks or {}).get(wrong[0], f"the line that makes `{wrong[0]}`")
+    raise _mispredicted(wrong[0], given, truth, Pattern(f"wrong-{wrong[0]}", {}, look=look))
 
 
 def _mispredicted(name: str, given: dict, truth: dict, pattern: Pattern) -> Wrong:
     return Wrong(
         pattern.code,
-        f"`{name}`: {show(truth[name])}",
+        f"`{name}`: {_hidden(truth[name], given[name])}",
         f"`{name}`: {show(given[name])}",
         belief=pattern.belief,
         why=pattern.why,
@@ -348,9 +401,26 @@ def _mispredicted(name: str, given: dict, truth: dict, pattern: Pattern) -> Wron
     )
 
 
+def _hidden(right: Any, given: Any) -> str:
+    """What is expected, without the answer: only of two flags the other one is no secret."""
+    if type(right) is bool:
+        return show(right)
+    if right is None or given is None:
+        return "something else"
+    return "another number"
+
+
+def _plain(value: Any) -> Any:
+    """The Python value of a tensor, an array or a NumPy number with one element."""
+    if type(value) is mg.Tensor:
+        value = value.detach().numpy()
+    one = type(value) is np.ndarray and value.size == 1
+    return value.item() if one or isinstance(value, np.generic) else value
+
+
 def _comparable(right: Any) -> tuple[type, ...]:
     if type(right) is bool:
-        return (bool, np.bool)
+        return (bool,)
     return (int, float, type(None)) if type(right) in (int, float, type(None)) else (type(right),)
 
 
@@ -386,9 +456,7 @@ class Chapter:
         return register
 
     def _checker(self, exercise: Exercise) -> Callable:
-        @functools.wraps(
-            exercise.judge, assigned=("__name__", "__qualname__", "__module__", "__doc__")
-        )
+        @functools.wraps(exercise.judge, assigned=("__name__", "__qualname__", "__module__", "__doc__"))
         def check(answer: Any = ..., *, show_only: bool = False) -> None:
             verdict = judge(exercise, answer)
             cards.display(cards.verdict_card(verdict, exercise))
@@ -404,9 +472,7 @@ class Chapter:
 
     def score(self) -> None:
         """Show N of M exercises and the points, by the last run of each check in this session."""
-        cards.display(
-            cards.score_card(self, {id: found.status for id, found in session.verdicts.items()})
-        )
+        cards.display(cards.score_card(self, {id: found.status for id, found in session.verdicts.items()}))
 
     def hint(self, name: str) -> None:
         """Show the next hint of an exercise: three hints, then the idea of the solution."""
@@ -422,9 +488,7 @@ class Chapter:
     def lock(self) -> None:
         """Add `score` and `hint` to the module, and make it refuse every later assignment."""
         self.module.score, self.module.hint = self.score, self.hint
-        self.functions = {
-            name: value for name, value in vars(self.module).items() if callable(value)
-        }
+        self.functions = {name: value for name, value in vars(self.module).items() if callable(value)}
         self.module.__class__ = LockedModule
 
     def mend(self) -> None:
@@ -442,9 +506,7 @@ def progress_panel() -> cards.Card:
         importlib.import_module(f"{__package__}.{file.stem}")
     rows = []
     for number, chapter in sorted(_chapters.items()):
-        solved = [
-            one for one in chapter.exercises.values() if entries.get(one.id, {}).get("solved")
-        ]
+        solved = [one for one in chapter.exercises.values() if entries.get(one.id, {}).get("solved")]
         rows.append((number, chapter.title, len(solved), len(chapter.exercises)))
     return cards.progress_card(rows, notice)
 

@@ -64,9 +64,7 @@ class CellWatch:
             return
         if self.check is not None and type(names.get("check")) is not LockedModule:
             names["check"] = self.check
-            cards.display(
-                cards.notice_card("`check` was replaced in this notebook; it is back now.")
-            )
+            cards.display(cards.notice_card("`check` was replaced in this notebook; it is back now."))
         self.lent = [name for name in used if name not in names and not hasattr(builtins, name)]
         names.update({name: Missing(name) for name in self.lent})
 
@@ -88,7 +86,5 @@ def _names_in_check_cell(source: str) -> list[str] | None:
         function = getattr(getattr(statement, "value", None), "func", None)
         if not isinstance(function, ast.Attribute) or getattr(function.value, "id", "") != "check":
             return None
-    found = [
-        node.id for tree in statements for node in ast.walk(tree) if isinstance(node, ast.Name)
-    ]
+    found = [node.id for tree in statements for node in ast.walk(tree) if isinstance(node, ast.Name)]
     return [name for name in dict.fromkeys(found) if name != "check"] if statements else None

@@ -65,9 +65,7 @@ class _BoundedText(io.StringIO):
 def run(work: Callable[[], Any], seconds: float) -> Outcome:
     """Run `work` to its end or to the time limit, whichever comes first. Never raises."""
     outcome, done, output = Outcome(), queue.SimpleQueue(), _BoundedText()
-    thread = threading.Thread(
-        target=_work_and_report, args=(work, outcome, done, seconds), daemon=True
-    )
+    thread = threading.Thread(target=_work_and_report, args=(work, outcome, done, seconds), daemon=True)
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.redirect_stdout(output))
         stack.enter_context(contextlib.redirect_stderr(output))

@@ -272,7 +272,7 @@ def _sentences(panel: GraphRecord, mark: str, swapped: set[str]) -> list[str]:
     """
     verb = "missing" if mark == "missing" else "extra"
     lone = [node for node in panel.nodes if mark in node.marks]
-    told = [node for node in lone if node.role not in ("output", "intermediate")] or lone
+    told = [node for node in lone if node.role not in ("output", "intermediate", "accumulate")] or lone
     sentences = [f"{verb}: {operation_text(node)}" for node in told]
     for edge in sorted(panel.edges, key=lambda edge: edge.role == "grad_fn"):
         if edge.role == "grad_fn" and sentences:

@@ -65,7 +65,7 @@ def tracked(values):
         "untracked-no-leaf": _leaf(k=False),
         "tracked-no-leaf": _leaf(x=False),
         "tracked-result": _leaf(y=True),
-        "late-flag-no-leaf": _leaf(w=False, m=False, k=False),
+        "leaf-means-tracked/late-flag": _leaf(w=False, m=False, k=False),
     },
     "before_after": {
         "zero-before": _grads({"before": 0}),

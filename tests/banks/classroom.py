@@ -19,9 +19,7 @@ class Classroom:
     """One notebook and one IPython shell; each `check` starts from a clean namespace."""
 
     def __init__(self, path: Path) -> None:
-        self.cells = [
-            cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
-        ]
+        self.cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
         self.setup = next(cell.source for cell in self.cells if cell.id == "setup")
         self.shell = _shell()
         self.empty = dict(self.shell.user_ns)
@@ -36,9 +34,7 @@ class Classroom:
         """The source of the cell with this id."""
         return next(cell.source for cell in self.cells if cell.id == id)
 
-    def check(
-        self, exercise: str, answer: str, test: str = ""
-    ) -> tuple[kit.Verdict, Exception | None]:
+    def check(self, exercise: str, answer: str, test: str = "") -> tuple[kit.Verdict, Exception | None]:
         """Run set-up, this answer and the test cell: the verdict, and what the test cell raised."""
         kit.session.verdicts.clear()
         self.shell.user_ns.clear()
