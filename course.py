@@ -3,6 +3,7 @@
     python3 course.py               open JupyterLab on the first chapter
     python3 course.py test          run every test
     python3 course.py exercises     make the exercise notebooks again from the solutions
+    python3 course.py outputs       run chapters and solutions and store what they show
 
 On Windows type `py course.py`. What follows is passed on: `course.py --no-browser --port 9999`
 to JupyterLab, `course.py test -k leaf` to pytest. The environment is the folder .venv, or the
@@ -188,6 +189,8 @@ def command_line(words):
         return run_tests(words[1:])
     if words[0] == "exercises":
         return [str(existing(Path("exercises", "generate.py"))), *words[1:]]
+    if words[0] == "outputs":
+        return [str(existing(Path("tests", "refresh_outputs.py"))), *words[1:]]
     raise Problem(
         "There is no command {!r}: type `course.py`, `course.py test` or `course.py exercises`; "
         "`course.py --help` says more.".format(words[0])

@@ -102,7 +102,9 @@ def to_dot(panels: tuple[GraphRecord, ...], direction: str | None = None) -> gra
 
 def _title(panel: GraphRecord) -> str:
     lines = [f"<b>{escape(panel.title)}</b>"]
-    lines += [f'<font point-size="10">{escape(caption)}</font>' for caption in panel.captions]
+    # Browsers may set a caption wider than the layout engine did: room on both sides.
+    room = "&#160;" * 4
+    lines += [f'<font point-size="10">{room}{escape(caption)}{room}</font>' for caption in panel.captions]
     return f"<{'<br/>'.join(lines)}>"
 
 
