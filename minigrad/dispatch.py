@@ -20,7 +20,6 @@ PyTorch counterparts: ``tools/autograd/derivatives.yaml`` and the code that it g
 """
 
 import functools
-import inspect
 import textwrap
 import weakref
 from types import FunctionType
@@ -59,12 +58,12 @@ class Row:
         self.name = forward.__name__
         self.op_name = name or self.name
         self.number = number
-        self.signature = inspect.signature(forward)
-        self.parameters = list(self.signature.parameters)
+        self.parameters = arguments(forward)
+        self.defaults = dict(zip(reversed(self.parameters), reversed(forward.__defaults__ or ()), strict=False))
         self.inputs = [p for p in self.parameters if p in rules or p in constant]
         self.tracked = [p for p in self.inputs if p in rules]
         self.options = [p for p in self.parameters if p not in self.inputs]
-        self.needs = {p: inspect.getfullargspec(rule).args for p, rule in rules.items()}
+        self.needs = {p: arguments(rule) for p, rule in rules.items()}
         self.many = any("grads" in names for names in self.needs.values())
         self.fits = len(rules) == 1 if fits is None else fits
         # A dim or a shape costs nothing to keep; only the tensors that were operated on are freed.
@@ -108,6 +107,11 @@ class RecordedOp(Face):
         return results[0] if len(results) == 1 else tuple(results)
 
 
+def arguments(function) -> list[str]:
+    """The names of a function's arguments (``inspect`` takes a hundred times as long to say so)."""
+    return list(function.__code__.co_varnames[: function.__code__.co_argcount])
+
+
 def face_class(name: str, op_name: str, saved_names: tuple = (), option_names: tuple = (), shown=()) -> type:
     """The class of an operation's `grad_fn`, with a property `_saved_NAME` for each value that it keeps."""
     shown = {f"_saved_{n}": value for n, value in dict(shown).items()}
@@ -148,7 +152,7 @@ def op(function=None, /, **details):
     def decorate(forward):
         row = Row(forward, function, **details)
         space = {f"rule_{name}": rule for name, rule in row.rules.items()}
-        space |= {f"default_{p}": row.signature.parameters[p].default for p in row.options}
+        space |= {f"default_{p}": default for p, default in row.defaults.items()}
         space |= dict(_TOOLS, __name__=forward.__module__, forward=row.forward, row=row, kind=row.kind)
         operation = FunctionType(_unbuilt.__code__, space, row.name)
         space["build"] = functools.partial(build, operation)
@@ -258,10 +262,7 @@ def _block(source: str, depth: int = 1) -> str:
 
 
 def _signature(row: Row) -> str:
-    return ", ".join(
-        f"{p}=default_{p}" if p in row.options and parameter.default is not parameter.empty else p
-        for p, parameter in row.signature.parameters.items()
-    )
+    return ", ".join(f"{p}=default_{p}" if p in row.defaults else p for p in row.parameters)
 
 
 def _unwrap_source(row: Row) -> str:
