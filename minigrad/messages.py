@@ -263,6 +263,11 @@ def shapes_refused(op_name: str, error: ValueError, *arrays) -> Exception:
     >>> print(shapes_refused("mm", ValueError("not aligned"), np.ones((2, 3)), np.ones((2, 3))))
     mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)
     """
+    if isinstance(error, np.exceptions.AxisError) and error.axis is not None:
+        most = max(error.ndim, 1)
+        return IndexError(
+            f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but got {error.axis})"
+        )
     shapes = [list(np.shape(a)) for a in arrays]
     a, b = shapes if len(shapes) == 2 else ([], [])
     sentence = str(error)

@@ -296,6 +296,8 @@ CASES = {
     "shapes that do not broadcast": lambda m: leaf(m) + leaf(m, 2),
     "matrices that do not fit": lambda m: leaf(m, 2, 3) @ leaf(m, 2, 3),
     "index out of range": lambda m: leaf(m)[3],
+    "dimension out of range": lambda m: leaf(m).sum(2),
+    "negative dimension out of range": lambda m: leaf(m, 2, 3).mean(-3),
     "mean of integers": lambda m: m.tensor([1, 2]).mean(),
 }
 

@@ -18,9 +18,7 @@ def record(torch) -> dict:
     """The contents of each file, by name."""
     return {
         "torch_ops.json": {n: op_cases.report(torch, e) for n, e in op_cases.CASES.items()},
-        "torch_misuse.json": {
-            n: misuse_cases.said(torch, case) for n, case in misuse_cases.CASES.items()
-        },
+        "torch_misuse.json": {n: misuse_cases.said(torch, case) for n, case in misuse_cases.CASES.items()},
         "torch_prints.json": print_cases.printed(torch),
     }
 

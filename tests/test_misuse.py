@@ -23,6 +23,8 @@ WITHOUT_ADVICE = {
     "gradcheck finds a constant added",
     "gradcheck of a cut graph",
     "index out of range",
+    "dimension out of range",
+    "negative dimension out of range",
     "mean of integers",
 }
 

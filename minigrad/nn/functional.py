@@ -4,16 +4,17 @@ import math
 
 import numpy as np
 
-from ..ops import exp, relu, sigmoid, tanh
+from ..ops import log_softmax, relu, sigmoid, softmax, tanh
 from ..ops.index import put
-from ..ops.linalg import matmul
-from ..ops.pointwise import op
-from ..ops.reduce import sum_dim
+from ..ops.linalg import addmm, matmul
+from ..ops.pointwise import op, where
 from ..ops.shape import expand, t, view
 from ..tensor import Tensor
 
-__all__ = ["conv2d", "conv_transpose2d", "cross_entropy", "linear", "log_softmax", "mse_loss", "nll_loss", "relu"]
-__all__ += ["sigmoid", "tanh"]
+__all__ = [
+    "conv2d", "conv_transpose2d", "cross_entropy", "leaky_relu", "linear", "log_softmax", "mse_loss", "nll_loss",
+    "relu", "sigmoid", "softmax", "softplus", "tanh",
+]  # fmt: skip
 
 
 def _mse_slope(grad, self, target, reduction):
@@ -35,13 +36,32 @@ def mse_loss(self, target, reduction="mean"):
 
 
 @op(
-    floating=True,
-    self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True),
+    name="leaky_relu",
+    self=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope),
 )
-def log_softmax(self, dim):
-    """The logarithm of each element's share in the exponentials along ``dim``, without overflow."""
-    shifted = self - self.max(dim, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(dim, keepdims=True))
+def leaky_relu(self, negative_slope=0.01):
+    """Each element where it is positive, else ``negative_slope`` times the element."""
+    return np.where(self > 0, self, self * negative_slope)
+
+
+@op(
+    node="LeakyReluBackwardBackward0",
+    fits=True,
+    grad_output=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope),
+    self=lambda grad: grad * 0,
+)
+def leaky_relu_backward(grad_output, self, negative_slope):
+    """The derivative of leaky_relu; its own derivative by the input is 0."""
+    return np.where(self > 0, grad_output, grad_output * negative_slope)
+
+
+@op(
+    floating=True,
+    self=lambda grad, self, beta, threshold: grad * where(beta * self > threshold, 1.0, sigmoid(beta * self)),
+)
+def softplus(self, beta=1, threshold=20):
+    """A smooth relu, ``log(1 + exp(beta * self)) / beta``; the element itself where that is the same to float32."""
+    return np.where(beta * self > threshold, self, np.logaddexp(0, beta * self) / beta)
 
 
 def _row_index(target):
@@ -78,6 +98,8 @@ def cross_entropy(input: Tensor, target: Tensor, reduction: str = "mean") -> Ten
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input @ weight.T + bias``. Shapes: input (n, in), weight (out, in), bias (out,)."""
+    if bias is not None and input.ndim == 2:
+        return addmm(bias, input, t(weight))
     product = matmul(input, t(weight))
     return product if bias is None else product + bias
 

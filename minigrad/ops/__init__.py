@@ -3,63 +3,149 @@
 from .. import dtypes
 from ..tensor import Tensor
 from . import inplace
-from .index import getitem
+from .index import (
+    gather,
+    getitem,
+    index_select,
+    narrow,
+    pick,
+    scatter_add,
+    unfold,
+)
 from .inplace import in_place
-from .linalg import dot, matmul, mm, mv
+from .linalg import (
+    addmm,
+    bmm,
+    dot,
+    matmul,
+    mm,
+    mv,
+    outer,
+)
 from .pointwise import (
     abs,
+    acos,
     add,
+    asin,
+    atan,
+    bitwise_and,
+    bitwise_not,
+    bitwise_or,
+    bitwise_xor,
+    ceil,
+    clamp,
     clone,
     cos,
+    cosh,
     div,
     eq,
+    erf,
     exp,
+    expm1,
+    floor,
     ge,
     gt,
+    isnan,
     le,
+    lerp,
     log,
+    log1p,
+    log2,
+    log10,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
     lt,
+    masked_fill,
+    maximum,
+    minimum,
     mul,
     ne,
     neg,
     pow,
     reciprocal,
     relu,
+    remainder,
+    round,
+    rsqrt,
     rsub,
     sigmoid,
     sign,
     sin,
+    sinh,
     sqrt,
+    square,
     sub,
+    tan,
     tanh,
     to_copy,
     to_integer,
+    trunc,
     where,
 )
-from .reduce import argmax, argmin, max_all, mean, min_all, std, sum, var
+from .reduce import (
+    all,
+    any,
+    argmax,
+    argmin,
+    argsort,
+    cumprod,
+    cumsum,
+    log_softmax,
+    logsumexp,
+    max,
+    mean,
+    median,
+    min,
+    norm,
+    prod,
+    softmax,
+    sort,
+    std,
+    sum,
+    var,
+)
 from .shape import (
     cat,
+    chunk,
+    diag,
+    diagonal,
     expand,
+    flatten,
+    flip,
+    movedim,
     permute,
+    repeat,
+    reshape,
+    roll,
+    sizes_of,
+    split,
     squeeze,
     squeeze_dim,
     stack,
     t,
+    trace,
     transpose,
+    tril,
+    triu,
     unbind,
     unsqueeze,
     view,
 )
 
 __all__ = [
-    "abs", "add", "argmax", "argmin", "cat", "clone", "cos", "div", "dot", "eq", "exp", "ge", "gt", "le", "log",
-    "lt", "matmul", "mean", "mm", "mul", "mv", "ne", "neg", "pow", "reciprocal", "relu", "rsub", "sigmoid", "sign",
-    "sin", "sqrt", "stack", "sub", "sum", "t", "tanh", "unbind", "where",
+    "abs", "acos", "add", "addmm", "all", "any", "argmax", "argmin", "argsort", "asin", "atan", "bitwise_and",
+    "bitwise_not", "bitwise_or", "bitwise_xor", "bmm", "cat", "ceil", "chunk", "clamp", "clone", "cos", "cosh",
+    "cumprod", "cumsum", "diag", "diagonal", "div", "dot", "eq", "erf", "exp", "expm1", "flatten", "flip", "floor",
+    "gather", "ge", "gt", "index_select", "isnan", "le", "lerp", "log", "log1p", "log2", "log10", "log_softmax",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max",
+    "maximum", "mean", "median", "min", "minimum", "mm", "movedim", "mul", "mv", "narrow", "ne", "neg", "norm",
+    "outer", "permute", "pow", "prod", "reciprocal", "relu", "remainder", "reshape", "roll", "round", "rsqrt", "rsub",
+    "scatter_add", "sigmoid", "sign", "sin", "sinh", "softmax", "sort", "split", "sqrt", "square", "stack", "std",
+    "sub", "sum", "t", "tan", "tanh", "trace", "transpose", "tril", "triu", "trunc", "unbind", "unsqueeze", "var",
+    "where",
 ]  # fmt: skip
-
-
-def _sizes(args):
-    return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
 
 
 def _method(function, documentation: str):
@@ -87,6 +173,11 @@ Tensor.__rpow__ = lambda self, base: pow(base, self)
 Tensor.__neg__ = Tensor.neg = neg
 Tensor.__matmul__ = Tensor.matmul = matmul
 Tensor.__abs__ = Tensor.abs = abs
+Tensor.__mod__ = Tensor.remainder = remainder
+Tensor.__and__ = Tensor.__rand__ = Tensor.bitwise_and = bitwise_and
+Tensor.__or__ = Tensor.__ror__ = Tensor.bitwise_or = bitwise_or
+Tensor.__xor__ = Tensor.__rxor__ = Tensor.bitwise_xor = bitwise_xor
+Tensor.__invert__ = Tensor.bitwise_not = bitwise_not
 Tensor.__eq__ = Tensor.eq = eq
 Tensor.__ne__ = Tensor.ne = ne
 Tensor.__lt__ = Tensor.lt = lt
@@ -97,18 +188,14 @@ Tensor.__getitem__ = getitem
 Tensor.__setitem__ = inplace.setitem
 
 # Pointwise methods
-Tensor.exp = exp
-Tensor.log = log
-Tensor.sqrt = sqrt
-Tensor.sin = sin
-Tensor.cos = cos
-Tensor.tanh = tanh
-Tensor.sigmoid = sigmoid
-Tensor.relu = relu
-Tensor.sign = sign
-Tensor.reciprocal = reciprocal
-Tensor.clone = clone
+for _operation in (
+    acos, asin, atan, ceil, clamp, clone, cos, cosh, erf, exp, expm1, floor, isnan, lerp, log, log1p, log2, log10,
+    logical_and, logical_not, logical_or, logical_xor, masked_fill, maximum, minimum, reciprocal, relu, round, rsqrt,
+    sigmoid, sign, sin, sinh, sqrt, square, tan, tanh, trunc,
+):  # fmt: skip
+    setattr(Tensor, _operation.__name__, _operation)
 Tensor.to = Tensor.type = to
+Tensor.type_as = _method(lambda self, other: to(self, other.dtype), "This tensor in another tensor's dtype.")
 Tensor.float = _method(lambda self: to(self, dtypes.float32), "This tensor in float32.")
 Tensor.double = _method(lambda self: to(self, dtypes.float64), "This tensor in float64.")
 Tensor.int = _method(lambda self: to(self, dtypes.int32), "This tensor in int32: no gradient.")
@@ -116,28 +203,26 @@ Tensor.long = _method(lambda self: to(self, dtypes.int64), "This tensor in int64
 Tensor.bool = _method(lambda self: to(self, dtypes.bool), "This tensor in bool: no gradient.")
 
 # Reductions and products
-Tensor.sum = sum
-Tensor.mean = mean
-Tensor.std = std
-Tensor.var = var
-Tensor.max = max_all
-Tensor.min = min_all
-Tensor.argmax = argmax
-Tensor.argmin = argmin
-Tensor.mm = mm
-Tensor.mv = mv
-Tensor.dot = dot
+for _operation in (
+    addmm, all, any, argmax, argmin, argsort, bmm, cumprod, cumsum, dot, log_softmax, logsumexp, max, mean, median, min,
+    mm, mv, norm, outer, prod, softmax, sort, std, sum, var,
+):  # fmt: skip
+    setattr(Tensor, _operation.__name__, _operation)
+
+# Parts
+Tensor.select = pick
+for _operation in (gather, index_select, narrow, scatter_add, unfold):
+    setattr(Tensor, _operation.__name__, _operation)
 
 # Shapes
-Tensor.view = _method(lambda self, *shape: view(self, _sizes(shape)), "The same elements in another shape.")
-Tensor.reshape = Tensor.view
+Tensor.view = _method(lambda self, *shape: view(self, sizes_of(shape)), "The same elements in another shape.")
+Tensor.reshape = reshape
 Tensor.view_as = _method(lambda self, other: view(self, tuple(other.shape)), "In the shape of another tensor.")
 Tensor.expand = _method(
-    lambda self, *sizes: expand(self, _sizes(sizes)), "Repeat dimensions of length 1, without a copy."
+    lambda self, *sizes: expand(self, sizes_of(sizes)), "Repeat dimensions of length 1, without a copy."
 )
 Tensor.expand_as = _method(lambda self, other: expand(self, tuple(other.shape)), "Expand to another tensor's shape.")
-Tensor.flatten = _method(lambda self: view(self, (-1,)), "All elements in one dimension.")
-Tensor.permute = _method(lambda self, *dims: permute(self, _sizes(dims)), "The dimensions in another order.")
+Tensor.permute = _method(lambda self, *dims: permute(self, sizes_of(dims)), "The dimensions in another order.")
 Tensor.T = property(lambda self: permute(self, tuple(reversed(range(self.ndim)))), doc="The dimensions reversed.")
 Tensor.t = t
 Tensor.transpose = transpose
@@ -146,6 +231,13 @@ Tensor.squeeze = _method(
     lambda self, dim=None: squeeze(self) if dim is None else squeeze_dim(self, dim), "Drop dimensions of length 1."
 )
 Tensor.unbind = unbind
+Tensor.swapaxes = transpose
+Tensor.mT = property(lambda self: transpose(self, -2, -1), doc="The last two dimensions swapped.")
+Tensor.repeat = _method(
+    lambda self, *repeats: repeat(self, sizes_of(repeats)), "Copies side by side, so many per dimension."
+)
+for _operation in (chunk, diag, diagonal, flatten, flip, movedim, roll, split, trace, tril, triu):
+    setattr(Tensor, _operation.__name__, _operation)
 
 # In place
 Tensor.add_ = Tensor.__iadd__ = in_place(add)
@@ -153,6 +245,7 @@ Tensor.sub_ = Tensor.__isub__ = in_place(sub)
 Tensor.mul_ = Tensor.__imul__ = in_place(mul)
 Tensor.div_ = Tensor.__itruediv__ = in_place(div)
 Tensor.exp_ = in_place(exp)
+Tensor.sin_ = in_place(sin)
 Tensor.sigmoid_ = in_place(sigmoid)
 Tensor.relu_ = in_place(relu)
 Tensor.zero_ = in_place(inplace.zero)

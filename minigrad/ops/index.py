@@ -4,7 +4,7 @@ import numpy as np
 
 from ..dispatch import op
 from ..tensor import Tensor
-from .shape import unsqueeze, view
+from .shape import along, movedim, put, unsqueeze, view
 
 
 @op(
@@ -32,16 +32,74 @@ def index(self, indices):
     return self[indices]
 
 
-@op(node="PutBackward0", self=lambda grad, indices: grad[indices])
-def put(self, indices, shape):
-    """Zeros of ``shape`` with this tensor added in at ``indices``: the derivative of reading there."""
-    full = np.zeros(shape, self.dtype)
-    np.add.at(full, indices, self)
-    return full
-
-
 def _all(count: int) -> tuple:
     return (slice(None),) * count
+
+
+@op(
+    constant=("index",),
+    shown={"sparse_grad": False},
+    self=lambda grad, index, dim, self_shape: put(grad, along(index, dim), self_shape),
+)
+def gather(self, dim, index):
+    """At each place the element that ``index`` holds the position of along ``dim``. The result: of index's shape."""
+    if index.ndim != self.ndim:
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    return self[along(index, dim)]
+
+
+@op(
+    constant=("index",),
+    self=lambda grad: grad,
+    src=lambda grad, index, dim: gather(grad, dim, index),
+)
+def scatter_add(self, dim, index, src):
+    """``self`` with each element of ``src`` added at the position along ``dim`` that ``index`` holds for it."""
+    out = self.copy()
+    np.add.at(out, along(index, dim), src)
+    return out
+
+
+def _whole(index, dim, shape) -> tuple:
+    return (*_all(dim % len(shape)), index._array if isinstance(index, Tensor) else index)
+
+
+@op(
+    constant=("index",),
+    self=lambda grad, index, dim, self_shape: put(grad, _whole(index, dim, self_shape), self_shape),
+)
+def index_select(self, dim, index):
+    """The slices along ``dim`` whose positions a vector of integers holds, copied."""
+    return np.take(self, index, dim)
+
+
+def _windows_key(dimension, size, step, shape) -> tuple:
+    starts = np.arange(0, shape[dimension] - size + 1, step)
+    return (*_all(dimension % len(shape)), starts[:, None] + np.arange(size))
+
+
+@op(
+    view=True,
+    self=lambda grad, dimension, size, step, self_shape: put(
+        movedim(grad, -1, dimension % len(self_shape) + 1), _windows_key(dimension, size, step, self_shape), self_shape
+    ),
+)
+def unfold(self, dimension, size, step):
+    """Windows of ``size`` positions along a dimension, one each ``step``; the last dimension is the window's."""
+    windows = np.lib.stride_tricks.sliding_window_view(self, size, dimension)
+    return windows[(*_all(dimension % self.ndim), slice(None, None, step))]
+
+
+def narrow(self, dim, start, length):
+    """``length`` positions of a dimension from ``start`` on: a view. PyTorch counterpart: ``Tensor.narrow``."""
+    if start + length > self.shape[dim]:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({self.shape[dim]}).")
+    return _one_key(self, dim % self.ndim, slice(start, start + length))[0]
+
+
+def pick(self, dim, index):
+    """One position of a dimension, which disappears: a view. PyTorch counterpart: ``Tensor.select``."""
+    return _one_key(self, dim % self.ndim, index)[0]
 
 
 def getitem(self, key):

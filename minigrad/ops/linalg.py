@@ -3,7 +3,10 @@
 import numpy as np
 
 from ..dispatch import op
-from .shape import squeeze_product, t, unsqueeze
+from ..messages import shapes_refused
+from ..tensor import Tensor
+from .pointwise import clone
+from .shape import expand, reshape, squeeze_product, t, transpose, unsafe_view, unsqueeze
 
 
 # `a.dot(b)` takes two thirds of the time of `a @ b` on small arrays, and the same on large ones.
@@ -40,6 +43,49 @@ def inner_product(self, tensor):
     """The inner product of two vectors."""
 
 
+@op(
+    name="bmm",
+    fits=True,
+    self=lambda grad, mat2: product_of_batches(grad, transpose(mat2, 1, 2)),
+    mat2=lambda grad, self: product_of_batches(transpose(self, 1, 2), grad),
+)
+def product_of_batches(self, mat2):
+    """The products of matrices, pair by pair along the first dimension."""
+    return np.matmul(self, mat2)
+
+
+@op(
+    input=lambda grad, beta: grad * beta,
+    mat1=lambda grad, mat2, alpha: _times(product(grad, t(mat2)), alpha),
+    mat2=lambda grad, mat1, alpha: _times(product(t(mat1), grad), alpha),
+)
+def addmm(input, mat1, mat2, beta=1, alpha=1):
+    """``beta * input + alpha * (mat1 @ mat2)``, for matrices and an input that broadcasts to their product."""
+    return _times(input, beta) + _times(mat1.dot(mat2), alpha)
+
+
+def _times(product, factor):
+    return product if factor == 1 else product * factor
+
+
+def outer(self, vec2):
+    """All products of an element of one vector and an element of another. PyTorch counterpart: ``torch.outer``."""
+    return reshape(self, (-1, 1)) * vec2
+
+
+def bmm(self, mat2):
+    """The products of matrices, pair by pair. Shapes: (b, n, m) and (b, m, p). PyTorch counterpart: ``torch.bmm``."""
+    if self.ndim != 3 or mat2.ndim != 3:
+        raise RuntimeError(f"batch{1 if self.ndim != 3 else 2} must be a 3D tensor")
+    if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
+        expected = f"[{self.shape[0]}, {self.shape[2]}]"
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: {expected} but got: "
+            f"[{mat2.shape[0]}, {mat2.shape[1]}]."
+        )
+    return product_of_batches(self, mat2)
+
+
 def mm(self, mat2):
     """The product of two matrices. PyTorch counterpart: ``torch.mm``."""
     if self.ndim != 2 or mat2.ndim != 2:
@@ -62,14 +108,40 @@ def dot(self, tensor):
 
 
 def matmul(self, other):
-    """The matrix product ``self @ other`` of vectors and matrices. PyTorch counterpart: ``torch.matmul``."""
-    if self._array.ndim == 2 == other._array.ndim:
-        return product(self, other)
+    """The matrix product ``self @ other`` of vectors, matrices and batches of them. PyTorch: ``torch.matmul``."""
+    if not isinstance(other, Tensor):
+        raise TypeError(f"unsupported operand type(s) for @: 'Tensor' and '{type(other).__name__}'")
     dims = (self._array.ndim, other._array.ndim)
+    if dims == (2, 2):
+        return product(self, other)
+    if 0 in dims:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {dims[0]}D and {dims[1]}D")
     if dims == (2, 1):
         return product_with_vector(self, other)
     if dims == (1, 1):
         return inner_product(self, other)
     if dims == (1, 2):
         return squeeze_product(product(unsqueeze(self, 0), other), 0)
-    raise NotImplementedError("minigrad: @ is for vectors and matrices; there are no batches of matrices yet.")
+    if dims[1] <= 2:
+        return _batch_by_matrix(self, other)
+    if dims[0] == 1:
+        return _batch_by_matrix(transpose(other, -2, -1), self)
+    if dims[0] == 2:
+        return clone(transpose(_batch_by_matrix(transpose(other, -2, -1), t(self)), -2, -1))
+    return _batch_by_batch(self, other)
+
+
+def _batch_by_matrix(self, other):
+    """A batch of matrices times one matrix or vector: one product, of all their rows."""
+    product_of_rows = matmul(reshape(self, (-1, self.shape[-1])), other)
+    return unsafe_view(product_of_rows, (*self.shape[:-1], *other.shape[1:]))
+
+
+def _batch_by_batch(self, other):
+    """Two batches of matrices, whose batch dimensions broadcast."""
+    try:
+        batch = np.broadcast_shapes(self.shape[:-2], other.shape[:-2])
+    except ValueError as error:
+        raise shapes_refused("matmul", error, self._array[..., 0, 0], other._array[..., 0, 0]) from None
+    both = [reshape(expand(x, (*batch, *x.shape[-2:])), (-1, *x.shape[-2:])) for x in (self, other)]
+    return unsafe_view(bmm(*both), (*batch, self.shape[-2], other.shape[-1]))

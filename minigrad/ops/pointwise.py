@@ -4,6 +4,8 @@ Each row is a forward on arrays and one derivative per input; see ``dispatch.py`
 as PyTorch's derivatives.yaml has them, so that the graph of a second derivative ends in the same node.
 """
 
+import math
+
 import numpy as np
 
 from ..dispatch import op
@@ -109,6 +111,43 @@ def sqrt(self):
     """The square root of each element."""
 
 
+@op(floating=True, self=lambda grad, result: -0.5 * grad * result**3)
+def rsqrt(self):
+    """``1 / sqrt(self)`` of each element."""
+    return 1 / np.sqrt(self)
+
+
+def square(self):
+    """``self ** 2``. PyTorch counterpart: ``torch.square``."""
+    return power(self, 2)
+
+
+@op(np.log1p, floating=True, node="Log1PBackward0", self=lambda grad, self: grad / (self + 1))
+def log1p(self):
+    """``log(1 + self)``, exact for small elements."""
+
+
+@op(np.log2, floating=True, self=lambda grad, self: grad / (self * math.log(2)))
+def log2(self):
+    """The logarithm to base 2 of each element."""
+
+
+@op(np.log10, floating=True, self=lambda grad, self: grad / (self * math.log(10)))
+def log10(self):
+    """The logarithm to base 10 of each element."""
+
+
+@op(np.expm1, floating=True, self=lambda grad, result: grad * (result + 1))
+def expm1(self):
+    """``exp(self) - 1``, exact for small elements."""
+
+
+@op(floating=True, self=lambda grad, self: 2 / math.sqrt(math.pi) * exp(-(self**2)) * grad)
+def erf(self):
+    """The error function of each element."""
+    return np.vectorize(math.erf, otypes=[self.dtype])(self)
+
+
 @op(np.sin, floating=True, self=lambda grad, self: grad * cos(self))
 def sin(self):
     """The sine of each element, in radians."""
@@ -117,6 +156,36 @@ def sin(self):
 @op(np.cos, floating=True, self=lambda grad, self: grad * -sin(self))
 def cos(self):
     """The cosine of each element, in radians."""
+
+
+@op(np.tan, floating=True, self=lambda grad, result: grad * (1 + result**2))
+def tan(self):
+    """The tangent of each element, in radians."""
+
+
+@op(np.arcsin, floating=True, self=lambda grad, self: grad * rsqrt(-self * self + 1))
+def asin(self):
+    """The angle in radians whose sine is the element."""
+
+
+@op(np.arccos, floating=True, self=lambda grad, self: grad * -rsqrt(-self * self + 1))
+def acos(self):
+    """The angle in radians whose cosine is the element."""
+
+
+@op(np.arctan, floating=True, self=lambda grad, self: grad / (self * self + 1))
+def atan(self):
+    """The angle in radians whose tangent is the element."""
+
+
+@op(np.sinh, floating=True, self=lambda grad, self: grad * cosh(self))
+def sinh(self):
+    """The hyperbolic sine of each element."""
+
+
+@op(np.cosh, floating=True, self=lambda grad, self: grad * sinh(self))
+def cosh(self):
+    """The hyperbolic cosine of each element."""
 
 
 @op(np.tanh, floating=True, self=lambda grad, result: tanh_backward(grad, result))
@@ -176,6 +245,47 @@ def sign(self):
     """-1, 0 or 1 by the sign of each element."""
 
 
+@op(np.floor, self=lambda grad: grad * 0)
+def floor(self):
+    """The largest integer that is not above each element."""
+
+
+@op(np.ceil, self=lambda grad: grad * 0)
+def ceil(self):
+    """The smallest integer that is not below each element."""
+
+
+@op(np.round, self=lambda grad: grad * 0)
+def round(self):
+    """The nearest integer to each element; of two, the even one."""
+
+
+@op(np.trunc, self=lambda grad: grad * 0)
+def trunc(self):
+    """Each element without its fraction."""
+
+
+@op(np.remainder, node="RemainderBackward0", name="remainder", self=lambda grad: grad)
+def remainder_by_number(self, other):
+    """``self % other`` with a Python number as divisor."""
+
+
+@op(
+    np.remainder,
+    node="RemainderBackward1",
+    name="remainder",
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * floor(self / other),
+)
+def remainder_by_tensor(self, other):
+    """``self % other`` with a tensor as divisor."""
+
+
+def remainder(self, other):
+    """What is left of ``self / other``, with the sign of ``other``. PyTorch counterpart: ``torch.remainder``."""
+    return (remainder_by_tensor if isinstance(other, Tensor) else remainder_by_number)(self, other)
+
+
 @op(np.absolute, self=lambda grad, self: grad * sign(self))
 def abs(self):
     """The absolute value of each element. The derivative at 0 is 0, as in PyTorch."""
@@ -195,6 +305,95 @@ def clone(self):
 def where(condition, self, other):
     """``self`` where the condition holds, ``other`` elsewhere."""
     return np.where(condition, self, other)
+
+
+def _share_of_extreme(grad, reached, tied):
+    """The gradient of the larger or smaller of two goes to it; where they are equal, to each one half."""
+    return where(tied, grad / 2, where(reached, grad, 0.0))
+
+
+@op(
+    np.maximum,
+    self=lambda grad, self, other: _share_of_extreme(grad, self > other, self == other),
+    other=lambda grad, self, other: _share_of_extreme(grad, other > self, self == other),
+)
+def maximum(self, other):
+    """The larger element of each pair. A tie shares the gradient equally, as in PyTorch."""
+
+
+@op(
+    np.minimum,
+    self=lambda grad, self, other: _share_of_extreme(grad, self < other, self == other),
+    other=lambda grad, self, other: _share_of_extreme(grad, other < self, self == other),
+)
+def minimum(self, other):
+    """The smaller element of each pair. A tie shares the gradient equally, as in PyTorch."""
+
+
+def _within(self, min, max):
+    return (self <= max) if min is None else (self >= min) if max is None else (self >= min) & (self <= max)
+
+
+@op(
+    node="ClampBackward1",
+    self=lambda grad, self, min, max: where(_within(self, min, max), grad, 0.0),
+)
+def clamp(self, min=None, max=None):
+    """Each element moved into the range from ``min`` to ``max``, two Python numbers; None leaves that side open."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    return np.clip(self, min, max)
+
+
+@op(
+    node="LerpBackward0",
+    name="lerp",
+    self=lambda grad, weight: grad * (1 - weight),
+    end=lambda grad, weight: grad * weight,
+)
+def lerp_by_number(self, end, weight):
+    """Linear interpolation with a Python number as weight."""
+    return self + weight * (end - self)
+
+
+@op(
+    node="LerpBackward1",
+    name="lerp",
+    self=lambda grad, weight: grad * (1 - weight),
+    end=lambda grad, weight: grad * weight,
+    weight=lambda grad, self, end: grad * (end - self),
+)
+def lerp_by_tensor(self, end, weight):
+    """Linear interpolation with a tensor of weights."""
+    return self + weight * (end - self)
+
+
+def lerp(self, end, weight):
+    """The way from ``self`` to ``end``, gone by the share ``weight``. PyTorch counterpart: ``torch.lerp``."""
+    return (lerp_by_tensor if isinstance(weight, Tensor) else lerp_by_number)(self, end, weight)
+
+
+@op(constant=("mask",), node="MaskedFillBackward0", name="masked_fill", self=lambda grad, mask: where(mask, 0.0, grad))
+def masked_fill_number(self, mask, value):
+    """A Python number where the mask holds, ``self`` elsewhere."""
+    return np.where(mask, value, self)
+
+
+@op(
+    constant=("mask",),
+    node="MaskedFillBackward1",
+    name="masked_fill",
+    self=lambda grad, mask: where(mask, 0.0, grad),
+    value=lambda grad, mask: where(mask, grad, 0.0),
+)
+def masked_fill_tensor(self, mask, value):
+    """The one element of ``value`` where the mask holds, ``self`` elsewhere."""
+    return np.where(mask, value, self)
+
+
+def masked_fill(self, mask, value):
+    """``value``, a number or a 0-d tensor, where the mask holds. PyTorch counterpart: ``Tensor.masked_fill``."""
+    return (masked_fill_tensor if isinstance(value, Tensor) else masked_fill_number)(self, mask, value)
 
 
 @op(np.equal, constant=("self", "other"))
@@ -225,6 +424,51 @@ def gt(self, other):
 @op(np.greater_equal, constant=("self", "other"))
 def ge(self, other):
     """Where ``self >= other``. The result is bool: it has no gradient."""
+
+
+@op(np.bitwise_and, constant=("self", "other"))
+def bitwise_and(self, other):
+    """``self & other`` of bools or integers. It has no gradient."""
+
+
+@op(np.bitwise_or, constant=("self", "other"))
+def bitwise_or(self, other):
+    """``self | other`` of bools or integers. It has no gradient."""
+
+
+@op(np.bitwise_xor, constant=("self", "other"))
+def bitwise_xor(self, other):
+    """``self ^ other`` of bools or integers. It has no gradient."""
+
+
+@op(np.invert, constant=("self",))
+def bitwise_not(self):
+    """``~self`` of bools or integers. It has no gradient."""
+
+
+@op(np.logical_and, constant=("self", "other"))
+def logical_and(self, other):
+    """Where both are other than 0. The result is bool: it has no gradient."""
+
+
+@op(np.logical_or, constant=("self", "other"))
+def logical_or(self, other):
+    """Where at least one is other than 0. The result is bool: it has no gradient."""
+
+
+@op(np.logical_xor, constant=("self", "other"))
+def logical_xor(self, other):
+    """Where exactly one is other than 0. The result is bool: it has no gradient."""
+
+
+@op(np.logical_not, constant=("self",))
+def logical_not(self):
+    """Where the elements are 0. The result is bool: it has no gradient."""
+
+
+@op(np.isnan, constant=("self",))
+def isnan(self):
+    """Where the elements are not a number. The result is bool: it has no gradient."""
 
 
 @op(node="ToCopyBackward0", name="to", fits=False, self=lambda grad: grad)

@@ -1,12 +1,14 @@
 """Operations that make fewer elements of many. PyTorch counterparts: the methods of the same names."""
 
 import math
+from collections import namedtuple
 
 import numpy as np
 
 from ..dispatch import op
-from .pointwise import where
-from .shape import expand, view
+from ..tensor import Tensor
+from .pointwise import abs, exp, maximum, minimum, sign, where
+from .shape import along, expand, put, reverse, transpose, unsqueeze, view
 
 
 def _with_ones(shape, dim):
@@ -23,7 +25,7 @@ def _spread(grad, shape, dim, keepdim):
 
 def _count(shape, dim):
     """How many elements go into each element of the result."""
-    return math.prod(shape) // max(1, math.prod(_with_ones(shape, dim)))
+    return math.prod(shape) // (math.prod(_with_ones(shape, dim)) or 1)
 
 
 @op(node="SumBackward0", name="sum", self=lambda grad, self_shape: expand(grad, self_shape))
@@ -80,15 +82,27 @@ def mean(self, dim=None, keepdim=False):
 
 
 @op(constant=("self",))
-def argmax(self, dim=None):
+def argmax(self, dim=None, keepdim=False):
     """The index of the largest element. The result is an integer: it has no gradient."""
-    return np.argmax(self, dim)
+    return np.argmax(self, dim, keepdims=keepdim)
 
 
 @op(constant=("self",))
-def argmin(self, dim=None):
+def argmin(self, dim=None, keepdim=False):
     """The index of the smallest element. The result is an integer: it has no gradient."""
-    return np.argmin(self, dim)
+    return np.argmin(self, dim, keepdims=keepdim)
+
+
+@op(constant=("self",))
+def all(self, dim=None, keepdim=False):
+    """Whether all elements are other than 0. The result is bool: it has no gradient."""
+    return np.all(self, dim, keepdims=keepdim)
+
+
+@op(constant=("self",))
+def any(self, dim=None, keepdim=False):
+    """Whether some element is other than 0. The result is bool: it has no gradient."""
+    return np.any(self, dim, keepdims=keepdim)
 
 
 @op(
@@ -141,7 +155,7 @@ def std(self, dim=None, correction=1, keepdim=False):
 def _share(grad, self, result):
     """The gradient of an extreme value, in equal shares to the elements that reach it."""
     reached = self == result
-    return reached * (grad / reached.sum())
+    return reached * (grad / int(reached.sum()))
 
 
 @op(node="MaxBackward1", name="max", self=lambda grad, self, result: _share(grad, self, result))
@@ -154,3 +168,266 @@ def max_all(self):
 def min_all(self):
     """The smallest of all elements. Ties share the gradient equally, as in PyTorch."""
     return np.min(self)
+
+
+@op(node="MedianBackward0", name="median", self=lambda grad, self, result: _share(grad, self, result))
+def median_all(self):
+    """The middle of all elements; the lower one of two. Ties share the gradient equally, as in PyTorch."""
+    return np.sort(self, None)[(self.size - 1) // 2]
+
+
+def _put_along(grad, indices, dim, keepdim, shape):
+    """The gradient of elements picked along a dimension, each at its place in zeros of ``shape``."""
+    if not keepdim and shape:
+        grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
+    return put(grad, along(indices, dim), shape)
+
+
+def _picker(name, node):
+    """A row whose forward takes from ``self``, along ``dim``, the elements at ``indices``."""
+
+    @op(
+        node=node,
+        name=name,
+        constant=("indices",),
+        self=lambda grad, indices, dim, keepdim, self_shape: _put_along(grad, indices, dim, keepdim, self_shape),
+    )
+    def picked(self, indices, dim, keepdim):
+        if not keepdim and self.ndim:
+            return np.squeeze(self[along(np.expand_dims(indices, dim), dim)], dim)
+        return self[along(indices, dim)]
+
+    return picked
+
+
+max_along = _picker("max", "MaxBackward0")
+min_along = _picker("min", "MinBackward0")
+median_along = _picker("median", "MedianBackward1")
+
+
+@op(
+    node="SortBackward0",
+    name="sort",
+    constant=("indices",),
+    self=lambda grad, indices, dim, self_shape: put(grad, along(indices, dim), self_shape),
+)
+def sort_along(self, indices, dim):
+    """The elements along a dimension in the order that ``indices`` holds."""
+    return self[along(indices, dim)]
+
+
+def _values_and_indices(name):
+    """The pair of tensors that an operation returns, as PyTorch names and prints it."""
+    pair = namedtuple(name, ("values", "indices"))
+    pair.__repr__ = lambda self: f"torch.return_types.{name}(\nvalues={self.values!r},\nindices={self.indices!r})"
+    return pair
+
+
+_Max, _Min, _Median, _Sort = map(_values_and_indices, ("max", "min", "median", "sort"))
+
+
+def max(self, dim=None, keepdim=False):
+    """The largest element; along ``dim``, a pair of values and indices; with a tensor, the larger of each pair.
+
+    PyTorch counterpart: ``torch.max``.
+    """
+    if dim is None:
+        return max_all(self)
+    if isinstance(dim, Tensor):
+        return maximum(self, dim)
+    indices = argmax(self, dim, keepdim)
+    return _Max(max_along(self, indices, dim, keepdim), indices)
+
+
+def min(self, dim=None, keepdim=False):
+    """The smallest element; along ``dim``, a pair of values and indices; with a tensor, the smaller of each pair.
+
+    PyTorch counterpart: ``torch.min``.
+    """
+    if dim is None:
+        return min_all(self)
+    if isinstance(dim, Tensor):
+        return minimum(self, dim)
+    indices = argmin(self, dim, keepdim)
+    return _Min(min_along(self, indices, dim, keepdim), indices)
+
+
+@op(constant=("self",))
+def argsort(self, dim=-1, descending=False):
+    """The indices that sort along a dimension; equal elements keep their order. They have no gradient."""
+    return np.argsort(-self if descending else self, dim, kind="stable").reshape(self.shape)
+
+
+def sort(self, dim=-1, descending=False):
+    """The elements in order along ``dim``: a pair of values and indices. PyTorch counterpart: ``torch.sort``."""
+    indices = argsort(self, dim, descending)
+    return _Sort(sort_along(self, indices, dim), indices)
+
+
+def median(self, dim=None, keepdim=False):
+    """The middle element, the lower of two; along ``dim``, a pair of values and indices. PyTorch: ``torch.median``."""
+    if dim is None:
+        return median_all(self)
+    middle = (self.shape[dim] - 1) // 2
+    indices = argsort(self, dim)[(*(slice(None),) * (dim % self.ndim), slice(middle, middle + 1))]
+    indices = indices if keepdim else indices.squeeze(dim)
+    return _Median(median_along(self, indices, dim, keepdim), indices)
+
+
+# -- products and running totals -----------------------------------------------------------------
+
+
+def _without_one(self):
+    """Copies of each row, in a new dimension, the i-th with a 1 in place of its i-th element. Shape: (..., n, n)."""
+    length = self.shape[-1]
+    square = expand(unsqueeze(self, -2), (*self.shape[:-1], length, length))
+    return where(np.eye(length, dtype=np.bool_), 1.0, square)
+
+
+def _has_zero(self):
+    return bool((getattr(self, "_array", self) == 0).any())
+
+
+def _prod_slope(grad, self, result, dim, keepdim):
+    """Each element's derivative is the product of the others: by division, where nothing is zero."""
+    if not _has_zero(self):
+        if not keepdim:
+            kept = _with_ones(self.shape, dim)
+            grad, result = view(grad, kept), view(result, kept)
+        return grad * (result / self)
+    if dim is None:
+        return view(grad * prod_dim(_without_one(view(self, (-1,))), -1, False), tuple(self.shape))
+    others = transpose(prod_dim(_without_one(transpose(self, dim, -1)), -1, False), dim, -1)
+    return others * (grad if keepdim else unsqueeze(grad, dim))
+
+
+@op(
+    node="ProdBackward0",
+    name="prod",
+    self=lambda grad, self, result: _prod_slope(grad, self, result, None, False),
+)
+def prod_all(self):
+    """The product of all elements."""
+    return np.prod(self)
+
+
+@op(
+    node="ProdBackward1",
+    name="prod",
+    self=lambda grad, self, result, dim, keepdim: _prod_slope(grad, self, result, dim, keepdim),
+)
+def prod_dim(self, dim, keepdim):
+    """The products along a dimension."""
+    return np.prod(self, dim, keepdims=keepdim)
+
+
+def prod(self, dim=None, keepdim=False):
+    """The product of all elements, or along ``dim``. PyTorch counterpart: ``torch.prod``."""
+    return prod_all(self) if dim is None else prod_dim(self, dim, keepdim)
+
+
+def _from_the_end(grad, dim):
+    """At each place the sum of the gradients from there on."""
+    return reverse(cumsum(reverse(grad, (dim,)), dim), (dim,))
+
+
+@op(self=lambda grad, dim: _from_the_end(grad, dim))
+def cumsum(self, dim):
+    """The running sums along a dimension."""
+    return np.cumsum(self, dim).reshape(self.shape)
+
+
+def _cumprod_slope(grad, self, result, dim):
+    if not _has_zero(self):
+        return _from_the_end(grad * result, dim) / self
+    # Entry (i, k) is the k-th running product without the i-th factor, which is in it from k = i on.
+    running = cumprod(_without_one(transpose(self, dim, -1)), -1)
+    running = where(np.triu(np.ones(running.shape[-2:], np.bool_)), running, 0.0)
+    return transpose(sum_dim(running * unsqueeze(transpose(grad, dim, -1), -2), -1, False), dim, -1)
+
+
+@op(self=lambda grad, self, result, dim: _cumprod_slope(grad, self, result, dim))
+def cumprod(self, dim):
+    """The running products along a dimension."""
+    return np.cumprod(self, dim).reshape(self.shape)
+
+
+# -- lengths, and shares in a sum of exponentials ------------------------------------------------
+
+
+def _norm_slope(grad, self, result, ord, dim, keepdim):
+    if not keepdim:
+        kept = _with_ones(self.shape, dim)
+        grad, result = view(grad, kept), view(result, kept)
+    if ord == 2:
+        return grad * where(result == 0, 0.0, self / result)
+    if ord == math.inf:
+        reached = abs(self) == result
+        ties = np.sum(getattr(reached, "_array", reached), dim, keepdims=True)
+        return reached * (grad / ties) * sign(self)
+    return grad * where(self == 0, 0.0, sign(self) * (abs(self) / result) ** (ord - 1))
+
+
+@op(
+    node="LinalgVectorNormBackward0",
+    name="linalg_vector_norm",
+    floating=True,
+    fits=False,
+    self=lambda grad, self, result, ord, dim, keepdim: _norm_slope(grad, self, result, ord, dim, keepdim),
+)
+def vector_norm(self, ord, dim, keepdim):
+    """The root of order ``ord`` of the sum of that power of the absolute values."""
+    if ord == math.inf:
+        return np.max(np.abs(self), dim, keepdims=keepdim)
+    if ord == 2:
+        return np.sqrt(np.sum(self * self, dim, keepdims=keepdim))
+    return np.sum(np.abs(self) ** ord, dim, keepdims=keepdim) ** (1 / ord)
+
+
+def norm(self, p=2, dim=None, keepdim=False):
+    """The length of the vector of all elements, or of those along ``dim``; ``p=1``: the sum of absolute values.
+
+    PyTorch counterpart: ``torch.norm``, with the orders ``p`` above 0 and infinity.
+    """
+    p = 2 if p == "fro" else p
+    if p <= 0:
+        raise NotImplementedError("minigrad: norm() is there for p above 0.")
+    return vector_norm(self, p, tuple(dim) if isinstance(dim, list) else dim, keepdim)
+
+
+@op(
+    floating=True,
+    self=lambda grad, self, result, dim, keepdim: _logsumexp_slope(grad, self, result, dim, keepdim),
+)
+def logsumexp(self, dim, keepdim=False):
+    """The logarithm of the sum of the exponentials along ``dim``, without overflow."""
+    most = np.max(self, dim, keepdims=True)
+    total = np.log(np.sum(np.exp(self - most), dim, keepdims=True)) + most
+    return total if keepdim else np.squeeze(total, dim)
+
+
+def _logsumexp_slope(grad, self, result, dim, keepdim):
+    if not keepdim:
+        kept = _with_ones(self.shape, dim)
+        grad, result = view(grad, kept), view(result, kept)
+    return grad * exp(self - result)
+
+
+@op(
+    floating=True,
+    self=lambda grad, result, dim: (grad - sum_dim(grad * result, dim, True)) * result,
+)
+def softmax(self, dim):
+    """Each element's share in the sum of the exponentials along ``dim``, without overflow."""
+    powers = np.exp(self - self.max(dim, keepdims=True))
+    return powers / powers.sum(dim, keepdims=True)
+
+
+@op(
+    floating=True,
+    self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True),
+)
+def log_softmax(self, dim):
+    """The logarithm of each element's share in the exponentials along ``dim``, without overflow."""
+    shifted = self - self.max(dim, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(dim, keepdims=True))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..dispatch import op, op_of_many
 from ..tensor import Tensor
+from .pointwise import clone
 
 
 @functools.lru_cache(maxsize=64)
@@ -26,6 +27,8 @@ def sum_to(self, shape):
         *range(extra),
         *(i + extra for i, n in enumerate(shape) if n == 1 and self.shape[i + extra] != 1),
     ]
+    if axes and not shape and isinstance(self, Tensor):
+        return self.sum()
     if axes:
         self = self.sum(tuple(axes), keepdims=True) if not isinstance(self, Tensor) else self.sum(axes, True)
     return self if self.shape == tuple(shape) else view(self, tuple(shape))
@@ -45,6 +48,23 @@ def expand(self, sizes):
 def view(self, shape):
     """The same elements in another shape."""
     return np.reshape(self, shape)
+
+
+@op(node="UnsafeViewBackward0", self=lambda grad, self_shape: view(grad, self_shape))
+def unsafe_view(self, shape):
+    """Another shape for a fresh result that nothing else refers to: not a view of anything."""
+    return np.reshape(self, shape)
+
+
+def reshape(self, *shape):
+    """The same elements in another shape: a view where one is possible, else a copy. PyTorch: ``torch.reshape``."""
+    shape = sizes_of(shape)
+    if not self._array.flags.c_contiguous:
+        try:
+            np.reshape(self._array, shape, copy=False)
+        except ValueError:
+            return unsafe_view(clone(self), shape)
+    return view(self, shape)
 
 
 @op(np.ndarray.transpose, view=True, self=lambda grad: t(grad))
@@ -97,6 +117,149 @@ def squeeze(self):
     return np.squeeze(self)
 
 
+def flatten(self, start_dim=0, end_dim=-1):
+    """The dimensions from ``start_dim`` to ``end_dim`` as one. PyTorch counterpart: ``torch.flatten``."""
+    start, end = start_dim % (self.ndim or 1), end_dim % (self.ndim or 1)
+    return reshape(self, (*self.shape[:start], -1, *self.shape[end + 1 :]))
+
+
+def movedim(self, source, destination):
+    """Move a dimension to another place; the rest keep their order. PyTorch counterpart: ``torch.movedim``."""
+    order = list(range(self.ndim))
+    order.insert(destination % self.ndim, order.pop(source % self.ndim))
+    return permute(self, tuple(order))
+
+
+def _repeat_back(grad, repeats, shape):
+    """Sum over the copies: each dimension becomes a pair, how many copies and how long."""
+    added = len(repeats) - len(shape)
+    pairs = zip(repeats, (1,) * added + shape, strict=True)
+    copies = (*range(2 * added), *range(2 * added, 2 * len(repeats), 2))
+    return view(grad, tuple(itertools.chain(*pairs))).sum(copies)
+
+
+@op(self=lambda grad, repeats, self_shape: _repeat_back(grad, repeats, self_shape))
+def repeat(self, repeats):
+    """Copies of the tensor side by side, ``repeats`` of them per dimension."""
+    if len(repeats) < self.ndim:
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    return np.tile(self, repeats)
+
+
+@op(name="flip", self=lambda grad, dims: reverse(grad, dims))
+def reverse(self, dims):
+    """The elements in reverse order along dimensions, copied."""
+    return np.flip(self, dims).copy()
+
+
+def flip(self, *dims):
+    """The elements in reverse order along ``dims``, copied. PyTorch counterpart: ``torch.flip``."""
+    return reverse(self, sizes_of(dims))
+
+
+@op(name="roll", self=lambda grad, shifts, dims: rotate(grad, tuple(-n for n in shifts), dims))
+def rotate(self, shifts, dims):
+    """Shift the elements along dimensions, or flat if there are none: out at one end, in at the other."""
+    return np.roll(self, shifts, dims or None)
+
+
+def roll(self, shifts, dims=()):
+    """Shift the elements along ``dims``, or flat: out at one end, in at the other. PyTorch: ``torch.roll``."""
+    return rotate(self, *((n,) if isinstance(n, int) else tuple(n) for n in (shifts, dims)))
+
+
+def sizes_of(args):
+    """The numbers that a method was given, be it one by one or as a tuple."""
+    return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
+
+
+@op(self=lambda grad, diagonal: tril(grad, diagonal))
+def tril(self, diagonal=0):
+    """The elements on and below a diagonal of matrices, zeros above."""
+    return np.tril(self, diagonal)
+
+
+@op(self=lambda grad, diagonal: triu(grad, diagonal))
+def triu(self, diagonal=0):
+    """The elements on and above a diagonal of matrices, zeros below."""
+    return np.triu(self, diagonal)
+
+
+@op(
+    view=True,
+    self=lambda grad, offset, dim1, dim2, self_shape: embed_diagonal(grad, offset, dim1, dim2, self_shape),
+)
+def diagonal(self, offset=0, dim1=0, dim2=1):
+    """The diagonal of matrices, ``offset`` above the main one, as the last dimension: a view."""
+    return np.diagonal(self, offset, dim1, dim2)
+
+
+@op(
+    node="DiagonalBackward0_copy",
+    name="diagonal",
+    self=lambda grad, offset, dim1, dim2, self_shape: embed_diagonal(grad, offset, dim1, dim2, self_shape),
+)
+def copy_diagonal(self, offset, dim1, dim2):
+    """The diagonal of a matrix, copied."""
+    return np.diagonal(self, offset, dim1, dim2).copy()
+
+
+@op(
+    node="DiagEmbedBackward0",
+    name="diag_embed",
+    self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
+)
+def embed_diagonal(self, offset, dim1, dim2, shape):
+    """Zeros of ``shape`` with this tensor on a diagonal."""
+    full = np.zeros(shape, self.dtype)
+    line = np.diagonal(full, offset, dim1, dim2)
+    line.setflags(write=True)
+    line[...] = self
+    return full
+
+
+def diag(self, diagonal=0):
+    """The diagonal of a matrix, copied; or the matrix with a vector on its diagonal. PyTorch: ``torch.diag``."""
+    if self.ndim == 2:
+        return copy_diagonal(self, diagonal, 0, 1)
+    length = self.numel() + (diagonal if diagonal > 0 else -diagonal)
+    return embed_diagonal(self, diagonal, 0, 1, (length, length))
+
+
+def _trace_back(grad, shape):
+    return embed_diagonal(expand(grad, (min(shape),)), 0, 0, 1, shape)
+
+
+@op(self=lambda grad, self_shape: _trace_back(grad, self_shape))
+def trace(self):
+    """The sum of a matrix's diagonal."""
+    return np.trace(self)
+
+
+@op(view=True, name="split", self=lambda grads, split_size, dim: cat(grads, dim))
+def split_evenly(self, split_size, dim):
+    """Views of ``split_size`` positions each along a dimension, the last of what is left."""
+    return np.split(self, range(split_size, self.shape[dim], split_size), dim)
+
+
+@op(view=True, self=lambda grads, split_sizes, dim: cat(grads, dim))
+def split_with_sizes(self, split_sizes, dim):
+    """Views of the sizes given along a dimension."""
+    return np.split(self, tuple(itertools.accumulate(split_sizes))[:-1], dim)
+
+
+def split(self, split_size_or_sections, dim=0):
+    """Views along ``dim`` of so many positions each, or of the sizes in a list. PyTorch: ``torch.split``."""
+    if isinstance(split_size_or_sections, int):
+        return split_evenly(self, split_size_or_sections, dim)
+    return split_with_sizes(self, tuple(split_size_or_sections), dim)
+
+
+def chunk(self, chunks, dim=0):
+    """At most ``chunks`` views of equal length along ``dim``, the last maybe shorter. PyTorch: ``torch.chunk``."""
+    return split_evenly(self, -(-self.shape[dim] // chunks), dim)
+
+
 def _split_back(grad, dim, sizes):
     """The parts of a joined gradient that belong to each input."""
     before = (slice(None),) * (dim % grad.ndim)
@@ -126,3 +289,20 @@ def unbind(self, dim=0):
     """All slices along a dimension, as a tuple."""
     slices = np.moveaxis(self, dim, 0)
     return tuple(slices[i, ...] for i in range(len(slices)))
+
+
+@op(node="PutBackward0", self=lambda grad, indices: grad[indices])
+def put(self, indices, shape):
+    """Zeros of ``shape`` with this tensor added in at ``indices``: the derivative of reading there."""
+    full = np.zeros(shape, self.dtype)
+    np.add.at(full, indices, self)
+    return full
+
+
+def along(index, dim) -> tuple:
+    """What picks, at each place of ``index``, the position that it holds along ``dim``: NumPy's key for that."""
+    index = index._array if isinstance(index, Tensor) else index
+    key = list(np.ogrid[tuple(slice(n) for n in index.shape)])
+    if key:
+        key[dim] = index
+    return tuple(key)
