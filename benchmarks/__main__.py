@@ -60,8 +60,6 @@ class Bench:
         if workload.by_hand:
             steps = {"hand": workload.by_hand()} | steps
         limits = {"torch": workload.to_torch, "hand": workload.to_hand}
-        if isinstance(steps.get("torch.nn"), Step):
-            limits["torch.nn"] = workload.to_torch
         limits = {other: most for other, most in limits.items() if most}
         cells = self.fastest(steps, min(self.rounds, workload.rounds))
         return [Row(name, workload.title, "ms", scaled(cells, 1e3), limits)]
@@ -105,9 +103,7 @@ class Bench:
             if name == "minigrad":
                 sizes = [traced_bytes(step) / n for n, step in lengths.items()]
                 memory[name] = max(sizes) / min(sizes)
-                self.remarks.append(
-                    f"{name}, graph per op, in bytes: " + " / ".join(f"{s:.0f}" for s in sizes)
-                )
+                self.remarks.append(f"{name}, graph per op, in bytes: " + " / ".join(f"{s:.0f}" for s in sizes))
         rows = (
             ("growth_time", "backward per op, most / least of 3 lengths", time),
             ("growth_memory", "graph per op, most / least of 3 lengths", memory),

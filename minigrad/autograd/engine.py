@@ -17,7 +17,7 @@ from heapq import heappop, heappush, heappushpop
 
 import numpy as np
 
-from ..messages import CREATE_GRAPH_CYCLE, refusal
+from ..messages import CREATE_GRAPH_CYCLE, ONLY_INPUTS, refusal
 from ..ops.pointwise import to_copy
 from ..ops.shape import sum_to
 from ..tensor import Tensor, wrap
@@ -397,10 +397,7 @@ def grad(
     >>> mg.autograd.grad(slope, x)
     (tensor(2.),)
     """
-    if materialize_grads and allow_unused is False:
-        raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
-        )
+    check_options(only_inputs, allow_unused, is_grads_batched, materialize_grads)
     inputs = as_tuple(inputs)
     if not inputs:
         raise refusal("grad of no inputs")
@@ -415,6 +412,18 @@ def grad(
         result_for(index, tensor, captured.get(node), allow_unused, materialize_grads)
         for index, (tensor, node) in enumerate(zip(inputs, nodes, strict=True))
     )
+
+
+def check_options(only_inputs, allow_unused, is_grads_batched, materialize_grads) -> None:
+    """Refuse options of grad() that contradict each other or are not there."""
+    if is_grads_batched:
+        raise NotImplementedError("minigrad: there are no batched gradients; call grad() once for each grad_output.")
+    if not only_inputs:
+        warnings.warn(ONLY_INPUTS, FutureWarning, stacklevel=3)
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
 
 
 def result_for(index: int, tensor: Tensor, grad, allow_unused, materialize_grads):
