@@ -14,9 +14,7 @@ def ask(program: str) -> float | None:
     # Bytecode is kept, as on a learner's machine, even where whoever measures has switched it off.
     keep = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, "-c", program]
-    answer = subprocess.run(
-        command, cwd=ROOT, env=keep, capture_output=True, text=True, check=False
-    )
+    answer = subprocess.run(command, cwd=ROOT, env=keep, capture_output=True, text=True, check=False)
     return float(answer.stdout) if answer.returncode == 0 else None
 
 

@@ -177,9 +177,7 @@ WORKLOADS = {
     "mlp": Workload("MLP 784-256-128-10, batch 128, step", mlp, 1.0, 1.08, hand.mlp),
     "small_mlp": Workload("MLP 2-16-16-1, batch 32, step", small_mlp, 0.45, 2.2, hand.small_mlp),
     "fan_out": Workload("one leaf used 10,000 times", fan_out, 0.45, 5, hand.fan_out),
-    "double_backward": Workload(
-        "double backward of sum(sin(x) x^3)", double_backward, 0.45, 6, hand.double_backward
-    ),
+    "double_backward": Workload("double backward of sum(sin(x) x^3)", double_backward, 0.45, 6, hand.double_backward),
     "hvp_small": Workload("Hessian-vector, small MLP", hvp_small, 0.65, 5.5, hand.hvp_small),
     "hvp_large": Workload("Hessian-vector, large MLP", hvp_large, 1.0, 1.7, hand.hvp_large),
     "rnn": Workload("RNN, 512 steps", rnn, 0.65, 1.8, hand.rnn),

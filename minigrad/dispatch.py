@@ -27,14 +27,16 @@ from types import FunctionType
 import numpy as np
 
 from . import dtypes
-from .autograd.grad_mode import mode, switched_off
+from .autograd.grad_mode import OFF, inferring, mode, switched_off
 from .autograd.graph import (
     FRESH,
+    UNCOUNTED,
     AutogradMeta,
     Face,
     Kind,
     Record,
     freed_error,
+    nowhere_edge,
     op_order,
     output_edge,
     own_counter,
@@ -91,6 +93,10 @@ class RecordedOp(Face):
     """The node of a table row; each row has a subclass of its own, named as PyTorch names it."""
 
     __slots__ = ()
+
+    def name(self) -> str:
+        name = type(self).__name__
+        return "torch::autograd::" + name if name in ("CopySlices", "CopyBackwards", "Error") else name
 
     @staticmethod
     def rebuild(record: Record, array: np.ndarray, counter: list) -> Tensor:
@@ -291,6 +297,8 @@ def _unwrap_source(row: Row) -> str:
 
 def _result_source(row: Row) -> str:
     share = f"alias(result, {row.inputs[0]})" if row.view else "result._counter = FRESH; result._meta = None"
+    unrecorded = f"unrecorded(result, {row.inputs[0]})" if row.view else "result._edge = None"
+    unrecorded += "\nif inferring and mode.state < 0: uncounted(result)"
     start = f"""
 if out.__class__ is not ndarray: out = asarray(out)  # NumPy gives scalars for 0-d
 result = new(Tensor)
@@ -299,7 +307,7 @@ dtype = result._dtype = out.dtype
 {share}
 """
     if not row.rules:
-        return f"{start}result._edge = None\nreturn result"
+        return f"{start}{unrecorded}\nreturn result"
     return f"""{start}\
 if ({_any_needs(row)}) and (not switched_off or mode.state > 0):
 {_block(_node_source(row))}
@@ -307,7 +315,7 @@ if ({_any_needs(row)}) and (not switched_off or mode.state > 0):
     node.dtype = dtype
     result._edge = node
 else:
-    result._edge = None
+{_block(unrecorded)}
 return result
 """
 
@@ -356,8 +364,10 @@ def _saved(row: Row, field: str) -> str:
     if field not in row.inputs:
         return f"{field},"
     users = [f"{n}_edge" for n, names in row.needs.items() if field in names]
-    value = field if len(users) == len(row.tracked) else f"{field} if {' or '.join(users)} else None"
-    return f"{value}, {field}._counter[0] if {field}.__class__ is Tensor else 0,"
+    if len(users) == len(row.tracked):
+        return f"{field}, {field}._counter[0] if {field}.__class__ is Tensor else 0,"
+    needed = " or ".join(users)
+    return f"{field} if {needed} else None, {field}._counter[0] if ({needed}) and {field}.__class__ is Tensor else 0,"
 
 
 def _shape_source(row: Row) -> str:
@@ -460,10 +470,34 @@ def constant(operand):
 
 
 def alias(result: Tensor, source: Tensor) -> None:
-    """Make `result` a view: it shares the version counter, and knows its base."""
-    result._counter = own_counter(source)
+    """Make `result` a view: it shares the version counter, which knows its views, and it knows its base."""
+    counter = result._counter = own_counter(source)
+    result._meta = None
+    if counter is UNCOUNTED:
+        return
     meta = result._meta = AutogradMeta()
-    meta.base = source if source._meta is None or source._meta.base is None else source._meta.base
+    meta.base, of_source = source, source._meta
+    if of_source is not None and of_source.base is not None:
+        meta.base, meta.born = of_source.base, of_source.born
+    if switched_off and mode.state <= 0 and not meta.born:
+        meta.born = "no_grad" if mode.state == OFF else "inference"
+    counter.append(weakref.ref(result))
+    size = len(counter)
+    if size > 15 and not size & (size - 1):  # grown to a power of two: forget the views that are gone
+        counter[1:] = [view for view in counter[1:] if view() is not None]
+
+
+def unrecorded(result: Tensor, source: Tensor) -> None:
+    """A view that is not recorded; yet one of a tensor that requires grad says that it requires grad too."""
+    result._edge = None
+    if result._meta is not None and source._edge is not None and result._dtype.kind == "f":
+        result._edge = nowhere_edge(result)
+
+
+def uncounted(result: Tensor) -> None:
+    """Make a result of inference mode an inference tensor; a view of an ordinary tensor stays what it is."""
+    if result._meta is None or result._meta.base is None:
+        result._counter = UNCOUNTED
 
 
 def outputs_of(node: Record | None, arrays, source: Tensor, view: bool) -> tuple:
@@ -475,6 +509,9 @@ def outputs_of(node: Record | None, arrays, source: Tensor, view: bool) -> tuple
         result = wrap(np.asarray(array))
         if view:
             alias(result, source)
+            unrecorded(result, source)
+            if result._meta is not None:
+                result._meta.born = result._meta.born or "several"
         if node is not None and result._dtype.kind == "f":
             result.meta().output_nr = index
             result._edge = output_edge(node, index, result._array.shape, result._dtype)
@@ -493,6 +530,9 @@ _TOOLS = {
     "Record": Record,
     "Tensor": Tensor,
     "alias": alias,
+    "inferring": inferring,
+    "uncounted": uncounted,
+    "unrecorded": unrecorded,
     "asarray": np.asarray,
     "constant": constant,
     "filled": filled,

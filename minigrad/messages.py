@@ -254,12 +254,77 @@ REFUSALS = {
         "an operation saved it for its derivative, and it was changed in place since. Use the "
         "out-of-place operation, or change a clone().",
     ),
+    "detach_ of a view": (
+        RuntimeError,
+        "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+        "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+        "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+        "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.",
+        "detach() gives a new tensor on the same memory.",
+    ),
+    "inference tensor saved": (
+        RuntimeError,
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+        "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
+        "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.",
+        "make it under no_grad() instead, or clone() it now.",
+    ),
+    "version of an inference tensor": (
+        RuntimeError,
+        "Inference tensors do not track version counter.",
+        "what inference_mode() saves is just this; use no_grad() if you need versions.",
+    ),
+    "flag of an inference tensor": (
+        RuntimeError,
+        "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.",
+        "clone() it first: the clone is an ordinary tensor.",
+    ),
+    "in place, inference tensor": (
+        RuntimeError,
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+        "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.",
+        "clone() it first: the clone is an ordinary tensor.",
+    ),
+    "in place, overlapping": (
+        RuntimeError,
+        "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+        "location. Please clone() the tensor before performing the operation.",
+        "expand() repeats elements without copying them; clone() copies.",
+    ),
     "in place": (
         RuntimeError,
         "{} that requires grad is being used in an in-place operation.",
         "to update a parameter write `with no_grad(): w -= step`; to compute with it use the out-of-place form.",
     ),
 }
+
+
+# Why a view may not be changed in place, by how it came about.
+VIEWS = {
+    "several": "This view is the output of a function that returns multiple views. Such functions do not allow the "
+    "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
+    "no_grad": "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+    "moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be "
+    "tracked) or both outside (if you want the inplace to be tracked).",
+    "inference": "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+    "moving both the view and the inplace either both inside the inference_mode block (if you don't want the inplace "
+    "to be tracked) or both outside (if you want the inplace to be tracked).",
+    "function": "This view was created inside a custom Function (or because an input was returned as-is) and the "
+    "autograd logic to handle view+inplace would override the custom backward associated with the custom Function, "
+    "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
+    "Function.",
+}
+
+
+def view_refusal(born: str, output_nr: int, maker: str | None, indirect: bool) -> Exception:
+    """The exception for a view whose memory may not be changed: directly, or indirectly through another tensor."""
+    changed = "its base or another view of its base has been" if indirect else "is being"
+    start = f"Output {output_nr} of {maker} is a view and {changed} modified inplace."
+    if born == "inference":
+        start = f"A view was created in inference mode and {changed} modified inplace in normal mode."
+    elif born == "no_grad" or maker is None:
+        start = f"A view was created in no_grad mode and {changed} modified inplace with grad mode enabled."
+    return refuse(RuntimeError, f"{start} {VIEWS[born]}", "clone() the view, and change or use the clone.")
 
 
 def shapes_refused(op_name: str, error: ValueError, *arrays) -> Exception:
@@ -289,6 +354,30 @@ def shapes_refused(op_name: str, error: ValueError, *arrays) -> Exception:
         sentence = _broadcast_sentence(a, b)
     got = " and ".join(str(tuple(shape)) for shape in shapes)
     return refuse(RuntimeError, sentence, f"{op_name}() got shapes that do not go together: {got}.")
+
+
+def expand_refused(shape: tuple, sizes: tuple, kind: str) -> Exception:
+    """The exception for a shape that cannot be expanded to `sizes`.
+
+    >>> print(expand_refused((2,), (3,), "FloatTensor"))
+    The expanded size of the tensor (3) must match the existing size (2) at non-singleton dimension 0.  Target \
+sizes: [3].  Tensor sizes: [2]
+    """
+    if len(sizes) < len(shape):
+        sentence = (
+            f"expand(torch.{kind}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
+            f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+        )
+        return RuntimeError(sentence)
+    added = len(sizes) - len(shape)
+    pairs = enumerate(zip(sizes[added:], shape, strict=True))
+    dim, (wanted, length) = next((i, pair) for i, pair in pairs if pair[1] not in (1, pair[0]))
+    return refuse(
+        RuntimeError,
+        f"The expanded size of the tensor ({wanted}) must match the existing size ({length}) at non-singleton "
+        f"dimension {dim + added}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}",
+        "only a dimension of length 1 can be expanded.",
+    )
 
 
 def _broadcast_sentence(a: list, b: list) -> str:

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from . import dtypes
-from .tensor import Tensor
+from .tensor import ModifiedView, Tensor
 
 PRECISION, WIDTH, THRESHOLD, EDGE = 4, 80, 1000, 3
 
@@ -33,7 +33,9 @@ def _notes(tensor: Tensor) -> list[str]:
     notes = []
     if tensor.dtype not in (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool):
         notes.append(f"dtype={tensor.dtype}")
-    if not tensor.is_leaf:
+    if isinstance(tensor, ModifiedView):
+        notes.append("grad_fn=<Invalid>")
+    elif not tensor.is_leaf:
         notes.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
     elif tensor.requires_grad:
         notes.append("requires_grad=True")

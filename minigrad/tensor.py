@@ -12,9 +12,20 @@ import weakref
 import numpy as np
 
 from . import dtypes
-from .autograd.grad_mode import mode
-from .autograd.graph import FRESH, LEAF, AutogradMeta, RemovableHandle, own_counter, pair_of, track
-from .messages import C_NAMES, NON_LEAF_GRAD, refusal
+from .autograd.grad_mode import inferring, mode
+from .autograd.graph import (
+    FRESH,
+    LEAF,
+    UNCOUNTED,
+    AutogradMeta,
+    RemovableHandle,
+    maker_of,
+    nowhere_edge,
+    own_counter,
+    pair_of,
+    track,
+)
+from .messages import C_NAMES, NON_LEAF_GRAD, refusal, view_refusal
 
 
 class Size(tuple):
@@ -48,6 +59,7 @@ class Tensor:
         "_array",
         # A list [n] once something shares or modifies the memory; until then FRESH, which reads as 0.
         # Views and detach() share the list, .data and .numpy() do not: that is all there is to versions.
+        # Behind n are weak references to the views, whose history changes when the memory does.
         "_counter",
         "_dtype",  # NumPy's, kept beside the array because asking the array takes five times as long
         # Where this tensor's gradient goes: to its grad_fn, or, if it is a leaf, to the end that adds it to
@@ -127,7 +139,13 @@ class Tensor:
 
     @property
     def _version(self) -> int:
+        if self._counter is UNCOUNTED:
+            raise refusal("version of an inference tensor")
         return self._counter[0]
+
+    def is_inference(self) -> bool:
+        """Whether this tensor was made in ``inference_mode()`` and can never be recorded."""
+        return self._counter is UNCOUNTED
 
     @property
     def requires_grad(self) -> bool:
@@ -148,10 +166,14 @@ class Tensor:
             raise refusal("flag of a result")
         if flag and self._array.dtype.kind != "f":
             raise refusal(key)
+        if flag and self._counter is UNCOUNTED and mode.state >= 0:
+            raise refusal("flag of an inference tensor")
         if flag and self._edge is None:
             track(self)
         elif not flag:
             self._edge = None
+        for view in () if self._counter is UNCOUNTED else self._counter[1:]:
+            follow_base(view(), self)
 
     @property
     def grad(self):
@@ -232,10 +254,19 @@ class Tensor:
         """The same memory without the history. In-place changes are seen by both, and noticed by backward."""
         return wrap(self._array, own_counter(self))
 
+    def detach_(self) -> "Tensor":
+        """Cut this tensor from its history, in place: it becomes a leaf that needs no gradient."""
+        if self._is_view():
+            raise refusal("detach_ of a view")
+        self._edge = None
+        if self._meta is not None:
+            self._meta.output_nr = 0
+        return self
+
     @property
     def data(self) -> "Tensor":
         """The same memory without the history and with a version counter of its own: changes go unnoticed."""
-        return wrap(self._array)
+        return wrap(self._array, UNCOUNTED if self._counter is UNCOUNTED else FRESH)
 
     @data.setter
     def data(self, new: "Tensor"):
@@ -307,6 +338,26 @@ class Tensor:
         return copy
 
 
+def follow_base(view: Tensor | None, base: Tensor) -> None:
+    """A view without a history or a flag of its own requires grad when its base does."""
+    if view is None or view._base is not base or not view.is_leaf:
+        return
+    if view._edge is None or view._edge.leaf is not view._meta:
+        view._edge = None if base._edge is None else nowhere_edge(view)
+
+
+class ModifiedView(Tensor):
+    """What becomes of a view that may not be changed in place, when its memory was: any further use is refused."""
+
+    __slots__ = ()
+    requires_grad = True
+
+    @property
+    def _edge(self):
+        maker = maker_of(Tensor._edge.__get__(self))
+        raise view_refusal(self._meta.born, self._meta.output_nr, maker, indirect=True)
+
+
 def is_tensor(value) -> bool:
     """Whether `value` is a Tensor. PyTorch counterpart: ``torch.is_tensor``."""
     return isinstance(value, Tensor)
@@ -314,6 +365,8 @@ def is_tensor(value) -> bool:
 
 def wrap(array: np.ndarray, counter=FRESH) -> Tensor:
     """A tensor without history around an array (not copied)."""
+    if inferring and counter is FRESH and mode.state < 0:
+        counter = UNCOUNTED
     tensor = object.__new__(Tensor)
     tensor._array = array
     tensor._dtype = array.dtype

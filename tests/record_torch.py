@@ -7,6 +7,7 @@ check that the files are still what torch says.
 import json
 from pathlib import Path
 
+import behaviour_cases
 import misuse_cases
 import op_cases
 import print_cases
@@ -19,6 +20,7 @@ def record(torch) -> dict:
     return {
         "torch_ops.json": {n: op_cases.report(torch, e) for n, e in op_cases.CASES.items()},
         "torch_misuse.json": {n: misuse_cases.said(torch, case) for n, case in misuse_cases.CASES.items()},
+        "torch_behaviour.json": {n: behaviour_cases.report(torch, p) for n, p in behaviour_cases.CASES.items()},
         "torch_prints.json": print_cases.printed(torch),
     }
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..dispatch import constant, face_class, record
 from ..messages import refusal
+from ..ops.index import view_of_all
 from ..tensor import Tensor, wrap
 from .grad_mode import mode, no_grad
 from .graph import (
@@ -216,15 +217,19 @@ class Function:
                 results = cls.forward(node, *args)
         outputs = list(results) if isinstance(results, tuple) else [results]
         outputs = [_fresh(o, args) for o in outputs]
+        for output in outputs:
+            if isinstance(output, Tensor) and output._is_view():
+                output._meta.born = "several" if len(outputs) > 1 else "function"
         if tracked:
             _record(node, args, outputs)
         return tuple(outputs) if isinstance(results, tuple) else outputs[0]
 
 
 def _fresh(output, args):
-    """An input that forward returned as it came is given back as a new tensor on the same memory."""
+    """An input that forward returned as it came is given back as a view of itself."""
     if any(output is a for a in args) and isinstance(output, Tensor):
-        return output.detach()
+        with no_grad():
+            return view_of_all(output)
     return output
 
 

@@ -25,6 +25,8 @@ mode = _Mode()
 # The threads in which grad mode is not simply on. While it is empty, which is most of the time, an
 # operation need not look up its thread's state, and that look-up takes as long as three ordinary ones.
 switched_off: set = set()
+# Those of them that are in inference mode: what they make has no version counter.
+inferring: set = set()
 
 
 def set_state(state: int) -> int:
@@ -33,6 +35,7 @@ def set_state(state: int) -> int:
     if state != previous:
         mode.state = state
         (switched_off.discard if state == ON else switched_off.add)(get_ident())
+        (inferring.add if state == INFERENCE else inferring.discard)(get_ident())
     return previous
 
 

@@ -29,6 +29,16 @@ _leaf_order = itertools.count(1)
 FRESH = (0,)
 
 
+class _Uncounted:
+    """In the place of an inference tensor's version counter: there is no version to ask for."""
+
+    def __getitem__(self, index):
+        raise refusal("inference tensor saved")
+
+
+UNCOUNTED = _Uncounted()
+
+
 class Kind:
     """What all nodes of one operation have in common: its derivatives, and how it is shown."""
 
@@ -233,6 +243,8 @@ def pair_of(edge: Record | None) -> tuple:
         return (None, 0)
     if edge.kind is OUTPUT:
         return (face_of(edge.edges[0]), edge.saved)
+    if edge.kind is LEAF and edge.leaf.tensor is None:
+        return (None, 0)  # nowhere_edge
     return (face_of(edge), 0)
 
 
@@ -244,11 +256,22 @@ def track(tensor) -> None:
     """
     meta = tensor.meta()
     meta.tensor, meta.type, meta.array = weakref.ref(tensor), type(tensor), tensor._array
-    record = tensor._edge = Record()
+    tensor._edge = leaf_edge(tensor, meta)
+
+
+def leaf_edge(tensor, meta: "AutogradMeta") -> Record:
+    """An end of the graph that adds what arrives to `meta`'s gradient."""
+    record = Record()
     record.kind, record.edges, record.saved = LEAF, (), ()
     record.pending = record.extra = record.constants = record.face = None
     record.order, record.leaf = next(_leaf_order), meta
     record.shape, record.dtype = tensor._array.shape, tensor._dtype
+    return record
+
+
+def nowhere_edge(tensor) -> Record:
+    """For a view that was made unrecorded: like its base it requires grad, but what arrives there is lost."""
+    return leaf_edge(tensor, AutogradMeta())
 
 
 def revived(record: Record):
@@ -283,16 +306,17 @@ class AutogradMeta:
     intermediate result has None in its place.
     """
 
-    __slots__ = ("array", "base", "grad", "hooks", "output_nr", "post_hooks", "retains_grad", "tensor", "type")
+    __slots__ = ("array", "base", "born", "grad", "hooks", "output_nr", "post_hooks", "retains_grad", "tensor", "type")
 
     def __init__(self):
-        self.grad = self.base = self.hooks = self.post_hooks = None
+        self.grad = self.base = self.hooks = self.post_hooks = self.tensor = None
+        self.born = ""  # of a view that cannot be changed in place: how it came about
         self.retains_grad = False
         self.output_nr = 0
 
 
 def own_counter(tensor) -> list:
-    """The tensor's version counter, made its own: a list that aliases can share and in-place ops can raise."""
+    """The tensor's version counter, made its own: a list that aliases can share and in-place operations raise."""
     if tensor._counter is FRESH:
         tensor._counter = [0]
     return tensor._counter
@@ -310,12 +334,17 @@ def stale_error(record: Record, name: str, current: int, expected: int) -> Excep
     kind = {"float32": "Float", "float64": "Double", "int64": "Long", "bool": "Bool"}.get(
         array.dtype.name, array.dtype.name.capitalize()
     )
-    maker = value.grad_fn
-    origin = ""
-    if maker is not None:
-        index = value._meta.output_nr if value._meta is not None else 0
-        origin = f", which is output {index} of {type(maker).__name__.removesuffix('0').removesuffix('Backward')},"
+    maker = maker_of(value._edge)
+    origin = f", which is output {value.output_nr} of {maker}," if maker else ""
     return refusal("modified", kind + "Tensor", list(array.shape), origin, current, expected)
+
+
+def maker_of(edge: Record | None) -> str | None:
+    """What PyTorch's sentences call the operation that an edge leads to; None for a leaf."""
+    if edge is None or edge.kind is LEAF:
+        return None
+    record = edge.edges[0] if edge.kind is OUTPUT else edge
+    return record.kind.face.__name__.rstrip("0123456789").removesuffix("Backward")
 
 
 class RemovableHandle:

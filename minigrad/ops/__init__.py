@@ -249,5 +249,5 @@ Tensor.sin_ = in_place(sin)
 Tensor.sigmoid_ = in_place(sigmoid)
 Tensor.relu_ = in_place(relu)
 Tensor.zero_ = in_place(inplace.zero)
-Tensor.fill_ = in_place(inplace.fill)
-Tensor.copy_ = in_place(inplace.copy)
+Tensor.fill_ = inplace.fill_
+Tensor.copy_ = inplace.copy_

@@ -1,5 +1,8 @@
 """Reading parts of a tensor. PyTorch counterparts: ``Tensor.__getitem__``, ``select``, ``narrow``."""
 
+import functools
+import operator
+
 import numpy as np
 
 from ..dispatch import op
@@ -86,7 +89,7 @@ def _windows_key(dimension, size, step, shape) -> tuple:
 )
 def unfold(self, dimension, size, step):
     """Windows of ``size`` positions along a dimension, one each ``step``; the last dimension is the window's."""
-    windows = np.lib.stride_tricks.sliding_window_view(self, size, dimension)
+    windows = np.lib.stride_tricks.sliding_window_view(self, size, dimension, writeable=self.flags.writeable)
     return windows[(*_all(dimension % self.ndim), slice(None, None, step))]
 
 
@@ -104,26 +107,57 @@ def pick(self, dim, index):
 
 def getitem(self, key):
     """``self[key]``: views for numbers, slices and None, as one operation each; a copy for lists and masks."""
-    keys = key if isinstance(key, tuple) else (key,)
-    if Ellipsis in [k for k in keys if not isinstance(k, (Tensor, np.ndarray))]:
-        at = next(i for i, k in enumerate(keys) if k is Ellipsis)
-        used = sum(1 for k in keys if k is not None) - 1
-        keys = (*keys[:at], *_all(self.ndim - used), *keys[at + 1 :])
-    if not all(k is None or isinstance(k, (int, slice, np.integer)) for k in keys):
-        return index(self, tuple(k._array if isinstance(k, Tensor) else k for k in keys))
-    dim, result = 0, self
-    for k in keys:
-        result, kept = _one_key(result, dim, k)
-        dim += kept
+    result, indices = sliced(self, key)
+    if indices:
+        return index(result, indices)
     return result if result is not self else view_of_all(self)
+
+
+def sliced(tensor, key) -> tuple:
+    """The view that the numbers, slices and Nones of a key pick, and what lists and masks then point at in it."""
+    keys = [_plain(k) for k in (key if isinstance(key, tuple) else (key,))]
+    dims_of = [0 if k is None or k is Ellipsis else k.ndim if _is_mask(k) else 1 for k in keys]
+    if sum(dims_of) > tensor.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {tensor.ndim}")
+    if any(k is Ellipsis for k in keys):
+        at = next(i for i, k in enumerate(keys) if k is Ellipsis)
+        keys[at : at + 1] = _all(tensor.ndim - sum(dims_of))
+    dim, indices, covered = 0, [], 0
+    for k in keys:
+        if _is_mask(k) and not k.ndim:  # True or False: a dimension more, of which all or nothing is taken
+            tensor, k = unsqueeze(tensor, dim), k.reshape(1)
+        if isinstance(k, np.ndarray):
+            indices += [*_all(dim - covered), k]
+            dim = covered = dim + (k.ndim if _is_mask(k) else 1)
+        else:
+            tensor, kept = _one_key(tensor, dim, k)
+            dim += kept
+    return tensor, tuple(indices)
+
+
+def _plain(key):
+    """One entry of a key: an int, a slice, None or an Ellipsis; or an array of positions, or a mask."""
+    if key is None or key is Ellipsis or isinstance(key, slice):
+        return key
+    if isinstance(key, Tensor):
+        key = key._array
+    if isinstance(key, (list, tuple, bool, np.bool_)):
+        key = np.asarray(key)
+    if isinstance(key, np.ndarray) and key.dtype.kind == "f" and key.size == 0:
+        key = key.astype(np.intp)
+    if isinstance(key, np.ndarray) and (key.ndim or key.dtype.kind == "b"):
+        return key
+    return operator.index(key)
+
+
+def _is_mask(key) -> bool:
+    return isinstance(key, np.ndarray) and key.dtype.kind == "b"
 
 
 def _one_key(tensor, dim: int, key) -> tuple:
     """Apply one key; returns the result and how many dimensions it leaves in that place."""
     if key is None:
         return unsqueeze(tensor, dim), 1
-    if dim >= tensor.ndim:
-        raise IndexError(f"too many indices for tensor of dimension {tensor.ndim}")
     length = tensor._array.shape[dim]
     if isinstance(key, slice):
         if key == slice(None):
@@ -140,3 +174,52 @@ def _one_key(tensor, dim: int, key) -> tuple:
 def view_of_all(tensor):
     """What ``x[:]`` and ``x[...]`` give: a view of everything."""
     return view(tensor, tuple(tensor.shape))
+
+
+# -- a view, found again in its base -------------------------------------------------------------
+
+
+def geometry_in(base: Tensor, view: Tensor) -> tuple:
+    """Where a view lies in its base: shape and strides of both, and the view's offset, counted in elements."""
+    whole, part = base._array, view._array
+    size = whole.itemsize
+    offset = part.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    strides = (tuple(step // size for step in array.strides) for array in (whole, part))
+    return whole.shape, next(strides), offset // size, part.shape, next(strides)
+
+
+def positions_of(geometry: tuple) -> np.ndarray:
+    """For each element of the view its position in the base, counted row by row."""
+    shape, strides, offset, part_shape, part_strides = geometry
+    if 0 in part_shape:
+        return np.zeros(part_shape, np.intp)
+    reach = [(length - 1) * step for length, step in zip(shape, strides, strict=True)]
+    start = -sum(r for r in reach if r < 0)
+    memory = np.zeros(start + sum(r for r in reach if r > 0) + 1, np.intp)
+    place = functools.partial(np.ndarray, dtype=np.intp, buffer=memory)
+    whole = place(shape, offset=start * memory.itemsize, strides=[s * memory.itemsize for s in strides])
+    whole[...] = np.arange(whole.size).reshape(shape)
+    part_strides = [s * memory.itemsize for s in part_strides]
+    return place(part_shape, offset=(start + offset) * memory.itemsize, strides=part_strides)
+
+
+def _of_view(entry: int) -> property:
+    """A part of the view's geometry, as its node shows it."""
+    return property(lambda node: node.record.options[0][entry])
+
+
+@op(
+    shown={"storage_offset": _of_view(2), "size": _of_view(3), "stride": _of_view(4)},
+    self=lambda grad, _geometry, self_shape: put_strided(grad, _geometry, self_shape),
+)
+def as_strided(self, _geometry):
+    """The elements of a base that a view of it shows."""
+    return self.reshape(-1)[positions_of(_geometry)]
+
+
+@op(self=lambda grad, _geometry: as_strided(grad, _geometry))
+def put_strided(self, _geometry, shape):
+    """Zeros of ``shape`` with the elements of a view added in where they are in the base."""
+    full = np.zeros(shape, self.dtype)
+    np.add.at(full.reshape(-1), positions_of(_geometry), self)
+    return full

@@ -1,17 +1,33 @@
 """Operations that overwrite: the row's forward, written into the tensor's own memory.
 
 An in-place operation is refused on a leaf that requires grad, raises the version that saved values are
-checked against, and gives the tensor a new grad_fn where it is recorded.
+checked against, and gives the tensor a new grad_fn where it is recorded. Where the tensor is a view, its base
+gets the new grad_fn, and every view of that base is from then on made of what the base is now:
+
+    y = x * 1; v = y[:2]; v.mul_(5)
+
+    before:  y ──► MulBackward0          v ──► SliceBackward0 ──► MulBackward0
+    after:   y ──► CopySlices ──► MulBackward0          v ──► AsStridedBackward0 ──► CopySlices
+
+PyTorch counterparts: ``rebase_history`` in ``torch/csrc/autograd/variable.cpp``, ``CopySlices`` in
+``torch/csrc/autograd/functions/tensor.cpp``.
 """
+
+import functools
+import itertools
+import weakref
 
 import numpy as np
 
 from .. import dtypes
 from ..autograd.grad_mode import mode
-from ..autograd.graph import FRESH, own_counter
-from ..messages import refusal, shapes_refused
-from ..tensor import Tensor, wrap
+from ..autograd.graph import UNCOUNTED, Kind, Record, freed_error, maker_of, own_counter
+from ..dispatch import build, face_class, record
+from ..messages import refusal, shapes_refused, view_refusal
+from ..tensor import ModifiedView, Tensor, wrap
 from . import pointwise
+from .index import as_strided, geometry_in, index, positions_of, put_strided, sliced
+from .shape import expand, view
 
 
 def in_place(operation):
@@ -21,16 +37,20 @@ def in_place(operation):
     def method(self, *args, **options):
         if (self._edge or any(getattr(a, "_edge", None) for a in args)) and mode.state > 0:
             return recorded(self, operation, args, options)
-        if ufunc and len(args) == 1 and args[0].__class__ is Tensor and args[0]._dtype is self._dtype:
-            try:
-                ufunc(self._array, args[0]._array, self._array)  # without a temporary
-            except ValueError as error:
-                raise shapes_refused(operation.row.op_name, error, self._array, args[0]._array) from None
-            if self._counter is FRESH:
-                self._counter = [0]
-            self._counter[0] += 1
+        counter = self._counter
+        if counter.__class__ is tuple:  # FRESH
+            counter = self._counter = [0]
+        simple = ufunc and len(args) == 1 and args[0].__class__ is Tensor and args[0]._dtype is self._dtype
+        if not simple or counter is UNCOUNTED or 0 in self._array.strides:
+            write(self, forward(self._array, *(a._array if isinstance(a, Tensor) else a for a in args), **options))
             return self
-        write(self, forward(self._array, *(a._array if isinstance(a, Tensor) else a for a in args), **options))
+        try:
+            ufunc(self._array, args[0]._array, self._array)  # without a temporary
+        except ValueError as error:
+            raise shapes_refused(operation.row.op_name, error, self._array, args[0]._array) from None
+        counter[0] += 1
+        if len(counter) > 1:
+            renew_views(counter)
         return self
 
     method.__name__ = name
@@ -41,36 +61,43 @@ def in_place(operation):
 def recorded(self: Tensor, operation, args, options) -> Tensor:
     """Record the operation on what the tensor was, then make the tensor its result."""
     check_recordable(self)
-    before = wrap(self._array.copy() if "self" in operation.row.buffers else self._array, self._counter)
+    before = wrap(self._array, self._counter)
+    if "self" in operation.row.buffers:  # saved: it must outlive the change
+        before = wrap(self._array.copy())
     before._edge, before._meta = self._edge, self._meta
     after = operation(before, *args, **options)
-    write(self, after._array)
+    write(self, after._array, renew=False)
     node = after._edge
     if "result" in node.kind.saved_names:
         at, kept = node.kind.saved_names.index("result"), (self._array, self._counter, self._version)
         node.saved = (*node.saved[:at], *kept, *node.saved[at + 3 :])
-    self._edge = node
+    rebase_history(self, node)
     return self
 
 
 def check_recordable(self: Tensor) -> None:
-    """Refuse what would make a leaf's gradient meaningless."""
-    base = self._meta.base if self._meta is not None else None
+    """Refuse what would make a leaf's gradient meaningless, and views whose base cannot take the change."""
+    base = self._base
+    if base is not None:
+        if self._meta.born:
+            raise view_refusal(self._meta.born, self.output_nr, maker_of(self._edge), indirect=False)
+        if self.requires_grad and base.is_leaf:
+            raise refusal("in place", "a view of a leaf Variable")
     if self.requires_grad and self.is_leaf:
-        what = "a leaf Variable"
-    elif base is not None and base.requires_grad and base.is_leaf:
-        what = "a view of a leaf Variable"
-    elif base is not None:
-        raise NotImplementedError(
-            "minigrad: an in-place change of a view is not recorded yet; use no_grad() or clone()."
-        )
-    else:
-        return
-    raise refusal("in place", what)
+        raise refusal("in place", "a leaf Variable")
 
 
-def write(self: Tensor, values) -> None:
-    """Overwrite the memory and raise the version of everything that shares it."""
+def repeats(array: np.ndarray) -> bool:
+    """Whether the array shows the same memory several times, as an expanded one does."""
+    return any(n > 1 and not step for n, step in zip(array.shape, array.strides, strict=True))
+
+
+def write(self: Tensor, values, renew: bool = True) -> None:
+    """Overwrite the memory, raise the version of everything that shares it, renew the history of its views."""
+    if self._counter is UNCOUNTED and mode.state >= 0:
+        raise refusal("in place, inference tensor")
+    if repeats(self._array):
+        raise refusal("in place, overlapping")
     values = np.asarray(values)
     if not np.can_cast(values.dtype, self._dtype, "same_kind"):
         names = [dtypes.from_numpy_dtype(d).tensor_type.removesuffix("Tensor") for d in (values.dtype, self._dtype)]
@@ -79,36 +106,166 @@ def write(self: Tensor, values) -> None:
         shapes = (list(self._array.shape), list(values.shape))
         raise RuntimeError("output with shape {} doesn't match the broadcast shape {}".format(*shapes))
     self._array[...] = values
-    own_counter(self)[0] += 1
+    if self._counter is not UNCOUNTED:
+        counter = own_counter(self)
+        counter[0] += 1
+        if renew and len(counter) > 1:
+            renew_views(counter)
 
 
-@pointwise.op(node="ZeroBackward0", self=lambda grad: grad * 0)
+# -- history after a change ----------------------------------------------------------------------
+
+
+def rebase_history(self: Tensor, node: Record) -> None:
+    """Make `node`, which recorded a change of this tensor's memory, the tensor's history, or its base's."""
+    base = self._base
+    if base is None:
+        move_edge(self, node)
+    else:
+        move_edge(base, copy_slices(self, base, node))
+    if len(self._counter) > 1:
+        renew_views(self._counter)
+
+
+def move_edge(tensor: Tensor, edge: Record) -> None:
+    """Give a tensor another history. Its hooks stay with the old one; retain_grad() comes along."""
+    if tensor.retains_grad:
+        tensor.grad_fn.record.extras().retained.pop(tensor.output_nr)
+        edge.extras().retained[0] = weakref.ref(tensor)
+    if tensor._meta is not None:
+        tensor._meta.output_nr = 0
+    tensor._edge = edge
+
+
+def renew_views(counter: list) -> None:
+    """After a change of the memory, each view of it is made of its base as that is now."""
+    for reference in counter[1:]:
+        part = reference()
+        if part is None or isinstance(part, ModifiedView):
+            continue
+        base = part._base
+        if base._edge is None and part.is_leaf:
+            continue
+        if part._meta.born:
+            part.__class__ = ModifiedView
+            continue
+        if as_strided.row.kind.vjp is None:
+            build(as_strided)
+        renewed = wrap(part._array)
+        record(renewed, as_strided.row.kind, (base._edge,), None, (geometry_in(base, part), base._array.shape))
+        move_edge(part, renewed._edge)
+
+
+def copy_slices(part: Tensor, base: Tensor, node: Record) -> Record:
+    """What a base's history becomes when a view of it is changed by `node`: that part goes through `node`."""
+    changed = wrap(base._array)
+    constants = None if node.constants is None else (None, *node.constants[1:])
+    edges = (base._edge, *node.edges[1:])
+    record(changed, COPY_SLICES, edges, constants, (geometry_in(base, part),))
+    changed._edge.saved = (node,)
+    return changed._edge
+
+
+def _through_part(rules: str, record: Record, grad, edges) -> tuple:
+    """The gradient of the changed part goes through the change; that of the rest to the base as it was."""
+    if record.saved is None:
+        raise freed_error()
+    (node,), (geometry,) = record.saved, record.options
+    grads = getattr(node.kind, rules)(node, as_strided(grad, geometry), edges)
+    if edges[0] is None:
+        return grads
+    changed = np.zeros(record.shape, bool)
+    changed.reshape(-1)[positions_of(geometry)] = True
+    through = 0.0 if grads[0] is None else put_strided(grads[0], geometry, record.shape)
+    return (pointwise.where(changed, through, grad), *grads[1:])
+
+
+COPY_SLICES = Kind("copy_slices", face_class("CopySlices", "copy_slices"), ("",), ("_geometry",))
+COPY_SLICES.vjp = functools.partial(_through_part, "vjp")
+COPY_SLICES.vjp_recorded = functools.partial(_through_part, "vjp_recorded")
+
+
+# -- overwriting with other values ---------------------------------------------------------------
+
+
+def _overwritten(grad):
+    """The gradient of values that are gone: zeros, which have no history."""
+    return wrap(np.zeros_like(grad._array)) if isinstance(grad, Tensor) else np.zeros_like(grad)
+
+
+@pointwise.op(self=lambda grad: _overwritten(grad))
 def zero(self):
     """Zeros."""
     return np.zeros_like(self)
 
 
-@pointwise.op(node="FillBackward0", self=lambda grad: grad * 0)
+@pointwise.op(node="FillBackward2", self=lambda grad: _overwritten(grad))
 def fill(self, value):
     """One value everywhere."""
     return np.full_like(self, value)
 
 
-@pointwise.op(node="CopyBackwards", self=lambda grad: grad * 0, src=lambda grad: grad)
+@pointwise.op(name="fill", node="FillBackward3", self=lambda grad: _overwritten(grad), value=lambda grad: grad.sum())
+def fill_with(self, value):
+    """One value everywhere, which may be a tensor of one."""
+    return np.full_like(self, value)
+
+
+@pointwise.op(node="CopyBackwards", self=lambda grad: _overwritten(grad), src=lambda grad: grad)
 def copy(self, src):
     """The values of another tensor."""
     return np.broadcast_to(src, self.shape).astype(self.dtype)
 
 
+@pointwise.op(
+    shown={"accumulate": False},
+    self=lambda grad, indices: index_put(grad, 0.0, indices),
+    values=lambda grad, indices: index(grad, indices),
+)
+def index_put(self, values, indices):
+    """The tensor with other values where lists or masks point."""
+    changed = self.copy()
+    try:
+        changed[indices] = values
+    except ValueError:
+        shapes = f"value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape"
+        raise RuntimeError(f"shape mismatch: {shapes} {list(self[indices].shape)}") from None
+    return changed
+
+
+fill_with_, copy_, index_put_ = in_place(fill_with), in_place(copy), in_place(index_put)
+
+
+def fill_(self: Tensor, value) -> Tensor:
+    """In place: one value everywhere, a number or a tensor of one."""
+    return (fill_with_ if isinstance(value, Tensor) else _fill_)(self, value)
+
+
+_fill_ = in_place(fill)
+
+
 def setitem(self: Tensor, key, value) -> None:
-    """``self[key] = value``, refused where it would have to be recorded."""
-    values = value._array if isinstance(value, Tensor) else value
-    if mode.state > 0 and (self._edge or getattr(value, "requires_grad", False)):
-        if self.requires_grad and self.is_leaf:
-            check_recordable(self[...])
-        raise NotImplementedError(
-            "minigrad: an in-place change of a view is not recorded yet; use no_grad() or clone()."
-        )
-    keys = key if isinstance(key, tuple) else (key,)
-    self._array[tuple(k._array if isinstance(k, Tensor) else k for k in keys)] = values
-    own_counter(self)[0] += 1
+    """``self[key] = value``: overwrites the view that numbers and slices pick, or what lists and masks point at."""
+    if not isinstance(value, (Tensor, int, float, np.generic)):
+        kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
+        raise TypeError(f"can't assign a {kind} to a torch.{self.dtype.tensor_type}")
+    part, indices = sliced(self, key)
+    if indices:
+        index_put_(part, _stripped(value), indices)
+    elif isinstance(value, Tensor) and value.ndim:
+        copy_(part, _broadcast(value, part.shape))
+    else:
+        fill_with_(part, value)
+
+
+def _stripped(value):
+    """A value without the dimensions of length 1 in front."""
+    lengths = tuple(itertools.dropwhile(lambda length: length == 1, getattr(value, "shape", ())))
+    return view(value, lengths) if len(lengths) < getattr(value, "ndim", 0) else value
+
+
+def _broadcast(value: Tensor, shape: tuple) -> Tensor:
+    """A value to be assigned, in the shape of the place; dimensions of length 1 in front may be too many."""
+    while value.ndim > len(shape) and value.shape[0] == 1:
+        value = view(value, tuple(value.shape[1:]))
+    return value if value.shape == shape else expand(value, tuple(shape))

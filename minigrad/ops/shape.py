@@ -8,7 +8,9 @@ import itertools
 
 import numpy as np
 
+from .. import dtypes
 from ..dispatch import op, op_of_many
+from ..messages import expand_refused
 from ..tensor import Tensor
 from .pointwise import clone
 
@@ -41,7 +43,10 @@ def expand(self, sizes):
         sizes = tuple(self.shape[i - len(sizes)] if n == -1 else n for i, n in enumerate(sizes))
     if self.shape == () and self.flags.c_contiguous:  # what sum's derivative asks; broadcast_to takes 10 times longer
         return np.ndarray(sizes, self.dtype, self, strides=(0,) * len(sizes))
-    return np.broadcast_to(self, sizes)
+    try:
+        return np.broadcast_to(self, sizes)
+    except ValueError:
+        raise expand_refused(self.shape, sizes, dtypes.from_numpy_dtype(self.dtype).tensor_type) from None
 
 
 @op(view=True, self=lambda grad, self_shape: view(grad, self_shape))
@@ -191,7 +196,9 @@ def triu(self, diagonal=0):
 )
 def diagonal(self, offset=0, dim1=0, dim2=1):
     """The diagonal of matrices, ``offset`` above the main one, as the last dimension: a view."""
-    return np.diagonal(self, offset, dim1, dim2)
+    line = np.diagonal(self, offset, dim1, dim2)
+    line.flags.writeable = self.flags.writeable
+    return line
 
 
 @op(

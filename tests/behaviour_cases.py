@@ -1,0 +1,454 @@
+"""Small programs whose tensors and graphs have to come out as PyTorch's do (`m` is either of the two).
+
+A program calls `say` with what is to be compared: tensors are turned into value, flags, version and node names.
+`python tests/record_torch.py` writes down what PyTorch says.
+"""
+
+import warnings
+from contextlib import contextmanager
+
+from misuse_cases import function, leaf
+
+CASES = {}
+
+
+def case(program):
+    CASES[program.__name__.replace("_", " ").strip()] = program
+    return program
+
+
+def name_of(node):
+    return None if node is None else node.name()
+
+
+def rounded(values):
+    """To the digits that both compute alike."""
+    return [rounded(v) for v in values] if isinstance(values, list) else float(f"{values:.5g}")
+
+
+def facts(thing):
+    """A tensor as what can be seen of it; other values as they are."""
+    if isinstance(thing, (list, tuple)):
+        return [facts(t) for t in thing]
+    if not hasattr(thing, "requires_grad"):
+        return rounded(thing) if isinstance(thing, float) else thing
+    node = thing.grad_fn
+    after = [] if node is None else [[name_of(n), index] for n, index in node.next_functions]
+    flags = [word for word in ("requires_grad", "is_leaf", "retains_grad") if getattr(thing, word)]
+    flags += ["view"] if thing._is_view() else []
+    version = None if thing.is_inference() else thing._version
+    return {"value": rounded(thing.tolist()), "flags": flags, "version": version, "node": name_of(node), "next": after}
+
+
+def report(m, program) -> list:
+    """All that a program says, and the sentence it ends with if it is refused."""
+    said = []
+
+    @contextmanager
+    def refused():
+        try:
+            yield
+            said.append("not refused")
+        except Exception as error:
+            said.append([type(error).__name__, str(error)])
+
+    def say(*things):
+        said.extend(facts(thing) for thing in things)
+
+    say.refused = refused
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with refused():
+            program(m, say)
+    return said
+
+
+# -- in place, and views ---------------------------------------------------------------------------
+
+
+@case
+def a_view_is_changed(m, say):
+    x = leaf(m)
+    y = x * 1
+    v = y[:2]
+    v.mul_(2)
+    say(y, v, v.grad_fn is not None and v._base is y)
+    y.sum().backward()
+    say(x.grad)
+
+
+@case
+def a_base_is_changed(m, say):
+    x = leaf(m)
+    y = x * 1
+    v = y[:2]
+    y.mul_(2)
+    say(y, v)
+    v.sum().backward()
+    say(x.grad)
+
+
+@case
+def a_base_is_changed_unrecorded(m, say):
+    y = leaf(m) * 1
+    v = y[:2]
+    with m.no_grad():
+        y.mul_(2)
+    say(y, v)
+    w = leaf(m)
+    v, part = w[:2], w[1:]
+    with m.no_grad():
+        w.mul_(3)
+        part.add_(1)
+    say(w, v, part)
+
+
+@case
+def a_base_is_changed_through_detach(m, say):
+    y = leaf(m) * 1
+    v = y[:2]
+    y.detach().add_(1)
+    say(y, v)
+    y.data.add_(1)
+    say(y, v)
+
+
+@case
+def a_view_of_a_constant_is_changed(m, say):
+    y = m.ones(3)
+    v, w = y[:2], y[1:]
+    z = leaf(m, 2)
+    v.mul_(z)
+    say(y, v, w)
+    w.sum().backward()
+    say(z.grad)
+
+
+@case
+def a_view_of_a_view_and_its_siblings(m, say):
+    x = leaf(m, 2, 3)
+    y = x * 1
+    rows, column, flat = y[0], y.t()[0], y.view(6)
+    column.mul_(5)
+    say(y, rows, column, flat, column[1:], rows._base is y, column._base is y)
+    flat.exp_()
+    say(y, rows)
+    (g,) = m.autograd.grad(rows.sum() + (y * y).sum(), x, create_graph=True)
+    say(g.tolist(), m.autograd.grad(g.sum(), x))
+
+
+@case
+def in_place_twice(m, say):
+    x = leaf(m)
+    y = x * 1
+    y[0].mul_(2)
+    y[1:].add_(y[0])
+    y.mul_(3)
+    y[2] = 7
+    say(y)
+    y.sum().backward()
+    say(x.grad)
+
+
+@case
+def retain_grad_moves_along(m, say):
+    y = leaf(m) * 1
+    y.retain_grad()
+    y.mul_(2)
+    say(y.retains_grad)
+    y.sum().backward()
+    say(y.grad)
+    y = leaf(m) * 1
+    v, w = y[:2], y.view(3)
+    for t in (y, v, w):
+        t.retain_grad()
+    v.mul_(3)
+    (y.sum() + w.sum()).backward()
+    say(y.grad, v.grad, w.grad)
+
+
+@case
+def hooks_stay_with_the_old_version(m, say):
+    seen = []
+    y = leaf(m) * 1
+    v = y[:2]
+    y.register_hook(lambda g: seen.append(["y before", g.tolist()]))
+    v.register_hook(lambda g: seen.append(["v before", g.tolist()]))
+    v.mul_(3)
+    y.register_hook(lambda g: seen.append(["y after", g.tolist()]))
+    v.register_hook(lambda g: seen.append(["v after", g.tolist()]))
+    (y.sum() + v.sum()).backward()
+    say(seen)
+
+
+@case
+def setitem(m, say):
+    for key, value in [
+        (0, 5.0), (0, m.tensor(5.0)), (0, leaf(m, 1)), (slice(1, None), leaf(m, 1)), (slice(None), 2.0), (..., 2.0),
+        (slice(None), leaf(m, 1, 3)), ([0, 1], leaf(m, 1)), ([0, 2], 4.0), (m.tensor(0), 2.0),
+        (m.tensor([True, False, True]), 1.0), (-1, 3), (True, 2.0),
+    ]:  # fmt: skip
+        x = leaf(m)
+        y = x * 1
+        y[key] = value
+        say(y)
+        y.sum().backward()
+        given = isinstance(value, m.Tensor) and value.requires_grad
+        say(x.grad, value.grad.tolist() if given else None)
+
+
+@case
+def setitem_in_two_dimensions(m, say):
+    for key in [(0, 1), (0, [0, 2]), (slice(None), 1), (slice(None), [0, 2]), (None, 0), (..., 1), ([1, 0], [0, 2])]:
+        x = leaf(m, 2, 3)
+        y = x * 1
+        y[key] = 3.0
+        say(y)
+        y.sum().backward()
+        say(x.grad)
+
+
+@case
+def setitem_of_constants(m, say):
+    y = m.zeros(3, dtype=m.int64)
+    y[0] = 2.7
+    y[1:] = m.tensor([1.5])
+    say(y)
+    y = m.zeros(3)
+    y[0] = leaf(m, 1)
+    say(y)
+    y = m.zeros(3)
+    y[:2] = leaf(m, 1, 2)
+    say(y)
+
+
+@case
+def setitem_refused(m, say):
+    y = leaf(m) * 1
+    wrong = [
+        (5, 1.0), (0, m.ones(2)), (slice(None), m.ones(2)), ([0, 1], m.ones(3)), (0, "a"), ([0, 1], [4.0, 5.0]),
+        ((0, 0), 1.0),
+    ]  # fmt: skip
+    for key, value in wrong:
+        with say.refused():
+            y[key] = value
+    x = leaf(m)
+    for key in (0, slice(None), [0, 1]):
+        with say.refused():
+            x[key] = 1.0
+    say(x, y)
+
+
+@case
+def in_place_refused(m, say):
+    x, y = leaf(m), leaf(m) * 1
+    with say.refused():
+        x.view(3).mul_(2)
+    with say.refused():
+        y.expand(2, 3).add_(1)
+    with say.refused():
+        y.unbind()[1].mul_(2)
+    with say.refused():
+        m.ones(3).unbind()[1].mul_(leaf(m)[0])
+    with say.refused():
+        y.split(2)[0].mul_(2)
+    with say.refused():
+        y[:2].detach_()
+    with say.refused():
+        m.ones(3)[:2].detach_()
+    with m.no_grad():
+        v = y[:2]
+    with say.refused():
+        v.add_(1)
+    with m.inference_mode():
+        v = y[:2]
+    with say.refused():
+        v.add_(1)
+    w = m.ones(3)[:2]
+    w.requires_grad_()
+    with say.refused():
+        w.mul_(2)
+    say(x, y)
+
+
+@case
+def views_that_cannot_follow_their_base(m, say):
+    y = leaf(m) * 1
+    u = y.unbind()[0]
+    say(u)
+    y.mul_(2)
+    say(repr(u))
+    for use in (lambda: u * 2, lambda: u.grad_fn, lambda: u.is_leaf, lambda: u[None]):
+        with say.refused():
+            use()
+    with m.no_grad():
+        v = y[:2]
+    say(v, v.requires_grad)
+    y.mul_(2)
+    with say.refused():
+        v * 2
+    u = y.split(2)[0]
+    with m.no_grad():
+        u.add_(1)
+    with say.refused():
+        u * 2
+
+
+@case
+def views_made_unrecorded(m, say):
+    w = leaf(m)
+    with m.no_grad():
+        v = w[:2]
+        part = v[:1]
+    say(v, part, v[:1])
+    y = v * 2
+    say(y)
+    y.sum().backward()
+    say(w.grad, v.grad)
+    base = m.ones(3)
+    v = base[:2]
+    base.requires_grad_()
+    say(v, v * 2)
+    base.requires_grad_(False)
+    say(v)
+
+
+@case
+def views_out_of_a_function(m, say):
+    y = leaf(m) * 1
+    same = function(m, lambda ctx, x: x, lambda ctx, g: g).apply(y)
+    part = function(m, lambda ctx, x: x[:2], lambda ctx, g: m.cat([g, m.zeros(1)])).apply(y)
+    two = function(m, lambda ctx, x: (x[:2], x[2:]), lambda ctx, *g: m.cat(g)).apply(y)
+    free = function(m, lambda ctx, x: x[:2], lambda ctx, g: None).apply(m.ones(3))
+    for v in (same, part, two[0], free):
+        say(v._is_view(), v)
+    for v in (same, part, two[0]):
+        with say.refused():
+            v.add_(1)
+    free.add_(1)
+    with say.refused():
+        free.add_(leaf(m, 2))
+    y.mul_(2)
+    with say.refused():
+        part * 2
+
+
+@case
+def saved_and_then_changed(m, say):
+    for change in (lambda y: y[2].zero_(), lambda y: y.mul_(2), lambda y: y[:1].fill_(0), lambda y: y.detach().zero_()):
+        x = leaf(m)
+        y = x * 1
+        v = y[:2]
+        z = v * v
+        change(y)
+        with say.refused():
+            z.sum().backward()
+    y = leaf(m).exp()
+    y[0] = 1.0
+    with say.refused():
+        y.sum().backward()
+    x = leaf(m)
+    y = x * 1
+    y.add_(1).mul_(leaf(m))
+    y.sum().backward()
+    say(x.grad)
+    y.mul_(y)
+    with say.refused():
+        y.sum().backward()
+
+
+@case
+def a_changed_view_backward_twice(m, say):
+    y = leaf(m, 2, 2) * 1
+    y[0] = 7
+    y.sum().backward()
+    with say.refused():
+        y.sum().backward()
+
+
+@case
+def detach_in_place(m, say):
+    y = leaf(m) * 1
+    v = y[:1]
+    y.retain_grad()
+    y.detach_()
+    say(y, v)
+    x = leaf(m)
+    x.detach_()
+    say(x)
+
+
+@case
+def what_is_a_view(m, say):
+    x = leaf(m, 2, 2)
+    y = x * 1
+    for t in (
+        x.detach(),
+        x.data,
+        y.t(),
+        y.view(4),
+        y.reshape(4),
+        y.t().reshape(4),
+        y[0],
+        y[[0]],
+        y.clone(),
+        y.expand(3, 2, 2),
+    ):
+        say(t._is_view(), t._base is None)
+
+
+@case
+def double_backward_through_changes(m, say):
+    x = leaf(m)
+    y = x * 2
+    y[0] = 1.0
+    (g,) = m.autograd.grad((y * y).sum(), x, create_graph=True)
+    say(g.tolist(), m.autograd.grad(g.sum(), x))
+    y = x * 2
+    y[:2].exp_()
+    (g,) = m.autograd.grad(y.sum(), x, create_graph=True)
+    say(g.tolist(), m.autograd.grad(g.sum(), x))
+
+
+# -- inference mode ----------------------------------------------------------------------------------
+
+
+@case
+def inference_tensors(m, say):
+    with m.inference_mode():
+        c = m.ones(3)
+        d = m.ones(3)  # PyTorch changes its values before it refuses
+        say(m.is_inference_mode_enabled(), m.is_grad_enabled(), (c * 2).is_inference(), c[:1].is_inference())
+        c.add_(1)
+        with say.refused():
+            say(c._version)
+    say(m.is_inference_mode_enabled(), m.is_grad_enabled(), c, (c * 2).is_inference(), c.clone().is_inference())
+    say(c[:1].is_inference(), c.detach().is_inference(), c.data.is_inference(), c._is_view(), c[:1]._is_view())
+    for use in (
+        lambda: c._version, lambda: d.add_(1), lambda: c.requires_grad_(), lambda: setattr(c, "requires_grad", True),
+        lambda: d.__setitem__(0, 1.0), lambda: c * leaf(m), lambda: leaf(m) * c, lambda: leaf(m) / c,
+        lambda: (leaf(m) * 1).mul_(c),
+    ):  # fmt: skip
+        with say.refused():
+            use()
+    y = leaf(m) * 1
+    say(c + leaf(m), c.view(3) + leaf(m), m.cat([c, leaf(m)]), y.add_(c), y.copy_(c), c.clone() * leaf(m))
+
+
+@case
+def ordinary_tensors_in_inference_mode(m, say):
+    x = leaf(m)
+    y = x * 1
+    with m.inference_mode():
+        say((x * 2).is_inference(), (x * 2).requires_grad, x[:2].is_inference(), x[:2]._is_view())
+        y.add_(1)
+        x.add_(1)
+        t = m.ones(2, requires_grad=True)
+        say(t.is_inference(), t.requires_grad, (t * 2).requires_grad)
+        with m.no_grad():
+            say(m.ones(1).is_inference(), m.is_grad_enabled())
+        with m.inference_mode(False):
+            say(m.ones(1).is_inference(), m.is_grad_enabled())
+    say(x, y, t, t + 2, t * 2)
+    y.sum().backward()
+    say(x.grad)
