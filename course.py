@@ -4,6 +4,7 @@
     python3 course.py test          run every test
     python3 course.py exercises     make the exercise notebooks again from the solutions
     python3 course.py outputs       run chapters and solutions and store what they show
+    python3 course.py transcripts   record what PyTorch says to their %%versus cells (needs PyTorch)
 
 On Windows type `py course.py`. What follows is passed on: `course.py --no-browser --port 9999`
 to JupyterLab, `course.py test -k leaf` to pytest. The environment is the folder .venv, or the
@@ -191,6 +192,8 @@ def command_line(words):
         return [str(existing(Path("exercises", "generate.py"))), *words[1:]]
     if words[0] == "outputs":
         return [str(existing(Path("tests", "refresh_outputs.py"))), *words[1:]]
+    if words[0] == "transcripts":
+        return [str(existing(Path("tests", "record_transcripts.py"))), *words[1:]]
     raise Problem(
         "There is no command {!r}: type `course.py`, `course.py test` or `course.py exercises`; "
         "`course.py --help` says more.".format(words[0])

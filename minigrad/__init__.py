@@ -194,7 +194,8 @@ def __getattr__(name: str):
     return viz if name == "viz" else getattr(viz, name)
 
 
-if "IPython" in sys.modules:  # in a notebook: the %%expect magic
-    from . import notebook
+if "IPython" in sys.modules:  # in a notebook: the magics %%expect and %%versus
+    from . import notebook, versus
 
     notebook.register()
+    versus.register()

@@ -21,12 +21,12 @@ ECHO = "import sys; print(sys.prefix, sys.argv[1:]); sys.exit(7 if 'fail' in sys
 
 def make_scratch(folder):
     """The least that course.py needs: its files, nothing to install, and echoes to launch."""
-    for name in ("notebooks", "exercises"):
+    for name in ("notebooks", "exercises", "tests"):
         (folder / name).mkdir(parents=True)
     shutil.copy(ROOT / "course.py", folder)
     for name in ("requirements.txt", "pyproject.toml", "notebooks/00_start_here.ipynb"):
         (folder / name).write_text("", encoding="utf-8")
-    for name in ("jupyterlab.py", "pytest.py", "exercises/generate.py"):
+    for name in ("jupyterlab.py", "pytest.py", "exercises/generate.py", "tests/record_transcripts.py"):
         (folder / name).write_text(ECHO, encoding="utf-8")
     return folder
 
@@ -133,6 +133,10 @@ def test_no_command_opens_the_first_notebook(ready):
 def test_exercises_are_generated_in_the_environment(ready):
     printed = run(ready, "exercises", "--check").stdout
     assert str(ready / ".venv") in printed and "['--check']" in printed
+
+
+def test_transcripts_are_recorded_in_the_environment(ready):
+    assert str(ready / ".venv") in run(ready, "transcripts").stdout
 
 
 def test_an_unknown_command_names_those_there_are(ready):

@@ -46,6 +46,7 @@ ORDER = """
     viz.torchviz
     viz
     notebook
+    versus
     compat
 """.split()
 ORDER = [f"minigrad.{name}" for name in ORDER] + ["minigrad"]

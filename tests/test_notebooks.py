@@ -9,6 +9,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from record_transcripts import in_the_course, versus_cells
+
+from minigrad import versus
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -239,6 +242,26 @@ def test_every_picture_has_its_three_forms_and_alt_text(path):
     for name, output in graph_pictures(path):
         assert {"text/html", "text/plain"} <= set(output.data), name
         assert not output.data["text/plain"].startswith("<"), f"{name}: no listing"
+
+
+@stored
+def test_pytorch_was_recorded_for_each_versus_cell(path):
+    recorded = versus.stored()["cells"]
+    unheard = [cell for cell in versus_cells(path) if versus.Cell.of(cell).source not in recorded]
+    assert not unheard, "`python3 course.py transcripts`, where PyTorch is installed, records it"
+
+
+def test_no_recording_outlives_its_cell():
+    cells = {versus.Cell.of(cell).source for cell in in_the_course()}
+    assert set(versus.stored()["cells"]) == cells != set()
+
+
+@stored
+def test_what_is_stored_of_versus_needs_no_pytorch(path):
+    """Else the page would say that PyTorch ran, on the machine of somebody who has none."""
+    said = [output.data["text/html"] for name, output in outputs(path) if "<caption" in str(output.get("data"))]
+    assert len(said) == len(versus_cells(path))
+    assert all(f"recorded from PyTorch {versus.stored()['pytorch']}" in html for html in said)
 
 
 # ---------------------------------------------------------------------- exercises and solutions

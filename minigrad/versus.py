@@ -1,0 +1,384 @@
+"""`%%versus`: the cell under minigrad and under PyTorch, side by side.
+
+    %%versus half
+    w = mg.tensor(3.0, requires_grad=True)
+    half = w / 2
+    half.grad
+
+shows a row for each line that says something: what it prints, its warnings, its value, or the type and the
+first line of its error. The names after `%%versus` are described at the end: value, flags, graph, `.grad`.
+
+The cell stands alone. In it `mg` is minigrad on one side and PyTorch on the other; names of other cells are
+refused, and names that it makes are gone afterwards. So what PyTorch says depends on nothing but the cell's
+text, and where PyTorch is not installed a recording of it is shown: `transcripts.json`, one entry a cell.
+A cell that was changed has no recording, and says so. With the variable MINIGRAD_VERSUS=recorded the recording
+is shown in any case: what is stored in a notebook must not depend on who ran it.
+"""
+
+import ast
+import builtins
+import io
+import json
+import os
+import re
+import symtable
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from .notebook import message
+
+TRANSCRIPTS = Path(__file__).with_name("transcripts.json")
+HEAD = "%%versus"
+
+# What a row holds: the text of a line, "" when it said nothing, None when it was not reached.
+Rows = list[str | None]
+
+
+class CannotCompare(Exception):
+    """The cell cannot run on both sides. Jupyter shows the sentence alone."""
+
+    def _render_traceback_(self):
+        return [f"{HEAD}: {self}"]
+
+
+def register() -> None:
+    """Make %%versus known to the IPython that runs, if one does."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is not None:
+        shell.register_magic_function(lambda line, cell: versus(shell, line, cell), "cell", "versus")
+
+
+def versus(shell, line: str, cell: str) -> "Comparison":
+    """Run the cell on both sides and compare what they say.
+
+    Raises CannotCompare if it uses a name that another cell of the notebook made.
+    """
+    asked = Cell.of(f"{HEAD} {line}\n{cell}")
+    foreign = sorted(asked.needs & set(shell.user_ns) - set(vars(builtins)) - {"mg"})
+    if foreign:
+        names = ", ".join(f"`{name}`" for name in foreign)
+        raise CannotCompare(f"this cell uses {names} of another cell; it has to stand alone, so make that here, too.")
+    return compare(asked)
+
+
+# ---------------------------------------------------------------------- the cell
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A %%versus cell: the statements to run, the names to describe, the names it needs from elsewhere."""
+
+    source: str
+    statements: tuple[ast.stmt, ...]
+    names: tuple[str, ...]
+    needs: frozenset[str]
+
+    @classmethod
+    def of(cls, source: str) -> "Cell":
+        """The cell with this text, its %%versus line included.
+
+        >>> Cell.of("%%versus y\\ny = mg.sin(x)  ").needs == {"mg", "x"}
+        True
+        """
+        lines = [line.rstrip() for line in source.strip().splitlines()]
+        names = tuple(lines[0].removeprefix(HEAD).split())
+        if not all(name.isidentifier() for name in names):
+            raise CannotCompare(f"`{lines[0]}` is not understood; write `{HEAD}`, or `{HEAD} x y` with names.")
+        code = "\n".join(lines[1:])
+        try:
+            tree = ast.parse(code)
+            compile(tree, HEAD, "exec")  # finds what parsing lets pass, as `return` outside a function
+        except SyntaxError as error:
+            raise CannotCompare(f"line {(error.lineno or 0) + 1} is not Python: {error.msg}.") from None
+        _refuse_imports(tree)
+        return cls("\n".join(lines), tuple(tree.body), names, _names_from_elsewhere(code))
+
+    @property
+    def labels(self) -> list[str]:
+        """What each row is about: a statement as it was typed, or a fact about a name."""
+        code = "\n".join(self.source.split("\n")[1:])
+        typed = [ast.get_source_segment(code, statement) for statement in self.statements]
+        return typed + [label.format(name) for name in self.names for label in FACTS]
+
+
+def _refuse_imports(tree: ast.Module) -> None:
+    for node in ast.walk(tree):
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        for module in modules:
+            if module.split(".")[0] in ("torch", "minigrad"):
+                raise CannotCompare(
+                    f"leave out the import of `{module}`; `mg` is there, minigrad on one side and PyTorch on the other."
+                )
+
+
+def _names_from_elsewhere(code: str) -> frozenset[str]:
+    """The global names that the code reads and never makes."""
+    module = symtable.symtable(code, HEAD, "exec")
+    read, made, scopes = set(), set(), [module]
+    for scope in scopes:
+        scopes += scope.get_children()
+        for symbol in scope.get_symbols():
+            if scope is module or symbol.is_global():
+                (made if symbol.is_assigned() or symbol.is_imported() else read).add(symbol.get_name())
+    return frozenset(read - made)
+
+
+# ---------------------------------------------------------------------- one side
+
+
+def run(cell: Cell, library: ModuleType) -> Rows:
+    """What the cell says with `library` as its `mg`: a text for each of its labels."""
+    namespace = {"__name__": "__main__", "mg": library}
+    rows, failed = [], False
+    with _at_its_defaults(library):
+        for statement in cell.statements:
+            said, failed = (None, True) if failed else _said(statement, namespace)
+            rows.append(said)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for name in cell.names:
+                rows += _described(name, namespace)
+    return [text if text is None else _stable(text) for text in rows]
+
+
+@contextmanager
+def _at_its_defaults(library: ModuleType) -> Iterator[None]:
+    """Whatever mode the notebook is in, the cell starts in PyTorch's own, and the notebook's is put back."""
+    dtype = library.get_default_dtype()
+    # PyTorch gives some of its warnings once in a process: then they would depend on the cells before.
+    warned = library.is_warn_always_enabled() if hasattr(library, "set_warn_always") else None
+    with library.enable_grad():
+        try:
+            library.set_default_dtype(library.float32)
+            if warned is not None:
+                library.set_warn_always(True)
+            yield
+        finally:
+            library.set_default_dtype(dtype)
+            if warned is not None:
+                library.set_warn_always(warned)
+
+
+def _said(statement: ast.stmt, namespace: dict) -> tuple[str, bool]:
+    """Run one statement: what it prints, its warnings, its value or its error; whether it failed."""
+    printed, last, failed = io.StringIO(), "", False
+    with redirect_stdout(printed), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")  # as minigrad itself does
+        try:
+            value = _evaluate(statement, namespace)
+            last = "" if value is None else repr(value)
+        except Exception as error:
+            last, failed = _first_line(error), True
+    texts = [printed.getvalue().rstrip("\n"), *(_first_line(warning.message) for warning in warned), last]
+    return "\n".join(text for text in texts if text), failed
+
+
+def _evaluate(statement: ast.stmt, namespace: dict) -> object:
+    if isinstance(statement, ast.Expr):
+        return eval(compile(ast.Expression(statement.value), HEAD, "eval"), namespace)
+    exec(compile(ast.Module([statement], []), HEAD, "exec"), namespace)
+    return None
+
+
+def _first_line(error: BaseException) -> str:
+    """Type and first line, without the place in PyTorch's source that some of its warnings name."""
+    return message(error).split("\n")[0].partition(" (Triggered internally at")[0]
+
+
+def _stable(text: str) -> str:
+    """The text without addresses: PyTorch prints its nodes as `<MulBackward0 object at 0x7f...>`."""
+    return re.sub(r"( object)? at 0x[0-9a-fA-F]+", "", text)
+
+
+# ---------------------------------------------------------------------- facts about a tensor
+
+
+def _graph_nodes(tensor) -> str:
+    """The names of the nodes behind a tensor, depth first, each once."""
+    found, seen, waiting = [], {id(None)}, [tensor.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            found.append(node)  # kept, so that no other gets its id
+            waiting += [following for following, _ in reversed(node.next_functions)]
+    return ", ".join(type(node).__name__ for node in found)
+
+
+def _grad_fn_name(tensor) -> str:
+    return "None" if tensor.grad_fn is None else type(tensor.grad_fn).__name__
+
+
+FACTS = {
+    "{}": repr,
+    "{}.dtype": lambda tensor: str(tensor.dtype),
+    "{}.requires_grad": lambda tensor: str(tensor.requires_grad),
+    "{}.is_leaf": lambda tensor: str(tensor.is_leaf),
+    "{}.grad_fn": _grad_fn_name,
+    "nodes behind {}": _graph_nodes,
+    "{}._version": lambda tensor: str(tensor._version),
+    "{}.grad": lambda tensor: repr(tensor.grad),
+}
+
+
+def _described(name: str, namespace: dict) -> Rows:
+    """Every fact about a tensor; of anything else its value alone."""
+    if name not in namespace:
+        return ["not made", *[""] * (len(FACTS) - 1)]
+    value = namespace[name]
+    if not isinstance(value, namespace["mg"].Tensor):
+        return [repr(value), *[""] * (len(FACTS) - 1)]
+    return [_fact(read, value) for read in FACTS.values()]
+
+
+def _fact(read, tensor) -> str:
+    try:
+        return read(tensor)
+    except Exception as error:
+        return _first_line(error)
+
+
+# ---------------------------------------------------------------------- both sides
+
+
+def compare(cell: Cell) -> "Comparison":
+    """Both sides of the cell: PyTorch itself where it is installed, else what was recorded of it."""
+    ours = run(cell, sys.modules[__package__])
+    torch = None if os.environ.get("MINIGRAD_VERSUS") == "recorded" else installed_pytorch()
+    if torch is not None:
+        return Comparison(cell, ours, run(cell, torch), f"run with PyTorch {version(torch)}")
+    recorded = stored()
+    if cell.source in recorded["cells"]:
+        return Comparison(cell, ours, recorded["cells"][cell.source], f"recorded from PyTorch {recorded['pytorch']}")
+    return Comparison(cell, ours, None, "no recording of this cell; it runs where PyTorch is installed")
+
+
+def installed_pytorch() -> ModuleType | None:
+    """PyTorch, or None where it is not installed or where minigrad stands in its place."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            torch = import_module("torch")
+    except (ImportError, OSError):  # OSError: one of its libraries does not load
+        return None
+    return torch if torch.__name__ == "torch" and hasattr(torch, "Tensor") else None
+
+
+def version(torch: ModuleType) -> str:
+    """`2.13.0`, whatever it was built for."""
+    return torch.__version__.split("+")[0]
+
+
+def stored() -> dict:
+    """The recording: PyTorch's version, and for the text of each cell its rows."""
+    return json.loads(TRANSCRIPTS.read_text(encoding="utf-8"))
+
+
+def record(torch: ModuleType, sources: Iterable[str]) -> dict:
+    """What `stored()` should be for cells with these texts."""
+    cells = [Cell.of(source) for source in sources]
+    return {"pytorch": version(torch), "cells": {cell.source: run(cell, torch) for cell in cells}}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What both sides said. The text is the same whether PyTorch ran or was recorded; the table says which."""
+
+    cell: Cell
+    ours: Rows
+    theirs: Rows | None
+    origin: str
+
+    @property
+    def rows(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        """A label and who said what, for each line of which something was heard.
+
+        Who is `both`, or `minigrad` and `PyTorch`; `minigrad` alone where there is no recording.
+        """
+        if self.theirs is None:
+            pairs = zip(self.cell.labels, self.ours, strict=True)
+            return [(label, [("minigrad", text)]) for label, text in pairs if text]
+        triples = zip(self.cell.labels, self.ours, self.theirs, strict=True)
+        return [(label, _voices(ours, theirs)) for label, ours, theirs in triples if ours or theirs]
+
+    @property
+    def summary(self) -> str:
+        """The outcome in a sentence."""
+        if not self.rows:
+            return f"Nothing was said. End the cell with a value, or name tensors: {HEAD} x y."
+        if self.theirs is None:
+            return "minigrad alone."
+        same = sum(len(voices) == 1 for _, voices in self.rows)
+        if same == len(self.rows):
+            return "minigrad and PyTorch say the same."
+        return f"minigrad and PyTorch say the same in {same} of {len(self.rows)} rows."
+
+    def __repr__(self):
+        lines = [self.summary]
+        if self.theirs is None:
+            lines.append(f"PyTorch: {self.origin}.")
+        for label, voices in self.rows:
+            lines.append(_hanging("  ", label))
+            lines += [_hanging(f"    {who:10}", text) for who, text in voices]
+        return "\n".join(lines)
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"text/plain": repr(self), "text/html": self._html()}
+
+    def _html(self) -> str:
+        heads = ["line", "minigrad", *([] if self.theirs is None else ["PyTorch", "verdict"])]
+        head = "".join(f'<th scope="col" style="{_CELL}">{text}</th>' for text in heads)
+        body = "".join(_html_row(label, voices, self.theirs is not None) for label, voices in self.rows)
+        caption = f"<b>{escape(self.summary)}</b> PyTorch: {escape(self.origin)}."
+        return (
+            f'<table style="{_TABLE}"><caption style="{_CAPTION}">{caption}</caption>'
+            f'<thead><tr style="{_ROW}">{head}</tr></thead><tbody>{body}</tbody></table>'
+        )
+
+
+def _voices(ours: str | None, theirs: str | None) -> list[tuple[str, str]]:
+    if ours == theirs:
+        return [("both", ours)]
+    silent = {"": "(nothing)", None: "(not reached)"}
+    return [("minigrad", silent.get(ours, ours)), ("PyTorch", silent.get(theirs, theirs))]
+
+
+def _hanging(start: str, text: str) -> str:
+    """The text after `start`, its further lines below its first."""
+    return start + text.replace("\n", "\n" + " " * len(start))
+
+
+# The table brings its own colours, so that it reads the same on the light and the dark theme.
+_INK, _PAPER, _LINE, _SAME, _DIFFERS, _MARK = "#23272e", "#f6f4ee", "#dcd8cc", "#4f5863", "#9c2f10", "#fbe3d6"
+_CELL = f"text-align:left;vertical-align:top;padding:4px 10px;border:1px solid {_LINE};color:{_INK}"
+_ROW = f"background-color:{_PAPER}"
+_TABLE = f"border-collapse:collapse;max-width:700px;margin:0;background-color:{_PAPER};color:{_INK}"
+_CAPTION = f"caption-side:top;text-align:left;padding:4px 10px;background-color:{_PAPER};color:{_INK}"
+_CODE = "font-family:monospace;font-size:13px;margin:0;padding:0"
+_CODE += ";white-space:pre-wrap;word-break:normal;overflow-wrap:break-word"  # JupyterLab would break inside words
+
+
+def _html_row(label: str, voices: list[tuple[str, str]], judged: bool) -> str:
+    same = len(voices) == 1
+    row = f"background-color:{_PAPER if same else _MARK}"
+    span = ' colspan="2"' if same and judged else ""
+    texts = "".join(f'<td{span} style="{_CELL}">{_code(text)}</td>' for _, text in voices)
+    word, colour = ("same", _SAME) if same else ("<b>differs</b>", _DIFFERS)
+    verdict = f'<td style="{_CELL};color:{colour}">{word}</td>' if judged else ""
+    head = f'<th scope="row" style="{_CELL};font-weight:normal">{_code(label)}</th>'
+    return f'<tr style="{row}">{head}{texts}{verdict}</tr>'
+
+
+def _code(text: str) -> str:
+    # Its own colour and background: themes have one for code, which would not fit ours.
+    return f'<pre style="{_CODE};color:{_INK};background-color:transparent">{escape(text)}</pre>'
