@@ -16,6 +16,12 @@ from minigrad.versus import CannotCompare, Cell, Comparison, compare
 HALF = "half = mg.tensor(6.0).requires_grad_() / 2"
 
 
+@pytest.fixture(autouse=True)
+def asks_pytorch(monkeypatch):
+    """As in a notebook that is run, not stored."""
+    monkeypatch.delenv("MINIGRAD_VERSUS", raising=False)
+
+
 @pytest.fixture
 def no_pytorch(monkeypatch):
     """As where PyTorch is not installed, whether it is here or not."""
