@@ -8,7 +8,7 @@ import sys
 import warnings
 
 from . import autograd, nn
-from .autograd import engine, function, grad_mode, gradcheck, graph
+from .autograd import engine, function, functional, grad_mode, gradcheck, graph
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,

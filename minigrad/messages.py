@@ -296,6 +296,145 @@ REFUSALS = {
         "{} that requires grad is being used in an in-place operation.",
         "to update a parameter write `with no_grad(): w -= step`; to compute with it use the out-of-place form.",
     ),
+    "no tensor": (
+        TypeError,
+        "The {} given to {} must be either a Tensor or a tuple of Tensors but the given {} has type {}.",
+        "give a Tensor; several go in a tuple, not in a list.",
+    ),
+    "no tensor in a tuple": (
+        TypeError,
+        "The {} given to {} must be either a Tensor or a tuple of Tensors but the value at index {} has type {}.",
+        "give what is no Tensor to the function in another way, for instance with a lambda.",
+    ),
+    "v for several outputs": (
+        RuntimeError,
+        "The vector v can only be None if the user-provided function returns a single Tensor with a single element.",
+        "say which vector to multiply with: v has the outputs' shapes.",
+    ),
+    "v for several inputs": (
+        RuntimeError,
+        "The vector v can only be None if the input to the user-provided function is a single Tensor with a "
+        "single element.",
+        "say which vector to multiply with: v has the inputs' shapes.",
+    ),
+    "v too short or long": (
+        RuntimeError,
+        "v is a tuple of invalid length: should be {} but got {}.",
+        "v has one tensor per input, and in vjp one per output.",
+    ),
+    "v is several": (
+        RuntimeError,
+        "The given v should contain a single Tensor.",
+        "v has one tensor per input, and in vjp one per output.",
+    ),
+    "v of another shape": (
+        RuntimeError,
+        "{}v has invalid size: should be {} but got {}.",
+        "v has the inputs' shapes, and in vjp the outputs'.",
+    ),
+    "second derivative of several tensors": (
+        RuntimeError,
+        "The function given to {} should return a single Tensor",
+        "return one Tensor and no tuple; for several outputs take the jacobian() of a gradient.",
+    ),
+    "second derivative of several numbers": (
+        RuntimeError,
+        "The Tensor returned by the function given to {} should contain a single element",
+        "reduce it to one number, for instance with sum().",
+    ),
+    "strategy of jacobian": (
+        AssertionError,
+        'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
+        'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".',
+        "leave it out: the values are the same.",
+    ),
+    "strategy of hessian": (
+        AssertionError,
+        'Expected strategy to be either "forward-mode" or "reverse-mode".',
+        "leave it out: the values are the same.",
+    ),
+    "forward mode by rows": (
+        NotImplementedError,
+        "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`.",
+        "leave out the strategy: the values are the same.",
+    ),
+    "forward mode and create_graph": (
+        NotImplementedError,
+        'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported '
+        'together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.',
+        "leave out the strategy: the values are the same.",
+    ),
+    "forward mode and strict": (
+        RuntimeError,
+        'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together '
+        '(yet). Please either set `strict=False` or `strategy="reverse-mode"`.',
+        "leave out the strategy: the values are the same.",
+    ),
+    "strict and vectorize": (
+        RuntimeError,
+        "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please "
+        "either set `strict=False` or `vectorize=False`.",
+        "leave out vectorize: the values are the same.",
+    ),
+    "strict: output without graph": (
+        RuntimeError,
+        "Output {} of the user-provided function does not require gradients. The outputs must be computed in a "
+        "differentiable manner from the input when running in strict mode.",
+        "the output is made without the inputs, or the graph was cut on the way (detach, no_grad, item, numpy).",
+    ),
+    "strict: output independent": (
+        RuntimeError,
+        "The output of the user-provided function is independent of input {}. This is not allowed in strict mode.",
+        "use the input in the function, or leave out strict to get zeros for it.",
+    ),
+    "strict: output independent of input": (
+        RuntimeError,
+        "Output {} of the user-provided function is independent of input {}. This is not allowed in strict mode.",
+        "use the input in the function, or leave out strict to get zeros for it.",
+    ),
+    "strict: gradient without graph": (
+        RuntimeError,
+        "The gradient with respect to input {} is independent of the inputs of the user-provided function. This is "
+        "not allowed in strict mode.",
+        "its backward ignores grad_output, or cuts the graph; jvp goes backward through it.",
+    ),
+    "strict: gradient independent": (
+        RuntimeError,
+        "The gradient with respect to the input is independent of entry {} in the grad_outputs when using the double "
+        "backward trick to compute forward mode gradients. This is not allowed in strict mode.",
+        "this output depends on no input; leave out strict to get zeros for it.",
+    ),
+    "strict: jacobian constant": (
+        RuntimeError,
+        "The jacobian of the user-provided function is independent of input {}. This is not allowed in strict mode "
+        "when create_graph=True.",
+        "the function is linear in it, so its second derivative is zero; leave out strict to go on.",
+    ),
+    "strict: jacobian independent": (
+        RuntimeError,
+        "The jacobian of the user-provided function is independent of input {}. This is not allowed in strict mode.",
+        "the function is linear in it, so its second derivative is zero; leave out strict to go on.",
+    ),
+    "strict: jacobian constant in hessian": (
+        RuntimeError,
+        "While computing the hessian, found that the jacobian of the user-provided function with respect to input {} "
+        "is independent of the input. This is not allowed in strict mode. You should ensure that your function is "
+        "twice differentiable and that the jacobian depends on the inputs (this would be violated by a linear "
+        "function for example).",
+        "the function is linear in it, so its second derivative is zero; leave out strict to go on.",
+    ),
+    "strict: hessian constant": (
+        RuntimeError,
+        "The hessian of the user-provided function is independent of input {}. This is not allowed in strict mode "
+        "when create_graph=True.",
+        "the function is quadratic in it, so its third derivative is zero; leave out strict to go on.",
+    ),
+    "strict: hessian independent": (
+        RuntimeError,
+        "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This is not "
+        "allowed in strict mode as it prevents from using the double backward trick to replace forward mode AD.",
+        "the function is linear in this input; leave out strict to get zeros for it.",
+    ),
 }
 
 

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import behaviour_cases
+import functional_cases
 import misuse_cases
 import op_cases
 import print_cases
@@ -21,6 +22,9 @@ def record(torch) -> dict:
         "torch_ops.json": {n: op_cases.report(torch, e) for n, e in op_cases.CASES.items()},
         "torch_misuse.json": {n: misuse_cases.said(torch, case) for n, case in misuse_cases.CASES.items()},
         "torch_behaviour.json": {n: behaviour_cases.report(torch, p) for n, p in behaviour_cases.CASES.items()},
+        "torch_functional.json": {
+            n: functional_cases.answer(torch, case) for n, case in functional_cases.CASES.items()
+        },
         "torch_prints.json": print_cases.printed(torch),
     }
 

@@ -5,6 +5,7 @@
     engine.py      backward: the walk over the graph
     function.py    your own operations
     gradcheck.py   a gradient against finite differences
+    functional.py  products with Jacobians and Hessians, and both whole
 
 The public names (``autograd.grad``, ``autograd.Function`` ...) are put here by ``minigrad/__init__.py``,
 because this package is imported before the Tensor that they need exists.

@@ -1,0 +1,339 @@
+"""Derivatives of functions: products with a Jacobian or a Hessian, and both whole.
+
+Everything here is made of ``grad()``. It goes backward, so a product with the Jacobian from the left (vjp) is
+one walk. From the right (jvp) it is two: the vjp is linear in v, and its derivative by v, multiplied by u, is
+J u. That is the double-backward trick.
+
+PyTorch counterpart: ``torch/autograd/functional.py``.
+"""
+
+from typing import NamedTuple
+
+from ..factories import zeros_like
+from ..messages import refusal
+from ..ops.shape import stack, view
+from ..tensor import Tensor
+from .engine import grad
+from .grad_mode import enable_grad
+
+
+class Group(NamedTuple):
+    """Tensors that came alone or as a tuple, and go back the same way."""
+
+    tensors: tuple
+    is_tuple: bool
+
+    def like(self, results):
+        """`results`, one per tensor, in a tuple if the tensors came in one."""
+        return tuple(results) if self.is_tuple else results[0]
+
+    def is_one_number(self) -> bool:
+        return len(self.tensors) == 1 and self.tensors[0].numel() == 1
+
+
+def vjp(func, inputs, v=None, create_graph: bool = False, strict: bool = False) -> tuple:
+    """The outputs of `func`, and `v` times its Jacobian: one gradient per input.
+
+    `v` has the outputs' shapes; a single number needs none. With `create_graph` both results have a history;
+    with `strict` a result that depends on nothing is a RuntimeError instead of zeros.
+    PyTorch counterpart: ``torch.autograd.functional.vjp``.
+
+    >>> import minigrad as mg
+    >>> vjp(lambda x: x * x, mg.tensor([1.0, 2.0]), mg.tensor([1.0, 10.0]))
+    (tensor([1., 4.]), tensor([ 2., 40.]))
+    """
+    with enable_grad():
+        inputs = start(inputs, "vjp", create_graph)
+        outputs = call(func, inputs, "vjp", strict)
+        v = vector(v, outputs, "vjp", create_graph, "v for several outputs")
+        grads = gradients(outputs.tensors, inputs.tensors, v, create_graph=create_graph)
+        if strict:
+            check_dependent(grads, create_graph, "strict: output independent", "strict: jacobian constant")
+        return results(outputs, outputs.tensors, create_graph), results(inputs, grads, create_graph)
+
+
+def jvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False) -> tuple:
+    """The outputs of `func`, and its Jacobian times `v`: one tangent per output.
+
+    `v` has the inputs' shapes; a single number needs none. Options as for `vjp`.
+    PyTorch counterpart: ``torch.autograd.functional.jvp``.
+
+    >>> import minigrad as mg
+    >>> jvp(lambda x: x.sum(), mg.tensor([1.0, 2.0]), mg.tensor([1.0, 10.0]))
+    (tensor(3.), tensor(11.))
+    """
+    with enable_grad():
+        inputs = start(inputs, "jvp", create_graph)
+        v = vector(v, inputs, "jvp", create_graph, "v for several inputs")
+        outputs = call(func, inputs, "jvp", strict)
+        # Any value serves: the gradients are linear in these, so their derivative does not mention them.
+        seeds = tuple(zeros_like(o, requires_grad=True) for o in outputs.tensors)
+        grads = gradients(outputs.tensors, inputs.tensors, seeds, create_graph=True)
+        if strict:
+            check_tracked(grads, "strict: gradient without graph")
+        tangents = gradients(grads, seeds, v, create_graph=create_graph)
+        if strict:
+            check_dependent(tangents, create_graph, "strict: gradient independent", "strict: jacobian constant")
+        return results(outputs, outputs.tensors, create_graph), results(outputs, tangents, create_graph)
+
+
+def jacobian(
+    func,
+    inputs,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+):
+    """The derivative of every output element by every input element.
+
+    Its shape is the output's followed by the input's; with several outputs or inputs, a tuple of them.
+    `vectorize` changes nothing (PyTorch computes all rows at once). 'forward-mode' gives the same values,
+    in the outputs' dtype, with a history if an input has one.
+    PyTorch counterpart: ``torch.autograd.functional.jacobian``.
+
+    >>> import minigrad as mg
+    >>> jacobian(lambda x: x * x, mg.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+    forward = strategy == "forward-mode"
+    check_strategy(strategy, create_graph, strict)
+    given = group(inputs, "inputs", "jacobian")
+    if forward and not vectorize:
+        raise refusal("forward mode by rows")
+    create_graph = create_graph or (forward and any(x.requires_grad for x in given.tensors))
+    with enable_grad():
+        inputs = start(inputs, "jacobian", create_graph)
+        outputs = call(func, inputs, "jacobian", strict)
+        if vectorize and strict:
+            raise refusal("strict and vectorize")
+        blocks = []
+        for number, output in enumerate(outputs.tensors):
+            found = block(number, output, inputs.tensors, create_graph, strict)
+            found = [b.to(output.dtype) for b in found] if forward else found
+            blocks.append(results(inputs, found, create_graph))
+    return outputs.like(blocks)
+
+
+def hessian(
+    func,
+    inputs,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+):
+    """The second derivatives of a function with one number as its output.
+
+    Its shape is the input's twice; for a tuple of inputs, a tuple of tuples. Options as for `jacobian`.
+    PyTorch counterpart: ``torch.autograd.functional.hessian``.
+
+    >>> import minigrad as mg
+    >>> hessian(lambda x: (x ** 3).sum(), mg.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    given = group(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in STRATEGIES:
+        raise refusal("strategy of hessian")
+
+    def scalar(*arguments):
+        outputs = group(func(*arguments), "outputs of the user-provided function", "hessian")
+        if strict:
+            check_tracked(outputs.tensors, "strict: output without graph")
+        return only_number(outputs, "hessian").squeeze()
+
+    def gradient(*arguments):
+        found = jacobian(scalar, arguments, create_graph=True)
+        if strict:
+            check_tracked(found, "strict: jacobian constant in hessian")
+        return found
+
+    found = jacobian(gradient, given.tensors, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return found if given.is_tuple else found[0][0]
+
+
+def vhp(func, inputs, v=None, create_graph: bool = False, strict: bool = False) -> tuple:
+    """The output of `func`, one number, and `v` times its Hessian: one tensor per input.
+
+    `v` has the inputs' shapes; a single number needs none. Options as for `vjp`.
+    PyTorch counterpart: ``torch.autograd.functional.vhp``.
+
+    >>> import minigrad as mg
+    >>> vhp(lambda x: (x ** 3).sum(), mg.tensor([1.0, 2.0]), mg.tensor([1.0, 10.0]))
+    (tensor(9.), tensor([  6., 120.]))
+    """
+    with enable_grad():
+        inputs, v, outputs, grads = first_derivative(func, inputs, v, create_graph, strict, "vhp")
+        seconds = gradients(grads, inputs.tensors, v, create_graph=create_graph)
+        if strict:
+            check_dependent(seconds, create_graph, "strict: jacobian independent", "strict: hessian constant")
+        return results(outputs, outputs.tensors, create_graph), results(inputs, seconds, create_graph)
+
+
+def hvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False) -> tuple:
+    """The output of `func`, one number, and its Hessian times `v`: one tensor per input.
+
+    The same as `vhp`, which costs less, wherever the second derivatives are continuous.
+    PyTorch counterpart: ``torch.autograd.functional.hvp``.
+
+    >>> import minigrad as mg
+    >>> hvp(lambda x: (x ** 3).sum(), mg.tensor([1.0, 2.0]), mg.tensor([1.0, 10.0]))
+    (tensor(9.), tensor([  6., 120.]))
+    """
+    with enable_grad():
+        inputs, v, outputs, grads = first_derivative(func, inputs, v, create_graph, strict, "hvp")
+        seeds = tuple(zeros_like(x, requires_grad=True) for x in inputs.tensors)
+        seconds = gradients(grads, inputs.tensors, seeds, create_graph=True)
+        found = gradients(seconds, seeds, v, create_graph=create_graph)
+        if strict:
+            check_dependent(found, create_graph, "strict: hessian independent", "strict: hessian constant")
+        return results(outputs, outputs.tensors, create_graph), results(inputs, found, create_graph)
+
+
+# -- the steps they share ------------------------------------------------------------------------
+
+
+def group(value, what: str, name: str) -> Group:
+    """A Tensor or a tuple of Tensors as a Group; anything else is a TypeError that says where it was given."""
+    if not isinstance(value, tuple):
+        if not isinstance(value, Tensor):
+            raise refusal("no tensor", what, name, what, type(value))
+        return Group((value,), False)
+    for index, tensor in enumerate(value):
+        if not isinstance(tensor, Tensor):
+            raise refusal("no tensor in a tuple", what, name, index, type(tensor))
+    return Group(value, True)
+
+
+def start(inputs, name: str, create_graph: bool) -> Group:
+    """New tensors on the inputs' memory to differentiate by, so that what `func` captured itself is left out."""
+    given = group(inputs, "inputs", name)
+    return Group(fresh(given.tensors, create_graph, True), given.is_tuple)
+
+
+def fresh(tensors: tuple, create_graph: bool, requires_grad: bool) -> tuple:
+    """Tensors on the same memory; with the same history where the results are to have one."""
+    return tuple(
+        t.view_as(t) if create_graph and t.requires_grad else t.detach().requires_grad_(requires_grad) for t in tensors
+    )
+
+
+def call(func, inputs: Group, name: str, strict: bool) -> Group:
+    """What `func` gives."""
+    outputs = group(func(*inputs.tensors), "outputs of the user-provided function", name)
+    if strict:
+        check_tracked(outputs.tensors, "strict: output without graph")
+    return outputs
+
+
+def vector(v, like: Group, name: str, create_graph: bool, missing: str) -> tuple | None:
+    """The vector of a product, after the check that it has the shapes of `like`."""
+    if v is None:
+        if not like.is_one_number():
+            raise refusal(missing)
+        return None
+    tensors = fresh(group(v, "v", name).tensors, create_graph, False)
+    if len(tensors) != len(like.tensors):
+        raise (
+            refusal("v too short or long", len(like.tensors), len(tensors))
+            if like.is_tuple
+            else refusal("v is several")
+        )
+    for index, (tensor, other) in enumerate(zip(tensors, like.tensors, strict=True)):
+        if tensor.shape != other.shape:
+            entry = f"Entry {index} in " if like.is_tuple else ""
+            raise refusal("v of another shape", entry, other.shape, tensor.shape)
+    return tensors
+
+
+def only_number(outputs: Group, name: str) -> Tensor:
+    """The output of a function whose second derivatives are asked for."""
+    if outputs.is_tuple:
+        raise refusal("second derivative of several tensors", name)
+    if not outputs.is_one_number():
+        raise refusal("second derivative of several numbers", name)
+    return outputs.tensors[0]
+
+
+def first_derivative(func, inputs, v, create_graph: bool, strict: bool, name: str) -> tuple:
+    """Where vhp and hvp begin: inputs, vector, output, and gradients with a history."""
+    inputs = start(inputs, name, create_graph)
+    v = vector(v, inputs, name, create_graph, "v for several inputs")
+    outputs = call(func, inputs, name, strict)
+    only_number(outputs, name)
+    grads = gradients(outputs.tensors, inputs.tensors, create_graph=True)
+    if strict:
+        check_tracked(grads, "strict: jacobian constant in hessian")
+    return inputs, v, outputs, grads
+
+
+def gradients(outputs: tuple, inputs: tuple, grad_outputs: tuple | None = None, **options) -> tuple:
+    """grad(), where an output may also be None or a constant: it adds nothing. None for an input without gradient."""
+    seeds = grad_outputs or (None,) * len(outputs)
+    pairs = [(o, seed) for o, seed in zip(outputs, seeds, strict=True) if o is not None and o.requires_grad]
+    if not pairs:
+        return (None,) * len(inputs)
+    tracked, seeds = zip(*pairs, strict=True)
+    return grad(tracked, inputs, seeds, allow_unused=True, **options)
+
+
+def block(number: int, output: Tensor, inputs: tuple, create_graph: bool, strict: bool) -> list:
+    """The part of a Jacobian that belongs to one output: one walk for each of its elements."""
+    rows = []
+    for element in output.reshape(-1).unbind(0):
+        grads = gradients((element,), inputs, retain_graph=True, create_graph=create_graph)
+        if strict:
+            check_row(number, grads, create_graph)
+        rows.append([zeros_like(x) if g is None else g for g, x in zip(grads, inputs, strict=True)])
+    columns = zip(*rows, strict=True) if rows else ((),) * len(inputs)
+    return [view(stack(c), output.shape + x.shape) for c, x in zip(columns, inputs, strict=True)]
+
+
+def results(like: Group, found, create_graph: bool):
+    """What is given back: zeros where there is no gradient, and no history unless it was asked for."""
+    filled = [zeros_like(t) if f is None else f for f, t in zip(found, like.tensors, strict=True)]
+    return like.like(filled if create_graph else [f.detach() for f in filled])
+
+
+# -- what is refused -----------------------------------------------------------------------------
+
+STRATEGIES = ("forward-mode", "reverse-mode")
+
+
+def check_strategy(strategy: str, create_graph: bool, strict: bool) -> None:
+    """Refuse what PyTorch cannot combine with forward mode."""
+    if strategy not in STRATEGIES:
+        raise refusal("strategy of jacobian")
+    if strategy == "forward-mode" and create_graph:
+        raise refusal("forward mode and create_graph")
+    if strategy == "forward-mode" and strict:
+        raise refusal("forward mode and strict")
+
+
+def check_tracked(tensors, key: str) -> None:
+    """strict: everything has to depend on the inputs."""
+    for index, tensor in enumerate(tensors):
+        if tensor is None:
+            raise refusal("strict: output independent", index)
+        if not tensor.requires_grad:
+            raise refusal(key, index)
+
+
+def check_dependent(grads, create_graph: bool, missing: str, constant: str) -> None:
+    """strict: there has to be a gradient, and under create_graph it has to have a history."""
+    for index, gradient in enumerate(grads):
+        if gradient is None:
+            raise refusal(missing, index)
+        if create_graph and not gradient.requires_grad:
+            raise refusal(constant, index)
+
+
+def check_row(number: int, grads, create_graph: bool) -> None:
+    """strict, for one row of a Jacobian. (PyTorch names the output in the first sentence where it says input.)"""
+    for index, gradient in enumerate(grads):
+        if gradient is None:
+            raise refusal("strict: output independent of input", number, index)
+        if create_graph and not gradient.requires_grad:
+            raise refusal("strict: jacobian constant", number)
