@@ -57,6 +57,12 @@ C_NAMES = {
     "bool": "bool",
 }
 
+UNDEFINED_WARNING = (
+    "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
+    "break existing callers of this function. If this is true for you, you can call this function with "
+    '"check_undefined_grad=False" to disable the feature'
+)
+
 # Advice, where several sentences share it.
 INTEGERS = "a derivative needs values that can move a little; write 2. instead of 2, or convert with .float()."
 
@@ -295,6 +301,24 @@ REFUSALS = {
         RuntimeError,
         "{} that requires grad is being used in an in-place operation.",
         "to update a parameter write `with no_grad(): w -= step`; to compute with it use the out-of-place form.",
+    ),
+    "gradcheck of no input": (
+        ValueError,
+        "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.",
+        "make an input with dtype=float64 and requires_grad=True.",
+    ),
+    "gradcheck of an expanded input": (
+        RuntimeError,
+        "The {}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be "
+        "able to compute the numerical gradients correctly. You should call .contiguous on the input before passing "
+        "it to gradcheck.",
+        "an expanded tensor keeps one number for many elements; clone() gives each its own.",
+    ),
+    "output changes under gradcheck": (
+        AssertionError,
+        "Expected `func` to return outputs with the same {} when inputs are perturbed on index {} by {}, but got: "
+        "{}s {} and {}.",
+        "there the output changes its kind with the values of the input; check at another point.",
     ),
     "no tensor": (
         TypeError,

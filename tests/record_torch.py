@@ -9,6 +9,7 @@ from pathlib import Path
 
 import behaviour_cases
 import functional_cases
+import gradcheck_cases
 import misuse_cases
 import op_cases
 import print_cases
@@ -25,6 +26,7 @@ def record(torch) -> dict:
         "torch_functional.json": {
             n: functional_cases.answer(torch, case) for n, case in functional_cases.CASES.items()
         },
+        "torch_gradcheck.json": {n: gradcheck_cases.answer(torch, case) for n, case in gradcheck_cases.CASES.items()},
         "torch_prints.json": print_cases.printed(torch),
     }
 

@@ -1,4 +1,4 @@
-"""Functions of one's own, gradcheck, and the small print of making tensors."""
+"""Functions of one's own, and the small print of making tensors."""
 
 import numpy as np
 import pytest
@@ -210,23 +210,6 @@ def test_an_input_given_back_unchanged_is_a_new_tensor_with_a_node():
     assert y is not x and y.grad_fn.name() == "IdentityBackward"
     y.backward()
     assert x.grad.tolist() == [10.0]
-
-
-def test_gradcheck_says_which_entry_differs():
-    class Wrong(Square):
-        @staticmethod
-        def backward(ctx, g):
-            return 3 * ctx.saved_tensors[0] * g
-
-    with pytest.raises(mg.autograd.GradcheckError) as caught:
-        gradcheck(Wrong.apply, (leaf(1.0, 2.0),))
-    assert caught.value.__notes__ == ["minigrad: entry (1, 1) differs most: 4 by finite differences, 6 by backward."]
-    assert gradcheck(Wrong.apply, (leaf(1.0, 2.0),), raise_exception=False) is False
-
-
-def test_gradcheck_warns_of_single_precision():
-    with pytest.warns(UserWarning, match="not a double precision"):
-        gradcheck(lambda x: x * 1, (leaf(1.0, dtype=mg.float32),), eps=1e-2, atol=1e-2)
 
 
 # -- making tensors ------------------------------------------------------------------------------

@@ -1,36 +1,176 @@
-"""Is a gradient right? Compare it with finite differences.
+"""Is a gradient right? Compare it with finite differences, and say what is likely wrong where they differ.
 
-PyTorch counterparts: ``torch.autograd.gradcheck`` and ``gradgradcheck``.
+Both sides are Jacobians with a row per input element and a column per output element. The numerical one is
+made row by row: move one input element up and down, see what the outputs do. The analytical one is made
+column by column: one backward per output element.
+
+PyTorch counterpart: ``torch/autograd/gradcheck.py``, in its slow mode.
 """
 
 import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from ..factories import zeros_like
-from ..messages import refuse
+from ..factories import ones, zeros, zeros_like
+from ..messages import UNDEFINED_WARNING, refusal, refuse
 from ..tensor import Tensor, wrap
-from .engine import as_tuple, grad
-from .grad_mode import enable_grad
+from .engine import grad
+from .function import FunctionNode
+from .grad_mode import enable_grad, is_grad_enabled, no_grad
 
 
 class GradcheckError(RuntimeError):
     """Raised when an analytical gradient differs from the numerical one."""
 
 
-def gradcheck(func, inputs, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0) -> bool:
-    """Compare the gradients that autograd gives for `func` with central differences.
+def gradcheck(
+    func,
+    inputs,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    check_grad_dtypes: bool = False,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
+    """Compare the gradients that autograd gives for `func` with central differences of width 2 `eps`.
 
-    Inputs should be float64: the differences are about 1e-6. Returns True, or raises GradcheckError with
-    both Jacobians (False with ``raise_exception=False``).
+    Inputs should be float64. Returns True, or raises GradcheckError with both Jacobians and a likely cause
+    (False with ``raise_exception=False``). `check_grad_dtypes` and `fast_mode` change nothing: the engine gives
+    every gradient its input's dtype, and the whole check is always made. `masked` allows small gradients for a
+    zero grad_output. PyTorch counterpart: ``torch.autograd.gradcheck``.
 
     >>> import minigrad as mg
     >>> x = mg.tensor([1.0, 2.0], dtype=mg.float64, requires_grad=True)
     >>> gradcheck(mg.sin, (x,))
     True
     """
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    refuse_modes(check_forward_ad or check_batched_forward_grad, check_batched_grad)
+    check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad, bool(masked))
+    return passed(check, raise_exception)
+
+
+def gradgradcheck(
+    func,
+    inputs,
+    grad_outputs=None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
+) -> bool:
+    """The same for second derivatives: checks the gradient of `func` as a function of its own.
+
+    Its inputs are those of `func` and the gradients to start from, random ones if `grad_outputs` has none.
+    Options as for `gradcheck`. PyTorch counterpart: ``torch.autograd.gradgradcheck``.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor([1.0, 2.0], dtype=mg.float64, requires_grad=True)
+    >>> gradgradcheck(mg.sin, (x,))
+    True
+    """
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
+    refuse_modes(check_fwd_over_rev, check_batched_grad)
+    check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad, masked)
+    if grad_outputs is None:
+        grad_outputs = random_like(differentiable(check.outputs()), gen_non_contig_grad_outputs)
+    return passed(check.of_gradients(as_tuple(grad_outputs)), raise_exception)
+
+
+def refuse_modes(forward: bool, batched: bool) -> None:
+    if forward:
+        raise NotImplementedError("minigrad: there is no forward mode; check backward alone.")
+    if batched:
+        raise NotImplementedError("minigrad: there are no batched gradients; check them one at a time.")
+
+
+@dataclass(frozen=True)
+class Check:
+    """What is checked, and how closely."""
+
+    func: Callable
+    inputs: tuple
+    eps: float
+    atol: float
+    rtol: float
+    nondet_tol: float
+    undefined: bool
+    masked: bool
+    first: "Check | None" = None  # of a gradgradcheck: the check whose gradients `func` computes
+
+    @property
+    def checked(self) -> list:
+        """The inputs whose gradients are checked."""
+        return [x for x in self.inputs if isinstance(x, Tensor) and x.requires_grad]
+
+    def outputs(self) -> tuple:
+        return as_tuple(self.func(*self.inputs))
+
+    def agree(self, analytical, numerical) -> bool:
+        return np.allclose(analytical, numerical, self.rtol, self.atol)
+
+    def of_gradients(self, grad_outputs: tuple) -> "Check":
+        """The check of the gradients, as a function of the inputs and of the gradients to start from."""
+        needed = [i for i, x in enumerate(self.inputs) if isinstance(x, Tensor) and x.requires_grad]
+
+        def gradients(*arguments):
+            arguments, seeds = arguments[: len(self.inputs)], arguments[len(self.inputs) :]
+            outputs = differentiable(as_tuple(self.func(*arguments)))
+            if not outputs:  # as gradcheck does: the outputs have to be constant then
+                return self.func(*arguments)
+            found = grad(outputs, [arguments[i] for i in needed], seeds, create_graph=True, allow_unused=True)
+            return tuple(g for g in found if g is not None)
+
+        return replace(self, func=gradients, inputs=(*self.inputs, *grad_outputs), first=self)
+
+
+def as_tuple(tensors) -> tuple:
+    return tuple(tensors) if isinstance(tensors, (tuple, list)) else (tensors,)
+
+
+def differentiable(outputs: tuple) -> tuple:
+    return tuple(o for o in outputs if o.requires_grad)
+
+
+def random_like(outputs: tuple, with_gaps: bool) -> tuple:
+    """Numbers between -1 and 1 in the outputs' shapes; `with_gaps`, memory where they do not lie side by side."""
+    generator = np.random.default_rng(0)
+    arrays = [generator.uniform(-1, 1, (*o.shape, 2)).astype(o._dtype)[..., 0] for o in outputs]
+    return tuple(wrap(a if with_gaps else np.array(a)).requires_grad_() for a in arrays)
+
+
+# -- the check -----------------------------------------------------------------------------------
+
+
+def passed(check: Check, raise_exception: bool) -> bool:
+    check_inputs(check)
     try:
-        _compare(func, as_tuple(inputs), eps, atol, rtol, nondet_tol)
+        compare(check)
     except GradcheckError:
         if raise_exception:
             raise
@@ -38,120 +178,409 @@ def gradcheck(func, inputs, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True
     return True
 
 
-def gradgradcheck(func, inputs, grad_outputs=None, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True) -> bool:
-    """The same for second derivatives: checks the gradient of `func` as a function of its own."""
-    inputs = as_tuple(inputs)
-    if grad_outputs is None:
-        generator = np.random.default_rng(0)
-        outputs = tensors_of(func(*inputs))
-        grad_outputs = [wrap(generator.random(o._array.shape).astype(o._array.dtype)) for o in outputs]
-        for g in grad_outputs:
-            g.requires_grad_()
-    grad_outputs = as_tuple(grad_outputs)
-    count = len(grad_outputs)
-
-    def first_gradients(*arguments):
-        arguments, seeds = arguments[:-count], arguments[-count:]
-        needed = tuple(a for a in arguments if isinstance(a, Tensor) and a.requires_grad)
-        with enable_grad():
-            outputs = [o for o in tensors_of(func(*arguments)) if o.requires_grad]
-            return grad(outputs, needed, seeds[: len(outputs)], create_graph=True, materialize_grads=True)
-
-    return gradcheck(first_gradients, (*inputs, *grad_outputs), eps, atol, rtol, raise_exception)
-
-
-def tensors_of(outputs) -> list:
-    """The floating outputs of a function, as a list."""
-    return [o for o in as_tuple(outputs) if isinstance(o, Tensor) and o._array.dtype.kind == "f"]
-
-
-def _compare(func, inputs, eps, atol, rtol, nondet_tol) -> None:
-    checked = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
-    if not checked:
-        raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
-        )
-    for i in checked:
-        if inputs[i]._array.dtype != np.float64:
+def check_inputs(check: Check) -> None:
+    """At least one to check, in double precision, and each element in a place of its own."""
+    for index, x in enumerate(check.inputs):
+        if not (isinstance(x, Tensor) and x.requires_grad):
+            continue
+        if x._array.dtype != np.float64:
             warnings.warn(
-                f"Input #{i} requires gradient and is not a double precision floating point or complex. This "
+                f"Input #{index} requires gradient and is not a double precision floating point or complex. This "
                 "check will likely fail if all the inputs are not of double precision floating point or complex. ",
                 UserWarning,
                 stacklevel=4,
             )
-    outputs = tensors_of(func(*inputs))
-    for position, index in enumerate(checked):
-        numerical = _numerical(func, inputs, index, eps)
-        for number, output in enumerate(outputs):
-            if not output.requires_grad:
-                if not np.allclose(numerical[number], 0, atol=atol):
-                    raise GradcheckError("Numerical gradient for function expected to be zero")
-                continue
-            analytical = _analytical(output, inputs[index])
-            again = _analytical(output, inputs[index])
-            if not np.allclose(analytical, numerical[number], rtol, atol):
-                raise _mismatch(number, position, numerical[number], analytical, inputs[index])
-            if np.abs(analytical - again).max(initial=0) > nondet_tol:
-                raise GradcheckError(NOT_REENTRANT % nondet_tol)
-    _check_multiplied(outputs, [inputs[i] for i in checked])
+        if any(stride == 0 and length > 1 for stride, length in zip(x._array.strides, x.shape, strict=True)):
+            raise refusal("gradcheck of an expanded input", index)
+    if not check.checked:
+        raise refusal("gradcheck of no input")
 
 
-NOT_REENTRANT = (
-    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
-    "different values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism "
-    "was %s."
-)
-
-
-def _numerical(func, inputs, index, eps) -> list:
-    """Jacobians (input element × output element) by central differences, one per output."""
-    array = inputs[index]._array
-    columns = []
-    for position in np.ndindex(array.shape):
-        ends = []
-        for step in (eps, -eps):
-            moved = array.copy()
-            moved[position] += step
-            stand_in = wrap(moved)
-            stand_in.requires_grad_()
-            arguments = [stand_in if i == index else x for i, x in enumerate(inputs)]
-            with enable_grad():
-                ends.append([o._array.copy() for o in tensors_of(func(*arguments))])
-        columns.append([(high - low).ravel() / (2 * eps) for high, low in zip(*ends, strict=True)])
-    count = len(columns[0]) if columns else 0
-    return [np.stack([column[n] for column in columns]) for n in range(count)]
-
-
-def _analytical(output, input) -> np.ndarray:
-    """The Jacobian by one backward per output element."""
-    columns = []
-    for position in np.ndindex(output._array.shape):
-        seed = zeros_like(output)
-        seed._array[position] = 1
-        (gradient,) = grad(output, input, seed, retain_graph=True, allow_unused=True)
-        columns.append(np.zeros(input._array.size) if gradient is None else gradient._array.ravel())
-    return np.stack(columns, axis=1) if columns else np.zeros((input._array.size, 0))
-
-
-def _check_multiplied(outputs, inputs) -> None:
-    """A gradient is linear in grad_output, so a zero grad_output must give zero."""
-    outputs = [o for o in outputs if o.requires_grad]
-    if not outputs:
+def compare(check: Check) -> None:
+    """Both Jacobians of every output by every input, then what has to hold besides."""
+    outputs = check.outputs()
+    tracked = [number for number, output in enumerate(outputs) if output.requires_grad]
+    numerical = [differences(check, x, outputs) for x in check.checked]
+    if not tracked:
+        check_constant(numerical)
         return
-    seeds = [zeros_like(o) for o in outputs]
-    for gradient in grad(outputs, inputs, seeds, retain_graph=True, allow_unused=True):
-        if gradient is not None and gradient._array.any():
-            raise GradcheckError("backward not multiplied by grad_output")
+    for number, column in enumerate(tracked):
+        analytical = backward_twice(check, outputs[column])
+        for position, (by_backward, reached) in enumerate(analytical):
+            found = Finding(check, number, column, position, numerical[position][column], by_backward, reached)
+            if not found.agrees():
+                raise mismatch(found)
+    check_multiplied(check, outputs)
+    if check.undefined:
+        check_undefined(check)
 
 
-def _mismatch(output: int, input: int, numerical, analytical, tensor) -> Exception:
-    worst = np.unravel_index(np.abs(numerical - analytical).argmax(), numerical.shape)
-    single = tensor._array.dtype != np.float64
-    return refuse(
+def differences(check: Check, x: Tensor, outputs: tuple) -> list:
+    """The numerical Jacobian of each output by `x`; None for an output of integers."""
+    jacobians = [np.zeros((x.numel(), o.numel()), o._dtype) if o.is_floating_point() else None for o in outputs]
+    for row, index in enumerate(np.ndindex(x._array.shape)):
+        low, high = values_at(check, x, index, -check.eps), values_at(check, x, index, check.eps)
+        for jacobian, a, b in zip(jacobians, low, high, strict=True):
+            for what in ("shape", "dtype"):
+                if getattr(a, what) != getattr(b, what):
+                    kinds = getattr(a, what), getattr(b, what)
+                    raise refusal("output changes under gradcheck", what, index, check.eps, what, *kinds)
+            if jacobian is not None:
+                with np.errstate(all="ignore"):
+                    jacobian[row] = ((b._array - a._array) / (2 * check.eps)).ravel()
+    return jacobians
+
+
+def values_at(check: Check, x: Tensor, index: tuple, step: float) -> list:
+    """What the function gives with one element of `x` moved."""
+    return moved(x, index, step, lambda: [wrap(o._array.copy()) for o in check.outputs()])
+
+
+def moved(x: Tensor, index: tuple, step: float, look: Callable):
+    """What `look` sees with one element of `x` moved. It goes back to its place, whatever happens.
+
+    The memory itself is changed, as in PyTorch: the function may know `x` from elsewhere too.
+    """
+    array = x._array
+    x._array = writable = array if array.flags.writeable else array.copy()
+    before = writable[index]
+    try:
+        writable[index] = before + step
+        return look()
+    finally:
+        writable[index] = before
+        x._array = array
+
+
+def backward_twice(check: Check, output: Tensor) -> list:
+    """The analytical Jacobian by each input, with whether a gradient came; the second time it must be the same."""
+    first, second = by_backward(output, check.checked), by_backward(output, check.checked)
+    for position, ((a, reached), (b, _)) in enumerate(zip(first, second, strict=True)):
+        apart = np.abs(a - b)
+        if reached and apart.size and apart.max() > check.nondet_tol:
+            raise refuse(
+                GradcheckError,
+                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
+                "gives different values, although analytical gradient matches numerical gradient.The tolerance for "
+                f"nondeterminism was {check.nondet_tol}.",
+                f"two runs of backward differ by up to {apart.max():.6g} in the gradient of input {position}. "
+                "Something in backward is random, or remembers earlier runs; nondet_tol allows for a small difference.",
+            )
+    return first
+
+
+def by_backward(output: Tensor, inputs: list) -> list:
+    """Pairs (Jacobian, whether any gradient came), one per input: one backward per output element."""
+    jacobians = [np.zeros((x.numel(), output.numel()), x._dtype) for x in inputs]
+    reached = [False] * len(inputs)
+    for column, index in enumerate(np.ndindex(output._array.shape)):
+        seed = zeros_like(output)
+        seed._array[index] = 1
+        for number, gradient in enumerate(grad(output, inputs, seed, retain_graph=True, allow_unused=True)):
+            if gradient is not None:
+                jacobians[number][:, column] = gradient._array.ravel()
+                reached[number] = True
+    return list(zip(jacobians, reached, strict=True))
+
+
+def check_constant(numerical: list) -> None:
+    """Where no output requires grad, none may move."""
+    for position, jacobians in enumerate(numerical):
+        for number, jacobian in enumerate(jacobians):
+            if jacobian is not None and jacobian.any():
+                why = "the graph was cut (detach, no_grad, item, numpy)" if is_grad_enabled() else "grad mode is off"
+                raise refuse(
+                    GradcheckError,
+                    "Numerical gradient for function expected to be zero",
+                    f"output {number} moves with input {position}, but it does not require grad: {why}.",
+                )
+
+
+def check_multiplied(check: Check, outputs: tuple) -> None:
+    """A gradient is linear in grad_output, so a zero grad_output must give zero."""
+    for position, gradient in enumerate(of_zeros(differentiable(outputs), check.checked)):
+        if not is_zero(gradient, check.masked):
+            raise refuse(
+                GradcheckError,
+                "backward not multiplied by grad_output",
+                f"for grad_output 0 the gradient of input {position} is {farthest(gradient._array):.6g}, not 0: every "
+                "gradient that backward returns has grad_output as a factor.",
+            )
+
+
+def of_zeros(outputs: tuple, inputs: list) -> tuple:
+    """The gradients for a zero grad_output."""
+    return grad(outputs, inputs, [zeros_like(o) for o in outputs], retain_graph=True, allow_unused=True)
+
+
+def is_zero(gradient, roughly: bool = False) -> bool:
+    if gradient is None:
+        return True
+    return np.allclose(gradient._array, 0) if roughly else not gradient._array.any()
+
+
+def farthest(array: np.ndarray) -> float:
+    """The entry farthest from zero; NaN if there is one."""
+    return array.flat[np.abs(array).argmax()]
+
+
+def check_undefined(check: Check) -> None:
+    """Outputs without a gradient count as zero, whether a Function is given zeros or None for them."""
+    for node in functions_behind(differentiable(check.outputs()), lambda node: not node.materialize_grads):
+        seeds = [
+            zeros(shape, dtype=check.checked[0].dtype) if node.materialize_grads else None for shape in node.shapes
+        ]
+        with no_grad():
+            check_zero(partial(gradients_of, node, seeds), node.name())
+    count = len(differentiable(check.outputs()))
+    for missing in range(count if count > 1 else 0):
+        outputs = differentiable(check.outputs())
+        others = outputs[:missing] + outputs[missing + 1 :]
+        check_zero(partial(of_zeros, others, check.checked), f"a backward without output {missing}")
+
+
+def check_zero(gradients: Callable, name: str) -> None:
+    try:
+        found = gradients()
+    except RuntimeError as error:
+        warnings.warn(UNDEFINED_WARNING, UserWarning, stacklevel=6)
+        raise refuse(
+            GradcheckError,
+            'Expected backward function to handle undefined output grads. Please look at "Notes about undefined output '
+            'gradients" in "tools/autograd/derivatives.yaml"',
+            f"{name} fails where a grad_output is None, as set_materialize_grads(False) has it.",
+        ) from error
+    if not all(map(is_zero, found)):
+        warnings.warn(UNDEFINED_WARNING, UserWarning, stacklevel=6)
+        raise refuse(
+            GradcheckError,
+            "Expected all input grads to be undefined or zero when all output grads are undefined or zero. Please look "
+            'at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"',
+            f"{name} gives a gradient where every grad_output is None or 0; None or 0 is right.",
+        )
+
+
+def gradients_of(node: FunctionNode, grad_outputs: list) -> tuple:
+    """What a Function's backward returns."""
+    gradients = as_tuple(node.apply(*grad_outputs))
+    for gradient in gradients:
+        if gradient is not None and not isinstance(gradient, Tensor):
+            raise refusal("gradient is no tensor", type(gradient).__name__)
+    return gradients
+
+
+def functions_behind(outputs: tuple, go_on: Callable = lambda node: True) -> Iterator:
+    """The nodes of Functions in the graph of `outputs`; past a node only where `go_on` says so."""
+    waiting = [o._edge for o in outputs]
+    seen = set(waiting)
+    while waiting:
+        record = waiting.pop()
+        if isinstance(record, FunctionNode):
+            yield record
+            if not go_on(record):
+                continue
+        new = [edge for edge in record.edges if edge is not None and edge not in seen]
+        seen.update(new)
+        waiting += new
+
+
+# -- what is likely wrong ------------------------------------------------------------------------
+
+
+class Finding(NamedTuple):
+    """The two Jacobians of one output by one input."""
+
+    check: Check
+    output: int  # counts the outputs that require grad, as PyTorch's message does
+    column: int  # counts all outputs
+    position: int  # counts the inputs that require grad
+    numerical: np.ndarray
+    analytical: np.ndarray
+    reached: bool  # whether backward came to the input at all
+
+    @property
+    def input(self) -> Tensor:
+        return self.check.checked[self.position]
+
+    def agrees(self) -> bool:
+        return self.check.agree(self.analytical, self.numerical)
+
+    def worst(self) -> tuple:
+        """Input and output element of the entry that differs most; NaN differs more than anything."""
+        with np.errstate(invalid="ignore"):
+            apart = np.abs(self.numerical - self.analytical)
+        return tuple(int(i) for i in np.unravel_index(apart.argmax(), apart.shape))
+
+    def element(self) -> tuple:
+        """The index of the input element of that entry."""
+        return tuple(int(i) for i in np.unravel_index(self.worst()[0], self.input._array.shape))
+
+    def names_of_worst(self) -> str:
+        """What that entry tells: how output 0[1] moves with input 0[1]."""
+        first = self.check.first
+        seed = 0 if first is None else self.position - len(first.checked)
+        name = f"input {self.position}" if first is None or seed < 0 else f"grad_outputs[{seed}]"
+        output = self.check.outputs()[self.column]
+        element = np.unravel_index(self.worst()[1], output._array.shape)
+        return f"how output {self.output}{bracketed(element)} moves with {name}{bracketed(self.element())}"
+
+    def with_larger_step(self) -> "Finding":
+        """Once more as coarse as single precision can tell: steps of a hundredth, one part in a hundred."""
+        size = max(1.0, float(np.abs(self.input._array).max()))
+        check = replace(self.check, eps=0.01 * size, atol=0.01, rtol=0.01)
+        return self._replace(check=check, numerical=differences(check, self.input, check.outputs())[self.column])
+
+
+def bracketed(index: tuple) -> str:
+    return f"[{', '.join(str(int(i)) for i in index)}]" if index else ""
+
+
+def mismatch(found: Finding) -> Exception:
+    """PyTorch's sentence; then the entry that differs most, and what the evidence says of the cause."""
+    row, column = found.worst()
+    error = refuse(
         GradcheckError,
-        f"Jacobian mismatch for output {output} with respect to input {input},\n"
-        f"numerical:{wrap(numerical)}\nanalytical:{wrap(np.asarray(analytical))}\n",
-        f"entry {tuple(int(i) for i in worst)} differs most: {numerical[worst]:.6g} by finite differences, "
-        f"{analytical[worst]:.6g} by backward."
-        + (" The input is not float64, which alone can cause this." if single else ""),
+        f"Jacobian mismatch for output {found.output} with respect to input {found.position},\n"
+        f"numerical:{wrap(found.numerical)}\nanalytical:{wrap(found.analytical)}\n",
+        f"entry ({row}, {column}) differs most: {found.numerical[row, column]:.6g} by finite differences, "
+        f"{found.analytical[row, column]:.6g} by backward ({found.names_of_worst()}).",
     )
+    cause = likely_cause(found)
+    if cause:
+        error.add_note("minigrad: " + cause)
+    return error
+
+
+def likely_cause(found: Finding) -> str | None:
+    """The first known cause that there is evidence for."""
+    if varies(found):
+        return "two runs of the function give different outputs: something in it is random, or remembers earlier runs."
+    kinds = {found.input._dtype.name, found.numerical.dtype.name} - {"float64"}
+    if kinds:
+        found = found.with_larger_step()
+        if found.agrees():
+            return (
+                f"with a step of {found.check.eps:g} the two agree: {kinds.pop()} is too coarse for small steps, and "
+                "the gradient may be right. Check with double()."
+            )
+    return next(filter(None, (cause(found) for cause in CAUSES)), None)
+
+
+def varies(found: Finding) -> bool:
+    one, other = found.check.outputs(), found.check.outputs()
+    return not all(np.array_equal(a._array, b._array, equal_nan=True) for a, b in zip(one, other, strict=True))
+
+
+def not_finite(found: Finding) -> str | None:
+    if not np.isfinite(found.numerical).all():
+        return "the function gives nan or inf there."
+    if not np.isfinite(found.analytical).all():
+        return "backward gives nan or inf where the function is smooth."
+    return None
+
+
+def not_multiplied(found: Finding) -> str | None:
+    outputs = differentiable(found.check.outputs())
+    if is_zero(of_zeros(outputs, found.check.checked)[found.position]):
+        return None
+    return "for grad_output 0 the gradient is not 0: every gradient that backward returns has grad_output as a factor."
+
+
+def kink(found: Finding) -> str | None:
+    """The slopes to the left and to the right differ, and a smaller step does not bring them together."""
+    (left, right), (left_nearer, right_nearer) = (slopes(found, found.check.eps / part) for part in (1, 4))
+    if found.check.agree(left, right) or abs(left_nearer - right_nearer) < abs(left - right) / 2:
+        return None
+    return (
+        f"the function has a kink or a jump there: its slope is {left:.6g} to the left and {right:.6g} to the right. "
+        "Check at another point."
+    )
+
+
+def slopes(found: Finding, step: float) -> tuple:
+    """The one-sided differences at the entry that differs most."""
+    index, column = found.element(), found.worst()[1]
+    points = [values_at(found.check, found.input, index, s)[found.column] for s in (-step, 0.0, step)]
+    left, here, right = (float(value._array.flat[column]) for value in points)
+    return (here - left) / step, (right - here) / step
+
+
+def without_history(found: Finding) -> str | None:
+    """Second derivatives: the result of a Function's backward changes with the input, and autograd does not know."""
+    first = found.check.first
+    if first is None or found.position >= len(first.checked):
+        return None
+    here, there = (
+        functions_alone(first),
+        moved(found.input, found.element(), found.check.eps, partial(functions_alone, first)),
+    )
+    for (node, tracked, gradients), (_, _, changed) in zip(here, there, strict=True):
+        if not tracked and not all(map(np.array_equal, gradients, changed)):
+            return (
+                f"what {node.name()} returns changes with the input, but for autograd it depends on grad_output alone. "
+                "It uses something without history: a value that forward kept, detach(), .data or NumPy. Save inputs "
+                "and outputs with save_for_backward, and compute the rest from them in backward."
+            )
+    return None
+
+
+def functions_alone(check: Check) -> list:
+    """Per Function in the graph: its node, whether its gradients know of more than grad_output, and those for ones."""
+    found = []
+    for node in functions_behind(differentiable(check.outputs())):
+        seeds = [ones(shape, dtype=check.checked[0].dtype, requires_grad=True) for shape in node.shapes]
+        with enable_grad():
+            gradients = [g for g in gradients_of(node, seeds) if g is not None]
+        tracked = bool(leaves_behind(gradients) - {seed._edge for seed in seeds})
+        found.append((node, tracked, [g._array for g in gradients]))
+    return found
+
+
+def leaves_behind(tensors: list) -> set:
+    """The ends of the graph of `tensors`."""
+    waiting = [t._edge for t in tensors if t.requires_grad]
+    seen = set(waiting)
+    while waiting:
+        new = {edge for edge in waiting.pop().edges if edge is not None} - seen
+        seen |= new
+        waiting += new
+    return {record for record in seen if not record.edges}
+
+
+def cut(found: Finding) -> str | None:
+    if found.reached:
+        return None
+    what = f"output {found.output}" if found.check.first is None else "the first gradient"
+    return (
+        f"no gradient comes to input {found.position}: {what} depends on it, but the graph between them was cut "
+        "(detach, no_grad, item, numpy), or a backward returns None for it."
+    )
+
+
+def transposed(found: Finding) -> str | None:
+    numerical, analytical, shape = found.numerical, found.analytical, found.input.shape
+    if numerical.shape == analytical.T.shape and found.check.agree(analytical.T, numerical):
+        return "analytical is the transpose of numerical: backward has to multiply with the transposed matrix."
+    if len(shape) == 2 and shape[0] == shape[1]:
+        swapped = analytical.reshape(*shape, -1).swapaxes(0, 1).reshape(analytical.shape)
+        if found.check.agree(swapped, numerical):
+            return f"the gradient of input {found.position} is transposed: the right one is what .t() makes of it."
+    return None
+
+
+def scaled(found: Finding) -> str | None:
+    """One factor between the two; a single entry tells of one only if it is as simple as -1, 2 or 1/2."""
+    numerical, analytical = found.numerical.astype(np.float64), found.analytical.astype(np.float64)
+    if not analytical.any():
+        return "analytical is 0 everywhere: backward gives nothing although the output moves."
+    factor = (analytical * numerical).sum() / (numerical**2).sum() if numerical.any() else 0.0
+    if factor == 0 or not found.check.agree(analytical, factor * numerical):
+        return None
+    simple = min(abs(f - round(f)) for f in (factor, 1 / factor) if round(f)) < 1e-3
+    if not simple and np.count_nonzero(np.abs(numerical) > found.check.atol) < 2:
+        return None
+    why = "the sign is wrong" if abs(factor + 1) < 1e-3 else "a factor is wrong, or a term is missing"
+    return f"analytical is {factor:.4g} x numerical: {why} in backward."
+
+
+CAUSES = (not_finite, not_multiplied, kink, without_history, cut, transposed, scaled)
