@@ -169,6 +169,9 @@ PASSED = {
         m, undefined(m, lambda ctx, g: None if g is None else g * 2), leaf(m, 1, 2)
     ),
     "None of two": lambda m: check(m, pair(m, either), leaf(m, 1, 2)),
+    "zeros in front of None": lambda m: check(
+        m, lambda x: doubling(m, lambda ctx, g: g * 2)(undefined(m, lambda ctx, g: g * 2)(x)), leaf(m, 1)
+    ),
     "None, unchecked": lambda m: check(m, undefined(m, refuses_none), leaf(m, 1), check_undefined_grad=False),
     "single precision, coarse": lambda m: check(
         m, square, m.ones(1, requires_grad=True), eps=1e-2, atol=1e-2, rtol=1e-2

@@ -264,6 +264,19 @@ def test_a_cut_output_fails_the_second_check_too():
     assert says.startswith("output 0 moves with input 0, but it does not require grad")
 
 
+@pytest.mark.parametrize("gaps", [False, True])
+def test_the_memory_of_random_grad_outputs(gaps):
+    contiguous = []
+
+    def backward(ctx, g):
+        contiguous.append(g._array.flags.c_contiguous)
+        return g * 2
+
+    twice = function(mg, lambda ctx, x: x * 2, backward).apply
+    assert gradgradcheck(twice, (double(1, 2),), gen_non_contig_grad_outputs=gaps)
+    assert contiguous and all(flag is not gaps for flag in contiguous)
+
+
 # -- what it leaves alone ------------------------------------------------------------------------
 
 
