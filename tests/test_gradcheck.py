@@ -215,7 +215,7 @@ def test_a_saved_intermediate_without_history():
     sinh = function(mg, sinh_that_keeps, lambda ctx, g: g * (ctx.rises + ctx.falls) / 2).apply
     assert gradcheck(sinh, (double(1, 2),))
     first, second = lines_of(gradgradcheck, sinh, double(1, 2))
-    assert first.endswith("by finite differences, 0 by backward (how output 0[1] moves with input 0[1]).")
+    assert first.endswith("by finite differences, 0 by backward (how gradient 0[1] moves with input 0[1]).")
     assert second == LOST.format("MyFnBackward")
 
 
@@ -254,9 +254,17 @@ def test_the_gradients_to_start_from_are_inputs_too():
     first, second = lines_of(gradgradcheck, once, double(1))
     assert first == (
         "entry (0, 0) differs most: 2 by finite differences, 6 by backward "
-        "(how output 0[0] moves with grad_outputs[0][0])."
+        "(how gradient 0[0] moves with grad_outputs[0][0])."
     )
     assert second == "analytical is 3 x numerical: a factor is wrong, or a term is missing in backward."
+
+
+def test_a_constant_gradient_to_start_from_keeps_its_number():
+    tripled = function(mg, lambda ctx, g: g * 2, lambda ctx, h: h * 6).apply
+    once = function(mg, lambda ctx, x: x * 2, lambda ctx, g: tripled(g)).apply
+    with pytest.raises(GradcheckError) as caught:
+        gradgradcheck(lambda x: (x * 1, once(x)), (double(1),), (double(1).detach(), double(1)))
+    assert "how gradient 0[0] moves with grad_outputs[1][0]" in caught.value.__notes__[0]
 
 
 def test_a_cut_output_fails_the_second_check_too():
@@ -275,6 +283,13 @@ def test_the_memory_of_random_grad_outputs(gaps):
     twice = function(mg, lambda ctx, x: x * 2, backward).apply
     assert gradgradcheck(twice, (double(1, 2),), gen_non_contig_grad_outputs=gaps)
     assert contiguous and all(flag is not gaps for flag in contiguous)
+
+
+def test_a_backward_that_cuts_the_graph():
+    square = saving(lambda x: x * x, lambda x, g: (2 * x * g).detach())
+    assert lines_of(gradgradcheck, square, double(1)) == [
+        "gradient 0 moves with input 0, but it does not require grad: the graph was cut (detach, no_grad, item, numpy)."
+    ]
 
 
 # -- what it leaves alone ------------------------------------------------------------------------

@@ -97,8 +97,11 @@ def gradgradcheck(
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
     refuse_modes(check_fwd_over_rev, check_batched_grad)
     check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad, masked)
+    outputs = differentiable(check.outputs())
+    if not outputs:  # there are no gradients to check, if the outputs are constant indeed
+        return passed(check, raise_exception)
     if grad_outputs is None:
-        grad_outputs = random_like(differentiable(check.outputs()), gen_non_contig_grad_outputs)
+        grad_outputs = random_like(outputs, gen_non_contig_grad_outputs)
     return passed(check.of_gradients(as_tuple(grad_outputs)), raise_exception)
 
 
@@ -141,8 +144,6 @@ class Check:
         def gradients(*arguments):
             arguments, seeds = arguments[: len(self.inputs)], arguments[len(self.inputs) :]
             outputs = differentiable(as_tuple(self.func(*arguments)))
-            if not outputs:  # as gradcheck does: the outputs have to be constant then
-                return self.func(*arguments)
             found = grad(outputs, [arguments[i] for i in needed], seeds, create_graph=True, allow_unused=True)
             return tuple(g for g in found if g is not None)
 
@@ -202,7 +203,7 @@ def compare(check: Check) -> None:
     tracked = [number for number, output in enumerate(outputs) if output.requires_grad]
     numerical = [differences(check, x, outputs) for x in check.checked]
     if not tracked:
-        check_constant(numerical)
+        check_constant(numerical, "output" if check.first is None else "gradient")
         return
     for number, column in enumerate(tracked):
         analytical = backward_twice(check, outputs[column])
@@ -283,7 +284,7 @@ def by_backward(output: Tensor, inputs: list) -> list:
     return list(zip(jacobians, reached, strict=True))
 
 
-def check_constant(numerical: list) -> None:
+def check_constant(numerical: list, what: str) -> None:
     """Where no output requires grad, none may move."""
     for position, jacobians in enumerate(numerical):
         for number, jacobian in enumerate(jacobians):
@@ -292,7 +293,7 @@ def check_constant(numerical: list) -> None:
                 raise refuse(
                     GradcheckError,
                     "Numerical gradient for function expected to be zero",
-                    f"output {number} moves with input {position}, but it does not require grad: {why}.",
+                    f"{what} {number} moves with input {position}, but it does not require grad: {why}.",
                 )
 
 
@@ -327,11 +328,9 @@ def farthest(array: np.ndarray) -> float:
 def check_undefined(check: Check) -> None:
     """Outputs without a gradient count as zero, whether a Function is given zeros or None for them."""
     for node in functions_behind(differentiable(check.outputs()), lambda node: not node.materialize_grads):
-        seeds = [
-            zeros(shape, dtype=check.checked[0].dtype) if node.materialize_grads else None for shape in node.shapes
-        ]
+        zero = partial(zeros, dtype=check.checked[0].dtype) if node.materialize_grads else lambda shape: None
         with no_grad():
-            check_zero(partial(gradients_of, node, seeds), node.name())
+            check_zero(partial(gradients_of, node, [zero(shape) for shape in node.shapes]), node.name())
     count = len(differentiable(check.outputs()))
     for missing in range(count if count > 1 else 0):
         outputs = differentiable(check.outputs())
@@ -417,12 +416,14 @@ class Finding(NamedTuple):
 
     def names_of_worst(self) -> str:
         """What that entry tells: how output 0[1] moves with input 0[1]."""
-        first = self.check.first
-        seed = 0 if first is None else self.position - len(first.checked)
-        name = f"input {self.position}" if first is None or seed < 0 else f"grad_outputs[{seed}]"
-        output = self.check.outputs()[self.column]
-        element = np.unravel_index(self.worst()[1], output._array.shape)
-        return f"how output {self.output}{bracketed(element)} moves with {name}{bracketed(self.element())}"
+        check, first = self.check, self.check.first
+        what, source = "output", f"input {self.position}"
+        if first is not None:
+            what = "gradient"
+            number = next(i for i, x in enumerate(check.inputs) if x is self.input) - len(first.inputs)
+            source = source if number < 0 else f"grad_outputs[{number}]"
+        element = np.unravel_index(self.worst()[1], check.outputs()[self.column]._array.shape)
+        return f"how {what} {self.output}{bracketed(element)} moves with {source}{bracketed(self.element())}"
 
     def with_larger_step(self) -> "Finding":
         """Once more as coarse as single precision can tell: steps of a hundredth, one part in a hundred."""
