@@ -302,6 +302,16 @@ REFUSALS = {
         "{} that requires grad is being used in an in-place operation.",
         "to update a parameter write `with no_grad(): w -= step`; to compute with it use the out-of-place form.",
     ),
+    "cat of nothing": (
+        ValueError,
+        "torch.cat(): expected a non-empty list of Tensors",
+        "give it at least one tensor.",
+    ),
+    "stack of nothing": (
+        RuntimeError,
+        "stack expects a non-empty TensorList",
+        "give it at least one tensor.",
+    ),
     "gradcheck of no input": (
         ValueError,
         "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.",

@@ -388,6 +388,7 @@ REFUSED = refused_everywhere() | {
         cubes, leaves(m, (3,)), create_graph=True, outer_jacobian_strategy="forward-mode"
     ),
     "hessian: strict, vectorize": lambda m, F: F.hessian(cubes, leaves(m, (3,)), strict=True, vectorize=True),
+    "jacobian: output without elements": lambda m, F: F.jacobian(lambda x: x * 2, leaves(m, (0,))),
     "no inputs": lambda m, F: F.vjp(lambda: leaves(m, (1,)) * 2, ()),
 }
 

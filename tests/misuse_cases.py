@@ -295,6 +295,8 @@ CASES = {
     "backward of a no_grad result": no_grad_result,
     "shapes that do not broadcast": lambda m: leaf(m) + leaf(m, 2),
     "matrices that do not fit": lambda m: leaf(m, 2, 3) @ leaf(m, 2, 3),
+    "cat of nothing": lambda m: m.cat([]),
+    "stack of nothing": lambda m: m.stack([]),
     "index out of range": lambda m: leaf(m)[3],
     "dimension out of range": lambda m: leaf(m).sum(2),
     "negative dimension out of range": lambda m: leaf(m, 2, 3).mean(-3),

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..dispatch import op, op_of_many
-from ..messages import expand_refused
+from ..messages import expand_refused, refusal
 from ..tensor import Tensor
 from .pointwise import clone
 
@@ -277,6 +277,8 @@ def _split_back(grad, dim, sizes):
 @op_of_many(tensors=_split_back, keep=lambda arrays, dim: (dim, [a.shape[dim] for a in arrays]))
 def cat(tensors, dim=0):
     """Join tensors along an existing dimension."""
+    if not tensors:
+        raise refusal("cat of nothing")
     return np.concatenate(tensors, dim)
 
 
@@ -288,6 +290,8 @@ def _take_apart(grad, dim, count):
 @op_of_many(tensors=_take_apart, keep=lambda arrays, dim: (dim, len(arrays)))
 def stack(tensors, dim=0):
     """Join tensors of one shape along a new dimension."""
+    if not tensors:
+        raise refusal("stack of nothing")
     return np.stack(tensors, dim)
 
 
