@@ -93,6 +93,10 @@ def half_used(x, y):
     return x * x
 
 
+def leaf_or_not(x):
+    return x * (2 if x.is_leaf else 3)
+
+
 def grad_mode_inside(m):
     """Something is in the result only if grad mode is on while the function runs."""
     return lambda x: x * (2 if m.is_grad_enabled() else 3)
@@ -178,6 +182,13 @@ VALUES = {
         m, F, "vjp", mixed, lambda x, y: (x, x.sum()), [(2,), (3,)]
     ),
     "vjp, create_graph, linear": lambda m, F: F.vjp(adder, leaves(m, (2,), (2,)), ones(m, 2), create_graph=True),
+    "vjp of a leaf to one that asks": lambda m, F: F.vjp(leaf_or_not, leaves(m, (2,)), ones(m, 2)),
+    "vjp of a leaf to one that asks, create_graph": lambda m, F: F.vjp(
+        leaf_or_not, leaves(m, (2,)), ones(m, 2), create_graph=True
+    ),
+    "vjp, v requires grad": lambda m, F: F.vjp(lambda x: x * x, leaves(m, (2,)), leaves(m, (2,))),
+    "vjp, v of integers": lambda m, F: F.vjp(lambda x: x * x, inputs(m, (2,)), m.arange(2)),
+    "vjp, identity, create_graph, v a leaf": lambda m, F: F.vjp(lambda x: x, inputs(m, (2,)), leaves(m, (2,)), True),
     "vjp, strict": lambda m, F: F.vjp(exp_reducer, inputs(m, (2, 3)), ones(m, 2), strict=True),
     "jvp": lambda m, F: F.jvp(exp_reducer, inputs(m, (2, 3)), inputs(m, (2, 3))),
     "jvp of a leaf": lambda m, F: F.jvp(exp_reducer, leaves(m, (2, 3)), inputs(m, (2, 3))),
