@@ -8,7 +8,17 @@ import sys
 import warnings
 
 from . import autograd, nn
-from .autograd import engine, function, functional, grad_mode, gradcheck, graph
+from .autograd import (
+    anomaly_mode,
+    edges,
+    engine,
+    function,
+    functional,
+    grad_mode,
+    gradcheck,
+    graph,
+    saved_tensors,
+)
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -179,6 +189,21 @@ autograd.Function = function.Function
 autograd.Variable = Tensor  # PyTorch's name for it until 0.4, and torchviz's still
 autograd.gradcheck = gradcheck.gradcheck
 autograd.gradgradcheck = gradcheck.gradgradcheck
+for _public in (
+    edges.get_gradient_edge,
+    edges.increment_version,
+    edges.register_multi_grad_hook,
+    saved_tensors.allow_mutation_on_saved_tensors,
+    saved_tensors.disable_saved_tensors_hooks,
+    saved_tensors.save_on_cpu,
+    saved_tensors.saved_tensors_hooks,
+):
+    setattr(graph, _public.__name__, _public)
+autograd.SavedTensor = saved_tensors.SavedTensor
+autograd.set_detect_anomaly = anomaly_mode.set_detect_anomaly
+autograd.detect_anomaly = anomaly_mode.detect_anomaly
+is_anomaly_enabled = anomaly_mode.is_anomaly_enabled
+is_anomaly_check_nan_enabled = anomaly_mode.is_anomaly_check_nan_enabled
 autograd.GradcheckError = gradcheck.GradcheckError
 
 # Pictures need Graphviz's packages, which cost more to import than all the rest: they come when asked for.

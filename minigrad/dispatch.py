@@ -41,7 +41,10 @@ from .autograd.graph import (
     output_edge,
     own_counter,
     stale_error,
+    watch,
+    watchers,
 )
+from .autograd.saved_tensors import SavedTensor
 from .messages import shapes_refused
 from .tensor import Tensor, wrap
 
@@ -105,6 +108,11 @@ class RecordedOp(Face):
         result._edge = record
         return result
 
+    @staticmethod
+    def attach(record: Record, tensor: Tensor, index: int) -> None:
+        """Make a tensor the output of a record."""
+        tensor._edge = record
+
     def __call__(self, *grads):
         """Apply the derivatives to a gradient by hand, as in PyTorch."""
         if len(grads) != 1:
@@ -122,6 +130,7 @@ def face_class(name: str, op_name: str, saved_names: tuple = (), option_names: t
     """The class of an operation's `grad_fn`, with a property `_saved_NAME` for each value that it keeps."""
     shown = {f"_saved_{n}": value for n, value in dict(shown).items()}
     shown |= {f"_saved_{n}": _saved_property(i) for i, n in enumerate(saved_names) if n}
+    shown |= {f"_raw_saved_{n}": _raw_saved_property(i) for i, n in enumerate(saved_names) if n}
     shown |= {f"_saved_{n}": _option_property(i) for i, n in enumerate(option_names) if n[0] != "_"}
     return type(name, (RecordedOp,), {"__slots__": (), "op_name": op_name} | shown)
 
@@ -134,9 +143,14 @@ def _saved_property(position: int) -> property:
     def value(self):
         if self.record.saved is None:
             raise freed_error()
-        return self.record.entry(position)[0]
+        kept = self.record.entry(position)[0]
+        return wrap(np.asarray(kept)) if isinstance(kept, (int, float)) else kept
 
     return property(value)
+
+
+def _raw_saved_property(position: int) -> property:
+    return property(lambda self: SavedTensor(self.record, position))
 
 
 def camel(name: str) -> str:
@@ -235,6 +249,8 @@ def record(result: Tensor, kind: Kind, edges: tuple, constants, options: tuple) 
     node.pending = node.extra = node.face = None
     node.shape, node.dtype, node.fits = result._array.shape, result._dtype, False
     result._edge = node
+    if watchers:
+        watch(node)
 
 
 # -- the source that is assembled ----------------------------------------------------------------
@@ -314,6 +330,7 @@ if ({_any_needs(row)}) and (not switched_off or mode.state > 0):
 {_block(_shape_source(row))}
     node.dtype = dtype
     result._edge = node
+    if watchers: watch(node)
 else:
 {_block(unrecorded)}
 return result
@@ -324,6 +341,7 @@ def _many_source(row: Row) -> str:
     return f"""
 if ({_any_needs(row)}) and (not switched_off or mode.state > 0):
 {_block(_node_source(row))}
+    if watchers: watch(node)
     return outputs_of(node, out, {row.inputs[0]}, {row.view})
 return outputs_of(None, out, {row.inputs[0]}, {row.view})
 """
@@ -548,4 +566,6 @@ _TOOLS = {
     "shapes_refused": shapes_refused,
     "stale_error": stale_error,
     "unwrap": unwrap,
+    "watch": watch,
+    "watchers": watchers,
 }

@@ -7,6 +7,12 @@ already wrote. The advice is a note on the exception (PEP 678): Python and Jupyt
 import numpy as np
 
 
+def type_name(value) -> str:
+    """What C calls a value's type: ``int``, ``numpy.ndarray``."""
+    kind = type(value)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
 def refuse(kind: type[Exception], sentence: str, advice: str) -> Exception:
     """Build the exception for a misuse; the caller raises it.
 
@@ -65,6 +71,15 @@ UNDEFINED_WARNING = (
 
 # Advice, where several sentences share it.
 INTEGERS = "a derivative needs values that can move a little; write 2. instead of 2, or convert with .float()."
+
+SAVED_BEFORE = (
+    "an operation saved it for its derivative, and it was changed in place since. Use the "
+    "out-of-place operation, or change a clone()."
+)
+MODIFIED = (
+    "one of the variables needed for gradient computation has been modified by an inplace operation: "
+    "[torch.{} {}]{} is at version {}; expected version {} instead. "
+)
 
 # What is refused: the exception's type, PyTorch's sentence, and what to do about it.
 REFUSALS = {
@@ -253,12 +268,61 @@ REFUSALS = {
     ),
     "modified": (
         RuntimeError,
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        "[torch.{} {}]{} is at version {}; expected version {} instead. Hint: enable anomaly detection to "
-        "find the operation that failed to compute its gradient, with "
+        MODIFIED + "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
         "torch.autograd.set_detect_anomaly(True, check_nan=False).",
-        "an operation saved it for its derivative, and it was changed in place since. Use the "
-        "out-of-place operation, or change a clone().",
+        SAVED_BEFORE,
+    ),
+    "modified, anomaly mode": (
+        RuntimeError,
+        MODIFIED + "Hint: the backtrace further above shows the operation that failed to compute its gradient. The "
+        "variable in question was changed in there or anywhere later. Good luck!",
+        SAVED_BEFORE,
+    ),
+    "saved and detached": (
+        RuntimeError,
+        "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, "
+        "please use out-of-place `.detach()` instead",
+        "an operation saved this tensor with its history, which detach_() took away.",
+    ),
+    "hooks on a freed tensor": (
+        RuntimeError,
+        "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are "
+        "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through "
+        "the graph a second time or if you need to access saved variables after calling backward.",
+        "register the hooks before backward.",
+    ),
+    "hooks set twice": (
+        RuntimeError,
+        "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
+        "allowed at a time.",
+        "pack and unpack in one pair of hooks.",
+    ),
+    "hooks on None": (
+        RuntimeError,
+        "Calling register_hooks on a saved tensor with value None is forbidden",
+        "this node did not need to save that input.",
+    ),
+    "unpack returns no tensor": (
+        TypeError,
+        "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}",
+        "return the tensor that the pack hook put away.",
+    ),
+    "pack hook in place": (
+        RuntimeError,
+        "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+        "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need "
+        "to perform in-place operations on the input to a pack hook.",
+        "change a clone().",
+    ),
+    "nan found": (
+        RuntimeError,
+        "Function '{}' returned nan values in its {}th output.",
+        "the warning above shows the line of the forward; look there for 0/0, inf - inf, log or sqrt at 0.",
+    ),
+    "edge of a constant": (
+        RuntimeError,
+        "It is not possible to get the gradient edge for a Tensor that does not require gradients",
+        "set requires_grad before the forward.",
     ),
     "detach_ of a view": (
         RuntimeError,

@@ -18,6 +18,7 @@ from .autograd.graph import (
     LEAF,
     UNCOUNTED,
     AutogradMeta,
+    DetachedVersion,
     RemovableHandle,
     maker_of,
     nowhere_edge,
@@ -258,6 +259,9 @@ class Tensor:
         """Cut this tensor from its history, in place: it becomes a leaf that needs no gradient."""
         if self._is_view():
             raise refusal("detach_ of a view")
+        if self._edge is not None and len(self._counter) == 1:  # nothing shares it that is still attached
+            counter = own_counter(self)
+            counter[0] = DetachedVersion(counter[0])
         self._edge = None
         if self._meta is not None:
             self._meta.output_nr = 0

@@ -452,3 +452,247 @@ def ordinary_tensors_in_inference_mode(m, say):
     say(x, y, t, t + 2, t * 2)
     y.sum().backward()
     say(x.grad)
+
+
+# -- saved tensors, edges, hooks -------------------------------------------------------------------
+
+
+@case
+def saved_tensors_are_packed(m, say):
+    seen = []
+
+    def pack(t):
+        seen.append(["pack", t.tolist(), t.requires_grad, t.grad_fn is None])
+        return t.tolist()
+
+    def unpack(kept):
+        seen.append("unpack")
+        return m.tensor(kept)
+
+    x = leaf(m)
+    with m.autograd.graph.saved_tensors_hooks(pack, unpack):
+        y = x.exp()
+        z = (y * 2).sin() + 1
+    say(seen, y.grad_fn._saved_result, seen)
+    x.detach().add_(5)
+    y.detach().add_(5)
+    z.sum().backward(retain_graph=True)
+    (g,) = m.autograd.grad(z.sum(), x, create_graph=True)
+    say(x.grad, g, m.autograd.grad(g.sum(), x), seen)
+
+
+@case
+def a_function_saves_packed(m, say):
+    def forward(ctx, x):
+        y = x * x
+        ctx.save_for_backward(x, y)
+        return y
+
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        say(x, y)
+        return 2 * g * x
+
+    with m.autograd.graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t):
+        x = leaf(m)
+        y = function(m, forward, backward).apply(x)
+    y.sum().backward()
+    say(x.grad)
+
+
+@case
+def hooks_on_one_saved_tensor(m, say):
+    x = leaf(m)
+    y = x * x
+    saved = y.grad_fn._raw_saved_self
+    saved.register_hooks(lambda t: t * 2, lambda t: t)
+    with say.refused():
+        saved.register_hooks(lambda t: t, lambda t: t)
+    y.sum().backward()
+    say(type(saved).__name__, x.grad.tolist())
+    with say.refused():
+        saved.register_hooks(lambda t: t, lambda t: t)
+    with say.refused():
+        (x * x).grad_fn._raw_saved_other.register_hooks(lambda t: t.add_(1), lambda t: t)
+
+
+@case
+def saved_tensors_hooks_refused(m, say):
+    hooks = m.autograd.graph.saved_tensors_hooks
+    for made in (lambda t: t.numpy(), lambda t: 1):
+        with hooks(made, lambda kept: kept):
+            y = leaf(m) * m.ones(3)
+        with say.refused():
+            y.sum().backward()
+    with say.refused(), m.autograd.graph.disable_saved_tensors_hooks("no hooks"), hooks(abs, abs):
+        pass
+    with say.refused(), hooks(abs, abs), m.autograd.graph.disable_saved_tensors_hooks("no hooks"):
+        pass
+    a = m.ones(1, requires_grad=True).clone()
+    b = a.sin()
+    a.detach_()
+    with say.refused():
+        b.backward()
+
+
+@case
+def mutation_allowed(m, say):
+    allow = m.autograd.graph.allow_mutation_on_saved_tensors
+    with allow() as context:
+        x = leaf(m)
+        y = x.exp()
+        z = y * x
+        with m.no_grad():
+            x.mul_(5)
+        y.mul_(3)
+        say(type(context).__name__)
+        z.sum().backward()
+    say(x.grad)
+    with say.refused(), allow(), allow():
+        pass
+    with allow():
+        z = leaf(m).exp()
+    with say.refused():
+        z.sum().backward()
+
+
+@case
+def gradient_edges(m, say):
+    edge_of = m.autograd.graph.get_gradient_edge
+    x = leaf(m)
+    y = x * 2
+    edge = edge_of(y)
+    say(type(edge).__name__, edge._fields, edge.output_nr, edge.node.name(), edge_of(x).node.name())
+    for outputs, inputs in ((edge, x), (y, edge_of(x)), (y, [edge, x])):
+        say([g.tolist() for g in m.autograd.grad(outputs, inputs, m.ones(3), retain_graph=True)])
+    m.autograd.backward(edge_of(x.sum()))
+    say(x.grad.tolist())
+    with say.refused():
+        edge_of(m.ones(3))
+
+
+@case
+def hooks_on_several_tensors(m, say):
+    register = m.autograd.graph.register_multi_grad_hook
+    x, y = leaf(m), leaf(m)
+    z = x * 2
+    handle = register((x, y, z), lambda grads: say([g if g is None else g.tolist() for g in grads]))
+    (z.sum() + y.sum() * 0).backward()
+    (x * 3).sum().backward()
+    handle.remove()
+    (x * 3).sum().backward()
+    z = x * 2
+    register((x, z), lambda grad: say(grad.tolist()), mode="any")
+    z.sum().backward()
+    for wrong in (lambda: register((x,), print, mode="foo"), lambda: register((x, m.ones(3)), print)):
+        with say.refused():
+            wrong()
+
+
+@case
+def versions_by_hand(m, say):
+    x, y = m.ones(3), m.ones(3)
+    m.autograd.graph.increment_version(x)
+    m.autograd.graph.increment_version([x, y])
+    say(x, y)
+
+
+@case
+def the_order_of_hooks(m, say):
+    order = []
+    x = leaf(m)
+    x.register_hook(lambda g: order.append("tensor"))
+    x.register_post_accumulate_grad_hook(lambda t: order.append("post accumulate"))
+    end = x.view(3).grad_fn.next_functions[0][0]
+    end.register_prehook(lambda g: order.append("pre"))
+    end.register_hook(lambda a, b: order.append(["node", len(a), len(b)]))
+    (x * 2).sum().backward()
+    say(order)
+    order.clear()
+    y = leaf(m) * 2
+    y.register_hook(lambda g: order.append("tensor"))
+    y.retain_grad()
+    y.grad_fn.register_prehook(lambda g: (order.append("pre"), (g[0] * 2,))[1])
+    y.register_hook(lambda g: (order.append("tensor 2"), g + 1)[1])
+    y.grad_fn.register_hook(lambda a, b: order.append(["node", len(a), len(b), a[1]]))
+    z = y * 3
+    say(m.autograd.grad(z.sum(), y, retain_graph=True), order)
+    z.sum().backward()
+    say(order, y.grad)
+
+
+@case
+def backward_into_inputs(m, say):
+    x, unused = leaf(m), leaf(m)
+    y = x * 2
+    z = y * 3
+    z.sum().backward(inputs=[y, unused])
+    say(x.grad, y.grad, y, unused.grad)
+    with say.refused():
+        z.sum().backward(inputs=[m.ones(2)])
+
+
+@case
+def gradients_keep_the_dtype(m, say):
+    x = leaf(m)
+    (x * 2).backward(m.ones(3, dtype=m.float64))
+    say(str(x.grad.dtype), [str(g.dtype) for g in m.autograd.grad(x * 2, x, m.ones(3, dtype=m.float64))])
+
+
+@case
+def gradients_with_a_history(m, say):
+    x = leaf(m)
+    (x * x).sum().backward(create_graph=True)
+    say(x.grad)
+    (x * x).sum().backward(create_graph=True)
+    say(x.grad)
+
+
+# -- anomaly mode ------------------------------------------------------------------------------------
+
+
+@case
+def anomaly_mode(m, say):
+    say(m.is_anomaly_enabled())
+    nan = function(m, lambda ctx, x: x * 2, lambda ctx, g: g * float("nan"))
+    with m.autograd.detect_anomaly():
+        say(m.is_anomaly_enabled())
+        with say.refused():
+            nan.apply(leaf(m)).sum().backward()
+        x = leaf(m)
+        y = x + 0
+        z = y * y
+        y.add_(1)
+        with say.refused():
+            z.sum().backward()
+    with m.autograd.set_detect_anomaly(True, check_nan=False):
+        x = leaf(m)
+        nan.apply(x).sum().backward()
+        say(str(x.grad.tolist()))
+    m.autograd.set_detect_anomaly(True)
+    say(m.is_anomaly_enabled())
+    m.autograd.set_detect_anomaly(False)
+    say(m.is_anomaly_enabled())
+    x = m.zeros(1, requires_grad=True)
+    y = x.sqrt() * x
+    with m.autograd.detect_anomaly(), say.refused():
+        y.backward()
+
+
+@case
+def anomaly_mode_warns(m, say):
+    def said(backward):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with say.refused():
+                backward()
+        caught = [w for w in caught if w.category is not RuntimeWarning]  # of NumPy's, about the numbers
+        say([[w.category.__name__, str(w.message).split(".")[0]] for w in caught])
+
+    x = m.zeros(1, requires_grad=True)
+    y = x.sqrt() * x
+    with m.autograd.detect_anomaly():
+        said(y.backward)
+        y = x.sqrt() * x
+        said(y.backward)
+    said(lambda: m.autograd.detect_anomaly())

@@ -20,6 +20,8 @@ ORDER = """
     dtypes
     tensor
     printing
+    autograd.saved_tensors
+    autograd.anomaly_mode
     dispatch
     ops.pointwise
     ops.shape
@@ -30,7 +32,9 @@ ORDER = """
     ops
     factories
     random
+    autograd.hooks
     autograd.engine
+    autograd.edges
     autograd.function
     autograd.gradcheck
     autograd.functional

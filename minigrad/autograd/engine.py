@@ -18,11 +18,13 @@ from heapq import heappop, heappush, heappushpop
 import numpy as np
 
 from ..messages import CREATE_GRAPH_CYCLE, ONLY_INPUTS, refusal
+from ..ops.inplace import copy_
 from ..ops.pointwise import to_copy
 from ..ops.shape import sum_to
-from ..tensor import Tensor, wrap
-from .grad_mode import ON, enable_grad, no_grad, set_state
-from .graph import HANDS_OVER, AutogradMeta, Record, face_of, own_counter
+from ..tensor import Size, Tensor, wrap
+from .grad_mode import ON, set_state
+from .graph import HANDS_OVER, LEAF, AutogradMeta, GradientEdge, Node, Record, anomaly, own_counter
+from .hooks import between_hooks, called_with, hooked, run_hooks, run_post_accumulate
 
 # One backward at a time: gradients in progress are kept on the nodes. The same thread may come in again
 # (a hook or a Function that calls backward); `_waiting` holds what the walks that it interrupted wait for.
@@ -38,7 +40,7 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | Non
     """
     with _lock:
         interrupted = _interrupt() if _waiting else ()
-        waiting = Waiting()
+        waiting = Waiting(seeds, wanted)
         _waiting.append(waiting)
         # Arrays record nothing, whatever the mode: only Tensors, and code that is not ours, need it set.
         state = set_state(ON) if create_graph else None
@@ -73,12 +75,20 @@ class Waiting:
     Most graphs are mostly one node after the other. Such a node waits in `newest`, and goes round the heap.
     """
 
-    __slots__ = ("heap", "leaves", "newest")
+    __slots__ = ("coming", "heap", "leaves", "newest", "seeds", "wanted")
 
-    def __init__(self):
+    def __init__(self, seeds: list, wanted: dict | None):
         self.heap: list = []
         self.leaves: list = []
         self.newest: Record | None = None
+        self.seeds, self.wanted, self.coming = seeds, wanted, None
+
+    def will_come_to(self, records: list) -> list[bool]:
+        """Whether a gradient arrives at each of these during this walk: for hooks that wait for several."""
+        if self.coming is None:
+            self.coming = on_the_way(self.seeds)
+        wanted = self.wanted
+        return [r in self.coming and (wanted is None or r.kind is not LEAF or r in wanted) for r in records]
 
     def add(self, node: Record, grad) -> None:
         """Let a gradient arrive: the first one makes the record wait, further ones are added."""
@@ -100,7 +110,7 @@ class Waiting:
 
 def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
     """Take the newest node, apply its derivatives, let the results arrive at its inputs; until none waits."""
-    heap, leaves, captured = waiting.heap, waiting.leaves, {}
+    heap, leaves, captured, careful = waiting.heap, waiting.leaves, {}, anomaly.enabled
     while heap or waiting.newest is not None:
         if waiting.newest is None:
             node = heappop(heap)[1]
@@ -109,13 +119,13 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
             waiting.newest = None
         (grad, edges, kind), node.pending = (node.pending, node.edges, node.kind), None
         if node.extra is not None:
-            grad = run_hooks(node, grad, create_graph)
+            grad = run_hooks(node, grad)
         if wanted is not None:
             edges = restricted(node, grad, wanted, route, captured)
         if node.extra is HANDS_OVER or edges is None:
             hand_over(waiting, node, grad, edges)
             continue
-        if node.extra is None:
+        if node.extra is None and not careful:
             grads = (kind.vjp_recorded if create_graph else kind.vjp)(node, grad, edges)
         else:
             grads = between_hooks(node, grad, edges, create_graph)
@@ -182,43 +192,6 @@ def finish(leaves: list, create_graph: bool, wanted: dict | None, captured: dict
             called_with(node.extra.post_hooks, (), (grad,))
 
 
-def run_post_accumulate(node: Record, hooks: dict) -> None:
-    """Show the leaf, its ``.grad`` complete, to the hooks that wait for that."""
-    leaf = face_of(node).variable
-    with no_grad():
-        for hook in list(hooks.values()):
-            if hook(leaf) is not None:
-                raise refusal("post-accumulate hook returns")
-
-
-def between_hooks(node: Record, grad, edges: tuple, create_graph: bool):
-    """Apply the derivatives of a node that may have hooks of its own around them."""
-    if node.extra.pre_hooks:
-        several = isinstance(grad, dict)
-        shown = tuple(grad.get(i) for i in range(max(grad) + 1)) if several else (grad,)
-        shown = called_with(node.extra.pre_hooks, shown)
-        grad = {i: g for i, g in enumerate(shown) if g is not None} if several else shown[0]
-    grads = (node.kind.vjp_recorded if create_graph else node.kind.vjp)(node, grad, edges)
-    if not node.extra.post_hooks:
-        return grads
-    outputs = tuple(grad.values()) if isinstance(grad, dict) else (grad,)
-    return called_with(node.extra.post_hooks, tuple(grads), outputs)
-
-
-def called_with(hooks: dict, grads: tuple, *others) -> tuple:
-    """Show a node's gradients to its hooks, as Tensors; what one returns takes the place of the first."""
-    if not hooks:
-        return grads
-    raw = not any(isinstance(g, Tensor) for g in (*grads, *(others[0] if others else ())))
-    shown = [tuple(g if g is None or not raw else wrap(np.asarray(g)) for g in group) for group in (grads, *others)]
-    with no_grad() if raw else enable_grad():
-        for hook in list(hooks.values()):
-            answer = hook(*shown)
-            if answer is not None:
-                shown[0] = answer if isinstance(answer, tuple) else (answer,)
-    return tuple(g if g is None or not raw else g._array for g in shown[0])
-
-
 def fit(grad, edge: Record, node: Record):
     """Undo broadcasting: sum a gradient to the shape of the input it belongs to, in that input's dtype."""
     array = grad if grad.__class__ is np.ndarray else getattr(grad, "_array", grad)
@@ -244,7 +217,7 @@ def expandable(shape: tuple, larger: tuple) -> bool:
 def accumulate(meta: AutogradMeta, grad, create_graph: bool) -> None:
     """Add a gradient to a tensor's ``.grad``: in place, unless the gradient has a history."""
     if create_graph:
-        meta.grad = grad if meta.grad is None else meta.grad + grad
+        meta.grad = copy_(wrap(np.empty_like(grad._array)), grad) if meta.grad is None else meta.grad + grad
     elif meta.grad is None:
         # It may be a read-only expanded view, or shared with another leaf: own a copy.
         meta.grad = wrap(grad.copy() if grad.__class__ is np.ndarray else np.array(grad))
@@ -253,55 +226,27 @@ def accumulate(meta: AutogradMeta, grad, create_graph: bool) -> None:
         np.add(meta.grad._array, grad, meta.grad._array)
 
 
-def run_hooks(node: Record, grad, create_graph: bool):
-    """Tensor hooks, then keep the gradient of a tensor that asked with retain_grad()."""
-    extra = node.extra
-    for hooks in extra.tensor_hooks.values():
-        grad = hooked(hooks, grad)
-    for reference in extra.retained.values():
-        tensor = reference()
-        if tensor is not None:
-            accumulate(tensor.meta(), grad, create_graph)
-    return grad
+def current_walk() -> Waiting:
+    """The walk that is going on, for hooks."""
+    return _waiting[-1]
 
 
-def hooked(hooks: dict | None, grad):
-    """Show a gradient to hooks; what one returns takes its place."""
-    if not hooks:
-        return grad
-    raw = not isinstance(grad, Tensor)
-    shown = wrap(np.asarray(grad)) if raw else grad
-    with no_grad() if raw else enable_grad():
-        for hook in list(hooks.values()):
-            answer = hook(shown)
-            shown = shown if answer is None else checked(hook, answer, shown)
-    return shown._array if raw else shown
-
-
-def checked(hook, answer, before: Tensor) -> Tensor:
-    """What a hook returned, if it can take the place of the gradient that it was given."""
-    name = getattr(hook, "__name__", type(hook).__name__)
-    if not isinstance(answer, Tensor):
-        raise refusal("hook returns no tensor", type(answer).__name__)
-    if answer._array.shape != before._array.shape:
-        raise refusal("hook changes the shape", name)
-    if answer._dtype is not before._dtype:
-        raise refusal("hook changes the dtype", name, before.dtype.tensor_type, answer.dtype.tensor_type)
-    return answer
+def on_the_way(seeds: list) -> set:
+    """All records that a walk from these seeds comes to."""
+    found = {record for record, _ in seeds}
+    stack = list(found)
+    while stack:
+        for edge in stack.pop().edges:
+            if edge is not None and edge not in found:
+                found.add(edge)
+                stack.append(edge)
+    return found
 
 
 def reachable(seeds: list, wanted: dict) -> set | None:
     """The records from which a wanted one can be reached; None if all can, because every leaf is wanted."""
-    found = {record for record, _ in seeds}
-    stack, everywhere = list(found), True
-    while stack:
-        record = stack.pop()
-        everywhere = everywhere and (record.order < 0 or record in wanted)
-        for edge in record.edges:
-            if edge is not None and edge not in found:
-                found.add(edge)
-                stack.append(edge)
-    if everywhere:
+    found = on_the_way(seeds)
+    if all(record.order < 0 or record in wanted for record in found):
         return None
     route: set = set()
     for record in sorted(found, key=lambda r: r.order, reverse=True):  # oldest first
@@ -342,11 +287,14 @@ def backward(
     if inputs is None:
         walk(seeds, retain_graph, create_graph)
         return
-    nodes = [t._edge for t in as_tuple(inputs)]
+    nodes = [edge_of(tensor) for tensor in as_tuple(inputs)]
+    for tensor in as_tuple(inputs):
+        if isinstance(tensor, Tensor):
+            tensor.retain_grad()  # what is no leaf gets a .grad too
     captured = walk(seeds, retain_graph, create_graph, dict.fromkeys(nodes))
-    for tensor, node in zip(as_tuple(inputs), nodes, strict=True):
-        if node in captured:
-            accumulate(tensor.meta(), captured[node], create_graph)
+    for node in dict.fromkeys(nodes):
+        if node.kind is LEAF and node in captured:
+            accumulate(node.leaf, captured[node], create_graph)
 
 
 def _under_either_name(grad_tensors, grad_variables):
@@ -402,10 +350,9 @@ def grad(
     if not inputs:
         raise refusal("grad of no inputs")
     seeds = seeds_of(as_tuple(outputs), grad_outputs, create_graph)
-    for tensor in inputs:
-        if tensor._edge is None:
-            raise refusal("grad of a constant")
-    nodes = [t._edge for t in inputs]
+    nodes = [edge_of(thing) for thing in inputs]
+    if None in nodes:
+        raise refusal("grad of a constant")
     retain_graph = create_graph if retain_graph is None else retain_graph
     captured = walk(seeds, retain_graph, create_graph, dict.fromkeys(nodes))
     return tuple(
@@ -431,14 +378,23 @@ def result_for(index: int, tensor: Tensor, grad, allow_unused, materialize_grads
     if grad is not None:
         return grad if isinstance(grad, Tensor) else wrap(np.asarray(grad))
     if materialize_grads:
-        return wrap(np.zeros_like(tensor._array))
+        return wrap(np.zeros(tensor.shape, edge_of(tensor).dtype))
     if not allow_unused:
         raise refusal("grad of an unused input", index)
     return None
 
 
 def as_tuple(tensors) -> tuple:
-    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    return (tensors,) if isinstance(tensors, (Tensor, GradientEdge, Node)) else tuple(tensors)
+
+
+def edge_of(thing) -> Record | None:
+    """Where a gradient of a tensor, of an output of a node, or of a node's first output arrives."""
+    if isinstance(thing, Tensor):
+        return thing._edge
+    if isinstance(thing, GradientEdge):
+        return thing.ownership_token or edge_of(thing.node)
+    return thing.record
 
 
 def seeds_of(outputs: tuple, gradients, create_graph: bool) -> list:
@@ -449,22 +405,25 @@ def seeds_of(outputs: tuple, gradients, create_graph: bool) -> list:
     gradients = [seed_for(o, g) for o, g in zip(outputs, gradients, strict=True)]
     seeds = []
     for index, output in enumerate(outputs):
-        if output._edge is None:
+        edge = edge_of(output)
+        if edge is None:
             raise refusal("no history", index)
-        seeds.append((output._edge, gradients[index] if create_graph else gradients[index]._array))
+        gradient = gradients[index]
+        if gradient._dtype is not edge.dtype and gradient._dtype != edge.dtype:
+            gradient = to_copy(gradient, edge.dtype)
+        seeds.append((edge, gradient if create_graph else gradient._array))
     return seeds
 
 
 def seed_for(output: Tensor, gradient) -> Tensor:
     """The gradient to start an output with: what was given, or 1 for a scalar."""
+    shape = output.shape if isinstance(output, Tensor) else Size(edge_of(output).shape)
     if gradient is None:
-        if output._edge is not None and output._array.size != 1:
+        if edge_of(output) is not None and shape.numel() != 1:
             raise refusal("backward of several")
-        seed = output._array.copy()
-        seed.fill(1)
-        return wrap(seed)
+        return wrap(np.ones(shape, output._dtype if isinstance(output, Tensor) else edge_of(output).dtype))
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
-    if gradient._array.shape != output._array.shape:
-        raise refusal("start of another shape", gradient.shape, output.shape)
+    if gradient._array.shape != shape:
+        raise refusal("start of another shape", gradient.shape, shape)
     return gradient

@@ -17,12 +17,15 @@ from .grad_mode import mode, no_grad
 from .graph import (
     Kind,
     Node,
+    Packed,
     Record,
     freed_error,
     op_order,
     output_edge,
     own_counter,
     stale_error,
+    watch,
+    watchers,
 )
 
 
@@ -70,6 +73,8 @@ class FunctionNode(Record, Node):
         return value
 
     def entry(self, position: int) -> tuple:
+        if isinstance(self.saved[position], Packed):
+            return self.saved[position].open(self), None, None
         origin, value, counter, version = self.saved[position]
         if origin == "output":
             index, array = value
@@ -113,6 +118,8 @@ class FunctionNode(Record, Node):
         self.kind = Kind(function.__name__, type(self), names)
         self.kind.vjp, self.kind.vjp_recorded = raw_gradients, gradients
         self.to_save = ()
+        if watchers:
+            watch(self)
 
     def apply(self, *grads):
         """Run this node's backward by hand."""

@@ -29,6 +29,37 @@ _leaf_order = itertools.count(1)
 FRESH = (0,)
 
 
+# Called with each new record: anomaly mode notes where it was made, saved-tensor hooks pack what it saves.
+watchers: list = []
+
+
+class _Anomaly:
+    """Whether anomaly mode is on, and the nodes whose derivatives are running in it."""
+
+    def __init__(self):
+        self.enabled, self.check_nan = False, True
+        self.evaluating: list = []
+
+
+anomaly = _Anomaly()
+
+
+def watch(record: "Record") -> None:
+    """Show a record that has just been made to all who asked to see it."""
+    for watcher in list(watchers):
+        watcher(record)
+
+
+class DetachedVersion(int):
+    """The version of a tensor after ``detach_()``: unlike any that was noted before."""
+
+    __slots__ = ()
+    __hash__ = int.__hash__
+
+    def __ne__(self, noted):
+        return noted is not self
+
+
 class _Uncounted:
     """In the place of an inference tensor's version counter: there is no version to ask for."""
 
@@ -42,7 +73,7 @@ UNCOUNTED = _Uncounted()
 class Kind:
     """What all nodes of one operation have in common: its derivatives, and how it is shown."""
 
-    __slots__ = ("face", "frees", "name", "option_names", "saved_names", "vjp", "vjp_recorded")
+    __slots__ = ("face", "frees", "name", "option_names", "packed", "saved_names", "vjp", "vjp_recorded")
 
     def __init__(self, name: str, face: type, saved_names: tuple = (), option_names: tuple = ()):
         self.name = name
@@ -50,6 +81,7 @@ class Kind:
         self.saved_names = saved_names  # of the entries of `saved`; "" for a version or a counter
         self.option_names = option_names  # of the entries of `options`
         self.frees = bool(saved_names)  # whether there is anything that a backward frees
+        self.packed = None  # the same, for records whose saved tensors a hook has packed
         # Gradients of the inputs from that of the output: called as vjp(record, grad, edges), on arrays ...
         self.vjp: Any = None
         # ... or on Tensors, so that the gradients have a history of their own (create_graph).
@@ -90,6 +122,8 @@ class Record:
     def entry(self, position: int) -> tuple:
         """Value, version when saved and version now of one entry of `saved`."""
         value, names = self.saved[position], self.kind.saved_names
+        if isinstance(value, Packed):
+            return value.open(self), None, None
         if names[position] == "result":
             counter, version = self.saved[position + 1 : position + 3]
             return self.kind.face.rebuild(self, value, counter), version, counter[0]
@@ -109,6 +143,26 @@ class Extra:
         self.post_hooks: dict = {}
         self.tensor_hooks: dict = {}  # output index -> {handle id: hook}
         self.retained: dict = {}  # output index -> weakref of the tensor whose .grad is kept
+
+
+class Packed:
+    """A saved tensor that a hook has put away: what the hook gave back, and how to get a Tensor from it again."""
+
+    __slots__ = ("box", "open")
+
+    def __init__(self, box, open):
+        self.box, self.open = box, open
+
+
+class GradientEdge(NamedTuple):
+    """An edge of the graph: an output of a node. PyTorch counterpart: ``torch.autograd.graph.GradientEdge``.
+
+    `ownership_token` keeps alive what the engine knows the edge by.
+    """
+
+    node: "Node"
+    output_nr: int
+    ownership_token: Any = None
 
 
 class Saved(NamedTuple):
@@ -194,7 +248,14 @@ class Node:
         if record.saved is None:
             return [*(Saved(name, None, None, None) for name in kind.saved_names if name), *options]
         kept = [i for i, name in enumerate(kind.saved_names) if name and record.saved[i] is not None]
-        return [*(Saved(kind.saved_names[i], *record.entry(i)) for i in kept), *options]
+        shown = [(i, record.saved[i]) for i in kept]
+        return [
+            *(
+                Saved(kind.saved_names[i], *((v, None, None) if isinstance(v, Packed) else record.entry(i)))
+                for i, v in shown
+            ),
+            *options,
+        ]
 
     def __repr__(self):
         return f"<{type(self).__name__}>"
@@ -328,7 +389,9 @@ def freed_error() -> Exception:
 
 
 def stale_error(record: Record, name: str, current: int, expected: int) -> Exception:
-    """A saved value was overwritten after it was saved."""
+    """A saved value was overwritten after it was saved; or it lost its history."""
+    if isinstance(current, DetachedVersion):
+        return refusal("saved and detached")
     value = record.entry(record.kind.saved_names.index(name))[0]
     array = value._array
     kind = {"float32": "Float", "float64": "Double", "int64": "Long", "bool": "Bool"}.get(
@@ -336,7 +399,8 @@ def stale_error(record: Record, name: str, current: int, expected: int) -> Excep
     )
     maker = maker_of(value._edge)
     origin = f", which is output {value.output_nr} of {maker}," if maker else ""
-    return refusal("modified", kind + "Tensor", list(array.shape), origin, current, expected)
+    hint = "modified, anomaly mode" if anomaly.enabled else "modified"
+    return refusal(hint, kind + "Tensor", list(array.shape), origin, current, expected)
 
 
 def maker_of(edge: Record | None) -> str | None:

@@ -21,9 +21,9 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.grad_mode import mode
-from ..autograd.graph import UNCOUNTED, Kind, Record, freed_error, maker_of, own_counter
+from ..autograd.graph import UNCOUNTED, Kind, Packed, Record, freed_error, maker_of, own_counter
 from ..dispatch import build, face_class, record
-from ..messages import refusal, shapes_refused, view_refusal
+from ..messages import refusal, shapes_refused, type_name, view_refusal
 from ..tensor import ModifiedView, Tensor, wrap
 from . import pointwise
 from .index import as_strided, geometry_in, index, positions_of, put_strided, sliced
@@ -68,8 +68,9 @@ def recorded(self: Tensor, operation, args, options) -> Tensor:
     after = operation(before, *args, **options)
     write(self, after._array, renew=False)
     node = after._edge
-    if "result" in node.kind.saved_names:
-        at, kept = node.kind.saved_names.index("result"), (self._array, self._counter, self._version)
+    at = node.kind.saved_names.index("result") if "result" in node.kind.saved_names else None
+    if at is not None and not isinstance(node.saved[at], Packed):
+        kept = (self._array, self._counter, self._version)
         node.saved = (*node.saved[:at], *kept, *node.saved[at + 3 :])
     rebase_history(self, node)
     return self
@@ -247,8 +248,7 @@ _fill_ = in_place(fill)
 def setitem(self: Tensor, key, value) -> None:
     """``self[key] = value``: overwrites the view that numbers and slices pick, or what lists and masks point at."""
     if not isinstance(value, (Tensor, int, float, np.generic)):
-        kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
-        raise TypeError(f"can't assign a {kind} to a torch.{self.dtype.tensor_type}")
+        raise TypeError(f"can't assign a {type_name(value)} to a torch.{self.dtype.tensor_type}")
     part, indices = sliced(self, key)
     if indices:
         index_put_(part, _stripped(value), indices)

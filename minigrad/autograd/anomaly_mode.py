@@ -1,0 +1,106 @@
+"""Anomaly mode: remember where each node was made, and say so when it fails or returns nan.
+
+PyTorch counterpart: ``torch/autograd/anomaly_mode.py``.
+"""
+
+import traceback
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from ..messages import refusal
+from .graph import Record, anomaly, face_of, watchers
+
+_OWN_FILES = str(Path(__file__).parents[1])
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether anomaly mode is on. PyTorch counterpart: ``torch.is_anomaly_enabled``."""
+    return anomaly.enabled
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly mode looks for nan. PyTorch counterpart: ``torch.is_anomaly_check_nan_enabled``."""
+    return anomaly.check_nan
+
+
+class set_detect_anomaly:
+    """Switch anomaly mode on or off: at once when called, for the block when used with ``with``.
+
+    PyTorch counterpart: ``torch.autograd.set_detect_anomaly``.
+    """
+
+    def __init__(self, mode: bool, check_nan: bool = True):
+        self.before = anomaly.enabled, anomaly.check_nan
+        _switch(mode, check_nan)
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exception):
+        _switch(*self.before)
+
+
+class detect_anomaly:
+    """Inside the block, nodes remember the lines that made them; a backward that fails or meets nan shows them.
+
+    PyTorch counterpart: ``torch.autograd.detect_anomaly``.
+    """
+
+    def __init__(self, check_nan: bool = True):
+        self.check_nan = check_nan
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+            "debugging.",
+            stacklevel=2,
+        )
+
+    def __enter__(self):
+        self.before = anomaly.enabled, anomaly.check_nan
+        _switch(True, self.check_nan)
+
+    def __exit__(self, *exception):
+        _switch(*self.before)
+
+
+def _switch(enabled: bool, check_nan: bool) -> None:
+    if enabled and not anomaly.enabled:
+        watchers.append(_note_origin)
+    elif anomaly.enabled and not enabled:
+        watchers.remove(_note_origin)
+    anomaly.enabled, anomaly.check_nan = enabled, check_nan
+
+
+def _note_origin(record: Record) -> None:
+    """Write the lines that are making a node, without minigrad's own, into its metadata."""
+    frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_OWN_FILES)]
+    metadata = record.extras().metadata
+    metadata["traceback_"] = traceback.format_list([f for f in frames if not f.filename.startswith("<operation ")])
+    if anomaly.evaluating:
+        metadata["parent_"] = face_of(anomaly.evaluating[-1])
+
+
+def report_origin(record: Record) -> None:
+    """Warn with the lines that made a node whose derivative has failed, and those that made what led to it."""
+    node, start = face_of(record), "Error detected in {}. "
+    while node is not None:
+        metadata = node.record.extra.metadata if node.record.extra is not None else {}
+        if "traceback_" not in metadata:
+            text = (
+                f"{start.format(node.name())}No forward pass information available. Enable detect anomaly during "
+                "forward pass for more information."
+            )
+        else:
+            call = "the error" if start.startswith("Error") else "the previous calculation"
+            text = f"{start.format(node.name())}Traceback of forward call that "
+            text += f"{'caused' if call == 'the error' else 'induced'} {call}:\n{''.join(metadata['traceback_'])}"
+        warnings.warn(text, stacklevel=2)
+        node, start = metadata.get("parent_"), "\n\nPrevious calculation was induced by {}. "
+
+
+def returned_nan(record: Record, grads) -> None:
+    """Refuse derivatives that are not numbers."""
+    for index, grad in enumerate(grads if anomaly.check_nan else ()):
+        if grad is not None and np.isnan(getattr(grad, "_array", grad)).any():
+            raise refusal("nan found", face_of(record).name(), index)

@@ -1,0 +1,85 @@
+"""Edges of the graph as things of their own, hooks on several tensors, versions by hand.
+
+PyTorch counterparts: the functions of the same names in ``torch/autograd/graph.py``.
+"""
+
+from ..messages import refusal
+from ..ops.inplace import renew_views
+from ..tensor import Tensor
+from .engine import current_walk
+from .graph import GradientEdge, RemovableHandle, own_counter, pair_of
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge that a tensor's gradient arrives by; it stands for the tensor in ``grad()`` and ``backward()``.
+
+    PyTorch counterpart: ``torch.autograd.graph.get_gradient_edge``.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor(3.0, requires_grad=True)
+    >>> y = x * x
+    >>> mg.autograd.grad(y, get_gradient_edge(x))
+    (tensor(6.),)
+    """
+    if not tensor.requires_grad:
+        raise refusal("edge of a constant")
+    return GradientEdge(*pair_of(tensor._edge), tensor._edge)
+
+
+def increment_version(tensor) -> None:
+    """Raise the version of a tensor, or of several: what you do after changing its memory behind minigrad's back.
+
+    PyTorch counterpart: ``torch.autograd.graph.increment_version``.
+    """
+    for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        counter = own_counter(each)
+        counter[0] += 1
+        if len(counter) > 1:
+            renew_views(counter)
+
+
+class _MultiHandle(RemovableHandle):
+    """Takes the hooks on all the tensors back at once."""
+
+    def __init__(self, handles: tuple):
+        self.handles = handles
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+
+def register_multi_grad_hook(tensors, fn, *, mode: str = "all") -> _MultiHandle:
+    """Call `fn` once a backward, when the gradients of several tensors are there.
+
+    With mode "all", ``fn(grads)`` waits for every tensor that this backward comes to, and gets None for the others;
+    with "any", ``fn(grad)`` gets the first. PyTorch counterpart: ``torch.autograd.graph.register_multi_grad_hook``.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    tensors = tuple(tensors)
+    if not all(tensor.requires_grad for tensor in tensors):
+        raise AssertionError("Expected gradient function to be set")
+    records = [tensor._edge for tensor in tensors]
+    so_far: dict = {}  # walk -> the gradients that it has brought
+
+    def arrived(position: int, grad) -> None:
+        walk = current_walk()
+        if mode == "any":
+            if walk not in so_far:
+                so_far.clear()
+                so_far[walk] = None
+                fn(grad)
+            return
+        if walk not in so_far:
+            so_far[walk] = [None] * len(tensors), walk.will_come_to(records)
+        grads, expected = so_far[walk]
+        grads[position] = grad
+        if sum(g is not None for g in grads) == sum(expected):
+            del so_far[walk]
+            fn(grads)
+
+    def hook_of(position: int):
+        return lambda grad: arrived(position, grad)
+
+    return _MultiHandle(tuple(tensor.register_hook(hook_of(i)) for i, tensor in enumerate(tensors)))

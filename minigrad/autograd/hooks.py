@@ -1,0 +1,116 @@
+"""Hooks: what yours are shown during a backward, and what they may change.
+
+The order, for a tensor that is an output of a node: its tensor hooks, ``retain_grad``, the node's pre-hooks, the
+derivatives, the node's post-hooks. For a leaf: its tensor hooks, pre-hooks, the addition to ``.grad``, its
+post-accumulate hooks, post-hooks.
+
+PyTorch counterparts: ``torch/csrc/autograd/{function_hook,python_hook}.cpp``.
+"""
+
+import numpy as np
+
+from ..messages import refusal
+from ..tensor import Tensor, wrap
+from .anomaly_mode import report_origin, returned_nan
+from .grad_mode import enable_grad, no_grad
+from .graph import AutogradMeta, Record, anomaly, face_of
+
+
+def run_hooks(node: Record, grad):
+    """Tensor hooks, then keep the gradient of a tensor that asked with retain_grad()."""
+    extra = node.extra
+    grads = grad if isinstance(grad, dict) else {0: grad}  # of a node with several outputs, by output
+    for index, hooks in extra.tensor_hooks.items():
+        if index in grads:
+            grads[index] = hooked(hooks, grads[index])
+    for index, reference in extra.retained.items():
+        tensor = reference()
+        if tensor is not None and index in grads:
+            retain(tensor.meta(), grads[index])
+    return grad if isinstance(grad, dict) else grads[0]
+
+
+def retain(meta: AutogradMeta, grad) -> None:
+    """Add a gradient to the ``.grad`` of a tensor that asked with retain_grad()."""
+    grad = grad if isinstance(grad, Tensor) else wrap(np.array(grad))
+    meta.grad = grad if meta.grad is None else meta.grad + grad
+
+
+def hooked(hooks: dict | None, grad):
+    """Show a gradient to hooks; what one returns takes its place."""
+    if not hooks:
+        return grad
+    raw = not isinstance(grad, Tensor)
+    shown = wrap(np.asarray(grad)) if raw else grad
+    with no_grad() if raw else enable_grad():
+        for hook in list(hooks.values()):
+            answer = hook(shown)
+            shown = shown if answer is None else checked(hook, answer, shown)
+    return shown._array if raw else shown
+
+
+def checked(hook, answer, before: Tensor) -> Tensor:
+    """What a hook returned, if it can take the place of the gradient that it was given."""
+    name = getattr(hook, "__name__", type(hook).__name__)
+    if not isinstance(answer, Tensor):
+        raise refusal("hook returns no tensor", type(answer).__name__)
+    if answer._array.shape != before._array.shape:
+        raise refusal("hook changes the shape", name)
+    if answer._dtype is not before._dtype:
+        raise refusal("hook changes the dtype", name, before.dtype.tensor_type, answer.dtype.tensor_type)
+    return answer
+
+
+def between_hooks(node: Record, grad, edges: tuple, create_graph: bool):
+    """Apply the derivatives of a node that may have hooks of its own around them."""
+    extra = node.extras()
+    if extra.pre_hooks:
+        several = isinstance(grad, dict)
+        shown = tuple(grad.get(i) for i in range(max(grad) + 1)) if several else (grad,)
+        shown = called_with(extra.pre_hooks, shown)
+        grad = {i: g for i, g in enumerate(shown) if g is not None} if several else shown[0]
+    grads = apply_rules(node, grad, edges, create_graph)
+    if not extra.post_hooks:
+        return grads
+    outputs = tuple(grad.values()) if isinstance(grad, dict) else (grad,)
+    return called_with(extra.post_hooks, tuple(grads), outputs)
+
+
+def apply_rules(node: Record, grad, edges: tuple, create_graph: bool):
+    """Apply the derivatives; in anomaly mode, say where a node that fails was made, and look for nan."""
+    rules = node.kind.vjp_recorded if create_graph else node.kind.vjp
+    if not anomaly.enabled:
+        return rules(node, grad, edges)
+    anomaly.evaluating.append(node)
+    try:
+        grads = rules(node, grad, edges)
+        returned_nan(node, grads)
+        return grads
+    except Exception:
+        report_origin(node)
+        raise
+    finally:
+        anomaly.evaluating.pop()
+
+
+def called_with(hooks: dict, grads: tuple, *others) -> tuple:
+    """Show a node's gradients to its hooks, as Tensors; what one returns takes the place of the first."""
+    if not hooks:
+        return grads
+    raw = not any(isinstance(g, Tensor) for g in (*grads, *(others[0] if others else ())))
+    shown = [tuple(g if g is None or not raw else wrap(np.asarray(g)) for g in group) for group in (grads, *others)]
+    with no_grad() if raw else enable_grad():
+        for hook in list(hooks.values()):
+            answer = hook(*shown)
+            if answer is not None:
+                shown[0] = answer if isinstance(answer, tuple) else (answer,)
+    return tuple(g if g is None or not raw else g._array for g in shown[0])
+
+
+def run_post_accumulate(node: Record, hooks: dict) -> None:
+    """Show the leaf, its ``.grad`` complete, to the hooks that wait for that."""
+    leaf = face_of(node).variable
+    with no_grad():
+        for hook in list(hooks.values()):
+            if hook(leaf) is not None:
+                raise refusal("post-accumulate hook returns")

@@ -1,0 +1,208 @@
+"""What is done to values that are saved for backward: packed by hooks, kept elsewhere, allowed to change.
+
+PyTorch counterparts: the classes and functions of the same names in ``torch/autograd/graph.py``.
+"""
+
+import contextlib
+import functools
+import threading
+
+from ..messages import refusal, type_name
+from ..tensor import Tensor, wrap
+from .grad_mode import no_grad
+from .graph import LEAF, OUTPUT, Kind, Node, Packed, Record, freed_error, watchers
+
+
+class _Active(threading.local):
+    """The hooks of the blocks that this thread is in, and the sentence that refuses them."""
+
+    def __init__(self):
+        self.hooks: list = []
+        self.refusing: str | None = None
+        self.mutation = False
+
+
+_active = _Active()
+
+
+class saved_tensors_hooks:
+    """Inside the block, ``pack_hook(tensor)`` sees each tensor that is saved, and what it returns is kept instead.
+
+    ``unpack_hook`` is given that back when the derivative needs the tensor, and returns a tensor. No version is
+    checked then. PyTorch counterpart: ``torch.autograd.graph.saved_tensors_hooks``.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor([2.0, 3.0], requires_grad=True)
+    >>> with saved_tensors_hooks(lambda t: t.tolist(), lambda kept: mg.tensor(kept)):
+    ...     y = (x * x).sum()
+    >>> y.backward(); x.grad
+    tensor([4., 6.])
+    """
+
+    def __init__(self, pack_hook, unpack_hook):
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self):
+        if _active.refusing is not None:
+            raise RuntimeError(_active.refusing)
+        _active.hooks.append((self.pack_hook, self.unpack_hook))
+        watchers.append(_pack_all)
+
+    def __exit__(self, *exception):
+        _active.hooks.pop()
+        watchers.remove(_pack_all)
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Keep what is saved in main memory. minigrad's tensors are there already, so this changes nothing.
+
+    PyTorch counterpart: ``torch.autograd.graph.save_on_cpu``.
+    """
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda"):
+        super().__init__(lambda tensor: tensor, lambda tensor: tensor)
+
+
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message: str):
+    """Refuse ``saved_tensors_hooks`` in the block with this sentence.
+
+    PyTorch counterpart: ``torch.autograd.graph.disable_saved_tensors_hooks``.
+    """
+    if _active.hooks:
+        raise RuntimeError(error_message)
+    before, _active.refusing = _active.refusing, error_message
+    try:
+        yield
+    finally:
+        _active.refusing = before
+
+
+class _AllowMutationOnSavedContext:
+    """One ``allow_mutation_on_saved_tensors`` block."""
+
+    def __init__(self):
+        self.entered = True
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors():
+    """Inside the block, tensors may be overwritten after they were saved: backward uses the values from before.
+
+    Each saved value is copied at once (PyTorch copies it when it is overwritten). Backward has to run in the
+    block too. PyTorch counterpart: ``torch.autograd.graph.allow_mutation_on_saved_tensors``.
+    """
+    if _active.mutation:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    context = _AllowMutationOnSavedContext()
+
+    def unpack(kept):
+        if not context.entered:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
+                "originally recorded."
+            )
+        return kept
+
+    _active.mutation = True
+    try:
+        with saved_tensors_hooks(lambda tensor: wrap(tensor._array.copy()), unpack):
+            yield context
+    finally:
+        _active.mutation = context.entered = False
+
+
+class SavedTensor:
+    """One saved value of a node, packed: ``node._raw_saved_self``. PyTorch counterpart: ``SavedTensor``."""
+
+    def __init__(self, record: Record, position: int):
+        self._record, self._position = record, position
+
+    def register_hooks(self, pack_hook, unpack_hook) -> None:
+        """Pack this value with a pair of hooks of its own; see ``saved_tensors_hooks``."""
+        if self._record.saved is None:
+            raise refusal("hooks on a freed tensor")
+        value = self._record.saved[self._position]
+        if isinstance(value, Packed):
+            raise refusal("hooks set twice")
+        if value is None:
+            raise refusal("hooks on None")
+        if not _is_kept(self._record, self._position):
+            return
+        pack(self._record, self._position, pack_hook, unpack_hook, lambda tensor: tensor.detach())
+
+
+def _pack_all(record: Record) -> None:
+    """Let this thread's innermost hooks pack all that a new record saves."""
+    if not _active.hooks:
+        return
+    for position, name in enumerate(record.kind.saved_names):
+        if name and _is_kept(record, position):
+            pack(record, position, *_active.hooks[-1])
+
+
+def _is_kept(record: Record, position: int) -> bool:
+    value = record.saved[position]
+    return not isinstance(value, Packed) and isinstance(record.entry(position)[0], Tensor)
+
+
+def pack(record: Record, position: int, pack_hook, unpack_hook, shown=lambda tensor: tensor) -> None:
+    """Replace a saved tensor by what `pack_hook` makes of it."""
+    tensor = record.entry(position)[0]
+    version = tensor._version
+    with no_grad():
+        box = pack_hook(shown(tensor))
+    if tensor._version != version:
+        raise refusal("pack hook in place")
+    edge, own_output = tensor._edge, None
+    if edge is record or (edge is not None and edge.kind is OUTPUT and edge.edges[0] is record):
+        edge, own_output = None, tensor.output_nr  # a record must not hold itself
+    saved = list(record.saved)
+    saved[position] = Packed(box, functools.partial(_open, box, unpack_hook, edge, own_output))
+    record.saved = tuple(saved)
+    if not isinstance(record, Node):  # a Function's node unpacks where its backward asks
+        record.kind = with_unpacking(record.kind)
+
+
+def _open(box, unpack_hook, edge: Record | None, own_output: int | None, record: Record) -> Tensor:
+    """The tensor that was packed, with the history that it had."""
+    kept = unpack_hook(box)
+    if not isinstance(kept, Tensor):
+        raise refusal("unpack returns no tensor", type_name(kept))
+    tensor = wrap(kept._array, kept._counter)
+    if own_output is not None:
+        record.kind.face.attach(record, tensor, own_output)
+        return tensor
+    tensor._edge = edge
+    if edge is not None and edge.kind is LEAF:
+        tensor._meta = edge.leaf
+    return tensor
+
+
+def with_unpacking(kind: Kind) -> Kind:
+    """The same kind of node, for records of which something is packed."""
+    if kind.packed is None:
+        twin = kind.packed = Kind(kind.name, kind.face, kind.saved_names, kind.option_names)
+        twin.vjp = functools.partial(_unpacked, kind, "vjp")
+        twin.vjp_recorded = functools.partial(_unpacked, kind, "vjp_recorded")
+        twin.packed = twin
+    return kind.packed
+
+
+def _unpacked(kind: Kind, rules: str, record: Record, grad, edges):
+    """Apply the derivatives to what the hooks unpack."""
+    packed = record.saved
+    if packed is None:
+        raise freed_error()
+    saved = list(packed)
+    for position, (name, value) in enumerate(zip(kind.saved_names, packed, strict=True)):
+        if isinstance(value, Packed):
+            tensor = value.open(record)
+            kept = (tensor._array,) if name == "result" else (tensor,)
+            kept += (tensor._counter,) if name == "result" else ()
+            saved[position : position + len(kept) + 1] = (*kept, tensor._counter[0])
+    record.saved = tuple(saved)
+    try:
+        return getattr(kind, rules)(record, grad, edges)
+    finally:
+        record.saved = packed
