@@ -60,6 +60,7 @@ from .factories import (
     zeros,
     zeros_like,
 )
+from .messages import is_warn_always_enabled, set_warn_always
 from .ops import (
     abs,
     acos,
@@ -97,6 +98,7 @@ from .ops import (
     flatten,
     flip,
     floor,
+    floor_divide,
     gather,
     ge,
     gt,
@@ -205,6 +207,8 @@ autograd.detect_anomaly = anomaly_mode.detect_anomaly
 is_anomaly_enabled = anomaly_mode.is_anomaly_enabled
 is_anomaly_check_nan_enabled = anomaly_mode.is_anomaly_check_nan_enabled
 autograd.GradcheckError = gradcheck.GradcheckError
+autograd.no_grad, autograd.enable_grad = no_grad, enable_grad
+autograd.set_grad_enabled, autograd.inference_mode = set_grad_enabled, inference_mode
 
 # Pictures need Graphviz's packages, which cost more to import than all the rest: they come when asked for.
 _PICTURES = ("draw", "make_dot", "viz")

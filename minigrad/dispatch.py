@@ -273,7 +273,7 @@ def {row.name}({_signature(row)}):
         same = False
     try:
         out = forward({arrays})
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise shapes_refused(row.op_name, error, {", ".join(n + "_array" for n in row.inputs)}) from None
 {_block(_many_source(row) if row.many else _result_source(row))}
 """
@@ -466,7 +466,7 @@ def _operand(row: Row, position: int, operand):
     name = "input" if position == 0 else row.inputs[position]
     kinds = "Tensor" if len(row.inputs) == 1 else "Tensor or Number"
     raise TypeError(
-        f"{row.name}(): argument '{name}' (position {position + 1}) must be {kinds}, not {type(operand).__name__}"
+        f"{row.op_name}(): argument '{name}' (position {position + 1}) must be {kinds}, not {type(operand).__name__}"
     )
 
 

@@ -4,7 +4,36 @@ The sentence is the exception's text, word for word, so that a search engine fin
 already wrote. The advice is a note on the exception (PEP 678): Python and Jupyter print it below.
 """
 
+import warnings
+
 import numpy as np
+
+_said: set = set()
+_always = False
+
+
+def set_warn_always(b: bool) -> None:
+    """Whether warnings that are given once per process are given each time. PyTorch: ``torch.set_warn_always``."""
+    global _always
+    if not isinstance(b, bool):
+        raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
+    _always = b
+
+
+def is_warn_always_enabled() -> bool:
+    """Whether ``set_warn_always(True)`` holds.
+
+    >>> is_warn_always_enabled()
+    False
+    """
+    return _always
+
+
+def warn_once(sentence: str, category: type[Warning] = UserWarning, stacklevel: int = 2) -> None:
+    """Warn at the first time in this process, or each time after ``set_warn_always(True)``."""
+    if _always or sentence not in _said:
+        _said.add(sentence)
+        warnings.warn(sentence, category, stacklevel=stacklevel + 1)
 
 
 def type_name(value) -> str:
@@ -32,7 +61,7 @@ def refusal(key: str, *values) -> Exception:
     a Tensor with 3 elements cannot be converted to Scalar
     """
     kind, sentence, advice = REFUSALS[key]
-    return refuse(kind, sentence.format(*values), advice)
+    return refuse(kind, sentence.format(*values), advice.format(*values))
 
 
 NON_LEAF_GRAD = (
@@ -40,6 +69,17 @@ NON_LEAF_GRAD = (
     "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
     "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
     "you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
+)
+
+SCALAR_OF_TRACKED = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
+)
+
+CLASS_DECORATED = (
+    "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or "
+    "methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` method "
+    "and nothing else."
 )
 
 ONLY_INPUTS = (
@@ -52,6 +92,16 @@ CREATE_GRAPH_CYCLE = (
     "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid "
     "this. If you have to use this function, make sure to reset the .grad fields of your parameters to None "
     "after use to break the cycle and avoid the leak."
+)
+
+INSTANTIATED = (
+    "{} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the "
+    "class itself. Instantiating an autograd function will raise an error in a future version of PyTorch."
+)
+
+DIRTY_NO_INPUT = (
+    "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there is no need to pass "
+    "it to mark_dirty()."
 )
 
 # What PyTorch calls the types in the sentence above.
@@ -189,6 +239,26 @@ REFUSALS = {
         "Boolean value of Tensor with more than one value is ambiguous",
         "compare, then reduce to one value.",
     ),
+    "bool of none": (
+        RuntimeError,
+        "Boolean value of Tensor with no values is ambiguous",
+        "ask for numel() instead.",
+    ),
+    "number of several": (
+        ValueError,
+        "only one element tensors can be converted to Python scalars",
+        "reduce to one value first, or use tolist().",
+    ),
+    "deleted data": (
+        RuntimeError,
+        "Deleting tensor data is not allowed. Delete tensor instead!",
+        "`del t` drops the name, and the memory with its last name.",
+    ),
+    "deleted flag": (
+        RuntimeError,
+        "requires_grad must be a bool",
+        "assign False instead.",
+    ),
     "deepcopy of a result": (
         RuntimeError,
         "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
@@ -251,6 +321,50 @@ REFUSALS = {
         RuntimeError,
         "expected Variable or None (got {})",
         "backward returns Tensors, or None for an argument without gradient.",
+    ),
+    "gradient of no tensor": (
+        RuntimeError,
+        "function {} returned a gradient different than None at position {}, but the corresponding forward input was "
+        "not a Variable",
+        "return None there: only tensors have gradients.",
+    ),
+    "legacy function": (
+        RuntimeError,
+        "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+        "function with static forward method. (Example: "
+        "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)",
+        "call apply() of the class itself, and make forward and backward static methods.",
+    ),
+    "dirty is no tensor": (
+        RuntimeError,
+        "mark_dirty can only accept variables, but argument ",  # PyTorch breaks off here
+        "name the input tensors that forward changed; argument {} is of type {}.",
+    ),
+    "dirty is no output": (
+        RuntimeError,
+        "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+        "modified inplace must all be outputs of the Function.",
+        "return the tensors that mark_dirty() names.",
+    ),
+    "dirty leaf": (
+        RuntimeError,
+        "a leaf Variable that requires grad has been used in an in-place operation.",
+        "give the Function a clone().",
+    ),
+    "dirty view": (
+        RuntimeError,
+        "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
+        "more than one Tensor. This is not supported by the current autograd engine. You should either make sure the "
+        "input is not a view (using .clone() for example) or make your Function only return one Tensor (potentially "
+        "splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that "
+        "does the other operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do "
+        "this change.",
+        "give the Function a clone().",
+    ),
+    "constant is no tensor": (
+        RuntimeError,
+        "mark_non_differentiable only accepts variable arguments, but got ",  # PyTorch breaks off here
+        "name the output tensors that have no gradient; a {} is none.",
     ),
     "differentiable once": (
         RuntimeError,
@@ -360,6 +474,11 @@ REFUSALS = {
         "unsupported operation: more than one element of the written-to tensor refers to a single memory "
         "location. Please clone() the tensor before performing the operation.",
         "expand() repeats elements without copying them; clone() copies.",
+    ),
+    "no derivative": (
+        RuntimeError,
+        "derivative for aten::{} is not implemented",
+        "it is constant but for its jumps; use it on a detach().",
     ),
     "in place": (
         RuntimeError,
@@ -564,6 +683,16 @@ def view_refusal(born: str, output_nr: int, maker: str | None, indirect: bool) -
     return refuse(RuntimeError, f"{start} {VIEWS[born]}", "clone() the view, and change or use the clone.")
 
 
+def dim_refused(dim: int, ndim: int) -> Exception:
+    """PyTorch's sentence for a dimension that is not there.
+
+    >>> print(dim_refused(2, 2))
+    Dimension out of range (expected to be in range of [-2, 1], but got 2)
+    """
+    most = max(ndim, 1)
+    return IndexError(f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but got {dim})")
+
+
 def shapes_refused(op_name: str, error: ValueError, *arrays) -> Exception:
     """PyTorch's sentence for operands whose shapes do not go together, in place of NumPy's.
 
@@ -571,10 +700,9 @@ def shapes_refused(op_name: str, error: ValueError, *arrays) -> Exception:
     mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)
     """
     if isinstance(error, np.exceptions.AxisError) and error.axis is not None:
-        most = max(error.ndim, 1)
-        return IndexError(
-            f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but got {error.axis})"
-        )
+        return dim_refused(error.axis, error.ndim)
+    if isinstance(error, TypeError):
+        return _types_refused(op_name, error, arrays)
     shapes = [list(np.shape(a)) for a in arrays]
     a, b = shapes if len(shapes) == 2 else ([], [])
     sentence = str(error)
@@ -615,6 +743,28 @@ sizes: [3].  Tensor sizes: [2]
         f"dimension {dim + added}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}",
         "only a dimension of length 1 can be expanded.",
     )
+
+
+def _types_refused(op_name: str, error: TypeError, arrays: tuple) -> Exception:
+    """PyTorch's sentence for operands of a type that the operation does not know, in place of NumPy's."""
+    kind = arrays[0].dtype.name.replace("float64", "double").replace("float32", "float").capitalize()
+    if op_name == "sub":
+        sentence = (
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+            "operator instead."
+        )
+    elif op_name == "neg":
+        sentence = (
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
+            "the `~` or `logical_not()` operator instead."
+        )
+    elif op_name == "bitwise_not":
+        return TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    elif op_name.startswith("bitwise"):
+        return NotImplementedError(f"\"{op_name}_cpu\" not implemented for '{kind}'")
+    else:
+        return error
+    return refuse(RuntimeError, sentence, f"{op_name}() is not for bools.")
 
 
 def _broadcast_sentence(a: list, b: list) -> str:

@@ -26,7 +26,7 @@ from .autograd.graph import (
     pair_of,
     track,
 )
-from .messages import C_NAMES, NON_LEAF_GRAD, refusal, view_refusal
+from .messages import C_NAMES, NON_LEAF_GRAD, SCALAR_OF_TRACKED, dim_refused, refusal, view_refusal, warn_once
 
 
 class Size(tuple):
@@ -102,7 +102,11 @@ class Tensor:
 
     def size(self, dim: int | None = None):
         """The shape, or the length of one dimension."""
-        return self.shape if dim is None else self._array.shape[dim]
+        if dim is None:
+            return self.shape
+        if not -self._array.ndim <= dim < self._array.ndim:
+            raise dim_refused(dim, self._array.ndim)
+        return self._array.shape[dim]
 
     def is_floating_point(self) -> bool:
         """Whether the elements are floats, which only can require gradients."""
@@ -156,6 +160,10 @@ class Tensor:
     @requires_grad.setter
     def requires_grad(self, flag: bool):
         self._set_requires_grad(flag, "flag of integers, attribute")
+
+    @requires_grad.deleter
+    def requires_grad(self):
+        raise refusal("deleted flag")
 
     def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
         """Set ``requires_grad`` in place and return the tensor."""
@@ -282,6 +290,10 @@ class Tensor:
         if self._edge is not None and self.is_leaf:
             self._meta.array, self._edge.shape, self._edge.dtype = new._array, new._array.shape, new._dtype
 
+    @data.deleter
+    def data(self):
+        raise refusal("deleted data")
+
     # -- leaving for plain Python ----------------------------------------------------------------
 
     def numpy(self) -> np.ndarray:
@@ -305,20 +317,34 @@ class Tensor:
         return self._array.item()
 
     def __bool__(self):
-        if self._array.size > 1:
-            raise refusal("bool of several")
+        if self._array.size != 1:
+            raise refusal("bool of several" if self._array.size else "bool of none")
         return bool(self._array)
 
+    def _number(self):
+        """The only element, for Python's own conversions: they lose the history, and say so once."""
+        if self._array.size != 1:
+            raise refusal("number of several")
+        if self._edge is not None:
+            warn_once(SCALAR_OF_TRACKED, stacklevel=4)
+        return self._array.item()
+
     def __float__(self):
-        return float(self.item())
+        return float(self._number())
 
     def __int__(self):
-        return int(self.item())
+        return int(self._number())
+
+    def __complex__(self):
+        return complex(self._number())
 
     def __index__(self):
-        if self._array.dtype.kind not in "iub":
+        if self._dtype.kind not in "iub" or self._array.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.item())
+        return int(self._array.item())
+
+    def __format__(self, form):
+        return format(self._array.item(), form) if not self._array.ndim else object.__format__(self, form)
 
     def __hash__(self):
         return id(self)

@@ -207,6 +207,52 @@ def no_backward(m):
     f.apply(leaf(m)).sum().backward()
 
 
+def marked(m, mark, work):
+    """A Function whose forward does `work`, which says what to return and what to mark."""
+
+    def forward(ctx, x):
+        returned, named = work(x)
+        getattr(ctx, mark)(*named)
+        return returned
+
+    return function(m, forward, lambda ctx, *g: g[0])
+
+
+def dirty_leaf(m):
+    marked(m, "mark_dirty", lambda x: (x, (x,))).apply(leaf(m))
+
+
+def dirty_and_not_returned(m):
+    marked(m, "mark_dirty", lambda x: (x * 1, (x,))).apply(leaf(m) * 1)
+
+
+def dirty_number(m):
+    marked(m, "mark_dirty", lambda x: (x * 1, (5,))).apply(leaf(m) * 1)
+
+
+def dirty_view_and_another(m):
+    marked(m, "mark_dirty", lambda x: ((x, x * 1), (x,))).apply((leaf(m) * 1).view(3))
+
+
+def constant_number(m):
+    marked(m, "mark_non_differentiable", lambda x: (x * 1, (5,))).apply(leaf(m))
+
+
+def gradient_of_a_number(m):
+    f = function(m, lambda ctx, x, n: x * n, lambda ctx, g: (g, g))
+    f.apply(leaf(m), 3).sum().backward()
+
+
+def called(m):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        function(m, lambda ctx, x: x, lambda ctx, g: g)()(leaf(m))
+
+
+def delete(m, name):
+    delattr(leaf(m), name)
+
+
 def wrong_slope(m):
     x = m.ones(2, dtype=m.double, requires_grad=True)
     m.autograd.gradcheck(function(m, lambda ctx, x: x * 2, lambda ctx, g: g * 3).apply, (x,))
@@ -288,6 +334,23 @@ CASES = {
     "Function: no backward": no_backward,
     "Function: saves a number": saves_a_number,
     "Function: once, twice": once_twice,
+    "Function: dirty leaf": dirty_leaf,
+    "Function: dirty, not returned": dirty_and_not_returned,
+    "Function: dirty number": dirty_number,
+    "Function: dirty view": dirty_view_and_another,
+    "Function: number without derivative": constant_number,
+    "Function: gradient of a number": gradient_of_a_number,
+    "Function: called": called,
+    "Function: the base class": lambda m: m.autograd.Function.apply(leaf(m)),
+    "float of several": lambda m: float(leaf(m)),
+    "int of several": lambda m: int(leaf(m)),
+    "index of several": lambda m: m.ones(3, dtype=m.long).__index__(),
+    "bool of none": lambda m: bool(m.ones(0)),
+    "size of no dimension": lambda m: leaf(m).size(1),
+    "del data": lambda m: delete(m, "data"),
+    "del requires_grad": lambda m: delete(m, "requires_grad"),
+    "set_grad_enabled of a number": lambda m: m.set_grad_enabled(1),
+    "set_warn_always of a number": lambda m: m.set_warn_always(1),
     "gradcheck without requires_grad": lambda m: m.autograd.gradcheck(lambda x: x, (m.rand(3, dtype=m.double),)),
     "gradcheck finds a wrong slope": wrong_slope,
     "gradcheck finds a constant added": not_multiplied,
@@ -300,6 +363,16 @@ CASES = {
     "index out of range": lambda m: leaf(m)[3],
     "dimension out of range": lambda m: leaf(m).sum(2),
     "negative dimension out of range": lambda m: leaf(m, 2, 3).mean(-3),
+    "condition of numbers": lambda m: m.where(leaf(m), leaf(m), leaf(m)),
+    "mask of numbers": lambda m: leaf(m).masked_fill(m.tensor([1, 0, 1]), 2.0),
+    "several values to fill": lambda m: leaf(m).masked_fill(leaf(m) > 0, leaf(m)),
+    "integers divided by zero": lambda m: m.tensor([1, 2]) // 0,
+    "the rest of a division by zero": lambda m: m.tensor([1, 2]) % 0,
+    "derivative of floor_divide": lambda m: (leaf(m) // 2).sum().backward(),
+    "bools subtracted": lambda m: (leaf(m) > 0) - (leaf(m) > 0),
+    "bools negated": lambda m: -(leaf(m) > 0),
+    "floats inverted": lambda m: ~leaf(m),
+    "floats and floats": lambda m: leaf(m) & leaf(m),
     "mean of integers": lambda m: m.tensor([1, 2]).mean(),
 }
 

@@ -87,6 +87,49 @@ def test_set_grad_enabled_lasts():
         mg.set_grad_enabled(True)
 
 
+def test_a_class_is_decorated_with_a_warning():
+    with pytest.warns(FutureWarning, match="Decorating classes is deprecated and will be disabled"):
+
+        @mg.no_grad()
+        class Model:
+            def __init__(self):
+                self.recorded = mg.is_grad_enabled()
+
+    assert not Model().recorded
+
+
+def test_set_grad_enabled_says_its_mode():
+    assert repr(mg.set_grad_enabled(mode=True)) == "torch.autograd.grad_mode.set_grad_enabled(mode=True)"
+
+
+def test_grad_modes_are_in_autograd_too():
+    assert mg.autograd.no_grad is mg.no_grad and mg.autograd.enable_grad is mg.enable_grad
+    assert mg.autograd.set_grad_enabled is mg.set_grad_enabled and mg.autograd.inference_mode is mg.inference_mode
+
+
+@pytest.fixture
+def always():
+    mg.set_warn_always(True)
+    yield
+    mg.set_warn_always(False)
+
+
+def test_a_tracked_tensor_as_a_number_warns(always):
+    x = mg.tensor(1.75, requires_grad=True)
+    for convert, number in ((float, 1.75), (int, 1), (complex, 1.75)):
+        with pytest.warns(UserWarning, match="Converting a tensor with requires_grad=True to a scalar"):
+            assert convert(x) == number
+    assert x.item() == 1.75 and f"{x:.1f}" == "1.8" and f"{x.detach()}" == "1.75"
+
+
+def test_some_warnings_are_given_once(recwarn):
+    x = mg.tensor(1.0, requires_grad=True)
+    float(x)
+    recwarn.clear()
+    float(x)
+    assert not recwarn.list and not mg.is_warn_always_enabled()
+
+
 def test_next_functions_lead_from_the_result_to_the_leaves():
     w, x, b = leaf(2.0), mg.tensor([3.0]), leaf(1.0)
     y = w * x

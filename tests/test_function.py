@@ -73,6 +73,116 @@ def test_first_and_second_derivatives(function):
     assert gradcheck(function, (x,)) and gradgradcheck(function, (x,))
 
 
+class AddOne(Function):
+    """Changes its input in place, and says so."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.add_(1)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 5
+
+
+def test_what_is_marked_dirty_comes_back_with_a_new_history():
+    x = leaf(1.0, 2.0)
+    y = x * 1
+    z = AddOne.apply(y)
+    assert z is y and y.grad_fn.name() == "AddOneBackward" and y.tolist() == [2.0, 3.0]
+    assert y._version == 2  # one for add_, one for the mark
+    y.sum().backward()
+    assert x.grad.tolist() == [5.0, 5.0]
+
+
+def test_what_is_marked_dirty_and_needs_no_gradient_is_only_changed():
+    x = mg.ones(2)
+    assert AddOne.apply(x) is x and x.tolist() == [2.0, 2.0] and not x.requires_grad
+
+
+def test_a_mark_on_what_is_no_input_warns():
+    class Fresh(Function):
+        @staticmethod
+        def forward(ctx, x):
+            result = x * 1
+            ctx.mark_dirty(result)
+            return result
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    with pytest.warns(UserWarning, match="Only input Tensors should be given to ctx.mark_dirty"):
+        Fresh.apply(leaf(1.0))
+
+
+def test_an_input_returned_as_it_came_is_a_view_of_it():
+    x = leaf(1.0, 2.0)
+    y = function_of(lambda ctx, x: x, lambda ctx, grad: grad * 3).apply(x)
+    assert y is not x and y._base is x and y.grad_fn.name() == "MyFnBackward"
+    constant = function_of(lambda ctx, x: (ctx.mark_non_differentiable(x), x)[1], lambda ctx, grad: grad).apply(x)
+    assert constant is not x and not constant.requires_grad
+
+
+def function_of(forward, backward):
+    return type("MyFn", (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+
+
+def test_backward_gets_one_gradient_per_output_none_for_what_is_no_tensor():
+    seen = []
+
+    def backward(ctx, *grads):
+        seen.extend(grads)
+        return grads[1]
+
+    x = leaf(1.0, 2.0)
+    number, y, nothing, whole = function_of(lambda ctx, x: (7, x * 2, None, x.long()), backward).apply(x)
+    assert (number, nothing) == (7, None) and not whole.requires_grad and y.output_nr == 1
+    y.sum().backward()
+    assert seen[0] is None and seen[2] is None and seen[3].dtype is mg.int64 and x.grad.tolist() == [1.0, 1.0]
+
+
+def test_arguments_of_forward_may_have_names_and_defaults():
+    class Power(Function):
+        @staticmethod
+        def forward(x, y=3):
+            return x**y
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            x, ctx.y = inputs
+            ctx.save_for_backward(x)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.y * ctx.saved_tensors[0] ** (ctx.y - 1), None
+
+    x = leaf(2.0)
+    assert Power.apply(x).tolist() == [8.0] and Power.apply(x, y=2).tolist() == [4.0]
+    Power.apply(x=x).backward()
+    assert x.grad.tolist() == [12.0]
+    named = function_of(lambda ctx, a, b: a * b, lambda ctx, grad: (grad, None)).apply(b=2, a=x)
+    assert named.grad_fn.needs_input_grad == (True, False)
+
+
+def test_a_function_is_not_made_but_applied():
+    with pytest.warns(DeprecationWarning, match="should not be instantiated. Methods on autograd functions are all"):
+        made = Square()
+    assert made.apply(leaf(3.0)).tolist() == [9.0]
+
+
+def test_names_of_old_and_of_forward_mode():
+    x = leaf(1.0)
+    node = Square.apply(x).grad_fn
+    with pytest.warns(DeprecationWarning, match="'saved_variables' is deprecated; use 'saved_tensors'"):
+        assert node.saved_variables == node.saved_tensors
+    forward = function_of(lambda ctx, x: (ctx.save_for_forward(x), x * 2)[1], lambda ctx, grad: grad)
+    assert forward.apply(x).tolist() == [2.0]
+    with pytest.raises(NotImplementedError, match="You must implement the jvp function"):
+        Square.jvp(None, x)
+
+
 def test_a_lost_history_is_found_by_gradgradcheck_only():
     x = leaf(0.3, -1.2)
     assert gradcheck(SinhCut.apply, (x,))

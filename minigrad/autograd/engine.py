@@ -17,7 +17,7 @@ from heapq import heappop, heappush, heappushpop
 
 import numpy as np
 
-from ..messages import CREATE_GRAPH_CYCLE, ONLY_INPUTS, refusal
+from ..messages import CREATE_GRAPH_CYCLE, ONLY_INPUTS, refusal, warn_once
 from ..ops.inplace import copy_
 from ..ops.pointwise import to_copy
 from ..ops.shape import sum_to
@@ -283,7 +283,7 @@ def backward(
     seeds = seeds_of(as_tuple(tensors), grad_tensors, create_graph)
     retain_graph = create_graph if retain_graph is None else retain_graph
     if create_graph:
-        warnings.warn(CREATE_GRAPH_CYCLE, UserWarning, stacklevel=2)
+        warn_once(CREATE_GRAPH_CYCLE)
     if inputs is None:
         walk(seeds, retain_graph, create_graph)
         return

@@ -5,13 +5,16 @@ and backward, as in PyTorch, and is named after it: ``Square`` makes ``<SquareBa
 """
 
 import functools
+import inspect
+import warnings
 import weakref
 
 import numpy as np
 
 from ..dispatch import constant, face_class, record
-from ..messages import refusal
+from ..messages import DIRTY_NO_INPUT, INSTANTIATED, refusal
 from ..ops.index import view_of_all
+from ..ops.inplace import rebase_history
 from ..tensor import Tensor, wrap
 from .grad_mode import mode, no_grad
 from .graph import (
@@ -37,7 +40,9 @@ class FunctionNode(Record, Node):
 
     # What forward may change, by the methods below.
     to_save: tuple = ()
+    saved_for_forward: tuple = ()
     non_differentiable: tuple = ()
+    dirty_tensors: tuple = ()
     materialize_grads = True
 
     def __init__(self):
@@ -50,6 +55,14 @@ class FunctionNode(Record, Node):
     def save_for_backward(self, *tensors) -> None:
         """Keep inputs or outputs for backward; their versions are checked then. None is allowed."""
         self.to_save = tensors
+
+    def save_for_forward(self, *tensors) -> None:
+        """Keep tensors for jvp, which minigrad never calls: there is no forward mode."""
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *inputs) -> None:
+        """Say that forward changed these inputs in place; it has to return them."""
+        self.dirty_tensors = inputs
 
     def mark_non_differentiable(self, *outputs) -> None:
         """Say that these outputs have no gradient."""
@@ -65,6 +78,12 @@ class FunctionNode(Record, Node):
         if self.saved is None:
             raise freed_error()
         return tuple(self._unpack(position) for position in range(len(self.saved)))
+
+    @property
+    def saved_variables(self) -> tuple:
+        """The name of saved_tensors until PyTorch 0.4."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
 
     def _unpack(self, position: int):
         value, expected, current = self.entry(position)
@@ -94,7 +113,7 @@ class FunctionNode(Record, Node):
         """The edge to one of several outputs; the same one for as long as anybody holds it."""
         edge = self.output_edges[index] and self.output_edges[index]()
         if edge is None:
-            edge = output_edge(self, index, self.shapes[index], self.dtype)
+            edge = output_edge(self, index, *self.likes[index])
             self.output_edges[index] = weakref.ref(edge)  # it points here: not to be kept
         return edge
 
@@ -125,8 +144,6 @@ class FunctionNode(Record, Node):
         """Run this node's backward by hand."""
         return backward_of(self.function)(self, *grads)
 
-    __call__ = apply
-
 
 def raw_gradients(node: FunctionNode, grad, edges) -> list:
     """Gradients as arrays: the user's backward gets Tensors all the same."""
@@ -139,18 +156,24 @@ def raw_gradients(node: FunctionNode, grad, edges) -> list:
 def gradients(node: FunctionNode, grad, edges) -> list:
     """Call the user's backward; one result per tensor that forward was given."""
     grads = grad if isinstance(grad, dict) else {0: grad}
-    missing = (lambda shape: wrap(np.zeros(shape, node.dtype))) if node.materialize_grads else lambda shape: None
-    arguments = [grads[i] if i in grads else missing(shape) for i, shape in enumerate(node.shapes)]
+    arguments = [grads[i] if i in grads else missing(node, like) for i, like in enumerate(node.likes)]
     results = backward_of(node.function)(node, *arguments)
     results = results if isinstance(results, tuple) else (results,)
     expected = len(node.needs_input_grad)
     if len(results) < expected or any(r is not None for r in results[expected:]):
         raise refusal("number of gradients", node.name(), expected, len(results))
-    for result in results:
+    for position, result in enumerate(results):
         if result is not None and not isinstance(result, Tensor):
             raise refusal("gradient is no tensor", type(result).__name__)
+        if result is not None and position not in node.tensor_arguments:
+            raise refusal("gradient of no tensor", node.name(), position + 1)
     chosen = [results[position] for position in node.tensor_arguments]
     return [r if edge is not None else None for r, edge in zip(chosen, edges, strict=True)]
+
+
+def missing(node: FunctionNode, like: tuple | None) -> Tensor | None:
+    """What backward is given for an output that no gradient came from."""
+    return wrap(np.zeros(*like)) if like is not None and node.materialize_grads else None
 
 
 def backward_of(function: type):
@@ -185,7 +208,14 @@ class Function:
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
-        cls._backward_cls = type(cls.__name__ + "Backward", (FunctionNode,), {"function": cls, "op_name": cls.__name__})
+        cls._backward_cls = node_class(cls)
+
+    def __init__(self, *args, **kwargs):
+        warnings.warn(INSTANTIATED.format(self.__class__), DeprecationWarning, stacklevel=2)
+
+    def __call__(self, *args, **kwargs):
+        """Refused: a Function is used through ``apply``."""
+        raise refusal("legacy function")
 
     @staticmethod
     def forward(*args, **kwargs):
@@ -210,37 +240,82 @@ class Function:
         """Another name for backward; write one of the two."""
         raise NotImplementedError
 
+    @staticmethod
+    def jvp(ctx, *grad_inputs):
+        """The derivative in forward mode, which minigrad does not have: never called."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
     @classmethod
-    def apply(cls, *args):
+    def apply(cls, *args, **kwargs):
         """Run forward, and record one node for it if an input requires grad."""
         node = object.__new__(cls._backward_cls)
+        apart = cls.setup_context is not Function.setup_context
+        if apart or kwargs:
+            args = in_order(cls.forward, args if apart else (node, *args), kwargs)[0 if apart else 1 :]
         node.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-        tracked = mode.state > 0 and any(node.needs_input_grad)
         with no_grad():
-            if cls.setup_context is not Function.setup_context:
-                results = cls.forward(*args)
+            results = cls.forward(*args) if apart else cls.forward(node, *args)
+            if apart:
                 cls.setup_context(node, args, results)
-            else:
-                results = cls.forward(node, *args)
         outputs = list(results) if isinstance(results, tuple) else [results]
-        outputs = [_fresh(o, args) for o in outputs]
-        for output in outputs:
-            if isinstance(output, Tensor) and output._is_view():
-                output._meta.born = "several" if len(outputs) > 1 else "function"
-        if tracked:
-            _record(node, args, outputs)
+        if mode.state > 0 and any(node.needs_input_grad):
+            record_function(node, args, outputs)
+        else:
+            check_marks(node, outputs)
+            outputs = [unrecorded(node, output, args) for output in outputs]
+        forbid_changes(node, outputs)
         return tuple(outputs) if isinstance(results, tuple) else outputs[0]
 
 
-def _fresh(output, args):
-    """An input that forward returned as it came is given back as a view of itself."""
-    if any(output is a for a in args) and isinstance(output, Tensor):
-        with no_grad():
-            return view_of_all(output)
-    return output
+def node_class(function: type) -> type:
+    """The class of a Function's nodes: of Square it is SquareBackward."""
+    return type(function.__name__ + "Backward", (FunctionNode,), {"function": function, "op_name": function.__name__})
 
 
-def _record(node: FunctionNode, args: tuple, outputs: list) -> None:
+Function._backward_cls = node_class(Function)
+
+
+def in_order(forward, args: tuple, kwargs: dict) -> tuple:
+    """The arguments of forward in their places, those with defaults too."""
+    bound = inspect.signature(forward).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.args
+
+
+def check_marks(node: FunctionNode, outputs: list) -> None:
+    """Refuse marks on what is no tensor or no output; raise the versions of what was changed in place."""
+    for position, tensor in enumerate(node.dirty_tensors):
+        if not isinstance(tensor, Tensor):
+            raise refusal("dirty is no tensor", position, type(tensor).__name__)
+        own_counter(tensor)[0] += 1
+    if not all(any(tensor is output for output in outputs) for tensor in node.dirty_tensors):
+        raise refusal("dirty is no output")
+    for output in node.non_differentiable:
+        if not isinstance(output, Tensor):
+            raise refusal("constant is no tensor", type(output).__name__)
+
+
+def unrecorded(node: FunctionNode, output, args: tuple):
+    """An output that needs no gradient. An input that was not changed is given back as another tensor."""
+    if not isinstance(output, Tensor):
+        return output
+    if output.requires_grad:
+        return output.detach()
+    changed = any(output is tensor for tensor in node.dirty_tensors)
+    return view_of_input(output) if not changed and any(output is a for a in args) else output
+
+
+def view_of_input(tensor: Tensor) -> Tensor:
+    """A new tensor for an input that forward returned as it came, to hang the history on."""
+    with no_grad():
+        return view_of_all(tensor)
+
+
+def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
+    """Make `node` the history of `outputs`; where forward returned an input, another tensor takes its place."""
+    check_marks(node, outputs)
     node.order = next(op_order)
     node.pending = node.extra = None
     node.face, node.fits = weakref.ref(node), False
@@ -248,17 +323,44 @@ def _record(node: FunctionNode, args: tuple, outputs: list) -> None:
     inputs = [args[i] for i in node.tensor_arguments]
     node.edges = tuple(a._edge for a in inputs)
     node.constants = tuple(None if a.requires_grad else constant(a) for a in inputs)
-    tensors = [o for o in outputs if isinstance(o, Tensor)]
-    node.outputs = len(tensors)
-    node.shapes = [o._array.shape for o in tensors]
+    node.outputs = len(outputs)
+    node.likes = [(o._array.shape, o._dtype) if isinstance(o, Tensor) else None for o in outputs]
     node.output_edges = [None] * node.outputs
-    node.shape, node.dtype = (tensors[0]._array.shape, tensors[0]._array.dtype) if tensors else ((), None)
-    skipped = [id(o) for o in node.non_differentiable]
-    for index, output in enumerate(tensors):
-        if id(output) not in skipped and output._array.dtype.kind == "f":
-            node.attach(output, index)
+    node.shape, node.dtype = next((like for like in node.likes if like is not None), ((), None))
+    constants = [id(o) for o in node.non_differentiable]
+    for index, output in enumerate(outputs):
+        if not isinstance(output, Tensor) or id(output) in constants or output._dtype.kind != "f":
+            outputs[index] = unrecorded(node, output, args)
+            continue
+        if any(output is tensor for tensor in node.dirty_tensors):
+            check_changed(output, args, node.likes)
+            rebase_history(output, node if node.outputs == 1 else node.output_edge(index))
+            output.meta().output_nr = index
+            continue
+        if any(output is a for a in args):
+            output = outputs[index] = view_of_input(output)
+        node.attach(output, index)
     node.non_differentiable = ()
-    node.keep(tensors)
+    node.keep(outputs)
+
+
+def forbid_changes(node: FunctionNode, outputs: list) -> None:
+    """An in-place change of a view that forward made would put another history in the place of the Function's."""
+    several = len([o for o in outputs if isinstance(o, Tensor) and o.requires_grad]) > 1
+    for output in outputs:
+        if isinstance(output, Tensor) and output._is_view() and not any(output is t for t in node.dirty_tensors):
+            output._meta.born = "several" if several else "function"
+    node.dirty_tensors = ()
+
+
+def check_changed(output: Tensor, args: tuple, likes: list) -> None:
+    """Refuse to hang a new history on a leaf, or, where there are several outputs, on a view."""
+    if output.is_leaf and output.requires_grad:
+        raise refusal("dirty leaf")
+    if not any(output is a for a in args):
+        warnings.warn(DIRTY_NO_INPUT, UserWarning, stacklevel=4)
+    if output._base is not None and len([like for like in likes if like is not None]) > 1:
+        raise refusal("dirty view")
 
 
 def once_differentiable(backward):
@@ -274,8 +376,7 @@ def once_differentiable(backward):
             results = backward(ctx, *grads)
         if not recording or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
             return results
-        refused = [_refuse_second(r) for r in (results if isinstance(results, tuple) else (results,))]
-        return tuple(refused) if isinstance(results, tuple) else refused[0]
+        return _refuse_second(results)
 
     return wrapper
 
@@ -284,14 +385,17 @@ def _refuse(record, grad, edges):
     raise refusal("differentiable once")
 
 
-# The node that stands where the history of a once-differentiable gradient would be.
+# The node that stands where the history of once-differentiable gradients would be.
 REFUSAL = Kind("once_differentiable", face_class("Error", "once_differentiable"))
 REFUSAL.vjp = REFUSAL.vjp_recorded = _refuse
 
 
-def _refuse_second(result):
-    if not isinstance(result, Tensor):
-        return result
-    result = result.detach()
-    record(result, REFUSAL, (), None, ())
-    return result
+def _refuse_second(results):
+    """The same gradients, with a history that ends in a refusal."""
+    several = results if isinstance(results, tuple) else (results,)
+    fresh = [r.detach() if isinstance(r, Tensor) else r for r in several]
+    edges = tuple(r.detach().requires_grad_()._edge if isinstance(r, Tensor) else None for r in several)
+    for result in fresh:
+        if isinstance(result, Tensor):
+            record(result, REFUSAL, edges, None, ())
+    return tuple(fresh) if isinstance(results, tuple) else fresh[0]

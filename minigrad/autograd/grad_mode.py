@@ -6,7 +6,10 @@ PyTorch counterpart: ``torch/autograd/grad_mode.py``.
 import functools
 import inspect
 import threading
+import warnings
 from threading import get_ident
+
+from ..messages import CLASS_DECORATED
 
 OFF, ON, INFERENCE = 0, 1, -1
 
@@ -70,6 +73,8 @@ class _GradMode:
         return self.__class__()
 
     def __call__(self, function):
+        if inspect.isclass(function):
+            warnings.warn(CLASS_DECORATED, FutureWarning, stacklevel=2)
         if inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)
         if inspect.iscoroutinefunction(function):
@@ -149,18 +154,25 @@ class set_grad_enabled(_GradMode):
     False
     """
 
-    def __init__(self, mode_: bool):
-        self.enabled = mode_
+    def __init__(self, mode: bool):
+        if not isinstance(mode, bool):
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        self.mode = mode
         self.previous = set_state(self.wanted())
 
     def __enter__(self):
         set_state(self.wanted())
 
     def wanted(self) -> int:
-        return INFERENCE if mode.state < 0 else ON if self.enabled else OFF
+        return INFERENCE if mode.state < 0 else ON if self.mode else OFF
 
     def clone(self):
-        return set_grad_enabled(self.enabled)
+        return set_grad_enabled(self.mode)
+
+    def __repr__(self):
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     def __call__(self, function):
         set_state(self.previous)
@@ -176,15 +188,15 @@ class inference_mode(_GradMode):
     def __new__(cls, mode=True):
         self = super().__new__(cls)
         if callable(mode):
-            self.enabled = True
+            self.mode = True
             return self(mode)
         return self
 
     def __init__(self, mode: bool = True):
-        self.enabled = mode
+        self.mode = mode
 
     def wanted(self) -> int:
-        return INFERENCE if self.enabled else ON
+        return INFERENCE if self.mode else ON
 
     def clone(self):
-        return inference_mode(self.enabled)
+        return inference_mode(self.mode)

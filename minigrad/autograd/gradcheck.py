@@ -328,9 +328,12 @@ def farthest(array: np.ndarray) -> float:
 def check_undefined(check: Check) -> None:
     """Outputs without a gradient count as zero, whether a Function is given zeros or None for them."""
     for node in functions_behind(differentiable(check.outputs()), lambda node: not node.materialize_grads):
-        zero = partial(zeros, dtype=check.checked[0].dtype) if node.materialize_grads else lambda shape: None
+        seeds = [
+            zeros(like[0], dtype=check.checked[0].dtype) if like and node.materialize_grads else None
+            for like in node.likes
+        ]
         with no_grad():
-            check_zero(partial(gradients_of, node, [zero(shape) for shape in node.shapes]), node.name())
+            check_zero(partial(gradients_of, node, seeds), node.name())
     count = len(differentiable(check.outputs()))
     for missing in range(count if count > 1 else 0):
         outputs = differentiable(check.outputs())
@@ -529,10 +532,11 @@ def functions_alone(check: Check) -> list:
     """Per Function in the graph: its node, whether its gradients know of more than grad_output, and those for ones."""
     found = []
     for node in functions_behind(differentiable(check.outputs())):
-        seeds = [ones(shape, dtype=check.checked[0].dtype, requires_grad=True) for shape in node.shapes]
+        kind = check.checked[0].dtype
+        seeds = [ones(like[0], dtype=kind, requires_grad=True) if like else None for like in node.likes]
         with enable_grad():
             gradients = [g for g in gradients_of(node, seeds) if g is not None]
-        tracked = bool(leaves_behind(gradients) - {seed._edge for seed in seeds})
+        tracked = bool(leaves_behind(gradients) - {seed._edge for seed in seeds if seed is not None})
         found.append((node, tracked, [g._array for g in gradients]))
     return found
 

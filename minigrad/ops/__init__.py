@@ -1,5 +1,7 @@
 """Every operation under its public name, and the one block that makes them Tensor's methods."""
 
+import numpy as np
+
 from .. import dtypes
 from ..tensor import Tensor
 from . import inplace
@@ -43,6 +45,7 @@ from .pointwise import (
     exp,
     expm1,
     floor,
+    floor_divide,
     ge,
     gt,
     isnan,
@@ -60,9 +63,13 @@ from .pointwise import (
     masked_fill,
     maximum,
     minimum,
+    minus,
+    minus_scaled,
     mul,
     ne,
     neg,
+    plus,
+    plus_scaled,
     pow,
     reciprocal,
     relu,
@@ -135,15 +142,114 @@ from .shape import (
 )
 
 __all__ = [
-    "abs", "acos", "add", "addmm", "all", "any", "argmax", "argmin", "argsort", "asin", "atan", "bitwise_and",
-    "bitwise_not", "bitwise_or", "bitwise_xor", "bmm", "cat", "ceil", "chunk", "clamp", "clone", "cos", "cosh",
-    "cumprod", "cumsum", "diag", "diagonal", "div", "dot", "eq", "erf", "exp", "expm1", "flatten", "flip", "floor",
-    "gather", "ge", "gt", "index_select", "isnan", "le", "lerp", "log", "log1p", "log2", "log10", "log_softmax",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max",
-    "maximum", "mean", "median", "min", "minimum", "mm", "movedim", "mul", "mv", "narrow", "ne", "neg", "norm",
-    "outer", "permute", "pow", "prod", "reciprocal", "relu", "remainder", "reshape", "roll", "round", "rsqrt", "rsub",
-    "scatter_add", "sigmoid", "sign", "sin", "sinh", "softmax", "sort", "split", "sqrt", "square", "stack", "std",
-    "sub", "sum", "t", "tan", "tanh", "trace", "transpose", "tril", "triu", "trunc", "unbind", "unsqueeze", "var",
+    "abs",
+    "acos",
+    "add",
+    "addmm",
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argsort",
+    "asin",
+    "atan",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "bmm",
+    "cat",
+    "ceil",
+    "chunk",
+    "clamp",
+    "clone",
+    "cos",
+    "cosh",
+    "cumprod",
+    "cumsum",
+    "diag",
+    "diagonal",
+    "div",
+    "dot",
+    "eq",
+    "erf",
+    "exp",
+    "expm1",
+    "flatten",
+    "flip",
+    "floor",
+    "floor_divide",
+    "gather",
+    "ge",
+    "gt",
+    "index_select",
+    "isnan",
+    "le",
+    "lerp",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "log_softmax",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "logsumexp",
+    "lt",
+    "masked_fill",
+    "matmul",
+    "max",
+    "maximum",
+    "mean",
+    "median",
+    "min",
+    "minimum",
+    "mm",
+    "movedim",
+    "mul",
+    "mv",
+    "narrow",
+    "ne",
+    "neg",
+    "norm",
+    "outer",
+    "permute",
+    "pow",
+    "prod",
+    "reciprocal",
+    "relu",
+    "remainder",
+    "reshape",
+    "roll",
+    "round",
+    "rsqrt",
+    "rsub",
+    "scatter_add",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "softmax",
+    "sort",
+    "split",
+    "sqrt",
+    "square",
+    "stack",
+    "std",
+    "sub",
+    "sum",
+    "t",
+    "tan",
+    "tanh",
+    "trace",
+    "transpose",
+    "tril",
+    "triu",
+    "trunc",
+    "unbind",
+    "unsqueeze",
+    "var",
     "where",
 ]  # fmt: skip
 
@@ -161,9 +267,12 @@ def to(self, dtype):
     return (to_copy if dtype.is_floating_point else to_integer)(self, dtype.numpy)
 
 
+# What `==` compares a tensor with; anything else is simply not equal to it.
+COMPARABLE = (Tensor, int, float, np.ndarray, np.generic)
+
 # Operators
-Tensor.__add__ = Tensor.__radd__ = Tensor.add = add
-Tensor.__sub__ = Tensor.sub = sub
+Tensor.__add__ = Tensor.__radd__ = plus
+Tensor.__sub__ = minus
 Tensor.__rsub__ = rsub
 Tensor.__mul__ = Tensor.__rmul__ = Tensor.mul = mul
 Tensor.__truediv__ = Tensor.div = div
@@ -173,13 +282,18 @@ Tensor.__rpow__ = lambda self, base: pow(base, self)
 Tensor.__neg__ = Tensor.neg = neg
 Tensor.__matmul__ = Tensor.matmul = matmul
 Tensor.__abs__ = Tensor.abs = abs
+Tensor.__pos__ = lambda self: self
 Tensor.__mod__ = Tensor.remainder = remainder
+Tensor.__rmod__ = lambda self, other: remainder(other, self)
+Tensor.__floordiv__ = Tensor.floor_divide = floor_divide
+Tensor.__rfloordiv__ = lambda self, other: floor_divide(other, self)
 Tensor.__and__ = Tensor.__rand__ = Tensor.bitwise_and = bitwise_and
 Tensor.__or__ = Tensor.__ror__ = Tensor.bitwise_or = bitwise_or
 Tensor.__xor__ = Tensor.__rxor__ = Tensor.bitwise_xor = bitwise_xor
 Tensor.__invert__ = Tensor.bitwise_not = bitwise_not
-Tensor.__eq__ = Tensor.eq = eq
-Tensor.__ne__ = Tensor.ne = ne
+Tensor.__eq__ = lambda self, other: eq(self, other) if isinstance(other, COMPARABLE) else NotImplemented
+Tensor.__ne__ = lambda self, other: ne(self, other) if isinstance(other, COMPARABLE) else NotImplemented
+Tensor.eq, Tensor.ne = eq, ne
 Tensor.__lt__ = Tensor.lt = lt
 Tensor.__le__ = Tensor.le = le
 Tensor.__gt__ = Tensor.gt = gt
@@ -189,13 +303,14 @@ Tensor.__setitem__ = inplace.setitem
 
 # Pointwise methods
 for _operation in (
-    acos, asin, atan, ceil, clamp, clone, cos, cosh, erf, exp, expm1, floor, isnan, lerp, log, log1p, log2, log10,
+    acos, add, asin, atan, ceil, clamp, clone, cos, cosh, erf, exp, expm1, floor, isnan, lerp, log, log1p, log2, log10,
     logical_and, logical_not, logical_or, logical_xor, masked_fill, maximum, minimum, reciprocal, relu, round, rsqrt,
-    sigmoid, sign, sin, sinh, sqrt, square, tan, tanh, trunc,
+    sigmoid, sign, sin, sinh, sqrt, square, sub, tan, tanh, trunc,
 ):  # fmt: skip
     setattr(Tensor, _operation.__name__, _operation)
 Tensor.to = Tensor.type = to
 Tensor.type_as = _method(lambda self, other: to(self, other.dtype), "This tensor in another tensor's dtype.")
+Tensor.where = _method(lambda self, condition, other: where(condition, self, other), "See ``where``.")
 Tensor.float = _method(lambda self: to(self, dtypes.float32), "This tensor in float32.")
 Tensor.double = _method(lambda self: to(self, dtypes.float64), "This tensor in float64.")
 Tensor.int = _method(lambda self: to(self, dtypes.int32), "This tensor in int32: no gradient.")
@@ -240,8 +355,9 @@ for _operation in (chunk, diag, diagonal, flatten, flip, movedim, roll, split, t
     setattr(Tensor, _operation.__name__, _operation)
 
 # In place
-Tensor.add_ = Tensor.__iadd__ = in_place(add)
-Tensor.sub_ = Tensor.__isub__ = in_place(sub)
+Tensor.__iadd__, Tensor.__isub__ = in_place(plus), in_place(minus)
+Tensor.add_ = inplace.scaled(Tensor.__iadd__, in_place(plus_scaled))
+Tensor.sub_ = inplace.scaled(Tensor.__isub__, in_place(minus_scaled))
 Tensor.mul_ = Tensor.__imul__ = in_place(mul)
 Tensor.div_ = Tensor.__itruediv__ = in_place(div)
 Tensor.exp_ = in_place(exp)

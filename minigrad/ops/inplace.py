@@ -58,6 +58,16 @@ def in_place(operation):
     return method
 
 
+def scaled(plain, with_alpha):
+    """An in-place sum or difference, which may multiply its operand first: ``w.add_(w.grad, alpha=-0.1)``."""
+
+    def method(self, other, alpha=1):
+        return plain(self, other) if alpha == 1 else with_alpha(self, other, alpha)
+
+    method.__name__, method.__doc__ = plain.__name__, plain.__doc__
+    return method
+
+
 def recorded(self: Tensor, operation, args, options) -> Tensor:
     """Record the operation on what the tensor was, then make the tensor its result."""
     check_recordable(self)

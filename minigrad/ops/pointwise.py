@@ -8,18 +8,42 @@ import math
 
 import numpy as np
 
+from .. import dtypes
 from ..dispatch import op
-from ..tensor import Tensor
+from ..messages import C_NAMES, refusal
+from ..tensor import Tensor, wrap
 
 
-@op(np.add, shown={"alpha": 1}, self=lambda grad: grad, other=lambda grad: grad)
-def add(self, other):
+@op(np.add, name="add", shown={"alpha": 1}, self=lambda grad: grad, other=lambda grad: grad)
+def plus(self, other):
     """The sum ``self + other``."""
 
 
-@op(np.subtract, shown={"alpha": 1}, self=lambda grad: grad, other=lambda grad: -grad)
-def sub(self, other):
+@op(name="add", self=lambda grad: grad, other=lambda grad, alpha: grad * alpha)
+def plus_scaled(self, other, alpha):
+    """The sum ``self + alpha * other``."""
+    return np.add(self, np.multiply(other, alpha))
+
+
+def add(self, other, alpha=1):
+    """The sum ``self + alpha * other``. PyTorch counterpart: ``torch.add``."""
+    return plus(self, other) if alpha == 1 else plus_scaled(self, other, alpha)
+
+
+@op(np.subtract, name="sub", shown={"alpha": 1}, self=lambda grad: grad, other=lambda grad: -grad)
+def minus(self, other):
     """The difference ``self - other``."""
+
+
+@op(name="sub", self=lambda grad: grad, other=lambda grad, alpha: -grad * alpha)
+def minus_scaled(self, other, alpha):
+    """The difference ``self - alpha * other``."""
+    return np.subtract(self, np.multiply(other, alpha))
+
+
+def sub(self, other, alpha=1):
+    """The difference ``self - alpha * other``. PyTorch counterpart: ``torch.sub``."""
+    return minus(self, other) if alpha == 1 else minus_scaled(self, other, alpha)
 
 
 @op(node="RsubBackward1", number="other", shown={"alpha": 1}, self=lambda grad: -grad)
@@ -54,9 +78,14 @@ def neg(self):
     """The negative, ``-self``."""
 
 
+def none_of(grad):
+    """The gradient of what a result does not change with: zeros, without a history of their own."""
+    return wrap(np.zeros_like(grad._array)) if isinstance(grad, Tensor) else np.zeros_like(grad)
+
+
 def _power_slope(grad, self, exponent):
     # x ** 0 is the constant 1: its derivative is 0 even where x ** -1 is infinite.
-    return grad * 0 if exponent == 0 else grad * (exponent * self ** (exponent - 1))
+    return none_of(grad) if exponent == 0 else grad * (exponent * self ** (exponent - 1))
 
 
 @op(np.power, node="PowBackward0", name="pow", self=_power_slope)
@@ -64,8 +93,10 @@ def power(self, exponent):
     """``self ** exponent`` with a Python number as exponent."""
 
 
-def _log_of_base(base):
-    return np.log(base) if not isinstance(base, Tensor) else log(base)
+def _exponent_slope(grad, base, exponent, result):
+    """The derivative by the exponent. Powers of 0 are constant but for negative exponents."""
+    slope = result * (math.log(base) if base > 0 else math.nan if base < 0 else -math.inf)
+    return grad * (where(exponent >= 0, 0.0, slope) if base == 0 else slope)
 
 
 @op(
@@ -73,7 +104,7 @@ def _log_of_base(base):
     node="PowBackward1",
     name="pow",
     self=lambda grad, self, exponent: where(exponent == 0, 0.0, grad * (exponent * self ** (exponent - 1))),
-    exponent=lambda grad, self, result: grad * (result * _log_of_base(self)),
+    exponent=lambda grad, self, exponent, result: grad * where((self == 0) & (exponent >= 0), 0.0, result * log(self)),
 )
 def power_of_tensor(self, exponent):
     """``self ** exponent`` with a tensor as exponent."""
@@ -82,7 +113,7 @@ def power_of_tensor(self, exponent):
 @op(
     node="PowBackward2",
     name="pow",
-    exponent=lambda grad, self, exponent, result: grad * (result * float(np.log(self))),
+    exponent=lambda grad, self, exponent, result: _exponent_slope(grad, self, exponent, result),
 )
 def power_of_number(exponent, self):
     """``self ** exponent`` with a Python number as base."""
@@ -240,38 +271,56 @@ def threshold_backward(grad_output, output):
     return grad_output * (output > 0)
 
 
-@op(np.sign, self=lambda grad: grad * 0)
+@op(np.sign, self=none_of)
 def sign(self):
     """-1, 0 or 1 by the sign of each element."""
 
 
-@op(np.floor, self=lambda grad: grad * 0)
+@op(np.floor, self=none_of)
 def floor(self):
     """The largest integer that is not above each element."""
 
 
-@op(np.ceil, self=lambda grad: grad * 0)
+@op(np.ceil, self=none_of)
 def ceil(self):
     """The smallest integer that is not below each element."""
 
 
-@op(np.round, self=lambda grad: grad * 0)
+@op(np.round, self=none_of)
 def round(self):
     """The nearest integer to each element; of two, the even one."""
 
 
-@op(np.trunc, self=lambda grad: grad * 0)
+@op(np.trunc, self=none_of)
 def trunc(self):
     """Each element without its fraction."""
 
 
-@op(np.remainder, node="RemainderBackward0", name="remainder", self=lambda grad: grad)
+def _not_there(grad):
+    raise refusal("no derivative", "floor_divide")
+
+
+@op(node="NotImplemented", self=_not_there, other=_not_there)
+def floor_divide(self, other):
+    """``self // other``, rounded down. PyTorch has no derivative of it either."""
+    _refuse_zero(self, other)
+    return np.floor_divide(self, other)
+
+
+def _refuse_zero(self, other):
+    """Integers have no infinity: PyTorch refuses to divide them by zero."""
+    if np.result_type(self, other).kind != "f" and not np.all(other):
+        raise RuntimeError("ZeroDivisionError")
+
+
+@op(node="RemainderBackward0", name="remainder", self=lambda grad: grad)
 def remainder_by_number(self, other):
     """``self % other`` with a Python number as divisor."""
+    _refuse_zero(self, other)
+    return np.remainder(self, other)
 
 
 @op(
-    np.remainder,
     node="RemainderBackward1",
     name="remainder",
     self=lambda grad: grad,
@@ -279,6 +328,8 @@ def remainder_by_number(self, other):
 )
 def remainder_by_tensor(self, other):
     """``self % other`` with a tensor as divisor."""
+    _refuse_zero(self, other)
+    return np.remainder(self, other)
 
 
 def remainder(self, other):
@@ -304,6 +355,9 @@ def clone(self):
 )
 def where(condition, self, other):
     """``self`` where the condition holds, ``other`` elsewhere."""
+    if condition.dtype != np.bool_:
+        kind = dtypes.from_numpy_dtype(condition.dtype).tensor_type.removesuffix("Tensor")
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind}")
     return np.where(condition, self, other)
 
 
@@ -336,13 +390,66 @@ def _within(self, min, max):
 
 @op(
     node="ClampBackward1",
+    name="clamp",
     self=lambda grad, self, min, max: where(_within(self, min, max), grad, 0.0),
 )
+def clamp_to_numbers(self, min, max):
+    """Each element moved into the range from ``min`` to ``max``, Python numbers or None."""
+    bounds = [bound for bound in (min, max) if bound is not None]
+    return np.clip(self.astype(dtypes.promote(self, *bounds), copy=False), min, max)
+
+
+@op(
+    np.maximum,
+    node="ClampBackward0",
+    name="clamp",
+    shown={"max": None},
+    self=lambda grad, self, min: where(self >= min, grad, 0.0),
+    min=lambda grad, self, min: where(self < min, grad, 0.0),
+)
+def clamp_from_below(self, min):
+    """Each element, or ``min`` where that is larger. At a tie the gradient goes to the element."""
+
+
+@op(
+    np.minimum,
+    node="ClampBackward0",
+    name="clamp",
+    shown={"min": None},
+    self=lambda grad, self, max: where(self <= max, grad, 0.0),
+    max=lambda grad, self, max: where(self > max, grad, 0.0),
+)
+def clamp_from_above(self, max):
+    """Each element, or ``max`` where that is smaller. At a tie the gradient goes to the element."""
+
+
+@op(
+    node="ClampBackward0",
+    name="clamp",
+    self=lambda grad, self, min, max: where(_within(self, min, max), grad, 0.0),
+    min=lambda grad, self, min, max: where((min < max) & (self < min), grad, 0.0),
+    max=lambda grad, self, min, max: where((self > max) | (max < min), grad, 0.0),
+)
+def clamp_between(self, min, max):
+    """Each element moved into the range from ``min`` to ``max``, two tensors."""
+    return np.minimum(np.maximum(self, min), max)
+
+
 def clamp(self, min=None, max=None):
-    """Each element moved into the range from ``min`` to ``max``, two Python numbers; None leaves that side open."""
+    """Each element moved into the range from ``min`` to ``max``: numbers, or tensors; None leaves that side open.
+
+    PyTorch counterpart: ``torch.clamp``.
+    """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    return np.clip(self, min, max)
+    tensors = [isinstance(bound, Tensor) for bound in (min, max) if bound is not None]
+    if not any(tensors):
+        return clamp_to_numbers(self, min, max)
+    if not all(tensors):
+        raise TypeError("clamp(): min and max must both be Tensors or both be Numbers")
+    if max is None:
+        return clamp_from_below(self, min)
+    return clamp_from_above(self, max) if min is None else clamp_between(self, min, max)
 
 
 @op(
@@ -376,7 +483,7 @@ def lerp(self, end, weight):
 @op(constant=("mask",), node="MaskedFillBackward0", name="masked_fill", self=lambda grad, mask: where(mask, 0.0, grad))
 def masked_fill_number(self, mask, value):
     """A Python number where the mask holds, ``self`` elsewhere."""
-    return np.where(mask, value, self)
+    return np.where(mask, value, self).astype(self.dtype, copy=False)
 
 
 @op(
@@ -388,11 +495,18 @@ def masked_fill_number(self, mask, value):
 )
 def masked_fill_tensor(self, mask, value):
     """The one element of ``value`` where the mask holds, ``self`` elsewhere."""
-    return np.where(mask, value, self)
+    return np.where(mask, value, self).astype(self.dtype, copy=False)
 
 
 def masked_fill(self, mask, value):
     """``value``, a number or a 0-d tensor, where the mask holds. PyTorch counterpart: ``Tensor.masked_fill``."""
+    if mask.dtype is not dtypes.bool:
+        name = C_NAMES.get(mask.dtype.name, mask.dtype.name)
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
     return (masked_fill_tensor if isinstance(value, Tensor) else masked_fill_number)(self, mask, value)
 
 
