@@ -91,6 +91,7 @@ from .ops import (
     diagonal,
     div,
     dot,
+    einsum,
     eq,
     erf,
     exp,

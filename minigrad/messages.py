@@ -82,6 +82,11 @@ CLASS_DECORATED = (
     "and nothing else."
 )
 
+NO_FREEDOM = (
+    "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
+    "divided by output numel)."
+)
+
 ONLY_INPUTS = (
     "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
     "parts of the graph, please use torch.autograd.backward."

@@ -373,6 +373,14 @@ CASES = {
     "bools negated": lambda m: -(leaf(m) > 0),
     "floats inverted": lambda m: ~leaf(m),
     "floats and floats": lambda m: leaf(m) & leaf(m),
+    "norm of integers": lambda m: m.tensor([1, 2]).norm(),
+    "softmax of integers": lambda m: m.tensor([[1, 2]]).softmax(1),
+    "log_softmax of integers": lambda m: m.tensor([[1, 2]]).log_softmax(0),
+    "outer of a matrix": lambda m: m.outer(leaf(m, 2, 3), leaf(m)),
+    "addmm of shapes that do not fit": lambda m: m.addmm(leaf(m), leaf(m, 2, 3), leaf(m, 2, 3)),
+    "einsum of unequal lengths": lambda m: m.einsum("ij,jk", leaf(m, 2, 3), leaf(m, 2, 3)),
+    "einsum of too few": lambda m: m.einsum("ij,jk", leaf(m, 2, 3)),
+    "einsum of too many dimensions": lambda m: m.einsum("i,jk", leaf(m, 2, 3), leaf(m, 2, 3)),
     "mean of integers": lambda m: m.tensor([1, 2]).mean(),
 }
 

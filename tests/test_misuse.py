@@ -34,6 +34,14 @@ WITHOUT_ADVICE = {
     "the rest of a division by zero",
     "floats inverted",
     "floats and floats",
+    "norm of integers",
+    "softmax of integers",
+    "log_softmax of integers",
+    "outer of a matrix",
+    "addmm of shapes that do not fit",
+    "einsum of unequal lengths",
+    "einsum of too few",
+    "einsum of too many dimensions",
     "mean of integers",
 }
 

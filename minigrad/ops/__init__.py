@@ -19,6 +19,7 @@ from .linalg import (
     addmm,
     bmm,
     dot,
+    einsum,
     matmul,
     mm,
     mv,
@@ -144,14 +145,14 @@ from .shape import (
 __all__ = [
     "abs", "acos", "add", "addmm", "all", "any", "argmax", "argmin", "argsort", "asin", "atan", "bitwise_and",
     "bitwise_not", "bitwise_or", "bitwise_xor", "bmm", "cat", "ceil", "chunk", "clamp", "clone", "cos", "cosh",
-    "cumprod", "cumsum", "diag", "diagonal", "div", "dot", "eq", "erf", "exp", "expm1", "flatten", "flip", "floor",
-    "floor_divide", "gather", "ge", "gt", "index_select", "isnan", "le", "lerp", "log", "log1p", "log2", "log10",
-    "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "masked_fill",
-    "matmul", "max", "maximum", "mean", "median", "min", "minimum", "mm", "movedim", "mul", "mv", "narrow", "ne",
-    "neg", "norm", "outer", "permute", "pow", "prod", "reciprocal", "relu", "remainder", "reshape", "roll", "round",
-    "rsqrt", "rsub", "scatter_add", "sigmoid", "sign", "sin", "sinh", "softmax", "sort", "split", "sqrt", "square",
-    "stack", "std", "sub", "sum", "t", "tan", "tanh", "trace", "transpose", "tril", "triu", "trunc", "unbind",
-    "unsqueeze", "var", "where",
+    "cumprod", "cumsum", "diag", "diagonal", "div", "dot", "einsum", "eq", "erf", "exp", "expm1", "flatten", "flip",
+    "floor", "floor_divide", "gather", "ge", "gt", "index_select", "isnan", "le", "lerp", "log", "log1p", "log2",
+    "log10", "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lt",
+    "masked_fill", "matmul", "max", "maximum", "mean", "median", "min", "minimum", "mm", "movedim", "mul", "mv",
+    "narrow", "ne", "neg", "norm", "outer", "permute", "pow", "prod", "reciprocal", "relu", "remainder", "reshape",
+    "roll", "round", "rsqrt", "rsub", "scatter_add", "sigmoid", "sign", "sin", "sinh", "softmax", "sort", "split",
+    "sqrt", "square", "stack", "std", "sub", "sum", "t", "tan", "tanh", "trace", "transpose", "tril", "triu", "trunc",
+    "unbind", "unsqueeze", "var", "where",
 ]  # fmt: skip
 
 

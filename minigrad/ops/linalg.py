@@ -1,12 +1,15 @@
 """Products of vectors and matrices. PyTorch counterparts: ``torch.mm``, ``mv``, ``dot``, ``matmul``."""
 
+import functools
+from collections import Counter
+
 import numpy as np
 
 from ..dispatch import op
 from ..messages import shapes_refused
 from ..tensor import Tensor
-from .pointwise import clone
-from .shape import expand, reshape, squeeze_product, t, transpose, unsafe_view, unsqueeze
+from .pointwise import clone, mul
+from .shape import diagonal, expand, permute, reshape, squeeze_product, t, transpose, unsafe_view, unsqueeze
 
 
 # `a.dot(b)` takes two thirds of the time of `a @ b` on small arrays, and the same on large ones.
@@ -61,6 +64,9 @@ def product_of_batches(self, mat2):
 )
 def addmm(input, mat1, mat2, beta=1, alpha=1):
     """``beta * input + alpha * (mat1 @ mat2)``, for matrices and an input that broadcasts to their product."""
+    if mat1.shape[-1] != mat2.shape[0]:
+        shapes = "x".join(map(str, mat1.shape)) + " and " + "x".join(map(str, mat2.shape))
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({shapes})")
     return _times(input, beta) + _times(mat1.dot(mat2), alpha)
 
 
@@ -70,6 +76,9 @@ def _times(product, factor):
 
 def outer(self, vec2):
     """All products of an element of one vector and an element of another. PyTorch counterpart: ``torch.outer``."""
+    for name, vector in (("self", self), ("vec2", vec2)):
+        if vector.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
     return reshape(self, (-1, 1)) * vec2
 
 
@@ -145,3 +154,56 @@ def _batch_by_batch(self, other):
         raise shapes_refused("matmul", error, self._array[..., 0, 0], other._array[..., 0, 0]) from None
     both = [reshape(expand(x, (*batch, *x.shape[-2:])), (-1, *x.shape[-2:])) for x in (self, other)]
     return unsafe_view(bmm(*both), (*batch, self.shape[-2], other.shape[-1]))
+
+
+def einsum(equation, *operands):
+    """Products of elements with equal letters, summed over the letters that the result has not.
+
+    ``einsum("ij,jk->ik", a, b)`` is ``a @ b``. PyTorch counterpart: ``torch.einsum``, without its ellipsis.
+    """
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
+    terms, arrow, result = equation.replace(" ", "").partition("->")
+    terms = terms.split(",")
+    counts = Counter("".join(terms))
+    result = result if arrow else "".join(sorted(letter for letter in counts if counts[letter] == 1))
+    order = result + "".join(sorted(counts.keys() - set(result)))
+    _check_lengths(terms, operands)
+    product = functools.reduce(mul, [_laid_out(*pair, order) for pair in zip(operands, terms, strict=True)])
+    summed = tuple(range(len(result), len(order)))
+    return product.sum(summed) if summed else product
+
+
+def _check_lengths(terms: list, operands: tuple) -> None:
+    """Refuse what does not fit the equation: the number of operands, of dimensions, or a letter's two lengths."""
+    if len(terms) != len(operands):
+        more = "fewer" if len(terms) > len(operands) else "more"
+        raise RuntimeError(f"einsum(): {more} operands were provided than specified in the equation")
+    lengths: dict = {}
+    for index, (letters, tensor) in enumerate(zip(terms, operands, strict=True)):
+        if len(letters) != tensor.ndim:
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(letters)}) does not match the number of "
+                f"dimensions ({tensor.ndim}) for operand {index} and no ellipsis was given"
+            )
+        for letter, length in zip(letters, tensor.shape, strict=True):
+            if lengths.setdefault(letter, length) != length and 1 not in (length, lengths[letter]):
+                raise RuntimeError(
+                    f"einsum(): subscript {letter} has size {length} for operand {index} which does not broadcast "
+                    f"with previously seen size {lengths[letter]}"
+                )
+            lengths[letter] = max(length, lengths[letter])
+
+
+def _laid_out(tensor, letters: str, order: str):
+    """A tensor with one dimension per letter of `order`, of length 1 where it has not that letter."""
+    for letter in order:
+        while letters.count(letter) > 1:
+            first, second = letters.index(letter), letters.rindex(letter)
+            tensor = diagonal(tensor, 0, first, second)
+            letters = letters[:first] + letters[first + 1 : second] + letters[second + 1 :] + letter
+    tensor = permute(tensor, tuple(letters.index(letter) for letter in order if letter in letters))
+    for dim, letter in enumerate(order):
+        if letter not in letters:
+            tensor = unsqueeze(tensor, dim)
+    return tensor

@@ -1,13 +1,15 @@
 """Operations that make fewer elements of many. PyTorch counterparts: the methods of the same names."""
 
 import math
+import warnings
 from collections import namedtuple
 
 import numpy as np
 
 from ..dispatch import op
+from ..messages import NO_FREEDOM
 from ..tensor import Tensor
-from .pointwise import abs, exp, maximum, minimum, sign, where
+from .pointwise import abs, exp, maximum, minimum, sign, to_copy, where
 from .shape import along, expand, put, reverse, transpose, unsqueeze, view
 
 
@@ -112,7 +114,15 @@ def any(self, dim=None, keepdim=False):
 )
 def variance(self, dim, correction, keepdim):
     """The mean squared distance from the mean, divided by ``n - correction``."""
-    return np.var(self, dim, ddof=correction, keepdims=keepdim)
+    return _mean_square(self, dim, correction, keepdim)
+
+
+def _mean_square(self, dim, correction, keepdim):
+    """The squared distances from the mean, added up and divided; nan where nothing is left to divide by."""
+    squares = np.square(self - np.mean(self, dim, keepdims=True)).sum(dim, keepdims=keepdim)
+    count = _count(self.shape, dim) - correction
+    with np.errstate(all="ignore"):
+        return squares / (count if count > 0 else 0)
 
 
 def _var_slope(grad, self, dim, correction, keepdim):
@@ -130,9 +140,23 @@ def mean_keeping(self, dim):
     return view(mean_all(self), (1,) * self.ndim) if dim is None else mean_dim(self, dim, True)
 
 
-def var(self, dim=None, correction=1, keepdim=False):
-    """The variance of all elements, or along ``dim``. PyTorch counterpart: ``torch.var``."""
-    return variance(self, tuple(dim) if isinstance(dim, list) else dim, correction, keepdim)
+def var(self, dim=None, unbiased=True, keepdim=False, *, correction=None):
+    """The variance of all elements, or along ``dim``, divided by ``n - 1``, or by ``n`` if not `unbiased`.
+
+    PyTorch counterpart: ``torch.var``.
+    """
+    return variance(self, *_spread_options("var", self, dim, unbiased, correction), keepdim)
+
+
+def _spread_options(name, self, dim, unbiased, correction):
+    """The dimensions and the correction that var() and std() were given, in whichever way."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    dim = tuple(dim) if isinstance(dim, list) else dim
+    correction = int(unbiased) if correction is None else correction
+    if _count(tuple(self.shape), dim) <= correction:
+        warnings.warn(NO_FREEDOM.format(name), UserWarning, stacklevel=3)
+    return dim, correction
 
 
 @op(
@@ -144,12 +168,12 @@ def var(self, dim=None, correction=1, keepdim=False):
 )
 def deviation(self, dim, correction, keepdim):
     """The square root of the variance."""
-    return np.std(self, dim, ddof=correction, keepdims=keepdim)
+    return np.sqrt(_mean_square(self, dim, correction, keepdim))
 
 
-def std(self, dim=None, correction=1, keepdim=False):
-    """The standard deviation of all elements, or along ``dim``. PyTorch counterpart: ``torch.std``."""
-    return deviation(self, tuple(dim) if isinstance(dim, list) else dim, correction, keepdim)
+def std(self, dim=None, unbiased=True, keepdim=False, *, correction=None):
+    """The standard deviation of all elements, or along ``dim``: the root of ``var``. PyTorch: ``torch.std``."""
+    return deviation(self, *_spread_options("std", self, dim, unbiased, correction), keepdim)
 
 
 def _share(grad, self, result):
@@ -173,7 +197,11 @@ def min_all(self):
 @op(node="MedianBackward0", name="median", self=lambda grad, self, result: _share(grad, self, result))
 def median_all(self):
     """The middle of all elements; the lower one of two. Ties share the gradient equally, as in PyTorch."""
-    return np.sort(self, None)[(self.size - 1) // 2]
+    return self.dtype.type(math.nan) if not self.size or np.isnan(self).any() else np.sort(self, None)[_middle(self)]
+
+
+def _middle(self):
+    return (self.size - 1) // 2
 
 
 def _put_along(grad, indices, dim, keepdim, shape):
@@ -205,15 +233,23 @@ min_along = _picker("min", "MinBackward0")
 median_along = _picker("median", "MedianBackward1")
 
 
-@op(
-    node="SortBackward0",
-    name="sort",
-    constant=("indices",),
-    self=lambda grad, indices, dim, self_shape: put(grad, along(indices, dim), self_shape),
-)
-def sort_along(self, indices, dim):
-    """The elements along a dimension in the order that ``indices`` holds."""
-    return self[along(indices, dim)]
+def _sorter(node):
+    """A row that puts ``self``, along ``dim``, in the order that ``indices`` holds."""
+
+    @op(
+        node=node,
+        name="sort",
+        constant=("indices",),
+        self=lambda grad, indices, dim, self_shape: put(grad, along(indices, dim), self_shape),
+    )
+    def ordered(self, indices, dim):
+        return self[along(indices, dim)]
+
+    return ordered
+
+
+sort_along = _sorter("SortBackward0")
+stable_sort_along = _sorter("SortBackward1")
 
 
 def _values_and_indices(name):
@@ -253,21 +289,30 @@ def min(self, dim=None, keepdim=False):
 
 
 @op(constant=("self",))
-def argsort(self, dim=-1, descending=False):
-    """The indices that sort along a dimension; equal elements keep their order. They have no gradient."""
-    return np.argsort(-self if descending else self, dim, kind="stable").reshape(self.shape)
+def argsort(self, dim=-1, descending=False, stable=True):
+    """The indices that sort along a dimension. Equal elements keep their order, `stable` or not. No gradient."""
+    if not self.ndim:
+        return np.zeros((), np.int64)
+    if not descending:
+        return np.argsort(self, dim, kind="stable")
+    # Backwards twice: equal elements keep their order, and nan is the largest.
+    backwards = np.argsort(np.flip(self, dim), dim, kind="stable")
+    return self.shape[dim] - 1 - np.flip(backwards, dim)
 
 
-def sort(self, dim=-1, descending=False):
+def sort(self, dim=-1, descending=False, stable=None):
     """The elements in order along ``dim``: a pair of values and indices. PyTorch counterpart: ``torch.sort``."""
     indices = argsort(self, dim, descending)
-    return _Sort(sort_along(self, indices, dim), indices)
+    return _Sort((sort_along if stable is None else stable_sort_along)(self, indices, dim), indices)
 
 
 def median(self, dim=None, keepdim=False):
     """The middle element, the lower of two; along ``dim``, a pair of values and indices. PyTorch: ``torch.median``."""
     if dim is None:
         return median_all(self)
+    if not self.ndim:
+        indices = argsort(self)
+        return _Median(median_along(self, indices, dim, keepdim), indices)
     middle = (self.shape[dim] - 1) // 2
     indices = argsort(self, dim)[(*(slice(None),) * (dim % self.ndim), slice(middle, middle + 1))]
     indices = indices if keepdim else indices.squeeze(dim)
@@ -359,13 +404,20 @@ def _norm_slope(grad, self, result, ord, dim, keepdim):
     if not keepdim:
         kept = _with_ones(self.shape, dim)
         grad, result = view(grad, kept), view(result, kept)
+    if ord == 0:
+        return None  # how many elements are not 0: a constant
+    if ord == 1:
+        return grad * sign(self)
     if ord == 2:
         return grad * where(result == 0, 0.0, self / result)
-    if ord == math.inf:
+    if math.fabs(ord) == math.inf:
         reached = abs(self) == result
         ties = np.sum(getattr(reached, "_array", reached), dim, keepdims=True)
         return reached * (grad / ties) * sign(self)
-    return grad * where(self == 0, 0.0, sign(self) * (abs(self) / result) ** (ord - 1))
+    if ord < 1:
+        return sign(self) * where(self == 0, 0.0, abs(self) ** (ord - 1)) * grad * result ** (1 - ord)
+    share = where(result == 0, 0.0, grad / result ** (ord - 1))
+    return (sign(self) * abs(self) ** (ord - 1) if ord < 2 else self * abs(self) ** (ord - 2)) * share
 
 
 @op(
@@ -377,8 +429,10 @@ def _norm_slope(grad, self, result, ord, dim, keepdim):
 )
 def vector_norm(self, ord, dim, keepdim):
     """The root of order ``ord`` of the sum of that power of the absolute values."""
-    if ord == math.inf:
-        return np.max(np.abs(self), dim, keepdims=keepdim)
+    if math.fabs(ord) == math.inf:
+        return (np.max if ord > 0 else np.min)(np.abs(self), dim, keepdims=keepdim)
+    if ord == 0:
+        return np.sum(self != 0, dim, keepdims=keepdim, dtype=self.dtype)
     if ord == 2:
         return np.sqrt(np.sum(self * self, dim, keepdims=keepdim))
     return np.sum(np.abs(self) ** ord, dim, keepdims=keepdim) ** (1 / ord)
@@ -387,11 +441,12 @@ def vector_norm(self, ord, dim, keepdim):
 def norm(self, p=2, dim=None, keepdim=False):
     """The length of the vector of all elements, or of those along ``dim``; ``p=1``: the sum of absolute values.
 
-    PyTorch counterpart: ``torch.norm``, with the orders ``p`` above 0 and infinity.
+    ``p=0`` counts the elements that are not 0. PyTorch counterpart: ``torch.norm``.
     """
-    p = 2 if p == "fro" else p
-    if p <= 0:
-        raise NotImplementedError("minigrad: norm() is there for p above 0.")
+    p = 2 if p in ("fro", None) else p
+    if self._dtype.kind != "f":
+        kind = self.dtype.tensor_type.removesuffix("Tensor")
+        raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind}")
     return vector_norm(self, p, tuple(dim) if isinstance(dim, list) else dim, keepdim)
 
 
@@ -402,6 +457,7 @@ def norm(self, p=2, dim=None, keepdim=False):
 def logsumexp(self, dim, keepdim=False):
     """The logarithm of the sum of the exponentials along ``dim``, without overflow."""
     most = np.max(self, dim, keepdims=True)
+    most = np.where(np.isinf(most), 0, most)
     total = np.log(np.sum(np.exp(self - most), dim, keepdims=True)) + most
     return total if keepdim else np.squeeze(total, dim)
 
@@ -413,21 +469,36 @@ def _logsumexp_slope(grad, self, result, dim, keepdim):
     return grad * exp(self - result)
 
 
-@op(
-    floating=True,
-    self=lambda grad, result, dim: (grad - sum_dim(grad * result, dim, True)) * result,
-)
-def softmax(self, dim):
+@op(name="softmax", self=lambda grad, result, dim: (grad - sum_dim(grad * result, dim, True)) * result)
+def softmax_along(self, dim):
     """Each element's share in the sum of the exponentials along ``dim``, without overflow."""
     powers = np.exp(self - self.max(dim, keepdims=True))
     return powers / powers.sum(dim, keepdims=True)
 
 
-@op(
-    floating=True,
-    self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True),
-)
-def log_softmax(self, dim):
+@op(name="log_softmax", self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True))
+def log_softmax_along(self, dim):
     """The logarithm of each element's share in the exponentials along ``dim``, without overflow."""
     shifted = self - self.max(dim, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(dim, keepdims=True))
+
+
+def softmax(self, dim, dtype=None):
+    """Each element's share in the sum of the exponentials along ``dim``. PyTorch counterpart: ``torch.softmax``."""
+    return softmax_along(_floating("softmax", self, dim, dtype), dim)
+
+
+def log_softmax(self, dim, dtype=None):
+    """The logarithm of ``softmax``, exact for small shares too. PyTorch counterpart: ``torch.log_softmax``."""
+    return log_softmax_along(_floating("log_softmax", self, dim, dtype), dim)
+
+
+def _floating(name, self, dim, dtype):
+    """The tensor in another dtype, if one is given. Integers have no softmax."""
+    if dtype is not None and dtype is not self.dtype:
+        return to_copy(self, dtype.numpy)
+    if self._dtype.kind != "f":
+        last = "lastdim_" if dim in (-1, self.ndim - 1) or not self.ndim else ""
+        kind = self.dtype.tensor_type.removesuffix("Tensor")
+        raise NotImplementedError(f"\"{name}_{last}kernel_impl\" not implemented for '{kind}'")
+    return self
