@@ -385,6 +385,12 @@ REFUSALS = {
         "an earlier backward freed this graph. Run the forward again, or add the losses and go backward "
         "once; retain_graph=True only where one graph really is walked twice.",
     ),
+    "view of strides": (
+        RuntimeError,
+        "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+        "contiguous subspaces). Use .reshape(...) instead.",
+        "the elements are not in memory in that order; reshape() copies them where it has to.",
+    ),
     "modified": (
         RuntimeError,
         MODIFIED + "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
@@ -740,7 +746,10 @@ sizes: [3].  Tensor sizes: [2]
         )
         return RuntimeError(sentence)
     added = len(sizes) - len(shape)
-    pairs = enumerate(zip(sizes[added:], shape, strict=True))
+    if -1 in sizes[:added]:
+        sentence = "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {}"
+        return RuntimeError(sentence.format(sizes.index(-1)))
+    pairs = reversed(list(enumerate(zip(sizes[added:], shape, strict=True))))
     dim, (wanted, length) = next((i, pair) for i, pair in pairs if pair[1] not in (1, pair[0]))
     return refuse(
         RuntimeError,
@@ -770,6 +779,50 @@ def _types_refused(op_name: str, error: TypeError, arrays: tuple) -> Exception:
     else:
         return error
     return refuse(RuntimeError, sentence, f"{op_name}() is not for bools.")
+
+
+def dim_refused(dim: int, ndim: int) -> IndexError:
+    """The error for a dimension that a tensor of ``ndim`` dimensions has not; a 0-d tensor has 0 and -1."""
+    most = max(ndim, 1)
+    return IndexError(f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but got {dim})")
+
+
+def view_refused(size: int, shape) -> Exception:
+    """The error for a shape that ``size`` elements do not fill."""
+    shape = list(shape)
+    if not size and -1 in shape:
+        return RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {shape} because the unspecified dimension size -1 can "
+            "be any value and is ambiguous"
+        )
+    advice = "the sizes of a shape multiply to the number of elements; one of them may be -1, for what is left."
+    return refuse(RuntimeError, f"shape '{shape}' is invalid for input of size {size}", advice)
+
+
+def join_refused(op_name: str, shapes: list, dim: int) -> Exception:
+    """The error for tensors whose shapes do not join along ``dim``."""
+    shapes = [list(shape) for shape in shapes]
+    first, ndim = shapes[0], len(shapes[0])
+    if op_name == "stack":
+        if not -ndim - 1 <= dim <= ndim:
+            return dim_refused(dim, ndim + 1)
+        at, other = next((i, shape) for i, shape in enumerate(shapes) if shape != first)
+        sentence = f"stack expects each tensor to be equal size, but got {first} at entry 0 and {other} at entry {at}"
+        return RuntimeError(sentence)
+    if [] in shapes:
+        return RuntimeError(f"zero-dimensional tensor (at position {shapes.index([])}) cannot be concatenated")
+    if not -ndim <= dim < ndim:
+        return dim_refused(dim, ndim)
+    for at, shape in enumerate(shapes):
+        if len(shape) != ndim:
+            return RuntimeError(f"Tensors must have same number of dimensions: got {ndim} and {len(shape)}")
+        for d, (expected, got) in enumerate(zip(first, shape, strict=True)):
+            if expected != got and d != dim % ndim:
+                return RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim % ndim}. Expected size {expected} but got "
+                    f"size {got} for tensor number {at} in the list."
+                )
+    return RuntimeError("the tensors cannot be joined")
 
 
 def _broadcast_sentence(a: list, b: list) -> str:

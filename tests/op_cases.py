@@ -132,6 +132,8 @@ CASES = {
     "cat": "m.cat([x, y])",
     "cat dim": "m.cat([x, y], 1)",
     "stack": "m.stack([x, y])",
+    "alias": "x[...]",
+    "movedim of a number": "s.movedim(0, -1)",
     "select": "x[0]",
     "select two": "x[0, 1]",
     "slice": "x[:1]",

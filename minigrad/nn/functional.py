@@ -100,6 +100,10 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input @ weight.T + bias``. Shapes: input (n, in), weight (out, in), bias (out,)."""
     if bias is not None and input.ndim == 2:
         return addmm(bias, input, t(weight))
+    if not (input.ndim and weight.ndim):
+        raise RuntimeError(
+            f"both arguments to linear need to be at least 1D, but they are {input.ndim}D and {weight.ndim}D"
+        )
     product = matmul(input, t(weight))
     return product if bias is None else product + bias
 

@@ -122,6 +122,7 @@ from .shape import (
     expand,
     flatten,
     flip,
+    matrix_transpose,
     movedim,
     permute,
     repeat,
@@ -139,7 +140,7 @@ from .shape import (
     triu,
     unbind,
     unsqueeze,
-    view,
+    view_of,
 )
 
 __all__ = [
@@ -232,9 +233,9 @@ for _operation in (gather, index_select, narrow, scatter_add, unfold):
     setattr(Tensor, _operation.__name__, _operation)
 
 # Shapes
-Tensor.view = _method(lambda self, *shape: view(self, sizes_of(shape)), "The same elements in another shape.")
+Tensor.view = view_of
 Tensor.reshape = reshape
-Tensor.view_as = _method(lambda self, other: view(self, tuple(other.shape)), "In the shape of another tensor.")
+Tensor.view_as = _method(lambda self, other: view_of(self, other.shape), "In the shape of another tensor.")
 Tensor.expand = _method(
     lambda self, *sizes: expand(self, sizes_of(sizes)), "Repeat dimensions of length 1, without a copy."
 )
@@ -249,7 +250,7 @@ Tensor.squeeze = _method(
 )
 Tensor.unbind = unbind
 Tensor.swapaxes = transpose
-Tensor.mT = property(lambda self: transpose(self, -2, -1), doc="The last two dimensions swapped.")
+Tensor.mT = property(matrix_transpose, doc="The last two dimensions swapped.")
 Tensor.repeat = _method(
     lambda self, *repeats: repeat(self, sizes_of(repeats)), "Copies side by side, so many per dimension."
 )

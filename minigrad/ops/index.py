@@ -7,7 +7,7 @@ import numpy as np
 
 from ..dispatch import op
 from ..tensor import Tensor
-from .shape import along, movedim, put, unsqueeze, view
+from .shape import along, movedim, put, unsqueeze, whole
 
 
 @op(
@@ -172,8 +172,8 @@ def _one_key(tensor, dim: int, key) -> tuple:
 
 
 def view_of_all(tensor):
-    """What ``x[:]`` and ``x[...]`` give: a view of everything."""
-    return view(tensor, tuple(tensor.shape))
+    """What ``x[...]`` gives: a view of everything."""
+    return whole(tensor)
 
 
 # -- a view, found again in its base -------------------------------------------------------------

@@ -64,10 +64,15 @@ def product_of_batches(self, mat2):
 )
 def addmm(input, mat1, mat2, beta=1, alpha=1):
     """``beta * input + alpha * (mat1 @ mat2)``, for matrices and an input that broadcasts to their product."""
-    if mat1.shape[-1] != mat2.shape[0]:
-        shapes = "x".join(map(str, mat1.shape)) + " and " + "x".join(map(str, mat2.shape))
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({shapes})")
-    return _times(input, beta) + _times(mat1.dot(mat2), alpha)
+    for name, matrix in (("mat1", mat1), ("mat2", mat2)):
+        if matrix.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {matrix.ndim}-D tensor")
+    if mat1.shape[1] != mat2.shape[0]:
+        raise shapes_refused("mm", ValueError(), mat1, mat2)
+    product = _times(mat1.dot(mat2), alpha)
+    if input.ndim != 1 or input.shape != product.shape[1:]:  # other than a row: let expand() refuse what does not fit
+        expand(input, product.shape)
+    return _times(input, beta) + product
 
 
 def _times(product, factor):

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..dispatch import op, op_of_many
-from ..messages import expand_refused, refusal
+from ..messages import dim_refused, expand_refused, join_refused, refusal, view_refused
 from ..tensor import Tensor
 from .pointwise import clone
 
@@ -40,7 +40,8 @@ def sum_to(self, shape):
 def expand(self, sizes):
     """Repeat dimensions of length 1 without copying: a read-only view with stride 0."""
     if -1 in sizes:
-        sizes = tuple(self.shape[i - len(sizes)] if n == -1 else n for i, n in enumerate(sizes))
+        added = len(sizes) - self.ndim
+        sizes = tuple(self.shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
     if self.shape == () and self.flags.c_contiguous:  # what sum's derivative asks; broadcast_to takes 10 times longer
         return np.ndarray(sizes, self.dtype, self, strides=(0,) * len(sizes))
     try:
@@ -52,7 +53,26 @@ def expand(self, sizes):
 @op(view=True, self=lambda grad, self_shape: view(grad, self_shape))
 def view(self, shape):
     """The same elements in another shape."""
-    return np.reshape(self, shape)
+    try:
+        return np.reshape(self, shape)
+    except ValueError:
+        raise view_refused(self.size, shape) from None
+
+
+def view_of(self, *shape):
+    """The same elements in another shape, refused where they would have to be copied. PyTorch: ``Tensor.view``."""
+    shape = sizes_of(shape)
+    if not self._array.flags.c_contiguous and not _fits_in_place(self._array, shape):
+        raise refusal("view of strides")
+    return view(self, shape)
+
+
+def _fits_in_place(array, shape):
+    try:
+        np.reshape(array, shape, copy=False)
+    except ValueError as error:
+        return "copy" not in str(error)  # another shape than the elements fill: that is refused elsewhere
+    return True
 
 
 @op(node="UnsafeViewBackward0", self=lambda grad, self_shape: view(grad, self_shape))
@@ -64,28 +84,45 @@ def unsafe_view(self, shape):
 def reshape(self, *shape):
     """The same elements in another shape: a view where one is possible, else a copy. PyTorch: ``torch.reshape``."""
     shape = sizes_of(shape)
-    if not self._array.flags.c_contiguous:
-        try:
-            np.reshape(self._array, shape, copy=False)
-        except ValueError:
-            return unsafe_view(clone(self), shape)
+    if not self._array.flags.c_contiguous and not _fits_in_place(self._array, shape):
+        return unsafe_view(clone(self), shape)
     return view(self, shape)
 
 
-@op(np.ndarray.transpose, view=True, self=lambda grad: t(grad))
+@op(view=True, self=lambda grad: t(grad))
 def t(self):
     """The transpose of a matrix."""
+    if self.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    return self.T
 
 
 @op(view=True, self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
 def transpose(self, dim0, dim1):
     """Swap two dimensions."""
+    if self.ndim == 0:
+        place(dim0, 0), place(dim1, 0)
+        return self[...]
     return np.swapaxes(self, dim0, dim1)
+
+
+def matrix_transpose(self):
+    """The last two dimensions swapped. PyTorch counterpart: ``Tensor.mT``."""
+    if self.ndim == 1:
+        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return transpose(self, -2, -1) if self.ndim else permute(self, ())
 
 
 @op(view=True, self=lambda grad, dims: permute(grad, tuple(np.argsort(dims).tolist())))
 def permute(self, dims):
     """Put the dimensions in another order."""
+    if len(dims) != self.ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}"
+        )
+    if len({place(dim, self.ndim) for dim in dims}) < self.ndim:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
     return np.transpose(self, dims)
 
 
@@ -95,8 +132,16 @@ def unsqueeze(self, dim):
     return np.expand_dims(self, dim)
 
 
+def place(dim, ndim):
+    """A dimension counted from the front. A 0-d tensor has the dimensions 0 and -1, as in PyTorch."""
+    most = ndim or 1
+    if not -most <= dim < most:
+        raise dim_refused(dim, ndim)
+    return dim % most
+
+
 def _put_back(grad, dim, shape):
-    return unsqueeze(grad, dim) if shape[dim] == 1 else grad
+    return unsqueeze(grad, dim) if shape and shape[dim] == 1 else grad
 
 
 @op(
@@ -107,7 +152,8 @@ def _put_back(grad, dim, shape):
 )
 def squeeze_dim(self, dim):
     """Drop dimension ``dim`` if its length is 1."""
-    return np.squeeze(self, dim) if self.shape[dim] == 1 else self[...]
+    dim = place(dim, self.ndim)
+    return np.squeeze(self, dim) if self.ndim and self.shape[dim] == 1 else self[...]
 
 
 @op(view=True, node="SqueezeBackward4", name="squeeze", self=lambda grad, dim: unsqueeze(grad, dim))
@@ -124,15 +170,28 @@ def squeeze(self):
 
 def flatten(self, start_dim=0, end_dim=-1):
     """The dimensions from ``start_dim`` to ``end_dim`` as one. PyTorch counterpart: ``torch.flatten``."""
-    start, end = start_dim % (self.ndim or 1), end_dim % (self.ndim or 1)
+    start, end = place(start_dim, self.ndim), place(end_dim, self.ndim)
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if start == end and self.ndim:
+        return self
     return reshape(self, (*self.shape[:start], -1, *self.shape[end + 1 :]))
 
 
 def movedim(self, source, destination):
     """Move a dimension to another place; the rest keep their order. PyTorch counterpart: ``torch.movedim``."""
     order = list(range(self.ndim))
-    order.insert(destination % self.ndim, order.pop(source % self.ndim))
+    source, destination = place(source, self.ndim), place(destination, self.ndim)
+    if not order:
+        return whole(self)
+    order.insert(destination, order.pop(source))
     return permute(self, tuple(order))
+
+
+@op(view=True, name="alias", self=lambda grad: grad)
+def whole(self):
+    """A view of everything: what ``x[...]`` gives."""
+    return self[...]
 
 
 def _repeat_back(grad, repeats, shape):
@@ -154,7 +213,8 @@ def repeat(self, repeats):
 @op(name="flip", self=lambda grad, dims: reverse(grad, dims))
 def reverse(self, dims):
     """The elements in reverse order along dimensions, copied."""
-    return np.flip(self, dims).copy()
+    dims = tuple(place(dim, self.ndim) for dim in dims)
+    return np.flip(self, dims if self.ndim else ()).copy()
 
 
 def flip(self, *dims):
@@ -178,16 +238,22 @@ def sizes_of(args):
     return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
 
 
+def _matrix(name, self):
+    if self.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+    return self
+
+
 @op(self=lambda grad, diagonal: tril(grad, diagonal))
 def tril(self, diagonal=0):
     """The elements on and below a diagonal of matrices, zeros above."""
-    return np.tril(self, diagonal)
+    return np.tril(_matrix("tril", self), diagonal)
 
 
 @op(self=lambda grad, diagonal: triu(grad, diagonal))
 def triu(self, diagonal=0):
     """The elements on and above a diagonal of matrices, zeros below."""
-    return np.triu(self, diagonal)
+    return np.triu(_matrix("triu", self), diagonal)
 
 
 @op(
@@ -196,7 +262,10 @@ def triu(self, diagonal=0):
 )
 def diagonal(self, offset=0, dim1=0, dim2=1):
     """The diagonal of matrices, ``offset`` above the main one, as the last dimension: a view."""
-    line = np.diagonal(self, offset, dim1, dim2)
+    first, second = place(dim1, self.ndim), place(dim2, self.ndim)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    line = np.diagonal(self, offset, first, second)
     line.flags.writeable = self.flags.writeable
     return line
 
@@ -229,6 +298,8 @@ def diag(self, diagonal=0):
     """The diagonal of a matrix, copied; or the matrix with a vector on its diagonal. PyTorch: ``torch.diag``."""
     if self.ndim == 2:
         return copy_diagonal(self, diagonal, 0, 1)
+    if self.ndim != 1:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.ndim}D")
     length = self.numel() + (diagonal if diagonal > 0 else -diagonal)
     return embed_diagonal(self, diagonal, 0, 1, (length, length))
 
@@ -240,6 +311,8 @@ def _trace_back(grad, shape):
 @op(self=lambda grad, self_shape: _trace_back(grad, self_shape))
 def trace(self):
     """The sum of a matrix's diagonal."""
+    if self.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     return np.trace(self)
 
 
@@ -257,6 +330,7 @@ def split_with_sizes(self, split_sizes, dim):
 
 def split(self, split_size_or_sections, dim=0):
     """Views along ``dim`` of so many positions each, or of the sizes in a list. PyTorch: ``torch.split``."""
+    _check_parts("split", self, dim)
     if isinstance(split_size_or_sections, int):
         return split_evenly(self, split_size_or_sections, dim)
     return split_with_sizes(self, tuple(split_size_or_sections), dim)
@@ -264,7 +338,16 @@ def split(self, split_size_or_sections, dim=0):
 
 def chunk(self, chunks, dim=0):
     """At most ``chunks`` views of equal length along ``dim``, the last maybe shorter. PyTorch: ``torch.chunk``."""
+    _check_parts("chunk", self, dim)
+    if not self.shape[dim]:
+        return split_with_sizes(self, (0,) * chunks, dim)
     return split_evenly(self, -(-self.shape[dim] // chunks), dim)
+
+
+def _check_parts(name, self, dim):
+    if not self.ndim:
+        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
+    place(dim, self.ndim)
 
 
 def _split_back(grad, dim, sizes):
@@ -279,7 +362,10 @@ def cat(tensors, dim=0):
     """Join tensors along an existing dimension."""
     if not tensors:
         raise refusal("cat of nothing")
-    return np.concatenate(tensors, dim)
+    try:
+        return np.concatenate(tensors, dim)
+    except ValueError:
+        raise join_refused("cat", [a.shape for a in tensors], dim) from None
 
 
 def _take_apart(grad, dim, count):
@@ -292,12 +378,18 @@ def stack(tensors, dim=0):
     """Join tensors of one shape along a new dimension."""
     if not tensors:
         raise refusal("stack of nothing")
-    return np.stack(tensors, dim)
+    try:
+        return np.stack(tensors, dim)
+    except ValueError:
+        raise join_refused("stack", [a.shape for a in tensors], dim) from None
 
 
 @op(view=True, self=lambda grads, dim: stack(grads, dim))
 def unbind(self, dim=0):
     """All slices along a dimension, as a tuple."""
+    if not self.ndim:
+        place(dim, 0)
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     slices = np.moveaxis(self, dim, 0)
     return tuple(slices[i, ...] for i in range(len(slices)))
 
