@@ -781,12 +781,6 @@ def _types_refused(op_name: str, error: TypeError, arrays: tuple) -> Exception:
     return refuse(RuntimeError, sentence, f"{op_name}() is not for bools.")
 
 
-def dim_refused(dim: int, ndim: int) -> IndexError:
-    """The error for a dimension that a tensor of ``ndim`` dimensions has not; a 0-d tensor has 0 and -1."""
-    most = max(ndim, 1)
-    return IndexError(f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but got {dim})")
-
-
 def view_refused(size: int, shape) -> Exception:
     """The error for a shape that ``size`` elements do not fill."""
     shape = list(shape)

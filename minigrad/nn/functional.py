@@ -8,7 +8,7 @@ from ..ops import log_softmax, relu, sigmoid, softmax, tanh
 from ..ops.index import put
 from ..ops.linalg import addmm, matmul
 from ..ops.pointwise import op, where
-from ..ops.shape import expand, t, view
+from ..ops.shape import broadcast_shape, expand, t, view
 from ..tensor import Tensor
 
 __all__ = [
@@ -26,13 +26,25 @@ def _mse_slope(grad, self, target, reduction):
     node="MseLossBackward0",
     self=lambda grad, self, target, reduction: _mse_slope(grad, self, target, reduction),
     target=lambda grad, self, target, reduction: -_mse_slope(grad, self, target, reduction),
+    name="mse_loss",
 )
-def mse_loss(self, target, reduction="mean"):
-    """The squared differences: their mean, their sum, or each (``reduction="none"``)."""
+def squared_error(self, target, reduction):
+    """The squared differences of tensors of one shape: their mean, their sum, or each."""
     squares = np.square(self - target)
     return (
         squares.mean(dtype=squares.dtype) if reduction == "mean" else squares.sum() if reduction == "sum" else squares
     )
+
+
+def mse_loss(input, target, reduction="mean"):
+    """The squared differences: their mean, their sum, or each (``reduction="none"``).
+
+    PyTorch counterpart: ``torch.nn.functional.mse_loss``.
+    """
+    if input.shape != target.shape:
+        shape = broadcast_shape(input, target)
+        input, target = (x if x.shape == shape else expand(x, shape) for x in (input, target))
+    return squared_error(input, target, reduction)
 
 
 @op(

@@ -123,6 +123,8 @@ def power_of_number(exponent, self):
 def pow(self, exponent):
     """``self ** exponent``, for tensors and Python numbers. PyTorch counterpart: ``torch.pow``."""
     if not isinstance(exponent, Tensor):
+        if isinstance(exponent, float) and self._dtype.kind != "f":
+            self = to_copy(self, dtypes.get_default_dtype().numpy)
         return power(self, exponent)
     return power_of_tensor(self, exponent) if isinstance(self, Tensor) else power_of_number(exponent, self)
 
@@ -483,7 +485,7 @@ def lerp(self, end, weight):
 @op(constant=("mask",), node="MaskedFillBackward0", name="masked_fill", self=lambda grad, mask: where(mask, 0.0, grad))
 def masked_fill_number(self, mask, value):
     """A Python number where the mask holds, ``self`` elsewhere."""
-    return np.where(mask, value, self).astype(self.dtype, copy=False)
+    return np.where(mask, np.asarray(value).astype(self.dtype), self)
 
 
 @op(

@@ -10,7 +10,7 @@ from ..dispatch import op
 from ..messages import NO_FREEDOM
 from ..tensor import Tensor
 from .pointwise import abs, exp, maximum, minimum, sign, to_copy, where
-from .shape import along, expand, put, reverse, transpose, unsqueeze, view
+from .shape import along, expand, place, put, reverse, transpose, unsqueeze, view
 
 
 def _with_ones(shape, dim):
@@ -18,6 +18,15 @@ def _with_ones(shape, dim):
     dims = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
     dims = {d % len(shape) for d in dims} if shape else set()
     return tuple(1 if i in dims else n for i, n in enumerate(shape))
+
+
+def _dims(self, dim):
+    """The dimensions for NumPy, to which a 0-d array has none."""
+    if self.ndim or dim is None:
+        return dim
+    for each in (dim,) if isinstance(dim, int) else dim:
+        place(each, 0)
+    return ()
 
 
 def _spread(grad, shape, dim, keepdim):
@@ -70,7 +79,7 @@ def mean_all(self):
 )
 def mean_dim(self, dim, keepdim=False):
     """The means along one or more dimensions."""
-    return np.mean(self, dim, keepdims=keepdim)
+    return np.sum(self, _dims(self, dim), keepdims=keepdim) / _count(self.shape, dim)
 
 
 def mean(self, dim=None, keepdim=False):
@@ -83,15 +92,25 @@ def mean(self, dim=None, keepdim=False):
     return mean_all(self) if dim is None else mean_dim(self, tuple(dim) if isinstance(dim, list) else dim, keepdim)
 
 
+def _check_not_empty(name, self, dim):
+    """There is no largest of no elements."""
+    if dim is None and not self.size:
+        raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+    if dim is not None and self.ndim and not self.shape[place(dim, self.ndim)]:
+        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+
+
 @op(constant=("self",))
 def argmax(self, dim=None, keepdim=False):
     """The index of the largest element. The result is an integer: it has no gradient."""
+    _check_not_empty("argmax", self, dim)
     return np.argmax(self, dim, keepdims=keepdim)
 
 
 @op(constant=("self",))
 def argmin(self, dim=None, keepdim=False):
     """The index of the smallest element. The result is an integer: it has no gradient."""
+    _check_not_empty("argmin", self, dim)
     return np.argmin(self, dim, keepdims=keepdim)
 
 
@@ -114,15 +133,11 @@ def any(self, dim=None, keepdim=False):
 )
 def variance(self, dim, correction, keepdim):
     """The mean squared distance from the mean, divided by ``n - correction``."""
-    return _mean_square(self, dim, correction, keepdim)
-
-
-def _mean_square(self, dim, correction, keepdim):
-    """The squared distances from the mean, added up and divided; nan where nothing is left to divide by."""
-    squares = np.square(self - np.mean(self, dim, keepdims=True)).sum(dim, keepdims=keepdim)
-    count = _count(self.shape, dim) - correction
-    with np.errstate(all="ignore"):
-        return squares / (count if count > 0 else 0)
+    dim, count = _dims(self, dim), _count(self.shape, dim)
+    distance = self - np.sum(self, dim, keepdims=True) / count
+    total = np.sum(distance * distance, dim, keepdims=keepdim)
+    with np.errstate(all="ignore"):  # nothing by nothing: nan
+        return total / (count - correction if count > correction else 0)
 
 
 def _var_slope(grad, self, dim, correction, keepdim):
@@ -168,7 +183,7 @@ def _spread_options(name, self, dim, unbiased, correction):
 )
 def deviation(self, dim, correction, keepdim):
     """The square root of the variance."""
-    return np.sqrt(_mean_square(self, dim, correction, keepdim))
+    return np.sqrt(variance(self, dim, correction, keepdim))
 
 
 def std(self, dim=None, unbiased=True, keepdim=False, *, correction=None):
@@ -182,15 +197,25 @@ def _share(grad, self, result):
     return reached * (grad / int(reached.sum()))
 
 
+def _check_some(name, self):
+    if not self.size:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+            "the 'dim' argument."
+        )
+
+
 @op(node="MaxBackward1", name="max", self=lambda grad, self, result: _share(grad, self, result))
 def max_all(self):
     """The largest of all elements. Ties share the gradient equally, as in PyTorch."""
+    _check_some("max", self)
     return np.max(self)
 
 
 @op(node="MinBackward1", name="min", self=lambda grad, self, result: _share(grad, self, result))
 def min_all(self):
     """The smallest of all elements. Ties share the gradient equally, as in PyTorch."""
+    _check_some("min", self)
     return np.min(self)
 
 
@@ -271,6 +296,7 @@ def max(self, dim=None, keepdim=False):
         return max_all(self)
     if isinstance(dim, Tensor):
         return maximum(self, dim)
+    _check_not_empty("max", self._array, dim)
     indices = argmax(self, dim, keepdim)
     return _Max(max_along(self, indices, dim, keepdim), indices)
 
@@ -284,6 +310,7 @@ def min(self, dim=None, keepdim=False):
         return min_all(self)
     if isinstance(dim, Tensor):
         return minimum(self, dim)
+    _check_not_empty("min", self._array, dim)
     indices = argmin(self, dim, keepdim)
     return _Min(min_along(self, indices, dim, keepdim), indices)
 
@@ -310,6 +337,7 @@ def median(self, dim=None, keepdim=False):
     """The middle element, the lower of two; along ``dim``, a pair of values and indices. PyTorch: ``torch.median``."""
     if dim is None:
         return median_all(self)
+    _check_not_empty("median", self._array, dim)
     if not self.ndim:
         indices = argsort(self)
         return _Median(median_along(self, indices, dim, keepdim), indices)
@@ -456,7 +484,7 @@ def norm(self, p=2, dim=None, keepdim=False):
 )
 def logsumexp(self, dim, keepdim=False):
     """The logarithm of the sum of the exponentials along ``dim``, without overflow."""
-    most = np.max(self, dim, keepdims=True)
+    most = np.max(self, _dims(self, dim), keepdims=True, initial=-np.inf)
     most = np.where(np.isinf(most), 0, most)
     total = np.log(np.sum(np.exp(self - most), dim, keepdims=True)) + most
     return total if keepdim else np.squeeze(total, dim)
@@ -472,14 +500,14 @@ def _logsumexp_slope(grad, self, result, dim, keepdim):
 @op(name="softmax", self=lambda grad, result, dim: (grad - sum_dim(grad * result, dim, True)) * result)
 def softmax_along(self, dim):
     """Each element's share in the sum of the exponentials along ``dim``, without overflow."""
-    powers = np.exp(self - self.max(dim, keepdims=True))
+    powers = np.exp(self - self.max(dim, keepdims=True, initial=-np.inf))
     return powers / powers.sum(dim, keepdims=True)
 
 
 @op(name="log_softmax", self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True))
 def log_softmax_along(self, dim):
     """The logarithm of each element's share in the exponentials along ``dim``, without overflow."""
-    shifted = self - self.max(dim, keepdims=True)
+    shifted = self - self.max(dim, keepdims=True, initial=-np.inf)
     return shifted - np.log(np.exp(shifted).sum(dim, keepdims=True))
 
 

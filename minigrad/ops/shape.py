@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..dispatch import op, op_of_many
-from ..messages import dim_refused, expand_refused, join_refused, refusal, view_refused
+from ..messages import dim_refused, expand_refused, join_refused, refusal, shapes_refused, view_refused
 from ..tensor import Tensor
 from .pointwise import clone
 
@@ -138,6 +138,15 @@ def place(dim, ndim):
     if not -most <= dim < most:
         raise dim_refused(dim, ndim)
     return dim % most
+
+
+def broadcast_shape(*tensors):
+    """The shape in which tensors meet."""
+    arrays = [tensor._array for tensor in tensors]
+    try:
+        return np.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError as error:
+        raise shapes_refused("broadcast", error, *arrays) from None
 
 
 def _put_back(grad, dim, shape):
