@@ -13,6 +13,8 @@ import gradcheck_cases
 import misuse_cases
 import op_cases
 import print_cases
+from fuzz.found import FOUND
+from fuzz.run import plain, trace
 
 FOLDER = Path(__file__).with_name("fixtures")
 
@@ -28,6 +30,7 @@ def record(torch) -> dict:
         },
         "torch_gradcheck.json": {n: gradcheck_cases.answer(torch, case) for n, case in gradcheck_cases.CASES.items()},
         "torch_prints.json": print_cases.printed(torch),
+        "torch_found.json": {n: plain(trace(torch, program.splitlines()), None) for n, program in FOUND.items()},
     }
 
 

@@ -123,10 +123,17 @@ def power_of_number(exponent, self):
 def pow(self, exponent):
     """``self ** exponent``, for tensors and Python numbers. PyTorch counterpart: ``torch.pow``."""
     if not isinstance(exponent, Tensor):
-        if isinstance(exponent, float) and self._dtype.kind != "f":
-            self = to_copy(self, dtypes.get_default_dtype().numpy)
-        return power(self, exponent)
-    return power_of_tensor(self, exponent) if isinstance(self, Tensor) else power_of_number(exponent, self)
+        return power(_beside(exponent, self), exponent)
+    if not isinstance(self, Tensor):
+        return power_of_number(_beside(self, exponent), self)
+    return power_of_tensor(self, exponent)
+
+
+def _beside(number, tensor):
+    """The tensor; integers beside a fractional number become floats."""
+    if isinstance(number, float) and tensor._dtype.kind != "f":
+        return to_copy(tensor, dtypes.get_default_dtype().numpy)
+    return tensor
 
 
 @op(np.exp, floating=True, self=lambda grad, result: grad * result)

@@ -1,0 +1,254 @@
+"""Random programs: each line is chosen by looking at the tensors that the lines before it made on PyTorch.
+
+`choose(n)` gives a number below n. Hypothesis gives it (and shrinks it: the simplest choice is always the first),
+or a seeded generator of Python's own, which is quicker where thousands of differences are collected.
+"""
+
+import warnings
+
+from .known import known
+from .run import Side
+
+LINES = 14
+CHOICES = 128  # more than any one choice has possibilities
+SHAPES = [(2, 3), (3,), (), (2, 2), (1, 3), (2, 1), (3, 2), (1,), (2,), (2, 2, 3), (0, 3), (0,)]
+VALUES = [2.0, 3.0, 0.5, -1.25, 0.75, -0.4, 1.5, -2.0, 0.3, 1.1, -0.75, 2.5, 0.0, 1.0, 0.9, -0.6]
+FLOATS = ["torch.float64", "torch.float64", "torch.float64", "torch.float32"]
+NAMES = "abcdefgh"
+
+MODES = ["no_grad()", "enable_grad()", "set_grad_enabled(False)"]
+INFERENCE = ["inference_mode()", "inference_mode(False)"]
+
+# {x} and {y} are tensors; {n} a number, {d} a dimension, {i} an index.
+UNARY = """
+    {x}.exp() {x}.sin() {x}.cos() {x}.tanh() {x}.sigmoid() {x}.relu() {x}.abs() {x}.sign() {x}.clone() -{x} {x}**2
+    {x}**{n} {n}**{x} {x}*{n} {x}+{n} {n}-{x} {x}/{n} {n}/{x} {x}-{n} {x}.square() {x}.reciprocal() {x}.atan()
+    {x}.floor() {x}.round() {x}.clamp(-1,1) {x}.clamp(min={n}) {x}.clamp(max={n}) {x}%{n} {x}.sqrt() {x}.log()
+    {x}.expm1() {x}.erf() {x}.sinh() {x}.log1p() {x}.rsqrt() {x}.ceil() {x}.trunc() {x}.masked_fill({x}>0,{n})
+    {x}.double() {x}.float() {x}.long() {x}.bool() {x}.to(torch.float64) {x}.int() torch.ones_like({x}) {x}.isnan()
+    torch.zeros_like({x}) ({x}>{n}) {x}.logical_not() {x}*True {x}.type_as({y}) torch.full_like({x},{n})
+    torch.nn.functional.softplus({x}) torch.nn.functional.leaky_relu({x},0.1) {x}.tan() {x}.cosh() {x}.log2()
+    """.split()
+BINARY = """
+    {x}*{y} {x}+{y} {x}-{y} {x}/{y} torch.maximum({x},{y}) torch.minimum({x},{y}) {x}**{y}
+    torch.where({x}>0,{x},{y}) {x}>{y} {x}=={y} {x}%{y} torch.lerp({x},{y},0.25) {x}.masked_fill({y}>0,{n})
+    {x}.add({y}) {x}&{y} {x}|{y} torch.mul({x},{y}) torch.lerp({x},{x},{y}) {x}!={y} {x}.logical_and({y})
+    """.split()
+SHAPELESS = """
+    {x}@{y} torch.cat([{x},{y}]) torch.stack([{x},{y}]) torch.cat([{x},{y}],{d}) torch.stack([{x},{y}],{d})
+    {x}.mm({y}) torch.nn.functional.mse_loss({x},{y}) {x}.dot({y}) {x}.mv({y}) torch.outer({x},{y}) {x}.bmm({y})
+    torch.nn.functional.linear({x},{y}) torch.addmm({x},{y},{y}) {x}.view_as({y}) {x}.expand_as({y})
+    """.split()
+REDUCE = """
+    {x}.sum() {x}.mean() {x}.sum({d}) {x}.mean({d}) {x}.sum({d},keepdim=True) {x}.max() {x}.min() {x}.prod()
+    {x}.norm() {x}.max({d})[0] {x}.max({d})[1] {x}.min({d}).values {x}.var() {x}.std({d}) {x}.logsumexp({d})
+    {x}.softmax({d}) {x}.log_softmax({d}) {x}.cumsum({d}) {x}.cumprod({d}) {x}.prod({d}) {x}.norm(dim={d})
+    {x}.norm(1) {x}.norm(1,{d}) {x}.argmax() {x}.argmax({d}) {x}.argmin() {x}.any() {x}.all({d}) {x}.sort({d})[0]
+    {x}.sort({d})[1] {x}.median() {x}.median({d})[0] {x}.argsort({d}) {x}.mean({d},True) {x}.var({d}) {x}.std()
+    {x}.trace() {x}.sum((0,{d}))
+    """.split()
+VIEWS = """
+    {x}[{i}] {x}[:1] {x}[...,:2] {x}.view(-1) {x}.t() {x}.T {x}.unsqueeze({d}) {x}.detach() {x}.view({s})
+    {x}.reshape({s}) {x}.squeeze() {x}.squeeze({d}) {x}.transpose(0,{d}) {x}[None] {x}[...] {x}.select({d},{i})
+    {x}[1:] {x}[:,{i}] {x}[::2] {x}.expand({s}) {x}.narrow({d},0,1) {x}.diagonal() {x}.unbind({d})[0]
+    {x}.split(1,{d})[0] {x}.chunk(2,{d})[-1] {x}.flatten() {x}.movedim(0,{d}) {x}.mT {x}.unfold({d},1,1)
+    {x}.permute(1,0) {x}.flatten(0,1) {x}[{i},{i}] {x}[{i},:1] {x}.unsqueeze(0).expand(2,-1,-1) {x}[:0]
+    {x}.view({x}.shape) {x}.reshape({x}.shape) {x}.swapaxes(0,{d}) {x}.expand({x}.shape) {x}.double() {x}[:2][{i}]
+    {x}.view(-1)[1:] {x}.t()[{i}]
+    """.split()
+COPIES = """
+    {x}[[0,0]] {x}[{x}>0] {x}[[{i}]] {x}.repeat(2,1) {x}.flip({d}) {x}.roll(1) {x}.roll(1,{d}) {x}.tril() {x}.triu()
+    {x}.diag() {x}.index_select({d},torch.tensor([0])) {x}.gather({d},torch.zeros_like({x}).long())
+    {x}.scatter_add({d},torch.zeros_like({x}).long(),{x}) {x}[torch.tensor([0,1])] {x}[:,[0]] {x}[torch.tensor(0)]
+    """.split()
+FUNCTIONS = """
+    Cube.apply({x}) Exp.apply({x}) SumAndDifference.apply({x},{y})[0] SumAndDifference.apply({x},{y})[1] Same.apply({x})
+    Part.apply({x}) Steps.apply({x})[0] Steps.apply({x})[1] Once.apply({x}) Wrong.apply({x}) Tripled.apply({x})
+    """.split()
+IN_PLACE = """
+    {x}.add_({n}) {x}.mul_({n}) {x}.add_({y}) {x}.mul_({y}) {x}.sub_({y}) {x}.div_({n}) {x}.div_({y}) {x}.zero_()
+    {x}.fill_({n}) {x}.copy_({y}) {x}.exp_() {x}.sin_() {x}.sigmoid_() {x}.relu_() {x}+={n} {x}*={y} {x}-={n}
+    {x}/={n} {x}[{i}]={n} {x}[:1]={n} {x}[{i}]={y} {x}[...]={y} {x}[:,{i}]={n} {x}[{x}>0]={n} {x}[[0]]={n}
+    {x}[{i}].add_({n}) {x}.view(-1).mul_({n}) {x}.t().add_({y}) {x}.detach().add_({n}) {x}.data.mul_({n})
+    {x}[{i}]+={n} {x}[:1]*={y} {x}.unbind({d})[0].add_({n}) {x}.detach_() {x}[:]={y} {x}[{x}>0]={y} {x}.sub_({n})
+    {x}[...,0]={n} {x}.fill_({y}) {x}[{i},{i}]={n} {x}[None]={y} {x}[[0,1]]={y} {x}.expand({s}).add_({n})
+    {x}.diagonal().fill_({n})
+    """.split()
+DATA = ["{x}.data", "{x}.data={y}", "{x}.data={y}.data", "{x}.data=torch.ones({s})"]
+FLAGS = """
+    {x}.requires_grad_() {x}.requires_grad_(False) {x}.requires_grad=True {x}.requires_grad=False {x}.retain_grad()
+    {x}.grad=None {x}.grad.zero_() {x}.grad={y} {x}.grad.add_({n}) {x}.grad=torch.ones_like({x})
+    {x}.grad=torch.ones(2)
+    """.split()
+HOOKS = """
+    {x}.register_hook(seen) {x}.register_hook(doubled) {x}.register_post_accumulate_grad_hook(full)
+    {x}.register_post_accumulate_grad_hook(emptied) {x}.register_hook(failing) {x}.grad_fn.register_hook(node_seen)
+    {x}.grad_fn.register_prehook(node_seen) handle={x}.register_hook(seen) handle.remove()
+    """.split()
+ROOTS = ["{x}.sum()", "{x}", "{x}.mean()", "({x}*{x}).sum()", "({x}*{x})", "({x}*{y}).sum()"]
+OPTIONS = ["", "", "", "retain_graph=True", "create_graph=True", "inputs=[{y}]", "inputs=[{y},{z}]", "inputs={y}",
+           "retain_graph=True,inputs=[{y}]", "inputs=[]", "retain_graph=False,create_graph=True"]  # fmt: skip
+GRAD_OPTIONS = ["", "", "create_graph=True", "allow_unused=True", "retain_graph=True", "materialize_grads=True",
+                "create_graph=True,allow_unused=True", "create_graph=True,materialize_grads=True"]  # fmt: skip
+NUMBERS = ["2", "0.5", "3", "-1", "1.5", "0", "-0.25", "True", "1"]
+
+
+class Writer:
+    """Writes a program line by line, while it runs on PyTorch."""
+
+    def __init__(self, torch, choose):
+        self.side, self.choose, self.lines = Side(torch), choose, []
+
+    def pick(self, options):
+        """One of several; the first is the simplest."""
+        return options[self.choose(len(options))]
+
+    def program(self) -> list[str]:
+        """A whole program."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for _ in range(2 + self.choose(2)):
+                self.add(self.creation(self.fresh()))
+            while len(self.lines) < LINES and self.choose(16):
+                self.add(self.line())
+        return self.lines
+
+    def add(self, line: str) -> None:
+        error = self.side.step(line)
+        if not known(line, error):
+            self.lines.append(line)
+
+    def fresh(self) -> str:
+        """The name that the next result gets: a new one, or, when there are many, an old one."""
+        used = self.side.tensors()
+        free = [name for name in NAMES if name not in used]
+        return free[0] if free else self.pick(NAMES)
+
+    def existing(self) -> str:
+        """The name of a tensor, more often of a late one."""
+        names = list(self.side.tensors())
+        if not names:
+            return "a"
+        return names[-1 - min(self.choose(len(names)), self.choose(len(names)))]
+
+    def partner(self, name: str) -> str:
+        """The name of a tensor whose shape goes with another's, if there is one (mostly)."""
+        tensors = self.side.tensors()
+        if name not in tensors or not self.choose(12):
+            return self.existing()
+        shape = tensors[name].shape
+        fitting = [n for n, t in tensors.items() if fits(t.shape, shape)]
+        return self.pick(fitting)
+
+    def creation(self, name: str) -> str:
+        kind = self.choose(10)
+        flag = ", requires_grad=True" if self.choose(3) < 2 else ""
+        shape = self.pick(SHAPES)
+        if kind == 8:
+            return f"{name} = torch.{self.pick(['ones', 'zeros'])}({shape}{flag})"
+        if kind == 9:
+            return f"{name} = torch.tensor({self.nested(shape, [1, 2, 0, -3, True])})"
+        return f"{name} = torch.tensor({self.nested(shape, VALUES)}, dtype={self.pick(FLOATS)}{flag})"
+
+    def nested(self, shape: tuple, values: list):
+        if not shape:
+            return self.pick(values)
+        if len(set(values)) < 6 or shape[0] == 0:
+            return [self.nested(shape[1:], values) for _ in range(shape[0])]
+        return self.from_start(shape, values, self.choose(len(values)))
+
+    def from_start(self, shape: tuple, values: list, start: int):
+        """Values from a place in the list on, so that one choice makes a whole tensor."""
+        if not shape:
+            return values[start % len(values)]
+        size = 1
+        for length in shape[1:]:
+            size *= length
+        return [self.from_start(shape[1:], values, start + i * size) for i in range(shape[0])]
+
+    def line(self) -> str:
+        """A line of a kind, in a mode."""
+        kinds = [self.result] * 16 + [self.in_place] * 5 + [self.backward] * 3 + [self.grad] * 2 + [self.change] * 3
+        line = self.pick(kinds)()
+        mode = self.choose(24)
+        if mode >= 21:
+            line = f"with torch.{self.pick(MODES)}: {line}"
+        elif mode == 20:
+            line = f"with torch.{self.pick(INFERENCE)}: {line}"
+        return line
+
+    def filled(self, template: str) -> str:
+        """The template with names and numbers in its gaps."""
+        x = self.existing()
+        gaps = {"x": x}
+        tensor = self.side.names.get(x)
+        ndim = getattr(tensor, "ndim", 1)
+        if "{y}" in template:
+            gaps["y"] = self.partner(x)
+        if "{z}" in template:
+            gaps["z"] = self.existing()
+        if "{n}" in template:
+            gaps["n"] = self.pick(NUMBERS)
+        if "{d}" in template:
+            gaps["d"] = self.choose(ndim) if ndim and self.choose(10) else self.pick([0, -1, 1, 2])
+        if "{i}" in template:
+            gaps["i"] = self.pick(["0", "1", "-1", "0", "1"])
+        if "{s}" in template:
+            gaps["s"] = self.shape_for(tensor)
+        return template.format(**gaps)
+
+    def shape_for(self, tensor) -> str:
+        size = 1 if tensor is None else tensor.numel()
+        shapes = [s for s in [(2, 3), (3, 2), (6,), (1, 3), (3,), (3, 1), (2, 1), (1,), (2, 2), (4,), (1, 6), (2,)]]
+        fitting = [s for s in shapes if s and _size(s) == size] or [(2, 3)]
+        return str(self.pick(fitting if self.choose(4) else shapes)).strip("()").rstrip(",")
+
+    def result(self) -> str:
+        tables = [UNARY, BINARY, BINARY, REDUCE, VIEWS, VIEWS, UNARY, FUNCTIONS, SHAPELESS, COPIES, DATA[:1]]
+        return f"{self.fresh()} = {self.filled(self.pick(self.pick(tables)))}"
+
+    def in_place(self) -> str:
+        return self.filled(self.pick(IN_PLACE))
+
+    def change(self) -> str:
+        kind = self.choose(10)
+        if kind == 9:
+            return f"del {self.existing()}"
+        if kind == 8:
+            return self.filled(self.pick(DATA[1:]))
+        if kind == 7:
+            return f"{self.fresh()} = {self.existing()}.grad"
+        return self.filled(self.pick(HOOKS if kind in (2, 3, 4) else FLAGS))
+
+    def backward(self) -> str:
+        kind, options = self.choose(8), self.filled(self.pick(OPTIONS))
+        if kind == 7:
+            x, y = self.existing(), self.existing()
+            return f"torch.autograd.backward([{x}, {y}], [torch.ones_like({x}), torch.ones_like({y})], {options})"
+        if kind in (5, 6):
+            x = self.existing()
+            return f"{x}.backward({', '.join(filter(None, [f'torch.ones_like({x})', options]))})"
+        return f"{self.filled(self.pick(ROOTS))}.backward({options})"
+
+    def grad(self) -> str:
+        options = self.pick(GRAD_OPTIONS)
+        root, name, x = self.filled(self.pick(ROOTS)), self.fresh(), self.existing()
+        if self.choose(4) == 3:
+            y = self.existing()
+            return f"{name} = torch.autograd.grad({root}, [{x}, {y}], {options})[1]"
+        if self.choose(4) == 3:
+            root = self.existing()
+            return f"{name} = torch.autograd.grad({root}, {x}, torch.ones_like({root}), {options})[0]"
+        return f"{name} = torch.autograd.grad({root}, {x}, {options})[0]"
+
+
+def fits(shape, other) -> bool:
+    """Whether two shapes broadcast."""
+    return all(a == b or 1 in (a, b) for a, b in zip(reversed(shape), reversed(other)))  # noqa: B905
+
+
+def _size(shape) -> int:
+    size = 1
+    for length in shape:
+        size *= length
+    return size

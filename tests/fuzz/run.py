@@ -1,0 +1,375 @@
+"""Runs a program, a list of lines of Python that call PyTorch `torch`, and says all that can be seen after each.
+
+The same lines run on PyTorch and on minigrad; what is seen has to be the same: values, dtypes, shapes, flags,
+versions, views, gradients, the structure of the graph, and the type and first line of every error.
+"""
+
+import math
+import warnings
+
+# What programs may use beside `torch`: Functions of their own, and hooks that leave a trace.
+PRELUDE = '''\
+log = []
+
+
+def seen(grad):
+    """A hook that only looks."""
+    log.append((str(grad.dtype), grad.tolist(), grad.requires_grad))
+
+
+def doubled(grad):
+    """A hook that replaces the gradient."""
+    log.append("doubled")
+    return grad * 2
+
+
+def full(leaf):
+    """A hook that runs after accumulation."""
+    log.append(("full", leaf.grad.tolist()))
+
+
+def emptied(leaf):
+    """A hook that uses the gradient up."""
+    leaf.grad = None
+
+
+def failing(grad):
+    """A hook that fails."""
+    raise ValueError("a hook failed")
+
+
+def node_seen(*grads):
+    """A hook of a node: gradients go in, or in and out."""
+    log.append([[None if g is None else g.tolist() for g in each] for each in grads])
+
+
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * 3 * x * x
+
+
+class Exp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        result = x.exp()
+        ctx.save_for_backward(result)
+        return result
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.saved_tensors[0]
+
+
+class SumAndDifference(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x + y, x - y
+
+    @staticmethod
+    def backward(ctx, plus, minus):
+        log.append(("needs", ctx.needs_input_grad))
+        return plus + minus, plus - minus
+
+
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+class Part(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.whole = x.shape
+        return x[:1]
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.expand(ctx.whole)
+
+
+class Tripled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.mul_(3)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 3
+
+
+class Steps(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        steps = x.floor()
+        ctx.mark_non_differentiable(steps)
+        ctx.set_materialize_grads(False)
+        return steps, x * 2
+
+    @staticmethod
+    def backward(ctx, nothing, grad):
+        log.append(nothing is None)
+        return None if grad is None else grad * 2
+
+
+class Once(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, grad):
+        return grad * 2 * ctx.saved_tensors[0]
+
+
+class Wrong(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad, grad
+'''
+PRELUDE_CODE = compile(PRELUDE, "<prelude>", "exec")
+PRELUDE_NAMES = frozenset(["torch", "__builtins__"] + [name for name in PRELUDE_CODE.co_names if name != "log"])
+
+# Values that two libraries round differently: the last digits may differ. Beyond LARGE, all digits may, soon.
+TOLERANCE = {"torch.float64": 1e-8, "torch.float32": 2e-4, "torch.float16": 2e-2}
+LARGE = 1e4
+
+
+def said(error: Exception) -> str:
+    """An error's type and first line."""
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+
+
+class Side:
+    """A program running on one of the two libraries."""
+
+    def __init__(self, module):
+        self.names = {"torch": module}
+        self.tensor = module.Tensor
+        # The gradients that autograd made, each with the version that it had when it was first seen.
+        self.made = {}
+        exec(PRELUDE_CODE, self.names)
+
+    def step(self, line: str) -> str | None:
+        """Run a line; the error's type and first line, if there is one."""
+        try:
+            exec(compile(line, "<program>", "exec"), self.names)
+        except Exception as error:
+            return said(error)
+        if "autograd.grad(" in line:
+            self.note(self.names[line.partition(" = ")[0].rpartition(" ")[2]])
+        return None
+
+    def note(self, grad) -> None:
+        """Remember a gradient that autograd made: its version counts from here, for how it was made is not said."""
+        if grad is not None:
+            self.made.setdefault(id(grad), (grad, None if is_inference(grad) else grad._version))
+
+    def tensors(self) -> dict:
+        """The program's tensors, by name."""
+        kind = self.tensor
+        return {name: value for name, value in self.names.items() if isinstance(value, kind)}
+
+    def seen(self) -> dict:
+        """All that can be seen of the program's state."""
+        tensors, looked = self.tensors(), Nodes(self)
+        names = {}
+        for name, tensor in tensors.items():
+            names.setdefault(id(tensor), name)
+        looked.names = names
+        state = {name: looked.at(tensor) for name, tensor in tensors.items()}
+        state["graph"] = looked.graph
+        state["log"] = list(self.names["log"])
+        return state
+
+
+def is_inference(tensor):
+    return getattr(tensor, "is_inference", bool)()
+
+
+class Nodes:
+    """Numbers the nodes of the graph in the order of a walk from the tensors looked at."""
+
+    def __init__(self, side):
+        self.side, self.numbers, self.alive, self.graph, self.names = side, {}, [], [], {}
+
+    def at(self, tensor) -> dict:
+        """What can be seen of a tensor; the error where looking is refused."""
+        try:
+            return self.tensor(tensor)
+        except RuntimeError as error:
+            return {"refused": said(error)}
+
+    def tensor(self, tensor) -> dict:
+        """What can be seen of a tensor. Nothing here changes it."""
+        inference = is_inference(tensor)
+        leaf, retains, base = tensor.is_leaf, tensor.retains_grad, tensor._base
+        grad = tensor.grad if leaf or retains else None
+        if grad is not None and id(grad) not in self.names:
+            self.side.note(grad)
+        made = self.side.made.get(id(tensor))
+        node = tensor.grad_fn
+        return {
+            "is": self.names.get(id(tensor)),
+            "dtype": str(tensor.dtype),
+            "shape": tuple(tensor.shape),
+            "value": tensor.tolist(),
+            "requires_grad": tensor.requires_grad,
+            "is_leaf": leaf,
+            "retains_grad": retains,
+            "_version": "untracked" if inference else tensor._version - (made[1] or 0 if made else 0),
+            "_is_view": made is None and tensor._is_view(),
+            "_base": None if made or base is None else self.names.get(id(base), "unnamed"),
+            "is_inference": inference,
+            "output_nr": tensor.output_nr,
+            "grad_fn": None if node is None else self.number(node),
+            "grad": None if grad is None else self.names.get(id(grad)) or self.tensor(grad),
+        }
+
+    def number(self, node) -> str:
+        """The node's name and number, after a walk through what is behind it."""
+        if id(node) not in self.numbers:
+            self.walk(node)
+        return self.numbers[id(node)]
+
+    def walk(self, root) -> None:
+        """Give every node behind the root a number, and write down its edges."""
+        found, waiting = [], [root]
+        while waiting:
+            node = waiting.pop()
+            if id(node) in self.numbers:
+                continue
+            self.numbers[id(node)] = f"{self.label(node)} {len(self.alive)}"
+            self.alive.append(node)  # or its id would be another's
+            found.append((node, node.next_functions))
+            waiting += [after for after, _ in reversed(found[-1][1]) if after is not None]
+        for node, edges in found:
+            self.alive.append(edges)
+            behind = [None if after is None else (self.numbers[id(after)], nr) for after, nr in edges]
+            self.graph.append((self.numbers[id(node)], behind))
+
+    def label(self, node) -> str:
+        """The node's name; of an end of the graph also the leaf's."""
+        if not hasattr(node, "variable"):
+            return node.name()
+        return f"{node.name()} of {self.names.get(id(node.variable), 'unnamed')}"
+
+
+def same(a, b, tolerance: float) -> bool:
+    """Whether two nested structures are equal, numbers up to rounding."""
+    if a == b and type(a) is type(b):
+        return True
+    if isinstance(a, float) and isinstance(b, float):
+        return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (a != a and b != b)
+    if isinstance(a, (list, tuple)) and type(a) is type(b) and len(a) == len(b):
+        return all(same(x, y, tolerance) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+        return all(same(a[k], b[k], tolerance) for k in a)
+    return False
+
+
+def differences(a: dict, b: dict) -> list[str]:
+    """Where two states differ, one line each."""
+    if a == b:
+        return []
+    tolerance = max(TOLERANCE.get(s.get("dtype"), 1e-8) for s in [{}, *a.values()] if isinstance(s, dict))
+    return list(_differences("", a, b, tolerance))
+
+
+def _differences(path: str, a, b, tolerance: float):
+    if isinstance(a, dict) and isinstance(b, dict):
+        for key in a | b:
+            yield from _differences(f"{path} {key}", a.get(key), b.get(key), tolerance)
+    elif not same(a, b, tolerance):
+        yield f"{path.strip()}: {a} | {b}"
+
+
+def large(value) -> bool:
+    """Whether there is a number so large that rounding decides what comes next."""
+    if isinstance(value, dict):
+        return large(value.get("value")) or large(value.get("grad"))
+    if isinstance(value, (list, tuple)):
+        return any(large(each) for each in value)
+    return isinstance(value, float) and LARGE < abs(value) < math.inf
+
+
+def compare(lines: list[str], torch, minigrad) -> str | None:
+    """Run the program on both; the first difference as a runnable snippet with both answers, or None."""
+    sides = Side(torch), Side(minigrad)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for at, line in enumerate(lines):
+            errors = [side.step(line) for side in sides]
+            if errors[0] != errors[1]:
+                return snippet(lines[: at + 1], [f"error: {errors[0]} | {errors[1]}"])
+            states = [side.seen() for side in sides]
+            found = differences(*states)
+            if any(isinstance(seen, dict) and large(seen) for seen in states[0].values()):
+                return None
+            if found:
+                return snippet(lines[: at + 1], found)
+    return None
+
+
+def trace(module, lines: list[str]) -> list[dict]:
+    """After each line: the error, and what of the state that line has changed."""
+    side, before, found = Side(module), {}, []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for line in lines:
+            error, after = side.step(line), side.seen()
+            changed = {key: value for key, value in after.items() if repr(before.get(key)) != repr(value)}
+            found.append({"error": error, **changed})
+            before = after
+    return found
+
+
+def plain(seen, recorded):
+    """What was seen as JSON has it, and numbers as recorded where rounding alone tells them apart."""
+    if isinstance(seen, dict):
+        others = recorded if isinstance(recorded, dict) else {}
+        return {key: plain(value, others.get(key)) for key, value in seen.items()}
+    if isinstance(seen, (list, tuple)):
+        others = recorded if isinstance(recorded, list) and len(recorded) == len(seen) else [None] * len(seen)
+        return [plain(*pair) for pair in zip(seen, others, strict=True)]
+    if isinstance(seen, float):
+        if not math.isfinite(seen):
+            return str(seen)
+        return recorded if isinstance(recorded, float) and same(seen, recorded, 2e-4) else seen
+    return seen
+
+
+def snippet(lines: list[str], found: list[str]) -> str:
+    """A program to paste below `from tests.fuzz.run import *`, and what the two libraries say after its last line."""
+    return "\n".join([*lines, "# torch | minigrad", *(f"#   {each}" for each in found)])
+
+
+def shrink(lines: list[str], fails) -> list[str]:
+    """Drop lines as long as the program still fails."""
+    at = len(lines) - 1
+    while at >= 0:
+        fewer = lines[:at] + lines[at + 1 :]
+        if fails(fewer):
+            lines = fewer
+            at = min(at, len(lines))
+        at -= 1
+    return lines

@@ -1,0 +1,50 @@
+"""Random programs do the same on minigrad and on PyTorch, line after line.
+
+Runs where torch is installed. MINIGRAD_FUZZ_PROGRAMS sets how many programs (CI: 20,000).
+"""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, note, seed, settings
+from hypothesis import strategies as st
+
+import minigrad
+
+torch = pytest.importorskip("torch", reason="torch is not installed: only comparisons with PyTorch need it")
+
+from .programs import CHOICES, Writer  # noqa: E402
+from .run import compare  # noqa: E402
+
+PROGRAMS = int(os.environ.get("MINIGRAD_FUZZ_PROGRAMS", "400"))
+PARTS = 8  # for the processes of pytest-xdist to share
+
+torch.set_num_threads(1)
+
+
+@st.composite
+def programs(draw):
+    """A program: every choice is Hypothesis', which shrinks it towards the first of the possibilities."""
+    below = [st.integers(0, most) for most in range(CHOICES)]
+    return Writer(torch, lambda n: draw(below[n - 1])).program()
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("part", range(PARTS))
+def test_same_as_pytorch(part):
+    @seed(part)
+    @settings(
+        max_examples=-(-PROGRAMS // PARTS),
+        deadline=None,
+        database=None,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(programs())
+    def same(program):
+        difference = compare(program, torch, minigrad)
+        if difference:
+            note(difference)
+            raise AssertionError("PyTorch and minigrad differ:\n" + difference)
+
+    same()
