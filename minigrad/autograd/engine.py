@@ -23,7 +23,18 @@ from ..ops.pointwise import to_copy
 from ..ops.shape import sum_to
 from ..tensor import Size, Tensor, wrap
 from .grad_mode import ON, set_state
-from .graph import HANDS_OVER, LEAF, AutogradMeta, GradientEdge, Node, Record, anomaly, own_counter
+from .graph import (
+    HANDS_OVER,
+    LEAF,
+    AutogradMeta,
+    GradientEdge,
+    Node,
+    Record,
+    anomaly,
+    op_order,
+    own_counter,
+    recorded_walks,
+)
 from .hooks import between_hooks, called_with, hooked, run_hooks, run_post_accumulate
 
 # One backward at a time: gradients in progress are kept on the nodes. The same thread may come in again
@@ -43,7 +54,7 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | Non
         waiting = Waiting(seeds, wanted)
         _waiting.append(waiting)
         # Arrays record nothing, whatever the mode: only Tensors, and code that is not ours, need it set.
-        state = set_state(ON) if create_graph else None
+        state, first = (set_state(ON), -next(op_order)) if create_graph else (None, 0)
         try:
             for node, grad in seeds:
                 waiting.add(node, grad)
@@ -54,6 +65,7 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | Non
         finally:
             if state is not None:
                 set_state(state)
+                recorded_walks.append((first, -next(op_order)))
             _waiting.pop()
             for node in waiting.nodes():
                 node.pending = None

@@ -16,6 +16,7 @@ PyTorch counterparts: ``torch/autograd/graph.py``, ``torch/csrc/autograd/{functi
 
 import itertools
 import weakref
+from collections import deque
 from typing import Any, NamedTuple
 
 from ..messages import refusal
@@ -24,6 +25,10 @@ from ..messages import refusal
 # negative and a leaf's positive: leaves come last, when all their contributions are there.
 op_order = itertools.count(-1, -1)
 _leaf_order = itertools.count(1)
+
+# The numbers between which each backward with create_graph=True ran, so that a picture can tell what it recorded
+# from what you did. The oldest are forgotten: there may be one in every step of a training.
+recorded_walks: deque = deque(maxlen=100_000)
 
 # The version counter of every tensor that nobody has modified or aliased yet; see Tensor._counter.
 FRESH = (0,)
