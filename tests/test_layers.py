@@ -41,12 +41,14 @@ ORDER = """
     nn.functional
     nn
     viz.records
+    viz.live
     viz.text
     viz.dot
     viz.layout
     viz.picture
     viz.collect
-    viz.compare
+    viz.matching
+    viz.changes
     viz.torchviz
     viz
     notebook

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import minigrad as mg
 from minigrad.viz import difference, draw_difference, record
 from minigrad.viz.collect import collect
-from minigrad.viz.compare import _Graph, isomorphism
+from minigrad.viz.matching import _Graph, isomorphism
 
 
 def build(program):

@@ -10,26 +10,31 @@
 import itertools
 import sys
 
+from .changes import Comparison, panels_of, same_things
 from .collect import collect
-from .compare import Difference, difference, draw_difference
 from .layout import HELP, engine
+from .matching import Difference, difference, draw_difference
 from .picture import Picture
-from .records import EdgeRecord, GraphRecord, Names, NodeRecord, is_tensor
+from .records import EdgeRecord, GraphRecord, Names, NodeRecord, Options, is_tensor, marked
 from .torchviz import make_dot
 
 __all__ = [
     "HELP",
+    "Comparison",
     "Difference",
     "EdgeRecord",
     "GraphRecord",
     "NodeRecord",
     "Picture",
+    "compare",
     "difference",
     "draw",
     "draw_difference",
     "engine",
     "make_dot",
+    "marked",
     "record",
+    "snapshot",
 ]
 VIEWS = {"kept": ("kept",), "written": ("written",), "both": ("written", "kept")}
 
@@ -38,18 +43,20 @@ def draw(
     *tensors,
     view: str = "kept",
     params: dict | None = None,
-    values: bool = True,
-    saved: bool = False,
-    unused: bool = False,
     width: int | None = None,
     direction: str | None = None,
+    **options,
 ) -> Picture:
     """A picture of the graph behind one or more tensors. PyTorch counterpart: torchviz's `make_dot`.
 
     `view` is "kept" (what autograd keeps), "written" (what you wrote) or "both". Names come from
-    `params`, a dict of name to tensor, then from your variables. `values` shows small values, `saved`
-    what each function saved for backward, `unused` the (None, 0) entries of next_functions. `width`
-    is the most pixels it may take, `direction` "LR" or "TB". What is no tensor raises TypeError.
+    `params`, a dict of name to tensor, then from your variables. `width` is the most pixels it may take,
+    `direction` "LR" or "TB". The options, all False but the first three: `values`, `grads`, `generations`
+    (what a backward with create_graph=True built in a box of its own), `shapes`, `saved` (what each function
+    saved: freed, or overwritten since), `unused` (the (None, 0) entries), `hooks`, `aliases` (variables on the
+    same memory), `cuts` (where detach() or no_grad cut a history off); and `marks`, a dict of what to point
+    at to a note: a tensor, a node, (node, position of an input) or (node, "name of a saved value").
+    What is no tensor raises TypeError, and so does an option that is not there.
 
     >>> import minigrad as mg
     >>> x = mg.tensor(3.0, requires_grad=True)
@@ -65,16 +72,47 @@ def draw(
         2
     """
     _check(tensors, view)
-    names = Names(tensors, params, sys._getframe(1))
+    names, shown = Names(tensors, params, sys._getframe(1)), Options.of(options)
     ids = itertools.count()
-    panels = [collect(tensors, v, names, ids, values, saved, unused) for v in VIEWS[view]]
-    return Picture(panels, width, direction)
+    return Picture([collect(tensors, v, names, ids, shown) for v in VIEWS[view]], width, direction)
 
 
 def record(*tensors, view: str = "kept", params: dict | None = None, **options) -> GraphRecord:
     """The plain records of one view, for tests and checks. Names come from `params` only."""
     _check(tensors, view)
-    return collect(tensors, view, Names(tensors, params), **options)
+    return collect(tensors, view, Names(tensors, params), options=Options.of(options))
+
+
+def snapshot(*tensors, view: str = "kept", params: dict | None = None, **options) -> GraphRecord:
+    """The graph as it is now, for `compare`: plain records, which keep nothing alive. `draw`'s options.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor(3.0, requires_grad=True)
+    >>> snapshot(x * x).by_id["n1"].name
+    'MulBackward0'
+    """
+    _check(tensors, view)
+    return collect(tensors, view, Names(tensors, params, sys._getframe(1)), options=Options.of(options))
+
+
+def compare(before, after, *, view: str = "", params: dict | None = None, width: int | None = None, **options):
+    """Two graphs side by side, with what was added, gone, freed, cut or changed marked and told.
+
+    Each side is a snapshot, a picture, a tensor or a tuple of tensors; a graph changes in place, so `before`
+    is mostly a snapshot. Options are those of `draw`; without any, the snapshot's. Returns a Comparison: a
+    Picture with `.sentences`, `.added`, `.gone`, `.freed`, `.changed` (nodes) and `.cut` (edges).
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor(3.0, requires_grad=True)
+    >>> y = x * x
+    >>> before = snapshot(y)
+    >>> y.backward()
+    >>> compare(before, y).sentences
+    ('freed: what MulBackward0 saved', 'x.grad: None is now 6.')
+    """
+    frame = sys._getframe(1)
+    panels = panels_of(before, after, view, lambda tensors: Names(tensors, params, frame), options)
+    return Comparison(*panels, same_things(*panels), width=width)
 
 
 def _check(tensors: tuple, view: str) -> None:

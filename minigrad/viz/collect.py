@@ -8,18 +8,27 @@ import itertools
 import re
 import weakref
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from .live import RELATIONS, built_by, cut_by, hooks_text, identity, relation, storage
 from .records import (
+    BESIDE,
+    MAX_ELEMENTS,
     EdgeRecord,
     GraphRecord,
     Names,
     NodeRecord,
+    Options,
+    accusation,
     dtype_text,
+    ends,
     gradient_of,
     is_tensor,
+    joined,
     value_text,
 )
+from .text import COMPUTED
 
 TITLES = {"written": "what you wrote", "kept": "what autograd keeps"}
 
@@ -63,10 +72,12 @@ class View:
     view = ""
     forward = False
 
-    def __init__(self, tensors, names: Names, values: bool = True):
-        self.tensors, self.names, self.values = tensors, names, values
+    def __init__(self, tensors, names: Names, options: Options):
+        self.tensors, self.names, self.show = tensors, names, options
         self.extra: list[Item] = []
         self.roots = list({item.key: item for item in map(self.tensor_item, tensors)}.values())
+        self.marks = Marks(self, options.marks or {})
+        self.tracked = self.storages_with_history() if options.cuts else {}
 
     def tensor_item(self, tensor) -> Item:
         return Item("tensor", tensor)
@@ -75,16 +86,43 @@ class View:
         """The records of this view, with ids from the given counter."""
         ids = itertools.count() if ids is None else ids
         reached = walk([*self.roots, *self.extra], self.links)
+        beside: list[Beside] = []
+        if self.show.cuts or self.show.aliases:
+            beside = sharing(self, reached)
+            more = [item for side in beside for item in (side.item, side.other) if item.key not in reached]
+            reached = walk([*self.roots, *self.extra, *more], self.links)
         named = {key: f"n{next(ids)}" for key in reached}
-        nodes = tuple(self.record(item, named[key]) for key, (item, _) in reached.items())
+        nodes = [self.marks.on(key, self.record(item, named[key])) for key, (item, _) in reached.items()]
+        edges = [
+            EdgeRecord(*(named[end.key] for end in (side.item, side.other)), side.role, note=side.note)
+            for side in beside
+        ]
+        edges[:0] = self.edges(reached, named)
+        roots = tuple(named[root.key] for root in self.roots)
+        found = GraphRecord(TITLES[self.view], self.view, tuple(nodes), tuple(edges), roots, self.captions())
+        return replace(self.told_apart(found, reached), options=self.show)
+
+    def edges(self, reached: dict, named: dict) -> list[EdgeRecord]:
         edges = []
         for key, (_, links) in reached.items():
             for link in links:
                 pair = (named[key], named[link.item.key])
                 source, target = pair[::-1] if self.forward else pair
-                edges.append(EdgeRecord(source, target, link.role, link.position))
-        roots = tuple(named[root.key] for root in self.roots)
-        return GraphRecord(TITLES[self.view], self.view, nodes, tuple(edges), roots, self.captions())
+                edge = EdgeRecord(source, target, link.role, link.position)
+                edges.append(self.marks.on_edge(key, edge))
+        return edges
+
+    def told_apart(self, graph: GraphRecord, reached: dict) -> GraphRecord:
+        """The graph with what each backward built in a box of its own, and the bridges between them marked."""
+        nodes = {id(node): node for item, _ in reached.values() if (node := made_by(item)) is not None}
+        built = built_by(nodes.values()) if self.show.generations else {}
+        if not built:
+            return graph
+        of_item = {}
+        for record, (item, _) in zip(graph.nodes, reached.values(), strict=True):
+            node = made_by(item)
+            of_item[record.id] = None if node is None else built.get(id(node), 0)
+        return boxed(graph, of_item)
 
     def captions(self) -> tuple[str, ...]:
         """A sentence for each tensor that nothing was recorded of: its picture is one lone node."""
@@ -101,22 +139,148 @@ class View:
     def tensor_record(self, id: str, tensor, role: str = "") -> NodeRecord:
         """A tensor with its name, value and gradient. A leaf's role follows from its flag."""
         gradient = gradient_of(tensor)
-        shown = tensor.requires_grad and (tensor.grad_fn is None or tensor.retains_grad)
+        retained = tensor.grad_fn is not None and tensor.retains_grad
+        shown = self.show.grads and tensor.requires_grad and (tensor.grad_fn is None or retained)
+        shape, dtype = tuple(tensor.shape), dtype_text(tensor.dtype)
         return NodeRecord(
             id,
             role or ("leaf" if tensor.requires_grad else "constant"),
             name=self.names.of(tensor),
-            value=value_text(tensor) if self.values else "",
-            shape=tuple(tensor.shape),
-            dtype=dtype_text(tensor.dtype),
+            value=value_text(tensor) if self.show.values else "",
+            shape=shape,
+            dtype=dtype,
             grad=_gradient_text(gradient) if shown else "",
-            marks=("retained",) if tensor.grad_fn is not None and tensor.retains_grad else (),
+            note=joined(
+                f"shape {shape} {dtype}" if self.show.shapes else "",
+                hooks_text(tensor) if self.show.hooks else "",
+            ),
+            marks=("retained",) if retained else (),
+            identity=identity(tensor),
         )
 
     def made_record(self, id: str, tensor) -> NodeRecord:
         """A tensor that an operation made: an output if it was asked for, else an intermediate."""
         drawn = any(tensor is root for root in self.tensors)
         return self.tensor_record(id, tensor, "output" if drawn else "intermediate")
+
+    def array_record(self, id: str, array) -> NodeRecord:
+        """A NumPy array on the memory of a tensor."""
+        value = value_text(array.tolist()) if array.size <= MAX_ELEMENTS and self.show.values else ""
+        shape, name = array.shape, self.names.of(array)
+        return NodeRecord(id, "alias", name, value=value, shape=shape, dtype=str(array.dtype), note="NumPy array")
+
+    def storages_with_history(self) -> dict[int | None, Any]:
+        """For each memory the first tensor on it that needs a gradient."""
+        known: dict[int | None, Any] = {}
+        for thing in (*self.tensors, *self.names.things):
+            if is_tensor(thing) and thing.requires_grad:
+                known.setdefault(storage(thing), thing)
+        known.pop(None, None)
+        return known
+
+
+class Beside(NamedTuple):
+    """A line between two items that share memory: an alias, or a cut in the history."""
+
+    item: Item
+    other: Item
+    role: str
+    note: str
+
+
+def sharing(view: View, reached: dict) -> list[Beside]:
+    """The cuts and aliases among what is drawn and the caller's variables."""
+    shown = list({id(thing): thing for item, _ in reached.values() for thing in view.tensors_of(item)}.values())
+    found, tied = [], set()
+    for constant in shown if view.show.cuts else ():
+        source = None if constant.requires_grad else view.tracked.get(storage(constant))
+        if source is not None:
+            tied.add(frozenset((id(source), id(constant))))
+            items = view.tensor_item(source), view.tensor_item(constant)
+            found.append(Beside(*items, "cut", f"cut by {cut_by(constant, source)}"))
+    if view.show.aliases:
+        for owner, other in _aliases(shown, view.names.things):
+            if frozenset((id(owner), id(other))) not in tied:
+                item = view.tensor_item(other) if is_tensor(other) else Item("array", other)
+                found.append(Beside(view.tensor_item(owner), item, "alias", RELATIONS[relation(owner, other)]))
+    return found
+
+
+def _aliases(shown: list, things: list) -> list[tuple]:
+    """Pairs (owner, other) on one memory: the owner is no view, and has a history if one of them has."""
+
+    def rank(tensor) -> tuple:
+        return (getattr(tensor, "_base", None) is not None, not tensor.requires_grad)
+
+    groups: dict[int | None, list] = {}
+    for tensor in sorted(shown, key=rank):
+        groups.setdefault(storage(tensor), []).append(tensor)
+    groups.pop(None, None)
+    for thing in things:
+        group = groups.get(storage(thing), ())
+        if group and not any(thing is member for member in group):
+            group.append(thing)
+    return [(owner, other) for owner, *others in groups.values() for other in others]
+
+
+class Marks:
+    """The things that `marks` points at, as items of a view."""
+
+    def __init__(self, view: View, marks):
+        self.nodes: dict[tuple, str] = {}
+        self.edges: dict[tuple, str] = {}
+        for thing, note in marks.items():
+            node, place = thing if isinstance(thing, tuple) else (thing, None)
+            if is_tensor(node):
+                item = view.tensor_item(node)
+                view.extra.append(item)
+                self.nodes[item.key] = note
+            elif isinstance(place, int):
+                self.edges[Item("node", node).key, place] = note
+            elif place is None:
+                self.nodes[Item("node", node).key] = note
+            else:
+                names = [entry[0] for entry in saved_state(node)]
+                if place not in names:
+                    raise ValueError(
+                        f"{type(node).__name__} saved no {place!r}; it saved {', '.join(names) or 'nothing'}"
+                    )
+                self.nodes[Item("saved", node, names.index(place)).key] = note
+
+    def on_edge(self, key: tuple, edge: EdgeRecord) -> EdgeRecord:
+        if (key, edge.position) not in self.edges:
+            return edge
+        return replace(edge, note=accusation(self.edges[key, edge.position]), marks=(*edge.marks, "guilty"))
+
+    def on(self, key: tuple, record: NodeRecord) -> NodeRecord:
+        if key not in self.nodes:
+            return record
+        return replace(record, note=joined(record.note, accusation(self.nodes[key])), marks=(*record.marks, "guilty"))
+
+
+def made_by(item: Item):
+    """The node that an item belongs to; None for a leaf, a constant and an AccumulateGrad."""
+    if item.kind == "tensor":
+        return item.thing.grad_fn
+    return None if item.kind == "array" or is_accumulator(item.thing) else item.thing
+
+
+def boxed(graph: GraphRecord, generations: dict[str, int | None]) -> GraphRecord:
+    """The graph with each generation in a box, and what leads from one to an older one marked as a bridge."""
+    numbers = sorted({number for number in generations.values() if number})
+    titles = {COMPUTED: "computed by you"}
+    titles |= {
+        f"generation {n}": f"built by backward {n}" if len(numbers) > 1 else "built by backward" for n in numbers
+    }
+    place = {id: 0 if number is None else number for id, number in generations.items()}
+    nodes = tuple(replace(node, groups=(f"generation {place[node.id]}",)) for node in graph.nodes)
+    edges = tuple(
+        replace(edge, marks=(*edge.marks, "bridge"))
+        if edge.role not in BESIDE and place[ends(edge)[0]] > place[ends(edge)[1]]
+        else edge
+        for edge in graph.edges
+    )
+    return replace(graph, nodes=nodes, edges=edges, titles=tuple(titles.items()))
 
 
 def _gradient_text(gradient) -> str:
@@ -130,9 +294,8 @@ class Kept(View):
 
     view = "kept"
 
-    def __init__(self, tensors, names, values=True, saved=False, unused=False):
-        super().__init__(tensors, names, values)
-        self.saved, self.unused = saved, unused
+    def __init__(self, tensors, names, options):
+        super().__init__(tensors, names, options)
         retained = [Item("tensor", tensor) for tensor in names.held() if tensor.retains_grad]
         reached = walk(self.roots, self.links) if retained else {}
         for item in retained:  # they hang on the graph, but nothing in it leads to them
@@ -152,24 +315,41 @@ class Kept(View):
         for position, (function, _) in enumerate(thing.next_functions):
             if function is not None:
                 found.append(Link(Item("node", function), "next", position))
-            elif self.unused:
+            elif (constant := self.cut_constant(thing, position)) is not None:
+                found.append(Link(Item("tensor", constant), "none", position))
+            elif self.show.unused:
                 found.append(Link(Item("none", thing, position), "none", position))
-        if self.saved:
-            for i in range(len(saved_state(thing))):
+        for i in range(len(saved_state(thing)) if self.show.saved or self.marks.nodes else 0):
+            if self.show.saved or Item("saved", thing, i).key in self.marks.nodes:
                 found.append(Link(Item("saved", thing, i), "saved", len(found)))
         return found
+
+    def cut_constant(self, node, position: int):
+        """The input without an edge, if it lives and is on the memory of a tensor that has a history."""
+        constants = getattr(node, "constants", None) if self.tracked else None
+        constant = constants[position] if constants else None
+        constant = constant() if isinstance(constant, weakref.ref) else None
+        return constant if storage(constant) in self.tracked else None
+
+    def tensors_of(self, item: Item) -> list:
+        """The tensors that an item shows, or whose grad_fn it shows."""
+        if item.kind == "tensor":
+            return [item.thing]
+        return [tensor] if item.kind == "node" and (tensor := self.names.output(item.thing)) is not None else []
 
     def record(self, item, id):
         kind, thing, index = item
         if kind == "tensor":
             made = thing.grad_fn is not None
             return self.made_record(id, thing) if made else self.tensor_record(id, thing)
+        if kind == "array":
+            return self.array_record(id, thing)
         if kind == "none":
-            return NodeRecord(id, "none", name="None")
+            return NodeRecord(id, "none", name="None", identity=identity(thing, index))
         if kind == "saved":
-            return self.saved_record(id, saved_state(thing)[index])
+            return self.saved_record(id, saved_state(thing)[index], identity(thing, f"saved {index}"))
         if is_accumulator(thing):
-            return NodeRecord(id, "accumulate", name="AccumulateGrad")
+            return NodeRecord(id, "accumulate", name="AccumulateGrad", identity=identity(thing))
         held = self.names.output(thing)
         name = self.names.of(held) if held is not None else ""
         return NodeRecord(
@@ -177,17 +357,26 @@ class Kept(View):
             "function",
             name=type(thing).__name__,
             op=operation(thing),
-            note=f"{name}.grad_fn" if name else "",
-            marks=("freed",) if getattr(thing, "freed", False) else (),
+            note=joined(f"{name}.grad_fn" if name else "", hooks_text(thing) if self.show.hooks else ""),
+            marks=function_marks(thing),
+            identity=identity(thing),
         )
 
-    def saved_record(self, id, entry) -> NodeRecord:
+    def saved_record(self, id, entry, identity) -> NodeRecord:
         name, value, expected, current = entry
         marks = ("freed",) if value is None else ("stale",) if expected != current else ()
         shape = tuple(value.shape) if is_tensor(value) else None
-        text = value_text(value)[:24] if value is not None and self.values else ""
+        text = value_text(value)[:24] if value is not None and self.show.values else ""
         note = f"saved at version {expected}, now {current}" if marks == ("stale",) else ""
-        return NodeRecord(id, "saved", name=name, value=text, shape=shape, note=note, marks=marks)
+        return NodeRecord(id, "saved", name=name, value=text, shape=shape, note=note, marks=marks, identity=identity)
+
+
+def function_marks(node) -> tuple[str, ...]:
+    """freed once a backward has freed what it saved; fails if one would stop here, at a value overwritten since."""
+    if getattr(node, "freed", False):
+        return ("freed",)
+    state = node.saved_state() if hasattr(node, "saved_state") else ()
+    return ("fails",) if any(expected != current for _, _, expected, current in state) else ()
 
 
 class Written(View):
@@ -241,13 +430,22 @@ class Written(View):
             if shape and isinstance(shape[0], tuple):  # a node with several outputs
                 shape = shape[index]
             shape = None if shape is None else tuple(shape)
-            return NodeRecord(id, "intermediate", shape=shape, dtype=dtype_text(dtype))
+            return NodeRecord(id, "intermediate", shape=shape, dtype=dtype_text(dtype), identity=identity(thing, index))
+        if kind == "array":
+            return self.array_record(id, thing)
         if kind == "number":
-            return NodeRecord(id, "number", value=value_text(thing.constants[index]))
+            text, known = value_text(thing.constants[index]), identity(thing, f"constant {index}")
+            return NodeRecord(id, "number", value=text, identity=known)
         if kind == "lost":
-            return NodeRecord(id, "number", name="constant")
+            return NodeRecord(id, "number", name="constant", identity=identity(thing, f"constant {index}"))
         op = operation(thing).replace("rsub", "sub")
-        return NodeRecord(id, "op", name=_with_number(op, thing), op=op)
+        note = hooks_text(thing) if self.show.hooks else ""
+        return NodeRecord(id, "op", name=_with_number(op, thing), op=op, note=note, identity=identity(thing))
+
+    def tensors_of(self, item):
+        """The tensor that an item shows, if somebody holds it."""
+        tensor = self.names.output(item.thing, item.index) if item.kind == "made" else item.thing
+        return [tensor] if is_tensor(tensor) else []
 
 
 def _with_number(op: str, node) -> str:
@@ -291,9 +489,7 @@ def peek(node, attribute: str):
         return FREED
 
 
-def collect(tensors, view="kept", names=None, ids=None, values=True, saved=False, unused=False):
+def collect(tensors, view="kept", names=None, ids=None, options=None):
     """The GraphRecord of one view of what `tensors` were made from."""
     names = Names(tensors) if names is None else names
-    if view == "kept":
-        return Kept(tensors, names, values, saved, unused).graph(ids)
-    return Written(tensors, names, values).graph(ids)
+    return (Kept if view == "kept" else Written)(tensors, names, options or Options()).graph(ids)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import graphviz
 
-from .records import EdgeRecord, GraphRecord, NodeRecord, ends
-from .text import COMMUTATIVE, details, head
+from .records import BESIDE, EdgeRecord, GraphRecord, NodeRecord, ends
+from .text import COMMUTATIVE, COMPUTED, details, head
 
 CARD, CARD_LINE, INK, SOFT_INK = "#FAFAF7", "#CFCFC8", "#1A1A1A", "#4A4A4A"
 FONT = "Helvetica,Arial,sans-serif"
@@ -42,13 +42,21 @@ STYLES = {
     "function": Style("box", "#E6E6E3", "#4A4A4A"),
     "accumulate": Style("box", "#E9F4FB", "#0072B2"),
     "saved": Style("note", "#FBE0B0", "#A66A00"),
+    "alias": Style("ellipse", "#FFFFFF", "#6B6B6B", "#585858", "filled,dotted"),
     "none": Style("plaintext", CARD, CARD, "#585858"),
 }
 # A mark changes the look of a node, whatever its role, and never by colour alone.
 FREED = {"style": "filled,dashed", "color": "#A83C00", "penwidth": "1.5"}
+GUILTY = {"fillcolor": "#FBD9CC", "style": "filled", "color": "#B3260A", "penwidth": "3"}
 MARKED = {
     "freed": FREED,
     "stale": FREED | {"style": "filled", "penwidth": "3"},
+    "fails": GUILTY,
+    "guilty": GUILTY,
+    "dead_end": FREED | {"style": "filled", "peripheries": "2"},
+    "added": {"color": "#00734F", "penwidth": "3"},
+    "gone": {"fillcolor": "#FFFFFF", "style": "filled,dashed", "color": "#9C2F6F", "penwidth": "2"},
+    "changed": {"penwidth": "3"},
     "same": {"fillcolor": "#EFEFEC", "color": "#8A8A8A", "fontcolor": "#585858"},
     "missing": FREED | {"fillcolor": "#FFFFFF", "color": "#C04A00", "penwidth": "2.5"},
     "unexpected": {"fillcolor": "#F6DCEB", "color": "#9C2F6F", "peripheries": "2", "penwidth": "2"},
@@ -60,8 +68,16 @@ EDGES = {
     "accumulate": {"style": "dashed", "color": "#0072B2"},
     "saved": {"style": "dotted", "arrowhead": "none", "arrowtail": "none"},
     "none": {"color": "#8A8A8A"},
+    "alias": {"style": "dotted", "penwidth": "1.8", "arrowhead": "none"},
+    "cut": {"style": "dashed", "penwidth": "2", "color": "#B3260A", "fontcolor": "#B3260A", "arrowhead": "tee"},
+    "repeat": {"style": "dashed", "constraint": "false"},
 }
 MARKED_EDGES = {
+    "bridge": {"color": "#7A3E9D", "penwidth": "2.5"},
+    "guilty": {"color": "#B3260A", "fontcolor": "#B3260A", "penwidth": "3"},
+    "added": {"color": "#00734F", "fontcolor": "#00734F", "penwidth": "2.5", "label": "added"},
+    "gone": {"color": "#9C2F6F", "fontcolor": "#9C2F6F", "style": "dashed"},
+    "cut": {"color": "#B3260A", "fontcolor": "#B3260A", "style": "dashed", "penwidth": "2.5", "label": "cut"},
     "same": {"color": "#8A8A8A"},
     "missing": {"color": "#C04A00", "style": "dashed", "penwidth": "2.5", "label": "missing"},
     "unexpected": {"color": "#9C2F6F", "penwidth": "2.5", "label": "extra"},
@@ -89,15 +105,57 @@ def to_dot(panels: tuple[GraphRecord, ...], direction: str | None = None) -> gra
         with dot.subgraph(name=f"cluster_{number}") as card:
             card.attr(label=_title(panel), style="rounded,filled", fillcolor=CARD, color=CARD_LINE)
             card.attr(margin="10")
-            for node in panel.nodes:
-                attributes = node_attributes(node)
-                if _ordered(panel, node):
-                    attributes |= _sockets(node, len(panel.inputs[node.id]), direction)
-                card.node(node.id, **attributes)
+            _add_nodes(card, panel, direction)
             for edges in panel.inputs.values():
                 for edge in edges if direction == "TB" else reversed(edges):
                     _add_edge(card, panel, edge)
+            for edge in panel.edges:
+                if edge.role in BESIDE:
+                    _add_line(card, edge)
     return dot
+
+
+def _add_nodes(card: graphviz.Digraph, panel: GraphRecord, direction: str) -> None:
+    """The nodes, each inside the boxes of its groups."""
+    members: dict[tuple, list[NodeRecord]] = {}
+    for node in panel.nodes:
+        for depth in range(len(node.groups) + 1):
+            members.setdefault(node.groups[:depth], [])
+        members[node.groups].append(node)
+    titles = dict(panel.titles)
+
+    def fill(box: graphviz.Digraph, path: tuple) -> None:
+        for node in members.get(path, ()):
+            attributes = node_attributes(node)
+            if _ordered(panel, node):
+                attributes |= _sockets(node, len(panel.inputs[node.id]), direction)
+            box.node(node.id, **attributes)
+        for inner in members:
+            if len(inner) == len(path) + 1 and inner[: len(path)] == path:
+                with box.subgraph(name=f"{card.name}_{'_'.join(inner)}".replace(" ", "_")) as cluster:
+                    cluster.attr(label=f"<{escape(titles[inner[-1]])}>", **_box(inner[-1]))
+                    fill(cluster, inner)
+
+    fill(card, ())
+
+
+def _box(group: str) -> dict[str, str]:
+    """How the box of a group looks: what a backward built is tinted, so is a block that repeats."""
+    if group == COMPUTED:
+        return {"style": "rounded,filled", "fillcolor": "#FFFFFF", "color": "#CFCFC8", "margin": "8"}
+    if group.startswith("generation"):
+        return {"style": "rounded,filled,dashed", "fillcolor": "#F4EBF8", "color": "#7A3E9D", "margin": "8"}
+    return {"style": "rounded,dashed", "fillcolor": "#FFFFFF", "color": SOFT_INK, "margin": "8"}
+
+
+def _add_line(card: graphviz.Digraph, edge: EdgeRecord) -> None:
+    """A line between two that share memory, or back to the start of a block that repeats."""
+    attributes = dict(EDGES[edge.role])
+    for mark in edge.marks:
+        attributes |= MARKED_EDGES.get(mark, {})
+    if edge.note:
+        attributes["label"] = f"  {edge.note} "
+    card.edge(edge.source, edge.target, **attributes)
 
 
 def _title(panel: GraphRecord) -> str:
@@ -160,6 +218,8 @@ def _add_edge(card: graphviz.Digraph, panel: GraphRecord, edge: EdgeRecord) -> N
         attributes |= MARKED_EDGES.get(mark, {})
     if not all("same" in panel.by_id[id].marks for id in ends(edge)):
         attributes.pop("label", None)  # the node says it already
+    if edge.note:
+        attributes["label"] = edge.note
     if "label" in attributes:
         attributes["label"] = f"  {attributes['label']} "  # some distance from the line
     card.edge(operand, result, **attributes)

@@ -5,10 +5,12 @@ order of the visit, so that the same program gives the same records in every run
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import prod
 from typing import Any
+
+import numpy as np
 
 # Larger tensors show their shape instead of their values.
 MAX_ELEMENTS = 6
@@ -19,8 +21,10 @@ class NodeRecord:
     """One node of a picture.
 
     ``role`` is leaf, output, intermediate, constant or number (tensors and values), op, function or
-    accumulate (operations), saved or none. ``marks`` are states: freed, stale, retained, same,
-    missing, unexpected. ``grad`` is the text of ``.grad``, "" where the tensor has none to show.
+    accumulate (operations), saved, none or alias. ``marks`` are states: freed, stale, fails, retained,
+    guilty, added, gone, changed, same, missing, unexpected. ``grad`` is the text of ``.grad``, "" where the
+    tensor has none to show. ``groups`` are the boxes that it stands in, from the outside in; ``count`` is
+    how many nodes it stands for. ``identity`` says which thing it shows, and counts in no comparison.
     """
 
     id: str
@@ -33,13 +37,18 @@ class NodeRecord:
     grad: str = ""
     note: str = ""
     marks: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    count: int = 1
+    identity: tuple = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeRecord:
     """One arrow, from ``source`` to ``target`` as it is drawn.
 
-    ``role`` is forward, grad_fn, next, accumulate, saved or none; ``position`` is that of the input.
+    ``role`` is forward, grad_fn, next, accumulate, saved or none (inputs), alias, cut or repeat (beside the
+    graph: nothing was made along them); ``position`` is that of the input. ``marks`` are guilty, bridge,
+    added, gone, cut, same, missing, unexpected.
     """
 
     source: str
@@ -47,11 +56,44 @@ class EdgeRecord:
     role: str
     position: int = 0
     marks: tuple[str, ...] = ()
+    note: str = ""
+
+
+# Edges that say something of their two ends, but not that one was made from the other.
+BESIDE = {"alias", "cut", "repeat"}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a picture shows besides nodes and edges. Each is a keyword of `draw`."""
+
+    values: bool = True  # of small tensors; without it shapes
+    grads: bool = True  # .grad of leaves and of retained tensors
+    shapes: bool = False  # shape and dtype of every tensor
+    saved: bool = False  # what each function saved, freed or overwritten
+    unused: bool = False  # the (None, 0) entries of next_functions
+    hooks: bool = False  # how many hooks hang where
+    aliases: bool = False  # variables on the same memory: views, detach(), .data, NumPy arrays
+    cuts: bool = False  # where detach() or no_grad cut a history off
+    generations: bool = True  # what a backward with create_graph=True built, apart from the rest
+    marks: Mapping | None = None  # {tensor, node, (node, position) or (node, saved name): note}
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Options":
+        """The options by name. Raises TypeError, and says what there is, for another name."""
+        known = [option.name for option in fields(cls)]
+        for name in given:
+            if name not in known:
+                raise TypeError(f"draw() has no option '{name}'; it has {', '.join(known)}")
+        return cls(**given)
 
 
 @dataclass(frozen=True)
 class GraphRecord:
-    """One panel of a picture: a titled graph. ``view`` is "written" or "kept"."""
+    """One panel of a picture: a titled graph. ``view`` is "written" or "kept".
+
+    ``titles`` has the title of each group that nodes stand in.
+    """
 
     title: str
     view: str
@@ -59,6 +101,8 @@ class GraphRecord:
     edges: tuple[EdgeRecord, ...]
     roots: tuple[str, ...]
     captions: tuple[str, ...] = ()
+    titles: tuple[tuple[str, str], ...] = ()
+    options: Options = field(default=Options(), compare=False, repr=False)
 
     @cached_property
     def by_id(self) -> dict[str, NodeRecord]:
@@ -70,7 +114,8 @@ class GraphRecord:
         """For each node the edges to what it was made from, in the order of the arguments."""
         result: dict[str, list[EdgeRecord]] = {node.id: [] for node in self.nodes}
         for edge in self.edges:
-            result[ends(edge)[0]].append(edge)
+            if edge.role not in BESIDE:
+                result[ends(edge)[0]].append(edge)
         return {id: sorted(edges, key=lambda edge: edge.position) for id, edges in result.items()}
 
     @cached_property
@@ -78,8 +123,9 @@ class GraphRecord:
         """The ids in an order in which every node comes after what it was made from."""
         users: dict[str, list[str]] = {node.id: [] for node in self.nodes}
         for edge in self.edges:
-            result, operand = ends(edge)
-            users[operand].append(result)
+            if edge.role not in BESIDE:
+                result, operand = ends(edge)
+                users[operand].append(result)
         waiting = {id: len(edges) for id, edges in self.inputs.items()}
         order = [id for id, count in waiting.items() if not count]
         for id in order:  # grows while it is walked
@@ -94,6 +140,36 @@ def ends(edge: EdgeRecord) -> tuple[str, str]:
     """The edge's ends as (result, input), whichever way its arrow points."""
     forward = edge.role == "forward"
     return (edge.target, edge.source) if forward else (edge.source, edge.target)
+
+
+def marked(graph: GraphRecord, notes: Mapping, mark: str = "guilty") -> GraphRecord:
+    """The same graph with a mark, and a note beside it, on some of its nodes and edges.
+
+    The keys of `notes` are ids of nodes, or pairs (source, target) of edges.
+    """
+    nodes = tuple(
+        replace(node, marks=(*node.marks, mark), note=joined(node.note, accusation(notes[node.id])))
+        if node.id in notes
+        else node
+        for node in graph.nodes
+    )
+    edges = tuple(
+        replace(edge, marks=(*edge.marks, mark), note=accusation(notes[edge.source, edge.target]))
+        if (edge.source, edge.target) in notes
+        else edge
+        for edge in graph.edges
+    )
+    return replace(graph, nodes=nodes, edges=edges)
+
+
+def accusation(note: str) -> str:
+    """The note beside what is marked: it says so without colour too."""
+    return f"! {note or 'here'}"
+
+
+def joined(*notes: str) -> str:
+    """The notes that are not empty, a line each."""
+    return "\n".join(filter(None, notes))
 
 
 def is_tensor(value: Any) -> bool:
@@ -134,6 +210,7 @@ class Names:
 
     def __init__(self, tensors, params: Mapping[str, Any] | None = None, frame=None):
         self._names: dict[int, str] = {}
+        self.things: list = []  # all that have a name: tensors and NumPy arrays
         self._held: dict[tuple[int, int], tuple] = {}  # (node, tensor): PyTorch makes nodes anew
         for name, tensor in (params or {}).items():
             self._add(name, tensor)
@@ -144,6 +221,9 @@ class Names:
 
     def _add(self, name: str, tensor) -> None:
         self._names.setdefault(id(tensor), name)
+        self.things.append(tensor)
+        if not is_tensor(tensor):
+            return
         self._hold(tensor)
         gradient = gradient_of(tensor)
         if gradient is not None:
@@ -174,10 +254,14 @@ def _variables(frame) -> Iterator[tuple[str, Any]]:
         return
     for scope in (frame.f_locals, frame.f_globals):
         shown = {n: v for n, v in list(scope.items()) if n.isidentifier() and n[0] != "_"}
-        yield from ((name, value) for name, value in shown.items() if is_tensor(value))
+        yield from ((name, value) for name, value in shown.items() if _is_shown(value))
         for name, value in shown.items():
             if isinstance(value, list | tuple) and len(value) <= 50:
                 yield from ((f"{name}[{i}]", v) for i, v in enumerate(value) if is_tensor(v))
+
+
+def _is_shown(value: Any) -> bool:
+    return is_tensor(value) or isinstance(value, np.ndarray)
 
 
 def gradient_of(tensor):

@@ -1,20 +1,29 @@
 """Records in words: the lines inside a node, the indented listing, the alt text of a picture."""
 
 from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
 
-from .records import GraphRecord, NodeRecord, ends
+from .records import BESIDE, GraphRecord, NodeRecord, ends
 
 # Where swapping the operands changes nothing, nobody need say which is which.
 COMMUTATIVE = {"add", "mul", "maximum", "minimum"}
+# The box of what you computed yourself, beside those of what backwards built.
+COMPUTED = "generation 0"
 MAX_LINES = 100  # of a listing
 MAX_SENTENCES = 40  # of an alt text
 
-TENSORS = {"leaf", "output", "intermediate", "constant", "number", "saved"}
+TENSORS = {"leaf", "output", "intermediate", "constant", "number", "saved", "alias"}
+OPERATIONS = {"op", "function"}
 _WORDS = {"leaf": "leaf", "constant": "needs no grad", "output": "output"}
 _MARKS = {
     "freed": "buffers freed",
     "stale": "changed since",
+    "fails": "backward would fail here",
     "retained": "retained",
+    "added": "added",
+    "gone": "gone",
+    "changed": "changed",
     "missing": "missing",
     "unexpected": "extra",
 }
@@ -54,15 +63,16 @@ def details(node: NodeRecord) -> list[str]:
     if node.grad:
         lines.append(f".grad {node.grad}")
     if node.note:
-        lines.append(node.note)
+        lines.extend(node.note.split("\n"))
     freed = {"freed": "freed"} if node.role == "saved" else {}
     return lines + [(freed or _MARKS)[mark] for mark in node.marks if mark in (freed or _MARKS)]
 
 
-def described(node: NodeRecord) -> str:
+def described(node: NodeRecord, titles: Mapping[str, str] = MappingProxyType({})) -> str:
     """A node in one line, as the listing shows it: `x = 3. (leaf, .grad None)`."""
     words = [_WORDS[node.role]] if node.role in _WORDS else []
-    facts = ", ".join(words + details(node))
+    boxes = [titles[group] for group in node.groups if group != COMPUTED] if node.role in OPERATIONS else []
+    facts = ", ".join(words + details(node) + boxes)
     return f"{head(node)} ({facts})" if facts else head(node)
 
 
@@ -72,7 +82,8 @@ def listing(graph: GraphRecord) -> str:
     A node that is used again is named by its id. The text depends on the records only: it is the
     same with every picture engine.
     """
-    times_used = Counter(ends(edge)[1] for edge in graph.edges)
+    times_used = Counter(ends(edge)[1] for edge in graph.edges if edge.role not in BESIDE)
+    titles = dict(graph.titles)
     lines = [graph.title, *(f"  {caption}" for caption in graph.captions)]
     shown: set[str] = set()
     starts = [*graph.roots, *(id for id in graph.by_id if not times_used[id])]
@@ -84,17 +95,28 @@ def listing(graph: GraphRecord) -> str:
         if id in shown:
             lines.append("  " * depth + head(node) + f" [{id}] again")
             continue
-        line = "  " * depth + described(node) + tag
+        line = "  " * depth + described(node, titles) + tag
         shown.add(id)
         while (only := _only_input(graph, id)) and only not in shown and times_used[only] == 1:
             id = only
             shown.add(id)
-            line += f" {_arrow(graph)} {described(graph.by_id[id])}"
+            line += f" {_arrow(graph)} {described(graph.by_id[id], titles)}"
         lines.append(line)
         stack.extend((ends(edge)[1], depth + 1) for edge in reversed(graph.inputs[id]))
     if stack:
         lines.append(f"  ... and {len(graph.nodes) - len(shown)} more nodes")
+    lines.extend(f"  {sentence}" for sentence in lines_beside(graph))
     return "\n".join(lines)
+
+
+def lines_beside(graph: GraphRecord) -> list[str]:
+    """A sentence for each line between two that share memory, and for each edge with a note."""
+    sentences = []
+    for edge in graph.edges:
+        if edge.note:
+            joint = "--" if edge.role in BESIDE else "->"
+            sentences.append(f"{head(graph.by_id[edge.source])} {joint} {head(graph.by_id[edge.target])}: {edge.note}")
+    return sentences
 
 
 def _arrow(graph: GraphRecord) -> str:
@@ -127,6 +149,7 @@ def alt(graph: GraphRecord) -> str:
             sentences.append(f"{call(id)} {verb} {inputs}")
     for node in graph.nodes:
         sentences.extend(f"{call(node.id)}: {', '.join(details(node))}" for _ in details(node)[:1])
+    sentences.extend(lines_beside(graph))
     if len(sentences) > MAX_SENTENCES:
         more = len(sentences) - MAX_SENTENCES
         sentences[MAX_SENTENCES:] = [f"and {more} more sentences"]

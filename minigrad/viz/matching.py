@@ -34,11 +34,11 @@ def difference(expected, got, *, view="written", constants=False, names=False, p
     Names of leaves and values of constants count only if `names` or `constants` says so.
     """
     ids = itertools.count()
-    panels = [_numbered(_panel(graph, view, params), ids) for graph in (expected, got)]
+    panels = [numbered(_panel(graph, view, params), ids) for graph in (expected, got)]
     ours, theirs = (_Graph(panel, constants, names) for panel in panels)
     if isomorphism(ours, theirs) is not None:
         return Difference(True, *panels, (), (), ())
-    pairs = _Pairing(ours, theirs).pairs
+    pairs = Pairing(ours, theirs).pairs
     back = {other: id for id, other in pairs.items()}
     marked = _marked(ours, theirs, pairs, "missing"), _marked(theirs, ours, back, "unexpected")
     swapped = _swapped(ours, theirs, pairs)
@@ -68,7 +68,7 @@ def _panel(graph, view: str, params) -> GraphRecord:
     return collect(tensors, view, Names(tensors, params))
 
 
-def _numbered(panel: GraphRecord, ids) -> GraphRecord:
+def numbered(panel: GraphRecord, ids) -> GraphRecord:
     """The same panel with the next free ids, so that two can stand in one picture."""
     new = {node.id: f"n{next(ids)}" for node in panel.nodes}
     return replace(
@@ -160,7 +160,7 @@ def isomorphism(ours: _Graph, theirs: _Graph) -> dict[str, str] | None:
     return None
 
 
-class _Pairing:
+class Pairing:
     """A good pairing of two graphs that differ: equal parts first, then from the roots down.
 
     A leaf alone is no part: it is paired by its place, or by its name where several have the same.
@@ -182,6 +182,11 @@ class _Pairing:
         for label in (self.below, self.kinds):  # whatever is left: only its arrows are wrong
             for id, other in self.candidates(label):
                 self.pair(id, other)
+
+    @classmethod
+    def of(cls, before: GraphRecord, after: GraphRecord) -> "Pairing":
+        """The pairing of two panels, by structure and names of leaves."""
+        return cls(_Graph(before, False, False), _Graph(after, False, False))
 
     def labels(self, name) -> dict[str, int]:
         """A number for each node: equal where kinds and names agree, here and all the way below."""

@@ -1,0 +1,165 @@
+"""What changed between two graphs: before and after a backward, a detach, an overwrite.
+
+A graph changes in place, so `before` is a snapshot, plain records. A node is the same one afterwards if it
+shows the same tensor or the same recorded operation. Where no operation is the same, because the program
+ran again, the two graphs are laid side by side by their structure instead.
+"""
+
+import itertools
+import weakref
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from .collect import collect
+from .matching import Pairing, numbered
+from .picture import Picture
+from .records import GraphRecord, NodeRecord, Options, ends, is_tensor
+from .text import TENSORS, head, operation_text
+
+MAX_CAPTIONS = 4
+
+
+class Comparison(Picture):
+    """Two graphs side by side, and what differs: a Picture with lists.
+
+    ``added``, ``gone``, ``freed`` and ``changed`` are tuples of NodeRecords, ``cut`` of EdgeRecords;
+    ``sentences`` say all of it in words, ``same`` that there is nothing to say.
+    """
+
+    def __init__(self, before: GraphRecord, after: GraphRecord, pairs: dict[str, str], **options):
+        back = {other: id for id, other in pairs.items()}
+        changes = dict(_changes(before, after, pairs))
+        self.added = tuple(node for node in after.nodes if node.id not in back)
+        self.gone = tuple(node for node in before.nodes if node.id not in pairs)
+        newly = [after.by_id[id] for id, told in changes.items() if told == "freed"]
+        self.freed = tuple(newly)
+        self.changed = tuple(after.by_id[id] for id, told in changes.items() if told != "freed")
+        left = _marked(before, after, pairs, "gone", {back[id] for id in changes})
+        right = _marked(after, before, back, "added", set(changes), {n.id for n in self.changed})
+        self.cut = tuple(edge for edge in left.edges if "cut" in edge.marks)
+        self.sentences = tuple(self._tell(before, after, changes, right))
+        self.same = not self.sentences
+        captions = self.sentences[:MAX_CAPTIONS] or ("nothing changed",)
+        if len(self.sentences) > MAX_CAPTIONS:
+            captions = (*captions, f"and {len(self.sentences) - MAX_CAPTIONS} more changes")
+        titles = [f"{word}: {panel.title}" for word, panel in (("before", before), ("after", after))]
+        panels = (replace(left, title=titles[0]), replace(right, title=titles[1], captions=captions))
+        super().__init__(panels, **options)
+
+    def _tell(self, before, after, changes: dict[str, str], right: GraphRecord) -> Iterator[str]:
+        yield from _counted("added: {}", map(operation_text, filter(_tells, self.added)))
+        yield from _counted("gone: {}", map(operation_text, filter(_tells, self.gone)))
+        yield from _counted("freed: what {} saved", (head(node) for node in self.freed if node.role != "saved"))
+        for edge in self.cut:
+            yield f"cut: the arrow from {head(before.by_id[edge.source])} to {head(before.by_id[edge.target])}"
+        new = {node.id for node in self.added}
+        for edge in right.edges:
+            if "added" in edge.marks and not new & {edge.source, edge.target}:
+                yield f"added: the arrow from {head(after.by_id[edge.source])} to {head(after.by_id[edge.target])}"
+        yield from (told for told in changes.values() if told != "freed")
+
+
+def panels_of(before, after, view: str, names_of, options: dict) -> list[GraphRecord]:
+    """Both sides as records with ids of their own; a live side is recorded as a recorded one was."""
+    recorded = [side.records[0] if isinstance(side, Picture) else side for side in (before, after)]
+    like = next((side for side in recorded if isinstance(side, GraphRecord)), None)
+    show = Options.of(options) if like is None or options else like.options
+    view = view or (like.view if like is not None else "kept")
+    panels = []
+    for side in recorded:
+        if not isinstance(side, GraphRecord):
+            tensors = (side,) if is_tensor(side) else tuple(side)
+            side = collect(tensors, view, names_of(tensors), None, show)
+        panels.append(side)
+    if panels[0].view != panels[1].view:
+        raise ValueError(f"one graph is of view {panels[0].view!r}, the other of view {panels[1].view!r}")
+    ids = itertools.count()
+    return [numbered(panel, ids) for panel in panels]
+
+
+def same_things(before: GraphRecord, after: GraphRecord) -> dict[str, str]:
+    """Which node of `after` shows the same thing as a node of `before`: by what it is, else by its place."""
+    pairs: dict[str, str] = {}
+    for kind in (weakref.ref, tuple):
+        _pair_by(before, after, pairs, lambda node, kind=kind: [key for key in node.identity if isinstance(key, kind)])
+    operations = {node.id for node in before.nodes if node.role in ("function", "op")}
+    if operations and not operations & set(pairs):
+        pairs = Pairing.of(before, after).pairs
+    _pair_by(before, after, pairs, lambda node: [node.name] if node.role in TENSORS and node.name else [])
+    return pairs
+
+
+def _pair_by(before: GraphRecord, after: GraphRecord, pairs: dict[str, str], keys) -> None:
+    """Add to `pairs` the free nodes that have one of their keys in common."""
+    taken = set(pairs.values())
+    free = {_hashed(key): node.id for node in reversed(after.nodes) if node.id not in taken for key in keys(node)}
+    for node in before.nodes:
+        for key in keys(node) if node.id not in pairs else ():
+            other = free.get(_hashed(key))
+            if other is not None and other not in taken and not _dead(key):
+                pairs[node.id] = other
+                taken.add(other)
+                break
+
+
+def _hashed(key):
+    """A weak reference is itself: comparing two would compare the tensors' elements."""
+    return ("object", id(key)) if isinstance(key, weakref.ref) else key
+
+
+def _dead(key) -> bool:
+    return isinstance(key, weakref.ref) and key() is None
+
+
+def _changes(before: GraphRecord, after: GraphRecord, pairs: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """(id in after, "freed" or a sentence) for each pair whose two sides say different things."""
+    for id, other in pairs.items():
+        old, new = before.by_id[id], after.by_id[other]
+        name = new.name or old.name or head(new)
+        told = []
+        if "freed" in new.marks and "freed" not in old.marks:
+            yield other, "freed"
+            continue
+        for mark in ("fails", "stale"):
+            if mark in new.marks and mark not in old.marks:
+                told.append(f"{name}: a backward would fail now")
+        if old.value != new.value:
+            told.append(f"{name}: {old.value} is now {new.value}")
+        if old.grad != new.grad:
+            told.append(f"{name}.grad: {old.grad or 'none'} is now {new.grad or 'none'}")
+        if ("constant" in (old.role, new.role)) and old.role != new.role:
+            told.append(f"{name} {'needs no gradient now' if new.role == 'constant' else 'requires grad now'}")
+        if told:
+            yield other, "; ".join(told)
+
+
+def _marked(panel, other, pairs, mark: str, kept: set, changed: set = frozenset()) -> GraphRecord:
+    """The panel with `mark` on what has no partner, "same" on what is as it was."""
+
+    def marks(node: NodeRecord) -> tuple:
+        if node.id not in pairs:
+            return (*node.marks, mark)
+        if node.id in kept:
+            return (*node.marks, "changed") if node.id in changed else node.marks
+        return (*node.marks, "same")
+
+    theirs = Counter((edge.source, edge.target, edge.role) for edge in other.edges)
+    edges = []
+    for edge in panel.edges:
+        partner = (pairs.get(edge.source), pairs.get(edge.target), edge.role)
+        same = theirs[partner] > 0
+        theirs[partner] -= same
+        missing = "cut" if mark == "gone" and ends(edge)[0] in pairs else mark
+        edges.append(replace(edge, marks=(*edge.marks, "same" if same else missing)))
+    return replace(panel, nodes=tuple(replace(node, marks=marks(node)) for node in panel.nodes), edges=tuple(edges))
+
+
+def _tells(node: NodeRecord) -> bool:
+    """Whether a node that came or went is worth a sentence: operations, leaves, what has a name."""
+    return node.role in ("op", "function", "leaf", "constant", "alias") or (node.role == "output" and bool(node.name))
+
+
+def _counted(sentence: str, names) -> Iterator[str]:
+    for name, times in Counter(names).items():
+        yield sentence.format(name) + (f" ({times} times)" if times > 1 else "")

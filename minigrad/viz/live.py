@@ -1,0 +1,130 @@
+"""Questions to live tensors and nodes: which thing is this, on whose memory, made by which backward?
+
+Everything is answered from what the graph holds anyway. What it does not hold is not guessed: a value that
+was computed afresh under no_grad looks like any other constant, and is drawn as one.
+"""
+
+import math
+import weakref
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..autograd.graph import recorded_walks
+from .records import is_tensor
+
+
+def record_of(node):
+    """The engine's record of a node; None for a node of PyTorch's."""
+    return getattr(node, "record", None)
+
+
+def identity(thing: Any, index: int | str | None = None) -> tuple:
+    """What tells this thing from all others, now and after changes, most certain first.
+
+    A tensor is itself for as long as it lives; a leaf is also the end of the graph that it has, a result
+    the output of its node, and a node the number that it was given when it was recorded.
+    """
+    if not is_tensor(thing):
+        record = record_of(thing)
+        return () if record is None else (("node", record.order, index),)
+    if thing.grad_fn is not None:
+        return (weakref.ref(thing), *identity(thing.grad_fn, thing.output_nr))
+    edge = getattr(thing, "_edge", None)
+    return (weakref.ref(thing),) if edge is None else (weakref.ref(thing), ("leaf", edge.order))
+
+
+# -- memory --------------------------------------------------------------------------------------
+
+
+def storage(thing: Any) -> int | None:
+    """A number that all tensors and NumPy arrays on one memory have in common; None if it is not known."""
+    array = thing if isinstance(thing, np.ndarray) else getattr(thing, "_array", None)
+    if array is None:
+        return None
+    while getattr(array, "base", None) is not None:
+        array = array.base
+    return id(array)
+
+
+def relation(one: Any, other: Any) -> str:
+    """How two that share memory are related, as far as they show it: view, detach, data or numpy."""
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return "numpy"
+    bases = [tensor if tensor._base is None else tensor._base for tensor in (one, other)]
+    if bases[0] is bases[1]:
+        return "view"
+    return "detach" if one._counter is other._counter else "data"
+
+
+RELATIONS = {
+    "view": "view: same memory, same version",
+    "detach": "detach(): same memory, same version",
+    "data": ".data: same memory, its own version",
+    "numpy": "NumPy array: same memory, no version",
+}
+
+
+def cut_by(constant: Any, tracked: Any) -> str:
+    """What made a tensor without history of the memory of one that has a history."""
+    return {"view": "no_grad", "detach": "detach()", "data": ".data"}[relation(constant, tracked)]
+
+
+# -- hooks ---------------------------------------------------------------------------------------
+
+
+def hooks_text(thing: Any) -> str:
+    """How many hooks a tensor or a node has: "2 hooks, 1 prehook"; "" if none."""
+    if is_tensor(thing):
+        meta = getattr(thing, "_meta", None)
+        counts = {"hook": _count(meta, "hooks"), "post-accumulate hook": _count(meta, "post_hooks")}
+        if thing.grad_fn is not None:
+            extra = getattr(record_of(thing.grad_fn), "extra", None)
+            counts["hook"] = len(getattr(extra, "tensor_hooks", {}).get(thing.output_nr, ()))
+    else:
+        extra = getattr(record_of(thing), "extra", None)
+        counts = {"prehook": _count(extra, "pre_hooks"), "hook": _count(extra, "post_hooks")}
+    return ", ".join(f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count)
+
+
+def _count(owner: Any, attribute: str) -> int:
+    return len(getattr(owner, attribute, None) or ())
+
+
+# -- generations ---------------------------------------------------------------------------------
+
+
+def built_by(nodes: Iterable[Any]) -> dict[int, int]:
+    """Which backward recorded each node: id of the node -> 1, 2 ... in the order of those backwards.
+
+    Every record has a number, and a walk that records notes the numbers between which it ran. A record was
+    made by the innermost walk around its number: that is so however often a graph is differentiated, for
+    what comes after a walk, the penalty that you compute from a gradient, has a number beyond it.
+    """
+    walks = sorted(recorded_walks)
+    around = _enclosing(walks)
+    found = {}
+    for node in nodes:
+        record = record_of(node)
+        if record is not None and record.order < 0:
+            number = -record.order
+            walk = bisect_right(walks, (number, math.inf)) - 1
+            while walk >= 0 and walks[walk][1] < number:
+                walk = around[walk]
+            if walk >= 0:
+                found[id(node)] = walk
+    place = {walk: position for position, walk in enumerate(sorted(set(found.values())), 1)}
+    return {id: place[walk] for id, walk in found.items()}
+
+
+def _enclosing(walks: list[tuple[int, int]]) -> list[int]:
+    """For each walk the one that it ran inside of (a hook may start one); -1 if there is none."""
+    around, open_walks = [], []
+    for index, (first, _) in enumerate(walks):
+        while open_walks and walks[open_walks[-1]][1] < first:
+            open_walks.pop()
+        around.append(open_walks[-1] if open_walks else -1)
+        open_walks.append(index)
+    return around
