@@ -40,9 +40,11 @@ ORDER = """
     autograd.functional
     nn.functional
     nn
+    viz.palette
     viz.records
     viz.live
     viz.text
+    viz.fold
     viz.dot
     viz.layout
     viz.picture
@@ -63,6 +65,8 @@ LATE_IMPORTS = {
     ("minigrad/__init__.py", "__getattr__"),
     # An optional package: without it another layout engine is tried.
     ("minigrad/viz/layout.py", "_pygraphviz"),
+    # Pictures of graphs need no matplotlib.
+    ("minigrad/viz/palette.py", "style"),
     # The checks also run in plain Python, where there is no IPython.
     ("exercises/checks/cards.py", "display"),
     # What is measured there is the import itself, or a process that must not have imported more.

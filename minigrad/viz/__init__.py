@@ -14,12 +14,16 @@ from .changes import Comparison, panels_of, same_things
 from .collect import collect
 from .layout import HELP, engine
 from .matching import Difference, difference, draw_difference
+from .palette import PALETTE, STYLE, style
 from .picture import Picture
 from .records import EdgeRecord, GraphRecord, Names, NodeRecord, Options, is_tensor, marked
+from .text import LEGEND
 from .torchviz import make_dot
 
 __all__ = [
     "HELP",
+    "PALETTE",
+    "STYLE",
     "Comparison",
     "Difference",
     "EdgeRecord",
@@ -31,10 +35,12 @@ __all__ = [
     "draw",
     "draw_difference",
     "engine",
+    "legend",
     "make_dot",
     "marked",
     "record",
     "snapshot",
+    "style",
 ]
 VIEWS = {"kept": ("kept",), "written": ("written",), "both": ("written", "kept")}
 
@@ -45,18 +51,22 @@ def draw(
     params: dict | None = None,
     width: int | None = None,
     direction: str | None = None,
+    fold: bool | None = None,
+    legend: bool = False,
     **options,
 ) -> Picture:
     """A picture of the graph behind one or more tensors. PyTorch counterpart: torchviz's `make_dot`.
 
     `view` is "kept" (what autograd keeps), "written" (what you wrote) or "both". Names come from
     `params`, a dict of name to tensor, then from your variables. `width` is the most pixels it may take,
-    `direction` "LR" or "TB". The options, all False but the first three: `values`, `grads`, `generations`
-    (what a backward with create_graph=True built in a box of its own), `shapes`, `saved` (what each function
-    saved: freed, or overwritten since), `unused` (the (None, 0) entries), `hooks`, `aliases` (variables on the
-    same memory), `cuts` (where detach() or no_grad cut a history off); and `marks`, a dict of what to point
-    at to a note: a tensor, a node, (node, position of an input) or (node, "name of a saved value").
-    What is no tensor raises TypeError, and so does an option that is not there.
+    `direction` "LR" or "TB". `fold` draws blocks that repeat once (None: in large graphs only); `legend`
+    says below what the colours mean. Options that are True: `values`, `grads`, `generations` (what a
+    backward with create_graph=True built, in a box). That are False: `shapes`, `saved` (what each function
+    saved: freed, or overwritten since), `unused` (the (None, 0) entries), `hooks`, `aliases` (variables on
+    the same memory), `cuts` (where detach() or no_grad cut a history off). `marks` is a dict from what to
+    point at, a tensor, a node, (node, position of an input) or (node, "name of a saved value"), to a note.
+    What is no tensor raises TypeError, and so does an option that is not there. README.md beside this file
+    has an example of each.
 
     >>> import minigrad as mg
     >>> x = mg.tensor(3.0, requires_grad=True)
@@ -74,7 +84,7 @@ def draw(
     _check(tensors, view)
     names, shown = Names(tensors, params, sys._getframe(1)), Options.of(options)
     ids = itertools.count()
-    return Picture([collect(tensors, v, names, ids, shown) for v in VIEWS[view]], width, direction)
+    return Picture([collect(tensors, v, names, ids, shown) for v in VIEWS[view]], width, direction, fold, legend)
 
 
 def record(*tensors, view: str = "kept", params: dict | None = None, **options) -> GraphRecord:
@@ -113,6 +123,15 @@ def compare(before, after, *, view: str = "", params: dict | None = None, width:
     frame = sys._getframe(1)
     panels = panels_of(before, after, view, lambda tensors: Names(tensors, params, frame), options)
     return Comparison(*panels, same_things(*panels), width=width)
+
+
+def legend() -> Picture:
+    """What every colour and line means, in one picture.
+
+    >>> "leaf that requires grad" in legend().text
+    True
+    """
+    return Picture([GraphRecord("what the colours mean", "kept", (), (), ())], legend=LEGEND)
 
 
 def _check(tensors: tuple, view: str) -> None:

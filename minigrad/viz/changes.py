@@ -52,11 +52,11 @@ class Comparison(Picture):
         yield from _counted("gone: {}", map(operation_text, filter(_tells, self.gone)))
         yield from _counted("freed: what {} saved", (head(node) for node in self.freed if node.role != "saved"))
         for edge in self.cut:
-            yield f"cut: the arrow from {head(before.by_id[edge.source])} to {head(before.by_id[edge.target])}"
+            yield f"cut: the arrow from {_called(before, edge.source)} to {_called(before, edge.target)}"
         new = {node.id for node in self.added}
         for edge in right.edges:
             if "added" in edge.marks and not new & {edge.source, edge.target}:
-                yield f"added: the arrow from {head(after.by_id[edge.source])} to {head(after.by_id[edge.target])}"
+                yield f"added: the arrow from {_called(after, edge.source)} to {_called(after, edge.target)}"
         yield from (told for told in changes.values() if told != "freed")
 
 
@@ -153,6 +153,13 @@ def _marked(panel, other, pairs, mark: str, kept: set, changed: set = frozenset(
         missing = "cut" if mark == "gone" and ends(edge)[0] in pairs else mark
         edges.append(replace(edge, marks=(*edge.marks, "same" if same else missing)))
     return replace(panel, nodes=tuple(replace(node, marks=marks(node)) for node in panel.nodes), edges=tuple(edges))
+
+
+def _called(panel: GraphRecord, id: str) -> str:
+    """A node as a sentence calls it: MulBackward0 (y.grad_fn) tells one from another."""
+    node = panel.by_id[id]
+    maker = next((line for line in node.note.split("\n") if line.endswith(".grad_fn")), "")
+    return f"{head(node)} ({maker})" if maker else head(node)
 
 
 def _tells(node: NodeRecord) -> bool:

@@ -154,9 +154,15 @@ class View:
                 f"shape {shape} {dtype}" if self.show.shapes else "",
                 hooks_text(tensor) if self.show.hooks else "",
             ),
-            marks=("retained",) if retained else (),
+            marks=("retained",) if retained else self.dead_end(tensor),
             identity=identity(tensor),
         )
+
+    def dead_end(self, tensor) -> tuple[str, ...]:
+        """A tensor without history that was asked for beside one that has a history: no gradient gets past it."""
+        if tensor.requires_grad or all(root.grad_fn is None for root in self.tensors):
+            return ()
+        return ("dead_end",) if any(tensor is root for root in self.tensors) else ()
 
     def made_record(self, id: str, tensor) -> NodeRecord:
         """A tensor that an operation made: an output if it was asked for, else an intermediate."""
@@ -167,7 +173,7 @@ class View:
         """A NumPy array on the memory of a tensor."""
         value = value_text(array.tolist()) if array.size <= MAX_ELEMENTS and self.show.values else ""
         shape, name = array.shape, self.names.of(array)
-        return NodeRecord(id, "alias", name, value=value, shape=shape, dtype=str(array.dtype), note="NumPy array")
+        return NodeRecord(id, "alias", name, value=value, shape=shape, dtype=str(array.dtype))
 
     def storages_with_history(self) -> dict[int | None, Any]:
         """For each memory the first tensor on it that needs a gradient."""

@@ -1,19 +1,14 @@
-"""Records into DOT. Colour is role, shape is kind: tensors are round, operations are boxes.
-
-The colours are tints of Okabe and Ito's, which people with colour blindness can tell apart, on a
-light card of the picture's own: so it reads the same on a light and on a dark page.
-"""
+"""Records into DOT. Colour is role, shape is kind: tensors are round, operations are boxes."""
 
 from html import escape
 from typing import NamedTuple
 
 import graphviz
 
+from .palette import BRIDGE, BROKEN, BUILT, CARD, CARD_LINE, FONT, INK, SOFT_INK
 from .records import BESIDE, EdgeRecord, GraphRecord, NodeRecord, ends
-from .text import COMMUTATIVE, COMPUTED, details, head
+from .text import COMMUTATIVE, COMPUTED, LEGEND, details, head
 
-CARD, CARD_LINE, INK, SOFT_INK = "#FAFAF7", "#CFCFC8", "#1A1A1A", "#4A4A4A"
-FONT = "Helvetica,Arial,sans-serif"
 GRAPH = {"bgcolor": "transparent", "nodesep": "0.25", "ranksep": "0.28", "pad": "0.02"}
 GRAPH |= {"fontname": FONT, "fontsize": "12", "fontcolor": INK}
 # The margins leave room for a browser whose font is wider than the one that was measured.
@@ -47,13 +42,13 @@ STYLES = {
 }
 # A mark changes the look of a node, whatever its role, and never by colour alone.
 FREED = {"style": "filled,dashed", "color": "#A83C00", "penwidth": "1.5"}
-GUILTY = {"fillcolor": "#FBD9CC", "style": "filled", "color": "#B3260A", "penwidth": "3"}
+GUILTY = {"fillcolor": "#FBD9CC", "style": "filled", "color": BROKEN, "penwidth": "3"}
 MARKED = {
     "freed": FREED,
-    "stale": FREED | {"style": "filled", "penwidth": "3"},
+    "stale": {"color": BROKEN, "penwidth": "3"},
     "fails": GUILTY,
     "guilty": GUILTY,
-    "dead_end": FREED | {"style": "filled", "peripheries": "2"},
+    "dead_end": {"fillcolor": "#FFFFFF", "fontcolor": INK, "style": "filled", "color": BROKEN, "peripheries": "2"},
     "added": {"color": "#00734F", "penwidth": "3"},
     "gone": {"fillcolor": "#FFFFFF", "style": "filled,dashed", "color": "#9C2F6F", "penwidth": "2"},
     "changed": {"penwidth": "3"},
@@ -69,15 +64,15 @@ EDGES = {
     "saved": {"style": "dotted", "arrowhead": "none", "arrowtail": "none"},
     "none": {"color": "#8A8A8A"},
     "alias": {"style": "dotted", "penwidth": "1.8", "arrowhead": "none"},
-    "cut": {"style": "dashed", "penwidth": "2", "color": "#B3260A", "fontcolor": "#B3260A", "arrowhead": "tee"},
+    "cut": {"style": "dashed", "penwidth": "2", "color": BROKEN, "fontcolor": BROKEN, "arrowhead": "tee"},
     "repeat": {"style": "dashed", "constraint": "false"},
 }
 MARKED_EDGES = {
-    "bridge": {"color": "#7A3E9D", "penwidth": "2.5"},
-    "guilty": {"color": "#B3260A", "fontcolor": "#B3260A", "penwidth": "3"},
-    "added": {"color": "#00734F", "fontcolor": "#00734F", "penwidth": "2.5", "label": "added"},
-    "gone": {"color": "#9C2F6F", "fontcolor": "#9C2F6F", "style": "dashed"},
-    "cut": {"color": "#B3260A", "fontcolor": "#B3260A", "style": "dashed", "penwidth": "2.5", "label": "cut"},
+    "bridge": {"color": BRIDGE, "penwidth": "2.5"},
+    "guilty": {"color": BROKEN, "fontcolor": BROKEN, "penwidth": "3.5"},
+    "added": {"color": "#00734F", "fontcolor": "#00734F", "penwidth": "3", "label": "added"},
+    "gone": {"color": "#9C2F6F", "fontcolor": "#9C2F6F", "style": "dashed", "penwidth": "1.5"},
+    "cut": {"color": BROKEN, "fontcolor": BROKEN, "style": "dashed", "penwidth": "3", "label": "cut"},
     "same": {"color": "#8A8A8A"},
     "missing": {"color": "#C04A00", "style": "dashed", "penwidth": "2.5", "label": "missing"},
     "unexpected": {"color": "#9C2F6F", "penwidth": "2.5", "label": "extra"},
@@ -95,16 +90,21 @@ SYMBOLS |= {
 MAX_ROW = 9  # a longer path runs from top to bottom
 
 
-def to_dot(panels: tuple[GraphRecord, ...], direction: str | None = None) -> graphviz.Digraph:
-    """The DOT of one or more panels, each a titled card. `direction` is "LR" or "TB"."""
+def to_dot(panels: tuple[GraphRecord, ...], direction: str | None = None, legend=()) -> graphviz.Digraph:
+    """The DOT of one or more panels, each a titled card. `direction` is "LR" or "TB".
+
+    `legend` has what is to be explained below them, entries of `text.LEGEND`.
+    """
     if direction is None:
         row = len(panels) == 1 and panels[0].view == "written" and levels(panels[0]) <= MAX_ROW
         direction = "LR" if row else "TB"
     dot = graphviz.Digraph(graph_attr=GRAPH | {"rankdir": direction}, node_attr=NODE, edge_attr=EDGE)
+    if legend:
+        dot.attr(label=_legend(legend), labelloc="b")
     for number, panel in enumerate(panels):
         with dot.subgraph(name=f"cluster_{number}") as card:
             card.attr(label=_title(panel), style="rounded,filled", fillcolor=CARD, color=CARD_LINE)
-            card.attr(margin="10")
+            card.attr(margin="10", labelloc="t")
             _add_nodes(card, panel, direction)
             for edges in panel.inputs.values():
                 for edge in edges if direction == "TB" else reversed(edges):
@@ -140,12 +140,12 @@ def _add_nodes(card: graphviz.Digraph, panel: GraphRecord, direction: str) -> No
 
 
 def _box(group: str) -> dict[str, str]:
-    """How the box of a group looks: what a backward built is tinted, so is a block that repeats."""
+    """How the box of a group looks: what a backward built is tinted; a title stands where few edges cross it."""
     if group == COMPUTED:
-        return {"style": "rounded,filled", "fillcolor": "#FFFFFF", "color": "#CFCFC8", "margin": "8"}
+        return {"style": "rounded,filled", "fillcolor": "#FFFFFF", "color": CARD_LINE, "margin": "8", "labelloc": "b"}
     if group.startswith("generation"):
-        return {"style": "rounded,filled,dashed", "fillcolor": "#F4EBF8", "color": "#7A3E9D", "margin": "8"}
-    return {"style": "rounded,dashed", "fillcolor": "#FFFFFF", "color": SOFT_INK, "margin": "8"}
+        return {"style": "rounded,filled,dashed", "fillcolor": BUILT, "color": BRIDGE, "margin": "8", "labelloc": "b"}
+    return {"style": "rounded,dashed", "color": SOFT_INK, "margin": "10", "labeljust": "l"}
 
 
 def _add_line(card: graphviz.Digraph, edge: EdgeRecord) -> None:
@@ -156,6 +156,35 @@ def _add_line(card: graphviz.Digraph, edge: EdgeRecord) -> None:
     if edge.note:
         attributes["label"] = f"  {edge.note} "
     card.edge(edge.source, edge.target, **attributes)
+
+
+def _legend(entries) -> str:
+    """A table of samples and words, two entries a row."""
+    cells = [
+        f'{_sample(entry)}<td align="left"><font point-size="10">{escape(LEGEND[entry])}&#160;&#160;&#160;</font></td>'
+        for entry in entries
+    ]
+    rows = "".join(f"<tr>{''.join(cells[i : i + 2])}</tr>" for i in range(0, len(cells), 2))
+    table = f'<table border="1" color="{CARD_LINE}" bgcolor="{CARD}" style="rounded" cellborder="0" cellspacing="3">'
+    return f"<{table}{rows}</table>>"
+
+
+def _sample(entry: tuple[str, str]) -> str:
+    """A small piece of what a legend explains: a filled cell, or a bar in the colour of a line."""
+    kind, name = entry
+    if kind == "edge":
+        look = EDGES.get(name) or MARKED_EDGES[name]
+        letter = "\N{HORIZONTAL ELLIPSIS}" if look.get("style") == "dotted" else "\N{EM DASH}"
+        letter = "- -" if look.get("style") == "dashed" else letter
+        return f'<td width="34"><font color="{look.get("color", SOFT_INK)}"><b>{letter}</b></font></td>'
+    base = STYLES[name] if kind == "role" else STYLES["function"]
+    look = {"fillcolor": base.fill, "color": base.line, "penwidth": "1"} | (MARKED[name] if kind == "mark" else {})
+    styles = [word for word in ("dashed", "dotted") if word in look.get("style", base.style)]
+    styles += ["rounded"] if base.shape == "ellipse" else []
+    line = f'border="{round(float(look["penwidth"]))}" color="{look["color"]}" bgcolor="{look["fillcolor"]}"'
+    line += f' style="{",".join(styles)}"' if styles else ""
+    cell = '<tr><td width="26" height="12" fixedsize="true"></td></tr>'
+    return f'<td width="36"><table {line} cellborder="0" cellspacing="0" cellpadding="0">{cell}</table></td>'
 
 
 def _title(panel: GraphRecord) -> str:
@@ -216,7 +245,7 @@ def _add_edge(card: graphviz.Digraph, panel: GraphRecord, edge: EdgeRecord) -> N
         result = f"{result}:i{panel.inputs[result].index(edge)}"
     for mark in edge.marks:
         attributes |= MARKED_EDGES.get(mark, {})
-    if not all("same" in panel.by_id[id].marks for id in ends(edge)):
+    if any(mark in panel.by_id[id].marks for mark in edge.marks for id in ends(edge) if mark != "same"):
         attributes.pop("label", None)  # the node says it already
     if edge.note:
         attributes["label"] = edge.note

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.graph import recorded_walks
+from ..autograd.graph import FRESH, recorded_walks
 from .records import is_tensor
 
 
@@ -56,14 +56,15 @@ def relation(one: Any, other: Any) -> str:
     bases = [tensor if tensor._base is None else tensor._base for tensor in (one, other)]
     if bases[0] is bases[1]:
         return "view"
-    return "detach" if one._counter is other._counter else "data"
+    shared = one._counter is other._counter and one._counter is not FRESH
+    return "detach" if shared else "data"
 
 
 RELATIONS = {
-    "view": "view: same memory, same version",
-    "detach": "detach(): same memory, same version",
-    "data": ".data: same memory, its own version",
-    "numpy": "NumPy array: same memory, no version",
+    "view": "view: shared version",
+    "detach": "detach(): shared version",
+    "data": ".data: own version",
+    "numpy": "NumPy: no version",
 }
 
 

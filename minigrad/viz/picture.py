@@ -2,16 +2,16 @@
 
 import base64
 import os
+from collections.abc import Iterable
 from functools import cached_property
 from html import escape
 from pathlib import Path
 
 from . import layout
 from .dot import to_dot
+from .fold import MAX_NODES, readable
 from .records import GraphRecord
-from .text import alt, listing
-
-MAX_NODES = 300
+from .text import LEGEND, alt, legend_of, listing
 
 
 def html_image(svg: str, alt: str) -> str:
@@ -31,24 +31,35 @@ class Picture:
     DOT, ``svg`` the drawing. ``save("graph.svg")`` writes svg, png, pdf or dot.
     """
 
-    def __init__(self, records: tuple[GraphRecord, ...], width: int | None = None, direction=None):
+    def __init__(self, records, width=None, direction=None, fold: bool | None = None, legend: Iterable | bool = False):
         self.records = tuple(records)
-        self._width, self._direction = width, direction
+        self._width, self._direction, self._fold, self._legend = width, direction, fold, legend
+
+    @cached_property
+    def shown(self) -> tuple[GraphRecord, ...]:
+        """The panels as they are drawn: what repeats in a large one is folded."""
+        return tuple(readable(panel, self._fold) for panel in self.records)
 
     @cached_property
     def source(self) -> str:
         """The DOT text."""
-        return to_dot(self.records, self._direction).source
+        return to_dot(self.shown, self._direction, self.legend).source
+
+    @cached_property
+    def legend(self) -> tuple:
+        """What is explained below the picture: entries of `text.LEGEND`."""
+        return tuple(legend_of(self.shown) if self._legend is True else self._legend or ())
 
     @cached_property
     def text(self) -> str:
         """The listing, which is the same whichever engine draws."""
-        return "\n\n".join(listing(panel) for panel in self.records)
+        words = "; ".join(f"{name}: {LEGEND[kind, name]}" for kind, name in self.legend)
+        return "\n\n".join([*map(listing, self.shown), *([f"Legend: {words}"] if words else [])])
 
     @cached_property
     def alt(self) -> str:
         """The graph in words."""
-        return " ".join(alt(panel) for panel in self.records)
+        return " ".join(alt(panel) for panel in self.shown)
 
     @property
     def svg(self) -> str:
@@ -58,14 +69,18 @@ class Picture:
     @cached_property
     def _drawn(self) -> tuple[str, str]:
         """The SVG and, if there is none, the sentence that says why and what to do."""
-        nodes = sum(len(panel.nodes) for panel in self.records)
-        if nodes > MAX_NODES:
-            return "", f"{nodes} nodes are too many for a picture that can be read."
+        problem = self._too_large()
+        if problem:
+            return "", problem
         try:
             drawn = layout.normalised(layout.render(self.source), self._width)
         except layout.NoPicture as reason:
             return "", f"No picture: {reason}. {layout.HELP}"
         return drawn.replace("<svg", f'<svg role="img" aria-label="{escape(self.alt)}"', 1), ""
+
+    def _too_large(self) -> str:
+        nodes = max((len(panel.nodes) for panel in self.shown), default=0)
+        return f"{nodes:,} nodes are too many for a picture that can be read." if nodes > MAX_NODES else ""
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the picture to a file; its ending says how: .svg, .png, .pdf or .dot."""
@@ -82,6 +97,8 @@ class Picture:
     def _bytes(self, format: str) -> bytes:
         if format == "dot":
             return self.source.encode()
+        if self._too_large():
+            raise layout.NoPicture(self._too_large().rstrip("."))
         if format == "svg" and self.svg:
             return self.svg.encode()
         return layout.render(self.source, format)

@@ -22,7 +22,7 @@ class NodeRecord:
 
     ``role`` is leaf, output, intermediate, constant or number (tensors and values), op, function or
     accumulate (operations), saved, none or alias. ``marks`` are states: freed, stale, fails, retained,
-    guilty, added, gone, changed, same, missing, unexpected. ``grad`` is the text of ``.grad``, "" where the
+    dead_end, guilty, added, gone, changed, same, missing, unexpected. ``grad`` is the text of ``.grad``, "" where the
     tensor has none to show. ``groups`` are the boxes that it stands in, from the outside in; ``count`` is
     how many nodes it stands for. ``identity`` says which thing it shows, and counts in no comparison.
     """
@@ -119,17 +119,22 @@ class GraphRecord:
         return {id: sorted(edges, key=lambda edge: edge.position) for id, edges in result.items()}
 
     @cached_property
-    def inputs_first(self) -> list[str]:
-        """The ids in an order in which every node comes after what it was made from."""
-        users: dict[str, list[str]] = {node.id: [] for node in self.nodes}
+    def users(self) -> dict[str, list[str]]:
+        """For each node what was made from it, once for each time that it was used."""
+        result: dict[str, list[str]] = {node.id: [] for node in self.nodes}
         for edge in self.edges:
             if edge.role not in BESIDE:
-                result, operand = ends(edge)
-                users[operand].append(result)
+                made, operand = ends(edge)
+                result[operand].append(made)
+        return result
+
+    @cached_property
+    def inputs_first(self) -> list[str]:
+        """The ids in an order in which every node comes after what it was made from."""
         waiting = {id: len(edges) for id, edges in self.inputs.items()}
         order = [id for id, count in waiting.items() if not count]
         for id in order:  # grows while it is walked
-            for user in users[id]:
+            for user in self.users[id]:
                 waiting[user] -= 1
                 if not waiting[user]:
                     order.append(user)

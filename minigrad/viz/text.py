@@ -1,7 +1,7 @@
 """Records in words: the lines inside a node, the indented listing, the alt text of a picture."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from .records import BESIDE, GraphRecord, NodeRecord, ends
@@ -21,12 +21,54 @@ _MARKS = {
     "stale": "changed since",
     "fails": "backward would fail here",
     "retained": "retained",
+    "dead_end": "no history: a dead end",
     "added": "added",
     "gone": "gone",
     "changed": "changed",
     "missing": "missing",
     "unexpected": "extra",
 }
+
+
+# What the colours and lines mean, in the order in which a legend says it.
+LEGEND = {
+    ("role", "leaf"): "leaf that requires grad: gets a .grad",
+    ("role", "output"): "tensor that was drawn",
+    ("role", "intermediate"): "result of an operation",
+    ("role", "constant"): "needs no gradient",
+    ("role", "op"): "operation",
+    ("role", "function"): "grad_fn: how to go backward",
+    ("role", "accumulate"): "adds to the leaf's .grad",
+    ("role", "saved"): "saved for backward",
+    ("role", "alias"): "on the memory of a tensor",
+    ("mark", "freed"): "buffers freed: no second backward",
+    ("mark", "stale"): "saved, and overwritten since",
+    ("mark", "fails"): "a backward would fail here",
+    ("mark", "dead_end"): "no history: no gradient gets past",
+    ("mark", "guilty"): "!: look here",
+    ("mark", "added"): "added",
+    ("mark", "gone"): "gone",
+    ("mark", "changed"): "changed",
+    ("mark", "same"): "as it was",
+    ("mark", "missing"): "missing",
+    ("mark", "unexpected"): "extra",
+    ("edge", "bridge"): "from what backward built to what it was built from",
+    ("edge", "alias"): "the same memory",
+    ("edge", "cut"): "history cut off",
+    ("edge", "repeat"): "the next of several rounds",
+}
+
+
+def legend_of(panels: Iterable[GraphRecord]) -> list[tuple[str, str]]:
+    """The entries of the legend that these panels need."""
+    found = set()
+    for panel in panels:
+        for node in panel.nodes:
+            found |= {("role", "constant" if node.role == "number" else node.role)}
+            found |= {("mark", mark) for mark in node.marks}
+        for edge in panel.edges:
+            found |= {("edge", edge.role), *(("edge", mark) for mark in edge.marks)}
+    return [entry for entry in LEGEND if entry in found]
 
 
 def head(node: NodeRecord) -> str:
@@ -64,6 +106,12 @@ def details(node: NodeRecord) -> list[str]:
         lines.append(f".grad {node.grad}")
     if node.note:
         lines.extend(node.note.split("\n"))
+    if (
+        node.count > 1
+        and node.role not in ("output", "intermediate")
+        and not any(group.startswith("block") for group in node.groups)
+    ):
+        lines.append(f"{node.count:,} times")
     freed = {"freed": "freed"} if node.role == "saved" else {}
     return lines + [(freed or _MARKS)[mark] for mark in node.marks if mark in (freed or _MARKS)]
 

@@ -1,0 +1,233 @@
+"""Big graphs made readable: what repeats is drawn once, with a count; what is left over is cut short.
+
+An unrolled loop records the same operations again and again, each time on the results of the round before.
+So in the order in which they were recorded, their names and the distances to their inputs are periodic, and
+every period is a copy of the same piece of graph. The last copy stands for all of them.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from .records import EdgeRecord, GraphRecord, NodeRecord, ends
+from .text import OPERATIONS
+
+FOLDS_FROM = 40  # nodes; smaller graphs are drawn as they are
+MAX_NODES = 300  # that a picture can show
+KEPT_NODES = 25  # of a graph that is too large even when folded
+MIN_TIMES = 3
+LONGEST_BLOCK = 64  # operations
+RESULTS = {"intermediate", "output"}
+COLUMNS = 3  # inputs that are compared one by one; the rest of a long list all at once
+
+
+def readable(graph: GraphRecord, fold: bool | None = None) -> GraphRecord:
+    """The graph as it is shown: folded where it is large or `fold` says so, and cut short if need be."""
+    if not fold and (fold is not None or len(graph.nodes) <= FOLDS_FROM):
+        return graph
+    folded = folded_graph(graph)
+    if len(folded.nodes) > MAX_NODES:
+        folded = cut_short(folded, len(graph.nodes))
+    if len(graph.nodes) <= MAX_NODES:
+        return folded
+    return replace(folded, captions=(*folded.captions, summary(graph)))
+
+
+def summary(graph: GraphRecord) -> str:
+    """A large graph in one sentence.
+
+    >>> nodes = [NodeRecord(f"n{i}", "function", "MulBackward0") for i in range(3)]
+    >>> summary(GraphRecord("what autograd keeps", "kept", tuple(nodes), (), ()))
+    '3 nodes: 3 MulBackward0'
+    """
+    operations = Counter(node.name for node in graph.nodes if node.role in OPERATIONS)
+    leaves = sum(node.role == "leaf" for node in graph.nodes)
+    parts = [f"{count:,} {name}" for name, count in operations.most_common(4)]
+    if len(operations) > 4:
+        parts.append(f"{sum(count for _, count in operations.most_common()[4:]):,} others")
+    if leaves:
+        parts.append(f"{leaves:,} {'leaf' if leaves == 1 else 'leaves'}")
+    return f"{len(graph.nodes):,} nodes: {', '.join(parts)}"
+
+
+# -- finding what repeats ------------------------------------------------------------------------
+
+
+class _Operations:
+    """The operations of a graph in the order in which they were recorded, and where their inputs come from."""
+
+    def __init__(self, graph: GraphRecord):
+        found = [id for id in graph.inputs_first if graph.by_id[id].role in OPERATIONS]
+        numbers = {id: _recorded_as(graph.by_id[id]) for id in found}
+        if all(number is not None for number in numbers.values()):
+            found.sort(key=numbers.get)
+        self.graph, self.ids = graph, found
+        self.place = {id: index for index, id in enumerate(found)}
+
+    def source(self, id: str) -> str:
+        """The operation that made a result; any other node is its own source."""
+        node = self.graph.by_id[id]
+        if node.role in RESULTS and self.graph.inputs[id]:
+            return ends(self.graph.inputs[id][0])[1]
+        return id
+
+    def inputs(self, id: str) -> list[str]:
+        return [ends(edge)[1] for edge in self.graph.inputs[id]]
+
+    def columns(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Pairs (relative, absolute) of numbered signatures; two operations match where one of each pair agrees."""
+        rows = [self._row(index, id) for index, id in enumerate(self.ids)]
+        return [tuple(_numbered([row[c][side] for row in rows]) for side in (0, 1)) for c in range(COLUMNS + 2)]
+
+    def _row(self, index: int, id: str) -> list[tuple]:
+        node = self.graph.by_id[id]
+        kind = (node.role, node.op, node.name, node.marks, node.groups)
+        cells = []
+        for operand in self.inputs(id):
+            source = self.source(operand)
+            role = self.graph.by_id[source].role
+            distance = index - self.place[source] if source in self.place else role
+            cells.append(((role, distance), (role, source)))
+        first = [*cells[:COLUMNS], *[((), ())] * (COLUMNS - len(cells))]
+        rest = tuple(tuple(cell[0] for cell in cells[COLUMNS:])), tuple(cell[1] for cell in cells[COLUMNS:])
+        return [(kind, kind), *first, rest]
+
+
+def _recorded_as(node: NodeRecord) -> int | None:
+    return next((-key[1] for key in node.identity if isinstance(key, tuple) and key[0] == "node"), None)
+
+
+def _numbered(values: list) -> np.ndarray:
+    palette: dict = {}
+    return np.array([palette.setdefault(value, len(palette)) for value in values], dtype=np.int64)
+
+
+def repeats(columns: list, count: int) -> list[tuple[int, int, int]]:
+    """(start, length of a block, times) of the runs of equal blocks, from the first operation on."""
+    longest = min(LONGEST_BLOCK, count // MIN_TIMES)
+    runs = np.zeros((longest + 1, count), dtype=np.int64)
+    for period in range(1, longest + 1):
+        same = np.ones(count - period, dtype=bool)
+        for relative, absolute in columns:
+            same &= (relative[:-period] == relative[period:]) | (absolute[:-period] == absolute[period:])
+        differs = np.where(same, count - period, np.arange(count - period))
+        run = np.minimum.accumulate(differs[::-1])[::-1] - np.arange(count - period)
+        runs[period, : count - period] = (run + period) // period
+    periods = np.arange(longest + 1)[:, None]
+    covered = np.where(runs >= MIN_TIMES, runs * periods, 0)
+    best = covered.argmax(axis=0) if count else np.zeros(0, dtype=np.int64)
+    found, start = [], 0
+    while start < count:
+        period = int(best[start])
+        if period:
+            times = int(runs[period, start])
+            start += _slack(runs[period], start, period)
+            found.append((start, period, times))
+            start += period * times
+        else:
+            start += 1
+    return found
+
+
+def _slack(times: np.ndarray, start: int, period: int) -> int:
+    """How much later the run can start with as many rounds: then what is left over is the first, odd round."""
+    slack = 0
+    while slack + 1 < period and start + slack + 1 < len(times) and times[start + slack + 1] == times[start]:
+        slack += 1
+    return slack
+
+
+# -- folding -------------------------------------------------------------------------------------
+
+
+class _Folding:
+    """Which node stands for which, and in which round of which run each node is."""
+
+    def __init__(self, operations: _Operations):
+        self.graph, self.operations = operations.graph, operations
+        self.into: dict[str, str] = {}
+        self.round: dict[str, tuple[int, int]] = {}
+        self.runs = repeats(operations.columns(), len(operations.ids))
+        for run, (start, period, times) in enumerate(self.runs):
+            ids = operations.ids[start : start + period * times]
+            for index, id in enumerate(ids):
+                for node, other in self.with_its_own(id, ids[index % period - period]):
+                    self.into[node], self.round[node] = other, (run, index // period)
+
+    def with_its_own(self, id: str, other: str) -> Iterator[tuple[str, str]]:
+        """An operation and what belongs to it alone, each with its counterpart in the last round."""
+        stack = [(id, other)]
+        while stack:
+            pair = stack.pop()
+            yield pair
+            inputs = zip(*(self.operations.inputs(node) for node in pair), strict=False)
+            stack.extend(below for below in inputs if all(map(self.owned, below, pair)))
+        yield from zip(*(self.made(node) for node in (id, other)), strict=False)
+
+    def owned(self, id: str, user: str) -> bool:
+        """Whether a node that is no result has no other user."""
+        role = self.graph.by_id[id].role
+        return role not in OPERATIONS | RESULTS and all(u == user for u in self.graph.users[id])
+
+    def made(self, id: str) -> list[str]:
+        return [user for user in self.graph.users[id] if self.graph.by_id[user].role in RESULTS]
+
+    def node(self, node: NodeRecord, count: int) -> NodeRecord:
+        """A node as it is shown: how many it stands for, in the box of its block."""
+        if node.id not in self.round or self.runs[self.round[node.id][0]][1] == 1:
+            return replace(node, count=count)
+        return replace(node, count=count, groups=(*node.groups, f"block {self.round[node.id][0]}"))
+
+    def edge(self, edge: EdgeRecord) -> EdgeRecord:
+        """An edge as it is shown: from one round to the one before it is drawn inside the block, as a repetition."""
+        ends = (edge.source, edge.target)
+        rounds = [self.round.get(end, (-1, 0)) for end in ends]
+        again = rounds[0][0] == rounds[1][0] and rounds[0] != rounds[1]
+        source, target = (self.into.get(end, end) for end in ends)
+        return replace(edge, source=source, target=target, role="repeat" if again else edge.role)
+
+
+def folded_graph(graph: GraphRecord) -> GraphRecord:
+    """The graph with each run of equal blocks drawn as its last block, with a count."""
+    folding = _Folding(_Operations(graph))
+    if not folding.runs:
+        return graph
+    counts = Counter(folding.into.values())
+    stays = [node for node in graph.nodes if folding.into.get(node.id, node.id) == node.id]
+    nodes = tuple(folding.node(node, max(1, counts[node.id])) for node in stays)
+    edges: dict[tuple, EdgeRecord] = {}
+    for edge in map(folding.edge, graph.edges):
+        if edge.source != edge.target:
+            edges.setdefault((edge.source, edge.target, edge.role, edge.position), edge)
+    titles = {f"block {run}": f"{times:,} times" for run, (_, _, times) in enumerate(folding.runs)}
+    roots = tuple(dict.fromkeys(folding.into.get(root, root) for root in graph.roots))
+    return replace(
+        graph, nodes=nodes, edges=tuple(edges.values()), roots=roots, titles=(*graph.titles, *titles.items())
+    )
+
+
+def cut_short(graph: GraphRecord, whole: int) -> GraphRecord:
+    """The part of a graph next to its outputs, with a stub where it goes on."""
+    kept = list(dict.fromkeys(graph.roots))[:KEPT_NODES]
+    for id in kept:  # grows while it is walked
+        for operand in (ends(edge)[1] for edge in graph.inputs[id]):
+            if len(kept) < KEPT_NODES and operand not in kept:
+                kept.append(operand)
+    shown = set(kept)
+    nodes = [node for node in graph.nodes if node.id in shown]
+    stub = NodeRecord("more", "none", name=f"... {whole - len(nodes):,} more nodes")
+    edges: dict[tuple, EdgeRecord] = {}
+    for edge in graph.edges:
+        result, operand = ends(edge)
+        if result in shown:
+            there = edge if operand in shown else replace(edge, **{_side(edge): "more"}, position=99, marks=(), note="")
+            edges.setdefault((there.source, there.target, there.role, there.position), there)
+    roots = tuple(kept[: len(graph.roots)])
+    return replace(graph, nodes=(*nodes, stub), edges=tuple(edges.values()), roots=roots)
+
+
+def _side(edge: EdgeRecord) -> str:
+    """The name of the end that an edge's input is at."""
+    return "source" if edge.role == "forward" else "target"

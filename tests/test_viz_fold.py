@@ -1,0 +1,188 @@
+"""Large graphs: what repeats is drawn once, what does not is cut short, and nothing takes long."""
+
+import random
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import minigrad as mg
+from minigrad.viz.fold import MAX_NODES, cut_short, folded_graph, readable, repeats, summary
+from minigrad.viz.records import ends
+from minigrad.viz.text import OPERATIONS, head
+
+
+def leaf(value=1.0):
+    return mg.tensor(value, requires_grad=True)
+
+
+def loop(times):
+    state, weight = leaf(), leaf(0.5)
+    for _ in range(times):
+        state = mg.tanh(state * weight)
+    return state
+
+
+def layers(times):
+    state = mg.ones(2, 3)
+    for _ in range(times):
+        state = mg.relu(state @ mg.ones(3, 3, requires_grad=True) + mg.ones(3, requires_grad=True))
+    return state.sum()
+
+
+def recurrent(times):
+    state, loss, w, u = mg.tensor(0.0), 0, leaf(), leaf()
+    for step in range(times):
+        state = mg.tanh(state * w + u * float(step))
+        loss = loss + (state - 1) ** 2
+    return loss
+
+
+def residual(times):
+    x = state = leaf()
+    for _ in range(times):
+        state = state * 2 + x
+    return state
+
+
+def irregular(size):
+    choose = random.Random(1).choice
+    tensors = [leaf(), leaf(2.0)]
+    for _ in range(size):
+        tensors.append(choose([mg.mul, mg.add, mg.sub])(choose(tensors[-20:]), choose(tensors[-20:])))
+    return sum(tensors[-20:])
+
+
+views = pytest.mark.parametrize("view", ["kept", "written"])
+
+
+def operations(graph):
+    return Counter(node.op for node in graph.nodes for _ in range(node.count) if node.role in OPERATIONS)
+
+
+@views
+@pytest.mark.parametrize("program", [loop, layers, recurrent, residual])
+def test_a_loop_is_drawn_as_one_round(program, view):
+    whole = mg.viz.record(program(40), view=view)
+    folded = folded_graph(whole)
+    assert len(folded.nodes) <= 40 < len(whole.nodes)
+    assert operations(folded) == operations(whole)  # every operation is drawn or counted
+    assert [title for _, title in folded.titles] == ["39 times"]
+    assert all(root in folded.by_id for root in folded.roots)
+    assert len(folded.inputs_first) == len(folded.nodes)  # no cycle but the dashed one
+
+
+def test_the_text_counts_the_rounds():
+    lines = mg.draw(loop(30)).text.splitlines()
+    assert lines[1].endswith("(output) -> TanhBackward0 (29 times)")
+    assert lines[2:5] == ["    MulBackward0 (29 times)", "      TanhBackward0", "        MulBackward0"]
+
+
+def test_layers_fold_with_their_own_weights():
+    folded = folded_graph(mg.viz.record(layers(12)))
+    leaves = [node for node in folded.nodes if node.role == "leaf"]
+    assert sorted(node.count for node in leaves) == [1, 1, 11, 11]
+
+
+def test_a_shared_weight_stays_one_leaf():
+    folded = folded_graph(mg.viz.record(loop(30)))
+    assert sorted(node.count for node in folded.nodes if node.role == "leaf") == [1, 1]
+
+
+def test_the_way_back_to_the_round_before_is_a_line_beside_the_graph():
+    folded = folded_graph(mg.viz.record(loop(30)))
+    (again,) = [edge for edge in folded.edges if edge.role == "repeat"]
+    assert [head(folded.by_id[id]) for id in ends(again)] == ["MulBackward0", "TanhBackward0"]
+
+
+def test_small_graphs_are_drawn_as_they_are():
+    small = mg.viz.record(loop(8))
+    assert readable(small) is small
+    assert len(readable(small, fold=True).nodes) < len(small.nodes)
+    large = mg.viz.record(loop(50))
+    assert readable(large, fold=False) is large
+    assert "times" not in mg.draw(loop(50), fold=False).text
+
+
+def test_what_was_freed_is_not_folded_with_what_was_not():
+    state, weight, middle = leaf(), leaf(), None
+    for step in range(20):
+        state = mg.tanh(state * weight)
+        middle = state if step == 9 else middle
+    middle.backward()
+    folded = folded_graph(mg.viz.record(state))
+    counted = {(node.count, "freed" in node.marks) for node in folded.nodes if node.role == "function"}
+    assert {(9, True), (10, False)} <= counted
+
+
+def test_nothing_repeats_in_an_irregular_graph():
+    whole = mg.viz.record(irregular(200))
+    shown = readable(whole)
+    assert len(shown.nodes) <= MAX_NODES
+    assert operations(folded_graph(whole)) == operations(whole)
+
+
+def test_what_cannot_be_folded_is_cut_short():
+    whole = mg.viz.record(irregular(2000))
+    shown = readable(whole)
+    assert len(shown.nodes) < 60 and shown.by_id["more"].name.endswith("more nodes")
+    assert shown.captions[-1] == summary(whole)
+    assert set(shown.roots) <= set(shown.by_id)
+    ids = {node.id for node in shown.nodes}
+    assert all({edge.source, edge.target} <= ids for edge in shown.edges)
+    count = int(shown.by_id["more"].name.split()[1].replace(",", ""))
+    assert count + len(shown.nodes) - 1 == len(whole.nodes)
+
+
+def test_a_graph_with_very_many_outputs_is_cut_short_too():
+    outputs = [leaf(float(i)) * 2 for i in range(400)]
+    whole = mg.viz.record(*outputs)
+    assert len(cut_short(whole, len(whole.nodes)).nodes) < 60
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from("ab"), max_size=4), st.lists(st.sampled_from("abc"), min_size=1, max_size=4),
+       st.integers(3, 9))  # fmt: skip
+def test_runs_are_true_repetitions(before, block, times):
+    names = [*before, *block * times]
+    column = np.array([ord(name) for name in names])
+    found = repeats([(column, column)], len(names))
+    for start, period, count in found:
+        rounds = [names[start + i * period : start + (i + 1) * period] for i in range(count)]
+        assert count >= 3 and all(one == rounds[0] for one in rounds)
+    covered = sum(period * count for _, period, count in found)
+    assert covered >= len(block) * times - len(before) - len(block)
+
+
+@views
+@pytest.mark.parametrize("program, size", [(loop, 5000), (layers, 2000), (irregular, 10_000)])
+def test_ten_thousand_nodes_answer_within_two_seconds(program, size, view):
+    output = program(size)
+    start = time.perf_counter()
+    picture = mg.draw(output, view=view)
+    bundle = picture._repr_mimebundle_()
+    took = time.perf_counter() - start
+    assert len(picture.records[0].nodes) >= 8_000
+    assert len(picture.shown[0].nodes) <= 60
+    assert len(bundle["text/html"]) < 300_000
+    if mg.viz.engine() != "text":
+        assert "<img" in bundle["text/html"]
+    limit = 2 * len(picture.records[0].nodes) / 10_000
+    assert took < max(2, limit), f"{took:.1f} s for {len(picture.records[0].nodes)} nodes"
+
+
+def test_a_hundred_thousand_nodes_give_a_summary():
+    picture = mg.draw(loop(50_000))
+    assert picture.text.splitlines()[1] == "  100,005 nodes: 50,000 TanhBackward0, 50,000 MulBackward0, 2 leaves"
+    assert "49,999 times" in picture.source and len(picture.shown[0].nodes) < 20
+
+
+def test_a_picture_of_too_many_nodes_is_refused_in_one_sentence(tmp_path, capsys):
+    picture = mg.draw(irregular(400), fold=False)
+    picture.save(tmp_path / "graph.png")
+    assert "graph.png was not saved: " in capsys.readouterr().out and picture.svg == ""
+    picture.save(tmp_path / "graph.dot")
+    assert (tmp_path / "graph.dot").stat().st_size > 10_000
