@@ -1,6 +1,6 @@
 """Write down what PyTorch says of every case: `python tests/record_torch.py`.
 
-Needs torch 2.13. The tests compare minigrad with the files it writes; where torch is installed they also
+Needs torch 2.13 and torchviz. The tests compare minigrad with the files it writes; where torch is installed they also
 check that the files are still what torch says.
 """
 
@@ -13,6 +13,7 @@ import gradcheck_cases
 import misuse_cases
 import op_cases
 import print_cases
+import torchviz_cases
 from fuzz.found import FOUND
 from fuzz.run import plain, trace
 
@@ -31,6 +32,7 @@ def record(torch) -> dict:
         "torch_gradcheck.json": {n: gradcheck_cases.answer(torch, case) for n, case in gradcheck_cases.CASES.items()},
         "torch_prints.json": print_cases.printed(torch),
         "torch_found.json": {n: plain(trace(torch, program.splitlines()), None) for n, program in FOUND.items()},
+        "torchviz.json": torchviz_cases.recorded(torch),
     }
 
 

@@ -1,12 +1,18 @@
 """make_dot against torchviz itself, on PyTorch's graphs and on ours."""
 
+import json
 import re
 import warnings
 from collections import Counter
+from pathlib import Path
 
 import pytest
+import torchviz_cases
 
 import minigrad as mg
+from minigrad.viz.records import ends
+
+RECORDED = json.loads((Path(__file__).parent / "fixtures" / "torchviz.json").read_text(encoding="utf-8"))
 
 
 def statements(dot):
@@ -129,6 +135,26 @@ def test_minigrad_graph_is_what_torchviz_draws_of_pytorch(name):
     ours_var, ours_params = programs(mg)[name]()
     theirs = torchviz_make_dot(theirs_var, theirs_params)
     assert structure(mg.make_dot(ours_var, ours_params)) == structure(theirs)
+
+
+@pytest.mark.parametrize("name", torchviz_cases.NAMES)
+def test_double_backward_has_the_nodes_and_edges_of_torchviz(name):
+    var, params = torchviz_cases.graph(mg, name)
+    assert torchviz_cases.of_dot(mg.make_dot(var, params)) == RECORDED[name]
+    assert torchviz_cases.of_record(mg.viz.record(*var, params=params), ends) == RECORDED[name]
+
+
+@pytest.mark.torch
+def test_torchviz_still_draws_what_was_recorded():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    pytest.importorskip("torchviz", reason="torchviz is not installed")
+    assert torchviz_cases.recorded(torch) == RECORDED
+
+
+def test_the_gradient_of_sinh_bad_hangs_on_nothing():
+    edges = RECORDED["SinhBad"]["edges"]
+    assert "grad_x ()" in RECORDED["SinhBad"]["nodes"] and not any("grad_x" in edge for edge in edges)
+    assert any("grad_x" in edge for edge in RECORDED["Sinh"]["edges"])
 
 
 def test_golden():
