@@ -52,6 +52,11 @@ ORDER = """
     viz.matching
     viz.changes
     viz.torchviz
+    viz.watch
+    viz.steps
+    viz.player
+    viz.film
+    viz.trace
     viz
     notebook
     versus

@@ -19,6 +19,7 @@ from .picture import Picture
 from .records import EdgeRecord, GraphRecord, Names, NodeRecord, Options, is_tensor, marked
 from .text import LEGEND
 from .torchviz import make_dot
+from .trace import Trace, trace
 
 __all__ = [
     "HELP",
@@ -30,6 +31,7 @@ __all__ = [
     "GraphRecord",
     "NodeRecord",
     "Picture",
+    "Trace",
     "compare",
     "difference",
     "draw",
@@ -41,6 +43,7 @@ __all__ = [
     "record",
     "snapshot",
     "style",
+    "trace",
 ]
 VIEWS = {"kept": ("kept",), "written": ("written",), "both": ("written", "kept")}
 

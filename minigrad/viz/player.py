@@ -1,0 +1,44 @@
+"""The script that plays a film, where a page lets scripts run: a trusted notebook, nbconvert's HTML.
+
+Everything is on the page without it. It turns the strip into a screen, and adds a button and a slider,
+which the arrow keys move. Where it does not run (GitHub, a notebook that is not trusted) nothing is lost.
+"""
+
+SCRIPT = """
+for (const film of document.querySelectorAll('.minigrad-film:not([data-plays])')) {
+  film.dataset.plays = 'yes';
+  const screen = film.querySelector('img');
+  const keys = ['src', 'alt', 'width', 'height'];
+  const shots = [screen, ...film.querySelectorAll('details img')]
+    .map((image) => keys.map((key) => image.getAttribute(key)));
+  const bar = document.createElement('p');
+  bar.dataset.lmSuppressShortcuts = 'true';
+  bar.innerHTML = '<button type="button">Play</button> '
+    + '<input type="range" min="0" value="0" style="width:320px;vertical-align:middle"> <span></span>';
+  const [button, slider, label] = bar.children;
+  slider.max = shots.length - 1;
+  slider.setAttribute('aria-label', 'step of the backward');
+  screen.parentNode.style.minHeight = Math.max(...shots.map((shot) => +shot[3])) + 'px';
+  screen.parentNode.before(bar);
+  let timer = 0;
+  const show = () => {
+    keys.forEach((key, i) => screen.setAttribute(key, shots[slider.value][i]));
+    label.textContent = +slider.value ? shots[slider.value][1].split(':')[0] : 'all steps';
+  };
+  const stop = () => { clearInterval(timer); timer = 0; button.textContent = 'Play'; };
+  slider.oninput = () => { stop(); show(); };
+  button.onclick = () => {
+    if (timer) return stop();
+    if (slider.value === slider.max) slider.value = 0;
+    button.textContent = 'Pause';
+    const next = () => {
+      slider.value = +slider.value + 1;
+      show();
+      if (slider.value === slider.max || !film.isConnected) stop();
+    };
+    timer = setInterval(next, 1200);
+    next();
+  };
+  show();
+}
+"""
