@@ -28,7 +28,7 @@ MAX_DRAWN = 3000  # nodes in all frames together: some 2 MB
 MAX_IN_STRIP = 12
 STRIP_WIDTH = 700
 GAP = 10
-SMALLEST = 170  # width of a frame in the strip
+STRIP_HEIGHT = 900
 SVG = "{http://www.w3.org/2000/svg}"
 LEGEND = "Yellow: the node whose turn it is. Dashed: still gathering. Grey: not reached yet."
 
@@ -330,7 +330,7 @@ def strip(frames: list[str], alt: str, width: int | None) -> str:
     """The frames side by side, in rows, each at most as large as it is."""
     across, down = (float(re.search(rf'{side}="([\d.]+)"', frames[0]).group(1)) for side in ("width", "height"))
     most = width or STRIP_WIDTH
-    columns = min(len(frames), max(1, min(4, int(most // max(SMALLEST, across * 0.6)))))
+    columns = columns_for(len(frames), across, down, most)
     scale = min(1.0, (most / columns - GAP) / across)
     wide, high = across * scale, down * scale
     parts = []
@@ -343,3 +343,12 @@ def strip(frames: list[str], alt: str, width: int | None) -> str:
     size = f'width="{whole[0]:.0f}" height="{whole[1]:.0f}" viewBox="0 0 {whole[0]:.1f} {whole[1]:.1f}"'
     inside = "".join(parts)
     return f'<svg role="img" aria-label="{escape(alt)}" {size} xmlns="{SVG[1:-1]}">{inside}</svg>'
+
+
+def columns_for(count: int, across: float, down: float, most: float) -> int:
+    """The fewest columns that keep the strip on one screen; five at most, or nothing could be read."""
+    for columns in range(1, min(5, count)):
+        scale = min(1.0, (most / columns - GAP) / across)
+        if -(-count // columns) * (down * scale + GAP) <= STRIP_HEIGHT:
+            return columns
+    return min(5, count)

@@ -18,7 +18,7 @@ for (const film of document.querySelectorAll('.minigrad-film:not([data-plays])')
   const [button, slider, label] = bar.children;
   slider.max = shots.length - 1;
   slider.setAttribute('aria-label', 'step of the backward');
-  screen.parentNode.style.minHeight = Math.max(...shots.map((shot) => +shot[3])) + 'px';
+  screen.parentNode.style.minHeight = Math.max(...shots.slice(1).map((shot) => +shot[3])) + 'px';
   screen.parentNode.before(bar);
   let timer = 0;
   const show = () => {
