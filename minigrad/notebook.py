@@ -44,10 +44,11 @@ def expect(shell, line: str, cell: str) -> None:
     try:
         _run(shell, cell)
     except (Exception, *kinds) as error:
-        as_expected = isinstance(error, kinds) and text in str(error)
+        raised, as_expected = error, isinstance(error, kinds) and text in str(error)
         said, where = message(error), _line_of(error)
     else:
         raise Unexpected(f"this cell should have raised {words}, but nothing was raised.")
+    sys.last_value = raised  # as after any cell that raises: for `mg.viz.explain()`
     if not as_expected:
         raise Unexpected(f"this cell should have raised {words}, but {where}raised {said}")
     sys.stdout.write(f"{said}\n")  # at once, so that the cell has one output

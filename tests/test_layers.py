@@ -57,6 +57,8 @@ ORDER = """
     viz.player
     viz.film
     viz.trace
+    viz.misuses
+    viz.explain
     viz
     notebook
     versus

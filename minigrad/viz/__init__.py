@@ -12,6 +12,7 @@ import sys
 
 from .changes import Comparison, panels_of, same_things
 from .collect import collect
+from .explain import Explanation, explain
 from .layout import HELP, engine
 from .matching import Difference, difference, draw_difference
 from .palette import PALETTE, STYLE, style
@@ -28,6 +29,7 @@ __all__ = [
     "Comparison",
     "Difference",
     "EdgeRecord",
+    "Explanation",
     "GraphRecord",
     "NodeRecord",
     "Picture",
@@ -38,6 +40,7 @@ __all__ = [
     "draw_difference",
     "engine",
     "legend",
+    "explain",
     "make_dot",
     "marked",
     "record",

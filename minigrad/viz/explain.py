@@ -1,0 +1,375 @@
+"""Why was that refused? The graph with what is to blame, and the usual repairs, run side by side.
+
+An exception brings along the frames that it passed through: yours with your variables, and the engine's
+with the node that it was at. That is all that is looked at; the engine keeps nothing for this.
+"""
+
+import ast
+import io
+import linecache
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from typing import Any, NamedTuple
+
+from ..autograd.grad_mode import enable_grad
+from ..autograd.graph import OUTPUT, Record, face_of
+from ..messages import REFUSALS
+from .collect import collect, saved_state
+from .misuses import CASES, Case
+from .picture import Picture
+from .records import Names, Options, is_tensor
+
+PACKAGE = __name__.partition(".")[0]
+VERDICTS = {"right": "\N{CHECK MARK} right", "wrong": "\N{BALLOT X} wrong", "depends": "~ depends"}
+OURS = "The same misuse in a small program of ours, and what people do about it. Each was run just now:"
+UNKNOWN = "explain() does not know this error: it knows what minigrad's autograd refuses."
+MAX_SAID = 100  # characters of what a repair raised
+
+
+# -- what the exception says ---------------------------------------------------------------------------
+
+
+def key_of(error: BaseException) -> str:
+    """Which refusal it is: a key of `messages.REFUSALS`; "" if it is none.
+
+    >>> key_of(RuntimeError("a Tensor with 3 elements cannot be converted to Scalar"))
+    'item of several'
+    """
+    for key, (kind, sentence, _) in REFUSALS.items():
+        pattern = re.escape(sentence).replace(r"\{\}", ".*")
+        if type(error) is kind and re.fullmatch(pattern, str(error), re.DOTALL):
+            return key
+    return ""
+
+
+def cases_of(key: str, error: BaseException, frames: "Frames") -> tuple[Case, ...]:
+    """The small programs for a refusal, likeliest first."""
+    if key == "no history" and frames.find("grad", "outputs") is not None:
+        return CASES[key][::-1]
+    if key == "in place" and str(error).startswith("a view"):
+        return CASES["in place, view"]
+    return CASES.get("flag of integers" if "of integers" in key and "data" not in key else key, ())
+
+
+class Frames:
+    """The frames that an exception passed through, from the deepest up, yours and minigrad's apart."""
+
+    def __init__(self, error: BaseException):
+        passed = []
+        trace = error.__traceback__
+        while trace is not None:
+            passed.append((trace.tb_frame, trace.tb_lineno))
+            trace = trace.tb_next
+        passed.reverse()
+        inner = [(frame, line) for frame, line in passed if not _is_ours(frame) and not _is_pythons(frame)]
+        self.ours = [frame for frame, _ in passed if _is_ours(frame)]
+        self.user, self.line = inner[0] if inner else (None, 0)
+
+    def find(self, function: str, variable: str) -> Any:
+        """A variable of the deepest frame of one of minigrad's functions; None if it did not come by."""
+        found = (frame.f_locals.get(variable) for frame in self.ours if frame.f_code.co_name == function)
+        return next(found, None)
+
+    def first(self, *variables: str) -> Iterator[Any]:
+        """What those variables hold in minigrad's frames, from the deepest up."""
+        for frame in self.ours:
+            yield from (frame.f_locals[name] for name in variables if name in frame.f_locals)
+
+    @property
+    def code(self) -> str:
+        """Your line that raised it, as you wrote it; "" if its text is not known."""
+        return "" if self.user is None else linecache.getline(self.user.f_code.co_filename, self.line).strip()
+
+
+def _package(frame) -> str:
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
+
+
+def _is_ours(frame) -> bool:
+    return _package(frame) == PACKAGE
+
+
+def _is_pythons(frame) -> bool:
+    """Whether it is a function of the standard library (``copy.deepcopy``), which is nobody's line."""
+    return _package(frame) in sys.stdlib_module_names - {"__main__"}
+
+
+# -- who is to blame ------------------------------------------------------------------------------------
+
+
+class Guilt(NamedTuple):
+    """What to draw, and what to point at in it: the `marks` of `draw`."""
+
+    tensors: tuple = ()
+    marks: dict = {}  # noqa: RUF012 (never changed)
+
+
+def guilt_of(key: str, error: BaseException, frames: Frames) -> Guilt:
+    """The graph that was worked on and what in it is to blame, as far as the frames know."""
+    outputs = _started_from(frames)
+    if key in AT_NODE:
+        node = _node(frames)
+        return Guilt(outputs or _made_by(node, frames), {} if node is None else AT_NODE[key](node, error))
+    note = AT_TENSOR.get(key, "")
+    tensor = next((t for t in _suspects(frames, key) if is_tensor(t)), None)
+    if tensor is None:
+        return Guilt(outputs)
+    around = (*outputs, tensor) if not any(tensor is output for output in outputs) else outputs
+    return Guilt(around, {tensor: note} if note else {})
+
+
+def _started_from(frames: Frames) -> tuple:
+    """The tensors that backward() or grad() was called for."""
+    found = frames.find("grad", "outputs") or frames.find("backward", "tensors")
+    if found is None:
+        found = frames.find("tensor_backward", "self")
+    found = (found,) if is_tensor(found) else tuple(found or ())
+    return tuple(tensor for tensor in found if is_tensor(tensor))
+
+
+def _node(frames: Frames):
+    """The node that the engine was at, or whose saved value was asked for."""
+    for thing in frames.first("node", "record", "self", "ctx"):
+        record = thing if isinstance(thing, Record) else getattr(thing, "record", None)
+        if isinstance(record, Record):
+            return face_of(record.edges[0] if record.kind is OUTPUT else record)
+    return None
+
+
+def _made_by(node, frames: Frames) -> tuple:
+    """Your variable that holds what a node made."""
+    yours = {} if frames.user is None else frames.user.f_globals | frames.user.f_locals
+    return tuple(t for t in yours.values() if is_tensor(t) and node is not None and t.grad_fn is node)[:1]
+
+
+def _suspects(frames: Frames, key: str) -> Iterator[Any]:
+    """The tensor that was refused, likeliest first."""
+    places = {
+        "no history": [("seeds_of", "output")],
+        "backward of several": [("seed_for", "output")],
+        "start of another shape": [("seed_for", "output")],
+        "grad of an unused input": [("result_for", "tensor")],
+        "grad of a constant": [("grad", "tensor")],
+        "in place": [("check_recordable", "self")],
+    }
+    yield from (frames.find(*place) for place in places.get(key, ()))
+    yield from frames.first("self")
+
+
+def _all_of(note: str):
+    return lambda node, error: {node: note}
+
+
+def _overwritten(node, error) -> dict:
+    """The saved values whose version is not the one that was saved."""
+    stale = [name for name, value, then, now in saved_state(node) if value is not None and then != now]
+    return {(node, name): "overwritten since" for name in stale} or {node: "a saved value was overwritten"}
+
+
+def _misfit(node, error) -> dict:
+    """The edge that a gradient of another shape was for."""
+    index = re.search(r"at index (\d+)", str(error))
+    return {(node, int(index.group(1))): "its gradient does not fit"} if index else {node: ""}
+
+
+AT_NODE = {
+    "second time": _all_of("what it saved has been freed"),
+    "modified": _overwritten,
+    "gradient does not fit": _misfit,
+    "number of gradients": _all_of("returned too few or too many gradients"),
+    "gradient is no tensor": _all_of("returned something that is no tensor"),
+    "differentiable once": _all_of("can be differentiated once only"),
+    "hook changes the shape": _all_of("a hook here returned another shape"),
+    "hook changes the dtype": _all_of("a hook here returned another dtype"),
+    "hook returns no tensor": _all_of("a hook here returned no tensor"),
+}
+AT_TENSOR = {
+    "in place": "to be changed in place",
+    "no history": "no grad_fn: there is no way back",
+    "backward of several": "has several entries",
+    "start of another shape": "asks for a gradient of its own shape",
+    "grad of an unused input": "not reached",
+    "grad of a constant": "not part of any graph",
+    "flag of a result": "a result: its flag follows from its inputs",
+    "deepcopy of a result": "a result: it has a history",
+    "numpy of a tracked tensor": "requires grad",
+    "item of several": "has several entries",
+    "bool of several": "has several entries",
+    "retain_grad of a constant": "no gradient comes by",
+    "hook on a constant": "no gradient comes by",
+    "flag of integers, attribute": "integers",
+    "flag of integers, method": "integers",
+}
+
+
+# -- the repairs, run -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A program and what it gave when it was run."""
+
+    title: str
+    program: str
+    gives: str
+    verdict: str = ""
+    why: str = ""
+
+
+def run(program: str, framework: Any) -> str:
+    """What the last line of a program gives, or what it raised; your variables and modes are not touched."""
+    body = ast.parse(program).body
+    last = body.pop()
+    space = {"mg": framework}
+    try:
+        with warnings.catch_warnings(), enable_grad(), redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            exec(compile(ast.Module(body, []), "<repair>", "exec"), space)
+            if isinstance(last, ast.Expr):
+                return repr(eval(compile(ast.Expression(last.value), "<repair>", "eval"), space))
+            exec(compile(ast.Module([last], []), "<repair>", "exec"), space)
+            return "no error"
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}".split("\n", 1)[0]
+        return said if len(said) <= MAX_SAID else said[:MAX_SAID].rsplit(" ", 1)[0] + " ..."
+
+
+def attempts(case: Case) -> list[Attempt]:
+    """The misuse itself and each of its repairs, run."""
+    framework = sys.modules[PACKAGE]
+    first = Attempt("as it is", case.program, run(case.program, framework))
+    return [first, *(Attempt(r.title, r.program, run(r.program, framework), r.verdict, r.why) for r in case.repairs)]
+
+
+# -- the explanation ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What `explain` answers. The last line of a cell shows it; ``print`` lists it.
+
+    ``message`` is what was raised, with minigrad's advice; ``code`` your line; ``picture`` your graph, what
+    is to blame marked, or None; ``cases`` pairs of a title and the attempts made on a small program.
+    """
+
+    message: str
+    code: str = ""
+    picture: Picture | None = None
+    cases: tuple[tuple[str, list[Attempt]], ...] = field(default=())
+
+    @cached_property
+    def text(self) -> str:
+        """The explanation in words."""
+        parts = [self.message]
+        if self.code:
+            parts.append(f"raised by your line: {self.code}")
+        if self.picture is not None:
+            parts.append(f"your graph: {self.picture.text}")
+        if self.cases:
+            parts.append(OURS)
+        parts += ["\n".join(self._told(*case)) for case in self.cases]
+        return "\n\n".join(parts)
+
+    def _told(self, title: str, made: list[Attempt]) -> Iterator[str]:
+        yield title
+        for attempt in made:
+            judged = f" ({attempt.verdict}: {attempt.why})" if attempt.verdict else ""
+            yield f"  {attempt.title}{judged}"
+            yield from (f"    {line}" for line in attempt.program.splitlines())
+            yield f"    -> {attempt.gives}"
+
+    @cached_property
+    def html(self) -> str:
+        """The same as a page: the picture, and a table of repairs."""
+        sentence, *advice = self.message.split("\n")
+        parts = [f"<p><b>{escape(sentence)}</b></p>", *(f"<p>{escape(line)}</p>" for line in advice)]
+        if self.code:
+            parts.append(f"<p>Raised by your line <code>{escape(self.code)}</code></p>")
+        if self.picture is not None:
+            parts += ["<p>Your graph:</p>", self.picture._repr_mimebundle_()["text/html"]]
+        if self.cases:
+            parts.append(f"<p>{OURS}</p>")
+        return "".join([*parts, *(table(*case) for case in self.cases)])
+
+    def __repr__(self):
+        return self.text
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"text/plain": self.text, "text/html": self.html}
+
+
+def table(title: str, made: list[Attempt]) -> str:
+    """A misuse and its repairs side by side: what was tried, the program, what it gives, what that means."""
+    rows = [f"<p><b>{escape(title)}</b></p><table><thead><tr>"]
+    rows += [f'<th style="text-align:left">{head}</th>' for head in ("tried", "program", "gives", "")]
+    rows.append("</tr></thead><tbody>")
+    for attempt in made:
+        verdict = VERDICTS.get(attempt.verdict, "")
+        cells = (
+            f"<b>{escape(attempt.title)}</b>",
+            f"<pre>{changed(attempt.program, made[0].program)}</pre>",
+            f"<code>{escape(attempt.gives)}</code>",
+            f"<b>{verdict}</b><br>{escape(attempt.why)}" if verdict else "",
+        )
+        rows += ["<tr>", *(f'<td style="text-align:left;vertical-align:top">{cell}</td>' for cell in cells), "</tr>"]
+    return "".join([*rows, "</tbody></table>"])
+
+
+def changed(program: str, before: str) -> str:
+    """A program with the lines that are not in the one before in bold."""
+    old = before.splitlines()
+    lines = (escape(line) if line in old else f"<b>{escape(line)}</b>" for line in program.splitlines())
+    return "\n".join(lines)
+
+
+def explain(error: BaseException | None = None, *, params: dict | None = None, width: int | None = None):
+    """Say why something was refused: your graph with what is to blame marked, and the usual repairs, run.
+
+    `error` is the exception that you caught; without it, it is the last one that a cell ended with or
+    that ``%%expect`` expected. Names come from `params`, then from your variables. The graph is yours, as it
+    is now. The repairs are run on a small program of ours, which is shown beside what it gives. An error
+    that is not known is answered with one sentence; what is no exception raises TypeError.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+    >>> try:
+    ...     x.item()
+    ... except RuntimeError as error:
+    ...     explanation = explain(error)
+    >>> print(explanation.picture)
+    what autograd keeps
+      x is a leaf: no grad_fn
+      x = [1., 2.] (leaf, .grad None, ! has several entries)
+    >>> for attempt in explanation.cases[0][1]:
+    ...     print(attempt.title, "->", attempt.gives)
+    as it is -> RuntimeError: a Tensor with 2 elements cannot be converted to Scalar
+    tolist() -> [1.0, 2.0]
+    reduce first -> 3.0
+    """
+    error = getattr(sys, "last_value", None) if error is None else error
+    if error is None:
+        return Explanation("There is no error to explain: nothing has been raised yet.")
+    if not isinstance(error, BaseException):
+        raise TypeError(f"explain() takes an exception, as in `except RuntimeError as e`, not {type(error).__name__}")
+    notes = [note for note in getattr(error, "__notes__", ()) if note.startswith("minigrad:")]
+    said = "\n".join([f"{type(error).__name__}: {error}".split("\n", 1)[0], *notes])
+    key, frames = key_of(error), Frames(error)
+    if not key:
+        return Explanation(f"{said}\n{UNKNOWN}")
+    guilt = guilt_of(key, error, frames)
+    cases = tuple((case.title, attempts(case)) for case in cases_of(key, error, frames))
+    return Explanation(said, frames.code, _picture(guilt, frames, params, width), cases)
+
+
+def _picture(guilt: Guilt, frames: Frames, params: dict | None, width: int | None) -> Picture | None:
+    """Your graph with what is to blame marked."""
+    if not guilt.tensors:
+        return None
+    names = Names(guilt.tensors, params, frames.user)
+    return Picture((collect(guilt.tensors, "kept", names, None, Options(marks=guilt.marks)),), width)
