@@ -7,7 +7,8 @@
     z.backward()
 
 prints ``RuntimeError: Trying to backward through the graph a second time ...``. The cell fails,
-with one sentence, if nothing is raised or something else.
+with one sentence, if nothing is raised or something else. `%%expect RuntimeError --explain` shows
+below what ``mg.viz.explain`` says of it.
 
 A warning of minigrad is printed like an error that was expected: ``UserWarning: The .grad attribute ...``.
 """
@@ -40,17 +41,23 @@ def expect(shell, line: str, cell: str) -> None:
 
     Raises Unexpected if not. An interrupt by the user passes through.
     """
+    line, wanted, _ = line.partition("--explain")
     kinds, text, words = _parse(line, shell.user_ns)
+    explained = None
     try:
         _run(shell, cell)
     except (Exception, *kinds) as error:
-        raised, as_expected = error, isinstance(error, kinds) and text in str(error)
+        as_expected = isinstance(error, kinds) and text in str(error)
         said, where = message(error), _line_of(error)
+        if wanted and as_expected:  # here, for the error keeps its graph alive: it is not to be kept
+            explained = sys.modules[__package__].viz.explain(error)
     else:
         raise Unexpected(f"this cell should have raised {words}, but nothing was raised.")
-    sys.last_value = raised  # as after any cell that raises: for `mg.viz.explain()`
     if not as_expected:
         raise Unexpected(f"this cell should have raised {words}, but {where}raised {said}")
+    if explained is not None:
+        sys.displayhook(explained)
+        return
     sys.stdout.write(f"{said}\n")  # at once, so that the cell has one output
 
 

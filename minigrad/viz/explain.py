@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from typing import Any, NamedTuple
@@ -218,12 +218,16 @@ class Attempt:
     title: str
     program: str
     gives: str
+    came_through: bool
     verdict: str = ""
     why: str = ""
 
 
-def run(program: str, framework: Any) -> str:
-    """What the last line of a program gives, or what it raised; your variables and modes are not touched."""
+def run(program: str, framework: Any) -> tuple[str, bool]:
+    """What the last line of a program gives, or what it raised, and whether it came so far.
+
+    It has a namespace of its own, and gradients are recorded, wherever it is called from.
+    """
     body = ast.parse(program).body
     last = body.pop()
     space = {"mg": framework}
@@ -232,19 +236,20 @@ def run(program: str, framework: Any) -> str:
             warnings.simplefilter("ignore")
             exec(compile(ast.Module(body, []), "<repair>", "exec"), space)
             if isinstance(last, ast.Expr):
-                return repr(eval(compile(ast.Expression(last.value), "<repair>", "eval"), space))
+                return repr(eval(compile(ast.Expression(last.value), "<repair>", "eval"), space)), True
             exec(compile(ast.Module([last], []), "<repair>", "exec"), space)
-            return "no error"
+            return "no error", True
     except Exception as error:
         said = f"{type(error).__name__}: {error}".split("\n", 1)[0]
-        return said if len(said) <= MAX_SAID else said[:MAX_SAID].rsplit(" ", 1)[0] + " ..."
+        return (said if len(said) <= MAX_SAID else said[:MAX_SAID].rsplit(" ", 1)[0] + " ..."), False
 
 
 def attempts(case: Case) -> list[Attempt]:
     """The misuse itself and each of its repairs, run."""
     framework = sys.modules[PACKAGE]
-    first = Attempt("as it is", case.program, run(case.program, framework))
-    return [first, *(Attempt(r.title, r.program, run(r.program, framework), r.verdict, r.why) for r in case.repairs)]
+    first = Attempt("as it is", case.program, *run(case.program, framework))
+    rest = (Attempt(r.title, r.program, *run(r.program, framework), r.verdict, r.why) for r in case.repairs)
+    return [first, *rest]
 
 
 # -- the explanation ------------------------------------------------------------------------------------
@@ -305,17 +310,16 @@ class Explanation:
 
 
 def table(title: str, made: list[Attempt]) -> str:
-    """A misuse and its repairs side by side: what was tried, the program, what it gives, what that means."""
+    """A misuse and its repairs: what was tried and what to think of it, the program, what it gives."""
     rows = [f"<p><b>{escape(title)}</b></p><table><thead><tr>"]
-    rows += [f'<th style="text-align:left">{head}</th>' for head in ("tried", "program", "gives", "")]
+    rows += [f'<th style="text-align:left">{head}</th>' for head in ("tried", "program", "gives")]
     rows.append("</tr></thead><tbody>")
     for attempt in made:
-        verdict = VERDICTS.get(attempt.verdict, "")
+        judged = f"<br>{VERDICTS[attempt.verdict]}: {escape(attempt.why)}" if attempt.verdict else ""
         cells = (
-            f"<b>{escape(attempt.title)}</b>",
-            f"<pre>{changed(attempt.program, made[0].program)}</pre>",
-            f"<code>{escape(attempt.gives)}</code>",
-            f"<b>{verdict}</b><br>{escape(attempt.why)}" if verdict else "",
+            f"<b>{escape(attempt.title)}</b>{judged}",
+            f"<code>{changed(attempt.program, made[0].program)}</code>",
+            f"<code>{_unbroken(attempt.gives) if attempt.came_through else escape(attempt.gives)}</code>",
         )
         rows += ["<tr>", *(f'<td style="text-align:left;vertical-align:top">{cell}</td>' for cell in cells), "</tr>"]
     return "".join([*rows, "</tbody></table>"])
@@ -324,17 +328,22 @@ def table(title: str, made: list[Attempt]) -> str:
 def changed(program: str, before: str) -> str:
     """A program with the lines that are not in the one before in bold."""
     old = before.splitlines()
-    lines = (escape(line) if line in old else f"<b>{escape(line)}</b>" for line in program.splitlines())
-    return "\n".join(lines)
+    lines = (_unbroken(line) if line in old else f"<b>{_unbroken(line)}</b>" for line in program.splitlines())
+    return "<br>".join(lines)
+
+
+def _unbroken(text: str) -> str:
+    """HTML of lines that stay whole, which a page's style for <pre> may not grant."""
+    return escape(text).replace(" ", "&nbsp;").replace("\n", "<br>")
 
 
 def explain(error: BaseException | None = None, *, params: dict | None = None, width: int | None = None):
     """Say why something was refused: your graph with what is to blame marked, and the usual repairs, run.
 
-    `error` is the exception that you caught; without it, it is the last one that a cell ended with or
-    that ``%%expect`` expected. Names come from `params`, then from your variables. The graph is yours, as it
-    is now. The repairs are run on a small program of ours, which is shown beside what it gives. An error
-    that is not known is answered with one sentence; what is no exception raises TypeError.
+    `error` is the exception that you caught; without it, it is the last one that a cell ended with. (A cell
+    with ``%%expect RuntimeError --explain`` asks at once.) Names come from `params`, then from your variables.
+    The graph is yours, as it is now. The repairs are run on a small program of ours, which is shown beside what
+    it gives. An error that is not known is answered with one sentence; what is no exception raises TypeError.
 
     >>> import minigrad as mg
     >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
@@ -354,7 +363,7 @@ def explain(error: BaseException | None = None, *, params: dict | None = None, w
     """
     error = getattr(sys, "last_value", None) if error is None else error
     if error is None:
-        return Explanation("There is no error to explain: nothing has been raised yet.")
+        return Explanation("There is no error to explain: no cell has ended with one yet.")
     if not isinstance(error, BaseException):
         raise TypeError(f"explain() takes an exception, as in `except RuntimeError as e`, not {type(error).__name__}")
     notes = [note for note in getattr(error, "__notes__", ()) if note.startswith("minigrad:")]
@@ -364,12 +373,13 @@ def explain(error: BaseException | None = None, *, params: dict | None = None, w
         return Explanation(f"{said}\n{UNKNOWN}")
     guilt = guilt_of(key, error, frames)
     cases = tuple((case.title, attempts(case)) for case in cases_of(key, error, frames))
-    return Explanation(said, frames.code, _picture(guilt, frames, params, width), cases)
+    names = Names(guilt.tensors, params, frames.user or sys._getframe(1))
+    return Explanation(said, frames.code, _picture(guilt, names, width), cases)
 
 
-def _picture(guilt: Guilt, frames: Frames, params: dict | None, width: int | None) -> Picture | None:
-    """Your graph with what is to blame marked."""
+def _picture(guilt: Guilt, names: Names, width: int | None) -> Picture | None:
+    """Your graph with what is to blame marked. It keeps nothing of the graph alive."""
     if not guilt.tensors:
         return None
-    names = Names(guilt.tensors, params, frames.user)
-    return Picture((collect(guilt.tensors, "kept", names, None, Options(marks=guilt.marks)),), width)
+    record = collect(guilt.tensors, "kept", names, None, Options(marks=guilt.marks))
+    return Picture((replace(record, options=Options()),), width)

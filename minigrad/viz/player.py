@@ -12,7 +12,6 @@ for (const film of document.querySelectorAll('.minigrad-film:not([data-plays])')
   const shots = [screen, ...film.querySelectorAll('details img')]
     .map((image) => keys.map((key) => image.getAttribute(key)));
   const bar = document.createElement('p');
-  bar.dataset.lmSuppressShortcuts = 'true';
   bar.innerHTML = '<button type="button">Play</button> '
     + '<input type="range" min="0" value="0" style="width:320px;vertical-align:middle"> <span></span>';
   const [button, slider, label] = bar.children;
@@ -27,6 +26,14 @@ for (const film of document.querySelectorAll('.minigrad-film:not([data-plays])')
   };
   const stop = () => { clearInterval(timer); timer = 0; button.textContent = 'Play'; };
   slider.oninput = () => { stop(); show(); };
+  window.addEventListener('keydown', (event) => {  // before JupyterLab takes the arrow keys for its cells
+    const by = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+    if (event.target !== slider || !by) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    slider.value = +slider.value + by;
+    slider.oninput();
+  }, true);
   button.onclick = () => {
     if (timer) return stop();
     if (slider.value === slider.max) slider.value = 0;
