@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-# Not tests: they need playwright, and pytest would import them in its search for doctests.
-collect_ignore = ["tests/browser/lab.py", "tests/browser/screenshot.py"]
+# Not tests: they need playwright or torch, and pytest would import them in its search for doctests.
+collect_ignore = ["tests/browser/lab.py", "tests/browser/screenshot.py", "tests/fuzz/explore.py"]
 # The pictures differ between layout engines and fonts; their stable text form is compared.
 DRAWN = ("image/svg+xml", "text/html")
 PROGRESS = pytest.StashKey[Path]()
