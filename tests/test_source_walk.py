@@ -13,7 +13,7 @@ def test_the_program_does_what_the_page_says():
     program = re.search(r"```python\n(import minigrad.*?)```", WALK, re.S)[1]
     space: dict = {}
     exec(program, space)
-    assert f"({space['x'].grad}, {space['w'].grad})" == re.search(r"# (\(.*\))", program)[1]
+    assert repr((space["x"].grad, space["w"].grad)) == re.search(r"# (\(.*\))", program)[1]
 
 
 def test_every_place_that_is_named_exists():
