@@ -17,7 +17,7 @@ import graphviz
 
 from . import layout
 from .dot import CARD, CARD_LINE, EDGE, EDGES, GRAPH, INK, NODE, SOFT_INK, STYLES
-from .picture import html_image
+from .picture import MAX_NODES, html_image
 from .player import SCRIPT
 from .records import EdgeRecord, GraphRecord, ends
 from .steps import Ledger, Step, shown
@@ -159,7 +159,8 @@ class Film:
     @cached_property
     def scenes(self) -> tuple[Scene, ...]:
         """What each frame shows, one frame a step; of very many steps the first and the last."""
-        room = min(MAX_FRAMES, MAX_DRAWN // max(1, len(self.graph.nodes)))
+        nodes = len(self.graph.nodes)
+        room = min(MAX_FRAMES, MAX_DRAWN // nodes) if 0 < nodes <= MAX_NODES else 0
         chosen, stage, words = set(shown(len(self.steps), room)), Stage(self.graph, self.ledger), self.ledger.words
         scenes = []
         for index, step in enumerate(self.steps):
