@@ -224,6 +224,17 @@ def test_cuts_by_data_by_no_grad_and_of_a_leaf(leaves):
     assert notes == ["cut by .data", "cut by no_grad", "cut by detach()"]
 
 
+@pytest.mark.parametrize("view", ["kept", "written"])
+def test_an_unrecorded_view_is_a_dead_end_and_a_cut(leaves, view):
+    """It says that it requires grad, as in PyTorch, but what arrives there is lost."""
+    y = mg.stack(list(leaves))
+    with mg.no_grad():
+        part = y[0]
+    graph = mg.viz.record(part * 3, view=view, cuts=True, params={"y": y, "part": part})
+    assert part.requires_grad and marked(graph, "dead_end") == ["part = 2."]
+    assert lines(graph, "cut") == [("y = [2., 3.]", "part = 2.", "cut by no_grad")]
+
+
 def test_what_no_grad_computes_afresh_is_no_cut_that_can_be_known(leaves):
     x, _ = leaves
     with mg.no_grad():

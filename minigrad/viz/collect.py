@@ -11,7 +11,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from .live import RELATIONS, built_by, cut_by, hooks_text, identity, relation, storage
+from .live import (
+    RELATIONS,
+    built_by,
+    cut_by,
+    has_history,
+    hooks_text,
+    identity,
+    record_of,
+    relation,
+    storage,
+    unrecorded,
+)
 from .records import (
     BESIDE,
     MAX_ELEMENTS,
@@ -77,6 +88,7 @@ class View:
         self.extra: list[Item] = []
         self.roots = list({item.key: item for item in map(self.tensor_item, tensors)}.values())
         self.marks = Marks(self, options.marks or {})
+        self.views = {id(t._edge): t for t in (*tensors, *names.things) if is_tensor(t) and unrecorded(t)}
         self.tracked = self.storages_with_history() if options.cuts else {}
 
     def tensor_item(self, tensor) -> Item:
@@ -159,7 +171,9 @@ class View:
         )
 
     def dead_end(self, tensor) -> tuple[str, ...]:
-        """A tensor without history that was asked for beside one that has a history: no gradient gets past it."""
+        """A tensor without history that says it requires grad, or was asked for beside one that has a history."""
+        if unrecorded(tensor):
+            return ("dead_end",)
         if tensor.requires_grad or all(root.grad_fn is None for root in self.tensors):
             return ()
         return ("dead_end",) if any(tensor is root for root in self.tensors) else ()
@@ -168,6 +182,12 @@ class View:
         """A tensor that an operation made: an output if it was asked for, else an intermediate."""
         drawn = any(tensor is root for root in self.tensors)
         return self.tensor_record(id, tensor, "output" if drawn else "intermediate")
+
+    def unrecorded_input(self, node, position: int):
+        """The variable that holds the unrecorded view which was a node's input, if one does."""
+        record = record_of(node)
+        edge = None if record is None else record.edges[position]
+        return None if edge is None else self.views.get(id(edge))
 
     def array_record(self, id: str, array) -> NodeRecord:
         """A NumPy array on the memory of a tensor."""
@@ -179,7 +199,7 @@ class View:
         """For each memory the first tensor on it that needs a gradient."""
         known: dict[int | None, Any] = {}
         for thing in (*self.tensors, *self.names.things):
-            if is_tensor(thing) and thing.requires_grad:
+            if is_tensor(thing) and has_history(thing):
                 known.setdefault(storage(thing), thing)
         known.pop(None, None)
         return known
@@ -199,7 +219,7 @@ def sharing(view: View, reached: dict) -> list[Beside]:
     shown = list({id(thing): thing for item, _ in reached.values() for thing in view.tensors_of(item)}.values())
     found, tied = [], set()
     for constant in shown if view.show.cuts else ():
-        source = None if constant.requires_grad else view.tracked.get(storage(constant))
+        source = None if has_history(constant) else view.tracked.get(storage(constant))
         if source is not None:
             tied.add(frozenset((id(source), id(constant))))
             items = view.tensor_item(source), view.tensor_item(constant)
@@ -216,7 +236,7 @@ def _aliases(shown: list, things: list) -> list[tuple]:
     """Pairs (owner, other) on one memory: the owner is no view, and has a history if one of them has."""
 
     def rank(tensor) -> tuple:
-        return (getattr(tensor, "_base", None) is not None, not tensor.requires_grad)
+        return (getattr(tensor, "_base", None) is not None, not has_history(tensor))
 
     groups: dict[int | None, list] = {}
     for tensor in sorted(shown, key=rank):
@@ -334,7 +354,7 @@ class Kept(View):
         """The input without an edge, if it lives and is on the memory of a tensor that has a history."""
         constants = getattr(node, "constants", None) if self.tracked else None
         constant = constants[position] if constants else None
-        constant = constant() if isinstance(constant, weakref.ref) else None
+        constant = constant() if isinstance(constant, weakref.ref) else self.unrecorded_input(node, position)
         return constant if storage(constant) in self.tracked else None
 
     def tensors_of(self, item: Item) -> list:
@@ -420,6 +440,8 @@ class Written(View):
         constant = constants[position] if position < len(constants) else None
         if isinstance(constant, weakref.ref):
             constant = constant()
+        if constant is None:
+            constant = self.unrecorded_input(node, position)
         if constant is None:
             return Item("lost", node, position)
         return Item("tensor", constant) if is_tensor(constant) else Item("number", node, position)

@@ -68,9 +68,22 @@ RELATIONS = {
 }
 
 
+def unrecorded(tensor: Any) -> bool:
+    """Whether a tensor is a view that was not recorded: it says that it requires grad, but has no history."""
+    edge = getattr(tensor, "_edge", None)
+    return edge is not None and tensor.grad_fn is None and edge.leaf.tensor is None
+
+
+def has_history(tensor: Any) -> bool:
+    """Whether a gradient that arrives at a tensor goes anywhere: into a .grad, or on to what it was made from."""
+    return tensor.requires_grad and not unrecorded(tensor)
+
+
 def cut_by(constant: Any, tracked: Any) -> str:
     """What made a tensor without history of the memory of one that has a history."""
-    return {"view": "no_grad", "detach": "detach()", "data": ".data"}[relation(constant, tracked)]
+    born = getattr(constant._meta, "born", "") or "no_grad"
+    made = {"view": born.replace("inference", "inference_mode"), "detach": "detach()", "data": ".data"}
+    return made[relation(constant, tracked)]
 
 
 # -- hooks ---------------------------------------------------------------------------------------
