@@ -156,6 +156,7 @@ from .ops import (
     split,
     sqrt,
     square,
+    squeeze,
     stack,
     std,
     sub,

@@ -784,6 +784,13 @@ def _types_refused(op_name: str, error: TypeError, arrays: tuple) -> Exception:
 def view_refused(size: int, shape) -> Exception:
     """The error for a shape that ``size`` elements do not fill."""
     shape = list(shape)
+    if not all(isinstance(length, (int, np.integer)) for length in shape):
+        return TypeError(f"view(): argument 'size' must be tuple of ints, but found {shape}")
+    for dim, length in enumerate(shape):
+        if length < -1:
+            return RuntimeError(f"invalid shape dimension {length} at index {dim} of shape {shape}")
+    if shape.count(-1) > 1:
+        return RuntimeError("only one dimension can be inferred")
     if not size and -1 in shape:
         return RuntimeError(
             f"cannot reshape tensor of 0 elements into shape {shape} because the unspecified dimension size -1 can "

@@ -131,7 +131,6 @@ from .shape import (
     sizes_of,
     split,
     squeeze,
-    squeeze_dim,
     stack,
     t,
     trace,
@@ -152,8 +151,8 @@ __all__ = [
     "masked_fill", "matmul", "max", "maximum", "mean", "median", "min", "minimum", "mm", "movedim", "mul", "mv",
     "narrow", "ne", "neg", "norm", "outer", "permute", "pow", "prod", "reciprocal", "relu", "remainder", "reshape",
     "roll", "round", "rsqrt", "rsub", "scatter_add", "sigmoid", "sign", "sin", "sinh", "softmax", "sort", "split",
-    "sqrt", "square", "stack", "std", "sub", "sum", "t", "tan", "tanh", "trace", "transpose", "tril", "triu", "trunc",
-    "unbind", "unsqueeze", "var", "where",
+    "sqrt", "square", "squeeze", "stack", "std", "sub", "sum", "t", "tan", "tanh", "trace", "transpose", "tril",
+    "triu", "trunc", "unbind", "unsqueeze", "var", "where",
 ]  # fmt: skip
 
 
@@ -245,9 +244,7 @@ Tensor.T = property(lambda self: permute(self, tuple(reversed(range(self.ndim)))
 Tensor.t = t
 Tensor.transpose = transpose
 Tensor.unsqueeze = unsqueeze
-Tensor.squeeze = _method(
-    lambda self, dim=None: squeeze(self) if dim is None else squeeze_dim(self, dim), "Drop dimensions of length 1."
-)
+Tensor.squeeze = squeeze
 Tensor.unbind = unbind
 Tensor.swapaxes = transpose
 Tensor.mT = property(matrix_transpose, doc="The last two dimensions swapped.")

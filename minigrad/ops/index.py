@@ -6,6 +6,7 @@ import operator
 import numpy as np
 
 from ..dispatch import op
+from ..messages import dim_refused
 from ..tensor import Tensor
 from .shape import along, movedim, put, unsqueeze, whole
 
@@ -46,9 +47,27 @@ def _all(count: int) -> tuple:
 )
 def gather(self, dim, index):
     """At each place the element that ``index`` holds the position of along ``dim``. The result: of index's shape."""
+    _check_positions("gather", self, dim, index)
+    for other, (length, most) in enumerate(zip(index.shape, self.shape, strict=True)):
+        if length > most and other != dim % self.ndim:
+            raise RuntimeError(
+                f"Size does not match at dimension {other} expected index {list(index.shape)} to be no larger than "
+                f"self {list(self.shape)} apart from dimension {dim}"
+            )
+    return self[along(index, dim)]
+
+
+def _check_positions(name, self, dim, index) -> None:
+    """Refuse an index of another kind, of another number of dimensions, or beyond what there is along ``dim``."""
+    if self.ndim and not -self.ndim <= dim < self.ndim:
+        raise dim_refused(dim, self.ndim)
+    if index.dtype.kind not in "iu":
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if index.ndim != self.ndim:
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    return self[along(index, dim)]
+    length = self.shape[dim] if self.ndim else 1
+    for position in index[(index < 0) | (index >= length)].flat:
+        raise RuntimeError(f"index {position} is out of bounds for dimension {dim} with size {length}")
 
 
 @op(
@@ -58,8 +77,9 @@ def gather(self, dim, index):
 )
 def scatter_add(self, dim, index, src):
     """``self`` with each element of ``src`` added at the position along ``dim`` that ``index`` holds for it."""
+    _check_positions("scatter", self, dim, index)
     out = self.copy()
-    np.add.at(out, along(index, dim), src)
+    np.add.at(out, along(index, dim), src[tuple(slice(length) for length in index.shape)])
     return out
 
 
@@ -73,6 +93,12 @@ def _whole(index, dim, shape) -> tuple:
 )
 def index_select(self, dim, index):
     """The slices along ``dim`` whose positions a vector of integers holds, copied."""
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    if index.dtype.kind not in "iu":
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if ((index < 0) | (index >= self.shape[dim])).any():
+        raise IndexError("index out of range in self")
     return np.take(self, index, dim)
 
 

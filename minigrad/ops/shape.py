@@ -5,6 +5,7 @@ A view shares its base's memory and version counter. PyTorch counterparts: the m
 
 import functools
 import itertools
+import operator
 
 import numpy as np
 
@@ -171,10 +172,25 @@ def squeeze_product(self, dim):
     return np.squeeze(self, dim)
 
 
-@op(view=True, self=lambda grad, self_shape: view(grad, self_shape))
-def squeeze(self):
+@op(view=True, name="squeeze", self=lambda grad, self_shape: view(grad, self_shape))
+def squeeze_all(self):
     """Drop every dimension of length 1."""
     return np.squeeze(self)
+
+
+@op(view=True, name="squeeze", node="SqueezeBackward2", self=lambda grad, dim, self_shape: view(grad, self_shape))
+def squeeze_dims(self, dim):
+    """Drop those of the dimensions whose length is 1."""
+    return np.squeeze(self, tuple(d for d in dim if self.shape[d] == 1))
+
+
+def squeeze(self, dim=None):
+    """Drop every dimension of length 1, or those of ``dim`` only. PyTorch counterpart: ``torch.squeeze``."""
+    if dim is None:
+        return squeeze_all(self)
+    if isinstance(dim, (tuple, list)):
+        return squeeze_dims(self, tuple(dim))
+    return squeeze_dim(self, dim)
 
 
 def flatten(self, start_dim=0, end_dim=-1):
@@ -188,12 +204,13 @@ def flatten(self, start_dim=0, end_dim=-1):
 
 
 def movedim(self, source, destination):
-    """Move a dimension to another place; the rest keep their order. PyTorch counterpart: ``torch.movedim``."""
-    order = list(range(self.ndim))
-    source, destination = place(source, self.ndim), place(destination, self.ndim)
-    if not order:
+    """Move dimensions to other places; the rest keep their order. PyTorch counterpart: ``torch.movedim``."""
+    sources, places = ([place(d, self.ndim) for d in sizes_of((dims,))] for dims in (source, destination))
+    if not self.ndim:
         return whole(self)
-    order.insert(destination, order.pop(source))
+    order = [dim for dim in range(self.ndim) if dim not in sources]
+    for position, dim in sorted(zip(places, sources, strict=True)):
+        order.insert(position, dim)
     return permute(self, tuple(order))
 
 
@@ -328,7 +345,7 @@ def trace(self):
 @op(view=True, name="split", self=lambda grads, split_size, dim: cat(grads, dim))
 def split_evenly(self, split_size, dim):
     """Views of ``split_size`` positions each along a dimension, the last of what is left."""
-    return np.split(self, range(split_size, self.shape[dim], split_size), dim)
+    return np.split(self, range(split_size, self.shape[dim], split_size or 1), dim)
 
 
 @op(view=True, self=lambda grads, split_sizes, dim: cat(grads, dim))
@@ -340,14 +357,31 @@ def split_with_sizes(self, split_sizes, dim):
 def split(self, split_size_or_sections, dim=0):
     """Views along ``dim`` of so many positions each, or of the sizes in a list. PyTorch: ``torch.split``."""
     _check_parts("split", self, dim)
-    if isinstance(split_size_or_sections, int):
-        return split_evenly(self, split_size_or_sections, dim)
-    return split_with_sizes(self, tuple(split_size_or_sections), dim)
+    length = self.shape[dim]
+    if not isinstance(split_size_or_sections, int):
+        return split_with_sizes(self, _covering(split_size_or_sections, length, dim % self.ndim), dim)
+    if split_size_or_sections < 0:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size_or_sections}")
+    if length and not split_size_or_sections:
+        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {length}")
+    return split_evenly(self, split_size_or_sections, dim)
+
+
+def _covering(sizes, length, dim) -> tuple:
+    """The sizes of the parts, if together they are the whole."""
+    if functools.reduce(operator.add, sizes, 0) != length:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size at dimension "
+            f"{dim}), but got split_sizes={list(sizes)}"
+        )
+    return tuple(sizes)
 
 
 def chunk(self, chunks, dim=0):
     """At most ``chunks`` views of equal length along ``dim``, the last maybe shorter. PyTorch: ``torch.chunk``."""
     _check_parts("chunk", self, dim)
+    if chunks < 1:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     if not self.shape[dim]:
         return split_with_sizes(self, (0,) * chunks, dim)
     return split_evenly(self, -(-self.shape[dim] // chunks), dim)
