@@ -417,6 +417,9 @@ CASES = {
     "index_select by a matrix": lambda m: leaf(m, 2, 3).index_select(0, m.tensor([[0]])),
     "index_select at floats": lambda m: leaf(m, 2, 3).index_select(0, m.tensor([0.0])),
     "scatter_add out of range": lambda m: leaf(m, 2, 3).scatter_add(1, m.tensor([[0, 5]]), leaf(m, 2, 3)),
+    "loss of a strange reduction": lambda m: m.nn.functional.mse_loss(leaf(m), leaf(m), reduction="max"),
+    "class out of range": lambda m: m.nn.functional.cross_entropy(leaf(m, 1, 3), m.tensor([3])),
+    "kernel larger than the image": lambda m: m.nn.functional.conv2d(leaf(m, 1, 1, 1, 1), leaf(m, 1, 1, 2, 2)),
     "mean of integers": lambda m: m.tensor([1, 2]).mean(),
 }
 

@@ -1,5 +1,6 @@
 """Functions that networks are made of. PyTorch counterpart: ``torch.nn.functional``."""
 
+import functools
 import math
 
 import numpy as np
@@ -8,7 +9,7 @@ from ..ops import log_softmax, relu, sigmoid, softmax, tanh
 from ..ops.index import put
 from ..ops.linalg import addmm, matmul
 from ..ops.pointwise import op, where
-from ..ops.shape import broadcast_shape, expand, t, view
+from ..ops.shape import broadcast_shape, expand, reshape, t, view
 from ..tensor import Tensor
 
 __all__ = [
@@ -30,10 +31,17 @@ def _mse_slope(grad, self, target, reduction):
 )
 def squared_error(self, target, reduction):
     """The squared differences of tensors of one shape: their mean, their sum, or each."""
-    squares = np.square(self - target)
-    return (
-        squares.mean(dtype=squares.dtype) if reduction == "mean" else squares.sum() if reduction == "sum" else squares
-    )
+    return _reduced(np.square(self - target), reduction)
+
+
+def _reduced(losses, reduction):
+    """The mean of the losses, their sum, or each."""
+    return losses if reduction == "none" else losses.mean(dtype=losses.dtype) if reduction == "mean" else losses.sum()
+
+
+def _check_reduction(reduction) -> None:
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
 def mse_loss(input, target, reduction="mean"):
@@ -41,6 +49,7 @@ def mse_loss(input, target, reduction="mean"):
 
     PyTorch counterpart: ``torch.nn.functional.mse_loss``.
     """
+    _check_reduction(reduction)
     if input.shape != target.shape:
         shape = broadcast_shape(input, target)
         input, target = (x if x.shape == shape else expand(x, shape) for x in (input, target))
@@ -88,8 +97,9 @@ def _row_index(target):
 )
 def nll_loss(self, target, reduction="mean"):
     """Minus the log-probability at each target. Shapes: self (n, classes), target (n,), of integers."""
-    losses = -self[_row_index(target)]
-    return losses.mean(dtype=losses.dtype) if reduction == "mean" else losses.sum() if reduction == "sum" else losses
+    for wrong in target[(target < 0) | (target >= self.shape[1])].flat:
+        raise IndexError(f"Target {wrong} is out of bounds.")
+    return _reduced(-self[_row_index(target)], reduction)
 
 
 def _nll_slope(grad, target, reduction, shape):
@@ -105,38 +115,72 @@ def cross_entropy(input: Tensor, target: Tensor, reduction: str = "mean") -> Ten
 
     PyTorch counterpart: ``torch.nn.functional.cross_entropy``.
     """
+    _check_reduction(reduction)
     return nll_loss(log_softmax(input, 1), target, reduction)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``input @ weight.T + bias``. Shapes: input (n, in), weight (out, in), bias (out,)."""
+    """``input @ weight.T + bias``. Shapes: input (..., in), weight (out, in), bias (out,)."""
     if bias is not None and input.ndim == 2:
         return addmm(bias, input, t(weight))
     if not (input.ndim and weight.ndim):
         raise RuntimeError(
             f"both arguments to linear need to be at least 1D, but they are {input.ndim}D and {weight.ndim}D"
         )
-    product = matmul(input, t(weight))
-    return product if bias is None else product + bias
+    if bias is None or weight.ndim == 1:
+        return matmul(input, t(weight)) if bias is None else matmul(input, weight) + bias
+    rows = addmm(bias, reshape(input, (-1, input.shape[-1])), t(weight))
+    return view(rows, (*input.shape[:-1], weight.shape[0]))
 
 
-# Convolution, its transpose and the gradient of its weight are each other's derivatives: three rows, and
-# every higher derivative is there. Each is a sum over the kernel's positions of products with a shifted
-# input, which needs no copy of the input's patches.
+# Convolution, its transpose and the gradient of its weight are each other's derivatives: three rows (and two
+# with a bias), and every higher derivative is there. Each is a sum over the kernel's positions of products with
+# a shifted input, which needs no copy of the input's patches. Strides and paddings are pairs: rows, columns.
+
+_SHOWN = {"dilation": (1, 1), "groups": 1, "output_padding": (0, 0)}
 
 
-@op(
-    node="ConvolutionBackward0",
+def _sum_of_positions(grad):
+    return grad.sum((0, 2, 3))
+
+
+def _convolution(shown, with_bias, name, input, weight):
+    """A row of ConvolutionBackward0, which has a bias or has not, from the derivatives of the other two."""
+    rules = {"input": input, "weight": weight} | ({"bias": _sum_of_positions} if with_bias else {})
+    return op(node="ConvolutionBackward0", name=name, fits=True, shown=_SHOWN | shown, **rules)
+
+
+_direct = functools.partial(
+    _convolution,
+    {"transposed": False},
     name="conv2d",
-    fits=True,
-    shown={"dilation": (1, 1), "groups": 1, "output_padding": (0, 0), "transposed": False},
     input=lambda grad, weight, stride, padding, input_shape: spread(grad, weight, stride, padding, input_shape),
     weight=lambda grad, input, stride, padding, weight_shape: correlate(input, grad, stride, padding, weight_shape),
 )
+_transposed = functools.partial(
+    _convolution,
+    {"transposed": True},
+    name="conv_transpose2d",
+    input=lambda grad, weight, stride, padding: convolve(grad, weight, stride, padding),
+    weight=lambda grad, input, stride, padding, weight_shape: correlate(grad, input, stride, padding, weight_shape),
+)
+
+
+@_direct(False)
 def convolve(input, weight, stride, padding):
     """Slide the kernels over the input. Shapes: input (n, c, h, w), weight (o, c, i, j)."""
+    return _slide(input, weight, stride, padding)
+
+
+@_direct(True)
+def convolve_with_bias(input, weight, bias, stride, padding):
+    """Slide the kernels over the input, and add a number per kernel."""
+    return _slide(input, weight, stride, padding) + bias.reshape(-1, 1, 1)
+
+
+def _slide(input, weight, stride, padding):
     padded = _padded(input, padding)
-    height, width = ((n - k) // stride + 1 for n, k in zip(padded.shape[2:], weight.shape[2:], strict=True))
+    height, width = _sides(padded, weight, stride)
     out = np.zeros((len(input), len(weight), height * width), np.result_type(input, weight))
     for i, j in np.ndindex(weight.shape[2:]):
         patch = _shifted(padded, i, j, stride, height, width)
@@ -144,23 +188,38 @@ def convolve(input, weight, stride, padding):
     return out.reshape(len(input), len(weight), height, width)
 
 
-@op(
-    node="ConvolutionBackward0",
-    name="conv_transpose2d",
-    fits=True,
-    shown={"dilation": (1, 1), "groups": 1, "output_padding": (0, 0), "transposed": True},
-    input=lambda grad, weight, stride, padding: convolve(grad, weight, stride, padding),
-    weight=lambda grad, input, stride, padding, weight_shape: correlate(grad, input, stride, padding, weight_shape),
-)
+def _sides(padded, weight, stride):
+    sizes, kernel = padded.shape[2:], weight.shape[2:]
+    if kernel[0] > sizes[0] or kernel[1] > sizes[1]:
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({sizes[0]} x {sizes[1]}). Kernel size: ({kernel[0]} x "
+            f"{kernel[1]}). Kernel size can't be greater than actual input size"
+        )
+    return [(n - k) // step + 1 for n, k, step in zip(sizes, kernel, stride, strict=True)]
+
+
+@_transposed(False)
 def spread(input, weight, stride, padding, shape):
     """Add each input element's multiple of the kernels into zeros of ``shape``: convolution's derivative."""
-    padded = np.zeros((*shape[:2], *(n + 2 * padding for n in shape[2:])), np.result_type(input, weight))
+    return _scatter(input, weight, stride, padding, shape)
+
+
+@_transposed(True)
+def spread_with_bias(input, weight, bias, stride, padding, shape):
+    """Add each input element's multiple of the kernels, and a number per channel."""
+    return _scatter(input, weight, stride, padding, shape) + bias.reshape(-1, 1, 1)
+
+
+def _scatter(input, weight, stride, padding, shape):
+    sides = (n + 2 * pad for n, pad in zip(shape[2:], padding, strict=True))
+    padded = np.zeros((*shape[:2], *sides), np.result_type(input, weight))
     height, width = input.shape[2:]
     columns = input.reshape(*input.shape[:2], -1)
     for i, j in np.ndindex(weight.shape[2:]):
         patch = _shifted(padded, i, j, stride, height, width)
         patch += (weight[:, :, i, j].T @ columns).reshape(patch.shape)
-    return padded[:, :, padding : padding + shape[2], padding : padding + shape[3]]
+    (top, left), (height, width) = padding, shape[2:]
+    return padded[:, :, top : top + height, left : left + width]
 
 
 @op(
@@ -181,37 +240,45 @@ def correlate(input, slope, stride, padding, shape):
 
 
 def _padded(array, padding):
-    return np.pad(array, ((0, 0), (0, 0), (padding, padding), (padding, padding))) if padding else array
+    top, left = padding
+    return np.pad(array, ((0, 0), (0, 0), (top, top), (left, left))) if top or left else array
 
 
 def _shifted(array, i, j, stride, height, width):
     """The elements that kernel position (i, j) meets, one per output position: a view."""
-    return array[:, :, i : i + stride * height : stride, j : j + stride * width : stride]
+    down, right = stride
+    return array[:, :, i : i + down * height : down, j : j + right * width : right]
 
 
-def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int = 1, padding: int = 0) -> Tensor:
+def _pair(number) -> tuple:
+    return (number, number) if isinstance(number, int) else tuple(number)
+
+
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride=1, padding=0) -> Tensor:
     """2-d convolution. Shapes: input (n, c, h, w), weight (o, c, i, j), bias (o,), result (n, o, ...).
 
-    PyTorch counterpart: ``torch.nn.functional.conv2d``, with one stride and one padding for both directions.
+    `stride` and `padding` are numbers, or pairs for rows and columns. PyTorch: ``torch.nn.functional.conv2d``.
     """
     if input.ndim != 4 or weight.ndim != 4 or input.shape[1] != weight.shape[1]:
         raise _channels_refused(weight, input, weight.shape[1])
-    out = convolve(input, weight, stride, padding)
-    return out if bias is None else out + view(bias, (1, -1, 1, 1))
+    if bias is None:
+        return convolve(input, weight, _pair(stride), _pair(padding))
+    return convolve_with_bias(input, weight, bias, _pair(stride), _pair(padding))
 
 
-def conv_transpose2d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int = 1, padding: int = 0
-) -> Tensor:
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride=1, padding=0) -> Tensor:
     """The transpose of conv2d. Shapes: input (n, o, h, w), weight (o, c, i, j), bias (c,), result (n, c, ...).
 
     PyTorch counterpart: ``torch.nn.functional.conv_transpose2d``.
     """
     if input.ndim != 4 or weight.ndim != 4 or input.shape[1] != weight.shape[0]:
         raise _channels_refused(weight, input, weight.shape[0])
-    sides = ((n - 1) * stride - 2 * padding + k for n, k in zip(input.shape[2:], weight.shape[2:], strict=True))
-    out = spread(input, weight, stride, padding, (input.shape[0], weight.shape[1], *sides))
-    return out if bias is None else out + view(bias, (1, -1, 1, 1))
+    stride, padding = _pair(stride), _pair(padding)
+    lengths = zip(input.shape[2:], weight.shape[2:], stride, padding, strict=True)
+    shape = (input.shape[0], weight.shape[1], *((n - 1) * step - 2 * pad + k for n, k, step, pad in lengths))
+    if bias is None:
+        return spread(input, weight, stride, padding, shape)
+    return spread_with_bias(input, weight, bias, stride, padding, shape)
 
 
 def _channels_refused(weight: Tensor, input: Tensor, channels: int) -> Exception:
