@@ -174,14 +174,23 @@ from .ops import (
     var,
     where,
 )
+from .ops.inplace import with_out
 from .printing import tensor_repr
 from .random import manual_seed, rand, rand_like, randn, randn_like
-from .tensor import Size, Tensor, is_tensor
+from .tensor import Size, Tensor, is_inference, is_tensor
 
 __version__ = "0.1.0"
 
 # Division by zero and overflow give inf and nan silently, as in PyTorch; NumPy would warn of them.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
+
+# PyTorch's other names, which are Python's own: so they are not to be imported.
+float, int = float32, int32
+
+# What can write into a tensor that is there.
+abs, add, cos, div, exp, log, matmul, mm, mul, neg, pow, sigmoid, sin, sqrt, sub, sum, tanh = map(
+    with_out, (abs, add, cos, div, exp, log, matmul, mm, mul, neg, pow, sigmoid, sin, sqrt, sub, sum, tanh)
+)
 
 Tensor.backward = engine.tensor_backward
 Tensor.__repr__ = tensor_repr

@@ -3,6 +3,8 @@
 PyTorch counterparts: ``torch.float32`` ..., ``torch.set_default_dtype``, ``torch.result_type``.
 """
 
+import builtins
+
 import numpy as np
 
 
@@ -39,6 +41,21 @@ bool = dtype("bool", "BoolTensor")
 
 _known = {d.numpy: d for d in (float32, float64, int64, bool, float16, int32, uint8, int8, int16)}
 _default = float32
+
+
+# Python's own types mean the widest of their kind.
+_PYTHON = {builtins.float: float64, builtins.int: int64, builtins.bool: bool}
+
+
+def as_dtype(given) -> dtype:
+    """A type, given as itself or as Python's ``float``, ``int`` or ``bool``.
+
+    >>> as_dtype(float), as_dtype(int64)
+    (torch.float64, torch.int64)
+    """
+    if not isinstance(given, dtype) and given not in _PYTHON:
+        raise TypeError(f"argument 'dtype' must be torch.dtype, not {type(given).__name__}")
+    return _PYTHON.get(given, given)
 
 
 def get_default_dtype() -> dtype:

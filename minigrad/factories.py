@@ -34,17 +34,31 @@ def _array_of(data, dtype) -> np.ndarray:
     try:
         array = np.array(_without_tensors(data))
     except ValueError:
-        raise ValueError("expected sequences of equal length at every dimension") from None
+        raise ragged(data) from None
     if array.dtype.kind not in "biuf":
         kind = type(data).__name__
         raise TypeError(f"minigrad: a tensor holds numbers; cannot make one of {kind} with these elements.")
     if dtype is not None:
-        return array.astype(dtype.numpy)
+        return array.astype(dtypes.as_dtype(dtype).numpy)
     if plain and (array.dtype.kind == "f" or array.size == 0):
         return array.astype(dtypes.get_default_dtype().numpy)
     native = array.dtype.newbyteorder("=")
     dtypes.from_numpy_dtype(native)
     return array.astype(native, copy=False)
+
+
+def ragged(data) -> ValueError:
+    """The error for nested lists of unequal lengths, with the first place where they differ."""
+    dim, level = 0, [data]
+    while True:
+        lists = [isinstance(entry, (list, tuple)) for entry in level]
+        if not all(lists):
+            return ValueError("expected sequences of equal length at every dimension")
+        lengths = [len(entry) for entry in level]
+        for length in lengths:
+            if length != lengths[0]:
+                return ValueError(f"expected sequence of length {lengths[0]} at dim {dim} (got {length})")
+        dim, level = dim + 1, [part for entry in level for part in entry]
 
 
 def _without_tensors(data):
@@ -71,62 +85,85 @@ def from_numpy(array: np.ndarray) -> Tensor:
     return wrap(array)
 
 
-def _shape(size) -> tuple:
-    return tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+def shape_of(name: str, args: tuple, size=None) -> tuple:
+    """The lengths that a factory was given: as numbers, as one tuple, or by the name `size`."""
+    args = (size,) if size is not None and not args else args
+    lengths = tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
+    for length in lengths:
+        if not isinstance(length, (int, np.integer)):
+            kind = type(length).__name__
+            raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
+        if length < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {length}: {list(lengths)}")
+    return lengths
 
 
-def _numpy(dtype) -> np.dtype:
-    return (dtype or dtypes.get_default_dtype()).numpy
+def numpy_of(dtype) -> np.dtype:
+    """NumPy's name of a type, or of the default one."""
+    return (dtypes.get_default_dtype() if dtype is None else dtypes.as_dtype(dtype)).numpy
 
 
-def ones(*size, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+def _like(input: Tensor, dtype) -> np.dtype:
+    return (input.dtype if dtype is None else dtypes.as_dtype(dtype)).numpy
+
+
+def ones(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Ones of a shape, given as numbers or as one tuple."""
-    return finish(np.ones(_shape(size), _numpy(dtype)), requires_grad)
+    return finish(np.ones(shape_of("ones", args, size), numpy_of(dtype)), requires_grad)
 
 
-def zeros(*size, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+def zeros(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Zeros of a shape, given as numbers or as one tuple."""
-    return finish(np.zeros(_shape(size), _numpy(dtype)), requires_grad)
+    return finish(np.zeros(shape_of("zeros", args, size), numpy_of(dtype)), requires_grad)
 
 
 def full(size, fill_value, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """One value in a shape; its type decides the dtype."""
-    kind = dtype.numpy if dtype else dtypes._number_dtype(fill_value)
-    return finish(np.full(size, fill_value, kind), requires_grad)
+    kind = numpy_of(dtype) if dtype else dtypes._number_dtype(fill_value)
+    return finish(np.full(shape_of("full", (size,)), fill_value, kind), requires_grad)
 
 
 def ones_like(input: Tensor, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Ones of another tensor's shape and dtype."""
-    return finish(np.ones(input._array.shape, (dtype or input.dtype).numpy), requires_grad)
+    return finish(np.ones(input._array.shape, _like(input, dtype)), requires_grad)
 
 
 def zeros_like(input: Tensor, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Zeros of another tensor's shape and dtype."""
-    return finish(np.zeros(input._array.shape, (dtype or input.dtype).numpy), requires_grad)
+    return finish(np.zeros(input._array.shape, _like(input, dtype)), requires_grad)
 
 
 def full_like(input: Tensor, fill_value, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """One value in another tensor's shape and dtype."""
-    return finish(np.full(input._array.shape, fill_value, (dtype or input.dtype).numpy), requires_grad)
+    return finish(np.full(input._array.shape, fill_value, _like(input, dtype)), requires_grad)
 
 
-def arange(*bounds, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+def arange(
+    *bounds, start=0, end=None, step=1, dtype: dtypes.dtype | None = None, requires_grad: bool = False
+) -> Tensor:
     """Evenly spaced numbers: ``arange(end)``, ``arange(start, end)`` or ``arange(start, end, step)``."""
-    whole = all(isinstance(b, int) for b in bounds)
-    kind = dtype.numpy if dtype else dtypes.int64.numpy if whole else dtypes.get_default_dtype().numpy
-    return finish(np.arange(*bounds).astype(kind), requires_grad)
+    if len(bounds) == 1 and end is None:
+        bounds = (start, *bounds)
+    start, end, step = (*bounds, *(start, end, step)[len(bounds) :])
+    if not step:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    whole = all(isinstance(b, int) for b in (start, end, step))
+    kind = numpy_of(dtype) if dtype else dtypes.int64.numpy if whole else dtypes.get_default_dtype().numpy
+    return finish(np.arange(start, end, step).astype(kind), requires_grad)
 
 
 def linspace(start, end, steps: int, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """`steps` numbers from start to end, both included."""
-    return finish(np.linspace(start, end, steps).astype(_numpy(dtype)), requires_grad)
+    return finish(np.linspace(start, end, steps).astype(numpy_of(dtype)), requires_grad)
 
 
 def eye(n: int, m: int | None = None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """The identity matrix."""
-    return finish(np.eye(n, m, dtype=_numpy(dtype)), requires_grad)
+    return finish(np.eye(n, m, dtype=numpy_of(dtype)), requires_grad)
 
 
-def empty(*size, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+def empty(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """A shape whose values are not set yet."""
-    return finish(np.empty(_shape(size), _numpy(dtype)), requires_grad)
+    return finish(np.empty(shape_of("empty", args, size), numpy_of(dtype)), requires_grad)

@@ -491,6 +491,12 @@ REFUSALS = {
         "derivative for aten::{} is not implemented",
         "it is constant but for its jumps; use it on a detach().",
     ),
+    "out of a tracked tensor": (
+        RuntimeError,
+        "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+        "requires grad.",
+        "leave out= away, or write inside no_grad().",
+    ),
     "in place": (
         RuntimeError,
         "{} that requires grad is being used in an in-place operation.",

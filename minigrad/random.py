@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import dtypes
-from .factories import _numpy, _shape, finish
+from .factories import finish, numpy_of, shape_of
 from .tensor import Tensor
 
 _generator = None  # numpy.random takes as long to import as minigrad: it comes when asked for
@@ -28,21 +28,31 @@ def manual_seed(seed: int) -> None:
     _generator = np.random.default_rng(seed)
 
 
-def rand(*size, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+def rand(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Uniform numbers from [0, 1)."""
-    return finish(np.asarray(generator().random(_shape(size))).astype(_numpy(dtype)), requires_grad)
+    values = generator().random(shape_of("rand", args, size))
+    return finish(np.asarray(values).astype(_floating("check_uniform_bounds", dtype)), requires_grad)
 
 
-def randn(*size, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+def randn(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Normally distributed numbers, mean 0 and standard deviation 1."""
-    return finish(np.asarray(generator().standard_normal(_shape(size))).astype(_numpy(dtype)), requires_grad)
+    values = generator().standard_normal(shape_of("randn", args, size))
+    return finish(np.asarray(values).astype(_floating("normal_kernel_cpu", dtype)), requires_grad)
 
 
-def rand_like(input: Tensor, requires_grad: bool = False) -> Tensor:
+def _floating(name: str, dtype) -> np.dtype:
+    kind = numpy_of(dtype)
+    if kind.kind != "f":
+        of = dtypes.from_numpy_dtype(kind).tensor_type.removesuffix("Tensor")
+        raise NotImplementedError(f"\"{name}\" not implemented for '{of}'")
+    return kind
+
+
+def rand_like(input: Tensor, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Uniform numbers in another tensor's shape and dtype."""
-    return rand(input.shape, dtype=input.dtype, requires_grad=requires_grad)
+    return rand(input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
-def randn_like(input: Tensor, requires_grad: bool = False) -> Tensor:
+def randn_like(input: Tensor, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Normally distributed numbers in another tensor's shape and dtype."""
-    return randn(input.shape, dtype=input.dtype, requires_grad=requires_grad)
+    return randn(input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)

@@ -393,6 +393,11 @@ def is_tensor(value) -> bool:
     return isinstance(value, Tensor)
 
 
+def is_inference(value: Tensor) -> bool:
+    """Whether a tensor was made in inference mode. PyTorch counterpart: ``torch.is_inference``."""
+    return value.is_inference()
+
+
 def wrap(array: np.ndarray, counter=FRESH) -> Tensor:
     """A tensor without history around an array (not copied)."""
     if inferring and counter is FRESH and mode.state < 0:

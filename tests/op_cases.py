@@ -167,6 +167,7 @@ CASES = {
     "split unused": "w.split(2)[0]",
     "split sizes": "x.split([1, 2], 1)[1]",
     "narrow": "x.narrow(-1, 1, 2)",
+    "narrow from the end": "x.narrow(1, -2, 2)",
     "select method": "x.select(1, -1)",
     "gather": "x.gather(1, m.tensor([[0, 0], [1, 2]]))",
     "index_select": "x.index_select(-1, m.tensor([0, 0, 2]))",

@@ -350,9 +350,32 @@ def test_what_is_no_number_is_refused_in_a_sentence(data):
         mg.tensor(data)
 
 
-def test_ragged_lists_are_refused():
-    with pytest.raises(ValueError, match="expected sequences of equal length"):
-        mg.tensor([[1.0], [1.0, 2.0]])
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ([[1.0], [1.0, 2.0]], r"expected sequence of length 1 at dim 1 \(got 2\)"),
+        ([[[1], [2]], [[1, 2], [3]]], r"expected sequence of length 1 at dim 2 \(got 2\)"),
+        ([[1.0], 2.0], "expected sequences of equal length at every dimension"),
+    ],
+)
+def test_ragged_lists_are_refused(data, said):
+    with pytest.raises(ValueError, match=said):
+        mg.tensor(data)
+
+
+def test_sizes_and_bounds_may_be_named():
+    assert mg.ones(size=(2, 3)).shape == mg.zeros([2, 3]).shape == mg.randn(size=(2, 3)).shape == (2, 3)
+    assert mg.arange(start=1, end=3).tolist() == [1, 2] and mg.arange(1.0, 2.0, step=0.5).tolist() == [1.0, 1.5]
+
+
+def test_a_dtype_may_be_pythons_or_another_tensors():
+    x = mg.ones(2)
+    assert mg.zeros(1, dtype=float).dtype is x.to(float).dtype is mg.float64
+    assert x.to(mg.tensor(1)).dtype is mg.int64 and x.to("cpu") is x and x.to(dtype=mg.float32) is x
+    assert x.type() == "torch.FloatTensor" and x.half().dtype is mg.float16 and mg.float is mg.float32
+    assert mg.rand_like(x, dtype=mg.float64).dtype is mg.float64
+    with pytest.raises(RuntimeError, match="there is no device 'cuda'"):
+        x.to("cuda")
 
 
 def test_memory_is_shared_only_where_it_is_said():

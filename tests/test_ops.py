@@ -192,6 +192,30 @@ def test_a_tensor_is_not_equal_to_what_is_no_number():
     assert x != None and not x == "a" and (x == 1.0).all()  # noqa: E711
 
 
+def test_a_result_may_go_into_a_tensor_that_is_there():
+    out, empty = mg.zeros(2), mg.zeros(0)
+    assert mg.mul(mg.ones(2), 3, out=out) is out and out.tolist() == [3.0, 3.0] and out._version == 1
+    assert mg.exp(mg.zeros(2), out=empty).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("name", ["pow_", "remainder_", "neg_", "sqrt_", "abs_", "reciprocal_", "cos_"])
+def test_in_place_forms(name):
+    x = mg.tensor([4.0, 9.0], dtype=mg.float64, requires_grad=True)
+    arguments = (2.5,) if name in ("pow_", "remainder_") else ()
+    changed, fresh = x * 1, getattr(x, name[:-1])(*arguments)
+    assert getattr(changed, name)(*arguments) is changed
+    assert changed.tolist() == fresh.tolist() and changed._version == 1
+    assert type(changed.grad_fn) is type(fresh.grad_fn)
+
+
+def test_augmented_assignment_changes_the_tensor():
+    x = before = mg.tensor([5.0, 7.0])
+    x **= 2
+    x //= 2
+    x %= 5
+    assert x is before and x.tolist() == [2.0, 4.0] and x._version == 3
+
+
 def test_a_scaled_update_in_place():
     x = mg.ones(2)
     x.add_(mg.ones(2), alpha=-0.5).sub_(1, alpha=2)

@@ -72,9 +72,13 @@ from .pointwise import (
     plus,
     plus_scaled,
     pow,
+    power,
+    power_of_tensor,
     reciprocal,
     relu,
     remainder,
+    remainder_by_number,
+    remainder_by_tensor,
     round,
     rsqrt,
     rsub,
@@ -162,11 +166,28 @@ def _method(function, documentation: str):
     return function
 
 
-def to(self, dtype):
-    """This tensor in another dtype; itself if it has that one already. PyTorch counterpart: ``Tensor.to``."""
+def to(self, target=None, *, dtype=None):
+    """This tensor in another dtype, or in that of another tensor; itself if it has that one already.
+
+    A device may be named, as in PyTorch; there is one, "cpu". PyTorch counterpart: ``Tensor.to``.
+    """
+    if isinstance(target, str):
+        if target != "cpu":
+            raise RuntimeError(f"minigrad: there is no device {target!r}, only 'cpu'.")
+        target = None
+    target = target.dtype if isinstance(target, Tensor) else target
+    dtype = dtypes.as_dtype(dtype or target or self.dtype)
     if dtype.numpy == self._array.dtype:
         return self
     return (to_copy if dtype.is_floating_point else to_integer)(self, dtype.numpy)
+
+
+def type_(self, dtype=None):
+    """The old name of this tensor's type, as "torch.FloatTensor"; or the tensor in another dtype.
+
+    PyTorch counterpart: ``Tensor.type``.
+    """
+    return f"torch.{self.dtype.tensor_type}" if dtype is None else to(self, dtype)
 
 
 # What `==` compares a tensor with; anything else is simply not equal to it.
@@ -210,10 +231,11 @@ for _operation in (
     sigmoid, sign, sin, sinh, sqrt, square, sub, tan, tanh, trunc,
 ):  # fmt: skip
     setattr(Tensor, _operation.__name__, _operation)
-Tensor.to = Tensor.type = to
+Tensor.to, Tensor.type = to, type_
 Tensor.type_as = _method(lambda self, other: to(self, other.dtype), "This tensor in another tensor's dtype.")
 Tensor.where = _method(lambda self, condition, other: where(condition, self, other), "See ``where``.")
 Tensor.float = _method(lambda self: to(self, dtypes.float32), "This tensor in float32.")
+Tensor.half = _method(lambda self: to(self, dtypes.float16), "This tensor in float16.")
 Tensor.double = _method(lambda self: to(self, dtypes.float64), "This tensor in float64.")
 Tensor.int = _method(lambda self: to(self, dtypes.int32), "This tensor in int32: no gradient.")
 Tensor.long = _method(lambda self: to(self, dtypes.int64), "This tensor in int64: no gradient.")
@@ -234,6 +256,7 @@ for _operation in (gather, index_select, narrow, scatter_add, unfold):
 # Shapes
 Tensor.view = view_of
 Tensor.reshape = reshape
+Tensor.reshape_as = _method(lambda self, other: reshape(self, other.shape), "In the shape of another tensor.")
 Tensor.view_as = _method(lambda self, other: view_of(self, other.shape), "In the shape of another tensor.")
 Tensor.expand = _method(
     lambda self, *sizes: expand(self, sizes_of(sizes)), "Repeat dimensions of length 1, without a copy."
@@ -260,10 +283,11 @@ Tensor.add_ = inplace.scaled(Tensor.__iadd__, in_place(plus_scaled))
 Tensor.sub_ = inplace.scaled(Tensor.__isub__, in_place(minus_scaled))
 Tensor.mul_ = Tensor.__imul__ = in_place(mul)
 Tensor.div_ = Tensor.__itruediv__ = in_place(div)
-Tensor.exp_ = in_place(exp)
-Tensor.sin_ = in_place(sin)
-Tensor.sigmoid_ = in_place(sigmoid)
-Tensor.relu_ = in_place(relu)
+Tensor.pow_ = Tensor.__ipow__ = inplace.either(in_place(power), in_place(power_of_tensor))
+Tensor.remainder_ = Tensor.__imod__ = inplace.either(in_place(remainder_by_number), in_place(remainder_by_tensor))
+Tensor.__ifloordiv__ = in_place(floor_divide)
+for _operation in (abs, ceil, cos, exp, floor, log, neg, reciprocal, relu, round, sigmoid, sign, sin, sqrt, tanh):
+    setattr(Tensor, _operation.__name__ + "_", in_place(_operation))
 Tensor.zero_ = in_place(inplace.zero)
 Tensor.fill_ = inplace.fill_
 Tensor.copy_ = inplace.copy_

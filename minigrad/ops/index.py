@@ -8,7 +8,7 @@ import numpy as np
 from ..dispatch import op
 from ..messages import dim_refused
 from ..tensor import Tensor
-from .shape import along, movedim, put, unsqueeze, whole
+from .shape import along, movedim, place, put, unsqueeze, whole
 
 
 @op(
@@ -121,14 +121,29 @@ def unfold(self, dimension, size, step):
 
 def narrow(self, dim, start, length):
     """``length`` positions of a dimension from ``start`` on: a view. PyTorch counterpart: ``Tensor.narrow``."""
-    if start + length > self.shape[dim]:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({self.shape[dim]}).")
-    return _one_key(self, dim % self.ndim, slice(start, start + length))[0]
+    if not self.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    dim = place(dim, self.ndim)
+    most = self.shape[dim]
+    if not -most <= start <= most:
+        raise IndexError(f"start out of range (expected to be in range of [{-most}, {most}], but got {start})")
+    start += most if start < 0 else 0
+    if start + length > most:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({most}).")
+    return slice_(self, dim, start, start + length, 1)
 
 
 def pick(self, dim, index):
     """One position of a dimension, which disappears: a view. PyTorch counterpart: ``Tensor.select``."""
-    return _one_key(self, dim % self.ndim, index)[0]
+    if not self.ndim:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    dim = place(dim, self.ndim)
+    if not -self.shape[dim] <= index < self.shape[dim]:
+        size = list(self.shape)
+        raise IndexError(f"select(): index {index} out of range for tensor of size {size} at dimension {dim}")
+    return select(self, dim, int(index))
 
 
 def getitem(self, key):

@@ -68,6 +68,35 @@ def scaled(plain, with_alpha):
     return method
 
 
+def either(with_number, with_tensor):
+    """An in-place operation that has a row for numbers and one for tensors."""
+
+    def method(self, other):
+        return (with_tensor if isinstance(other, Tensor) else with_number)(self, other)
+
+    method.__name__, method.__doc__ = with_number.__name__, with_number.__doc__
+    return method
+
+
+def with_out(operation):
+    """An operation that can write its result into a tensor that is there: ``mg.mul(x, y, out=z)``. Not recorded."""
+
+    @functools.wraps(operation)
+    def function(*args, out=None, **options):
+        if out is None:
+            return operation(*args, **options)
+        if mode.state > 0 and any(isinstance(a, Tensor) and a.requires_grad for a in (*args, out)):
+            raise refusal("out of a tracked tensor", function.__name__)
+        result = operation(*args, **options)
+        if not out.numel():
+            out.data = result
+            return out
+        write(out, result._array)
+        return out
+
+    return function
+
+
 def recorded(self: Tensor, operation, args, options) -> Tensor:
     """Record the operation on what the tensor was, then make the tensor its result."""
     check_recordable(self)
