@@ -22,6 +22,9 @@ DIFFERENCES = {
     "Memory that overlaps in part: PyTorch leaves the result open and refuses some of it.": [
         "some elements of the input tensor and the written-to tensor refer to",
     ],
+    "Values that PyTorch writes before it refuses.": [
+        "Inplace update to inference tensor outside InferenceMode",
+    ],
     "Arguments of operations on shapes, where NumPy refuses in its own words.": [
         "narrow\\(\\) cannot",
         "maximum size for tensor",
@@ -29,11 +32,33 @@ DIFFERENCES = {
         "vector \\+ matrix",
         "index out of range in self",
         "Dimension specified as",
+        "has no dimensions",
+        "select\\(\\)",
+        "gather",
+        "scatter_add",
+        "unfold",
+        "index_select",
+        "in the tensor .* CPU|CPUBoolType",
     ],
 }
 
-# Found and not yet removed.
-OPEN: dict[str, list[str]] = {}
+# Found and not yet removed: to be emptied.
+OPEN = {
+    "sentences of indexing": [
+        "slice\\(\\) cannot be applied",
+        "out of bounds for dimension",
+        "invalid index of a 0-dim",
+        "shape mismatch: value tensor",
+        "too many indices",
+    ],
+    "sentences of in-place operations": [
+        "can't be cast to the desired output type",
+        "fill_ only supports",
+        "attempting to assign a gradient",
+        "doesn't match the broadcast shape",
+    ],
+    "mark_dirty": ["Tripled"],
+}
 
 
 def known(line: str, error: str | None) -> bool:

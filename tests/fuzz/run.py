@@ -167,6 +167,8 @@ class Side:
         self.tensor = module.Tensor
         # The gradients that autograd made, each with the version that it had when it was first seen.
         self.made = {}
+        # The last nodes of their recorded derivatives: a derivative has the name that PyTorch's has, not all its steps.
+        self.ends = {}
         exec(PRELUDE_CODE, self.names)
 
     def step(self, line: str) -> str | None:
@@ -182,6 +184,8 @@ class Side:
     def note(self, grad) -> None:
         """Remember a gradient that autograd made: its version counts from here, for how it was made is not said."""
         if grad is not None:
+            if id(grad) not in self.made and grad.grad_fn is not None:
+                self.ends[id(grad.grad_fn)] = grad.grad_fn
             self.made.setdefault(id(grad), (grad, None if is_inference(grad) else grad._version))
 
     def tensors(self) -> dict:
@@ -260,7 +264,7 @@ class Nodes:
                 continue
             self.numbers[id(node)] = f"{self.label(node)} {len(self.alive)}"
             self.alive.append(node)  # or its id would be another's
-            found.append((node, node.next_functions))
+            found.append((node, () if id(node) in self.side.ends else node.next_functions))
             waiting += [after for after, _ in reversed(found[-1][1]) if after is not None]
         for node, edges in found:
             self.alive.append(edges)
