@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 
 from ..dispatch import op
-from ..messages import shapes_refused
+from ..messages import C_NAMES, refuse, shapes_refused
 from ..tensor import Tensor
 from .pointwise import clone, mul
 from .shape import diagonal, expand, permute, reshape, squeeze_product, t, transpose, unsafe_view, unsqueeze
@@ -57,6 +57,28 @@ def product_of_batches(self, mat2):
     return np.matmul(self, mat2)
 
 
+# What PyTorch says where the factors are of two types, and whether it names the types as C++ does.
+MIXED = {
+    "mm": ("expected m1 and m2 to have the same dtype, but got: {0} != {1}", True),
+    "mv": ("addmv input tensors must have the same dtype, but got {1}, {0}, and {1}", False),
+    "dot": ("dot : expected both vectors to have same dtype, but found {0} and {1}", False),
+    "bmm": ("expected scalar type {0} but found {1}", False),
+}
+
+
+def _check_types(name, self, other):
+    """Products do not promote: both factors are of one type."""
+    if self._dtype is other._dtype or self._dtype == other._dtype:
+        return
+    if name in ("mm", "mv") and self.shape[1] != other.shape[0]:
+        return  # the shapes are refused first
+    sentence, as_in_c = MIXED[name]
+    kinds = [x.dtype.tensor_type.removesuffix("Tensor") for x in (self, other)]
+    if as_in_c:
+        kinds = [C_NAMES.get(x.dtype.name, x.dtype.name) for x in (self, other)]
+    raise refuse(RuntimeError, sentence.format(*kinds), "convert one of them, for instance with .float() or .double().")
+
+
 @op(
     input=lambda grad, beta: grad * beta,
     mat1=lambda grad, mat2, alpha: _times(product(grad, t(mat2)), alpha),
@@ -97,6 +119,7 @@ def bmm(self, mat2):
             f"Expected size for first two dimensions of batch2 tensor to be: {expected} but got: "
             f"[{mat2.shape[0]}, {mat2.shape[1]}]."
         )
+    _check_types("bmm", self, mat2)
     return product_of_batches(self, mat2)
 
 
@@ -104,6 +127,7 @@ def mm(self, mat2):
     """The product of two matrices. PyTorch counterpart: ``torch.mm``."""
     if self.ndim != 2 or mat2.ndim != 2:
         raise RuntimeError(f"{'self' if self.ndim != 2 else 'mat2'} must be a matrix")
+    _check_types("mm", self, mat2)
     return product(self, mat2)
 
 
@@ -111,6 +135,7 @@ def mv(self, vec):
     """The product of a matrix and a vector. PyTorch counterpart: ``torch.mv``."""
     if self.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {self.ndim}, {vec.ndim}")
+    _check_types("mv", self, vec)
     return product_with_vector(self, vec)
 
 
@@ -118,6 +143,7 @@ def dot(self, tensor):
     """The inner product of two vectors. PyTorch counterpart: ``torch.dot``."""
     if self.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors")
+    _check_types("dot", self, tensor)
     return inner_product(self, tensor)
 
 
@@ -127,15 +153,16 @@ def matmul(self, other):
         raise TypeError(f"unsupported operand type(s) for @: 'Tensor' and '{type(other).__name__}'")
     dims = (self._array.ndim, other._array.ndim)
     if dims == (2, 2):
+        _check_types("mm", self, other)
         return product(self, other)
     if 0 in dims:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {dims[0]}D and {dims[1]}D")
     if dims == (2, 1):
-        return product_with_vector(self, other)
+        return mv(self, other)
     if dims == (1, 1):
-        return inner_product(self, other)
+        return dot(self, other)
     if dims == (1, 2):
-        return squeeze_product(product(unsqueeze(self, 0), other), 0)
+        return squeeze_product(mm(unsqueeze(self, 0), other), 0)
     if dims[1] <= 2:
         return _batch_by_matrix(self, other)
     if dims[0] == 1:

@@ -59,6 +59,18 @@ c.backward()
 d = torch.nn.functional.mse_loss(torch.ones((1, 3)), a[0, 0])
 e = torch.nn.functional.mse_loss(b, torch.ones(2))""",
     "integers to a fractional power": "a = torch.tensor([1, 2])\nb = a**0.5\nc = a**-0.25\nd = a**2\ne = 1.5**a",
+    "products of two types": """\
+a = torch.ones((2, 3), requires_grad=True)
+b = torch.ones((2, 3), dtype=torch.float64)
+c = a @ b.t()
+c = a.mm(b)
+c = a @ b[0]
+c = a[0] @ b[0]
+c = a[0].dot(b[0, :2])
+c = a[0] @ b.t()
+c = a.unsqueeze(0) @ b.t()
+c = a.unsqueeze(0) @ b.t().unsqueeze(0)
+c = a.long() @ a.t()""",
     "masked_fill keeps the dtype": """\
 a = torch.tensor([1, 2])
 b = a.masked_fill(a > 1, 0.5)
