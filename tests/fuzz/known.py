@@ -22,6 +22,9 @@ DIFFERENCES = {
     "Memory that overlaps in part: PyTorch leaves the result open and refuses some of it.": [
         "some elements of the input tensor and the written-to tensor refer to",
     ],
+    "PyTorch itself crashes: a hook on a view whose base was changed, registered in inference mode.": [
+        "inference_mode.*(hook|retain_grad)",
+    ],
     "Values that PyTorch writes before it refuses.": [
         "Inplace update to inference tensor outside InferenceMode",
     ],
@@ -61,7 +64,7 @@ OPEN = {
 }
 
 
-def known(line: str, error: str | None) -> bool:
+def known(line: str, error: str | None = None) -> bool:
     """Whether a line is among the known differences, from what PyTorch says to it."""
     text = f"{line}\n{error or ''}"
     return any(re.search(pattern, text) for table in (DIFFERENCES, OPEN) for each in table.values() for pattern in each)
