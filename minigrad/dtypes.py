@@ -80,8 +80,13 @@ def from_numpy_dtype(numpy_dtype: np.dtype) -> dtype:
     try:
         return _known[numpy_dtype]
     except KeyError:
+        if not numpy_dtype.isnative and numpy_dtype.newbyteorder("=") in _known:
+            raise ValueError(
+                "given numpy array has byte order different from the native byte order. Conversion between byte orders "
+                "is currently not supported."
+            ) from None
         raise TypeError(
-            f"can't convert np.ndarray of type numpy.{np.dtype(numpy_dtype).name}. The only supported types are: "
+            f"can't convert np.ndarray of type numpy.{numpy_dtype.type.__name__}. The only supported types are: "
             "float64, float32, float16, int64, int32, int16, int8, uint8, and bool."
         ) from None
 

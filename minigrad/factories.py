@@ -4,7 +4,7 @@ import numpy as np
 
 from . import dtypes
 from .autograd.graph import track
-from .messages import refusal
+from .messages import refusal, refuse, type_name
 from .tensor import Tensor, wrap
 
 
@@ -35,9 +35,8 @@ def _array_of(data, dtype) -> np.ndarray:
         array = np.array(_without_tensors(data))
     except ValueError:
         raise ragged(data) from None
-    if array.dtype.kind not in "biuf":
-        kind = type(data).__name__
-        raise TypeError(f"minigrad: a tensor holds numbers; cannot make one of {kind} with these elements.")
+    if plain and array.dtype.kind not in "biuf":
+        raise no_number(data)
     if dtype is not None:
         return array.astype(dtypes.as_dtype(dtype).numpy)
     if plain and (array.dtype.kind == "f" or array.size == 0):
@@ -45,6 +44,20 @@ def _array_of(data, dtype) -> np.ndarray:
     native = array.dtype.newbyteorder("=")
     dtypes.from_numpy_dtype(native)
     return array.astype(native, copy=False)
+
+
+def no_number(data) -> Exception:
+    """The error for what is no number, or lists of such."""
+    while isinstance(data, (list, tuple)):
+        data = next((e for e in data if isinstance(e, (list, tuple)) or not isinstance(e, (int, float))), data[0])
+    kind = type(data).__name__
+    if isinstance(data, (str, bytes)):
+        return TypeError(f"new(): invalid data type '{kind}'")
+    if isinstance(data, int):
+        return ValueError("Overflow when unpacking long long")
+    return refuse(
+        RuntimeError, f"Could not infer dtype of {kind}", "a tensor holds numbers: give one, or nested lists."
+    )
 
 
 def ragged(data) -> ValueError:
@@ -80,7 +93,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
     tensor([1.], dtype=torch.float64)
     """
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+        raise TypeError(f"expected np.ndarray (got {type_name(array)})")
     dtypes.from_numpy_dtype(array.dtype)
     return wrap(array)
 

@@ -480,6 +480,11 @@ REFUSALS = {
         "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.",
         "clone() it first: the clone is an ordinary tensor.",
     ),
+    "in place, read-only": (
+        RuntimeError,
+        "the memory of this tensor is read-only: it belongs to a NumPy array that cannot be written to",
+        "clone() it and change the clone.",
+    ),
     "in place, overlapping": (
         RuntimeError,
         "unsupported operation: more than one element of the written-to tensor refers to a single memory "

@@ -47,6 +47,8 @@ def in_place(operation):
         try:
             ufunc(self._array, args[0]._array, self._array)  # without a temporary
         except ValueError as error:
+            if not self._array.flags.writeable:
+                raise refusal("in place, read-only") from None
             raise shapes_refused(operation.row.op_name, error, self._array, args[0]._array) from None
         counter[0] += 1
         if len(counter) > 1:
@@ -129,7 +131,7 @@ def check_recordable(self: Tensor) -> None:
 
 def repeats(array: np.ndarray) -> bool:
     """Whether the array shows the same memory several times, as an expanded one does."""
-    return any(n > 1 and not step for n, step in zip(array.shape, array.strides, strict=True))
+    return array.size > 0 and any(n > 1 and not step for n, step in zip(array.shape, array.strides, strict=True))
 
 
 def write(self: Tensor, values, renew: bool = True) -> None:
@@ -138,6 +140,8 @@ def write(self: Tensor, values, renew: bool = True) -> None:
         raise refusal("in place, inference tensor")
     if repeats(self._array):
         raise refusal("in place, overlapping")
+    if not self._array.flags.writeable:
+        raise refusal("in place, read-only")
     values = np.asarray(values)
     if not np.can_cast(values.dtype, self._dtype, "same_kind"):
         names = [dtypes.from_numpy_dtype(d).tensor_type.removesuffix("Tensor") for d in (values.dtype, self._dtype)]

@@ -46,7 +46,8 @@ def expand(self, sizes):
     if self.shape == () and self.flags.c_contiguous:  # what sum's derivative asks; broadcast_to takes 10 times longer
         return np.ndarray(sizes, self.dtype, self, strides=(0,) * len(sizes))
     try:
-        return np.broadcast_to(self, sizes)
+        repeated = np.broadcast_to(self, sizes)
+        return repeated if repeated.size != self.size else self.reshape(sizes)  # nothing repeated: can be written to
     except ValueError:
         raise expand_refused(self.shape, sizes, dtypes.from_numpy_dtype(self.dtype).tensor_type) from None
 
