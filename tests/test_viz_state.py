@@ -103,6 +103,14 @@ def test_records_can_be_marked_afterwards(leaves):
     assert [e.note for e in graph.edges if "guilty" in e.marks] == ["! twice", "! twice"]
 
 
+def test_a_picture_unpacks_nothing_that_a_hook_packed(leaves):
+    x, _ = leaves
+    unpacked = []
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: t, unpacked.append):
+        y = mg.exp(x)
+    assert "result = packed by a hook" in mg.draw(y, saved=True).text and unpacked == []
+
+
 # -- switches ------------------------------------------------------------------------------------
 
 

@@ -127,7 +127,9 @@ def _changes(before: GraphRecord, after: GraphRecord, pairs: dict[str, str]) -> 
         if old.value != new.value:
             told.append(f"{name}: {old.value} is now {new.value}")
         if old.grad != new.grad:
-            told.append(f"{name}.grad: {old.grad or 'none'} is now {new.grad or 'none'}")
+            owned = new.name or old.name
+            whose = f"{owned}.grad" if owned else f".grad of {new.role} {head(new)}"
+            told.append(f"{whose}: {old.grad or 'none'} is now {new.grad or 'none'}")
         if ("constant" in (old.role, new.role)) and old.role != new.role:
             told.append(f"{name} {'needs no gradient now' if new.role == 'constant' else 'requires grad now'}")
         if told:
@@ -169,4 +171,4 @@ def _tells(node: NodeRecord) -> bool:
 
 def _counted(sentence: str, names) -> Iterator[str]:
     for name, times in Counter(names).items():
-        yield sentence.format(name) + (f" ({times} times)" if times > 1 else "")
+        yield sentence.format(name) + (f" ({times:,} times)" if times > 1 else "")

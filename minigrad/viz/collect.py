@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ..autograd.graph import Packed
 from .live import (
     RELATIONS,
     built_by,
@@ -393,6 +394,8 @@ class Kept(View):
         marks = ("freed",) if value is None else ("stale",) if expected != current else ()
         shape = tuple(value.shape) if is_tensor(value) else None
         text = value_text(value)[:24] if value is not None and self.show.values else ""
+        if isinstance(value, Packed):  # never unpacked for a picture: that is the user's code
+            text = "packed by a hook"
         note = f"saved at version {expected}, now {current}" if marks == ("stale",) else ""
         return NodeRecord(id, "saved", name=name, value=text, shape=shape, note=note, marks=marks, identity=identity)
 

@@ -145,7 +145,7 @@ def _box(group: str) -> dict[str, str]:
         return {"style": "rounded,filled", "fillcolor": "#FFFFFF", "color": CARD_LINE, "margin": "8", "labelloc": "b"}
     if group.startswith("generation"):
         return {"style": "rounded,filled,dashed", "fillcolor": BUILT, "color": BRIDGE, "margin": "8", "labelloc": "b"}
-    return {"style": "rounded,dashed", "color": SOFT_INK, "margin": "10", "labeljust": "l"}
+    return {"style": "rounded,dashed", "color": SOFT_INK, "margin": "10", "labelloc": "t", "labeljust": "l"}
 
 
 def _add_line(card: graphviz.Digraph, edge: EdgeRecord) -> None:

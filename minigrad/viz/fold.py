@@ -20,6 +20,7 @@ KEPT_NODES = 25  # of a graph that is too large even when folded
 MIN_TIMES = 3
 LONGEST_BLOCK = 64  # operations
 RESULTS = {"intermediate", "output"}
+MOST_GENERATIONS = 4  # that are folded: a loop, and what backwards built from it
 COLUMNS = 3  # inputs that are compared one by one; the rest of a long list all at once
 
 
@@ -76,23 +77,42 @@ class _Operations:
     def inputs(self, id: str) -> list[str]:
         return [ends(edge)[1] for edge in self.graph.inputs[id]]
 
-    def columns(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Pairs (relative, absolute) of numbered signatures; two operations match where one of each pair agrees."""
-        rows = [self._row(index, id) for index, id in enumerate(self.ids)]
-        return [tuple(_numbered([row[c][side] for row in rows]) for side in (0, 1)) for c in range(COLUMNS + 2)]
+    def columns(self, runs: list) -> list[tuple[np.ndarray, ...]]:
+        """Numbered signatures, in columns: what an operation is, then where each of its inputs comes from.
 
-    def _row(self, index: int, id: str) -> list[tuple]:
+        There are three ways to say where from, of which one has to hold from round to round: at the same
+        distance, from the same place, or from the same place in the rounds of an earlier run. The last is how
+        what a backward built refers to the loop that it went back through.
+        """
+        folded = {
+            self.ids[start + i]: (start, i % period) for start, period, times in runs for i in range(period * times)
+        }
+        rows = [self._row(index, id, folded) for index, id in enumerate(self.ids)]
+        return [tuple(_numbered([row[c][way] for row in rows]) for way in range(3)) for c in range(COLUMNS + 2)]
+
+    def _row(self, index: int, id: str, folded: dict) -> list[tuple]:
         node = self.graph.by_id[id]
         kind = (node.role, node.op, node.name, node.marks, node.groups)
-        cells = []
+        own, cells = folded.get(id, (index,))[0], []
         for operand in self.inputs(id):
             source = self.source(operand)
             role = self.graph.by_id[source].role
             distance = index - self.place[source] if source in self.place else role
-            cells.append(((role, distance), (role, source)))
-        first = [*cells[:COLUMNS], *[((), ())] * (COLUMNS - len(cells))]
-        rest = tuple(tuple(cell[0] for cell in cells[COLUMNS:])), tuple(cell[1] for cell in cells[COLUMNS:])
-        return [(kind, kind), *first, rest]
+            earlier = folded.get(source, (own,))
+            cells.append(((role, distance), source, earlier if earlier[0] != own else index))
+        first = [*cells[:COLUMNS], *[((), (), ())] * (COLUMNS - len(cells))]
+        rest = tuple(tuple(cell[way] for cell in cells[COLUMNS:]) for way in range(3))
+        return [(kind, kind, kind), *first, rest]
+
+    def runs(self) -> list[tuple[int, int, int]]:
+        """What repeats: first by itself, then also what refers to what repeats."""
+        runs: list = []
+        for _ in range(MOST_GENERATIONS):
+            found = repeats(self.columns(runs), len(self.ids))
+            if found == runs:
+                break
+            runs = found
+        return runs
 
 
 def _recorded_as(node: NodeRecord) -> int | None:
@@ -109,12 +129,12 @@ def repeats(columns: list, count: int) -> list[tuple[int, int, int]]:
     longest = min(LONGEST_BLOCK, count // MIN_TIMES)
     runs = np.zeros((longest + 1, count), dtype=np.int64)
     for period in range(1, longest + 1):
-        same = np.ones(count - period, dtype=bool)
-        for relative, absolute in columns:
-            same &= (relative[:-period] == relative[period:]) | (absolute[:-period] == absolute[period:])
-        differs = np.where(same, count - period, np.arange(count - period))
-        run = np.minimum.accumulate(differs[::-1])[::-1] - np.arange(count - period)
-        runs[period, : count - period] = (run + period) // period
+        held = np.full(count - period, count)
+        for ways in columns:
+            rounds = [_rounds(way[:-period] == way[period:], period) for way in ways]
+            held = np.minimum(held, np.max(rounds, axis=0))
+        whole = _least(np.append(held, np.zeros(period, dtype=np.int64)), period)
+        runs[period, : len(whole)] = whole + 1
     periods = np.arange(longest + 1)[:, None]
     covered = np.where(runs >= MIN_TIMES, runs * periods, 0)
     best = covered.argmax(axis=0) if count else np.zeros(0, dtype=np.int64)
@@ -129,6 +149,26 @@ def repeats(columns: list, count: int) -> list[tuple[int, int, int]]:
         else:
             start += 1
     return found
+
+
+def _rounds(same: np.ndarray, period: int) -> np.ndarray:
+    """For each place, how many rounds in a row what is there is the same in the next round."""
+    rows = -(-len(same) // period)
+    table = np.zeros(rows * period, dtype=bool)
+    table[: len(same)] = same
+    row = np.arange(rows)[:, None]
+    differs = np.where(table.reshape(rows, period), rows, row)
+    return (np.minimum.accumulate(differs[::-1])[::-1] - row).reshape(-1)[: len(same)]
+
+
+def _least(values: np.ndarray, window: int) -> np.ndarray:
+    """The least of each `window` neighbours."""
+    covered = 1
+    while covered < window:
+        step = min(covered, window - covered)
+        values = np.minimum(values[:-step], values[step:])
+        covered += step
+    return values
 
 
 def _slack(times: np.ndarray, start: int, period: int) -> int:
@@ -149,7 +189,7 @@ class _Folding:
         self.graph, self.operations = operations.graph, operations
         self.into: dict[str, str] = {}
         self.round: dict[str, tuple[int, int]] = {}
-        self.runs = repeats(operations.columns(), len(operations.ids))
+        self.runs = operations.runs()
         for run, (start, period, times) in enumerate(self.runs):
             ids = operations.ids[start : start + period * times]
             for index, id in enumerate(ids):
