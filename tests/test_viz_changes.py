@@ -175,3 +175,32 @@ def test_many_changes_are_cut_short_in_the_picture_only():
     y.backward()
     found = compare(before, y)
     assert len(found.sentences) == 9 and "and 5 more changes" in found.text
+
+
+def test_golden_dot_of_a_comparison(leaves):
+    x, _ = leaves
+    y = x * 1
+    before = snapshot(y, params={"x": x, "y": y})
+    y.add_(1)
+    source = compare(before, y, params={"x": x, "y": y}).source
+    assert [line.strip() for line in source.splitlines() if "->" in line] == [
+        'n1 -> n0 [label="  cut " color="#B3260A" dir=back fontcolor="#B3260A" penwidth=3 style=dashed]',
+        'n2 -> n1 [color="#8A8A8A" dir=back]',
+        'n3 -> n2 [color="#8A8A8A" dir=back style=dashed]',
+        'n5 -> n4 [color="#00734F" dir=back fontcolor="#00734F" penwidth=3]',
+        'n6 -> n5 [color="#00734F" dir=back fontcolor="#00734F" penwidth=3]',
+        'n7 -> n6 [color="#8A8A8A" dir=back]',
+        'n8 -> n7 [color="#8A8A8A" dir=back style=dashed]',
+    ]
+
+
+def test_long_sentences_are_cut_short_in_the_picture_only(leaves):
+    x, _ = leaves
+    a_rather_long_name_for_a_tensor_that_nobody_would_like_to_type_twice = x * 2
+    y = a_rather_long_name_for_a_tensor_that_nobody_would_like_to_type_twice
+    names = {"a_rather_long_name_for_a_tensor_that_nobody_would_like_to_type_twice": y}
+    before = snapshot(y, params=names)
+    y.add_(1)
+    found = compare(before, y, params=names)
+    assert max(map(len, found.sentences)) > 80
+    assert max(map(len, found.records[1].captions)) <= 72

@@ -388,3 +388,50 @@ def test_a_tensor_is_shown_as_plain_text():
     formatters = pytest.importorskip("IPython.core.formatters")
     data, _ = formatters.DisplayFormatter().format(mg.tensor([1.0, 2.0], requires_grad=True) * 2)
     assert data == {"text/plain": "tensor([2., 4.], grad_fn=<MulBackward0>)"}
+
+
+def test_golden_dot_of_two_generations(leaves):
+    x, _ = leaves
+    y = mg.exp(x)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    source = mg.draw(y, slope, params={"x": x}).source
+    outline = [
+        line.strip() for line in source.splitlines() if "subgraph" in line or "->" in line or "labelloc=b" in line
+    ]
+    assert outline == [
+        "subgraph cluster_0 {",
+        "subgraph cluster_0_generation_0 {",
+        'color="#CFCFC8" fillcolor="#FFFFFF" label=<computed by you> labelloc=b margin=8 style="rounded,filled"',
+        "subgraph cluster_0_generation_1 {",
+        'color="#7A3E9D" fillcolor="#F4EBF8" label=<built by backward> labelloc=b margin=8'
+        ' style="rounded,filled,dashed"',
+        "n1 -> n0 [dir=back]",
+        "n2 -> n1 [dir=back]",
+        'n3 -> n2 [color="#0072B2" dir=back style=dashed]',
+        "n5 -> n4 [dir=back]",
+        'n1 -> n5 [color="#7A3E9D" dir=back penwidth=2.5]',
+    ]
+
+
+def test_golden_records_of_marks_hooks_aliases_and_cuts(leaves):
+    x, w = leaves
+    y = x * w
+    y.register_hook(print)
+    held = y.detach()
+    graph = mg.viz.record(
+        held * x, hooks=True, aliases=True, cuts=True, marks={x: "made here"}, params={"x": x, "y": y, "held": held}
+    )
+    assert [(n.id, n.role, head(n), n.note, n.marks) for n in graph.nodes] == [
+        ("n0", "output", "12.", "", ()),
+        ("n1", "function", "MulBackward0", "", ()),
+        ("n2", "constant", "held = 6.", "", ()),
+        ("n3", "accumulate", "AccumulateGrad", "", ()),
+        ("n4", "leaf", "x = 2.", "! made here", ("guilty",)),
+        ("n5", "intermediate", "y = 6.", "1 hook", ()),
+        ("n6", "function", "MulBackward0", "y.grad_fn", ()),
+        ("n7", "accumulate", "AccumulateGrad", "", ()),
+        ("n8", "leaf", "3.", "", ()),
+    ]
+    assert [(e.source, e.target, e.role, e.note) for e in graph.edges if e.note] == [
+        ("n5", "n2", "cut", "cut by detach()"),
+    ]

@@ -18,6 +18,7 @@ from .records import GraphRecord, NodeRecord, Options, ends, is_tensor
 from .text import TENSORS, head, operation_text
 
 MAX_CAPTIONS = 4
+MAX_LETTERS = 72
 
 
 class Comparison(Picture):
@@ -40,7 +41,7 @@ class Comparison(Picture):
         self.cut = tuple(edge for edge in left.edges if "cut" in edge.marks)
         self.sentences = tuple(self._tell(before, after, changes, right))
         self.same = not self.sentences
-        captions = self.sentences[:MAX_CAPTIONS] or ("nothing changed",)
+        captions = tuple(map(_short, self.sentences[:MAX_CAPTIONS])) or ("nothing changed",)
         if len(self.sentences) > MAX_CAPTIONS:
             captions = (*captions, f"and {len(self.sentences) - MAX_CAPTIONS} more changes")
         titles = [f"{word}: {panel.title}" for word, panel in (("before", before), ("after", after))]
@@ -155,6 +156,11 @@ def _marked(panel, other, pairs, mark: str, kept: set, changed: set = frozenset(
         missing = "cut" if mark == "gone" and ends(edge)[0] in pairs else mark
         edges.append(replace(edge, marks=(*edge.marks, "same" if same else missing)))
     return replace(panel, nodes=tuple(replace(node, marks=marks(node)) for node in panel.nodes), edges=tuple(edges))
+
+
+def _short(sentence: str) -> str:
+    """A sentence that fits above a picture."""
+    return sentence if len(sentence) <= MAX_LETTERS else f"{sentence[: MAX_LETTERS - 3]}..."
 
 
 def _called(panel: GraphRecord, id: str) -> str:

@@ -115,7 +115,8 @@ def built_by(nodes: Iterable[Any]) -> dict[int, int]:
 
     Every record has a number, and a walk that records notes the numbers between which it ran. A record was
     made by the innermost walk around its number: that is so however often a graph is differentiated, for
-    what comes after a walk, the penalty that you compute from a gradient, has a number beyond it.
+    what comes after a walk, the penalty that you compute from a gradient, has a number beyond it. (What another
+    thread records at that very time has a number between them, too, and would be taken for the walk's.)
     """
     walks = sorted(recorded_walks)
     around = _enclosing(walks)
