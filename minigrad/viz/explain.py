@@ -155,9 +155,11 @@ def _suspects(frames: Frames, key: str) -> Iterator[Any]:
         "backward of several": [("seed_for", "output")],
         "start of another shape": [("seed_for", "output")],
         "grad of an unused input": [("result_for", "tensor")],
-        "grad of a constant": [("grad", "tensor")],
         "in place": [("check_recordable", "self")],
     }
+    if key == "grad of a constant":
+        asked = frames.find("grad", "inputs") or ()
+        yield from (tensor for tensor in asked if is_tensor(tensor) and not tensor.requires_grad)
     yield from (frames.find(*place) for place in places.get(key, ()))
     yield from frames.first("self")
 
@@ -181,6 +183,8 @@ def _misfit(node, error) -> dict:
 AT_NODE = {
     "second time": _all_of("what it saved has been freed"),
     "modified": _overwritten,
+    "modified, anomaly mode": _overwritten,
+    "nan found": _all_of("its derivatives gave nan"),
     "gradient does not fit": _misfit,
     "number of gradients": _all_of("returned too few or too many gradients"),
     "gradient is no tensor": _all_of("returned something that is no tensor"),

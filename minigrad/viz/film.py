@@ -60,20 +60,27 @@ class Stage:
 
     def __init__(self, graph: GraphRecord, ledger: Ledger):
         self.graph, self.words = graph, ledger.words
-        self.phases = {node.id: "idle" for node in graph.nodes}
-        self.sums: dict[str, dict[int, str]] = {}
         self.grads = {node.id: node.grad for node in graph.nodes}
         self.freed = {node.id for node in graph.nodes if "freed" in node.marks}
-        self.labels: dict[int, str] = {}
-        self.lit: dict[int, str] = {}
         self.edge = {(e.source, e.position): i for i, e in enumerate(graph.edges) if e.role == "next"}
         self.start = {e.target: i for i, e in enumerate(graph.edges) if e.role == "grad_fn"}
         self.end = {e.source: i for i, e in enumerate(graph.edges) if e.role == "accumulate"}
 
+    def begin(self) -> None:
+        """Forget what an earlier walk left on the nodes."""
+        self.phases = {node.id: "idle" for node in self.graph.nodes}
+        self.now: set[str] = set()
+        self.sums: dict[str, dict[int, str]] = {}
+        self.labels: dict[int, str] = {}
+
     def play(self, step: Step) -> None:
         """Take in what happens in one step."""
-        self.lit = {}
-        self.phases = {id: "done" if phase == "now" else phase for id, phase in self.phases.items()}
+        if step.number == 1 or step.events[0].kind == "seed":
+            self.begin()
+        self.lit: dict[int, str] = {}
+        for id in self.now:
+            self.phases[id] = "done"
+        self.now = set()
         for event in step.events:
             getattr(self, f"_{event.kind}", self._other)(event)
 
@@ -85,6 +92,10 @@ class Stage:
         if self.phases[event.node] in ("idle", "done"):
             self.phases[event.node] = "waiting"
         self._light(edge, event.value)
+
+    def _turn(self, id: str) -> None:
+        self.phases[id] = "now"
+        self.now.add(id)
 
     def _light(self, edge: int | None, label: str, phase: str = "now") -> None:
         if edge is not None:
@@ -101,28 +112,31 @@ class Stage:
 
     def _ready(self, event) -> None:
         self.sums.setdefault(event.node, {})[event.output] = event.value
-        self.phases[event.node] = "now"
+        self._turn(event.node)
 
     def _free(self, event) -> None:
         self.freed.add(event.node)
 
     def _accumulate(self, event) -> None:
-        leaf = self.words.leaves.get(event.node) or self.words.made.get(event.node) or event.node
-        self.phases[event.node] = self.phases[leaf] = "now"
+        leaf = self.words.leaves.get(event.node, event.node)
+        self._turn(event.node)
+        self._turn(leaf)
         self.grads[leaf] = event.value
         self._light(self.end.get(event.node), self.labels.get(self.end.get(event.node)) or self._sum(event.node))
 
     def _keep(self, event) -> None:
         tensor = self.words.made.get(event.node)
         if tensor is not None:
-            self.grads[tensor], self.phases[tensor] = event.value, "now"
+            self.grads[tensor] = event.value
+            self._turn(tensor)
 
     def _capture(self, event) -> None:
-        self.phases[event.node] = "now"
+        self._turn(event.node)
 
     def _stop(self, event) -> None:
         if event.node:
             self.phases[event.node] = "failed"
+            self.now.discard(event.node)
 
     def _sum(self, id: str) -> str:
         return ", ".join(value for _, value in sorted(self.sums.get(id, {}).items()))
@@ -161,6 +175,8 @@ class Film:
         """What each frame shows, one frame a step; of very many steps the first and the last."""
         nodes = len(self.graph.nodes)
         room = min(MAX_FRAMES, MAX_DRAWN // nodes) if 0 < nodes <= MAX_NODES else 0
+        if not room:
+            return ()
         chosen, stage, words = set(shown(len(self.steps), room)), Stage(self.graph, self.ledger), self.ledger.words
         scenes = []
         for index, step in enumerate(self.steps):

@@ -580,4 +580,5 @@ CASES: dict[str, tuple[Case, ...]] = {
         ),
     ),
 }
+CASES["modified, anomaly mode"] = CASES["modified"]
 CASES["hook on a constant"] = CASES["retain_grad of a constant"]

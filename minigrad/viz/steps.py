@@ -113,7 +113,11 @@ def steps_of(graph: GraphRecord, events: tuple[Event, ...]) -> tuple[Step, ...]:
 def _begins(event: Event, node: str, found: list[Event]) -> bool:
     """Whether an event is the first of a step, after those that were `found`."""
     if event.kind == "ready":  # a node with several outputs has several gradients, all in one turn
-        return event.node != node or found[-1].kind != "ready"
+        return (
+            event.node != node
+            or any(e.kind == "ready" and e.output == event.output for e in found)
+            or found[0].kind != "ready"
+        )
     if event.kind == "accumulate":  # after the walk, for backward(inputs=...)
         return found[0].kind == "capture"
     return event.kind in ("seed", "capture") and found[0].kind != event.kind

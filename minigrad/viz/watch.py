@@ -1,8 +1,8 @@
 """Watching the engine at work: what one call makes it do, in the order in which it does it.
 
 The engine has no part in this, so a backward that nobody watches runs the code that it always ran. For
-the time of one call a Watch stands in front of two functions that the engine looks up by name, `walk`
-and `accumulate`, and of the derivatives and hooks of every node that a walk can reach.
+the time of one call a Watch stands in front of three functions that the engine looks up by name, `walk`,
+`accumulate` and `retain`, and of the derivatives and hooks of every node that a walk can reach.
 """
 
 import copy
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..autograd import engine
+from ..autograd import engine, hooks
 from ..autograd.graph import HANDS_OVER, LEAF, OUTPUT, Kind, Record
 from .records import MAX_ELEMENTS, value_text
 
@@ -56,18 +56,18 @@ class Watch:
         self._undo: list[Callable] = []
         self._kinds: dict[Kind, Kind] = {}
         self._owners: dict[int, Place] = {}  # id of an AutogradMeta -> whose gradient it holds
-        self._captured: list[tuple] = []
         self._turn: Record | None = None
+        self._told: set[int] = set()  # of which outputs, in this turn
         self._given: Given | None = None
         self._gathered: dict[Place, Any] = {}
 
     def __enter__(self) -> "Watch":
-        self._walk, self._accumulate = engine.walk, engine.accumulate
-        engine.walk, engine.accumulate = self.walk, self.accumulate
+        self._walk, self._accumulate, self._retain = engine.walk, engine.accumulate, hooks.retain
+        engine.walk, engine.accumulate, hooks.retain = self.walk, self.accumulate, self.retain
         return self
 
     def __exit__(self, kind, error, trace) -> None:
-        engine.walk, engine.accumulate = self._walk, self._accumulate
+        engine.walk, engine.accumulate, hooks.retain = self._walk, self._accumulate, self._retain
         if isinstance(error, Exception):
             self.settle()
             words = f"{type(error).__name__}: {error}".split("\n", 1)[0]
@@ -94,9 +94,7 @@ class Watch:
             captured = go()
             self.settle()
             for record, grad in captured.items():
-                place = place_of(record)
-                self._captured.append((grad, place))
-                self.note("capture", place, text_of(grad))
+                self.note("capture", place_of(record), text_of(grad))
             return captured
         finally:
             self._depth = 0
@@ -113,18 +111,27 @@ class Watch:
             self._depth -= 1
 
     def accumulate(self, meta, grad, create_graph: bool) -> None:
+        """A leaf's .grad: at the end of the walk, or after it for backward(inputs=...)."""
         place = self._owners.get(id(meta))
-        if place is None:  # of backward(inputs=...), which adds up at the very end what was captured
-            place = next((place for value, place in self._captured if value is grad), None)
         if place is None or self._depth > 1 or threading.get_ident() != self._thread:
             self._accumulate(meta, grad, create_graph)
             return
         if self._depth:
-            self.take_turn(place.record, grad)
+            self.take_turn(place.record, {0: grad})
         before = text_of(meta.grad)
         self._accumulate(meta, grad, create_graph)
-        kind = "accumulate" if place.record.kind is LEAF or not self._depth else "keep"
-        self.note(kind, place, text_of(meta.grad), before=before)
+        self.note("accumulate", place, text_of(meta.grad), before=before)
+
+    def retain(self, meta, grad) -> None:
+        """The .grad of a result that asked with retain_grad()."""
+        place = self._owners.get(id(meta))
+        if place is None or self.asleep():
+            self._retain(meta, grad)
+            return
+        self.take_turn(place.record, {place.index: grad})
+        before = text_of(meta.grad)
+        self._retain(meta, grad)
+        self.note("keep", place, text_of(meta.grad), before=before)
 
     # -- a walk begins -----------------------------------------------------------------------------
 
@@ -142,8 +149,8 @@ class Watch:
         """Watch a record's derivatives and hooks."""
         extra = None if record.extra is HANDS_OVER else record.extra
         if extra is not None:
-            for hooks in extra.tensor_hooks.values():
-                self.replace(hooks, record, self.on_gradient)
+            for index, found in extra.tensor_hooks.items():
+                self.replace(found, record, partial(self.on_gradient, index))
             self.replace(extra.pre_hooks, record, self.before_rule)
             self.replace(extra.post_hooks, record, self.after_rule)
             for index, reference in extra.retained.items():
@@ -152,7 +159,7 @@ class Watch:
                     self._owners[id(tensor.meta())] = Place(record, index)
         if record.kind is LEAF:
             self._owners[id(record.leaf)] = Place(record)
-            self.replace(record.leaf.hooks or {}, record, self.on_gradient)
+            self.replace(record.leaf.hooks or {}, record, partial(self.on_gradient, 0))
             self.replace(record.leaf.post_hooks or {}, record, self.after_accumulation)
         elif record.kind is not OUTPUT:
             self._undo.append(partial(setattr, record, "kind", record.kind))
@@ -165,30 +172,30 @@ class Watch:
             other.vjp, other.vjp_recorded = partial(self.rule, kind.vjp), partial(self.rule, kind.vjp_recorded)
         return self._kinds[kind]
 
-    def replace(self, hooks: dict, record: Record, how: Callable) -> None:
-        for key, hook in list(hooks.items()):
+    def replace(self, found: dict, record: Record, how: Callable) -> None:
+        for key, hook in list(found.items()):
             stand_in = partial(self.fire, how, record, hook)
             stand_in.__name__ = getattr(hook, "__name__", type(hook).__name__)  # errors call hooks by name
-            hooks[key] = stand_in
-            self._undo.append(partial(put_back, hooks, key, stand_in, hook))
+            found[key] = stand_in
+            self._undo.append(partial(put_back, found, key, stand_in, hook))
 
     # -- what happens at a node ----------------------------------------------------------------------
 
-    def take_turn(self, record: Record, grad) -> None:
-        """The engine has come to `record`, whose gradient is complete."""
-        if record is self._turn:
-            return
-        self.settle()
-        self._turn = record
-        for index, value in (grad if isinstance(grad, dict) else {0: grad}).items():
-            self.note("ready", Place(record, index), text_of(value))
+    def take_turn(self, record: Record, grads: dict) -> None:
+        """The engine has come to `record`; these are its complete gradients, by output."""
+        if record is not self._turn:
+            self.settle()
+            self._turn, self._told = record, set()
+        for index in sorted(grads.keys() - self._told):
+            self.note("ready", Place(record, index), text_of(grads[index]))
+        self._told |= grads.keys()
 
     def rule(self, vjp: Callable, record: Record, grad, edges):
         if self.asleep():
             return vjp(record, grad, edges)
-        self.take_turn(record, grad)
-        values = grad.values() if isinstance(grad, dict) else [grad]
-        self.note("rule", Place(record), ", ".join(map(text_of, values)))
+        grads = grad if isinstance(grad, dict) else {0: grad}
+        self.take_turn(record, grads)
+        self.note("rule", Place(record), ", ".join(text_of(grads[index]) for index in sorted(grads)))
         grads = vjp(record, grad, edges)
         self._given = Given(record, edges, grads)
         return grads
@@ -196,9 +203,9 @@ class Watch:
     def fire(self, how: Callable, record: Record, hook: Callable, *shown):
         return hook(*shown) if self.asleep() else how(record, hook, *shown)
 
-    def on_gradient(self, record: Record, hook: Callable, grad):
+    def on_gradient(self, index: int, record: Record, hook: Callable, grad):
         """A tensor's hook: it is shown the gradient, and may return another."""
-        self.take_turn(record, grad)
+        self.take_turn(record, {index: grad})
         before, at = text_of(grad), self.name(record, hook)
         answer = hook(grad)
         self.notes[at] = self.notes[at]._replace(before=before, value=text_of(grad if answer is None else answer))
