@@ -343,7 +343,9 @@ def remainder_by_tensor(self, other):
 
 def remainder(self, other):
     """What is left of ``self / other``, with the sign of ``other``. PyTorch counterpart: ``torch.remainder``."""
-    return (remainder_by_tensor if isinstance(other, Tensor) else remainder_by_number)(self, other)
+    if isinstance(other, Tensor):
+        return remainder_by_tensor(self, other)
+    return remainder_by_number(_beside(other, self), other)
 
 
 @op(np.absolute, self=lambda grad, self: grad * sign(self))

@@ -319,6 +319,7 @@ def min(self, dim=None, keepdim=False):
 def argsort(self, dim=-1, descending=False, stable=True):
     """The indices that sort along a dimension. Equal elements keep their order, `stable` or not. No gradient."""
     if not self.ndim:
+        place(dim, 0)
         return np.zeros((), np.int64)
     if not descending:
         return np.argsort(self, dim, kind="stable")

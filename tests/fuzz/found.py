@@ -24,6 +24,7 @@ h = a.chunk(2)
 h = a.split(1)
 h = a.diagonal()
 h = a.tril()
+h = a.argsort(1)
 (b + c + d + e + f + g).sum().backward()""",
     "join refused": """\
 a = torch.ones((2, 3))
@@ -58,7 +59,13 @@ c = torch.nn.functional.mse_loss(a, b)
 c.backward()
 d = torch.nn.functional.mse_loss(torch.ones((1, 3)), a[0, 0])
 e = torch.nn.functional.mse_loss(b, torch.ones(2))""",
-    "integers to a fractional power": "a = torch.tensor([1, 2])\nb = a**0.5\nc = a**-0.25\nd = a**2\ne = 1.5**a",
+    "integers to a fractional power": """\
+a = torch.tensor([1, 2])
+b = a**0.5
+c = a**-0.25
+d = a**2
+e = 1.5**a
+f = a % 1.5""",
     "products of two types": """\
 a = torch.ones((2, 3), requires_grad=True)
 b = torch.ones((2, 3), dtype=torch.float64)

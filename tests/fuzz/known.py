@@ -22,9 +22,6 @@ DIFFERENCES = {
     "Memory that overlaps in part: PyTorch leaves the result open and refuses some of it.": [
         "some elements of the input tensor and the written-to tensor refer to",
     ],
-    "PyTorch itself crashes: a hook on a view whose base was changed, registered in inference mode.": [
-        "inference_mode.*(hook|retain_grad)",
-    ],
     "Values that PyTorch writes before it refuses.": [
         "Inplace update to inference tensor outside InferenceMode",
     ],

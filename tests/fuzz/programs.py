@@ -114,6 +114,8 @@ class Writer:
         return self.lines
 
     def add(self, line: str) -> None:
+        if "hook" in line:
+            self.side.seen()  # or PyTorch crashes, where a view was changed through another and has not been looked at
         if not known(line) and not known(line, self.side.step(line)):
             self.lines.append(line)
 
