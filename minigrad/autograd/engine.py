@@ -333,7 +333,12 @@ def tensor_backward(self, gradient=None, retain_graph=None, create_graph=False, 
     >>> x.grad
     tensor([2., 4.])
     """
-    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    if gradient is None and inputs is None and not create_graph and self._edge is not None and self._array.size == 1:
+        seed = self._array.copy()
+        seed.fill(1)
+        walk([(self._edge, seed)], retain_graph, False)  # as nearly always: straight to it
+    else:
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 def grad(
