@@ -14,13 +14,14 @@ and ``torch/csrc/autograd/engine.cpp``.
 import threading
 import warnings
 from heapq import heappop, heappush, heappushpop
+from sys import getrefcount
 
 import numpy as np
 
 from ..messages import CREATE_GRAPH_CYCLE, ONLY_INPUTS, refusal, warn_once
 from ..ops.inplace import copy_
 from ..ops.pointwise import to_copy
-from ..ops.shape import sum_to
+from ..ops.shape import column_sums, sum_to
 from ..tensor import Size, Tensor, wrap
 from .grad_mode import ON, set_state
 from .graph import (
@@ -188,7 +189,7 @@ def hand_over(waiting: Waiting, output: Record, grad, edges: tuple | None) -> No
 def finish(leaves: list, create_graph: bool, wanted: dict | None, captured: dict) -> None:
     """The end of the walk: all contributions are there, so the leaves can take their gradients."""
     for node in leaves:
-        meta, grad = node.leaf, node.pending
+        meta, grad, node.pending = node.leaf, node.pending, None
         if meta.hooks:
             grad = hooked(meta.hooks, grad)
         if wanted is not None:
@@ -197,11 +198,23 @@ def finish(leaves: list, create_graph: bool, wanted: dict | None, captured: dict
             continue
         if node.extra is not None:
             grad = called_with(node.extra.pre_hooks, (grad,))[0]
-        accumulate(meta, grad, create_graph)
+        if meta.grad is None and grad.__class__ is np.ndarray and getrefcount(grad) <= ONLY_HERE and grad.base is None:
+            meta.grad = wrap(grad)  # nobody else has this array: no copy is needed
+        else:
+            accumulate(meta, grad, create_graph)
         if meta.post_hooks:
             run_post_accumulate(node, meta.post_hooks)
         if node.extra is not None:
             called_with(node.extra.post_hooks, (), (grad,))
+
+
+def _references() -> int:
+    """What getrefcount says of an array that one local variable holds."""
+    array = np.empty(())
+    return getrefcount(array)
+
+
+ONLY_HERE = _references()
 
 
 def fit(grad, edge: Record, node: Record):
@@ -209,10 +222,13 @@ def fit(grad, edge: Record, node: Record):
     array = grad if grad.__class__ is np.ndarray else getattr(grad, "_array", grad)
     shape = array.shape
     if shape != edge.shape:
-        if not expandable(edge.shape, shape):
+        if len(shape) == 2 and shape[1:] == edge.shape and array is grad:  # a bias
+            grad = column_sums(grad)
+        elif expandable(edge.shape, shape):
+            grad = sum_to(grad, edge.shape)
+        else:
             name, index = node.kind.face.__name__, node.edges.index(edge)
             raise refusal("gradient does not fit", name, index, list(shape), list(edge.shape))
-        grad = sum_to(grad, edge.shape)
     if array.dtype is not edge.dtype and array.dtype != edge.dtype:
         grad = to_copy(grad, edge.dtype) if isinstance(grad, Tensor) else grad.astype(edge.dtype)
     return grad

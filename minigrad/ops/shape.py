@@ -21,11 +21,14 @@ def _ones(length, dtype):
     return np.ones(length, dtype)
 
 
+def column_sums(array):
+    """The sum of a matrix's rows: as a product, which is several times as fast as ``array.sum(0)``."""
+    return _ones(len(array), array.dtype).dot(array)
+
+
 def sum_to(self, shape):
     """Sum the dimensions that broadcasting added or stretched, back to ``shape``."""
     extra = self.ndim - len(shape)
-    if extra == 1 == len(shape) and self.__class__ is np.ndarray and self.shape[1:] == shape:
-        return _ones(len(self), self.dtype).dot(self)  # a bias: several times as fast as summing the rows
     axes = [
         *range(extra),
         *(i + extra for i, n in enumerate(shape) if n == 1 and self.shape[i + extra] != 1),
