@@ -190,11 +190,23 @@ def _unbuilt(*args, **options):
 def build(operation) -> FunctionType:
     """Assemble an operation and its derivatives, at its first call: all at once would make the import slow."""
     row, space = operation.row, operation.__globals__
+    for name, rule in row.rules.items():
+        space[f"raw_rule_{name}"] = on_arrays(rule)
     exec(compile(source_of(operation), f"<operation {row.name}>", "exec"), space)
     assembled = space.pop(row.name)
     operation.__code__, operation.__defaults__ = assembled.__code__, assembled.__defaults__
     row.kind.vjp, row.kind.vjp_recorded = space.pop("vjp"), space.pop("vjp_recorded")
     return operation
+
+
+def on_arrays(rule) -> FunctionType:
+    """A derivative for the plain backward: the operations that it mentions are their forwards, a call less each."""
+    mentioned = {name: rule.__globals__.get(name) for name in rule.__code__.co_names}
+    forwards = {name: value.row.forward for name, value in mentioned.items() if hasattr(value, "row")}
+    if not forwards or not rule.__module__.startswith(f"{__package__}."):  # a notebook may redefine its names
+        return rule
+    space = {**rule.__globals__, **forwards}
+    return FunctionType(rule.__code__, space, rule.__name__, rule.__defaults__, rule.__closure__)
 
 
 def source_of(operation) -> str:
@@ -262,9 +274,9 @@ def _operation_source(row: Row) -> str:
     operands = "".join(f"({n}, {n}_array, {n}_edge), " for n in row.inputs)
     return f"""\
 def {row.name}({_signature(row)}):
-    if {row.inputs[0]}.__class__ is ndarray{others}:
-        return forward({", ".join(row.parameters)})  # a derivative that runs on arrays
 {_block(_unwrap_source(row))}
+    elif {row.inputs[0]}.__class__ is ndarray{others}:
+        return forward({", ".join(row.parameters)})  # a derivative that runs on arrays
     else:
         operands = unwrap(row, ({", ".join(row.inputs)},))
         if operands is None:
@@ -293,7 +305,7 @@ def _unwrap_source(row: Row) -> str:
     lines = ["if " + " and ".join(f"{n}.__class__ is Tensor" for n in names) + ":"]
     lines += [f"    {n}_array = {n}._array; {n}_edge = {n}._edge" for n in names]
     if len(names) == 2:
-        lines += [f"    same = {names[0]}._dtype is {names[1]}._dtype"]
+        lines += [f"    dtype = {names[0]}._dtype; same = dtype is {names[1]}._dtype"]
         lines += [f"    if not same: {arrays} = meet(row, {arrays})"]
     elif len(names) > 2:
         lines += [f"    {arrays} = meet(row, {arrays})"]
@@ -319,7 +331,7 @@ def _result_source(row: Row) -> str:
 if out.__class__ is not ndarray: out = asarray(out)  # NumPy gives scalars for 0-d
 result = new(Tensor)
 result._array = out
-dtype = result._dtype = out.dtype
+{_dtype_source(row)}
 {share}
 """
     if not row.rules:
@@ -335,6 +347,13 @@ else:
 {_block(unrecorded)}
 return result
 """
+
+
+def _dtype_source(row: Row) -> str:
+    """The result's dtype; arithmetic on one dtype stays in it, which spares asking the array."""
+    if len(row.inputs) == 2 and row.ufunc and row.rules and not row.floating:
+        return "dtype = result._dtype = dtype if same else out.dtype"
+    return "dtype = result._dtype = out.dtype"
 
 
 def _many_source(row: Row) -> str:
@@ -394,14 +413,9 @@ def _shape_source(row: Row) -> str:
         return f"node.shape = out.shape; node.fits = {row.fits}"
     if not row.ufunc:
         return f"node.shape = out.shape; node.fits = same and {row.fits}"
-    return f"""
-if same:
-    shape = {row.inputs[0]}_array.shape
-    fits = node.fits = shape == {row.inputs[1]}_array.shape
-    node.shape = shape if fits else out.shape
-else:
-    node.shape = out.shape; node.fits = False
-"""
+    # A record knows its shape, and asking it is several times as fast as asking an array.
+    fitting = " and ".join(f"(not {n}_edge or {n}_edge.shape == shape)" for n in row.tracked)
+    return f"shape = node.shape = out.shape; node.fits = same and {fitting}"
 
 
 def _vjp_source(row: Row, kind: str) -> str:
@@ -418,7 +432,8 @@ def _vjp_source(row: Row, kind: str) -> str:
     lines += [_check_source(field, raw=kind == "vjp").strip() for field in row.buffers]
     if row.many:
         lines += [f"grads = filled(node, grads, {kind == 'vjp'})"]
-    calls = [f"rule_{name}({', '.join(row.needs[name])})" for name in row.tracked]
+    rule = "raw_rule" if kind == "vjp" else "rule"
+    calls = [f"{rule}_{name}({', '.join(row.needs[name])})" for name in row.tracked]
     if len(calls) > 1:
         calls = [f"None if edges[{i}] is None else {call}" for i, call in enumerate(calls)]
     lines += [f"return ({', '.join(calls)},)"]
