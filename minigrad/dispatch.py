@@ -318,7 +318,7 @@ def _unwrap_source(row: Row) -> str:
             f"elif ({b}.__class__ is float or {b}.__class__ is int) and {a}.__class__ is Tensor "
             f"and {a}._dtype.kind == 'f':",
             f"    {a}_array = {a}._array; {a}_edge = {a}._edge",
-            f"    {b}_array = {b}; {b}_edge = None; same = False",
+            f"    {b}_array = number({b}, {a}._dtype) if {b} else {b}; {b}_edge = None; same = False",
         ]
     return "\n".join(lines)
 
@@ -558,7 +558,14 @@ def filled(node: Record, grads: dict, raw: bool) -> list:
     return [grads[i] if i in grads else blank(shape) for i, shape in enumerate(node.shape)]
 
 
+@functools.lru_cache(maxsize=256)
+def number(value, dtype):
+    """A Python number as an array: NumPy takes twice as long to make one of it itself. (Not for 0 and -0, one key.)"""
+    return np.array(value, dtype)
+
+
 _TOOLS = {
+    "number": number,
     "FRESH": FRESH,
     "Record": Record,
     "Tensor": Tensor,
