@@ -62,10 +62,19 @@ def sum(self, dim=None, keepdim=False):
     return sum_dim(self, tuple(dim) if isinstance(dim, list) else dim, keepdim)
 
 
+def _equal_shares(grad, shape):
+    """The gradient of a mean of all: each element's share. In the plain backward, divided before it is repeated."""
+    if isinstance(grad, Tensor):
+        return expand(grad, shape) / math.prod(shape)
+    shares = np.empty(shape, grad.dtype)
+    shares.fill(grad.item() / (math.prod(shape) or 1))
+    return shares
+
+
 @op(
     node="MeanBackward0",
     name="mean",
-    self=lambda grad, self_shape: expand(grad, self_shape) / math.prod(self_shape),
+    self=lambda grad, self_shape: _equal_shares(grad, self_shape),
 )
 def mean_all(self):
     """The mean of all elements."""
