@@ -317,8 +317,8 @@ def _unwrap_source(row: Row) -> str:
         lines += [
             f"elif ({b}.__class__ is float or {b}.__class__ is int) and {a}.__class__ is Tensor "
             f"and {a}._dtype.kind == 'f':",
-            f"    {a}_array = {a}._array; {a}_edge = {a}._edge",
-            f"    {b}_array = number({b}, {a}._dtype) if {b} else {b}; {b}_edge = None; same = False",
+            f"    {a}_array = {a}._array; {a}_edge = {a}._edge; dtype = {a}._dtype; same = True",
+            f"    {b}_array = number({b}, dtype) if {b} else {b}; {b}_edge = None",
         ]
     return "\n".join(lines)
 

@@ -60,7 +60,9 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | Non
             for node, grad in seeds:
                 waiting.add(node, grad)
             route = None if wanted is None else reachable(seeds, wanted)
-            captured = run(waiting, retain_graph, create_graph, wanted, route)
+            # Where the walk goes everywhere and only leaves are wanted, nothing is to be noted on the way.
+            noted = None if wanted is None or (route is None and all([node.order > 0 for node in wanted])) else wanted
+            captured = run(waiting, retain_graph, create_graph, noted, route)
             finish(waiting.leaves, create_graph, wanted, captured)
             return captured
         finally:
