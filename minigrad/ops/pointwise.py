@@ -85,12 +85,18 @@ def none_of(grad):
 
 def _power_slope(grad, self, exponent):
     # x ** 0 is the constant 1: its derivative is 0 even where x ** -1 is infinite.
-    return none_of(grad) if exponent == 0 else grad * (exponent * self ** (exponent - 1))
+    return none_of(grad) if exponent == 0 else grad * (exponent * power(self, exponent - 1))
 
 
-@op(np.power, node="PowBackward0", name="pow", self=_power_slope)
+# Products instead of a power function, as in PyTorch: the same digits, and many times as fast on large arrays.
+_PRODUCTS = {1: np.positive, 2: np.square, 3: lambda array: array * array * array}
+
+
+@op(node="PowBackward0", name="pow", self=_power_slope)
 def power(self, exponent):
     """``self ** exponent`` with a Python number as exponent."""
+    product = _PRODUCTS.get(exponent) if self.dtype.kind == "f" else None
+    return np.power(self, exponent) if product is None else product(self)
 
 
 def _exponent_slope(grad, base, exponent, result):
