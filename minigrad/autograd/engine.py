@@ -351,10 +351,8 @@ def tensor_backward(self, gradient=None, retain_graph=None, create_graph=False, 
     >>> x.grad
     tensor([2., 4.])
     """
-    if gradient is None and inputs is None and not create_graph and self._edge is not None and self._array.size == 1:
-        seed = self._array.copy()
-        seed.fill(1)
-        walk([(self._edge, seed)], retain_graph, False)  # as nearly always: straight to it
+    if gradient is None and inputs is None and not create_graph and is_tracked_scalar(self):
+        walk([(self._edge, seed_of_scalar(self))], retain_graph, False)  # as nearly always: straight to it
     else:
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
@@ -390,10 +388,9 @@ def grad(
         raise refusal("grad of a constant")
     retain_graph = create_graph if retain_graph is None else retain_graph
     captured = walk(seeds, retain_graph, create_graph, dict.fromkeys(nodes))
-    return tuple(
-        result_for(index, tensor, captured.get(node), allow_unused, materialize_grads)
-        for index, (tensor, node) in enumerate(zip(inputs, nodes, strict=True))
-    )
+    arrived = [captured.get(node) for node in nodes]
+    each = zip(range(len(nodes)), inputs, arrived, strict=True)
+    return tuple([result_for(index, t, grad, allow_unused, materialize_grads) for index, t, grad in each])
 
 
 def check_options(only_inputs, allow_unused, is_grads_batched, materialize_grads) -> None:
@@ -434,6 +431,9 @@ def edge_of(thing) -> Record | None:
 
 def seeds_of(outputs: tuple, gradients, create_graph: bool) -> list:
     """Pairs (node, gradient) to start from, after the checks that PyTorch makes in this order."""
+    if gradients is None and len(outputs) == 1 and is_tracked_scalar(outputs[0]):
+        seed = seed_of_scalar(outputs[0])
+        return [(outputs[0]._edge, wrap(seed) if create_graph else seed)]
     gradients = (None,) * len(outputs) if gradients is None else as_tuple(gradients)
     if len(gradients) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
@@ -448,6 +448,18 @@ def seeds_of(outputs: tuple, gradients, create_graph: bool) -> list:
             gradient = to_copy(gradient, edge.dtype)
         seeds.append((edge, gradient if create_graph else gradient._array))
     return seeds
+
+
+def is_tracked_scalar(output) -> bool:
+    """Whether this is a tensor that a backward can start from without being given a gradient."""
+    return isinstance(output, Tensor) and output._edge is not None and output._array.size == 1
+
+
+def seed_of_scalar(output: Tensor) -> np.ndarray:
+    """The gradient 1, in the output's shape and dtype."""
+    seed = output._array.copy()
+    seed.fill(1)
+    return seed
 
 
 def seed_for(output: Tensor, gradient) -> Tensor:
