@@ -52,7 +52,7 @@ def sum_all(self):
 )
 def sum_dim(self, dim, keepdim=False):
     """The sums along one or more dimensions."""
-    return np.sum(self, dim, keepdims=keepdim)
+    return np.add.reduce(self, dim, None, None, keepdim)  # np.sum does the same, after a microsecond
 
 
 def sum(self, dim=None, keepdim=False):

@@ -28,16 +28,14 @@ def column_sums(array):
 
 def sum_to(self, shape):
     """Sum the dimensions that broadcasting added or stretched, back to ``shape``."""
-    extra = self.ndim - len(shape)
-    axes = [
-        *range(extra),
-        *(i + extra for i, n in enumerate(shape) if n == 1 and self.shape[i + extra] != 1),
-    ]
-    if axes and not shape and isinstance(self, Tensor):
-        return self.sum()
-    if axes:
-        self = self.sum(tuple(axes), keepdims=True) if not isinstance(self, Tensor) else self.sum(axes, True)
-    return self if self.shape == tuple(shape) else view(self, tuple(shape))
+    lengths = (self._array if isinstance(self, Tensor) else self).shape
+    extra = len(lengths) - len(shape)
+    axes = (*range(extra), *[i for i, n in enumerate(shape, extra) if n == 1 and lengths[i] != 1])
+    if axes and isinstance(self, Tensor):
+        self = self.sum(axes, True) if shape else self.sum()
+    elif axes:
+        self = np.add.reduce(self, axes, None, None, True)
+    return view(self, shape) if extra and self.ndim else self
 
 
 @op(view=True, self=lambda grad, self_shape: sum_to(grad, self_shape))
@@ -59,7 +57,7 @@ def expand(self, sizes):
 def view(self, shape):
     """The same elements in another shape."""
     try:
-        return np.reshape(self, shape)
+        return self.reshape(shape)
     except ValueError:
         raise view_refused(self.size, shape) from None
 
@@ -83,7 +81,7 @@ def _fits_in_place(array, shape):
 @op(node="UnsafeViewBackward0", self=lambda grad, self_shape: view(grad, self_shape))
 def unsafe_view(self, shape):
     """Another shape for a fresh result that nothing else refers to: not a view of anything."""
-    return np.reshape(self, shape)
+    return self.reshape(shape)
 
 
 def reshape(self, *shape):
