@@ -4,6 +4,7 @@ import functools
 import math
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..ops import log_softmax, relu, sigmoid, softmax, tanh
 from ..ops.index import put
@@ -134,8 +135,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 # Convolution, its transpose and the gradient of its weight are each other's derivatives: three rows (and two
-# with a bias), and every higher derivative is there. Each is a sum over the kernel's positions of products with
-# a shifted input, which needs no copy of the input's patches. Strides and paddings are pairs: rows, columns.
+# with a bias), and every higher derivative is there. Each is one matrix product with the patches that the kernel
+# meets, a column each: large products are what the processor does best, and worth the copy. Strides and paddings
+# are pairs: rows, columns.
 
 _SHOWN = {"dilation": (1, 1), "groups": 1, "output_padding": (0, 0)}
 
@@ -179,23 +181,8 @@ def convolve_with_bias(input, weight, bias, stride, padding):
 
 
 def _slide(input, weight, stride, padding):
-    padded = _padded(input, padding)
-    height, width = _sides(padded, weight, stride)
-    out = np.zeros((len(input), len(weight), height * width), np.result_type(input, weight))
-    for i, j in np.ndindex(weight.shape[2:]):
-        patch = _shifted(padded, i, j, stride, height, width)
-        out += weight[:, :, i, j] @ patch.reshape(*patch.shape[:2], -1)
-    return out.reshape(len(input), len(weight), height, width)
-
-
-def _sides(padded, weight, stride):
-    sizes, kernel = padded.shape[2:], weight.shape[2:]
-    if kernel[0] > sizes[0] or kernel[1] > sizes[1]:
-        raise RuntimeError(
-            f"Calculated padded input size per channel: ({sizes[0]} x {sizes[1]}). Kernel size: ({kernel[0]} x "
-            f"{kernel[1]}). Kernel size can't be greater than actual input size"
-        )
-    return [(n - k) // step + 1 for n, k, step in zip(sizes, kernel, stride, strict=True)]
+    columns, sides = _patches(input, weight.shape[2:], stride, padding)
+    return (weight.reshape(len(weight), -1) @ columns).reshape(len(input), len(weight), *sides)
 
 
 @_transposed(False)
@@ -213,11 +200,12 @@ def spread_with_bias(input, weight, bias, stride, padding, shape):
 def _scatter(input, weight, stride, padding, shape):
     sides = (n + 2 * pad for n, pad in zip(shape[2:], padding, strict=True))
     padded = np.zeros((*shape[:2], *sides), np.result_type(input, weight))
-    height, width = input.shape[2:]
-    columns = input.reshape(*input.shape[:2], -1)
-    for i, j in np.ndindex(weight.shape[2:]):
-        patch = _shifted(padded, i, j, stride, height, width)
-        patch += (weight[:, :, i, j].T @ columns).reshape(patch.shape)
+    (count, filters, height, width), (rows, columns) = input.shape, weight.shape[2:]
+    patches = weight.reshape(filters, -1).T @ input.reshape(count, filters, -1)
+    patches = patches.reshape(count, shape[1], rows, columns, height, width)
+    down, right = stride
+    for i, j in np.ndindex(rows, columns):
+        padded[:, :, i : i + down * height : down, j : j + right * width : right] += patches[:, :, i, j]
     (top, left), (height, width) = padding, shape[2:]
     return padded[:, :, top : top + height, left : left + width]
 
@@ -231,23 +219,26 @@ def _scatter(input, weight, stride, padding, shape):
 )
 def correlate(input, slope, stride, padding, shape):
     """How the kernels of ``shape`` share in a gradient `slope` of the output: convolution's other derivative."""
-    padded, (height, width) = _padded(input, padding), slope.shape[2:]
-    out = np.empty(shape, np.result_type(input, slope))
-    for i, j in np.ndindex(*shape[2:]):
-        patch = _shifted(padded, i, j, stride, height, width)
-        out[:, :, i, j] = np.tensordot(slope, patch, ((0, 2, 3), (0, 2, 3)))
-    return out
+    columns, _ = _patches(input, shape[2:], stride, padding)
+    slope = slope.reshape(*slope.shape[:2], -1)
+    return (slope @ columns.transpose(0, 2, 1)).sum(0).reshape(shape)
 
 
-def _padded(array, padding):
-    top, left = padding
-    return np.pad(array, ((0, 0), (0, 0), (top, top), (left, left))) if top or left else array
-
-
-def _shifted(array, i, j, stride, height, width):
-    """The elements that kernel position (i, j) meets, one per output position: a view."""
-    down, right = stride
-    return array[:, :, i : i + down * height : down, j : j + right * width : right]
+def _patches(array, kernel, stride, padding):
+    """What the kernel meets at each output position, a column each (n, c * i * j, h * w); and the output's sides."""
+    (top, left), (down, right) = padding, stride
+    if top or left:
+        array = np.pad(array, ((0, 0), (0, 0), (top, top), (left, left)))
+    sizes = array.shape[2:]
+    if kernel[0] > sizes[0] or kernel[1] > sizes[1]:
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({sizes[0]} x {sizes[1]}). Kernel size: ({kernel[0]} x "
+            f"{kernel[1]}). Kernel size can't be greater than actual input size"
+        )
+    windows = sliding_window_view(array, kernel, (2, 3))[:, :, ::down, ::right]
+    count, channels, height, width = windows.shape[:4]
+    columns = windows.transpose(0, 1, 4, 5, 2, 3).reshape(count, channels * math.prod(kernel), height * width)
+    return columns, (height, width)
 
 
 def _pair(number) -> tuple:
