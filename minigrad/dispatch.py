@@ -74,9 +74,8 @@ class Row:
         # A dim or a shape costs nothing to keep; only the tensors that were operated on are freed.
         self.buffers = [field for field in self.mentioned() if field == "result" or field in self.inputs]
         self.plain = [field for field in self.mentioned() if field not in self.buffers]
-        names, options = self.saved_names(), tuple(self.plain)
-        face = face_class(node or camel(self.op_name) + "Backward0", self.op_name, names, options, shown)
-        self.kind = Kind(self.op_name, face, names, options)
+        self.node, self.shown = node or camel(self.op_name) + "Backward0", shown
+        self.kind = Kind(self.op_name, None, self.saved_names(), tuple(self.plain))
 
     def mentioned(self) -> list[str]:
         """What the derivatives mention besides the gradient, each once, in order of the forward's arguments."""
@@ -171,9 +170,7 @@ def op(function=None, /, **details):
 
     def decorate(forward):
         row = Row(forward, function, **details)
-        space = {f"rule_{name}": rule for name, rule in row.rules.items()}
-        space |= {f"default_{p}": default for p, default in row.defaults.items()}
-        space |= dict(_TOOLS, __name__=forward.__module__, forward=row.forward, row=row, kind=row.kind)
+        space = {"__name__": forward.__module__}
         operation = FunctionType(_unbuilt.__code__, space, row.name)
         space["build"] = functools.partial(build, operation)
         operation.__doc__, operation.__module__ = forward.__doc__, forward.__module__
@@ -190,12 +187,16 @@ def _unbuilt(*args, **options):
 def build(operation) -> FunctionType:
     """Assemble an operation and its derivatives, at its first call: all at once would make the import slow."""
     row, space = operation.row, operation.__globals__
+    space |= dict(_TOOLS, forward=row.forward, row=row, kind=row.kind)
+    space |= {f"default_{p}": default for p, default in row.defaults.items()}
     for name, rule in row.rules.items():
-        space[f"raw_rule_{name}"] = on_arrays(rule)
+        space |= {f"rule_{name}": rule, f"raw_rule_{name}": on_arrays(rule)}
     exec(compile(source_of(operation), f"<operation {row.name}>", "exec"), space)
     assembled = space.pop(row.name)
     operation.__code__, operation.__defaults__ = assembled.__code__, assembled.__defaults__
-    row.kind.vjp, row.kind.vjp_recorded = space.pop("vjp"), space.pop("vjp_recorded")
+    kind = row.kind
+    kind.face = face_class(row.node, row.op_name, kind.saved_names, kind.option_names, row.shown)
+    kind.vjp, kind.vjp_recorded = space.pop("vjp"), space.pop("vjp_recorded")
     return operation
 
 
