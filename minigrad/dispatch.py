@@ -60,21 +60,32 @@ class Row:
     ):  # fmt: skip
         self.forward, self.rules, self.floating, self.view = function or forward, rules, floating, view
         self.ufunc = function if isinstance(function, np.ufunc) else None
-        self.name = forward.__name__
-        self.op_name = name or self.name
-        self.number = number
-        self.parameters = arguments(forward)
-        self.defaults = dict(zip(reversed(self.parameters), reversed(forward.__defaults__ or ()), strict=False))
-        self.inputs = [p for p in self.parameters if p in rules or p in constant]
-        self.tracked = [p for p in self.inputs if p in rules]
-        self.options = [p for p in self.parameters if p not in self.inputs]
-        self.needs = {p: arguments(rule) for p, rule in rules.items()}
-        self.many = any("grads" in names for names in self.needs.values())
+        self.name, self.op_name = forward.__name__, name or forward.__name__
+        self.number, self.shown, self.constant = number, shown, constant
+        self.node = node or camel(self.op_name) + "Backward0"
         self.fits = len(rules) == 1 if fits is None else fits
+        self.body = forward
+
+    def __getattr__(self, attribute: str):
+        """The rest is found out when it is first asked for: at once, for every row, would make the import slow."""
+        if "kind" in vars(self):
+            raise AttributeError(attribute)
+        self.take_apart()
+        return getattr(self, attribute)
+
+    def take_apart(self) -> None:
+        """Which arguments are tensors and which are not, what each derivative mentions, what a node has to keep."""
+        self.parameters = arguments(self.body)
+        self.defaults = dict(zip(reversed(self.parameters), reversed(self.body.__defaults__ or ()), strict=False))
+        self.inputs = [p for p in self.parameters if p in self.rules or p in self.constant]
+        self.tracked = [p for p in self.inputs if p in self.rules]
+        self.options = [p for p in self.parameters if p not in self.inputs]
+        self.needs = {p: arguments(rule) for p, rule in self.rules.items()}
+        self.many = any("grads" in names for names in self.needs.values())
         # A dim or a shape costs nothing to keep; only the tensors that were operated on are freed.
-        self.buffers = [field for field in self.mentioned() if field == "result" or field in self.inputs]
-        self.plain = [field for field in self.mentioned() if field not in self.buffers]
-        self.node, self.shown = node or camel(self.op_name) + "Backward0", shown
+        mentioned = self.mentioned()
+        self.buffers = [field for field in mentioned if field == "result" or field in self.inputs]
+        self.plain = [field for field in mentioned if field not in self.buffers]
         self.kind = Kind(self.op_name, None, self.saved_names(), tuple(self.plain))
 
     def mentioned(self) -> list[str]:
