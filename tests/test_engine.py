@@ -563,3 +563,34 @@ def test_updating_a_parameter_keeps_it_a_leaf():
     with mg.no_grad():
         w -= 0.5
     assert w.is_leaf and w.requires_grad and w.tolist() == [1.5]
+
+
+def test_a_leaf_owns_its_gradient():
+    """It takes over an array only where nobody else has it: a start, a hook's sight of it and a second leaf do."""
+    x, y, seen = leaf(1.0, 2.0), leaf(1.0, 2.0), []
+    start = mg.tensor([1.0, 1.0])
+    x.register_hook(seen.append)
+    (x + y).backward(start)
+    x.backward(start)
+    for one, other in [(x.grad, start), (x.grad, seen[0]), (x.grad, y.grad), (y.grad, start), (y.grad, seen[0])]:
+        assert not np.shares_memory(one.numpy(), other.numpy())
+    assert start.tolist() == seen[0].tolist() == [1.0, 1.0] and x.grad.tolist() == [2.0, 2.0]
+
+
+def test_numbers_keep_their_sign_and_dtype():
+    """Python numbers are kept as arrays for the next time: 0.0, -0.0, 1 and True are equal keys, and not the same."""
+    x = leaf(2.0)
+    signs = [bool(np.signbit((x * zero).item())) for zero in (0.0, -0.0, 0, -0.0)]
+    assert signs == [False, True, False, True]
+    assert (mg.tensor([2.0], dtype=mg.float64) * 0.1).item() == 2 * 0.1
+    assert (x * 0.1).dtype is mg.float32 and (x * 1).tolist() == (x * 1.0).tolist() == x.tolist()
+
+
+@pytest.mark.parametrize("exponent", [1, 2, 3, 2.0, 4, 0.5])
+def test_powers_have_memory_of_their_own(exponent):
+    x = leaf(1.5, 3.0)
+    y = x**exponent
+    assert not np.shares_memory(y.detach().numpy(), x.detach().numpy())
+    y.sum().backward()
+    assert np.allclose(y.detach().numpy(), np.power([1.5, 3.0], exponent))
+    assert np.allclose(x.grad.numpy(), exponent * np.power([1.5, 3.0], exponent - 1))
