@@ -213,8 +213,8 @@ def build(operation) -> FunctionType:
 
 def on_arrays(rule) -> FunctionType:
     """A derivative for the plain backward: the operations that it mentions are their forwards, a call less each."""
-    mentioned = {name: rule.__globals__.get(name) for name in rule.__code__.co_names}
-    forwards = {name: value.row.forward for name, value in mentioned.items() if hasattr(value, "row")}
+    found = [(name, getattr(rule.__globals__.get(name), "row", None)) for name in rule.__code__.co_names]
+    forwards = {name: row.forward for name, row in found if row}
     if not forwards or not rule.__module__.startswith(f"{__package__}."):  # a notebook may redefine its names
         return rule
     space = {**rule.__globals__, **forwards}
@@ -338,12 +338,14 @@ def _unwrap_source(row: Row) -> str:
 def _result_source(row: Row) -> str:
     share = f"alias(result, {row.inputs[0]})" if row.view else "result._counter = FRESH; result._meta = None"
     unrecorded = f"unrecorded(result, {row.inputs[0]})" if row.view else "result._edge = None"
+    arithmetic = len(row.inputs) == 2 and row.ufunc and row.rules and not row.floating  # it stays in one dtype
+    dtype = "dtype if same else out.dtype" if arithmetic else "out.dtype"  # asking the array takes longer
     unrecorded += "\nif inferring and mode.state < 0: uncounted(result)"
     start = f"""
 if out.__class__ is not ndarray: out = asarray(out)  # NumPy gives scalars for 0-d
 result = new(Tensor)
 result._array = out
-{_dtype_source(row)}
+dtype = result._dtype = {dtype}
 {share}
 """
     if not row.rules:
@@ -359,13 +361,6 @@ else:
 {_block(unrecorded)}
 return result
 """
-
-
-def _dtype_source(row: Row) -> str:
-    """The result's dtype; arithmetic on one dtype stays in it, which spares asking the array."""
-    if len(row.inputs) == 2 and row.ufunc and row.rules and not row.floating:
-        return "dtype = result._dtype = dtype if same else out.dtype"
-    return "dtype = result._dtype = out.dtype"
 
 
 def _many_source(row: Row) -> str:
@@ -577,29 +572,11 @@ def number(value, dtype):
 
 
 _TOOLS = {
-    "number": number,
-    "FRESH": FRESH,
-    "Record": Record,
-    "Tensor": Tensor,
-    "alias": alias,
-    "inferring": inferring,
-    "uncounted": uncounted,
-    "unrecorded": unrecorded,
-    "asarray": np.asarray,
-    "constant": constant,
-    "filled": filled,
-    "freed_error": freed_error,
-    "meet": meet,
-    "mode": mode,
-    "ndarray": np.ndarray,
-    "new": object.__new__,
-    "next": next,
-    "op_order": op_order,
-    "switched_off": switched_off,
-    "outputs_of": outputs_of,
-    "shapes_refused": shapes_refused,
-    "stale_error": stale_error,
-    "unwrap": unwrap,
-    "watch": watch,
-    "watchers": watchers,
+    tool.__name__: tool
+    for tool in (
+        *(Record, Tensor, alias, constant, filled, freed_error, meet, next, number, outputs_of, shapes_refused),
+        *(stale_error, uncounted, unrecorded, unwrap, watch, np.asarray, np.ndarray),
+    )
 }
+_TOOLS |= dict(FRESH=FRESH, inferring=inferring, mode=mode, new=object.__new__, op_order=op_order)
+_TOOLS |= dict(switched_off=switched_off, watchers=watchers)

@@ -92,7 +92,7 @@ def test_every_row_has_a_case():
     """Adding a row without a case fails here."""
     modules = [ops.pointwise, ops.reduce, ops.shape, ops.linalg, ops.index, ops.inplace, functional]
     rows = {v.row for module in modules for v in vars(module).values() if hasattr(v, "row")}
-    kinds = {row.kind for row in rows if row.rules and row.kind.face.__name__ != "NotImplemented"}
+    kinds = {row.kind for row in rows if row.rules and row.node != "NotImplemented"}
     reached = set().union(*(kinds_of(expression) for expression in CASES.values()))
     assert sorted(kind.face.__name__ for kind in kinds - reached) == []
 

@@ -210,13 +210,8 @@ def finish(leaves: list, create_graph: bool, wanted: dict | None, captured: dict
             called_with(node.extra.post_hooks, (), (grad,))
 
 
-def _references() -> int:
-    """What getrefcount says of an array that one local variable holds."""
-    array = np.empty(())
-    return getrefcount(array)
-
-
-ONLY_HERE = _references()
+# What getrefcount says of an array that one local variable holds.
+ONLY_HERE = (lambda array: getrefcount(array))(np.empty(()))
 
 
 def fit(grad, edge: Record, node: Record):
@@ -351,8 +346,9 @@ def tensor_backward(self, gradient=None, retain_graph=None, create_graph=False, 
     >>> x.grad
     tensor([2., 4.])
     """
-    if gradient is None and inputs is None and not create_graph and is_tracked_scalar(self):
-        walk([(self._edge, seed_of_scalar(self))], retain_graph, False)  # as nearly always: straight to it
+    plain = gradient is None and inputs is None and not create_graph  # as nearly always: straight to the walk
+    if plain and (seed := seed_of_scalar(self)) is not None:
+        walk([(self._edge, seed)], retain_graph, False)
     else:
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
@@ -431,8 +427,7 @@ def edge_of(thing) -> Record | None:
 
 def seeds_of(outputs: tuple, gradients, create_graph: bool) -> list:
     """Pairs (node, gradient) to start from, after the checks that PyTorch makes in this order."""
-    if gradients is None and len(outputs) == 1 and is_tracked_scalar(outputs[0]):
-        seed = seed_of_scalar(outputs[0])
+    if gradients is None and len(outputs) == 1 and (seed := seed_of_scalar(outputs[0])) is not None:
         return [(outputs[0]._edge, wrap(seed) if create_graph else seed)]
     gradients = (None,) * len(outputs) if gradients is None else as_tuple(gradients)
     if len(gradients) != len(outputs):
@@ -450,13 +445,10 @@ def seeds_of(outputs: tuple, gradients, create_graph: bool) -> list:
     return seeds
 
 
-def is_tracked_scalar(output) -> bool:
-    """Whether this is a tensor that a backward can start from without being given a gradient."""
-    return isinstance(output, Tensor) and output._edge is not None and output._array.size == 1
-
-
-def seed_of_scalar(output: Tensor) -> np.ndarray:
-    """The gradient 1, in the output's shape and dtype."""
+def seed_of_scalar(output) -> np.ndarray | None:
+    """The gradient 1 for a scalar tensor, from which a backward can start as it is; None for anything else."""
+    if not isinstance(output, Tensor) or output._edge is None or output._array.size != 1:
+        return None
     seed = output._array.copy()
     seed.fill(1)
     return seed
