@@ -34,27 +34,33 @@ def in_place(operation):
     """The in-place form of a row: ``mul`` gives ``mul_``."""
     forward, ufunc, name = operation.row.forward, operation.row.ufunc, operation.row.name + "_"
 
-    def method(self, *args, **options):
+    def general(self, *args, **options):
         if (self._edge or any(getattr(a, "_edge", None) for a in args)) and mode.state > 0:
             return recorded(self, operation, args, options)
+        write(self, forward(self._array, *(a._array if isinstance(a, Tensor) else a for a in args), **options))
+        return self
+
+    def of_two(self, other):
+        """The usual case, ``p -= step``, of one dtype and with nothing recorded: without a temporary."""
         counter = self._counter
         if counter.__class__ is tuple:  # FRESH
             counter = self._counter = [0]
-        simple = ufunc and len(args) == 1 and args[0].__class__ is Tensor and args[0]._dtype is self._dtype
-        if not simple or counter is UNCOUNTED or 0 in self._array.strides:
-            write(self, forward(self._array, *(a._array if isinstance(a, Tensor) else a for a in args), **options))
-            return self
+        if counter is UNCOUNTED or other.__class__ is not Tensor or other._dtype is not self._dtype:
+            return general(self, other)
+        if ((self._edge or other._edge) and mode.state > 0) or 0 in self._array.strides:
+            return general(self, other)
         try:
-            ufunc(self._array, args[0]._array, self._array)  # without a temporary
+            ufunc(self._array, other._array, self._array)
         except ValueError as error:
             if not self._array.flags.writeable:
                 raise refusal("in place, read-only") from None
-            raise shapes_refused(operation.row.op_name, error, self._array, args[0]._array) from None
+            raise shapes_refused(operation.row.op_name, error, self._array, other._array) from None
         counter[0] += 1
         if len(counter) > 1:
             renew_views(counter)
         return self
 
+    method = of_two if ufunc and ufunc.nin == 2 else general
     method.__name__ = name
     method.__doc__ = f"In place: {operation.__doc__}"
     return method
