@@ -346,7 +346,7 @@ def test_data_decides_the_dtype(data, dtype):
 
 @pytest.mark.parametrize("data", ["text", None, [object()], 1j, np.array(["a"])])
 def test_what_is_no_number_is_refused_in_a_sentence(data):
-    with pytest.raises(TypeError):
+    with pytest.raises((TypeError, RuntimeError), match="infer dtype|invalid data type|can.t convert"):
         mg.tensor(data)
 
 
