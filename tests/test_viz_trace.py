@@ -10,11 +10,15 @@ import xml.etree.ElementTree as xml
 
 import numpy as np
 import pytest
+from test_viz_palette import DISTINCT, VISION, contrast, distance
 
 import minigrad as mg
 from minigrad.autograd import engine as autograd_engine
 from minigrad.autograd import hooks as autograd_hooks
 from minigrad.viz import layout
+from minigrad.viz.dot import STYLES
+from minigrad.viz.film import EDGE_LOOKS, FAILED, IDLE, NOW
+from minigrad.viz.palette import CARD
 
 SVG = "{http://www.w3.org/2000/svg}"
 UNTOUCHED = autograd_engine.walk, autograd_engine.accumulate, autograd_hooks.retain
@@ -228,6 +232,8 @@ def test_hooks_of_one_output_among_several():
         ("ready", 0, "4."),
     ]
     assert "its derivatives are called with 4., 80." in trace.text
+    scene = trace.replay().scenes[turn.number - 1]
+    assert "gradient 4., 80." in scene.lines[turn.node]
 
 
 def test_create_graph_leaves_gradients_with_a_history():
@@ -457,6 +463,17 @@ def test_an_untraced_backward_costs_what_it_did_before():
 
 
 # -- the film ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("vision", VISION.values(), ids=VISION)
+def test_phases_are_told_apart_with_every_kind_of_colour_vision(vision):
+    """Those with a line of one kind; the others differ in dashes or in its width, too."""
+    functions = [STYLES["function"].fill, STYLES["accumulate"].fill]
+    for fill in functions:
+        assert distance(NOW[0], fill, vision) >= DISTINCT and distance(FAILED[0], fill, vision) >= DISTINCT
+    assert distance(NOW[1], FAILED[1], vision) >= DISTINCT and NOW[2] != FAILED[2]
+    assert min(contrast(look[4], look[0]) for look in (NOW, FAILED, IDLE)) >= 4.5
+    assert min(contrast(ink, CARD) for *_, ink in EDGE_LOOKS.values()) >= 4.5
 
 
 def film():

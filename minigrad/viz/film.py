@@ -16,7 +16,8 @@ from pathlib import Path
 import graphviz
 
 from . import layout
-from .dot import CARD, CARD_LINE, EDGE, EDGES, GRAPH, INK, NODE, SOFT_INK, STYLES
+from .dot import EDGE, EDGES, GRAPH, NODE, STYLES
+from .palette import BROKEN, CARD, CARD_LINE, INK, SOFT_INK
 from .picture import MAX_NODES, html_image
 from .player import SCRIPT
 from .records import EdgeRecord, GraphRecord, ends
@@ -34,13 +35,13 @@ LEGEND = "Yellow: the node whose turn it is. Dashed: still gathering. Grey: not 
 
 # How a node or an edge looks in each phase: fill, line, width of the line, dashes, ink.
 NOW = ("#FFE08A", INK, "3", "", INK)
-FAILED = ("#FBD5C0", "#A83C00", "3.5", "", INK)
+FAILED = ("#FBD5C0", BROKEN, "3.5", "", INK)
 IDLE = ("#F3F3EF", "#A9A9A2", "1", "", "#66665F")
 EDGE_LOOKS = {
     "idle": ("#B5B5AE", "1", "", "#66665F"),
     "past": (SOFT_INK, "1.3", "", SOFT_INK),
     "now": (INK, "2.8", "", INK),
-    "failed": ("#A83C00", "2.8", "5,3", "#A83C00"),
+    "failed": (BROKEN, "2.8", "5,3", BROKEN),
 }
 
 
@@ -85,7 +86,7 @@ class Stage:
             getattr(self, f"_{event.kind}", self._other)(event)
 
     def _other(self, event) -> None:
-        """A hook, or derivatives that are called: their effect is seen in what comes next."""
+        """A hook, or a backward inside: the effect is seen in what comes next."""
 
     def _arrive(self, event, total: str, edge: int | None) -> None:
         self.sums.setdefault(event.node, {})[event.output] = total
@@ -113,6 +114,10 @@ class Stage:
     def _ready(self, event) -> None:
         self.sums.setdefault(event.node, {})[event.output] = event.value
         self._turn(event.node)
+
+    def _rule(self, event) -> None:
+        """A hook may have changed the gradient: this is what the derivatives are called with."""
+        self.sums[event.node] = {0: event.value}
 
     def _free(self, event) -> None:
         self.freed.add(event.node)

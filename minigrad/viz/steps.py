@@ -159,10 +159,6 @@ class Ledger:
             return f"{entry.value} to start with"
         return f"{entry.value} from {self.words.name(entry.source)} input {entry.position}"
 
-    def lines(self) -> list[str]:
-        """A line for each gradient, in the order in which the walk came to them."""
-        return [self.line(place) for place in self.entries]
-
 
 def shown(count: int, most: int) -> list[int]:
     """Which of `count` things to show if only `most` can be: the first ones and the last ones."""
