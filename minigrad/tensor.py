@@ -20,6 +20,7 @@ from .autograd.graph import (
     AutogradMeta,
     DetachedVersion,
     RemovableHandle,
+    forsake,
     maker_of,
     nowhere_edge,
     own_counter,
@@ -179,7 +180,8 @@ class Tensor:
             raise refusal("flag of an inference tensor")
         if flag and self._edge is None:
             track(self)
-        elif not flag:
+        elif not flag and self._edge is not None:
+            forsake(self._edge)
             self._edge = None
         for view in () if self._counter is UNCOUNTED else self._counter[1:]:
             follow_base(view(), self)

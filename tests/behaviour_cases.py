@@ -633,6 +633,17 @@ def backward_into_inputs(m, say):
 
 
 @case
+def a_leaf_is_frozen_after_the_forward(m, say):
+    x, w = leaf(m), leaf(m)
+    y = x * 2
+    z = (y * x * w).sum()
+    x.requires_grad = False
+    say(z.grad_fn.next_functions[0][0].next_functions[0][0].next_functions[1][0].variable is x)
+    z.backward()
+    say(x.grad, w.grad, x.requires_grad)
+
+
+@case
 def gradients_keep_the_dtype(m, say):
     x = leaf(m)
     (x * 2).backward(m.ones(3, dtype=m.float64))

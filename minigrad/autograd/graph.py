@@ -340,6 +340,12 @@ def nowhere_edge(tensor) -> Record:
     return leaf_edge(tensor, AutogradMeta())
 
 
+def forsake(record: Record) -> None:
+    """A leaf needs no gradient any more: what older graphs still bring to its end goes nowhere."""
+    leaf, record.leaf = record.leaf, AutogradMeta()
+    record.leaf.tensor, record.leaf.type, record.leaf.array = leaf.tensor, leaf.type, leaf.array
+
+
 def revived(record: Record):
     """A leaf that nobody names any more, for those who look at a graph that it is in."""
     meta = record.leaf
