@@ -125,6 +125,13 @@ def test_an_input_returned_as_it_came_is_a_view_of_it():
     assert constant is not x and not constant.requires_grad
 
 
+def test_a_view_made_in_an_unrecorded_forward_is_as_one_made_outside():
+    x = leaf(1.0, 2.0)
+    with mg.no_grad():
+        inside, outside = function_of(lambda ctx, x: x[:], lambda ctx, grad: grad).apply(x), x[:]
+    assert inside.requires_grad == outside.requires_grad and inside._base is x
+
+
 def function_of(forward, backward):
     return type("MyFn", (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
 

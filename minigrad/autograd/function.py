@@ -301,10 +301,11 @@ def unrecorded(node: FunctionNode, output, args: tuple):
     """An output that needs no gradient. An input that was not changed is given back as another tensor."""
     if not isinstance(output, Tensor):
         return output
-    if output.requires_grad:
+    given = any(output is a for a in args)
+    if output.requires_grad and (given or not output._is_view()):
         return output.detach()
     changed = any(output is tensor for tensor in node.dirty_tensors)
-    return view_of_input(output) if not changed and any(output is a for a in args) else output
+    return view_of_input(output) if given and not changed else output
 
 
 def view_of_input(tensor: Tensor) -> Tensor:
