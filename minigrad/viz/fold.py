@@ -137,15 +137,23 @@ def repeats(columns: list, count: int) -> list[tuple[int, int, int]]:
         runs[period, : len(whole)] = whole + 1
     periods = np.arange(longest + 1)[:, None]
     covered = np.where(runs >= MIN_TIMES, runs * periods, 0)
-    best = covered.argmax(axis=0) if count else np.zeros(0, dtype=np.int64)
+    return _most_covered(covered.argmax(axis=0).tolist(), covered.max(axis=0).tolist()) if count else []
+
+
+def _most_covered(periods: list[int], covered: list[int]) -> list[tuple[int, int, int]]:
+    """Of the runs that may start at each place those that together cover most; of equal ones the latest.
+
+    So what is left over of a loop is its first round, which is the odd one: it starts from something else.
+    """
+    count = len(covered)
+    most = [0] * (count + 1)
+    for start in range(count - 1, -1, -1):
+        most[start] = max(most[start + 1], covered[start] + most[start + covered[start]])
     found, start = [], 0
     while start < count:
-        period = int(best[start])
-        if period:
-            times = int(runs[period, start])
-            start += _slack(runs[period], start, period)
-            found.append((start, period, times))
-            start += period * times
+        if covered[start] and most[start] > most[start + 1]:
+            found.append((start, periods[start], covered[start] // periods[start]))
+            start += covered[start]
         else:
             start += 1
     return found
@@ -169,14 +177,6 @@ def _least(values: np.ndarray, window: int) -> np.ndarray:
         values = np.minimum(values[:-step], values[step:])
         covered += step
     return values
-
-
-def _slack(times: np.ndarray, start: int, period: int) -> int:
-    """How much later the run can start with as many rounds: then what is left over is the first, odd round."""
-    slack = 0
-    while slack + 1 < period and start + slack + 1 < len(times) and times[start + slack + 1] == times[start]:
-        slack += 1
-    return slack
 
 
 # -- folding -------------------------------------------------------------------------------------
