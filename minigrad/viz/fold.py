@@ -109,8 +109,9 @@ class _Operations:
         runs: list = []
         for _ in range(MOST_GENERATIONS):
             found = repeats(self.columns(runs), len(self.ids))
-            if found == runs:
-                break
+            left = len(self.ids) - sum(period * times for _, period, times in found)
+            if found == runs or left <= FOLDS_FROM:  # so few can be drawn as they are
+                return found
             runs = found
         return runs
 
