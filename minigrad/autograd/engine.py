@@ -200,18 +200,11 @@ def finish(leaves: list, create_graph: bool, wanted: dict | None, captured: dict
             continue
         if node.extra is not None:
             grad = called_with(node.extra.pre_hooks, (grad,))[0]
-        if meta.grad is None and grad.__class__ is np.ndarray and getrefcount(grad) <= ONLY_HERE and grad.base is None:
-            meta.grad = wrap(grad)  # nobody else has this array: no copy is needed
-        else:
-            accumulate(meta, grad, create_graph)
+        accumulate(meta, grad, create_graph)
         if meta.post_hooks:
             run_post_accumulate(node, meta.post_hooks)
         if node.extra is not None:
             called_with(node.extra.post_hooks, (), (grad,))
-
-
-# What getrefcount says of an array that one local variable holds.
-ONLY_HERE = (lambda array: getrefcount(array))(np.empty(()))
 
 
 def fit(grad, edge: Record, node: Record):
@@ -239,11 +232,18 @@ def expandable(shape: tuple, larger: tuple) -> bool:
     )
 
 
+# What getrefcount says of an array that only the caller's variable and an argument hold.
+ONLY_HERE = (lambda held: (lambda array: getrefcount(array))(held))(np.empty(()))
+
+
 def accumulate(meta: AutogradMeta, grad, create_graph: bool) -> None:
     """Add a gradient to a tensor's ``.grad``: in place, unless the gradient has a history."""
     if create_graph:
         meta.grad = copy_(wrap(np.empty_like(grad._array)), grad) if meta.grad is None else meta.grad + grad
     elif meta.grad is None:
+        if grad.__class__ is np.ndarray and grad.base is None and getrefcount(grad) <= ONLY_HERE:
+            meta.grad = wrap(grad)  # nobody else has this array
+            return
         # It may be a read-only expanded view, or shared with another leaf: own a copy.
         meta.grad = wrap(grad.copy() if grad.__class__ is np.ndarray else np.array(grad))
     else:
