@@ -56,12 +56,12 @@ class Row:
 
     def __init__(
         self, forward, function, /, *, node=None, name=None, floating=False, view=False, constant=(), fits=None,
-        number=None, shown=(), **rules,
+        number=None, shown=(), frees=(), **rules,
     ):  # fmt: skip
         self.forward, self.rules, self.floating, self.view = function or forward, rules, floating, view
         self.ufunc = function if isinstance(function, np.ufunc) else None
         self.name, self.op_name = forward.__name__, name or forward.__name__
-        self.number, self.shown, self.constant = number, shown, constant
+        self.number, self.shown, self.constant, self.frees = number, shown, constant, frees
         self.node = node or camel(self.op_name) + "Backward0"
         self.fits = len(rules) == 1 if fits is None else fits
         self.body = forward
@@ -84,7 +84,7 @@ class Row:
         self.many = any("grads" in names for names in self.needs.values())
         # A dim or a shape costs nothing to keep; only the tensors that were operated on are freed.
         mentioned = self.mentioned()
-        self.buffers = [field for field in mentioned if field == "result" or field in self.inputs]
+        self.buffers = [f for f in mentioned if f == "result" or f in self.inputs or f in self.frees]
         self.plain = [field for field in mentioned if field not in self.buffers]
         self.kind = Kind(self.op_name, None, self.saved_names(), tuple(self.plain))
 
@@ -175,7 +175,8 @@ def op(function=None, /, **details):
     `node`: the node's name, where it is not NameBackward0; `name`: the operation's, where it is not the function's;
     `number`: the option that is a Python number operated on; `floating`: it turns integers into floats;
     `view`: the result shares its input's memory;
-    `constant`: names of inputs without a derivative; `shown`: what the node shows as ``_saved_...`` besides;
+    `constant`: names of inputs without a derivative; `frees`: options that are freed as tensors are;
+    `shown`: what the node shows as ``_saved_...`` besides;
     `fits`: each gradient has its input's shape and dtype, so that nothing needs to be summed or cast.
     """
 
@@ -405,6 +406,8 @@ def _saved(row: Row, field: str) -> str:
         return "out, counter, 0,"
     if field.endswith("_shape"):
         return f"{field.removesuffix('_shape')}_array.shape,"
+    if field in row.frees:
+        return f"{field}, 0,"
     if field not in row.inputs:
         return f"{field},"
     users = [f"{n}_edge" for n, names in row.needs.items() if field in names]

@@ -622,6 +622,91 @@ def the_order_of_hooks(m, say):
 
 
 @case
+def hooks_of_leaves_and_inputs(m, say):
+    order = []
+
+    def noted(name, change=lambda g: None):
+        return lambda g: (order.append(name), change(g))[1]
+
+    a = m.tensor(1.0, requires_grad=True)
+    b = a.clone()
+    twice = lambda grads: tuple(g * 2 for g in grads)  # noqa: E731
+    b.grad_fn.register_prehook(noted("node b", twice))
+    b.register_hook(noted("b", lambda g: g * 3))
+    b.grad_fn.register_hook(lambda before, after: order.append("after b"))
+    end = b.grad_fn.next_functions[0][0]
+    a.register_hook(noted("a", lambda g: g * 3))
+    end.register_prehook(noted("end", twice))
+    end.register_hook(lambda before, after: order.append(["after the end", len(before), len(after)]))
+    out = b * 1
+    for run in (
+        lambda: out.backward(retain_graph=True),
+        lambda: m.autograd.grad(out, a, retain_graph=True),
+        lambda: m.autograd.grad(out, b, retain_graph=True),
+        lambda: m.autograd.grad(out, (a, b), retain_graph=True),
+        lambda: out.backward(inputs=[b], retain_graph=True),
+        lambda: out.backward(inputs=[a], retain_graph=True),
+        lambda: out.backward(inputs=[a, b], retain_graph=True),
+    ):
+        order.clear()
+        run()
+        say(list(order), a.grad.tolist(), None if b.grad is None else b.grad.tolist())
+
+
+@case
+def the_gradient_after_it_was_added(m, say):
+    x = leaf(m)
+    end = x.view(3).grad_fn.next_functions[0][0]
+    x.register_hook(lambda g: g - 2)
+    end.register_prehook(lambda g: (g[0] / 5,))
+    x.register_post_accumulate_grad_hook(lambda t: t.grad.add_(0.5) and None)
+    end.register_hook(lambda before, after: say(after[0].tolist()))
+    x.sum().backward()
+    say(x.grad.tolist())
+    x.sum().backward()
+    say(x.grad.tolist())
+
+
+@case
+def hooks_on_one_of_several_outputs(m, say):
+    seen = []
+    x = leaf(m)
+    parts = x.unbind()
+    parts[0].register_hook(lambda g: seen.append(None if g is None else g.tolist()))
+    for part in parts:
+        part.backward()
+    say(seen, x.grad.tolist())
+
+
+@case
+def backward_through_an_index_twice(m, say):
+    for make in (lambda x: x[[0, 1]], lambda x: x[x > 0]):
+        x = leaf(m)
+        y = make(x)
+        y.sum().backward()
+        with say.refused():
+            y.sum().backward()
+    c = m.zeros(3)
+    c[[1, 2]] = leaf(m)[[1, 1]]
+    c.sum().backward()
+    with say.refused():
+        c.sum().backward()
+
+
+@case
+def writing_into_expanded_tensors(m, say):
+    y = m.ones(1).expand(3)
+    y[0] = 5
+    say(y.tolist())
+    z = m.ones(2, 1).expand(2, 3)
+    with say.refused():
+        z.add_(1)
+    z = m.ones(2, 3).expand(1, 2, 3)
+    z.add_(1)
+    say(z.tolist())
+
+
+@case
 def backward_into_inputs(m, say):
     x, unused = leaf(m), leaf(m)
     y = x * 2

@@ -3,6 +3,7 @@
 PyTorch counterpart: ``torch/autograd/anomaly_mode.py``.
 """
 
+import sys
 import traceback
 import warnings
 from pathlib import Path
@@ -95,7 +96,10 @@ def report_origin(record: Record) -> None:
             call = "the error" if start.startswith("Error") else "the previous calculation"
             text = f"{start.format(node.name())}Traceback of forward call that "
             text += f"{'caused' if call == 'the error' else 'induced'} {call}:\n{''.join(metadata['traceback_'])}"
-        warnings.warn(text, stacklevel=2)
+        try:
+            warnings.warn(text, stacklevel=2)
+        except UserWarning:  # where warnings are errors, the error that is on its way comes first
+            print(f"UserWarning: {text}", file=sys.stderr)
         node, start = metadata.get("parent_"), "\n\nPrevious calculation was induced by {}. "
 
 

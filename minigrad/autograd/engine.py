@@ -44,11 +44,11 @@ _lock = threading.RLock()
 _waiting: list = []
 
 
-def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | None = None) -> dict:
+def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | None = None, capture=True) -> dict:
     """Run the graph from `seeds`, pairs (node, gradient).
 
     With `wanted`, a dict of nodes, go only where one of them can be reached, and return the gradients that
-    arrive there instead of accumulating them in leaves.
+    arrive there instead of accumulating them in leaves; unless `capture` is False, which accumulates in these.
     """
     with _lock:
         interrupted = _interrupt() if _waiting else ()
@@ -60,10 +60,12 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | Non
             for node, grad in seeds:
                 waiting.add(node, grad)
             route = None if wanted is None else reachable(seeds, wanted)
+            if route is not None and not capture:
+                route.update(wanted)  # the wanted nodes run too, with their hooks
             # Where the walk goes everywhere and only leaves are wanted, nothing is to be noted on the way.
             noted = None if wanted is None or (route is None and all([node.order > 0 for node in wanted])) else wanted
             captured = run(waiting, retain_graph, create_graph, noted, route)
-            finish(waiting.leaves, create_graph, wanted, captured)
+            finish(waiting.leaves, create_graph, wanted, captured if capture else None)
             return captured
         finally:
             if state is not None:
@@ -136,7 +138,7 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
         if node.extra is not None:
             grad = run_hooks(node, grad)
         if wanted is not None:
-            edges = restricted(node, grad, wanted, route, captured)
+            edges = restricted(node, grad, wanted, route, captured, create_graph)
         if node.extra is HANDS_OVER or edges is None:
             hand_over(waiting, node, grad, edges)
             continue
@@ -165,7 +167,7 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
     return captured
 
 
-def restricted(node: Record, grad, wanted: dict, route: set | None, captured: dict) -> tuple | None:
+def restricted(node: Record, grad, wanted: dict, route: set | None, captured: dict, create_graph) -> tuple | None:
     """Note what arrives where it is wanted. The edges that lead on to another wanted record, None if none does."""
     if node in wanted:
         captured[node] = grad
@@ -173,7 +175,12 @@ def restricted(node: Record, grad, wanted: dict, route: set | None, captured: di
         return node.edges
     if node not in route:
         return None
-    return tuple([edge if edge in route or edge in wanted else None for edge in node.edges])
+    edges = tuple([edge if edge in route or edge in wanted else None for edge in node.edges])
+    if any(edges):
+        return edges
+    if node.kind.vjp is not None:  # one of backward's `inputs`: it runs for the sake of its hooks
+        between_hooks(node, grad, edges, create_graph)
+    return None
 
 
 def hand_over(waiting: Waiting, output: Record, grad, edges: tuple | None) -> None:
@@ -188,19 +195,22 @@ def hand_over(waiting: Waiting, output: Record, grad, edges: tuple | None) -> No
     node.pending[index] = node.pending[index] + grad if index in node.pending else grad
 
 
-def finish(leaves: list, create_graph: bool, wanted: dict | None, captured: dict) -> None:
+def finish(leaves: list, create_graph: bool, wanted: dict | None, captured: dict | None) -> None:
     """The end of the walk: all contributions are there, so the leaves can take their gradients."""
     for node in leaves:
         meta, grad, node.pending = node.leaf, node.pending, None
         if meta.hooks:
             grad = hooked(meta.hooks, grad)
-        if wanted is not None:
+        if wanted is not None and (captured is not None or node not in wanted):
             if node in wanted:
                 captured[node] = grad
             continue
         if node.extra is not None:
             grad = called_with(node.extra.pre_hooks, (grad,))[0]
+        first = meta.grad is None
         accumulate(meta, grad, create_graph)
+        if node.extra is not None and first:
+            grad = meta.grad if create_graph else meta.grad._array  # what became .grad, with what is done to it
         if meta.post_hooks:
             run_post_accumulate(node, meta.post_hooks)
         if node.extra is not None:
@@ -316,10 +326,7 @@ def backward(
     for tensor in as_tuple(inputs):
         if isinstance(tensor, Tensor):
             tensor.retain_grad()  # what is no leaf gets a .grad too
-    captured = walk(seeds, retain_graph, create_graph, dict.fromkeys(nodes))
-    for node in dict.fromkeys(nodes):
-        if node.kind is LEAF and node in captured:
-            accumulate(node.leaf, captured[node], create_graph)
+    walk(seeds, retain_graph, create_graph, dict.fromkeys(nodes), capture=False)
 
 
 def _under_either_name(grad_tensors, grad_variables):

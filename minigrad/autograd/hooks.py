@@ -23,6 +23,9 @@ def run_hooks(node: Record, grad):
     for index, hooks in extra.tensor_hooks.items():
         if index in grads:
             grads[index] = hooked(hooks, grads[index])
+        else:  # of several outputs, one that nothing came from
+            for hook in list(hooks.values()):
+                hook(None)
     for index, reference in extra.retained.items():
         tensor = reference()
         if tensor is not None and index in grads:

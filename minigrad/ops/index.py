@@ -30,7 +30,7 @@ def slice_(self, dim, start, end, step):
     return self[(*_all(dim), slice(start, end, step), ...)]
 
 
-@op(name="index", self=lambda grad, indices, self_shape: put(grad, indices, self_shape))
+@op(frees=("indices",), self=lambda grad, indices, self_shape: put(grad, indices, self_shape))
 def index(self, indices):
     """The elements that lists or masks pick, copied."""
     return self[indices]

@@ -268,6 +268,7 @@ def copy(self, src):
 
 
 @pointwise.op(
+    frees=("indices",),
     shown={"accumulate": False},
     self=lambda grad, indices: index_put(grad, 0.0, indices),
     values=lambda grad, indices: index(grad, indices),

@@ -48,7 +48,8 @@ def expand(self, sizes):
         return np.ndarray(sizes, self.dtype, self, strides=(0,) * len(sizes))
     try:
         repeated = np.broadcast_to(self, sizes)
-        return repeated if repeated.size != self.size else self.reshape(sizes)  # nothing repeated: can be written to
+        repeated.flags.writeable = self.flags.writeable
+        return repeated
     except ValueError:
         raise expand_refused(self.shape, sizes, dtypes.from_numpy_dtype(self.dtype).tensor_type) from None
 
