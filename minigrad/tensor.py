@@ -239,7 +239,7 @@ class Tensor:
         if self.is_leaf:
             meta = self.meta()
             meta.hooks = {} if meta.hooks is None else meta.hooks
-            return RemovableHandle(meta.hooks, hook)
+            return RemovableHandle(meta.hooks, hook, leaf=True)
         hooks = self.grad_fn.record.extras().tensor_hooks.setdefault(self.output_nr, {})
         return RemovableHandle(hooks, hook)
 
@@ -251,7 +251,7 @@ class Tensor:
             raise refusal("post-accumulate hook of a result")
         meta = self.meta()
         meta.post_hooks = {} if meta.post_hooks is None else meta.post_hooks
-        return RemovableHandle(meta.post_hooks, hook)
+        return RemovableHandle(meta.post_hooks, hook, leaf=True)
 
     def meta(self) -> AutogradMeta:
         """The rarely needed part of the record, made when it is first needed."""

@@ -654,6 +654,26 @@ def hooks_of_leaves_and_inputs(m, say):
 
 
 @case
+def leaves_take_their_gradient_as_soon_as_it_is_complete(m, say):
+    order = []
+    x, w, b, c = leaf(m), leaf(m), leaf(m), leaf(m)
+    h = x * w
+    k = h * w + b
+    out = (k * c).sum() + (b * 2).sum()
+    for name, t in {"x": x, "w": w, "b": b, "c": c, "h": h, "k": k}.items():
+        t.register_hook(lambda g, name=name: order.append(name))
+    c.register_post_accumulate_grad_hook(lambda t: order.append("c has it"))
+    out.backward(retain_graph=True)
+    say(list(order))
+    order.clear()
+    m.autograd.grad(out, (b, h), retain_graph=True)
+    say(list(order))
+    order.clear()
+    out.backward(inputs=[w, c])
+    say(list(order))
+
+
+@case
 def the_gradient_after_it_was_added(m, say):
     x = leaf(m)
     end = x.view(3).grad_fn.next_functions[0][0]

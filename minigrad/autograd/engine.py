@@ -5,7 +5,8 @@
        its gradient is complete;
     3. its derivatives turn that gradient into one for each input, which is added to what the input's
        node has gathered; step 2 again, until no node is waiting;
-    4. leaves come last: AccumulateGrad adds to ``.grad``.
+    4. leaves come last: AccumulateGrad adds to ``.grad``. (One that has hooks takes its turn as soon as its
+       gradient is complete, as all do in PyTorch; without hooks nobody can tell the difference.)
 
 Nothing recurses, so a graph may be a million nodes deep. PyTorch counterparts: ``torch/autograd/__init__.py``
 and ``torch/csrc/autograd/engine.cpp``.
@@ -31,6 +32,7 @@ from .graph import (
     GradientEdge,
     Node,
     Record,
+    RemovableHandle,
     anomaly,
     op_order,
     own_counter,
@@ -52,7 +54,7 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | Non
     """
     with _lock:
         interrupted = _interrupt() if _waiting else ()
-        waiting = Waiting(seeds, wanted)
+        waiting = Waiting(seeds, wanted, capture)
         _waiting.append(waiting)
         # Arrays record nothing, whatever the mode: only Tensors, and code that is not ours, need it set.
         state, first = (set_state(ON), -next(op_order)) if create_graph else (None, 0)
@@ -64,8 +66,10 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | Non
                 route.update(wanted)  # the wanted nodes run too, with their hooks
             # Where the walk goes everywhere and only leaves are wanted, nothing is to be noted on the way.
             noted = None if wanted is None or (route is None and all([node.order > 0 for node in wanted])) else wanted
-            captured = run(waiting, retain_graph, create_graph, noted, route)
-            finish(waiting.leaves, create_graph, wanted, captured if capture else None)
+            captured: dict = {}
+            waiting.hurried = hooked_leaves(seeds, route) if RemovableHandle.on_a_leaf else None
+            run(waiting, retain_graph, create_graph, noted, route, captured)
+            finish(waiting.leaves, waiting, create_graph, captured)
             return captured
         finally:
             if state is not None:
@@ -92,13 +96,13 @@ class Waiting:
     Most graphs are mostly one node after the other. Such a node waits in `newest`, and goes round the heap.
     """
 
-    __slots__ = ("coming", "heap", "leaves", "newest", "seeds", "wanted")
+    __slots__ = ("capture", "coming", "heap", "hurried", "leaves", "newest", "seeds", "wanted")
 
-    def __init__(self, seeds: list, wanted: dict | None):
+    def __init__(self, seeds: list, wanted: dict | None, capture: bool):
         self.heap: list = []
         self.leaves: list = []
         self.newest: Record | None = None
-        self.seeds, self.wanted, self.coming = seeds, wanted, None
+        self.seeds, self.wanted, self.capture, self.coming = seeds, wanted, capture, None
 
     def will_come_to(self, records: list) -> list[bool]:
         """Whether a gradient arrives at each of these during this walk: for hooks that wait for several."""
@@ -125,9 +129,9 @@ class Waiting:
         return [*(node for _, node in self.heap), *self.leaves, *([self.newest] if self.newest else [])]
 
 
-def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
+def run(waiting: Waiting, retain_graph, create_graph, wanted, route, captured: dict) -> None:
     """Take the newest node, apply its derivatives, let the results arrive at its inputs; until none waits."""
-    heap, leaves, captured, careful = waiting.heap, waiting.leaves, {}, anomaly.enabled
+    heap, leaves, careful, hurried = waiting.heap, waiting.leaves, anomaly.enabled, waiting.hurried
     while heap or waiting.newest is not None:
         if waiting.newest is None:
             node = heappop(heap)[1]
@@ -148,11 +152,10 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
             grads = between_hooks(node, grad, edges, create_graph)
         if kind.frees and not retain_graph:
             node.saved = None
-        fits = node.fits
         for edge, grad in zip(edges, grads):  # noqa: B905 (as long as each other, always)
             if grad is None:
                 continue
-            if not fits:
+            if not node.fits:
                 grad = fit(grad, edge, node)
             if edge.pending is not None:
                 edge.pending = edge.pending + grad
@@ -164,7 +167,8 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route) -> dict:
                 waiting.newest = edge
             else:
                 heappush(heap, (edge.order, edge))
-    return captured
+        if hurried is not None:
+            finish_complete(node, waiting, create_graph, captured)
 
 
 def restricted(node: Record, grad, wanted: dict, route: set | None, captured: dict, create_graph) -> tuple | None:
@@ -195,13 +199,34 @@ def hand_over(waiting: Waiting, output: Record, grad, edges: tuple | None) -> No
     node.pending[index] = node.pending[index] + grad if index in node.pending else grad
 
 
-def finish(leaves: list, create_graph: bool, wanted: dict | None, captured: dict | None) -> None:
+def hooked_leaves(seeds: list, route: set | None) -> dict:
+    """How many contributions are to come to each leaf that has hooks."""
+    expected: dict = {}
+    for record in on_the_way(seeds):
+        for edge in record.edges if route is None or record in route else ():
+            if edge is not None and edge.kind is LEAF and (edge.extra or edge.leaf.hooks or edge.leaf.post_hooks):
+                expected[edge] = expected.get(edge, 0) + 1
+    return expected
+
+
+def finish_complete(node: Record, waiting: Waiting, create_graph: bool, captured: dict) -> None:
+    """A leaf with hooks takes its gradient as soon as it is complete, so that hooks run in PyTorch's order."""
+    for edge in node.edges:
+        if edge in waiting.hurried:
+            waiting.hurried[edge] -= 1
+            if waiting.hurried[edge] == 0 and edge in waiting.leaves:
+                waiting.leaves.remove(edge)
+                finish([edge], waiting, create_graph, captured)
+
+
+def finish(leaves: list, waiting: Waiting, create_graph: bool, captured: dict) -> None:
     """The end of the walk: all contributions are there, so the leaves can take their gradients."""
+    wanted = waiting.wanted
     for node in leaves:
         meta, grad, node.pending = node.leaf, node.pending, None
         if meta.hooks:
             grad = hooked(meta.hooks, grad)
-        if wanted is not None and (captured is not None or node not in wanted):
+        if wanted is not None and (waiting.capture or node not in wanted):
             if node in wanted:
                 captured[node] = grad
             continue

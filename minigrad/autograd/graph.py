@@ -208,14 +208,14 @@ class Node:
 
         PyTorch counterpart: ``Node.register_prehook``.
         """
-        return RemovableHandle(self.record.extras().pre_hooks, hook)
+        return RemovableHandle(self.record.extras().pre_hooks, hook, self.record.order > 0)
 
     def register_hook(self, hook) -> "RemovableHandle":
         """Call ``hook(grad_inputs, grad_outputs)`` after the node's derivatives; what it returns replaces the first.
 
         PyTorch counterpart: ``Node.register_hook``.
         """
-        return RemovableHandle(self.record.extras().post_hooks, hook)
+        return RemovableHandle(self.record.extras().post_hooks, hook, self.record.order > 0)
 
     @property
     def sequence(self) -> int:
@@ -425,9 +425,11 @@ def maker_of(edge: Record | None) -> str | None:
 class RemovableHandle:
     """Takes a hook back: call ``remove()``, or use it as a context manager."""
 
+    on_a_leaf = False  # whether a leaf has ever been given one: then backward looks for those that have
     _next_id = itertools.count().__next__
 
-    def __init__(self, hooks: dict, hook):
+    def __init__(self, hooks: dict, hook, leaf: bool = False):
+        RemovableHandle.on_a_leaf |= leaf
         self.id = RemovableHandle._next_id()
         self._hooks = hooks
         hooks[self.id] = hook
