@@ -1,6 +1,6 @@
 """The Tensor: an array that remembers how it was made.
 
-Storage, version counter, leaf rules and conversions are here; arithmetic is not. Operations are bound to
+Storage, version counter and leaf rules are here; arithmetic is not, and what leaves for NumPy is in conversions.py. Operations are bound to
 this class in ``ops/__init__.py``, ``backward`` and printing in ``minigrad/__init__.py``.
 
 PyTorch counterparts: ``torch/_tensor.py`` and ``c10/core/TensorImpl.h``.
@@ -27,7 +27,8 @@ from .autograd.graph import (
     pair_of,
     track,
 )
-from .messages import C_NAMES, NON_LEAF_GRAD, SCALAR_OF_TRACKED, dim_refused, refusal, view_refusal, warn_once
+from .conversions import Conversions
+from .messages import C_NAMES, NON_LEAF_GRAD, dim_refused, refusal, view_refusal
 
 
 class Size(tuple):
@@ -53,7 +54,7 @@ class Size(tuple):
         return Size(item) if isinstance(index, slice) else item
 
 
-class Tensor:
+class Tensor(Conversions):
     """An n-dimensional array, with the record of how it was computed. PyTorch counterpart: ``torch.Tensor``."""
 
     __slots__ = (
@@ -296,68 +297,10 @@ class Tensor:
     def data(self):
         raise refusal("deleted data")
 
-    # -- leaving for plain Python ----------------------------------------------------------------
-
-    def numpy(self) -> np.ndarray:
-        """The values as an array on the same memory. Refused while the tensor requires grad: detach() first."""
-        if self._edge is not None and mode.state > 0:
-            raise refusal("numpy of a tracked tensor")
-        return self._array
-
-    def __array__(self, dtype=None, copy=None):
-        array = self.numpy()
-        return array if dtype is None else array.astype(dtype)
-
-    def tolist(self):
-        """The values as nested lists of Python numbers."""
-        return self._array.tolist()
-
-    def item(self):
-        """The only element as a Python number. It has no history."""
-        if self._array.size != 1:
-            raise refusal("item of several", self._array.size)
-        return self._array.item()
-
-    def __bool__(self):
-        if self._array.size != 1:
-            raise refusal("bool of several" if self._array.size else "bool of none")
-        return bool(self._array)
-
-    def _number(self):
-        """The only element, for Python's own conversions: they lose the history, and say so once."""
-        if self._array.size != 1:
-            raise refusal("number of several")
-        if self._edge is not None:
-            warn_once(SCALAR_OF_TRACKED, stacklevel=4)
-        return self._array.item()
-
-    def __float__(self):
-        return float(self._number())
-
-    def __int__(self):
-        return int(self._number())
-
-    def __complex__(self):
-        return complex(self._number())
-
-    def __index__(self):
-        if self._dtype.kind not in "iub" or self._array.size != 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self._array.item())
-
-    def __format__(self, form):
-        return format(self._array.item(), form) if not self._array.ndim else object.__format__(self, form)
+    # -- identity ---------------------------------------------------------------------------------
 
     def __hash__(self):
         return id(self)
-
-    def __iter__(self):
-        if not self._array.ndim:
-            raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))
-
-    def __contains__(self, value):
-        return bool((self._array == value).any())
 
     def __deepcopy__(self, memo):
         if not self.is_leaf:

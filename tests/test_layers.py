@@ -18,6 +18,7 @@ ORDER = """
     autograd.grad_mode
     autograd.graph
     dtypes
+    conversions
     tensor
     printing
     autograd.saved_tensors

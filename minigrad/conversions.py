@@ -1,0 +1,73 @@
+"""How a tensor leaves for plain Python and NumPy: what comes out has no history.
+
+PyTorch counterparts: the methods of the same names in ``torch/_tensor.py``.
+"""
+
+import numpy as np
+
+from .autograd.grad_mode import mode
+from .messages import SCALAR_OF_TRACKED, refusal, warn_once
+
+
+class Conversions:
+    """The methods of Tensor that give numbers, lists and arrays."""
+
+    __slots__ = ()
+
+    def numpy(self) -> np.ndarray:
+        """The values as an array on the same memory. Refused while the tensor requires grad: detach() first."""
+        if self._edge is not None and mode.state > 0:
+            raise refusal("numpy of a tracked tensor")
+        return self._array
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype)
+
+    def tolist(self):
+        """The values as nested lists of Python numbers."""
+        return self._array.tolist()
+
+    def item(self):
+        """The only element as a Python number. It has no history."""
+        if self._array.size != 1:
+            raise refusal("item of several", self._array.size)
+        return self._array.item()
+
+    def __bool__(self):
+        if self._array.size != 1:
+            raise refusal("bool of several" if self._array.size else "bool of none")
+        return bool(self._array)
+
+    def _number(self):
+        """The only element, for Python's own conversions: they lose the history, and say so once."""
+        if self._array.size != 1:
+            raise refusal("number of several")
+        if self._edge is not None:
+            warn_once(SCALAR_OF_TRACKED, stacklevel=4)
+        return self._array.item()
+
+    def __float__(self):
+        return float(self._number())
+
+    def __int__(self):
+        return int(self._number())
+
+    def __complex__(self):
+        return complex(self._number())
+
+    def __index__(self):
+        if self._dtype.kind not in "iub" or self._array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self._array.item())
+
+    def __format__(self, form):
+        return format(self._array.item(), form) if not self._array.ndim else object.__format__(self, form)
+
+    def __iter__(self):
+        if not self._array.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __contains__(self, value):
+        return bool((self._array == value).any())
