@@ -1,7 +1,7 @@
 """The Tensor: an array that remembers how it was made.
 
-Storage, version counter and leaf rules are here; arithmetic is not, and what leaves for NumPy is in conversions.py. Operations are bound to
-this class in ``ops/__init__.py``, ``backward`` and printing in ``minigrad/__init__.py``.
+Storage, version counter and leaf rules are here; arithmetic is not. Operations are bound to this class in
+``ops/__init__.py``, ``backward`` and printing in ``minigrad/__init__.py``; ``conversions.py`` leads back to NumPy.
 
 PyTorch counterparts: ``torch/_tensor.py`` and ``c10/core/TensorImpl.h``.
 """
