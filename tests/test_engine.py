@@ -594,3 +594,14 @@ def test_powers_have_memory_of_their_own(exponent):
     y.sum().backward()
     assert np.allclose(y.detach().numpy(), np.power([1.5, 3.0], exponent))
     assert np.allclose(x.grad.numpy(), exponent * np.power([1.5, 3.0], exponent - 1))
+
+
+def test_a_cube_has_pytorchs_digits():
+    """PyTorch multiplies in float32 and float64; in float16 it rounds once, as NumPy's power does."""
+    values = np.random.default_rng(0).standard_normal(1000)
+    for dtype in ("float32", "float64"):
+        array = values.astype(dtype)
+        assert ((mg.from_numpy(array) ** 3).numpy() == array * array * array).all()
+    array = values.astype("float16")
+    once = (array.astype("float64") ** 3).astype("float16")
+    assert ((mg.from_numpy(array) ** 3).numpy() == once).all()

@@ -88,14 +88,15 @@ def _power_slope(grad, self, exponent):
     return none_of(grad) if exponent == 0 else grad * (exponent * power(self, exponent - 1))
 
 
-# Products instead of a power function, as in PyTorch: the same digits, and many times as fast on large arrays.
+# Products instead of a power function, as in PyTorch: its digits, and x ** 3 hundreds of times as fast. Not for
+# float16, whose cube PyTorch rounds once and a product twice.
 _PRODUCTS = {1: np.positive, 2: np.square, 3: lambda array: array * array * array}
 
 
 @op(node="PowBackward0", name="pow", self=_power_slope)
 def power(self, exponent):
     """``self ** exponent`` with a Python number as exponent."""
-    product = _PRODUCTS.get(exponent) if self.dtype.kind == "f" else None
+    product = _PRODUCTS.get(exponent) if self.dtype.char in "fd" else None
     return np.power(self, exponent) if product is None else product(self)
 
 
