@@ -380,14 +380,14 @@ def _any_needs(row: Row) -> str:
 
 def _node_source(row: Row) -> str:
     edges = " ".join(f"{n}_edge," for n in row.tracked)
-    each = ", ".join(f"None if {n}_edge else constant({n})" for n in row.tracked)
+    each = ", ".join(f"None if {n}_edge else ref({n}) if {n}.__class__ is Tensor else {n}" for n in row.tracked)
     all_needed = " and ".join(f"{n}_edge" for n in row.tracked)
     constants = f"None if {all_needed} else ({each})" if len(row.tracked) > 1 else "None"
     if row.number:
         constants = f"(None, {row.number})"
     lines = [
         "node = Record()",
-        "node.kind = kind; node.order = next(op_order)",
+        "node.kind = kind; node.order = next_order()",
         f"node.edges = ({edges})",
         "node.pending = node.extra = node.face = None",
         f"node.constants = {constants}",
@@ -418,14 +418,14 @@ def _saved(row: Row, field: str) -> str:
 
 
 def _shape_source(row: Row) -> str:
-    """Note the result's shape, and whether a gradient of that shape fits the inputs as it is."""
+    """Note the result's shape, and whether a gradient of that shape fits the inputs as it is (None: but for shapes)."""
     if len(row.inputs) != 2:
         return f"node.shape = out.shape; node.fits = {row.fits}"
     if not row.ufunc:
         return f"node.shape = out.shape; node.fits = same and {row.fits}"
     # A record knows its shape, and asking it is several times as fast as asking an array.
     fitting = " and ".join(f"(not {n}_edge or {n}_edge.shape == shape)" for n in row.tracked)
-    return f"shape = node.shape = out.shape; node.fits = same and {fitting}"
+    return f"shape = node.shape = out.shape; node.fits = same and (({fitting}) or None)"
 
 
 def _vjp_source(row: Row, kind: str) -> str:
@@ -581,5 +581,7 @@ _TOOLS = {
         *(stale_error, uncounted, unrecorded, unwrap, watch, np.asarray, np.ndarray),
     )
 }
-_TOOLS |= dict(FRESH=FRESH, inferring=inferring, mode=mode, new=object.__new__, op_order=op_order)
+_TOOLS |= dict(
+    FRESH=FRESH, inferring=inferring, mode=mode, new=object.__new__, next_order=op_order.__next__, ref=weakref.ref
+)
 _TOOLS |= dict(switched_off=switched_off, watchers=watchers)

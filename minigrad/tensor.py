@@ -199,7 +199,8 @@ class Tensor(Conversions):
     def grad(self, new):
         if new is not None:
             self._check_grad(new)
-        self.meta().grad = new
+        meta = self._meta or self.meta()
+        meta.grad = new
 
     @grad.deleter
     def grad(self):

@@ -155,7 +155,7 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route, captured: d
         for edge, grad in zip(edges, grads):  # noqa: B905 (as long as each other, always)
             if grad is None:
                 continue
-            if not node.fits:
+            if not node.fits and (node.fits is not None or grad.shape != edge.shape):
                 grad = fit(grad, edge, node)
             if edge.pending is not None:
                 edge.pending = edge.pending + grad
@@ -224,6 +224,9 @@ def finish(leaves: list, waiting: Waiting, create_graph: bool, captured: dict) -
     wanted = waiting.wanted
     for node in leaves:
         meta, grad, node.pending = node.leaf, node.pending, None
+        if wanted is None and node.extra is None and meta.hooks is None and meta.post_hooks is None:
+            accumulate(meta, grad, create_graph)
+            continue
         if meta.hooks:
             grad = hooked(meta.hooks, grad)
         if wanted is not None and (waiting.capture or node not in wanted):

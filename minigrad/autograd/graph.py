@@ -108,7 +108,7 @@ class Record:
         "edges",
         "extra",
         "face",  # weakref to the Node that shows this record, once somebody has looked
-        "fits",  # whether each gradient comes in its input's shape and dtype: nothing was broadcast
+        "fits",  # whether each gradient comes in its input's shape and dtype; None: in its dtype, maybe broadcast
         "kind",
         "leaf",  # of a leaf's end: the leaf's AutogradMeta
         "options",

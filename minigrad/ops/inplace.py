@@ -53,7 +53,7 @@ def in_place(operation):
             ufunc(self._array, other._array, self._array)
         except ValueError as error:
             if not self._array.flags.writeable:
-                raise refusal("in place, read-only") from None
+                return general(self, other)
             raise shapes_refused(operation.row.op_name, error, self._array, other._array) from None
         counter[0] += 1
         if len(counter) > 1:

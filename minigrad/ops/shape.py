@@ -40,7 +40,7 @@ def sum_to(self, shape):
 
 @op(view=True, self=lambda grad, self_shape: sum_to(grad, self_shape))
 def expand(self, sizes):
-    """Repeat dimensions of length 1 without copying: a read-only view with stride 0."""
+    """Repeat dimensions of length 1 without copying: a view with stride 0."""
     if -1 in sizes:
         added = len(sizes) - self.ndim
         sizes = tuple(self.shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
@@ -93,12 +93,16 @@ def reshape(self, *shape):
     return view(self, shape)
 
 
-@op(view=True, self=lambda grad: t(grad))
-def t(self):
+@op(np.ndarray.transpose, view=True, name="t", self=lambda grad: transposed(grad))
+def transposed(self):
     """The transpose of a matrix."""
+
+
+def t(self):
+    """The transpose of a matrix; a vector or a number as it is. PyTorch counterpart: ``torch.t``."""
     if self.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
-    return self.T
+    return transposed(self)
 
 
 @op(view=True, self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
