@@ -324,12 +324,15 @@ def _unwrap_source(row: Row) -> str:
         lines += [f"    {arrays} = meet(row, {arrays})"]
     if row.floating:
         needed = " or ".join(f"{n}_edge" for n in names)
-        lines += [f"    if not ({needed}) and {names[0]}._dtype.kind != 'f': {arrays}, = meet(row, {arrays})"]
+        single = f"{names[0]}._dtype is not float32"  # is asked first: five times as fast as asking for the kind
+        lines += [
+            f"    if not ({needed}) and {single} and {names[0]}._dtype.kind != 'f': {arrays}, = meet(row, {arrays})"
+        ]
     if len(names) == 2:
         a, b = names
         lines += [
             f"elif ({b}.__class__ is float or {b}.__class__ is int) and {a}.__class__ is Tensor "
-            f"and {a}._dtype.kind == 'f':",
+            f"and ({a}._dtype is float32 or {a}._dtype.kind == 'f'):",
             f"    {a}_array = {a}._array; {a}_edge = {a}._edge; dtype = {a}._dtype; same = True",
             f"    {b}_array = number({b}, dtype) if {b} else {b}; {b}_edge = None",
         ]
@@ -584,4 +587,4 @@ _TOOLS = {
 _TOOLS |= dict(
     FRESH=FRESH, inferring=inferring, mode=mode, new=object.__new__, next_order=op_order.__next__, ref=weakref.ref
 )
-_TOOLS |= dict(switched_off=switched_off, watchers=watchers)
+_TOOLS |= dict(float32=np.dtype(np.float32), switched_off=switched_off, watchers=watchers)
