@@ -199,7 +199,7 @@ def _unbuilt(*args, **options):
 def build(operation) -> FunctionType:
     """Assemble an operation and its derivatives, at its first call: all at once would make the import slow."""
     row, space = operation.row, operation.__globals__
-    space |= dict(_TOOLS, forward=row.forward, row=row, kind=row.kind)
+    space |= dict(_TOOLS, operation=operation, forward=row.forward, row=row, kind=row.kind)
     space |= {f"default_{p}": default for p, default in row.defaults.items()}
     for name, rule in row.rules.items():
         space |= {f"rule_{name}": rule, f"raw_rule_{name}": on_arrays(rule)}
@@ -249,7 +249,8 @@ def op_of_many(*, tensors, keep):
         kind.vjp = kind.vjp_recorded = vjp
 
         @functools.wraps(forward)
-        def function(tensors, dim=0):
+        def function(tensors, dim=0, axis=None):
+            dim = dim if axis is None else axis
             if not any(isinstance(t, Tensor) for t in tensors):
                 return forward(tensors, dim)
             arrays = [t._array for t in tensors]
@@ -283,12 +284,12 @@ def record(result: Tensor, kind: Kind, edges: tuple, constants, options: tuple) 
 
 def _operation_source(row: Row) -> str:
     arrays = ", ".join(f"{p}_array" if p in row.inputs else p for p in row.parameters)
-    others = "".join(f" and {n}.__class__ is not Tensor" for n in row.inputs[1:])
+    rest = "".join(f" and {n}.__class__ is not Tensor" for n in row.inputs[1:])
     operands = "".join(f"({n}, {n}_array, {n}_edge), " for n in row.inputs)
     return f"""\
 def {row.name}({_signature(row)}):
-{_block(_unwrap_source(row))}
-    elif {row.inputs[0]}.__class__ is ndarray{others}:
+{_block(_others_source(row) + _unwrap_source(row))}
+    elif {row.inputs[0]}.__class__ is ndarray{rest}:
         return forward({", ".join(row.parameters)})  # a derivative that runs on arrays
     else:
         operands = unwrap(row, ({", ".join(row.inputs)},))
@@ -309,7 +310,16 @@ def _block(source: str, depth: int = 1) -> str:
 
 
 def _signature(row: Row) -> str:
-    return ", ".join(f"{p}=default_{p}" if p in row.defaults else p for p in row.parameters)
+    signature = ", ".join(f"{p}=default_{p}" if p in row.defaults else p for p in row.parameters)
+    return signature + ", **others" if "dim" in row.defaults else signature
+
+
+def _others_source(row: Row) -> str:
+    """Where a ``dim`` may be left out, NumPy's name of it is known too."""
+    if "dim" not in row.defaults:
+        return ""
+    given = ", ".join(f"{p!r}: {p}" for p in row.options)
+    return f"if others: return again(operation, {row.inputs[0]}, {{{given}}}, others)\n"
 
 
 def _unwrap_source(row: Row) -> str:
@@ -510,6 +520,19 @@ def meet(row: Row, *arrays) -> list:
     ]
 
 
+def again(operation, self, given: dict, others: dict):
+    """Call an operation with NumPy's names of its arguments, ``axis`` and ``keepdims``, or on another ``dtype``."""
+    dtype = others.pop("dtype", None)
+    if dtype is not None and dtype is not self.dtype:
+        self = self.to(dtype)
+    for name, value in others.items():
+        own = {"axis": "dim", "keepdims": "keepdim"}.get(name, "")
+        if own not in given:
+            raise TypeError(f"{operation.__name__}() got an unexpected keyword argument '{name}'")
+        given[own] = value
+    return operation(self, **given)
+
+
 def constant(operand):
     """What a node remembers of an operand without gradient, for pictures: a number, or a weak reference."""
     return weakref.ref(operand) if isinstance(operand, Tensor) else operand
@@ -580,7 +603,7 @@ def number(value, dtype):
 _TOOLS = {
     tool.__name__: tool
     for tool in (
-        *(Record, Tensor, alias, constant, filled, freed_error, meet, next, number, outputs_of, shapes_refused),
+        *(Record, Tensor, again, alias, constant, filled, freed_error, meet, next, number, outputs_of, shapes_refused),
         *(stale_error, uncounted, unrecorded, unwrap, watch, np.asarray, np.ndarray),
     )
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 import behaviour_cases
 import functional_cases
 import gradcheck_cases
+import line_cases
 import misuse_cases
 import op_cases
 import print_cases
@@ -30,6 +31,7 @@ def record(torch) -> dict:
             n: functional_cases.answer(torch, case) for n, case in functional_cases.CASES.items()
         },
         "torch_gradcheck.json": {n: gradcheck_cases.answer(torch, case) for n, case in gradcheck_cases.CASES.items()},
+        "torch_lines.json": {line: line_cases.answer(torch, line) for line in line_cases.CASES},
         "torch_prints.json": print_cases.printed(torch),
         "torch_found.json": {n: plain(trace(torch, program.splitlines()), None) for n, program in FOUND.items()},
         "torchviz.json": torchviz_cases.recorded(torch),

@@ -87,10 +87,15 @@ def either(with_number, with_tensor):
 
 
 def with_out(operation):
-    """An operation that can write its result into a tensor that is there: ``mg.mul(x, y, out=z)``. Not recorded."""
+    """An operation that can write its result into a tensor that is there: ``mg.mul(x, y, out=z)``. Not recorded.
+
+    Its first argument may be named ``input``, as PyTorch has it.
+    """
 
     @functools.wraps(operation)
     def function(*args, out=None, **options):
+        if "input" in options:
+            args = (options.pop("input"), *args)
         if out is None:
             return operation(*args, **options)
         if mode.state > 0 and any(isinstance(a, Tensor) and a.requires_grad for a in (*args, out)):

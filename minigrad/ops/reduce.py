@@ -6,7 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from ..dispatch import op
+from ..dispatch import again, op
 from ..messages import NO_FREEDOM
 from ..tensor import Tensor
 from .pointwise import abs, exp, maximum, minimum, sign, to_copy, where
@@ -55,8 +55,13 @@ def sum_dim(self, dim, keepdim=False):
     return np.add.reduce(self, dim, None, None, keepdim)  # np.sum does the same, after a microsecond
 
 
-def sum(self, dim=None, keepdim=False):
-    """The sum of all elements, or along ``dim``. PyTorch counterpart: ``torch.sum``."""
+def sum(self, dim=None, keepdim=False, **others):
+    """The sum of all elements, or along ``dim``; of elements made ``dtype`` first, if one is given.
+
+    PyTorch counterpart: ``torch.sum``.
+    """
+    if others:
+        return again(sum, self, {"dim": dim, "keepdim": keepdim}, others)
     if dim is None or dim == () or dim == []:
         return sum_all(self)
     return sum_dim(self, tuple(dim) if isinstance(dim, list) else dim, keepdim)
@@ -91,8 +96,13 @@ def mean_dim(self, dim, keepdim=False):
     return np.sum(self, _dims(self, dim), keepdims=keepdim) / _count(self.shape, dim)
 
 
-def mean(self, dim=None, keepdim=False):
-    """The mean of all elements, or along ``dim``. PyTorch counterpart: ``torch.mean``."""
+def mean(self, dim=None, keepdim=False, **others):
+    """The mean of all elements, or along ``dim``; of elements made ``dtype`` first, if one is given.
+
+    PyTorch counterpart: ``torch.mean``.
+    """
+    if others:
+        return again(mean, self, {"dim": dim, "keepdim": keepdim}, others)
     if self._dtype.kind != "f":
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
@@ -164,11 +174,14 @@ def mean_keeping(self, dim):
     return view(mean_all(self), (1,) * self.ndim) if dim is None else mean_dim(self, dim, True)
 
 
-def var(self, dim=None, unbiased=True, keepdim=False, *, correction=None):
+def var(self, dim=None, unbiased=True, keepdim=False, *, correction=None, **others):
     """The variance of all elements, or along ``dim``, divided by ``n - 1``, or by ``n`` if not `unbiased`.
 
     PyTorch counterpart: ``torch.var``.
     """
+    if others:
+        given = {"dim": dim, "unbiased": unbiased, "keepdim": keepdim, "correction": correction}
+        return again(var, self, given, others)
     return variance(self, *_spread_options("var", self, dim, unbiased, correction), keepdim)
 
 
@@ -195,8 +208,11 @@ def deviation(self, dim, correction, keepdim):
     return np.sqrt(variance(self, dim, correction, keepdim))
 
 
-def std(self, dim=None, unbiased=True, keepdim=False, *, correction=None):
+def std(self, dim=None, unbiased=True, keepdim=False, *, correction=None, **others):
     """The standard deviation of all elements, or along ``dim``: the root of ``var``. PyTorch: ``torch.std``."""
+    if others:
+        given = {"dim": dim, "unbiased": unbiased, "keepdim": keepdim, "correction": correction}
+        return again(std, self, given, others)
     return deviation(self, *_spread_options("std", self, dim, unbiased, correction), keepdim)
 
 
@@ -296,11 +312,13 @@ def _values_and_indices(name):
 _Max, _Min, _Median, _Sort = map(_values_and_indices, ("max", "min", "median", "sort"))
 
 
-def max(self, dim=None, keepdim=False):
+def max(self, dim=None, keepdim=False, **others):
     """The largest element; along ``dim``, a pair of values and indices; with a tensor, the larger of each pair.
 
     PyTorch counterpart: ``torch.max``.
     """
+    if others:
+        return again(max, self, {"dim": dim, "keepdim": keepdim}, others)
     if dim is None:
         return max_all(self)
     if isinstance(dim, Tensor):
@@ -310,11 +328,13 @@ def max(self, dim=None, keepdim=False):
     return _Max(max_along(self, indices, dim, keepdim), indices)
 
 
-def min(self, dim=None, keepdim=False):
+def min(self, dim=None, keepdim=False, **others):
     """The smallest element; along ``dim``, a pair of values and indices; with a tensor, the smaller of each pair.
 
     PyTorch counterpart: ``torch.min``.
     """
+    if others:
+        return again(min, self, {"dim": dim, "keepdim": keepdim}, others)
     if dim is None:
         return min_all(self)
     if isinstance(dim, Tensor):
@@ -343,8 +363,10 @@ def sort(self, dim=-1, descending=False, stable=None):
     return _Sort((sort_along if stable is None else stable_sort_along)(self, indices, dim), indices)
 
 
-def median(self, dim=None, keepdim=False):
+def median(self, dim=None, keepdim=False, **others):
     """The middle element, the lower of two; along ``dim``, a pair of values and indices. PyTorch: ``torch.median``."""
+    if others:
+        return again(median, self, {"dim": dim, "keepdim": keepdim}, others)
     if dim is None:
         return median_all(self)
     _check_not_empty("median", self._array, dim)
@@ -404,8 +426,13 @@ def prod_dim(self, dim, keepdim):
     return np.prod(self, dim, keepdims=keepdim)
 
 
-def prod(self, dim=None, keepdim=False):
-    """The product of all elements, or along ``dim``. PyTorch counterpart: ``torch.prod``."""
+def prod(self, dim=None, keepdim=False, **others):
+    """The product of all elements, or along ``dim``; of elements made ``dtype`` first, if one is given.
+
+    PyTorch counterpart: ``torch.prod``.
+    """
+    if others:
+        return again(prod, self, {"dim": dim, "keepdim": keepdim}, others)
     return prod_all(self) if dim is None else prod_dim(self, dim, keepdim)
 
 

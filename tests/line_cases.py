@@ -1,0 +1,716 @@
+"""One-line programs over every name of the public face, with its edge cases (`m` is either of the two).
+
+What is to be compared is the last part's answer: values, dtype, shape, flag and node of every tensor in it, the
+refusal, and the warnings on the way. `python tests/record_torch.py` writes down what PyTorch answers.
+"""
+
+import warnings
+
+# ruff: noqa: E501
+X = [[0.5, 1.25, -0.75], [2.0, -1.5, 0.3]]
+Y = [[1.5, -0.4, 0.8], [-2.0, 0.7, 1.1]]
+
+# Parts are separated by ";;"; the last is an expression.
+LINES = r"""
+# conversions
+float(s)
+float(m.tensor(2.0))
+int(m.tensor(2.7))
+bool(s)
+complex(m.tensor(2.0))
+int(x)
+bool(m.tensor([]))
+bool(m.ones(1))
+m.tensor(3).__index__()
+[1,2,3][m.tensor(1)]
+[1,2,3][m.tensor(1.0)]
+[1,2,3][m.tensor([1, 2])]
+m.tensor([2.5]).item()
+m.tensor([True]).item()
+m.tensor([]).item()
+m.ones(2,3).tolist()
+m.tensor(1).tolist()
+len(m.ones(4, 2))
+len(m.tensor(1.0))
+m.ones(2,3).size()
+m.ones(2,3).size(-1)
+m.ones(2,3).size(2)
+m.ones(2,3).size(dim=0)
+x.long()
+x.int()
+x.bool()
+x.float()
+x.double() is x
+x.to(m.float32)
+x.to(dtype=m.float32)
+x.to(m.float64) is x
+x.to(f32)
+x.type()
+f32.type(), i3.type()
+x.type(m.float32)
+x.half()
+m.tensor([1,2]).float()
+m.tensor([1.5, 0.0]).bool()
+m.ones(2).to("cpu")
+f"{m.tensor(1.5):.3f}"
+f"{s.detach()}"
+format(m.ones(2))
+str(x)
+repr(m.zeros(0)), repr(m.zeros(2,0)), repr(m.tensor(True)), repr(m.tensor([1, 2])), repr(m.tensor(2.0, requires_grad=True))
+repr(m.tensor([1.5], dtype=m.float64)), repr(m.tensor([1], dtype=m.int32))
+repr(x * 2)
+repr(m.tensor([float('nan'), 1.0, float('inf')]))
+repr(m.arange(2000.))
+repr(m.tensor([1e-8, 1.0])), repr(m.tensor([1e10, 1.0]))
+# factories
+m.tensor([[1, 2], [3, 4]]), m.tensor(1.5), m.tensor(True), m.tensor([1, 2.5]), m.tensor([True, 2])
+m.tensor([1, 2], dtype=m.float64)
+m.tensor([[1, 2], [3]])
+m.tensor("a")
+m.tensor(None)
+m.tensor([None])
+m.ones(2, 3), m.ones((2, 3)), m.ones([2]), m.ones(()), m.ones(2, dtype=m.int64), m.ones(m.Size((2,)))
+m.ones(2, 3, requires_grad=True)
+m.ones(size=(2, 3))
+m.zeros(size=(2,))
+m.randn(size=(2,)).shape
+m.ones(-1)
+m.ones(2.5)
+m.zeros(0, 3)
+m.full((2,), 3), m.full((2,), 3.0), m.full((2,), True), m.full([2], 1.5, dtype=m.float64), m.full((), 2.0)
+m.full((2,), 3.0, requires_grad=True)
+m.arange(5), m.arange(1, 4), m.arange(0, 1, 0.25), m.arange(3.0), m.arange(5, 0, -2), m.arange(0)
+m.arange(start=1, end=3)
+m.arange(1, 4, dtype=m.float32, requires_grad=True)
+m.arange(5, 0)
+m.eye(2), m.eye(2, 3)
+m.eye(2, requires_grad=True)
+m.linspace(0, 1, 5), m.linspace(0, 1, steps=3)
+m.empty(2, 3).shape, m.empty((2,), dtype=m.int64).dtype
+m.ones_like(i3), m.zeros_like(x), m.full_like(i3, 2), m.full_like(x, 2), m.ones_like(x, requires_grad=True), m.zeros_like(i3, dtype=m.float32)
+m.randn_like(x).shape, m.rand_like(x).dtype, m.randn_like(x, requires_grad=True).requires_grad, m.rand_like(f32, dtype=m.float64).dtype
+m.randn(2, 3).shape, m.rand(()).shape, m.randn([2]).shape, m.rand(2, dtype=m.float64).dtype, m.randn(2, requires_grad=True).is_leaf
+m.rand(3, dtype=m.int64)
+m.randn_like(i3)
+m.manual_seed(3);; a = m.rand(3);; m.manual_seed(3);; bool((a == m.rand(3)).all())
+m.Tensor([1, 2]), m.Tensor(2, 3).shape, m.Tensor().shape, m.Tensor([]).dtype
+m.Tensor(3).shape
+isinstance(x, m.Tensor), m.is_tensor(1)
+import numpy as np;; m.from_numpy(np.ones(2))
+import numpy as np;; m.from_numpy(np.ones(2, dtype='complex64').real)
+import numpy as np;; m.from_numpy([1])
+import numpy as np;; m.ones(3) * np.float64(2)
+import numpy as np;; np.float64(2) * m.ones(3)
+import numpy as np;; np.asarray(z), np.asarray(z).dtype
+import numpy as np;; np.asarray(x)
+# operators
+x // 2
+2 // z
+z // m.tensor([2.0, 3.0, 4.0])
+i3 // 2, -i3 // 2, i3 // m.tensor([2, 2, 2])
+i3 // 0
+i3 % 2, -i3 % 3, 5 % i3
+i3 / 2, i3 / i3, i3 + 1.5, i3 * True, i3 - 1, 1 - i3
+i3 ** 2, i3 ** 2.0, i3 ** -1
+2 ** i3
+i3 ** m.tensor([1, 2, 3])
+x == None
+x != None
+x == "a"
+x == 1
+m.ones(2) == m.ones(3)
+x < y
+x > 0.5
+i3 == 1.0
+m.tensor([True, False]) + m.tensor([True, True])
+m.tensor([True, False]) - m.tensor([True, True])
+m.tensor([True, False]) * 2
+-m.tensor([True])
++x
+~m.tensor([True, False]), ~i3
+~x
+m.tensor([True]) & m.tensor([False]), i3 & 1, i3 | 4, i3 ^ 1
+x & 1
+m.ones(2) & m.ones(2)
+(x > 0) & (y > 0)
+1.5 * m.tensor([True])
+m.tensor(1.0, dtype=m.float64) + m.ones(2)
+m.ones(2, dtype=m.float64) + m.ones(2)
+m.tensor(2) * m.ones(2), m.tensor(2.5) * i3
+x @ 2
+x @ y
+x @ y.t()
+2 @ x
+x @ v, v @ v
+abs(x), -x
+x.add(y, alpha=2)
+x.sub(y, alpha=2)
+m.add(x, 1, alpha=3)
+m.add(1, x)
+m.add(1, 2)
+m.sub(1, x)
+m.mul(2, x)
+m.mul(2, 3)
+m.div(1, x)
+m.div(i3, 2), m.div(x, y)
+m.exp(2.0)
+m.sin(1)
+m.pow(x, 2), m.pow(2, x)
+m.mul(m.ones(3), m.ones(3), out=m.zeros(3))
+m.mul(leaf(), leaf(), out=m.zeros(3))
+m.add(leaf(), leaf(), out=m.zeros(3))
+m.exp(m.zeros(2), out=m.zeros(2))
+x.add(other=y)
+x.mul(other=2.0)
+m.mul(input=x, other=y)
+m.sum(input=x)
+m.add(x, other=1)
+x.pow(exponent=2)
+x.sum(0, dtype=m.float32)
+i3.sum(), (x > 0).sum(), i3.sum(dtype=m.float32), m.tensor([True, True]).sum(0)
+x.sum(5)
+x.sum(axis=0)
+x.sum(0, keepdims=True)
+x.mean(), x.mean(0), x.mean((0, 1), keepdim=True), f32.mean(dtype=m.float64)
+i3.float().mean()
+i3.mean()
+x.std(), x.std(0), x.std(0, keepdim=True), x.std(unbiased=False), x.std(0, False), x.std(0, True), x.std(0, True, True), x.std(dim=(0, 1)), x.std(correction=0)
+m.std(x, 0), m.var(x)
+rg(2.0).std()
+rg([2.0]).std()
+grads(lambda a: a.std(0, False), x)
+x.max(), x.min(), x.max(0), x.min(1), x.max(1, True), x.max(dim=0), m.max(x, y), x.max(y)
+m.tensor([]).max()
+m.zeros(0, 3).max(0)
+m.zeros(3, 0).max(0)
+m.zeros(2, 0).max(1)
+x.max(5)
+x.argmax(), x.argmax(0), x.argmin(1, keepdim=True), x.argmin(), x.argmax(dim=-1)
+m.argmax(x), m.argmax(x, dim=1)
+m.tensor([]).argmax()
+m.tensor([1.0, float('nan'), 2.0]).max(), m.tensor([1.0, float('nan'), 2.0]).argmax()
+m.tensor([1., 3., 3.]).argmax(), m.tensor([1., 3., 3.]).max(0)
+x.median(), x.median(0), x.median(1, True)
+rg([1., 2., 2., 2., 3.]).median()
+grads(lambda a: a.median(), rg([1., 2., 2., 2., 3.]))
+grads(lambda a: a.median(0)[0], rg([1., 2., 2., 2., 3.]))
+m.tensor([3., 1., 3., 1.]).median(0), m.tensor([2., 2., 1.]).median(0)
+m.tensor([1.0, float('nan')]).median()
+m.tensor([]).median()
+rg(2.0).median(0)
+x.sort(), x.sort(0, True), x.sort(descending=True), x.sort(dim=0), x.sort(stable=True), x.sort(dim=1, stable=True, descending=True)
+m.sort(x), m.sort(x, 0, descending=True), m.sort(x, stable=True)
+m.tensor([2, 1, 2]).sort(stable=True), m.tensor([2., 1., 2., 1.]).sort(descending=True, stable=True)
+m.tensor([1.0, float('nan'), 0.0]).sort(), m.tensor([1.0, float('nan'), 0.0]).sort(descending=True)
+m.tensor(3.0).sort()
+m.tensor([True, False]).sort(), m.tensor([3, 1], dtype=m.uint8).sort(descending=True)
+x.argsort(), x.argsort(0), x.argsort(descending=True), x.argsort(dim=-1, descending=True, stable=True), m.argsort(x, 0)
+x.norm(), x.norm(1), x.norm(2, 0), x.norm(p=2, dim=1, keepdim=True), x.norm(float('inf')), x.norm(float('-inf')), x.norm(0), x.norm('fro'), x.norm(dim=(0, 1)), x.norm(3)
+grads(lambda a: a.norm(0), x)
+grads(lambda a: a.norm(-1), x)
+grads(lambda a: a.norm(0.5), x)
+grads(lambda a: a.norm(1), rg([0.0, 1.0]))
+m.norm(x), m.norm(x, dim=0), m.norm(x, p=1)
+i3.norm()
+x.prod(), x.prod(0), x.prod(1, True), i3.prod(), m.prod(x, 0), x.prod(dim=1), m.tensor([True, True]).prod()
+grads(lambda a: a.prod(), rg([0.0, 1.0, 2.0]))
+grads(lambda a: a.prod(), rg([0.0, 0.0, 2.0]))
+grads(lambda a: a.prod(1), rg([[0.0, 3.0], [1.0, 2.0]]))
+grads(lambda a: a.prod(0), s)
+x.cumsum(0), x.cumsum(dim=1), i3.cumsum(0), m.cumsum(x, 1), (x > 0).cumsum(0), s.cumsum(0)
+x.cumprod(0), x.cumprod(dim=1), m.cumprod(x, 1)
+x.cumsum(3)
+x.all(), (x > 0).all(), (x > 0).all(0), (x > 0).all(1, True), i3.all(), (x > 5).any(), (x > 0).any(0), m.all(x > 0)
+x.softmax(0), x.softmax(-1), x.log_softmax(1), m.softmax(x, 1), F.softmax(x, -1), F.log_softmax(x, dim=0), F.softmax(x, dim=1, dtype=m.float32)
+i3.softmax(0)
+i3.log_softmax(0)
+x.softmax(dim=1)
+x.softmax(3)
+x.logsumexp(0), x.logsumexp(1, True), x.logsumexp((0, 1)), m.logsumexp(x, 0), i3.logsumexp(0)
+m.tensor([1000., 1000.]).logsumexp(0), m.tensor([float('inf'), 1.]).logsumexp(0)
+grads(lambda a: a.logsumexp((0, 1)), x)
+grads(lambda a: a.softmax(1), x)
+# clamp
+x.clamp(0, 1), x.clamp(min=0), x.clamp(max=0.5), x.clamp(min=0.1, max=0.5), m.clamp(x, 0, 1), x.clamp(1, 0)
+x.clamp(min=y), x.clamp(y), x.clamp(max=y), x.clamp(y, y + 1)
+grads(lambda a, b: a.clamp(min=b), x, y)
+grads(lambda a, b: a.clamp(max=b), x, y)
+grads(lambda a, b: a.clamp(b, b + 0.5), x, y)
+grads(lambda a, b: a.clamp(b + 1, b), x, y)
+grads(lambda a, b: a.clamp(min=b), rg([1.0, 2.0]), rg([1.0, 3.0]))
+x.clamp()
+i3.clamp(2), i3.clamp(1.5), i3.clamp(max=2)
+rg([float('nan'), 1.0]).clamp(0, 1)
+grads(lambda a: a.clamp(0, 1), rg([0.0, 1.0, 0.5, 2.0]))
+# pointwise edge
+grads(lambda a: a ** 0, rg([0.0, 1.0]))
+grads(lambda a: a ** 2, rg([0.0, -1.0]))
+grads(lambda a: a ** 1, rg([0.0, 4.0]))
+grads(lambda a: a.abs(), rg([0.0, -1.0]))
+grads(lambda a: a.relu(), rg([0.0, -1.0, 2.0]))
+grads(lambda a: a.sigmoid(), rg([-1000.0, 1000.0, 0.0]))
+grads(lambda a: a.expm1(), rg([1e-10]))
+grads(lambda a: a.log1p(), rg([1e-10]))
+grads(lambda a: a.erf(), x)
+grads(lambda a: a.rsqrt(), rg([4.0]))
+grads(lambda a: a.tan(), x)
+grads(lambda a: a.sign() + a.floor() + a.ceil() + a.round() + a.trunc(), x)
+grads(lambda a: a // 0.4, x)
+grads(lambda a: a % 0.4, x)
+grads(lambda a, b: m.maximum(a, b), rg([1.0, 2.0]), rg([1.0, 3.0]))
+grads(lambda a, b: m.minimum(a, b), rg([1.0, 2.0]), rg([1.0, 3.0]))
+grads(lambda a: a.max(), rg([1.0, 1.0, 0.0]))
+grads(lambda a: a.max(0)[0], rg([1.0, 1.0, 0.0]))
+grads(lambda a: a.min(), rg([1.0, 1.0, 2.0]))
+m.floor(i3), m.ceil(i3), m.round(i3), i3.sign()
+(x > 0).exp()
+i3.rsqrt(), i3.erf(), i3.expm1(), i3.log1p(), i3.tan(), i3.cosh()
+x.where(x > 0, y)
+m.where(x, x, y)
+m.where(m.tensor([1, 0]), m.ones(2), m.zeros(2))
+m.where(x > 0, x, f32)
+m.lerp(x, y, 0.5), x.lerp(y, y), m.lerp(x, y, s)
+x.masked_fill(x > 0, 1.0), x.masked_fill(x > 0, s), x.masked_fill(m.tensor([True, False, True]), 0)
+x.masked_fill(i3, 1.0)
+x.masked_fill(x > 0, v)
+i3.masked_fill(i3 > 1, 2.5)
+m.outer(v, v), v.outer(v)
+m.outer(x, v)
+m.addmm(v, x.t() @ x, x.t() @ y), m.addmm(v, x.t(), x, beta=2, alpha=3), v.addmm(x.t(), x)
+m.addmm(x, x, x)
+m.einsum("ij,jk", x, y)
+m.diag(v), m.diag(x), m.diag(x, 1), m.diag(v, -1), v.diag()
+m.diag(m.ones(2,2,2))
+x.trace(), x.tril(), x.triu(1), x.tril(-1), m.tril(x), m.triu(x)
+v.trace()
+x.diagonal(), x.diagonal(1), x.diagonal(offset=-1), x.diagonal(dim1=1, dim2=0)
+m.sign(x), m.neg(x), m.abs(x), m.relu(x), m.square(x)
+# nn.functional
+F.relu(x), F.sigmoid(x), F.tanh(x)
+F.leaky_relu(x), F.leaky_relu(x, 0.1), F.leaky_relu(x, negative_slope=0.2)
+F.softplus(x), F.softplus(x, beta=2), F.softplus(x, threshold=1), F.softplus(m.tensor([30.0, -30.0, 1000.0]))
+grads(lambda a: F.softplus(a), x)
+grads(lambda a: F.leaky_relu(a, 0.1), rg([0.0, 1.0, -1.0]))
+F.mse_loss(x, y, reduction='max')
+F.linear(x, y), F.linear(x, y, m.ones(2, dtype=m.float64)), F.linear(v, y), F.linear(v, y, m.ones(2, dtype=m.float64))
+F.linear(m.ones(2, 2, 3, dtype=m.float64), y, m.ones(2, dtype=m.float64))
+F.linear(m.ones(2, 2, 3, dtype=m.float64, requires_grad=True), y, rg([1.0, 2.0])).grad_fn.name()
+F.linear(m.ones(2, 2, 3, dtype=m.float64, requires_grad=True), y).grad_fn.name()
+F.linear(v, y, rg([1.0, 2.0])).grad_fn.name()
+F.linear(v, v)
+F.linear(x, x.t())
+F.linear(f32, y)
+F.conv2d(m.ones(1, 2, 4, 4), m.ones(3, 2, 2, 2), m.ones(3), stride=(1, 2), padding=(1, 0))
+F.conv2d(m.ones(1, 3, 4, 4), m.ones(3, 2, 2, 2))
+F.conv2d(m.ones(1, 2, 1, 1), m.ones(3, 2, 2, 2))
+F.conv2d(m.ones(1, 2, 4, 4, requires_grad=True), m.ones(3, 2, 2, 2), m.ones(3)).grad_fn.name()
+grads(lambda a, b, c: F.conv2d(a, b, c, stride=(2, 1), padding=(0, 1)), m.arange(16.).reshape(1, 1, 4, 4).double().requires_grad_(), m.ones(1, 1, 2, 2, dtype=m.float64, requires_grad=True), rg([1.0]))
+F.conv_transpose2d(m.ones(1, 2, 2, 2), m.ones(2, 1, 2, 2), m.ones(1), stride=2, padding=1)
+grads(lambda a, b, c: F.conv_transpose2d(a, b, c, stride=(2, 1), padding=(0, 1)), m.arange(9.).reshape(1, 1, 3, 3).double().requires_grad_(), m.ones(1, 1, 2, 2, dtype=m.float64, requires_grad=True), rg([1.0]))
+F.conv2d(m.ones(1, 2, 4, 4, requires_grad=True), m.ones(3, 2, 2, 2)).grad_fn._saved_stride
+F.conv2d(m.ones(1, 2, 4, 4, requires_grad=True), m.ones(3, 2, 2, 2)).grad_fn._saved_padding
+F.cross_entropy(x, m.tensor([0, 3]))
+# shapes
+x.view(6), x.view(3, -1), x.view((3, 2)), x.view(-1), x.view([6]), m.ones(()).view(1)
+x.view(4)
+x.view(-1, -1)
+x.view(-1, 4)
+x.view(0)
+x.view(4, -2)
+x.t().view(6)
+x.t().view(-1)
+x.expand(2, 2, 3).view(-1)
+x.t().view(3, 2)
+x.t().view(3, 1, 2)
+x.unsqueeze(0).transpose(0, 1).view(6)
+x[:, :2].view(4)
+x[:, :2].view(2, 2, 1)
+x.reshape(6), x.reshape(3, -1), x.reshape((6,)), m.reshape(x, (6,)), x.t().reshape(-1), m.reshape(x, (-1,))
+x.reshape(5)
+x.reshape(-1, 5)
+m.zeros(0).reshape(-1, 0)
+m.zeros(0).view(-1, 0)
+m.zeros(0, 3).view(-1)
+x.view_as(y), x.view_as(m.ones(6)), x.expand_as(m.ones(2, 2, 3))
+x.expand(2, 2, 3), v.expand(2, -1), v.expand((2, 3)), s.expand(2)
+v.expand(4)
+x.expand(3)
+v.expand(-1, 3)
+x.t(), v.t(), s.t()
+m.ones(2, 2, 2).t()
+x.mT.shape
+v.mT
+x.transpose(0, 1), x.transpose(-1, 0), m.transpose(x, 0, 1), x.transpose(dim0=0, dim1=1), s.transpose(0, 0)
+x.transpose(0, 2)
+x.permute(0)
+x.permute(0, 0)
+x.unsqueeze(0), x.unsqueeze(-1), x.unsqueeze(2), m.unsqueeze(x, 1), s.unsqueeze(0)
+x.unsqueeze(4)
+x.unsqueeze(0).squeeze(), x.unsqueeze(0).squeeze(0), x.squeeze(0), x.squeeze(), m.squeeze(x.unsqueeze(1), 1), m.ones(1, 2, 1, 3).squeeze((0, 2)), s.squeeze(), s.squeeze(0)
+x.unsqueeze(1).squeeze(-2)
+x.squeeze(3)
+x.flatten(), m.flatten(x), m.ones(2, 3, 4).flatten(1).shape, m.ones(2, 3, 4).flatten(0, 1).shape, s.flatten(), m.ones(2, 3, 4).flatten(start_dim=1, end_dim=2).shape
+x.flatten(1, 0)
+x.flatten().grad_fn.name(), x.t().flatten().grad_fn.name(), v.flatten() is v
+x.repeat(2, 1), v.repeat(2), x.repeat((1, 2)), v.repeat(2, 2), x.repeat(0, 1)
+x.repeat(2)
+m.cat([])
+m.cat([x, v])
+m.cat([x, m.ones(3, 2)])
+m.cat([s, s])
+m.cat([x, y], 2)
+m.stack([x, y]), m.stack([x, y], 1), m.stack((v, v), -1), m.stack([s, s])
+m.stack([x, v])
+m.stack([])
+m.stack([x, y], 3)
+x.split(0)
+x.split([1, 1], 1)
+x.split(-1)
+x.chunk(2), x.chunk(2, 1), x.chunk(5), m.chunk(x, 2), x.chunk(chunks=2, dim=1)
+x.chunk(0)
+x.unbind(), x.unbind(1), m.unbind(x), s.unbind()
+x.select(0, 1), x.select(-1, -1), x.select(dim=0, index=1), x.narrow(0, 1, 1), x.narrow(1, -2, 2), x.narrow(dim=1, start=0, length=2), m.narrow(x, 0, 0, 1)
+x.select(0, 5)
+x.select(3, 0)
+s.select(0, 0)
+x.narrow(0, 1, 5)
+x.narrow(0, 3, 1)
+x.narrow(0, 0, -1)
+x.unfold(1, 2, 1), v.unfold(0, 2, 2), v.unfold(-1, 3, 1), x.unfold(dimension=0, size=1, step=1)
+grads(lambda a: a.unfold(1, 2, 1), x)
+x.flip(2)
+x.roll(1), x.roll(1, 0), x.roll((1, 1), (0, 1)), m.roll(x, -1, 1), x.roll(shifts=1, dims=0)
+x.gather(1, m.tensor([[0, 2], [1, 1]])), m.gather(x, 0, m.tensor([[0, 1]])), x.gather(dim=1, index=m.tensor([[0], [1]])), v.gather(0, m.tensor([0, 0]))
+x.gather(1, m.tensor([[0, 5], [1, 1]]))
+x.gather(1, m.tensor([[0, -1], [1, 1]]))
+x.gather(1, m.tensor([0, 1]))
+x.gather(0, m.tensor([[0, 1, 1, 1]]))
+x.gather(1, m.tensor([[0., 1.]]))
+x.gather(3, m.tensor([[0, 1]]))
+s.gather(0, m.tensor(0))
+x.index_select(0, m.tensor([1, 1])), m.index_select(x, 1, m.tensor([0])), x.index_select(dim=0, index=m.tensor([0]))
+x.index_select(0, m.tensor([5]))
+x.index_select(0, m.tensor([[0]]))
+x.index_select(0, m.tensor([0.0]))
+x.scatter_add(1, m.tensor([[0, 0, 1], [1, 2, 1]]), y), m.scatter_add(x, 0, m.tensor([[0, 0, 1]]), y)
+x.scatter_add(1, m.tensor([[0, 5]]), y)
+grads(lambda a, b: a.scatter_add(0, m.tensor([[0, 0, 1]]), b), x, y)
+# indexing
+x[0], x[-1], x[0, 1], x[:, 1], x[..., 0], x[None], x[0:1], x[::2], x[:, 1:], x[()], x[...], x[1:0]
+x[True], x[False], x[None, 0], x[:, None], x[0, ..., None]
+x[[0, 1]], x[[0, 0]], x[m.tensor([0, 1])], x[m.tensor(0)], x[x > 0], x[m.tensor([True, False])], x[[True, False]], x[:, [0, 2]], x[[0, 1], [1, 2]], x[0, [0, 1]], x[m.tensor([[0, 1]])]
+x[[0, 1], :, None], x[:, m.tensor([0, 1]), None], x[..., m.tensor([0, 1])]
+x[m.tensor([0, 1]), 1:], x[1:, m.tensor([0, 1])], x[0][m.tensor([0, 1])]
+import numpy as np;; x[np.array([0, 1])], x[np.int64(0)]
+x[5]
+x[-3]
+x[0, 0, 0]
+x[::-1]
+s[None], s[...]
+m.ones(4, 4)[1:3, 1:3][0]
+grads(lambda a: a[[0, 0, 1]], x)
+grads(lambda a: a[a > 0], x)
+grads(lambda a: a[:, [0, 2]], x)
+grads(lambda a: a[m.tensor([[0, 1], [1, 1]])], v)
+a = m.zeros(2, 3);; a[0] = 1;; a[:, 1] = m.tensor([5., 6.]);; a[a > 4] = -1;; a[1, 2] = m.tensor(3.0);; a[[0, 1], [0, 0]] = 9;; a
+a = m.zeros(3);; a[5] = 1
+a = m.zeros(3);; a[0:2] = m.ones(3)
+a = m.zeros(3);; a[0] = "a"
+a = m.zeros(3, dtype=m.int64);; a[0] = 2.7;; a
+a = m.zeros(2, 3);; a[:] = m.tensor([1., 2., 3.]);; a
+a = m.zeros(2, 3);; a[...] = 5;; a
+a = m.zeros(2, 3);; a[None, 0] = 5;; a
+a = m.zeros(3);; a[m.tensor([0, 0])] = m.tensor([1., 2.]);; a
+a = m.zeros(3);; a[True] = 2;; a
+i3.tolist()[m.tensor(0)]
+1.0 in m.ones(2), m.tensor(1.0) in m.ones(2)
+[i.item() for i in m.tensor([1, 2])]
+list(x)[0]
+iter(s)
+a, b = x;; b
+# in place
+m.ones(2).add_(1), m.ones(2).add_(m.ones(2), alpha=2), m.ones(2).sub_(1), m.ones(2).sub_(1, alpha=3), m.ones(2).mul_(3), m.ones(2).div_(2), m.ones(2).zero_(), m.ones(2).fill_(3), m.ones(2).exp_(), m.zeros(2).sin_(), m.zeros(2).sigmoid_(), m.ones(2).relu_(), m.ones(2).copy_(m.zeros(2)), m.ones(2, 2).copy_(m.zeros(2))
+m.ones(2).copy_(1.0)
+m.ones(2).fill_(m.tensor(2.0))
+m.ones(2).add_(m.ones(2, 2))
+m.ones(2, 2).add_(m.ones(2))
+i3.mul_(2), i3.fill_(2.9), i3.copy_(m.tensor([1.5, 2.5, 3.5]))
+m.ones(2).mul_(m.ones(2, dtype=m.float64)).dtype
+a = m.ones(2);; a += 1;; a -= 0.5;; a *= 2;; a /= 4;; a, a._version
+a = m.ones(2);; a **= 2;; a, a._version
+a = m.tensor([5., 7.]);; a //= 2;; a, a._version
+a = m.tensor([5., 7.]);; a %= 2;; a, a._version
+a = m.tensor([True, False]);; a &= True;; a
+a = m.tensor([5, 7]);; a |= 8;; a
+a = i3;; a /= 2
+a = x.clone();; a.add_(y);; a.mul_(y);; a.grad_fn.name(), a._version, [type(f[0]).__name__ for f in a.grad_fn.next_functions]
+a = x.clone();; a.fill_(1);; a, a.grad_fn.name()
+a = x.clone();; a.zero_();; a, a.grad_fn.name()
+a = x.clone();; a.fill_(s);; m.autograd.grad(a.sum(), [x, s])
+a = x.clone();; a.copy_(y);; m.autograd.grad((a * a).sum(), [x, y])
+a = x.clone();; a.copy_(v);; m.autograd.grad((a * a).sum(), [x, v])
+a = m.zeros(2, 3, dtype=m.float64);; a.copy_(y);; a.requires_grad, a.grad_fn.name(), m.autograd.grad((a * a).sum(), [y])
+a = x.clone();; a.relu_();; a.sigmoid_();; a.sin_();; a.exp_();; a.div_(y);; a.sub_(y);; a.sum().backward();; x.grad, y.grad
+a = x.clone();; a.exp_();; a.mul_(2);; a.sum().backward()
+a = x.clone();; b = a * a;; a.zero_();; b.sum().backward()
+a = x.clone();; a.add_(a);; a.mul_(a);; a.sum().backward()
+a = x.clone();; a.add_(a);; a.sum().backward();; x.grad
+a = f32.clone();; a.requires_grad_();; a.is_leaf, a.requires_grad
+# deletion of attributes
+a = leaf();; a.grad = m.ones(3);; del a.grad;; a.grad
+a = leaf();; del a.grad
+del leaf().data
+del leaf().requires_grad
+del leaf().grad_fn
+del leaf()._grad_fn
+del leaf()._backward_hooks
+del leaf().is_leaf
+del leaf().shape
+a = leaf();; a._version = 1
+a = leaf();; a.is_leaf = False
+a = leaf();; a.grad_fn = None
+a = leaf();; a._base = None
+a = leaf();; a.output_nr = 1
+a = leaf();; a.dtype = m.float64
+a = leaf();; a.shape = (1,)
+a = leaf();; a.retains_grad = True
+a = leaf();; a.requires_grad = None
+a = leaf();; a.requires_grad = 1
+a = leaf();; a.requires_grad = "x"
+a = leaf();; a.data = m.zeros(3);; a, a.is_leaf, a._version
+a = leaf();; a.data = m.zeros(5);; a.shape
+a = leaf();; a.data = m.zeros(3, dtype=m.float64)
+a = leaf();; a.data = 3
+a = leaf();; a.data.requires_grad, a.data.grad_fn, a.data._version
+a = leaf();; a.grad = m.ones(3);; b = a.grad;; a.sum().backward();; a.grad is b, a.grad
+(leaf() * 2).grad
+(leaf() * 2).retain_grad(), leaf().retain_grad()
+a = leaf() * 2;; a.retain_grad();; a.retains_grad, leaf().retains_grad
+hash(x) == hash(x), x is x
+x.output_nr, x.unbind()[1].output_nr, x._version, x.is_leaf, x.grad_fn, x.grad
+m.ones(3).register_hook(lambda g: g)
+m.ones(3).register_post_accumulate_grad_hook(lambda g: g)
+h = leaf().register_hook(lambda g: g);; type(h).__name__, h.remove()
+# Function
+sq()()(x)
+f = sq()();; f.apply(x)
+sq().apply(x).grad_fn.name(), type(sq().apply(x).grad_fn).__name__, sq().apply(x).grad_fn.saved_tensors[0] is x
+sq().apply(x).grad_fn.needs_input_grad
+fn(lambda ctx, a: a * 2, lambda ctx, g: g * 2).apply(1.5)
+fn(lambda ctx, a, b: a * b, lambda ctx, g: (g, None)).apply(x, 2)
+fn(lambda ctx, a: (a * 2, 5, "s", None), lambda ctx, g, *r: (g * 2, [type(q).__name__ for q in r] and None)[:1]).apply(x)
+fn(lambda ctx, a: [a * 2], lambda ctx, g: g).apply(x)
+fn(lambda ctx, a: None, lambda ctx, g: g).apply(x)
+fn(lambda ctx, a: 5, lambda ctx, g: g).apply(x)
+fn(lambda ctx, a: "s", lambda ctx, g: g).apply(x)
+fn(lambda ctx, a: a, lambda ctx, g: g * 3).apply(x)
+a = fn(lambda ctx, a: a, lambda ctx, g: g * 3).apply(x);; a is x, a._version, a._base is x, a._is_view()
+fn(lambda ctx, a: a.view(6), lambda ctx, g: g.view(2, 3) * 3).apply(x)
+fn(lambda ctx, a: (a, a), lambda ctx, g, h: g + h).apply(x)
+b = (lambda q: (q, q));; fn(lambda ctx, a: b(a * 2), lambda ctx, g, h: 2 * (g + h)).apply(x)
+fn(lambda ctx, a: (ctx.save_for_backward(a), a * 1)[1], lambda ctx, g: g).apply(x).grad_fn._saved_tensors
+fn(lambda ctx, a: (ctx.mark_dirty(a), a.add_(1))[1], lambda ctx, g: g).apply(x.clone())
+a = x.clone();; o = fn(lambda ctx, a: (ctx.mark_dirty(a), a.add_(1))[1], lambda ctx, g: g * 5).apply(a);; o is a, a._version, a.grad_fn.name(), m.autograd.grad(a.sum(), x)
+fn(lambda ctx, a: (ctx.mark_dirty(a), a.add_(1))[1], lambda ctx, g: g).apply(x)
+fn(lambda ctx, a: (ctx.mark_dirty(a), a * 1)[1], lambda ctx, g: g).apply(x.clone())
+fn(lambda ctx, a: (ctx.mark_dirty(a), a.add_(1))[1], lambda ctx, g: g).apply(m.ones(3))
+fn(lambda ctx, a: (ctx.mark_dirty(a.view(-1)), a * 1)[1], lambda ctx, g: g).apply(x.clone())
+fn(lambda ctx, a: (ctx.mark_non_differentiable(a), a)[1], lambda ctx, g: g).apply(x)
+fn(lambda ctx, a: (lambda q: (ctx.mark_non_differentiable(q), q)[1])(a * 2), lambda ctx, g: g).apply(x)
+o = fn(lambda ctx, a: (lambda q: (ctx.mark_non_differentiable(q), (a * 3, q))[1])(a * 2), lambda ctx, g, h: (print(h) if 0 else g * 3 + h)).apply(x);; o, m.autograd.grad(o[0].sum(), x)
+fn(lambda ctx, a: (ctx.mark_non_differentiable(5), a * 1)[1], lambda ctx, g: g).apply(x)
+fn(lambda ctx, a: a.long(), lambda ctx, g: g).apply(x)
+fn(lambda ctx, a: a * 2, lambda ctx, g: (g, None, None)).apply(x).sum().backward()
+fn(lambda ctx, a: a * 2, lambda ctx, g: (g, g)).apply(x).sum().backward()
+fn(lambda ctx, a: a * 2, lambda ctx, g: ()).apply(x).sum().backward()
+fn(lambda ctx, a: a * 2, lambda ctx, g: None).apply(x).sum().backward();; x.grad
+fn(lambda ctx, a: a * 2, lambda ctx, g: [g]).apply(x).sum().backward()
+fn(lambda ctx, a: a * 2, lambda ctx, g: "a").apply(x).sum().backward()
+fn(lambda ctx, a: a * 2, lambda ctx, g: g.sum()).apply(x).sum().backward()
+fn(lambda ctx, a: a * 2, lambda ctx, g: m.ones(2, 2, 3)).apply(x).sum().backward();; x.grad
+fn(lambda ctx, a: a * 2, lambda ctx, g: m.ones(4)).apply(x).sum().backward()
+fn(lambda ctx, a: a * 2, lambda ctx, g: g.float()).apply(x).sum().backward();; x.grad
+fn(lambda ctx, a: a * 2, lambda ctx, g: g.long()).apply(x).sum().backward();; x.grad
+fn(lambda ctx, a, b: a * 2, lambda ctx, g: (g, g)).apply(x, y).sum().backward();; x.grad, y.grad
+fn(lambda ctx, a, b: a * 2, lambda ctx, g: (g, g)).apply(x, 3).sum().backward();; x.grad
+a = fn(lambda ctx, a, b: a * 2, lambda ctx, g: (g, None)).apply(x, y).sum().backward();; x.grad, y.grad
+m.autograd.Function.apply(x)
+type("E", (m.autograd.Function,), {}).apply(x)
+type("E", (m.autograd.Function,), {"forward": lambda ctx, a: a}).apply(x)
+type("E", (m.autograd.Function,), {"forward": staticmethod(lambda ctx, a: a * 2)}).apply(x).sum().backward()
+type("E", (m.autograd.Function,), {"forward": staticmethod(lambda a: a * 2), "setup_context": staticmethod(lambda ctx, inputs, output: ctx.save_for_backward(*inputs)), "backward": staticmethod(lambda ctx, g: g * ctx.saved_tensors[0])}).apply(x)
+type("E", (m.autograd.Function,), {"forward": staticmethod(lambda ctx, a: a * 2), "vjp": staticmethod(lambda ctx, g: g * 2)}).apply(x).sum().backward();; x.grad
+type("E", (m.autograd.Function,), {"forward": staticmethod(lambda ctx, a: a * 2), "vjp": staticmethod(lambda ctx, g: g * 2), "backward": staticmethod(lambda ctx, g: g * 2)}).apply(x).sum().backward();; x.grad
+fn(lambda ctx, a: setattr(ctx, "k", 5) or a * 2, lambda ctx, g: g * ctx.k).apply(x).sum().backward();; x.grad
+fn(lambda ctx, a: a * 2, lambda ctx, g: g * ctx.nothing).apply(x).sum().backward()
+fn(lambda ctx, a: a * 2, lambda ctx, g: ctx.saved_tensors and g).apply(x).grad_fn.saved_tensors
+fn(lambda ctx, a: (ctx.save_for_backward(a, None), a * 2)[1], lambda ctx, g: g).apply(x).grad_fn.saved_tensors[1]
+fn(lambda ctx, a: (ctx.save_for_backward([a]), a * 2)[1], lambda ctx, g: g).apply(x)
+fn(lambda ctx, a: (ctx.save_for_backward(3), a * 2)[1], lambda ctx, g: g).apply(m.ones(2))
+fn(lambda ctx, a: (ctx.save_for_forward(a), a * 2)[1], lambda ctx, g: g).apply(x)
+fn(lambda ctx, a, b=2: a * b, lambda ctx, g, *r: g).apply(x)
+fn(lambda ctx, a, b: a * b, lambda ctx, g: (g, None)).apply(x)
+sq().apply(x, x)
+sq().apply(a=x)
+fn(lambda ctx, a: a * 2, lambda ctx, g: g).apply([x])
+fn(lambda ctx, l: l[0] * 2, lambda ctx, g: None).apply([x])
+o = fn(lambda ctx, a: (a * 2, a * 3), lambda ctx, g, h: g * 2 + h * 3).apply(x);; o[1].grad_fn is o[0].grad_fn, o[1].output_nr, m.autograd.grad(o[1].sum(), x)
+o = fn(lambda ctx, a: (ctx.set_materialize_grads(False), a * 2, a * 3)[1:], lambda ctx, g, h: g * 2 if h is None else h).apply(x);; m.autograd.grad(o[0].sum(), x)
+sq().apply(x).grad_fn.apply(m.ones(2, 3, dtype=m.float64))
+sq().apply(x).grad_fn(m.ones(2, 3, dtype=m.float64))
+sq().apply(x).grad_fn.next_functions[0][0].variable is x
+sq().apply(x).grad_fn.saved_variables
+with_x = sq().apply(x);; with_x.sum().backward();; with_x.grad_fn.saved_tensors
+(x * 2).grad_fn.metadata, sq().apply(x).grad_fn.metadata
+(x * 2).grad_fn.name(), (x * 2).grad_fn.next_functions[1], x.sum().grad_fn.next_functions[0][0].next_functions[0][0].name() if x.sum().grad_fn.next_functions[0][0].next_functions else None
+(x*y).grad_fn._saved_self is x, (x ** 2).grad_fn._saved_exponent, (x ** 2).grad_fn._saved_self is x
+x.exp().grad_fn._saved_result.grad_fn.name()
+(x * 2).grad_fn(m.ones(2, 3, dtype=m.float64))
+(x * y).grad_fn(m.ones(2, 3, dtype=m.float64))
+(x * 2).grad_fn == (x * 2).grad_fn
+a = x * 2;; a.grad_fn is a.grad_fn, a.grad_fn == a.grad_fn
+x.std(0).grad_fn._saved_correction, x.std().grad_fn._saved_dim
+(x + 1).grad_fn._saved_alpha, (x.add(y, alpha=3)).grad_fn._saved_alpha
+(x * 2).grad_fn._saved_other, (x * 2).grad_fn._saved_self
+(x ** 2).sum().backward(), x.grad
+x.clamp(0, 1).grad_fn._saved_min, x.clamp(0).grad_fn._saved_max
+m.where(x > 0, x, y).grad_fn._saved_condition
+x.repeat(2, 1).grad_fn._saved_repeats
+x.split(1)[0].grad_fn._saved_split_size, x.chunk(2)[0].grad_fn._saved_dim
+F.leaky_relu(x).grad_fn.name(), F.softplus(x).grad_fn.name(), F.linear(x, y).grad_fn.name(), F.linear(x, y, rg([1., 2.])).grad_fn.name()
+# modes
+m.no_grad()(type("A", (), {"__init__": lambda self: setattr(self, "g", m.is_grad_enabled())}))().g
+m.no_grad(lambda: m.is_grad_enabled())()
+m.no_grad()(lambda: m.is_grad_enabled())()
+m.enable_grad()(lambda: m.is_grad_enabled())(), m.enable_grad(lambda: m.is_grad_enabled())()
+m.inference_mode()(lambda: (m.is_grad_enabled(), m.is_inference_mode_enabled()))(), m.inference_mode(lambda: m.is_inference_mode_enabled())()
+m.inference_mode(False)(lambda: (m.is_grad_enabled(), m.is_inference_mode_enabled()))()
+m.set_grad_enabled(True)(lambda: m.is_grad_enabled())(), m.set_grad_enabled(False)(lambda: m.is_grad_enabled())(), m.is_grad_enabled()
+m.set_grad_enabled(mode=True), m.is_grad_enabled()
+m.set_grad_enabled("a"), m.is_grad_enabled()
+m.set_grad_enabled(1), m.is_grad_enabled()
+m.set_grad_enabled(), m.is_grad_enabled()
+m.set_grad_enabled(False);; a = m.is_grad_enabled();; m.set_grad_enabled(True);; a, m.is_grad_enabled()
+q = m.no_grad();; q.__enter__();; a = m.is_grad_enabled();; q.__exit__(None, None, None);; a, m.is_grad_enabled()
+q = m.inference_mode();; q.mode
+m.autograd.no_grad is m.no_grad, m.autograd.grad_mode.no_grad is m.no_grad, m.autograd.enable_grad is m.enable_grad
+m.is_warn_always_enabled(), m.set_warn_always(True), m.is_warn_always_enabled(), m.set_warn_always(False)
+m.is_anomaly_enabled()
+# grad / backward
+m.autograd.grad(x.sum(), x, m.ones(()))
+m.autograd.grad(x.sum(), x, m.ones((), dtype=m.float64))
+m.autograd.grad([x.sum(), (x*x).sum()], [x])
+m.autograd.grad((x * x).sum(), [x, y], allow_unused=True)
+m.autograd.grad((x * x).sum(), [x, y], materialize_grads=True)
+m.autograd.grad((x * x).sum(), [x, y], allow_unused=False)
+m.autograd.grad(x * x, x)
+m.autograd.grad(x * x, x, m.ones(2, 3))
+m.autograd.grad(x.sum(), [x, x])
+m.autograd.grad(x.sum(), 5)
+m.autograd.grad(5, x)
+m.autograd.grad(x, x, m.ones_like(x))
+m.autograd.grad(x.sum(), x, only_inputs=False)
+m.autograd.grad(outputs=x.sum(), inputs=x)
+m.autograd.backward(x.sum(), grad_tensors=m.tensor(2.0, dtype=m.float64)), x.grad
+m.autograd.backward([x.sum(), y.sum()]), x.grad, y.grad
+m.autograd.backward((x.sum(), (x * y).sum()), inputs=[y]), x.grad, y.grad
+m.autograd.backward(x.sum(), inputs=x), x.grad
+m.autograd.backward([]), 1
+(x * y).sum().backward(inputs=[x]), x.grad, y.grad
+(x * y).sum().backward(inputs=x), x.grad
+a = x * 2;; a.sum().backward(inputs=[a]);; a.grad
+a = x * 2;; a.sum().backward(inputs=[m.ones(2)])
+x.sum().backward(gradient=m.tensor(3.0)), x.grad
+x.sum().backward(m.tensor(3.0, dtype=m.float64)), x.grad
+(x * 1).backward(m.ones(2, 3)), x.grad
+(x * 1).backward(m.ones(3))
+x.sum().backward(m.tensor(3))
+x.backward(m.ones_like(x)), x.grad
+x.sum().backward(retain_graph=True, create_graph=True), x.grad
+(x * x).sum().backward(create_graph=True), x.grad
+m.ones(1).backward()
+x.sum().backward("a")
+x.sum().backward(inputs=[])
+a = x.sum();; a.backward();; a.backward();; x.grad
+a = (x * x).sum();; a.backward(retain_graph=True);; a.backward();; x.grad
+i3.backward()
+# keywords
+x.sum(dtype=m.float32), x.sum(axis=0), x.sum(axis=(0,1), keepdims=True), x.sum(0, keepdims=True)
+x.mean(axis=1), x.mean(dtype=m.float32), x.std(axis=0), x.var(axis=1, keepdims=True), x.max(axis=0), x.min(axis=1, keepdims=True), x.prod(axis=0)
+i3.sum(dtype=m.float32), i3.mean(dtype=m.float32), i3.prod(dtype=m.float64)
+x.argmax(axis=1), x.all(axis=0), x.any(axis=0), x.argmin(axis=1, keepdims=True)
+m.cat([x, x], axis=1).shape, m.stack([x, x], axis=1).shape
+m.mul(input=x, other=y), m.sum(input=x, dim=0), m.exp(input=x)
+"""
+
+CASES = [line for line in LINES.strip().splitlines() if not line.startswith("# ")]
+
+
+def tools(m) -> dict:
+    """The names that the lines use."""
+
+    def leaf(*shape):
+        return m.ones(shape or (3,), requires_grad=True)
+
+    def rg(data, dtype=None):
+        return m.tensor(data, dtype=dtype or m.float64, requires_grad=True)
+
+    def fn(forward, backward, name="MyFn"):
+        methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+        return type(name, (m.autograd.Function,), methods)
+
+    def sq():
+        def forward(ctx, a):
+            ctx.save_for_backward(a)
+            return a * a
+
+        return fn(forward, lambda ctx, g: 2 * g * ctx.saved_tensors[0], "Sq")
+
+    def grads(f, *xs):
+        """Value, first and second derivatives."""
+        value = f(*xs)
+        outputs = [y for y in (value if isinstance(value, (tuple, list)) else [value]) if y.requires_grad]
+        total = sum((y * y).sum() for y in outputs)
+        first = m.autograd.grad(total, xs, create_graph=True, allow_unused=True)
+        again = [g for g in first if g is not None and g.requires_grad]
+        second = m.autograd.grad(sum((g * g).sum() for g in again), xs, allow_unused=True) if again else ()
+        return [value, *[[None if g is None else g.detach() for g in order] for order in (first, second)]]
+
+    z, f32, i3 = m.tensor(X, dtype=m.float64), m.tensor(X), m.tensor([3, 1, 2])
+    inputs = dict(x=rg(X), y=rg(Y), v=rg([0.6, -1.2, 0.9]), s=rg(1.75), z=z, f32=f32, i3=i3)
+    return dict(m=m, F=m.nn.functional, leaf=leaf, rg=rg, fn=fn, sq=sq, grads=grads, X=X, warnings=warnings, **inputs)
+
+
+def shown(thing) -> str:
+    """An answer as text: of a tensor what can be seen of it."""
+    if isinstance(thing, (tuple, list)):
+        return "(" + ", ".join(map(shown, thing)) + ")"
+    if not hasattr(thing, "requires_grad"):
+        return f"{thing:.6g}" if isinstance(thing, float) else repr(thing)
+    values = f"{rounded(thing.detach().tolist())} {str(thing.dtype).rpartition('.')[2]} {list(thing.shape)}"
+    node = "" if thing.grad_fn is None else " " + type(thing.grad_fn).__name__
+    return values + (" requires_grad" if thing.requires_grad else "") + node
+
+
+def rounded(value):
+    """To the digits that both compute alike."""
+    return [rounded(v) for v in value] if isinstance(value, list) else round(value, 5) if value % 1 else value
+
+
+def answer(m, line: str) -> str:
+    """What a line answers, or how it is refused; and the warnings."""
+    m.manual_seed(0)
+    m.set_warn_always(True)  # so that the order of the lines makes no difference
+    space, (*parts, last) = tools(m), line.split(";;")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            for part in parts:
+                exec(part.strip(), space)
+            said = shown(eval(last.strip(), space))
+        except Exception as error:
+            said = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        finally:
+            m.set_grad_enabled(True)
+            m.set_warn_always(False)
+    return " | ".join([said, *(f"{w.category.__name__}: {str(w.message)[:60]}" for w in caught)])
