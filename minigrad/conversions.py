@@ -51,7 +51,9 @@ class Conversions:
         return float(self._number())
 
     def __int__(self):
-        return int(self._number())
+        if self._array.size != 1:
+            raise refusal("number of several")
+        return int(self._array.item())  # unlike float(), PyTorch's int() says nothing of the history
 
     def __complex__(self):
         return complex(self._number())
@@ -70,4 +72,8 @@ class Conversions:
         return iter(self.unbind(0))
 
     def __contains__(self, value):
+        if not isinstance(value, (int, float, np.generic, Conversions)):
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}."
+            )
         return bool((self._array == value).any())

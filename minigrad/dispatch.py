@@ -230,43 +230,6 @@ def source_of(operation) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def op_of_many(*, tensors, keep):
-    """Like `@op`, for a forward whose first argument is a list of tensors (``cat``, ``stack``).
-
-    `tensors` is the derivative: it returns one gradient per tensor, and is given the gradient and what
-    `keep(arrays, dim)` returned in the forward.
-    """
-
-    def decorate(forward):
-        name = forward.__name__
-        names = ("dim", "_lengths")
-        kind = Kind(name, face_class(camel(name) + "Backward0", name, (), names), (), names)
-
-        def vjp(record, grad, edges):
-            grads = tensors(grad, *record.options)
-            return [g if edge is not None else None for g, edge in zip(grads, edges, strict=True)]
-
-        kind.vjp = kind.vjp_recorded = vjp
-
-        @functools.wraps(forward)
-        def function(tensors, dim=0, axis=None):
-            dim = dim if axis is None else axis
-            if not any(isinstance(t, Tensor) for t in tensors):
-                return forward(tensors, dim)
-            arrays = [t._array for t in tensors]
-            common = dtypes.promote(*arrays)
-            result = wrap(forward([a.astype(common, copy=False) for a in arrays], dim))
-            if mode.state > 0 and any(t._edge is not None for t in tensors):
-                edges = tuple(t._edge for t in tensors)
-                constants = tuple(None if t._edge is not None else constant(t) for t in tensors)
-                record(result, kind, edges, constants, keep(arrays, dim))
-            return result
-
-        return function
-
-    return decorate
-
-
 def record(result: Tensor, kind: Kind, edges: tuple, constants, options: tuple) -> None:
     """Give `result` a new node. What the assembled source does inline, for the places that are not hurried."""
     node = Record()

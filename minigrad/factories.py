@@ -1,15 +1,22 @@
 """Making tensors from data. PyTorch counterparts: the functions of the same names in ``torch``."""
 
+import functools
+import sys
+import warnings
+
 import numpy as np
 
 from . import dtypes
 from .autograd.graph import track
-from .messages import refusal, refuse, type_name
+from .messages import COPY_OF_TENSOR, SCALAR_OF_TRACKED, refusal, refuse, type_name, warn_once
 from .tensor import Tensor, wrap
 
 
 def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
     """Wrap a fresh array; integers cannot require gradients."""
+    if not isinstance(requires_grad, bool):
+        name = sys._getframe(1).f_code.co_name
+        raise TypeError(f"{name}(): argument 'requires_grad' must be bool, not {type_name(requires_grad)}")
     tensor = wrap(np.asarray(array))
     if requires_grad and array.dtype.kind != "f":
         raise refusal("factory of integers")
@@ -26,13 +33,16 @@ def tensor(data, dtype: dtypes.dtype | None = None, requires_grad: bool = False)
     >>> tensor([1.0, 2.0], requires_grad=True)
     tensor([1., 2.], requires_grad=True)
     """
+    if isinstance(data, Tensor):
+        warnings.warn(COPY_OF_TENSOR, UserWarning, stacklevel=2)
     return finish(_array_of(data, dtype), requires_grad)
 
 
 def _array_of(data, dtype) -> np.ndarray:
     plain = not isinstance(data, (np.ndarray, np.generic, Tensor))
+    typed: list = []
     try:
-        array = np.array(_without_tensors(data))
+        array = np.array(_without_tensors(data, typed))
     except ValueError:
         raise ragged(data) from None
     if plain and array.dtype.kind not in "biuf":
@@ -40,7 +50,8 @@ def _array_of(data, dtype) -> np.ndarray:
     if dtype is not None:
         return array.astype(dtypes.as_dtype(dtype).numpy)
     if plain and (array.dtype.kind == "f" or array.size == 0):
-        return array.astype(dtypes.get_default_dtype().numpy)
+        default = dtypes.get_default_dtype().numpy
+        return array.astype(functools.reduce(np.promote_types, [t for t in typed if t.kind == "f"], default))
     native = array.dtype.newbyteorder("=")
     dtypes.from_numpy_dtype(native)
     return array.astype(native, copy=False)
@@ -74,16 +85,22 @@ def ragged(data) -> ValueError:
         dim, level = dim + 1, [part for entry in level for part in entry]
 
 
-def _without_tensors(data):
-    """The same nested lists, with numbers in the place of tensors."""
+def _without_tensors(data, typed: list):
+    """The same nested lists, with numbers in the place of tensors. Types of those, and of NumPy's, go to `typed`."""
+    if isinstance(data, (list, tuple)):
+        return [_without_tensors(entry, typed) for entry in data]
     if isinstance(data, Tensor):
-        return data._array
-    return [_without_tensors(entry) for entry in data] if isinstance(data, (list, tuple)) else data
+        if data._edge is not None and not data.ndim and data.dtype.is_floating_point:
+            warn_once(SCALAR_OF_TRACKED, stacklevel=2)
+        data = data._array
+    if isinstance(data, (np.ndarray, np.generic)):
+        typed.append(data.dtype)
+    return data
 
 
 def as_tensor(data, dtype: dtypes.dtype | None = None) -> Tensor:
     """A tensor of `data`, the same one if it is a tensor of that type already."""
-    return data if isinstance(data, Tensor) and dtype in (None, data.dtype) else tensor(data, dtype)
+    return data if isinstance(data, Tensor) and dtype in (None, data.dtype) else finish(_array_of(data, dtype), False)
 
 
 def from_numpy(array: np.ndarray) -> Tensor:

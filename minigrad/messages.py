@@ -82,6 +82,22 @@ CLASS_DECORATED = (
     "and nothing else."
 )
 
+TRANSPOSED = (
+    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an "
+    "error in a future release. Consider `x.mT` to transpose batches of matrices or "
+    "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+)
+
+OTHER_SIZE = (
+    "Using a target size ({}) that is different to the input size ({}). This will likely lead to incorrect results due "
+    "to broadcasting. Please ensure they have the same size."
+)
+
+COPY_OF_TENSOR = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
+)
+
 NO_FREEDOM = (
     "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
     "divided by output numel)."
@@ -153,6 +169,21 @@ REFUSALS = {
         RuntimeError,
         "only Tensors of floating point dtype can require gradients",
         INTEGERS,
+    ),
+    "flag of integers, attribute, not a bool": (
+        RuntimeError,
+        "requires_grad must be a bool",
+        "say True or False; this is of type {}.",
+    ),
+    "flag of integers, method, not a bool": (
+        TypeError,
+        "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {}",
+        "say True or False.",
+    ),
+    "not writable": (
+        AttributeError,
+        "attribute '{}' of 'torch._C.TensorBase' objects is not writable",
+        "it follows from how the tensor was made: make another tensor.",
     ),
     "factory of integers": (
         RuntimeError,

@@ -28,7 +28,7 @@ from .autograd.graph import (
     track,
 )
 from .conversions import Conversions
-from .messages import C_NAMES, NON_LEAF_GRAD, dim_refused, refusal, view_refusal
+from .messages import C_NAMES, NON_LEAF_GRAD, dim_refused, refusal, type_name, view_refusal
 
 
 class Size(tuple):
@@ -73,6 +73,8 @@ class Tensor(Conversions):
     __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor
 
     def __new__(cls, data=(), *size):
+        if isinstance(data, Tensor):
+            return data.detach()
         shape = (data, *size) if isinstance(data, int) else None
         array = np.zeros(shape) if shape else np.asarray(data)
         return wrap(array.astype(dtypes.get_default_dtype().numpy))
@@ -173,6 +175,8 @@ class Tensor(Conversions):
         return self
 
     def _set_requires_grad(self, flag: bool, key: str) -> None:
+        if not isinstance(flag, bool):
+            raise refusal(f"{key}, not a bool", type_name(flag))
         if not flag and not self.is_leaf:
             raise refusal("flag of a result")
         if flag and self._array.dtype.kind != "f":
@@ -312,6 +316,19 @@ class Tensor(Conversions):
         if self._meta is not None and self._meta.grad is not None:
             copy.meta().grad = self._meta.grad.__deepcopy__(memo)
         return copy
+
+
+def read_only(name: str) -> None:
+    """Make a property of Tensor refuse a new value in PyTorch's words."""
+
+    def refuse(self, *value):
+        raise refusal("not writable", name)
+
+    setattr(Tensor, name, getattr(Tensor, name).setter(refuse).deleter(refuse))
+
+
+for _name in ("_base", "_version", "dtype", "grad_fn", "is_leaf", "ndim", "output_nr", "retains_grad", "shape"):
+    read_only(_name)
 
 
 def follow_base(view: Tensor | None, base: Tensor) -> None:

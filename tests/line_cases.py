@@ -16,6 +16,7 @@ LINES = r"""
 float(s)
 float(m.tensor(2.0))
 int(m.tensor(2.7))
+int(s)
 bool(s)
 complex(m.tensor(2.0))
 int(x)
@@ -65,6 +66,9 @@ repr(m.tensor([1e-8, 1.0])), repr(m.tensor([1e10, 1.0]))
 # factories
 m.tensor([[1, 2], [3, 4]]), m.tensor(1.5), m.tensor(True), m.tensor([1, 2.5]), m.tensor([True, 2])
 m.tensor([1, 2], dtype=m.float64)
+m.tensor([x[0, 0], 1.0])
+m.tensor(m.ones(2))
+m.tensor(x)
 m.tensor([[1, 2], [3]])
 m.tensor("a")
 m.tensor(None)
@@ -94,11 +98,13 @@ m.rand(3, dtype=m.int64)
 m.randn_like(i3)
 m.manual_seed(3);; a = m.rand(3);; m.manual_seed(3);; bool((a == m.rand(3)).all())
 m.Tensor([1, 2]), m.Tensor(2, 3).shape, m.Tensor().shape, m.Tensor([]).dtype
+m.Tensor(m.ones(2, dtype=m.float64))
 m.Tensor(3).shape
 isinstance(x, m.Tensor), m.is_tensor(1)
 import numpy as np;; m.from_numpy(np.ones(2))
 import numpy as np;; m.from_numpy(np.ones(2, dtype='complex64').real)
 import numpy as np;; m.from_numpy([1])
+import numpy as np;; m.tensor(np.float32(2)), m.tensor(np.ones(2, dtype='float32')), m.tensor([np.float64(1)])
 import numpy as np;; m.ones(3) * np.float64(2)
 import numpy as np;; np.float64(2) * m.ones(3)
 import numpy as np;; np.asarray(z), np.asarray(z).dtype
@@ -151,6 +157,8 @@ m.add(1, 2)
 m.sub(1, x)
 m.mul(2, x)
 m.mul(2, 3)
+m.div(x, 2, rounding_mode="floor")
+m.div(x, y, rounding_mode="trunc")
 m.div(1, x)
 m.div(i3, 2), m.div(x, y)
 m.exp(2.0)
@@ -166,6 +174,7 @@ m.mul(input=x, other=y)
 m.sum(input=x)
 m.add(x, other=1)
 x.pow(exponent=2)
+m.sum(x, 0), m.sum(x, dim=1, keepdim=True), m.sum(x, (0, 1)), x.sum(-1), x.sum([0]), x.sum(dim=())
 x.sum(0, dtype=m.float32)
 i3.sum(), (x > 0).sum(), i3.sum(dtype=m.float32), m.tensor([True, True]).sum(0)
 x.sum(5)
@@ -265,6 +274,7 @@ grads(lambda a: a.min(), rg([1.0, 1.0, 2.0]))
 m.floor(i3), m.ceil(i3), m.round(i3), i3.sign()
 (x > 0).exp()
 i3.rsqrt(), i3.erf(), i3.expm1(), i3.log1p(), i3.tan(), i3.cosh()
+m.where(x > 0, x, y), m.where(x > 0, x, 0.0), m.where(x > 0, 1.0, y), m.where(x > 0, 1, 2), m.where(x > 0, 1.0, 2.0)
 x.where(x > 0, y)
 m.where(x, x, y)
 m.where(m.tensor([1, 0]), m.ones(2), m.zeros(2))
@@ -291,6 +301,7 @@ F.leaky_relu(x), F.leaky_relu(x, 0.1), F.leaky_relu(x, negative_slope=0.2)
 F.softplus(x), F.softplus(x, beta=2), F.softplus(x, threshold=1), F.softplus(m.tensor([30.0, -30.0, 1000.0]))
 grads(lambda a: F.softplus(a), x)
 grads(lambda a: F.leaky_relu(a, 0.1), rg([0.0, 1.0, -1.0]))
+F.mse_loss(x, y), F.mse_loss(x, y, reduction='sum'), F.mse_loss(x, y, reduction='none'), F.mse_loss(x, v)
 F.mse_loss(x, y, reduction='max')
 F.linear(x, y), F.linear(x, y, m.ones(2, dtype=m.float64)), F.linear(v, y), F.linear(v, y, m.ones(2, dtype=m.float64))
 F.linear(m.ones(2, 2, 3, dtype=m.float64), y, m.ones(2, dtype=m.float64))
@@ -309,6 +320,7 @@ F.conv_transpose2d(m.ones(1, 2, 2, 2), m.ones(2, 1, 2, 2), m.ones(1), stride=2, 
 grads(lambda a, b, c: F.conv_transpose2d(a, b, c, stride=(2, 1), padding=(0, 1)), m.arange(9.).reshape(1, 1, 3, 3).double().requires_grad_(), m.ones(1, 1, 2, 2, dtype=m.float64, requires_grad=True), rg([1.0]))
 F.conv2d(m.ones(1, 2, 4, 4, requires_grad=True), m.ones(3, 2, 2, 2)).grad_fn._saved_stride
 F.conv2d(m.ones(1, 2, 4, 4, requires_grad=True), m.ones(3, 2, 2, 2)).grad_fn._saved_padding
+F.cross_entropy(x, m.tensor([0, 2])), F.nll_loss(x, m.tensor([0, 2])), F.cross_entropy(x, m.tensor([0, 2]), reduction='sum'), F.cross_entropy(v, m.tensor(1))
 F.cross_entropy(x, m.tensor([0, 3]))
 # shapes
 x.view(6), x.view(3, -1), x.view((3, 2)), x.view(-1), x.view([6]), m.ones(()).view(1)
@@ -332,16 +344,19 @@ m.zeros(0).reshape(-1, 0)
 m.zeros(0).view(-1, 0)
 m.zeros(0, 3).view(-1)
 x.view_as(y), x.view_as(m.ones(6)), x.expand_as(m.ones(2, 2, 3))
+x.view(size=(6,))
 x.expand(2, 2, 3), v.expand(2, -1), v.expand((2, 3)), s.expand(2)
 v.expand(4)
 x.expand(3)
 v.expand(-1, 3)
 x.t(), v.t(), s.t()
 m.ones(2, 2, 2).t()
+x.T, v.T, m.ones(2, 3, 4).permute(2, 0, 1).shape
 x.mT.shape
 v.mT
 x.transpose(0, 1), x.transpose(-1, 0), m.transpose(x, 0, 1), x.transpose(dim0=0, dim1=1), s.transpose(0, 0)
 x.transpose(0, 2)
+x.permute(1, 0), x.permute((1, 0)), x.permute(-1, 0), m.permute(x, (1, 0)), x.permute(dims=(1, 0))
 x.permute(0)
 x.permute(0, 0)
 x.unsqueeze(0), x.unsqueeze(-1), x.unsqueeze(2), m.unsqueeze(x, 1), s.unsqueeze(0)
@@ -354,15 +369,19 @@ x.flatten(1, 0)
 x.flatten().grad_fn.name(), x.t().flatten().grad_fn.name(), v.flatten() is v
 x.repeat(2, 1), v.repeat(2), x.repeat((1, 2)), v.repeat(2, 2), x.repeat(0, 1)
 x.repeat(2)
+m.cat([x, y]), m.cat((x, y), 1), m.cat([x, y], dim=-1), m.cat([x, f32]), m.cat([x, m.zeros(0)]), m.cat([i3, v])
 m.cat([])
 m.cat([x, v])
 m.cat([x, m.ones(3, 2)])
+m.cat(x)
+m.cat([x, 1])
 m.cat([s, s])
 m.cat([x, y], 2)
 m.stack([x, y]), m.stack([x, y], 1), m.stack((v, v), -1), m.stack([s, s])
 m.stack([x, v])
 m.stack([])
 m.stack([x, y], 3)
+x.split(1), x.split(2, 1), x.split([1, 2], 1), m.split(x, 1), m.split(x, 2, dim=1), x.split(split_size=1)
 x.split(0)
 x.split([1, 1], 1)
 x.split(-1)
@@ -377,7 +396,10 @@ x.narrow(0, 1, 5)
 x.narrow(0, 3, 1)
 x.narrow(0, 0, -1)
 x.unfold(1, 2, 1), v.unfold(0, 2, 2), v.unfold(-1, 3, 1), x.unfold(dimension=0, size=1, step=1)
+v.unfold(0, 4, 1)
+v.unfold(0, 2, 0)
 grads(lambda a: a.unfold(1, 2, 1), x)
+x.flip(0), x.flip(0, 1), x.flip((1,)), m.flip(x, (0,)), x.flip(-1), m.flip(x, dims=(0,))
 x.flip(2)
 x.roll(1), x.roll(1, 0), x.roll((1, 1), (0, 1)), m.roll(x, -1, 1), x.roll(shifts=1, dims=0)
 x.gather(1, m.tensor([[0, 2], [1, 1]])), m.gather(x, 0, m.tensor([[0, 1]])), x.gather(dim=1, index=m.tensor([[0], [1]])), v.gather(0, m.tensor([0, 0]))
@@ -424,14 +446,17 @@ a = m.zeros(3);; a[m.tensor([0, 0])] = m.tensor([1., 2.]);; a
 a = m.zeros(3);; a[True] = 2;; a
 i3.tolist()[m.tensor(0)]
 1.0 in m.ones(2), m.tensor(1.0) in m.ones(2)
+"a" in m.ones(2)
 [i.item() for i in m.tensor([1, 2])]
 list(x)[0]
 iter(s)
 a, b = x;; b
 # in place
 m.ones(2).add_(1), m.ones(2).add_(m.ones(2), alpha=2), m.ones(2).sub_(1), m.ones(2).sub_(1, alpha=3), m.ones(2).mul_(3), m.ones(2).div_(2), m.ones(2).zero_(), m.ones(2).fill_(3), m.ones(2).exp_(), m.zeros(2).sin_(), m.zeros(2).sigmoid_(), m.ones(2).relu_(), m.ones(2).copy_(m.zeros(2)), m.ones(2, 2).copy_(m.zeros(2))
+m.ones(2).copy_(m.zeros(3))
 m.ones(2).copy_(1.0)
 m.ones(2).fill_(m.tensor(2.0))
+m.ones(2).fill_(m.ones(2))
 m.ones(2).add_(m.ones(2, 2))
 m.ones(2, 2).add_(m.ones(2))
 i3.mul_(2), i3.fill_(2.9), i3.copy_(m.tensor([1.5, 2.5, 3.5]))
@@ -455,6 +480,7 @@ a = x.clone();; a.exp_();; a.mul_(2);; a.sum().backward()
 a = x.clone();; b = a * a;; a.zero_();; b.sum().backward()
 a = x.clone();; a.add_(a);; a.mul_(a);; a.sum().backward()
 a = x.clone();; a.add_(a);; a.sum().backward();; x.grad
+F.relu(x.clone(), inplace=True)
 a = f32.clone();; a.requires_grad_();; a.is_leaf, a.requires_grad
 # deletion of attributes
 a = leaf();; a.grad = m.ones(3);; del a.grad;; a.grad
@@ -477,6 +503,7 @@ a = leaf();; a.retains_grad = True
 a = leaf();; a.requires_grad = None
 a = leaf();; a.requires_grad = 1
 a = leaf();; a.requires_grad = "x"
+leaf().requires_grad_("no")
 a = leaf();; a.data = m.zeros(3);; a, a.is_leaf, a._version
 a = leaf();; a.data = m.zeros(5);; a.shape
 a = leaf();; a.data = m.zeros(3, dtype=m.float64)
@@ -641,6 +668,49 @@ i3.sum(dtype=m.float32), i3.mean(dtype=m.float32), i3.prod(dtype=m.float64)
 x.argmax(axis=1), x.all(axis=0), x.any(axis=0), x.argmin(axis=1, keepdims=True)
 m.cat([x, x], axis=1).shape, m.stack([x, x], axis=1).shape
 m.mul(input=x, other=y), m.sum(input=x, dim=0), m.exp(input=x)
+# other ways to call
+m.ones(2).requires_grad_(1)
+setattr(m.ones(2), "requires_grad", 1)
+m.ones(2, requires_grad=1)
+m.tensor([1.], requires_grad="a")
+m.tensor([m.tensor(1, dtype=m.int32), 2]), m.tensor([m.tensor(1.), 2]), m.tensor([True, m.tensor(2.5)]), m.tensor([z[0, 0], 1])
+m.cat([x, m.zeros(0)]).shape, m.cat([m.zeros(0), x], 1).shape, m.cat([m.zeros(0)]).shape, m.cat([m.zeros(0), m.zeros(0), x], -1).shape
+m.cat([m.zeros(0), 1])
+m.cat(5)
+m.stack(x)
+m.stack([x, 1])
+m.cat(tensors=[x, x], dim=0).shape
+m.cat((t for t in [x]))
+a = m.zeros(0, requires_grad=True);; m.autograd.grad(m.cat([a, x], 1).sum(), (x, a))
+m.tensor([1.]).T
+m.ones(2).copy_(m.zeros(3))
+m.ones(2).copy_(m.zeros(2, 2))
+m.ones(2).copy_(5)
+m.ones(2).fill_(m.ones(2))
+m.ones(2).fill_(m.ones(1))
+1.0 in m.ones(2), m.tensor(1.) in m.ones(2)
+None in m.ones(2)
+x.expand(size=(2,3)).shape, x.repeat(repeats=(2,2)).shape, x.reshape(shape=(6,)).shape, x.view(size=(6,)).shape, x.permute(dims=(1,0)).shape
+x.flip(dims=(0,)), x.split(split_size=1)[0], m.split(x, split_size_or_sections=1)[0]
+x.div(3, rounding_mode="floor"), i3.div(2, rounding_mode="floor"), i3.div(i3, rounding_mode="trunc"), x.clone().div_(2, rounding_mode="floor")
+m.div(x, 2, rounding_mode="up")
+F.relu(x, inplace=True)
+F.mse_loss(x, z[0]), F.mse_loss(x, z[0], reduction="none").shape
+F.cross_entropy(x[0], m.tensor(1)), F.cross_entropy(x[0], m.tensor(1), reduction="none"), F.nll_loss(x[0], m.tensor(1))
+grads(lambda a: F.cross_entropy(a, m.tensor(1)), v)
+x.unfold(0, 5, 1)
+x.unfold(0, 2, 0)
+x.unfold(0, -1, 1)
+m.einsum("...,...->...", x, v), m.einsum("...i,...j->...ij", z, z).shape, m.einsum("i...->...", z), m.einsum("...ij->ij...", m.ones(2,3,4)).shape, m.einsum("...i->i", z), m.einsum("i...,i...", z, z), m.einsum("...i,i", z, z[0])
+m.einsum("...ij,...jk->...ik", m.ones(2, 1, 3, 4), m.ones(5, 4, 2)).shape
+m.autograd.grad(m.einsum("b...,...->b", m.ones(2, 2, 3, dtype=m.float64), x)[0], x)
+m.where(x > 0, 1.0, 2.0).dtype, m.where(x > 0, 1, 2).dtype, m.where(x > 0, 1, 2.0).dtype, m.where(x > 0, True, False).dtype
+x.sum(dim=()), x.mean([]), x.std(()), x.var([]), x.norm(2, ())
+setattr(x, "_version", 3)
+setattr(x, "is_leaf", 3)
+setattr(x, "grad_fn", None)
+setattr(x, "shape", (3,))
+del x._version
 """
 
 CASES = [line for line in LINES.strip().splitlines() if not line.startswith("# ")]

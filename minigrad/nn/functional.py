@@ -2,11 +2,14 @@
 
 import functools
 import math
+import warnings
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..ops import log_softmax, relu, sigmoid, softmax, tanh
+from .. import ops
+from ..messages import OTHER_SIZE
+from ..ops import log_softmax, sigmoid, softmax, tanh
 from ..ops.index import put
 from ..ops.linalg import addmm, matmul
 from ..ops.pointwise import op, where
@@ -17,6 +20,11 @@ __all__ = [
     "conv2d", "conv_transpose2d", "cross_entropy", "leaky_relu", "linear", "log_softmax", "mse_loss", "nll_loss",
     "relu", "sigmoid", "softmax", "softplus", "tanh",
 ]  # fmt: skip
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Each element where it is positive, else 0. PyTorch counterpart: ``torch.nn.functional.relu``."""
+    return input.relu_() if inplace else ops.relu(input)
 
 
 def _mse_slope(grad, self, target, reduction):
@@ -52,6 +60,7 @@ def mse_loss(input, target, reduction="mean"):
     """
     _check_reduction(reduction)
     if input.shape != target.shape:
+        warnings.warn(OTHER_SIZE.format(target.shape, input.shape), UserWarning, stacklevel=2)
         shape = broadcast_shape(input, target)
         input, target = (x if x.shape == shape else expand(x, shape) for x in (input, target))
     return squared_error(input, target, reduction)
@@ -97,7 +106,9 @@ def _row_index(target):
     self=lambda grad, target, reduction, self_shape: _nll_slope(grad, target, reduction, self_shape),
 )
 def nll_loss(self, target, reduction="mean"):
-    """Minus the log-probability at each target. Shapes: self (n, classes), target (n,), of integers."""
+    """Minus the log-probability at each target. Shapes: self (n, classes), target (n,); or without the n."""
+    if self.ndim == 1:
+        return nll_loss.row.forward(self[None], target[None], reduction).reshape(())
     for wrong in target[(target < 0) | (target >= self.shape[1])].flat:
         raise IndexError(f"Target {wrong} is out of bounds.")
     return _reduced(-self[_row_index(target)], reduction)
@@ -105,6 +116,8 @@ def nll_loss(self, target, reduction="mean"):
 
 def _nll_slope(grad, target, reduction, shape):
     target = target._array if isinstance(target, Tensor) else target
+    if len(shape) == 1:
+        return put(-grad, target.item(), shape)
     share = grad / shape[0] if reduction == "mean" else grad
     if reduction != "none":
         share = expand(share, (shape[0],))
@@ -112,12 +125,12 @@ def _nll_slope(grad, target, reduction, shape):
 
 
 def cross_entropy(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """The cross entropy of class scores. Shapes: input (n, classes), target (n,), of integers.
+    """The cross entropy of class scores. Shapes: input (n, classes), target (n,), of integers; or without the n.
 
     PyTorch counterpart: ``torch.nn.functional.cross_entropy``.
     """
     _check_reduction(reduction)
-    return nll_loss(log_softmax(input, 1), target, reduction)
+    return nll_loss(log_softmax(input, min(1, input.ndim - 1)), target, reduction)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

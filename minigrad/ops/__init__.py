@@ -74,12 +74,14 @@ from .pointwise import (
     pow,
     power,
     power_of_tensor,
+    quotient,
     reciprocal,
     relu,
     remainder,
     remainder_by_number,
     remainder_by_tensor,
     round,
+    rounded_quotient,
     rsqrt,
     rsub,
     sigmoid,
@@ -131,6 +133,7 @@ from .shape import (
     permute,
     repeat,
     reshape,
+    reversed_dims,
     roll,
     sizes_of,
     split,
@@ -198,7 +201,7 @@ Tensor.__add__ = Tensor.__radd__ = plus
 Tensor.__sub__ = minus
 Tensor.__rsub__ = rsub
 Tensor.__mul__ = Tensor.__rmul__ = Tensor.mul = mul
-Tensor.__truediv__ = Tensor.div = div
+Tensor.__truediv__, Tensor.div = quotient, div
 Tensor.__rtruediv__ = lambda self, other: mul(reciprocal(self), other)
 Tensor.__pow__ = Tensor.pow = pow
 Tensor.__rpow__ = lambda self, base: pow(base, self)
@@ -259,22 +262,27 @@ Tensor.reshape = reshape
 Tensor.reshape_as = _method(lambda self, other: reshape(self, other.shape), "In the shape of another tensor.")
 Tensor.view_as = _method(lambda self, other: view_of(self, other.shape), "In the shape of another tensor.")
 Tensor.expand = _method(
-    lambda self, *sizes: expand(self, sizes_of(sizes)), "Repeat dimensions of length 1, without a copy."
+    lambda self, *sizes, size=None: expand(self, sizes_of(sizes, size)),
+    "Repeat dimensions of length 1, without a copy.",
 )
 Tensor.expand_as = _method(lambda self, other: expand(self, tuple(other.shape)), "Expand to another tensor's shape.")
-Tensor.permute = _method(lambda self, *dims: permute(self, sizes_of(dims)), "The dimensions in another order.")
-Tensor.T = property(lambda self: permute(self, tuple(reversed(range(self.ndim)))), doc="The dimensions reversed.")
+Tensor.permute = _method(
+    lambda self, *order, dims=None: permute(self, sizes_of(order, dims)), "The dimensions in another order."
+)
+Tensor.T = property(reversed_dims)
 Tensor.t = t
 Tensor.transpose = transpose
 Tensor.unsqueeze = unsqueeze
 Tensor.squeeze = squeeze
 Tensor.unbind = unbind
 Tensor.swapaxes = transpose
+Tensor.split = _method(lambda self, split_size, dim=0: split(self, split_size, dim), "See ``split``.")
 Tensor.mT = property(matrix_transpose, doc="The last two dimensions swapped.")
 Tensor.repeat = _method(
-    lambda self, *repeats: repeat(self, sizes_of(repeats)), "Copies side by side, so many per dimension."
+    lambda self, *counts, repeats=None: repeat(self, sizes_of(counts, repeats)),
+    "Copies side by side, so many per dimension.",
 )
-for _operation in (chunk, diag, diagonal, flatten, flip, movedim, roll, split, trace, tril, triu):
+for _operation in (chunk, diag, diagonal, flatten, flip, movedim, roll, trace, tril, triu):
     setattr(Tensor, _operation.__name__, _operation)
 
 # In place
@@ -282,7 +290,8 @@ Tensor.__iadd__, Tensor.__isub__ = in_place(plus), in_place(minus)
 Tensor.add_ = inplace.scaled(Tensor.__iadd__, in_place(plus_scaled))
 Tensor.sub_ = inplace.scaled(Tensor.__isub__, in_place(minus_scaled))
 Tensor.mul_ = Tensor.__imul__ = in_place(mul)
-Tensor.div_ = Tensor.__itruediv__ = in_place(div)
+Tensor.__itruediv__ = in_place(quotient)
+Tensor.div_ = inplace.rounding(Tensor.__itruediv__, in_place(rounded_quotient))
 Tensor.pow_ = Tensor.__ipow__ = inplace.either(in_place(power), in_place(power_of_tensor))
 Tensor.remainder_ = Tensor.__imod__ = inplace.either(in_place(remainder_by_number), in_place(remainder_by_tensor))
 Tensor.__ifloordiv__ = in_place(floor_divide)

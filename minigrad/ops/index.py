@@ -115,6 +115,13 @@ def _windows_key(dimension, size, step, shape) -> tuple:
 )
 def unfold(self, dimension, size, step):
     """Windows of ``size`` positions along a dimension, one each ``step``; the last dimension is the window's."""
+    most = self.shape[place(dimension, self.ndim)] if self.ndim else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > most:
+        raise RuntimeError(f"maximum size for tensor at dimension {dimension} is {most} but size is {size}")
+    if step < 1:
+        raise RuntimeError(f"step is {step} but must be > 0")
     windows = np.lib.stride_tricks.sliding_window_view(self, size, dimension, writeable=self.flags.writeable)
     return windows[(*_all(dimension % self.ndim), slice(None, None, step))]
 

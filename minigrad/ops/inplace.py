@@ -76,6 +76,16 @@ def scaled(plain, with_alpha):
     return method
 
 
+def rounding(plain, rounded):
+    """An in-place division, whose quotient may be rounded: ``x.div_(2, rounding_mode="floor")``."""
+
+    def method(self, other, rounding_mode=None):
+        return plain(self, other) if rounding_mode is None else rounded(self, other, rounding_mode=rounding_mode)
+
+    method.__name__, method.__doc__ = "div_", plain.__doc__
+    return method
+
+
 def either(with_number, with_tensor):
     """An in-place operation that has a row for numbers and one for tensors."""
 
@@ -269,6 +279,12 @@ def fill_with(self, value):
 @pointwise.op(node="CopyBackwards", self=lambda grad: _overwritten(grad), src=lambda grad: grad)
 def copy(self, src):
     """The values of another tensor."""
+    try:
+        met = np.broadcast_shapes(self.shape, src.shape)
+    except ValueError as error:
+        raise shapes_refused("copy", error, self, src) from None
+    if met != self.shape:
+        raise RuntimeError(f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(met)}")
     return np.broadcast_to(src, self.shape).astype(self.dtype)
 
 
@@ -289,15 +305,22 @@ def index_put(self, values, indices):
     return changed
 
 
-fill_with_, copy_, index_put_ = in_place(fill_with), in_place(copy), in_place(index_put)
+fill_with_, _copy_, index_put_ = in_place(fill_with), in_place(copy), in_place(index_put)
 
 
 def fill_(self: Tensor, value) -> Tensor:
-    """In place: one value everywhere, a number or a tensor of one."""
+    """In place: one value everywhere, a number or a 0-d tensor."""
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     return (fill_with_ if isinstance(value, Tensor) else _fill_)(self, value)
 
 
 _fill_ = in_place(fill)
+
+
+def copy_(self: Tensor, src) -> Tensor:
+    """In place: the values of another tensor, which may broadcast; or a number everywhere."""
+    return (_copy_ if isinstance(src, Tensor) else _fill_)(self, src)
 
 
 def setitem(self: Tensor, key, value) -> None:

@@ -1,6 +1,8 @@
 """Products of vectors and matrices. PyTorch counterparts: ``torch.mm``, ``mv``, ``dot``, ``matmul``."""
 
+import builtins
 import functools
+import string
 from collections import Counter
 
 import numpy as np
@@ -193,19 +195,32 @@ def _batch_by_batch(self, other):
 def einsum(equation, *operands):
     """Products of elements with equal letters, summed over the letters that the result has not.
 
-    ``einsum("ij,jk->ik", a, b)`` is ``a @ b``. PyTorch counterpart: ``torch.einsum``, without its ellipsis.
+    ``einsum("ij,jk->ik", a, b)`` is ``a @ b``; ``...`` stands for all dimensions without a letter.
+    PyTorch counterpart: ``torch.einsum``.
     """
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     terms, arrow, result = equation.replace(" ", "").partition("->")
-    terms = terms.split(",")
+    terms, rest = _spelled_out(terms.split(","), operands)
     counts = Counter("".join(terms))
-    result = result if arrow else "".join(sorted(letter for letter in counts if counts[letter] == 1))
+    once = sorted(letter for letter in counts if counts[letter] == 1 and letter not in rest)
+    result = result.replace("...", rest) if arrow else rest + "".join(once)
     order = result + "".join(sorted(counts.keys() - set(result)))
     _check_lengths(terms, operands)
     product = functools.reduce(mul, [_laid_out(*pair, order) for pair in zip(operands, terms, strict=True)])
     summed = tuple(range(len(result), len(order)))
     return product.sum(summed) if summed else product
+
+
+def _spelled_out(terms: list, operands: tuple) -> tuple:
+    """The terms with digits, which are no letters, for the dimensions that an ellipsis stands for; and all of those."""
+    hidden = [
+        tensor.ndim - len(letters) + 3 if "..." in letters else 0
+        for letters, tensor in zip(terms, operands, strict=False)
+    ]
+    rest = string.digits[: builtins.max(hidden, default=0)]
+    shown = zip(terms, [*hidden, *[0] * len(terms)], strict=False)
+    return [letters.replace("...", rest[len(rest) - count :]) for letters, count in shown], rest
 
 
 def _check_lengths(terms: list, operands: tuple) -> None:

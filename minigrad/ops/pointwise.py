@@ -59,11 +59,12 @@ def mul(self, other):
 
 @op(
     np.true_divide,
+    name="div",
     floating=True,
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * ((self / other) / other),
 )
-def div(self, other):
+def quotient(self, other):
     """The quotient ``self / other``."""
 
 
@@ -312,6 +313,28 @@ def trunc(self):
     """Each element without its fraction."""
 
 
+@op(name="div", node="DivBackward2", self=none_of, other=none_of)
+def rounded_quotient(self, other, rounding_mode):
+    """The quotient ``self / other``, rounded down ("floor") or towards 0 ("trunc")."""
+    if rounding_mode not in _ROUNDINGS:
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
+    rounded = _ROUNDINGS[rounding_mode](np.true_divide(self, other))
+    return rounded.astype(np.result_type(self, other), copy=False)
+
+
+_ROUNDINGS = {"trunc": np.trunc, "floor": np.floor}
+
+
+def div(self, other, rounding_mode=None):
+    """The quotient ``self / other``; rounded, if a mode is given: ``"floor"`` or ``"trunc"``.
+
+    PyTorch counterpart: ``torch.div``.
+    """
+    return quotient(self, other) if rounding_mode is None else rounded_quotient(self, other, rounding_mode)
+
+
 def _not_there(grad):
     raise refusal("no derivative", "floor_divide")
 
@@ -376,6 +399,8 @@ def where(condition, self, other):
     if condition.dtype != np.bool_:
         kind = dtypes.from_numpy_dtype(condition.dtype).tensor_type.removesuffix("Tensor")
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind}")
+    if not isinstance(self, np.ndarray) and not isinstance(other, np.ndarray):
+        self = np.asarray(self, dtypes.promote(self, other))
     return np.where(condition, self, other)
 
 

@@ -29,6 +29,13 @@ def _dims(self, dim):
     return ()
 
 
+def _chosen(self, dim):
+    """The dimensions that a reduction was given, none of them meaning all."""
+    if isinstance(dim, (list, tuple)):
+        return tuple(dim) or tuple(range(self.ndim))
+    return dim
+
+
 def _spread(grad, shape, dim, keepdim):
     """Repeat a reduced gradient over the elements that were reduced."""
     return expand(grad if keepdim else view(grad, _with_ones(shape, dim)), shape)
@@ -62,9 +69,7 @@ def sum(self, dim=None, keepdim=False, **others):
     """
     if others:
         return again(sum, self, {"dim": dim, "keepdim": keepdim}, others)
-    if dim is None or dim == () or dim == []:
-        return sum_all(self)
-    return sum_dim(self, tuple(dim) if isinstance(dim, list) else dim, keepdim)
+    return sum_all(self) if dim is None else sum_dim(self, _chosen(self, dim), keepdim)
 
 
 def _equal_shares(grad, shape):
@@ -108,7 +113,7 @@ def mean(self, dim=None, keepdim=False, **others):
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
             f"Got: {self.dtype.tensor_type.removesuffix('Tensor')}"
         )
-    return mean_all(self) if dim is None else mean_dim(self, tuple(dim) if isinstance(dim, list) else dim, keepdim)
+    return mean_all(self) if dim is None else mean_dim(self, _chosen(self, dim), keepdim)
 
 
 def _check_not_empty(name, self, dim):
@@ -189,7 +194,7 @@ def _spread_options(name, self, dim, unbiased, correction):
     """The dimensions and the correction that var() and std() were given, in whichever way."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
-    dim = tuple(dim) if isinstance(dim, list) else dim
+    dim = _chosen(self, dim)
     correction = int(unbiased) if correction is None else correction
     if _count(tuple(self.shape), dim) <= correction:
         warnings.warn(NO_FREEDOM.format(name), UserWarning, stacklevel=3)
@@ -512,7 +517,7 @@ def norm(self, p=2, dim=None, keepdim=False):
     if self._dtype.kind != "f":
         kind = self.dtype.tensor_type.removesuffix("Tensor")
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind}")
-    return vector_norm(self, p, tuple(dim) if isinstance(dim, list) else dim, keepdim)
+    return vector_norm(self, p, _chosen(self, dim), keepdim)
 
 
 @op(

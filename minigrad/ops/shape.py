@@ -10,9 +10,21 @@ import operator
 import numpy as np
 
 from .. import dtypes
-from ..dispatch import op, op_of_many
-from ..messages import dim_refused, expand_refused, join_refused, refusal, shapes_refused, view_refused
-from ..tensor import Tensor
+from ..autograd.grad_mode import mode
+from ..autograd.graph import Kind
+from ..dispatch import camel, constant, face_class, op, record
+from ..messages import (
+    TRANSPOSED,
+    dim_refused,
+    expand_refused,
+    join_refused,
+    refusal,
+    shapes_refused,
+    type_name,
+    view_refused,
+    warn_once,
+)
+from ..tensor import Tensor, wrap
 from .pointwise import clone
 
 
@@ -63,9 +75,9 @@ def view(self, shape):
         raise view_refused(self.size, shape) from None
 
 
-def view_of(self, *shape):
+def view_of(self, *shape, size=None):
     """The same elements in another shape, refused where they would have to be copied. PyTorch: ``Tensor.view``."""
-    shape = sizes_of(shape)
+    shape = sizes_of(shape, size)
     if not self._array.flags.c_contiguous and not _fits_in_place(self._array, shape):
         raise refusal("view of strides")
     return view(self, shape)
@@ -85,9 +97,9 @@ def unsafe_view(self, shape):
     return self.reshape(shape)
 
 
-def reshape(self, *shape):
+def reshape(self, *sizes, shape=None):
     """The same elements in another shape: a view where one is possible, else a copy. PyTorch: ``torch.reshape``."""
-    shape = sizes_of(shape)
+    shape = sizes_of(sizes, shape)
     if not self._array.flags.c_contiguous and not _fits_in_place(self._array, shape):
         return unsafe_view(clone(self), shape)
     return view(self, shape)
@@ -132,6 +144,13 @@ def permute(self, dims):
     if len({place(dim, self.ndim) for dim in dims}) < self.ndim:
         raise RuntimeError("permute(): duplicate dims are not allowed.")
     return np.transpose(self, dims)
+
+
+def reversed_dims(self):
+    """The dimensions in reverse order; the transpose of a matrix. PyTorch counterpart: ``Tensor.T``."""
+    if self.ndim != 2:
+        warn_once(TRANSPOSED, stacklevel=3)
+    return permute(self, tuple(reversed(range(self.ndim))))
 
 
 @op(view=True, self=lambda grad, dim: squeeze_dim(grad, dim))
@@ -250,9 +269,9 @@ def reverse(self, dims):
     return np.flip(self, dims if self.ndim else ()).copy()
 
 
-def flip(self, *dims):
+def flip(self, *each, dims=None):
     """The elements in reverse order along ``dims``, copied. PyTorch counterpart: ``torch.flip``."""
-    return reverse(self, sizes_of(dims))
+    return reverse(self, sizes_of(each, dims))
 
 
 @op(name="roll", self=lambda grad, shifts, dims: rotate(grad, tuple(-n for n in shifts), dims))
@@ -266,8 +285,10 @@ def roll(self, shifts, dims=()):
     return rotate(self, *((n,) if isinstance(n, int) else tuple(n) for n in (shifts, dims)))
 
 
-def sizes_of(args):
-    """The numbers that a method was given, be it one by one or as a tuple."""
+def sizes_of(args, named=None):
+    """The numbers that a method was given, be it one by one, as a tuple, or by name."""
+    if named is not None:
+        args = (named,)
     return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
 
 
@@ -400,18 +421,82 @@ def _check_parts(name, self, dim):
     place(dim, self.ndim)
 
 
+def op_of_many(*, tensors, keep):
+    """Like `@op`, for a forward whose first argument is a list of tensors (``cat``, ``stack``).
+
+    `tensors` is the derivative: it returns one gradient per tensor, and is given the gradient and what
+    `keep(arrays, dim)` returned in the forward.
+    """
+
+    def decorate(forward):
+        name = forward.__name__
+        names = ("dim", "_lengths")
+        kind = Kind(name, face_class(camel(name) + "Backward0", name, (), names), (), names)
+
+        def vjp(record, grad, edges):
+            grads = tensors(grad, *record.options)
+            return [g if edge is not None else None for g, edge in zip(grads, edges, strict=True)]
+
+        kind.vjp = kind.vjp_recorded = vjp
+
+        @functools.wraps(forward)
+        def function(tensors, dim=0, axis=None):
+            dim = dim if axis is None else axis
+            if not _are_tensors(name, tensors):
+                return forward(tensors, dim)
+            arrays = [t._array for t in tensors]
+            common = dtypes.promote(*arrays)
+            result = wrap(forward([a.astype(common, copy=False) for a in arrays], dim))
+            if mode.state > 0 and any(t._edge is not None for t in tensors):
+                edges = tuple(t._edge for t in tensors)
+                constants = tuple(None if t._edge is not None else constant(t) for t in tensors)
+                record(result, kind, edges, constants, keep(arrays, dim))
+            return result
+
+        return function
+
+    return decorate
+
+
+def _are_tensors(name, tensors) -> bool:
+    """Whether these are Tensors; False if a derivative is running on arrays. Anything else is refused."""
+    if not isinstance(tensors, (list, tuple)):
+        kind = type_name(tensors)
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}")
+    if not any(isinstance(t, Tensor) for t in tensors):
+        return False
+    for index, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"expected Tensor as element {index} in argument 0, but got {type_name(tensor)}")
+    return True
+
+
 def _split_back(grad, dim, sizes):
     """The parts of a joined gradient that belong to each input."""
     before = (slice(None),) * (dim % grad.ndim)
-    ends = list(itertools.accumulate(sizes))
-    return tuple(grad[(*before, slice(end - n, end))] for n, end in zip(sizes, ends, strict=True))
+    nothing = (slice(0),) * grad.ndim
+    ends = list(itertools.accumulate(n or 0 for n in sizes))
+    return tuple(
+        view(grad[nothing], (0,)) if n is None else grad[(*before, slice(end - n, end))]
+        for n, end in zip(sizes, ends, strict=True)
+    )
 
 
-@op_of_many(tensors=_split_back, keep=lambda arrays, dim: (dim, [a.shape[dim] for a in arrays]))
+def _filled(arrays):
+    """The arrays without vectors of no elements, which may be joined to anything; if there are others."""
+    return [a for a in arrays if a.shape != (0,)] or arrays
+
+
+def _lengths(arrays, dim):
+    return dim, [None if a.shape == (0,) else a.shape[dim] for a in arrays]
+
+
+@op_of_many(tensors=_split_back, keep=_lengths)
 def cat(tensors, dim=0):
     """Join tensors along an existing dimension."""
     if not tensors:
         raise refusal("cat of nothing")
+    tensors = _filled(tensors)
     try:
         return np.concatenate(tensors, dim)
     except ValueError:
