@@ -38,7 +38,7 @@ CASES = {
     "div": "x / y",
     "div number": "x / 2",
     "rdiv": "1 / x",
-    "div rounded": "m.div(x + 0.1, y, rounding_mode='floor') * x",
+    "div rounded": "m.div(x + 0.1, 2, rounding_mode='floor') * x",
     "neg": "-x",
     "pow number": "x ** 2",
     "pow 3": "x ** 3",
