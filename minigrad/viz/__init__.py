@@ -11,7 +11,7 @@ import itertools
 import sys
 
 from .changes import Comparison, panels_of, same_things
-from .collect import collect
+from .collect import collect, panel
 from .explain import Explanation, explain
 from .layout import HELP, engine
 from .matching import Difference, difference, draw_difference
@@ -65,14 +65,13 @@ def draw(
 
     `view` is "kept" (what autograd keeps), "written" (what you wrote) or "both". Names come from
     `params`, a dict of name to tensor, then from your variables. `width` is the most pixels it may take,
-    `direction` "LR" or "TB". `fold` draws blocks that repeat once (None: in large graphs only); `legend`
+    `direction` "LR" or "TB". `fold` draws blocks that repeat once (None: in large graphs; enormous ones are summarised); `legend`
     says below what the colours mean. Options that are True: `values`, `grads`, `generations` (what a
     backward with create_graph=True built, in a box). That are False: `shapes`, `saved` (what each function
     saved: freed, or overwritten since), `unused` (the (None, 0) entries), `hooks`, `aliases` (variables on
     the same memory), `cuts` (where detach() or no_grad cut a history off). `marks` is a dict from what to
     point at, a tensor, a node, (node, position of an input) or (node, "name of a saved value"), to a note.
-    What is no tensor raises TypeError, and so does an option that is not there. README.md beside this file
-    has an example of each.
+    What is no tensor, or no option, raises TypeError. README.md beside this file has an example of each.
 
     >>> import minigrad as mg
     >>> x = mg.tensor(3.0, requires_grad=True)
@@ -90,7 +89,8 @@ def draw(
     _check(tensors, view)
     names, shown = Names(tensors, params, sys._getframe(1)), Options.of(options)
     ids = itertools.count()
-    return Picture([collect(tensors, v, names, ids, shown) for v in VIEWS[view]], width, direction, fold, legend)
+    part = panel if fold is None else collect
+    return Picture([part(tensors, v, names, ids, shown) for v in VIEWS[view]], width, direction, fold, legend)
 
 
 def record(*tensors, view: str = "kept", params: dict | None = None, **options) -> GraphRecord:

@@ -7,11 +7,13 @@ and next_functions, arrows backward. Both are walked from the outputs with a sta
 import itertools
 import re
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..autograd.graph import Packed
+from ..autograd.graph import LEAF, Packed
+from .fold import KEPT_NODES, counted, cut_short
 from .live import (
     RELATIONS,
     built_by,
@@ -19,6 +21,7 @@ from .live import (
     has_history,
     hooks_text,
     identity,
+    kinds_behind,
     record_of,
     relation,
     storage,
@@ -42,6 +45,7 @@ from .records import (
 )
 from .text import COMPUTED
 
+MAX_RECORDED = 20_000  # operations and leaves; of more only those next to the outputs
 TITLES = {"written": "what you wrote", "kept": "what autograd keeps"}
 
 
@@ -78,14 +82,29 @@ def walk(roots: Iterable[Item], links: Callable[[Item], list[Link]]) -> dict[tup
     return reached
 
 
+def nearest(roots: Iterable[Item], links: Callable[[Item], list[Link]], most: int) -> dict[tuple, tuple]:
+    """`most` items, breadth first, and those that they lead to, without the links of those."""
+    reached: dict[tuple, tuple] = {}
+    queue = list(roots)
+    for item in queue:  # grows while it is walked
+        if item.key not in reached:
+            found = links(item) if len(reached) < most else []
+            reached[item.key] = (item, found)
+            queue.extend(link.item for link in found)
+    return reached
+
+
 class View:
-    """What the two views share. A view adds `links(item)` to its inputs and `record(item, id)`."""
+    """What the two views share. A view adds `links(item)` to its inputs and `record(item, id)`.
+
+    With `most` it shows no more items than that, and what they lead to.
+    """
 
     view = ""
     forward = False
 
-    def __init__(self, tensors, names: Names, options: Options):
-        self.tensors, self.names, self.show = tensors, names, options
+    def __init__(self, tensors, names: Names, options: Options, most: int | None = None):
+        self.tensors, self.names, self.show, self.most = tensors, names, options, most
         self.extra: list[Item] = []
         self.roots = list({item.key: item for item in map(self.tensor_item, tensors)}.values())
         self.marks = Marks(self, options.marks or {})
@@ -95,15 +114,19 @@ class View:
     def tensor_item(self, tensor) -> Item:
         return Item("tensor", tensor)
 
+    def reached(self, *starts: Item) -> dict[tuple, tuple]:
+        """What can be reached from there: key -> (item, its links)."""
+        return walk(starts, self.links) if self.most is None else nearest(starts, self.links, self.most)
+
     def graph(self, ids=None) -> GraphRecord:
         """The records of this view, with ids from the given counter."""
         ids = itertools.count() if ids is None else ids
-        reached = walk([*self.roots, *self.extra], self.links)
+        reached = self.reached(*self.roots, *self.extra)
         beside: list[Beside] = []
         if self.show.cuts or self.show.aliases:
             beside = sharing(self, reached)
             more = [item for side in beside for item in (side.item, side.other) if item.key not in reached]
-            reached = walk([*self.roots, *self.extra, *more], self.links)
+            reached = self.reached(*self.roots, *self.extra, *more)
         named = {key: f"n{next(ids)}" for key in reached}
         nodes = [self.marks.on(key, self.record(item, named[key])) for key, (item, _) in reached.items()]
         edges = [
@@ -266,6 +289,7 @@ class Marks:
                 self.edges[Item("node", node).key, place] = note
             elif place is None:
                 self.nodes[Item("node", node).key] = note
+                view.extra += [Item("node", node)] if view.most else []  # it may be far away
             else:
                 names = [entry[0] for entry in saved_state(node)]
                 if place not in names:
@@ -321,10 +345,10 @@ class Kept(View):
 
     view = "kept"
 
-    def __init__(self, tensors, names, options):
-        super().__init__(tensors, names, options)
+    def __init__(self, tensors, names, options, most=None):
+        super().__init__(tensors, names, options, most)
         retained = [Item("tensor", tensor) for tensor in names.held() if tensor.retains_grad]
-        reached = walk(self.roots, self.links) if retained else {}
+        reached = self.reached(*self.roots) if retained else {}
         for item in retained:  # they hang on the graph, but nothing in it leads to them
             if item.key not in reached and Item("node", item.thing.grad_fn).key in reached:
                 self.extra.append(item)
@@ -383,7 +407,7 @@ class Kept(View):
             id,
             "function",
             name=type(thing).__name__,
-            op=operation(thing),
+            op=operation(type(thing)),
             note=joined(f"{name}.grad_fn" if name else "", hooks_text(thing) if self.show.hooks else ""),
             marks=function_marks(thing),
             identity=identity(thing),
@@ -435,7 +459,7 @@ class Written(View):
             else:
                 operand = Item("made", function, index)
             found.append(operand)
-        if operation(thing) == "rsub":  # 2 - x is rsub(x, 2), where the 2 needs no place in the graph
+        if operation(type(thing)) == "rsub":  # 2 - x is rsub(x, 2), where the 2 needs no place in the graph
             found = [self.constant_item(thing, constants, 1), *found[:1]]
         return [Link(operand, "forward", position) for position, operand in enumerate(found)]
 
@@ -469,7 +493,7 @@ class Written(View):
             return NodeRecord(id, "number", value=text, identity=known)
         if kind == "lost":
             return NodeRecord(id, "number", name="constant", identity=identity(thing, f"constant {index}"))
-        op = operation(thing).replace("rsub", "sub")
+        op = operation(type(thing)).replace("rsub", "sub")
         note = hooks_text(thing) if self.show.hooks else ""
         return NodeRecord(id, "op", name=_with_number(op, thing), op=op, note=note, identity=identity(thing))
 
@@ -496,9 +520,9 @@ def is_accumulator(node) -> bool:
     return type(node).__name__ == "AccumulateGrad"
 
 
-def operation(node) -> str:
-    """mul for MulBackward0; a Function's own name for the node that it made."""
-    return getattr(node, "op_name", "") or re.sub(r"Backward\d*$", "", type(node).__name__).lower()
+def operation(kind: type) -> str:
+    """mul for the class MulBackward0; a Function's own name for that of the nodes that it makes."""
+    return getattr(kind, "op_name", "") or re.sub(r"Backward\d*$", "", kind.__name__).lower()
 
 
 def saved_state(node) -> list[tuple]:
@@ -520,7 +544,22 @@ def peek(node, attribute: str):
         return FREED
 
 
+VIEWS = {"kept": Kept, "written": Written}
+
+
 def collect(tensors, view="kept", names=None, ids=None, options=None):
     """The GraphRecord of one view of what `tensors` were made from."""
     names = Names(tensors) if names is None else names
-    return (Kept if view == "kept" else Written)(tensors, names, options or Options()).graph(ids)
+    return VIEWS[view](tensors, names, options or Options()).graph(ids)
+
+
+def panel(tensors, view: str, names: Names, ids, options: Options) -> GraphRecord:
+    """The same for a picture: of an enormous graph a summary, and the part next to the outputs."""
+    kinds = kinds_behind(tensors)
+    if kinds.total() <= MAX_RECORDED:
+        return collect(tensors, view, names, ids, options)
+    leaves, operations = kinds.pop(LEAF, 0), Counter()
+    for kind, count in kinds.items():
+        operations[kind.face.__name__ if view == "kept" else operation(kind.face)] += count
+    near = cut_short(VIEWS[view](tensors, names, options, KEPT_NODES).graph(ids))
+    return replace(near, captions=(*near.captions, f"{operations.total():,} operations: {counted(operations, leaves)}"))

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from ..autograd.grad_mode import enable_grad
 from ..autograd.graph import OUTPUT, Record, face_of
 from ..messages import REFUSALS
-from .collect import collect, saved_state
+from .collect import panel, saved_state
 from .misuses import CASES, Case
 from .picture import Picture
 from .records import Names, Options, is_tensor
@@ -385,5 +385,5 @@ def _picture(guilt: Guilt, names: Names, width: int | None) -> Picture | None:
     """Your graph with what is to blame marked. It keeps nothing of the graph alive."""
     if not guilt.tensors:
         return None
-    record = collect(guilt.tensors, "kept", names, None, Options(marks=guilt.marks))
+    record = panel(guilt.tensors, "kept", names, None, Options(marks=guilt.marks))
     return Picture((replace(record, options=Options()),), width)

@@ -45,12 +45,17 @@ def summary(graph: GraphRecord) -> str:
     """
     operations = Counter(node.name for node in graph.nodes if node.role in OPERATIONS)
     leaves = sum(node.role == "leaf" for node in graph.nodes)
+    return f"{len(graph.nodes):,} nodes: {counted(operations, leaves)}"
+
+
+def counted(operations: Counter[str], leaves: int) -> str:
+    """How many there are of the commonest operations, of the others, and of the leaves."""
     parts = [f"{count:,} {name}" for name, count in operations.most_common(4)]
     if len(operations) > 4:
         parts.append(f"{sum(count for _, count in operations.most_common()[4:]):,} others")
     if leaves:
         parts.append(f"{leaves:,} {'leaf' if leaves == 1 else 'leaves'}")
-    return f"{len(graph.nodes):,} nodes: {', '.join(parts)}"
+    return ", ".join(parts)
 
 
 # -- finding what repeats ------------------------------------------------------------------------
@@ -249,23 +254,28 @@ def folded_graph(graph: GraphRecord) -> GraphRecord:
     )
 
 
-def cut_short(graph: GraphRecord, whole: int) -> GraphRecord:
-    """The part of a graph next to its outputs, with a stub where it goes on."""
-    kept = list(dict.fromkeys(graph.roots))[:KEPT_NODES]
+def cut_short(graph: GraphRecord, whole: int | None = None) -> GraphRecord:
+    """The part of a graph next to its outputs and to what is pointed at, with a stub where it goes on.
+
+    `whole` is how many nodes the stub is to speak of.
+    """
+    guilty = [node.id for node in graph.nodes if "guilty" in node.marks]
+    kept = list(dict.fromkeys((*graph.roots, *guilty)))[:KEPT_NODES]
     for id in kept:  # grows while it is walked
         for operand in (ends(edge)[1] for edge in graph.inputs[id]):
             if len(kept) < KEPT_NODES and operand not in kept:
                 kept.append(operand)
     shown = set(kept)
     nodes = [node for node in graph.nodes if node.id in shown]
-    stub = NodeRecord("more", "none", name=f"... {whole - len(nodes):,} more nodes")
+    more = "and so on" if whole is None else f"{whole - len(nodes):,} more nodes"
+    stub = NodeRecord("more", "none", name=f"... {more}")
     edges: dict[tuple, EdgeRecord] = {}
     for edge in graph.edges:
         result, operand = ends(edge)
         if result in shown:
             there = edge if operand in shown else replace(edge, **{_side(edge): "more"}, position=99, marks=(), note="")
             edges.setdefault((there.source, there.target, there.role, there.position), there)
-    roots = tuple(kept[: len(graph.roots)])
+    roots = tuple(root for root in graph.roots if root in shown)
     return replace(graph, nodes=(*nodes, stub), edges=tuple(edges.values()), roots=roots)
 
 

@@ -7,18 +7,40 @@ was computed afresh under no_grad looks like any other constant, and is drawn as
 import math
 import weakref
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from ..autograd.graph import FRESH, recorded_walks
+from ..autograd.graph import FRESH, OUTPUT, Kind, Record, recorded_walks
 from .records import is_tensor
 
 
 def record_of(node):
     """The engine's record of a node; None for a node of PyTorch's."""
     return getattr(node, "record", None)
+
+
+def reachable(records: Iterable[Record]) -> Iterator[Record]:
+    """The records of a graph, each once."""
+    stack = list(dict.fromkeys(records))
+    found = set(stack)
+    while stack:
+        record = stack.pop()
+        yield record
+        for edge in record.edges:
+            if edge is not None and edge not in found:
+                found.add(edge)
+                stack.append(edge)
+
+
+def kinds_behind(tensors: Iterable[Any]) -> Counter[Kind]:
+    """How many operations and leaves of each kind a graph has, counted without looking at a node. Of PyTorch's none."""
+    starts = [edge for tensor in tensors if (edge := getattr(tensor, "_edge", None)) is not None]
+    counted = Counter(record.kind for record in reachable(starts))
+    counted.pop(OUTPUT, None)  # one output of an operation that is counted itself
+    return counted
 
 
 def identity(thing: Any, index: int | str | None = None) -> tuple:

@@ -7,7 +7,7 @@ the time of one call a Watch stands in front of three functions that the engine 
 
 import copy
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from ..autograd import engine, hooks
 from ..autograd.graph import HANDS_OVER, LEAF, OUTPUT, Kind, Record
+from .live import reachable
 from .records import MAX_ELEMENTS, value_text
 
 
@@ -274,19 +275,6 @@ class Watch:
 def place_of(record: Record) -> Place:
     """Where a gradient that an edge leads to arrives."""
     return Place(record.edges[0], record.saved) if record.kind is OUTPUT else Place(record)
-
-
-def reachable(records) -> Iterator[Record]:
-    """The records of a graph, each once."""
-    stack = list(records)
-    found = set(stack)
-    while stack:
-        record = stack.pop()
-        yield record
-        for edge in record.edges:
-            if edge is not None and edge not in found:
-                found.add(edge)
-                stack.append(edge)
 
 
 def put_back(hooks: dict, key, stand_in: Callable, hook: Callable) -> None:
