@@ -111,6 +111,17 @@ class Bench:
         )
         return [Row(name, title, "x", cells, {}, 1.3) for name, title, cells in rows]
 
+    def tracing(self) -> list[Row]:
+        """What a trace leaves behind for a backward that is not traced: a burst before each trace, and one after it."""
+        lib = self.found["minigrad"]
+        plain, small = {"plain": workloads.deep(lib, 1_000)}, workloads.deep(lib, 10)
+        before, after = [], []
+        for _ in range(self.rounds):
+            before += interleave(plain, 1)["plain"]
+            lib.module.viz.trace(small.run, small.prepare())
+            after += interleave(plain, 1)["plain"]
+        return [Row("trace", "backward after a trace / before", "x", {"minigrad": min(after) / min(before)}, {}, 1.1)]
+
 
 def traced_bytes(step: Step) -> int:
     """What one prepared graph allocates, as tracemalloc counts (it does not see into torch)."""
@@ -135,7 +146,7 @@ def environment(found: dict) -> dict[str, str]:
 
 
 def options() -> argparse.Namespace:
-    names = [*WORKLOADS, "memory", "import", "growth"]
+    names = [*WORKLOADS, "memory", "import", "growth", "trace"]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--only", metavar="A,B", help="some of: " + ", ".join(names))
     parser.add_argument("--rounds", type=int, default=30, help="bursts for each (default 30)")
@@ -152,7 +163,7 @@ def options() -> argparse.Namespace:
 def main() -> None:
     chosen = options()
     bench = Bench(max(1, chosen.rounds), chosen.collect)
-    special = {"memory": bench.memory, "import": bench.imports, "growth": bench.growth}
+    special = {"memory": bench.memory, "import": bench.imports, "growth": bench.growth, "trace": bench.tracing}
     rows: list[Row] = []
     for name in chosen.names:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)

@@ -15,7 +15,6 @@ from minigrad.viz.fold import FOLDS_FROM, KEPT_NODES, MAX_NODES, cut_short, fold
 from minigrad.viz.records import ends
 from minigrad.viz.text import OPERATIONS, head
 
-
 collect = importlib.import_module("minigrad.viz.collect")  # mg.viz.collect is its function
 
 

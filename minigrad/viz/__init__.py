@@ -65,12 +65,12 @@ def draw(
 
     `view` is "kept" (what autograd keeps), "written" (what you wrote) or "both". Names come from
     `params`, a dict of name to tensor, then from your variables. `width` is the most pixels it may take,
-    `direction` "LR" or "TB". `fold` draws blocks that repeat once (None: in large graphs; enormous ones are summarised); `legend`
-    says below what the colours mean. Options that are True: `values`, `grads`, `generations` (what a
-    backward with create_graph=True built, in a box). That are False: `shapes`, `saved` (what each function
-    saved: freed, or overwritten since), `unused` (the (None, 0) entries), `hooks`, `aliases` (variables on
-    the same memory), `cuts` (where detach() or no_grad cut a history off). `marks` is a dict from what to
-    point at, a tensor, a node, (node, position of an input) or (node, "name of a saved value"), to a note.
+    `direction` "LR" or "TB". `fold` draws blocks that repeat once (None: in large graphs; enormous ones
+    are summarised); `legend` says below what the colours mean. Options that are True: `values`, `grads`,
+    `generations` (what a backward with create_graph=True built, in a box). That are False: `shapes`, `saved`
+    (what each function saved: freed, or overwritten since), `unused` (the (None, 0) entries), `hooks`, `aliases`
+    (variables on the same memory), `cuts` (where detach() or no_grad cut a history off). `marks` is a dict from
+    what to point at, a tensor, a node, (node, position of an input) or (node, "name of a saved value"), to a note.
     What is no tensor, or no option, raises TypeError. README.md beside this file has an example of each.
 
     >>> import minigrad as mg
