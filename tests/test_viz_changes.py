@@ -184,7 +184,8 @@ def test_golden_dot_of_a_comparison(leaves):
     y.add_(1)
     source = compare(before, y, params={"x": x, "y": y}).source
     assert [line.strip() for line in source.splitlines() if "->" in line] == [
-        'n1 -> n0 [label="  cut " color="#B3260A" dir=back fontcolor="#B3260A" penwidth=3 style=dashed]',
+        'n1 -> n1_n0 [arrowhead=none color="#B3260A" dir=back fontcolor="#B3260A" penwidth=3 style=dashed]',
+        'n1_n0 -> n0 [arrowtail=none color="#B3260A" dir=back fontcolor="#B3260A" penwidth=3 style=dashed]',
         'n2 -> n1 [color="#8A8A8A" dir=back]',
         'n3 -> n2 [color="#8A8A8A" dir=back style=dashed]',
         'n5 -> n4 [color="#00734F" dir=back fontcolor="#00734F" penwidth=3]',

@@ -91,6 +91,36 @@ def test_boxes_are_wide_enough_for_a_wider_font(engine, saved):
     assert checked >= 8
 
 
+def with_words_on_lines():
+    """Pictures whose arrows and dotted lines have words, at the right edge too."""
+    x, w = mg.tensor(2.0, requires_grad=True), mg.tensor([3.0, 1.0], requires_grad=True)
+    y = x * w
+    held = y.detach()
+    yield mg.draw(y.sum(), aliases=True)
+    yield mg.draw((held * x).sum(), cuts=True)
+    yield mg.draw((held * x).sum(), view="written", cuts=True)
+    for position in (0, 1):
+        yield mg.draw(y, marks={(y.grad_fn, position): "a gradient that does not fit its tensor"})
+    yield mg.viz.compare(x * x, x.detach() * w)
+    yield mg.viz.draw_difference(x - w, w - x)
+    film = mg.viz.trace((mg.exp(w) * w * x).sum().backward).replay()
+    yield from film.frames
+
+
+def test_no_words_reach_beyond_their_card(engine):
+    for drawing in with_words_on_lines():
+        root = xml.fromstring(getattr(drawing, "svg", drawing))
+        clusters = [group for group in root.iter(f"{SVG}g") if group.get("class") == "cluster"]
+        cards = [[float(x) for x in re.findall(r"(-?[\d.]+),", g.find(f"{SVG}path").get("d"))] for g in clusters]
+        checked = 0
+        for text in root.iter(f"{SVG}text"):
+            start, width = float(text.get("x")), 0.44 * float(text.get("font-size")) * len("".join(text.itertext()))
+            start -= {"start": 0, "middle": width / 2}[text.get("text-anchor")]
+            assert any(min(card) <= start and start + width <= max(card) for card in cards), "".join(text.itertext())
+            checked += 1
+        assert checked > 3
+
+
 def test_pictures_are_at_most_700_pixels_wide(engine):
     tensors = [mg.tensor(float(i), requires_grad=True) for i in range(12)]
     total = mg.stack(tensors).sum()

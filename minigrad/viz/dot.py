@@ -145,7 +145,7 @@ def _box(group: str) -> dict[str, str]:
         return {"style": "rounded,filled", "fillcolor": "#FFFFFF", "color": CARD_LINE, "margin": "8", "labelloc": "b"}
     if group.startswith("generation"):
         return {"style": "rounded,filled,dashed", "fillcolor": BUILT, "color": BRIDGE, "margin": "8", "labelloc": "b"}
-    return {"style": "rounded,dashed", "color": SOFT_INK, "margin": "10", "labelloc": "t", "labeljust": "l"}
+    return {"style": "rounded,dashed", "color": SOFT_INK, "margin": "10", "labelloc": "b", "labeljust": "l"}
 
 
 def _add_line(card: graphviz.Digraph, edge: EdgeRecord) -> None:
@@ -153,9 +153,19 @@ def _add_line(card: graphviz.Digraph, edge: EdgeRecord) -> None:
     attributes = dict(EDGES[edge.role])
     for mark in edge.marks:
         attributes |= MARKED_EDGES.get(mark, {})
-    if edge.note:
-        attributes["label"] = f"  {edge.note} "
-    card.edge(edge.source, edge.target, **attributes)
+    _connect(card, edge.source, edge.target, edge.note, attributes)
+
+
+def _connect(card: graphviz.Digraph, tail: str, head: str, words: str, attributes: dict[str, str]) -> None:
+    """An arrow, interrupted by its words: they are a node of their own, for a label may reach beyond the card."""
+    if not words:
+        card.edge(tail, head, **attributes)
+        return
+    middle = f"{tail}_{head}".replace(":", "_")
+    look = {"shape": "plaintext", "fontsize": EDGE["fontsize"], "margin": "0.05,0.03", "height": "0"}
+    card.node(middle, words, fontcolor=attributes.get("fontcolor", SOFT_INK), **look)
+    card.edge(tail, middle, **attributes | {"arrowhead": "none"})
+    card.edge(middle, head, **attributes | {"arrowtail": "none"})
 
 
 def _legend(entries) -> str:
@@ -245,13 +255,10 @@ def _add_edge(card: graphviz.Digraph, panel: GraphRecord, edge: EdgeRecord) -> N
         result = f"{result}:i{panel.inputs[result].index(edge)}"
     for mark in edge.marks:
         attributes |= MARKED_EDGES.get(mark, {})
+    words = attributes.pop("label", "")
     if any(mark in panel.by_id[id].marks for mark in edge.marks for id in ends(edge) if mark != "same"):
-        attributes.pop("label", None)  # the node says it already
-    if edge.note:
-        attributes["label"] = edge.note
-    if "label" in attributes:
-        attributes["label"] = f"  {attributes['label']} "  # some distance from the line
-    card.edge(operand, result, **attributes)
+        words = ""  # the node says it already
+    _connect(card, operand, result, edge.note or words, attributes)
 
 
 def levels(panel: GraphRecord) -> int:

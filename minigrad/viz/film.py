@@ -269,7 +269,7 @@ class Film:
 def drawn(graph: GraphRecord, scenes: tuple[Scene, ...], width: int | None) -> Iterator[str]:
     """The frames as SVG: laid out once, then given each scene's colours and words."""
     source, rows = base(graph, scenes)
-    root = xml.fromstring(layout.render(source))
+    root = widened(xml.fromstring(layout.render(source)))
     groups = {group.get("id"): group for group in root.iter(f"{SVG}g")}
     xml.register_namespace("", SVG[1:-1])
     title = next(iter(groups["card"].iter(f"{SVG}text")))
@@ -283,6 +283,23 @@ def drawn(graph: GraphRecord, scenes: tuple[Scene, ...], width: int | None) -> I
             show_edge(groups[f"e{number}"], phase, label)
         svg = layout.normalised(xml.tostring(root), width)
         yield svg.replace("<svg", f'<svg role="img" aria-label="{escape(scene.alt)}"', 1)
+
+
+def widened(root: xml.Element) -> xml.Element:
+    """The drawing with a card that reaches to the end of the words on its arrows; the layout engine forgets those."""
+    across, down = map(float, root.get("viewBox").split()[2:])
+    card = next(group for group in root.iter(f"{SVG}g") if group.get("id") == "card")
+    path, (title, *_) = next(card.iter(f"{SVG}path")), card.iter(f"{SVG}text")
+    places = [float(x) for x in re.findall(r"(-?[\d.]+),", path.get("d"))]
+    left, right, end = min(places), max(places), across + GAP  # the browser's font may be wider
+    if across - right > left + 2:  # else the card is what reaches furthest
+        middle, more = (left + right) / 2, end - right
+        moved = re.sub(r"(-?[\d.]+),", lambda x: f"{float(x[1]) + more * (float(x[1]) > middle)},", path.get("d"))
+        path.set("d", moved)
+        title.set("x", str(float(title.get("x")) + more / 2))
+        root.set("viewBox", f"0 0 {end + left} {down}")
+        root.set("width", f"{end + left}pt")
+    return root
 
 
 def base(graph: GraphRecord, scenes: tuple[Scene, ...]) -> tuple[str, dict[str, list[int]]]:

@@ -16,7 +16,7 @@ from .text import OPERATIONS
 
 FOLDS_FROM = 40  # nodes; smaller graphs are drawn as they are
 MAX_NODES = 300  # that a picture can show
-KEPT_NODES = 25  # of a graph that is too large even when folded
+KEPT_NODES = 15  # of a graph that is too large even when folded
 MIN_TIMES = 3
 LONGEST_BLOCK = 64  # operations
 RESULTS = {"intermediate", "output"}

@@ -18,6 +18,7 @@ from .steps import Event, Ledger, Step, steps_of, told
 from .watch import Note, Place, Watch
 
 MAX_STEPS = 40  # more are counted, not listed
+WHOLE_WORDS = "white-space:pre-wrap;word-break:normal"  # JupyterLab would break lines inside words
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Trace:
         return self.text
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return {"text/plain": self.text, "text/html": f"<pre>{escape(self.text)}</pre>"}
+        return {"text/plain": self.text, "text/html": f'<pre style="{WHOLE_WORDS}">{escape(self.text)}</pre>'}
 
 
 def trace(call: Callable, *arguments, params: dict | None = None, **options) -> Trace:
