@@ -103,7 +103,8 @@ def with_words_on_lines():
         yield mg.draw(y, marks={(y.grad_fn, position): "a gradient that does not fit its tensor"})
     yield mg.viz.compare(x * x, x.detach() * w)
     yield mg.viz.draw_difference(x - w, w - x)
-    film = mg.viz.trace((mg.exp(w) * w * x).sum().backward).replay()
+    w = mg.tensor([3.0, 1.0, 2.2, 4.4], requires_grad=True)
+    film = mg.viz.trace((mg.exp(w) * x * w).sum().backward).replay()
     yield from film.frames
 
 
