@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import cards, graphs, kit
+from exercises.checks import graphs, kit
 from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.targets import Targets, side_by_side
 
 chapter = kit.Chapter(__name__, "01", "Who gets tracked?")
 
@@ -401,7 +401,7 @@ def _constants():
 )
 def constants(answer):
     y = kit.a_tensor(answer, "`with_constants`")
-    _same_as_target(y, "with_constants", _why_not_constants(y))
+    _targets.refuse_other(y, "with_constants", _why_not_constants(y))
     return "The constants changed the value and got no edge: nobody asked for their gradients."
 
 
@@ -818,7 +818,7 @@ def _wrong_cut(y, reached, new_leaf, names):
     wrong = _cut_diagnosis(reached, [name for name in ("w", "b") if name not in reached])
     wrong.verdict.expected = "ways to `w` and `b`, none to `x`"
     wrong.verdict.got = f"ways to {_listed(ways)}" if ways else "no way to any of them"
-    wrong.verdict.picture = _difference(y, w * x.detach() + b, names, names, names=True)
+    wrong.verdict.picture = side_by_side(y, w * x.detach() + b, names, names, names=True)
     return wrong
 
 
@@ -872,7 +872,7 @@ def _diamond():
 )
 def diamond(answer):
     y = kit.a_tensor(answer, "`diamond`")
-    _same_as_target(y, "diamond", _why_not_diamond(y))
+    _targets.refuse_other(y, "diamond", _why_not_diamond(y))
     return "One leaf, two ways to it. In backward(), what arrives by both ways is added."
 
 
@@ -937,44 +937,7 @@ def _joined_otherwise(y):
 
 # --- Pictures ------------------------------------------------------------------------------------
 
-_DRAWN = 30  # a larger graph is no near miss, and no picture to learn from
-_TARGETS = {"with_constants": _constants, "diamond": _diamond}
-
-
-def show_target(name):
-    """Show the picture that an exercise asks for: show_target("diamond")."""
-    if name not in _TARGETS:
-        names = " or ".join(f'"{known}"' for known in _TARGETS)
-        cards.display(cards.notice_card(f"There is a picture for {names}."))
-        return
-    target, names = _TARGETS[name]()
-    cards.display(mg.draw(target, params={name: target, **names}, values=False))
-
-
-def _same_as_target(y, name, diagnosis):
-    target, names = _TARGETS[name]()
-    if y.requires_grad and mg.viz.difference(target, y, view="kept").same:
-        return
-    diagnosis.verdict.expected = "the graph in the picture above"
-    diagnosis.verdict.got = f"a graph of {_in_words(y)}"
-    diagnosis.verdict.picture = _difference(y, target, names)
-    raise diagnosis
-
-
-def _in_words(y):
-    made_of, count = Counter(graphs.operations(y)), len(graphs.leaves(y))
-    boxes = [name if times == 1 else f"{times} {name}" for name, times in made_of.items()]
-    leaves_text = "1 leaf that requires" if count == 1 else f"{count} leaves that require"
-    return f"{', '.join(boxes) or 'no operation'}, and {leaves_text} grad"
-
-
-def _difference(y, target, tensors, learners=None, **options):
-    """The two graphs side by side, each with its own names for its tensors."""
-    if len(graphs.operations(y)) > _DRAWN:
-        return None
-    learners = kit.notebook_tensors() if learners is None else learners
-    expected = mg.viz.record(target, view="kept", params=tensors)
-    return mg.viz.draw_difference(expected, mg.viz.record(y, view="kept", params=learners), **options)
-
+_targets = Targets(with_constants=_constants, diamond=_diamond)
+show_target = _targets.show
 
 chapter.lock()

@@ -1,0 +1,54 @@
+"""Graphs that a learner is to build: the picture of each, and what a wrong one is shown beside it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import minigrad as mg
+from exercises.checks import cards, graphs, kit
+
+_DRAWN = 30  # a larger graph is no near miss, and no picture to learn from
+
+
+class Targets:
+    """The graphs of a chapter: each name stands for a function that makes the tensor and its named tensors."""
+
+    def __init__(self, **makers: Callable[[], tuple[mg.Tensor, dict[str, mg.Tensor]]]) -> None:
+        self.makers = makers
+
+    def show(self, name: str) -> None:
+        """Show the picture that an exercise asks for: show("diamond")."""
+        if name not in self.makers:
+            names = " or ".join(f'"{known}"' for known in self.makers)
+            cards.display(cards.notice_card(f"There is a picture for {names}."))
+            return
+        target, names = self.makers[name]()
+        cards.display(mg.draw(target, params={name: target, **names}, values=False))
+
+    def refuse_other(self, y: mg.Tensor, name: str, diagnosis: kit.Wrong) -> None:
+        """Raise the diagnosis, completed by both graphs side by side, unless `y` has the graph of that name."""
+        target, names = self.makers[name]()
+        if y.requires_grad and mg.viz.difference(target, y, view="kept").same:
+            return
+        diagnosis.verdict.expected = "the graph in the picture above"
+        diagnosis.verdict.got = f"a graph of {_in_words(y)}"
+        diagnosis.verdict.picture = side_by_side(y, target, names)
+        raise diagnosis
+
+
+def _in_words(y: mg.Tensor) -> str:
+    made_of, count = Counter(graphs.operations(y)), len(graphs.leaves(y))
+    boxes = [name if times == 1 else f"{times} {name}" for name, times in made_of.items()]
+    leaves_text = "1 leaf that requires" if count == 1 else f"{count} leaves that require"
+    return f"{', '.join(boxes) or 'no operation'}, and {leaves_text} grad"
+
+
+def side_by_side(y: mg.Tensor, target: mg.Tensor, tensors: dict, learners: dict | None = None, **options: Any) -> Any:
+    """The two graphs as one picture, each with its own names for its tensors; None if `y` has a large one."""
+    if len(graphs.operations(y)) > _DRAWN:
+        return None
+    learners = kit.notebook_tensors() if learners is None else learners
+    expected = mg.viz.record(target, view="kept", params=tensors)
+    return mg.viz.draw_difference(expected, mg.viz.record(y, view="kept", params=learners), **options)
