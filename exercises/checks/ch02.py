@@ -1,0 +1,1044 @@
+"""The checks of chapter 02, "Who gets a .grad?"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from exercises.checks import graphs, kit
+from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.targets import Targets
+
+chapter = kit.Chapter(__name__, "02", "Who gets a .grad?")
+
+
+def _is(array: np.ndarray, other: Any) -> bool:
+    return array.shape == np.shape(other) and bool(np.allclose(array, other, 1e-5, 1e-6))
+
+
+def _array(tensor: mg.Tensor) -> np.ndarray:
+    return tensor.detach().numpy().copy()
+
+
+def _listed(array: np.ndarray) -> str:
+    return show(np.round(array, 4).tolist())
+
+
+# --- 1 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Leaf or not?",
+    kind="predict",
+    points=2,
+    beliefs=("M01", "M02"),
+    hints=(
+        "Ask of each line: was an operation recorded? Only then is the result no leaf.",
+        "Nothing is recorded if no input is tracked, and nothing inside `no_grad()`. What does `detach()` give you?",
+        "To pick, to reshape and to convert are operations like any other.",
+    ),
+    idea="Recorded were `double()`, `w[0]` and `reshape()`, because their inputs are tracked: `b`, `c` and `f` are "
+    "no leaves. `a` and `d` come from untracked tensors, `e` from inside `no_grad()`: three leaves.",
+)
+def kinds(answer):
+    truth = {"a": True, "b": False, "c": False, "d": True, "e": True, "f": False}
+    kit.predicted(answer, truth, _KINDS, "True or False")
+    return "Not who made it counts, but whether an operation was recorded: the trail ends at a leaf."
+
+
+_KINDS = (
+    Pattern(
+        "result-never-leaf",
+        {"a": False, "d": False, "e": False},
+        belief="M02",
+        why="`a`, `d` and `e` are results, but nobody recorded how they were made. As far as autograd knows, "
+        "they came out of nowhere.",
+        look="`d.grad_fn`",
+    ),
+    Pattern(
+        "trail-goes-on",
+        {"d": False, "e": False},
+        belief="M02",
+        why="`w` is behind both in your program, but not in the graph: `w.detach()` is not tracked, and inside "
+        "`no_grad()` nothing is recorded.",
+        look="`d.grad_fn` and `e.grad_fn`",
+    ),
+    Pattern(
+        "looks-like-no-operation",
+        {"b": True, "c": True},
+        why="`double()` converts and `w[0]` picks. Both are operations on a tracked tensor, and both were recorded.",
+        look="`b.grad_fn` and `c.grad_fn`",
+    ),
+    Pattern(
+        "asked-so-leaf",
+        {"f": True},
+        belief="M01",
+        why="The flag was set on `mg.ones(2)`. `f` is the result of reshaping it, and that was recorded.",
+        look="`f.grad_fn`",
+    ),
+    Pattern(
+        "untracked-result",
+        {"a": False},
+        belief="M02",
+        why="Integers are not tracked, so `float()` was not recorded. `a` has no history.",
+        look="`a.grad_fn`",
+    ),
+    Pattern(
+        "detached-result",
+        {"d": False},
+        belief="M02",
+        why="`w.detach()` is not tracked, so the multiplication was not recorded. `d` has no history.",
+        look="`w.detach().requires_grad`",
+    ),
+    Pattern(
+        "unrecorded-result",
+        {"e": False},
+        belief="M02",
+        why="Inside `no_grad()` nothing is recorded, whatever the inputs are. `e` has no history.",
+        look="`e.grad_fn`",
+    ),
+    Pattern(
+        "conversion",
+        {"b": True},
+        why="`w` is `float32`, so `double()` has to convert. That is an operation on a tracked tensor.",
+        look="`b.grad_fn`",
+    ),
+    Pattern(
+        "pick",
+        {"c": True},
+        why="`w[0]` is no part of `w` that you take out, but the result of picking: an operation on a tracked tensor.",
+        look="`c.grad_fn`",
+    ),
+)
+
+
+# --- 2 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Who has a .grad?",
+    kind="predict",
+    points=2,
+    beliefs=("M01", "M03", "M04"),
+    hints=(
+        "Sort the five first: which are tracked, and which of these are leaves?",
+        "`backward()` fills tracked leaves, and results that were asked for with `retain_grad()`.",
+        "`p` is `3 * 2 * 4`. If `h` moves, `p` moves 4 times as much. If `w` moves, `h` moves 2 times as much.",
+    ),
+    idea="`w` is a tracked leaf: `x * v = 8`. `h` is a retained result: `v = 4`. `x` is not tracked, `v` is the "
+    "result of a division, and `p` is a result that nobody asked for: None.",
+)
+def who(answer):
+    truth = {"x": None, "w": 8.0, "v": None, "h": 4.0, "p": None}
+    looks = {
+        "x": "`x.requires_grad`",
+        "w": "what `p` is multiplied by when `w` grows by 1",
+        "v": "`v.is_leaf`",
+        "h": "what `p` is multiplied by when `h` grows by 1",
+        "p": "`p.is_leaf` and `p.retains_grad`",
+    }
+    kit.predicted(answer, truth, _WHO, "a number or None", looks)
+    return "Tracked leaves and retained results: these two get a `.grad`, and nobody else."
+
+
+_WHO = (
+    Pattern(
+        "everything-on-the-way",
+        {"v": 6, "p": 1},
+        belief="M03",
+        why="These gradients do pass by, but they are not kept. `v` and `p` are results, and nobody asked.",
+        look="`v.is_leaf` and `p.is_leaf`",
+    ),
+    Pattern(
+        "asked-then-divided",
+        {"v": 6},
+        belief="M01",
+        why="The flag was set on the tensor that holds 8. `v` is the result of a division, and keeps nothing.",
+        look="`v.is_leaf`",
+    ),
+    Pattern(
+        "gradient-of-the-8",
+        {"v": 3},
+        belief="M01",
+        why="3 is the gradient of the leaf that holds 8, and it is kept there. `v` is the result of a division.",
+        look="which tensor the name `v` belongs to",
+    ),
+    Pattern(
+        "root-keeps",
+        {"p": 1},
+        belief="M03",
+        why="1 is what `backward()` starts with. But `p` is a result, and nobody called `p.retain_grad()`.",
+        look="`p.is_leaf` and `p.retains_grad`",
+    ),
+    Pattern(
+        "retain-ignored",
+        {"h": None},
+        belief="M04",
+        why="`h` is a tracked result, and `retain_grad()` was called before `backward()`. So its gradient is kept.",
+        look="`h.retains_grad`",
+    ),
+    Pattern(
+        "retained-instead",
+        {"w": None},
+        why="`h` keeps its gradient and passes it on all the same. Looking takes nothing away from `w`.",
+        look="`w.is_leaf` and `w.requires_grad`",
+    ),
+    Pattern(
+        "stops-at-h",
+        {"w": 4},
+        why="4 is what arrives at `h`. To get to `w` it is multiplied by what `h` multiplies `w` by.",
+        look="the line that makes `h`",
+    ),
+    Pattern(
+        "untracked-has-grad",
+        {"x": 12},
+        why="12 would be the slope, but nobody asked: `x` is not tracked, so nothing is computed for it.",
+        look="`x.requires_grad`",
+    ),
+    Pattern(
+        "untracked-has-zero",
+        {"x": 0},
+        why="0 would say that `p` does not depend on `x`. Nobody asked, so there is no answer at all: None.",
+        look="`x.requires_grad`",
+    ),
+)
+
+
+# --- 3 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "The rule as a function",
+    kind="write",
+    points=2,
+    beliefs=("M01", "M04", "M35"),
+    hints=(
+        "Three flags of `t` decide: `requires_grad`, `is_leaf`, `retains_grad`.",
+        "Without `requires_grad` there is nothing to keep. With it, there are two kinds of tensors that keep it.",
+        "The rule at the end of section 7 has an *and* that is easily overlooked: *tracked* leaves.",
+    ),
+    idea="`return t.requires_grad and (t.is_leaf or t.retains_grad)`: tracked leaves and retained results.",
+)
+def gets_grad(answer):
+    kit.a_function(answer)
+    said, truth, names = [], [], []
+    for name, make in _STATES.items():
+        t, loss = make()
+        before = _looks_of(t)
+        given = call(answer, t)
+        _refuse_no_flag(given, name)
+        if _looks_of(t) != before:
+            raise Wrong(
+                "tensor-changed",
+                "`t` as it was",
+                f"another `{_difference_of(before, _looks_of(t))}`, for {name}",
+                why="Your function is asked before `backward()`, and should only look.",
+                look="each call in your function that does something to `t`",
+            )
+        said.append(bool(given))
+        truth.append(_is_filled(t, loss))
+        names.append(name)
+    if said != truth:
+        raise _wrong_rule(said, truth, names)
+    return "Tracked, and either a leaf or retained. The engine was asked about nine tensors, and agrees."
+
+
+def _used(t: mg.Tensor) -> tuple[mg.Tensor, mg.Tensor]:
+    """The tensor, and a loss that was computed from it and from a tracked leaf."""
+    return t, (t * mg.tensor(2.0, dtype=t.dtype, requires_grad=True)).sum()
+
+
+def _leaf_with_gradient(tracked: bool) -> mg.Tensor:
+    t = mg.tensor([1.0, 3.0], requires_grad=True)
+    (t * t).sum().backward()
+    return t.requires_grad_(tracked)
+
+
+def _retaining(t: mg.Tensor) -> mg.Tensor:
+    t.retain_grad()
+    return t
+
+
+def _tracked(value: Any = 4.0) -> mg.Tensor:
+    return mg.tensor(value, requires_grad=True)
+
+
+_STATES: dict[str, Callable[[], tuple[mg.Tensor, mg.Tensor]]] = {
+    "an untracked leaf": lambda: _used(mg.tensor(2.0)),
+    "an untracked result": lambda: _used(mg.tensor(2.0, dtype=mg.float64) * 3),
+    "a tracked leaf": lambda: _used(_tracked()),
+    "a tracked leaf that has a gradient already": lambda: _used(_leaf_with_gradient(True)),
+    "a tracked leaf after `retain_grad()`": lambda: _used(_retaining(_tracked())),
+    "a tracked result": lambda: _used(_tracked() * 3),
+    "a tracked result after `retain_grad()`": lambda: _used(_retaining(_tracked([1.0, 2.0]) * 3)),
+    "a frozen leaf that has an old gradient": lambda: _used(_leaf_with_gradient(False)),
+    "the detached number of a result": lambda: _used((_tracked() * 3).detach()),
+}
+
+
+def _looks_of(t: mg.Tensor) -> dict[str, Any]:
+    grad = None if t.grad is None else t.grad.tolist()
+    return {name: getattr(t, name) for name in ("requires_grad", "is_leaf", "retains_grad")} | {"grad": grad}
+
+
+def _difference_of(before: dict, after: dict) -> str:
+    return next(name for name in before if before[name] != after[name])
+
+
+def _refuse_no_flag(given: Any, name: str) -> None:
+    if given is None:
+        raise Wrong("none", f"True or False, for {name}", "None", look="whether a `return` is missing")
+    if type(given) is not bool and not isinstance(given, np.bool_):
+        raise Wrong("kind", f"True or False, for {name}", show(given), look="what `return` gives back")
+
+
+def _is_filled(t: mg.Tensor, loss: mg.Tensor) -> bool:
+    before = _looks_of(t)["grad"]
+    loss.backward()
+    return _looks_of(t)["grad"] != before
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """A rule that somebody may hold, and what is wrong with it."""
+
+    code: str
+    holds: Callable[[mg.Tensor], Any]
+    belief: str
+    why: str
+    look: str
+
+
+_RULES = (
+    _Rule(
+        "flag-is-enough",
+        lambda t: t.requires_grad,
+        "M01",
+        "The flag says that a gradient is computed. It is kept by leaves, and by results that were asked.",
+        "a result of a tracked tensor: what does the warning say?",
+    ),
+    _Rule(
+        "retained-forgotten",
+        lambda t: t.requires_grad and t.is_leaf,
+        "M04",
+        "True of leaves. But a tracked result gets its `.grad`, too, if `retain_grad()` was called on it.",
+        "`retains_grad`",
+    ),
+    _Rule(
+        "leaf-is-enough",
+        lambda t: t.is_leaf,
+        "",
+        "Every untracked tensor is a leaf, and for these nothing is computed.",
+        "`is_leaf` of `mg.tensor(2.0)`",
+    ),
+    _Rule(
+        "flag-forgotten",
+        lambda t: t.is_leaf or t.retains_grad,
+        "",
+        "Every untracked tensor is a leaf, too, and for these nothing is computed. Retained results you have right.",
+        "what all tensors that get a `.grad` have in common",
+    ),
+    _Rule(
+        "leaves-forgotten",
+        lambda t: t.retains_grad,
+        "",
+        "`retains_grad` is about results. A tracked leaf has no need to ask.",
+        "`retains_grad` of a leaf, after `retain_grad()`",
+    ),
+    _Rule(
+        "looks-at-grad",
+        lambda t: t.grad is not None,
+        "M35",
+        "Before `backward()` there may be no gradient yet, or one that an earlier pass has left behind.",
+        "the three flags, instead of `.grad`",
+    ),
+    _Rule("always", lambda t: True, "", "For some of the nine tensors nothing is kept.", "an untracked tensor"),
+)
+
+
+def _wrong_rule(said: list[bool], truth: list[bool], names: list[str]) -> Wrong:
+    at = next(i for i in range(len(said)) if said[i] != truth[i])
+    expected, came = f"{truth[at]} for {names[at]}", f"{said[at]}"
+    for rule in _RULES:
+        if [bool(rule.holds(make()[0])) for make in _STATES.values()] == said:
+            return Wrong(rule.code, expected, came, belief=rule.belief, why=rule.why, look=rule.look)
+    return Wrong("other-rule", expected, came, look=f"what your function does for {names[at]}")
+
+
+# --- 4 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Keep a gradient on the way",
+    kind="write",
+    points=2,
+    beliefs=("M01", "M03", "M04"),
+    hints=(
+        "Four lines: compute `h`, ask, compute the loss and go backward, return `h`.",
+        "You ask with `retain_grad()`. On which tensor, and before which call?",
+        "`h.retain_grad()` comes after `h = 2 * w` and before `backward()`.",
+    ),
+    idea="`h = 2 * w`, then `h.retain_grad()`, then `f(h).backward()`, then `return h`.",
+)
+def kept(answer):
+    kit.a_function(answer)
+    for start, f, slope in _LOSSES:
+        _check_kept(answer, np.array(start), f, slope)
+    return "You asked before the gradient came by. `w` has its own as always: looking takes nothing away."
+
+
+_LOSSES = (
+    (3.0, lambda h: h * h, lambda h: 2 * h),
+    ([1.0, -0.5], lambda h: (h.exp() * h).sum(), lambda h: (h + 1) * np.exp(h)),
+)
+
+
+def _check_kept(answer, start, f, slope):
+    w, seen = mg.tensor(start, dtype=mg.float64, requires_grad=True), []
+
+    def watched(t):
+        seen.append(t)
+        return f(t)
+
+    try:
+        given = call(answer, w, watched)
+    except Wrong as wrong:
+        raise _kept_error(wrong) from None
+    h = kit.a_tensor(given, "the result", "what `return` gives back")
+    if not seen:
+        why = "Your function never called `f`, so there was no loss to go backward from."
+        raise Wrong("f-not-used", "a loss from `f(h)`", show(h), why=why, look="where `f` is used")
+    right = slope(2 * start)
+    if all(h is not t for t in seen):
+        raise _another_tensor(h, right)
+    if not _is(_array(h), 2 * start):
+        raise Wrong("other-value", f"`h` is {_listed(2 * start)}", show(h), look="the line that makes `h`")
+    if h.grad is None:
+        raise _nothing_kept(answer, w, h)
+    if w.grad is None:
+        raise Wrong(
+            "way-to-w-cut",
+            "`w.grad` and `h.grad` filled",
+            "`w.grad` is None",
+            why="Your `h` is a leaf of its own. It has a gradient, and nothing is passed on to `w`.",
+            look="`h.is_leaf`: it should be False",
+        )
+    _check_kept_numbers(h.grad, right, w.grad, 2 * right)
+
+
+def _kept_error(wrong: Wrong) -> Wrong:
+    if "can't retain_grad" not in wrong.verdict.got:
+        return wrong
+    return Wrong(
+        "asked-untracked",
+        "`w.grad` and `h.grad` filled",
+        wrong.verdict.got,
+        belief="M04",
+        why="No gradient will ever come by a tensor that is not tracked, so there is none to keep.",
+        look="`requires_grad` of the tensor you call `retain_grad()` on",
+    )
+
+
+def _another_tensor(h: mg.Tensor, right: np.ndarray) -> Wrong:
+    expected = "the tensor `h` that went into `f`"
+    if _is(_array(h), right) or _is(_array(h), 2 * right):
+        why = "That is a gradient. What is asked for is the tensor `h` that has it in its `.grad`."
+        return Wrong("gradient-returned", expected, show(h), why=why, look="what `return` gives back")
+    why = "The tensor that went into `f` is another one than the one that you return."
+    return Wrong("another-tensor", expected, show(h), why=why, look="what `f` is called with, and what is returned")
+
+
+def _nothing_kept(answer: Any, w: mg.Tensor, h: mg.Tensor) -> Wrong:
+    expected, came = "`h.grad` filled", "`h.grad` is None"
+    if w.grad is None:
+        why = "`w.grad` is None as well. Has `backward()` run?"
+        return Wrong("no-backward", expected, came, why=why, look="the line that calls `backward()`")
+    if h.retains_grad:
+        why = "You asked when the gradient had already passed."
+        look = "the order of `retain_grad()` and `backward()`"
+        return Wrong("asked-too-late", expected, came, belief="M03", why=why, look=look)
+    if kit.uses(answer, "retain_grad"):
+        why = "`retain_grad()` was called, but not on `h`. On a leaf such as `w` it does nothing."
+        look = "the tensor you call `retain_grad()` on"
+        return Wrong("asked-elsewhere", expected, came, belief="M04", why=why, look=look)
+    if kit.uses(answer, "requires_grad_", "requires_grad"):
+        why = "`h` is tracked anyway. The flag says that a gradient is computed, and a result does not keep it."
+        return Wrong("flag-on-a-result", expected, came, belief="M01", why=why, look="`h.is_leaf`")
+    why = "The gradient came by, and nobody had asked `h` to keep it."
+    return Wrong("not-asked", expected, came, belief="M03", why=why, look="`h.retains_grad`")
+
+
+def _check_kept_numbers(of_h: mg.Tensor, right_h: np.ndarray, of_w: mg.Tensor, right_w: np.ndarray) -> None:
+    for name, came, right in (("h", of_h, right_h), ("w", of_w, right_w)):
+        if not _is(_array(came), right):
+            twice = _is(_array(came), 2 * right)
+            why = "That is twice the gradient: the loss went into it twice." if twice else ""
+            code = "went-twice" if twice else "other-gradient"
+            look = "what `backward()` is called on, and how often"
+            raise Wrong(code, f"`{name}.grad` is {_listed(right)}", _listed(_array(came)), why=why, look=look)
+
+
+# --- 5 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "What is in .grad by now?",
+    kind="predict",
+    points=2,
+    beliefs=("M08", "M09", "M10"),
+    hints=(
+        "Go line by line and note what is in `w.grad`. `backward()` adds, `= None` clears.",
+        "`g` is the tensor that stands in `w.grad`. Is it still the same tensor when `c` is read?",
+        "`y` is `3 * (w + 1)`: one pass through it brings 3. What does a second pass find inside the graph?",
+    ),
+    idea="4, then 4 + 6 = 10. `g` is the tensor that was added to, so it is 10, too. Clearing before `backward()` "
+    "only takes away the 10, and 5 comes. Two passes bring 3 each: nothing stays inside the graph.",
+)
+def sums(answer):
+    truth = {"a": 4.0, "b": 10.0, "c": 10.0, "d": 5.0, "e": 6.0}
+    looks = {
+        "a": "the slope of `4 * w`",
+        "b": "the slope of `w * w` at 3, and what was in `w.grad` before",
+        "c": "`g is w.grad`, right before `c` is read",
+        "d": "what `w.grad` was when `loss.backward()` ran",
+        "e": "the slope of `y`, and how often it is added",
+    }
+    kit.predicted(answer, truth, _SUMS, "a number", looks)
+    return "Only `.grad` remembers, and it adds. The graph needs it neither full nor empty."
+
+
+_SUMS = (
+    Pattern(
+        "overwrites",
+        {"b": 6, "e": 3},
+        belief="M08",
+        why="6 is right for `w * w` alone. It is added to the 4 that was there, and the same happens at the end.",
+        look="`w.grad` before and after the second `backward()`",
+    ),
+    Pattern(
+        "overwritten",
+        {"b": 6},
+        belief="M08",
+        why="6 is right for `w * w` alone. It is added to the 4 that was there.",
+        look="`w.grad` before and after the second `backward()`",
+    ),
+    Pattern(
+        "note-is-a-copy",
+        {"c": 4},
+        why="`g = w.grad` copies nothing: `g` is the tensor that stands in `w.grad`, and it was added to.",
+        look="`g is w.grad`, right before `c` is read",
+    ),
+    Pattern(
+        "clearing-destroys",
+        {"d": 0},
+        belief="M09",
+        why="The graph of `loss` holds what `backward()` needs, and `w.grad` is not part of it.",
+        look="`mg.draw(loss, saved=True)`",
+    ),
+    Pattern(
+        "clearing-stops",
+        {"d": None},
+        belief="M09",
+        why="The graph of `loss` holds what `backward()` needs, and `w.grad` is not part of it. So 5 arrives.",
+        look="`mg.draw(loss, saved=True)`",
+    ),
+    Pattern(
+        "not-cleared",
+        {"d": 15},
+        why="`w.grad = None` took the 10 away. The next `backward()` starts from nothing.",
+        look="the line above `loss.backward()`",
+    ),
+    Pattern(
+        "inside-adds",
+        {"e": 9},
+        belief="M10",
+        why="Inside the graph nothing is kept from the first pass. The second one brings 3 again, not 6.",
+        look="`mg.viz.trace(y.backward)`",
+    ),
+    Pattern(
+        "second-pass-lost",
+        {"e": 3},
+        belief="M08",
+        why="3 is right for one pass. The second one is added to it.",
+        look="the last two calls of `backward()`",
+    ),
+)
+
+
+# --- 6 -------------------------------------------------------------------------------------------
+
+
+def _second_loss():
+    old_w = mg.tensor(3.0, requires_grad=True)
+    w = old_w - 0.5
+    return w * w, {"old_w": old_w}
+
+
+@chapter.exercise(
+    "Build this graph: a recorded step",
+    kind="build",
+    points=2,
+    beliefs=("M01",),
+    hints=(
+        "Start at the leaf, on top, and read downwards, against the arrows. Which operation comes first?",
+        "The step is a number, or a tensor that is not tracked: it has no arrow.",
+        "Both arrows of the multiplication go to the same result: that of the subtraction.",
+    ),
+    idea="`w = mg.tensor(3.0, requires_grad=True)`, `w = w - 0.5`, `second_loss = w * w`. The step is part of the "
+    "graph, and the leaf behind it has lost its name.",
+)
+def recorded(answer):
+    y = kit.a_tensor(answer, "`second_loss`")
+    _targets.refuse_other(y, "second_loss", _why_not_recorded(y))
+    return "This is what a recorded step leaves behind. The gradient goes to the old leaf, not to your new `w`."
+
+
+def _why_not_recorded(y):
+    if y.grad_fn is None:
+        return _no_history(y)
+    made_of, found = graphs.operations(y), len(graphs.leaves(y))
+    if found > 1:
+        why = f"Your graph has {found} leaves that require grad, and the picture has one."
+        return Wrong("step-tracked", why=why, look="`requires_grad` of the step that you subtract")
+    if made_of == ["mul"]:
+        why = "In your graph there is no subtraction: the step was not recorded, or there was none."
+        return Wrong("step-not-recorded", why=why, look="the line that updates `w`")
+    if made_of == ["mul", "sub"]:
+        return _joined_otherwise(y)
+    if made_of == ["mul", "sub", "sub"]:
+        why = "Your graph has two subtractions: two steps. In the picture there is one."
+        return Wrong("two-steps", why=why, look="how often `w` was updated before the loss")
+    if made_of == ["mul", "mul", "sub"]:
+        why = "Your step was computed from the tracked `w`, and that was recorded, too. In the picture the step has no "
+        return Wrong("step-computed", why=why + "way back.", look="what you subtract: a number, or `w.grad`")
+    why = f"Your graph records {', '.join(made_of[:6])}; the picture shows mul and sub."
+    return Wrong("other-operations", why=why, look="the name in each box of the picture")
+
+
+def _no_history(y):
+    if y.requires_grad:
+        return Wrong(
+            "asked-at-the-end",
+            belief="M01",
+            why="You asked on `second_loss` itself. It has no history, and the flag does not bring one.",
+            look="on which tensor you set the flag",
+        )
+    why = "Your tensor has no node: nothing was tracked, or the way back was cut."
+    return Wrong("nothing-tracked", why=why, look="`requires_grad` of your leaf, and of each result after it")
+
+
+def _joined_otherwise(y):
+    if y.grad_fn.op_name == "sub":
+        why = "You multiply first and subtract then. In the picture the step comes first."
+        return Wrong("other-order", why=why, look="which of the two operations touches the leaf")
+    if graphs.ways_to_leaves(y) > 1:
+        why = "Your multiplication takes the leaf itself, too: the old `w` beside the new one."
+        return Wrong("old-and-new", why=why, look="both factors of the loss")
+    why = "In the picture two arrows go from the multiplication to the subtraction, in your graph one."
+    return Wrong("used-once", why=why, look="both factors of the loss")
+
+
+# --- 7 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Cut: start anew from a number",
+    kind="cut",
+    points=2,
+    beliefs=("M01", "M05"),
+    hints=(
+        "First the number without its history, then the flag.",
+        "`detach()` gives you a tensor with the numbers of `t` and without its history. Is it tracked?",
+        "Ask last: the call that sets the flag is the last one.",
+    ),
+    idea="`t.detach().clone().requires_grad_()`: without history, with memory of its own, and asked last.",
+)
+def as_leaf(answer):
+    kit.a_function(answer)
+    for start, dtype in (([1.0, -2.0, 0.5], mg.float32), ([[0.1, 3.0]], mg.float64), (4.0, mg.float32)):
+        w = mg.tensor(start, dtype=dtype, requires_grad=True)
+        _check_as_leaf(answer, w, w * 3)
+    return "A leaf starts a trail of its own. `t` still has the old one, and `backward()` from it still finds the way."
+
+
+def _check_as_leaf(answer, w, t):
+    node, before, expected = t.grad_fn, _array(t), "a tracked leaf with the numbers of `t`"
+    try:
+        given = call(answer, t)
+    except Wrong as wrong:
+        raise _as_leaf_error(wrong, expected) from None
+    y = kit.a_tensor(given, "the result", "what `return` gives back")
+    if t.grad_fn is not node or not _is(_array(t), before):
+        why = "You changed `t` itself. Others may still need its history."
+        raise Wrong("input-changed", "`t` as it was", f"`t` is {show(t)}", why=why, look="each call on `t` itself")
+    if not y.requires_grad:
+        why = "No history, and no flag: what you compute from it is not recorded."
+        raise Wrong("untracked", expected, show(y), why=why, look="`requires_grad` of your result")
+    if not y.is_leaf:
+        raise _no_leaf(answer, w, t, y, expected)
+    if not _is(_array(y), before):
+        raise Wrong("other-value", f"the numbers {_listed(before)}", show(y), look="the numbers of your result")
+    if y.dtype is not t.dtype:
+        why = "Another dtype holds the numbers less exactly, or more exactly than they are."
+        raise Wrong("other-dtype", f"the dtype {t.dtype}", f"{y.dtype}", why=why, look="`dtype` of your result")
+
+
+def _as_leaf_error(wrong: Wrong, expected: str) -> Wrong:
+    got = wrong.verdict.got
+    if "flags of leaf variables" in got:
+        why = "The flag of a result follows from its inputs. What can be cut off is a tensor that you take from it."
+        look = "what the message proposes at its end"
+        return Wrong("flag-of-a-result", expected, got, belief="M05", why=why, look=look)
+    if "converted to Scalar" in got:
+        why = "`item()` is for one number. `t` may hold several."
+        return Wrong("one-number-only", expected, got, why=why, look="a call that takes all numbers of `t`")
+    return wrong
+
+
+def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: str) -> Wrong:
+    if not graphs.reaches(y, w):
+        why = "You made a leaf and then computed something from it. What you return is the result."
+        look = "the operation after the flag was set"
+        return Wrong("asked-then-computed", expected, show(y), belief="M01", why=why, look=look)
+    if t.retains_grad:
+        why = "`retain_grad()` lets a result keep its gradient. It stays a result, and the way back stays, too."
+        return Wrong("retained", expected, show(y), why=why, look="`is_leaf` of your result")
+    if kit.uses(answer, "requires_grad_", "requires_grad"):
+        why = "Setting the flag makes no leaf of a result. It is tracked anyway."
+        return Wrong("flag-on-a-result", expected, show(y), belief="M01", why=why, look="`is_leaf` of your result")
+    why = "The numbers are right, and the history came along: your result leads back to what `t` was computed from."
+    return Wrong("history-kept", expected, show(y), why=why, look="`grad_fn` of your result")
+
+
+# --- 8 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Repair the step",
+    kind="fix",
+    points=2,
+    beliefs=("M06", "M07", "M08"),
+    hints=(
+        "Inside the function, the first line makes a new tensor and gives it the name `w`. The caller never sees it.",
+        "`w -= ...` overwrites the numbers of the caller's tensor. Autograd refuses it while it is recording.",
+        "`with mg.no_grad():` in front of the update. The clearing stays behind it.",
+    ),
+    idea="`with mg.no_grad(): w -= size * w.grad`, then `w.grad = None`. The same leaf, another number.",
+)
+def step(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_STEP)
+    for start, size in ((3.0, 0.25), ([1.0, -2.0], 0.5)):
+        _check_step(answer, np.array(start), size)
+    return "The same leaf with another number: the caller's loop can go on with it."
+
+
+_GIVEN_STEP = """
+def step(w, size):
+    w = w - size * w.grad
+    w.grad = None
+"""
+
+
+def _check_step(answer, start, size):
+    w = mg.tensor(start, dtype=mg.float64, requires_grad=True)
+    (w * w * w).sum().backward()
+    slope = 3 * start**2
+    try:
+        given = call(answer, w, size)
+    except Wrong as wrong:
+        raise _step_error(wrong, _expected_step(start, slope, size)) from None
+    if not _is(_array(w), start - size * slope):
+        raise _wrong_step(given, w, start, slope, size)
+    if not w.requires_grad or not w.is_leaf:
+        why = "The number is right, but `w` is frozen now: the next loss will not lead back to it."
+        raise Wrong("left-frozen", "`w` is a tracked leaf", f"`w` is {show(w)}", why=why, look="`w.requires_grad`")
+    if w.grad is not None and _array(w.grad).any():
+        raise Wrong(
+            "not-cleared",
+            "`w.grad` cleared",
+            f"`w.grad` is {_listed(_array(w.grad))}",
+            belief="M08",
+            why="The next `backward()` adds to what is there.",
+            look="`w.grad` at the end of your function",
+        )
+
+
+def _expected_step(start: np.ndarray, slope: np.ndarray, size: float) -> str:
+    right = _listed(start - size * slope)
+    return f"`w` is {right} afterwards (it was {_listed(start)}, its gradient {_listed(slope)}, and `size` {size})"
+
+
+def _step_error(wrong: Wrong, expected: str) -> Wrong:
+    got = wrong.verdict.got
+    if "in-place operation" in got:
+        why = "Recorded, this would make `w` the result of an operation on what it was, and no leaf would be left."
+        look = "the update: is autograd recording while it runs?"
+        return Wrong("recorded-in-place", expected, got, belief="M07", why=why, look=look)
+    if "NoneType" in got:
+        why = "The gradient was cleared before the update used it."
+        return Wrong("cleared-first", expected, got, why=why, look="the order of your lines")
+    return wrong
+
+
+def _wrong_step(given: Any, w: mg.Tensor, start: np.ndarray, slope: np.ndarray, size: float) -> Wrong:
+    came, right = _array(w), start - size * slope
+    expected, got = _expected_step(start, slope, size), f"`w` is {_listed(came)}"
+    if _is(came, start):
+        if type(given) is mg.Tensor and _is(_array(given), right):
+            why = "The number is right in a new tensor, which you return. The caller's `w` is where it was."
+            return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
+        if w._version:
+            why = "`w` was overwritten, with the number it had: the gradient was zero by then."
+            return Wrong("cleared-first", expected, got, why=why, look="the order of your lines")
+        why = "`w = ...` gives the name `w` to a new tensor, inside your function only. The caller's is where it was."
+        return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
+    if _is(came, start + size * slope):
+        why = "A gradient points uphill. A step goes the other way."
+        return Wrong("uphill", expected, got, why=why, look="the sign of the step")
+    if _is(came, start - slope):
+        why = "The step is the whole gradient. It should be `size` times the gradient."
+        return Wrong("size-ignored", expected, got, why=why, look="where `size` is used")
+    return Wrong("other-step", expected, got, look="what is taken from `w`")
+
+
+# --- 9 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Repair the freezing",
+    kind="fix",
+    points=2,
+    beliefs=("M05",),
+    hints=(
+        "The error says which tensors have a flag of their own. Is `h` one of them?",
+        "Freeze `w` itself. The flag is read when an operation runs, so it has to be cleared before that.",
+        "Clearing the flag does not clear `.grad`. `w.grad = None` does, and never fails.",
+    ),
+    idea="`w.requires_grad_(False)`, `w.grad = None`, and only then `return w * x + b`.",
+)
+def freeze(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_FREEZE)
+    for numbers, trained in (((3.0, 5.0, 2.0), True), ((-1.0, 0.5, 4.0), False)):
+        _check_freeze(answer, numbers, trained)
+    return "The leaf is frozen, before the operation ran, and nothing old is left on it. `b` is trained as before."
+
+
+_GIVEN_FREEZE = """
+def freeze_w(w, b, x):
+    h = w * x
+    h.requires_grad_(False)
+    return h + b
+"""
+
+
+def _check_freeze(answer, numbers, trained):
+    w, b = (mg.tensor(number, requires_grad=True) for number in numbers[:2])
+    x = mg.tensor(numbers[2])
+    if trained:
+        (w * b).backward()
+    try:
+        given = call(answer, w, b, x)
+    except Wrong as wrong:
+        raise _freeze_error(wrong) from None
+    y = kit.a_tensor(given, "the result", "what `return` gives back")
+    right = numbers[0] * numbers[2] + numbers[1]
+    if not kit.same_values(y, right, 1e-4):
+        raise Wrong("other-value", f"{right:.6g}, the value of `w * x + b`", show(y), look="what is computed")
+    if not graphs.reaches(y, b) or not b.requires_grad:
+        why = "`b` should be trained, and there is no way to it any more."
+        raise Wrong("b-frozen", "a result that leads back to `b`", show(y), why=why, look="what is cut off or frozen")
+    _check_frozen(w, graphs.reaches(y, w))
+
+
+def _freeze_error(wrong: Wrong) -> Wrong:
+    got = wrong.verdict.got
+    if "flags of leaf variables" in got:
+        why = "`h` is tracked because `w` is. The flag of a result follows from its inputs: freeze the input."
+        look = "the tensor whose flag you set"
+        return Wrong("result-frozen", "`w` frozen, and a result", got, belief="M05", why=why, look=look)
+    if "zero_" in got:
+        why = "Where `backward()` has never run, `.grad` is None, and there is nothing to fill with zeros."
+        return Wrong("nothing-to-clear", "`w` frozen, and a result", got, why=why, look="a clearing that always works")
+    return wrong
+
+
+def _check_frozen(w: mg.Tensor, reached: bool) -> None:
+    if reached:
+        state = "frozen" if not w.requires_grad else "tracked"
+        code = "frozen-too-late" if not w.requires_grad else "not-frozen"
+        why = "The flag is read when an operation runs. When `w * x` ran, it was still set."
+        raise Wrong(
+            code,
+            "a result with no way to `w`",
+            f"a way to `w`, which is {state} now",
+            why=why if code == "frozen-too-late" else "`w` is tracked, so the multiplication was recorded.",
+            look="the order of your lines" if code == "frozen-too-late" else "`w.requires_grad`",
+        )
+    if w.requires_grad:
+        raise Wrong(
+            "cut-not-frozen",
+            "`w.requires_grad` is False",
+            "`w.requires_grad` is True",
+            why="You cut `w` off in this computation only. In the next one it is trained again.",
+            look="the flag of `w` itself",
+        )
+    if w.grad is not None and _array(w.grad).any():
+        raise Wrong(
+            "old-gradient",
+            "`w.grad` is None",
+            f"`w.grad` is {_listed(_array(w.grad))}",
+            why="Clearing the flag does not clear `.grad`. An update that uses it would still move `w`.",
+            look="`w.grad` at the end of your function",
+        )
+
+
+# --- 10 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Train",
+    kind="write",
+    points=3,
+    beliefs=("M06", "M07", "M08"),
+    hints=(
+        "A step has four parts: compute the loss, go backward, update inside `no_grad()`, clear.",
+        "`for p in params:` goes through the parameters. `p -= ...` overwrites one, `p = p - ...` does not.",
+        "The loss has to be computed outside `no_grad()`, in every step anew. Clear `p.grad` after the update.",
+    ),
+    idea="In each step `loss_of().backward()`, then inside `with mg.no_grad():` for each `p` in `params` "
+    "`p -= size * p.grad` and `p.grad = None`.",
+)
+def train(answer):
+    kit.a_function(answer)
+    for steps, size in ((4, 0.1), (3, 0.25)):
+        _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], steps, size))
+    return "Compute, go backward, update, clear: this is the loop that every training has at its heart."
+
+
+@dataclass
+class _Course:
+    """Parameters, the minimum of their loss, and what becomes of the parameters under `train`."""
+
+    starts: list
+    goals: list
+    steps: int
+    size: float
+    calls: int = 0
+    params: list = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.params = [mg.tensor(start, dtype=mg.float64, requires_grad=True) for start in self.starts]
+
+    def loss_of(self) -> mg.Tensor:
+        self.calls += 1
+        goals = [mg.tensor(goal, dtype=mg.float64) for goal in self.goals]
+        one, other = (((p - goal) ** 2).sum() for p, goal in zip(self.params, goals, strict=True))
+        return one + other
+
+    def ends(self, steps: int, sign: int = -1, clearing: bool = True) -> list[np.ndarray]:
+        """Where the parameters are after some steps, downhill or up, with or without clearing."""
+        places, goals = ([np.array(one) for one in many] for many in (self.starts, self.goals))
+        sums = [np.zeros(place.shape) for place in places]
+        for _ in range(steps):
+            slopes = [2 * (place - goal) for place, goal in zip(places, goals, strict=True)]
+            sums = [slope if clearing else total + slope for total, slope in zip(sums, slopes, strict=True)]
+            places = [place + sign * self.size * total for place, total in zip(places, sums, strict=True)]
+        return places
+
+    def is_at(self, places: list[np.ndarray]) -> bool:
+        return all(_is(_array(p), place) for p, place in zip(self.params, places, strict=True))
+
+
+def _check_train(answer, course):
+    given, right = list(course.params), course.ends(course.steps)
+    expected = f"after {course.steps} steps {' and '.join(map(_listed, right))}"
+    try:
+        call(answer, given, course.loss_of, course.steps, course.size)
+    except Wrong as wrong:
+        raise _train_error(wrong, answer, course, given, expected) from None
+    got = " and ".join(_listed(_array(p)) for p in course.params)
+    if not course.is_at(right):
+        raise _wrong_train(answer, course, given, expected, got)
+    if not all(p.requires_grad and p.is_leaf for p in course.params):
+        why = "The numbers are right, but a parameter is frozen now."
+        look = "`requires_grad` of the parameters at the end"
+        raise Wrong("left-frozen", "parameters that are tracked leaves", got, why=why, look=look)
+
+
+def _train_error(wrong: Wrong, answer: Any, course: _Course, given: list, expected: str) -> Wrong:
+    got = wrong.verdict.got
+    if "in-place operation" in got:
+        why = "Recorded, this would make the parameter the result of an operation, and no leaf would be left."
+        look = "the update: is autograd recording while it runs?"
+        return Wrong("recorded-in-place", expected, got, belief="M07", why=why, look=look)
+    if "does not require grad" in got:
+        why = "The loss was computed inside `no_grad()`, so nothing was recorded."
+        return Wrong("loss-not-recorded", expected, got, why=why, look="what stands inside `no_grad()`")
+    if "NoneType" not in got:
+        return wrong
+    if _replaced(given, course):
+        return _new_tensors(expected, got)
+    if "zero_" in got:
+        why = "Before the first `backward()` every `.grad` is None, and there is nothing to fill with zeros."
+        return Wrong("nothing-to-clear", expected, got, why=why, look="a clearing that always works")
+    if not kit.uses(answer, "backward"):
+        why = "Until `backward()` has run, `.grad` is None."
+        return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
+    why = "The gradients were cleared before the update used them."
+    return Wrong("cleared-too-early", expected, got, why=why, look="the order of the four parts of a step")
+
+
+def _replaced(given: list, course: _Course) -> bool:
+    return len(given) != len(course.params) or any(a is not b for a, b in zip(given, course.params, strict=True))
+
+
+def _new_tensors(expected: str, got: str) -> Wrong:
+    why = "`p = p - ...` makes a new tensor and leaves the parameter where it was. `loss_of()` never sees the new one."
+    return Wrong("new-tensors", expected, got, belief="M06", why=why, look="an update that overwrites")
+
+
+def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: str) -> Wrong:
+    if not course.calls:
+        why = "Your function never called `loss_of()`."
+        return Wrong("loss-not-used", expected, got, why=why, look="where the loss is computed")
+    if course.is_at(course.ends(0)):
+        return _unmoved(answer, course, given, expected, got)
+    if course.is_at(course.ends(course.steps, clearing=False)):
+        why = "Each `backward()` adds to the gradients of all steps before. Nobody cleared them."
+        return Wrong("never-cleared", expected, got, belief="M08", why=why, look="`p.grad` at the end of a step")
+    if course.is_at(course.ends(course.steps, sign=1)):
+        why = "A gradient points uphill. A step goes the other way."
+        return Wrong("uphill", expected, got, why=why, look="the sign of the step")
+    if course.calls != course.steps:
+        why = f"There are {course.steps} steps, and each needs a new loss. Losses computed: {course.calls}."
+        return Wrong("other-count", expected, got, why=why, look="the loop over the steps")
+    moved = [not _is(_array(p), start) for p, start in zip(course.params, course.starts, strict=True)]
+    if not all(moved):
+        why = "One of the parameters has moved, and another has not."
+        return Wrong("not-all", expected, got, why=why, look="the loop over the parameters")
+    return Wrong("other-numbers", expected, got, look="what is taken from a parameter in one step")
+
+
+def _unmoved(answer: Any, course: _Course, given: list, expected: str, got: str) -> Wrong:
+    if not kit.uses(answer, "backward", "grad"):
+        why = "The loss was computed, and nothing was done with it."
+        return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
+    zeros = all(p.grad is not None and not _array(p.grad).any() for p in course.params)
+    if zeros and not _replaced(given, course):
+        why = "The parameters were updated with zeros: the gradients were cleared before the update."
+        return Wrong("cleared-too-early", expected, got, why=why, look="the order of the four parts of a step")
+    return _new_tensors(expected, got)
+
+
+# --- Pictures ------------------------------------------------------------------------------------
+
+_targets = Targets(second_loss=_second_loss)
+show_target = _targets.show
+
+chapter.lock()

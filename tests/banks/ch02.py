@@ -1,0 +1,852 @@
+"""Chapter 02: wrong answers with the diagnosis that each must get, and unusual right ones."""
+
+from banks.patterns import changed
+
+NOTEBOOK = "02_leaf_nodes"
+
+_leaf = changed("is_leaf", a=True, b=False, c=False, d=True, e=True, f=False)
+_grads = changed("grads", x=None, w=8.0, v=None, h=4.0, p=None)
+_numbers = changed("numbers", a=4.0, b=10.0, c=10.0, d=5.0, e=6.0)
+
+WRONG = {
+    "kinds": {
+        "result-never-leaf": _leaf(a=False, d=False, e=False),
+        "trail-goes-on": _leaf(d=False, e=False),
+        "looks-like-no-operation": _leaf(b=True, c=True),
+        "looks-like-no-operation/tracked-is-leaf": _leaf(b=True, c=True, f=True),
+        "asked-so-leaf": _leaf(f=True),
+        "untracked-result": _leaf(a=False),
+        "detached-result": _leaf(d=False),
+        "unrecorded-result": _leaf(e=False),
+        "conversion": _leaf(b=True),
+        "pick": _leaf(c=True),
+        "kind": _leaf(a="leaf"),
+    },
+    "who": {
+        "everything-on-the-way": _grads(v=6, p=1),
+        "everything-on-the-way/untracked-too": _grads(x=12, v=6, p=1),
+        "asked-then-divided": _grads(v=6),
+        "gradient-of-the-8": _grads(v=3),
+        "root-keeps": _grads(p=1),
+        "retain-ignored": _grads(h=None),
+        "retained-instead": _grads(w=None),
+        "stops-at-h": _grads(w=4),
+        "untracked-has-grad": _grads(x=12),
+        "untracked-has-zero": _grads(x=0),
+        "wrong-h": _grads(h=6),
+        "wrong-p": _grads(p=24),
+    },
+    "gets_grad": {
+        "flag-is-enough": """
+def gets_grad(t):
+    return t.requires_grad
+""",
+        "retained-forgotten": """
+def gets_grad(t):
+    return t.is_leaf and t.requires_grad
+""",
+        "leaf-is-enough": """
+def gets_grad(t):
+    return t.is_leaf
+""",
+        "leaf-is-enough/node": """
+def gets_grad(t):
+    return t.grad_fn is None
+""",
+        "flag-forgotten": """
+def gets_grad(t):
+    return t.is_leaf or t.retains_grad
+""",
+        "leaves-forgotten": """
+def gets_grad(t):
+    return t.retains_grad
+""",
+        "looks-at-grad": """
+def gets_grad(t):
+    return t.grad is not None
+""",
+        "always": """
+def gets_grad(t):
+    return t.is_leaf or t.requires_grad
+""",
+        "tensor-changed": """
+def gets_grad(t):
+    if t.requires_grad:
+        t.sum().backward()
+    return t.grad is not None
+""",
+        "tensor-changed/asks": """
+def gets_grad(t):
+    if t.requires_grad:
+        t.retain_grad()
+    return t.requires_grad
+""",
+        "other-rule": """
+def gets_grad(t):
+    return t.requires_grad and not t.is_leaf
+""",
+        "none": """
+def gets_grad(t):
+    if t.requires_grad and t.is_leaf:
+        return True
+""",
+        "kind": """
+def gets_grad(t):
+    return "yes" if t.requires_grad else "no"
+""",
+        "kind/tensor": """
+def gets_grad(t):
+    return t
+""",
+    },
+    "kept": {
+        "not-asked": """
+def kept(w, f):
+    h = 2 * w
+    f(h).backward()
+    return h
+""",
+        "asked-too-late": """
+def kept(w, f):
+    h = 2 * w
+    f(h).backward()
+    h.retain_grad()
+    return h
+""",
+        "asked-elsewhere": """
+def kept(w, f):
+    w.retain_grad()
+    h = 2 * w
+    f(h).backward()
+    return h
+""",
+        "asked-elsewhere/loss": """
+def kept(w, f):
+    h = 2 * w
+    loss = f(h)
+    loss.retain_grad()
+    loss.backward()
+    return h
+""",
+        "flag-on-a-result": """
+def kept(w, f):
+    h = 2 * w
+    h.requires_grad_()
+    f(h).backward()
+    return h
+""",
+        "way-to-w-cut": """
+def kept(w, f):
+    h = (2 * w).detach().requires_grad_()
+    f(h).backward()
+    return h
+""",
+        "asked-untracked": """
+def kept(w, f):
+    h = 2 * w.detach()
+    h.retain_grad()
+    f(h).backward()
+    return h
+""",
+        "gradient-returned": """
+def kept(w, f):
+    h = 2 * w
+    h.retain_grad()
+    f(h).backward()
+    return h.grad
+""",
+        "gradient-returned/of-w": """
+def kept(w, f):
+    h = 2 * w
+    f(h).backward()
+    return w.grad
+""",
+        "another-tensor": """
+def kept(w, f):
+    h = 2 * w
+    h.retain_grad()
+    f(2 * w).backward()
+    return h
+""",
+        "other-value": """
+def kept(w, f):
+    h = w * 1
+    h.retain_grad()
+    f(h).backward()
+    return h
+""",
+        "no-backward": """
+def kept(w, f):
+    h = 2 * w
+    h.retain_grad()
+    loss = f(h)
+    return h
+""",
+        "f-not-used": """
+def kept(w, f):
+    h = 2 * w
+    h.retain_grad()
+    h.backward(mg.ones_like(h))
+    return h
+""",
+        "went-twice": """
+def kept(w, f):
+    h = 2 * w
+    h.retain_grad()
+    loss = f(h) + f(h)
+    loss.backward()
+    return h
+""",
+        "other-gradient": """
+def kept(w, f):
+    h = 2 * w
+    h.retain_grad()
+    (5 * f(h)).backward()
+    return h
+""",
+        "none": """
+def kept(w, f):
+    h = 2 * w
+    h.retain_grad()
+    f(h).backward()
+""",
+    },
+    "sums": {
+        "overwrites": _numbers(b=6, c=4, e=3),
+        "overwritten": _numbers(b=6),
+        "note-is-a-copy": _numbers(c=4),
+        "clearing-destroys": _numbers(d=0),
+        "clearing-stops": _numbers(d=None),
+        "not-cleared": _numbers(d=15),
+        "inside-adds": _numbers(e=9),
+        "second-pass-lost": _numbers(e=3),
+        "wrong-a": _numbers(a=12),
+        "wrong-c": _numbers(c=6),
+        "kind": _numbers(d="an error"),
+    },
+    "recorded": {
+        "step-not-recorded": """
+w = mg.tensor(3.0, requires_grad=True)
+with mg.no_grad():
+    w -= 0.5
+second_loss = w * w
+""",
+        "step-not-recorded/anew": """
+w = mg.tensor(3.0, requires_grad=True)
+w = (w - 0.5).detach().requires_grad_()
+second_loss = w * w
+""",
+        "step-tracked": """
+w = mg.tensor(3.0, requires_grad=True)
+size = mg.tensor(0.5, requires_grad=True)
+w = w - size
+second_loss = w * w
+""",
+        "two-steps": """
+w = mg.tensor(3.0, requires_grad=True)
+for _ in range(2):
+    w = w - 0.5
+second_loss = w * w
+""",
+        "step-computed": """
+w = mg.tensor(3.0, requires_grad=True)
+w = w - 0.25 * w
+second_loss = w * w
+""",
+        "other-order": """
+w = mg.tensor(3.0, requires_grad=True)
+second_loss = w * w - 0.5
+""",
+        "old-and-new": """
+old_w = mg.tensor(3.0, requires_grad=True)
+w = old_w - 0.5
+second_loss = w * old_w
+""",
+        "used-once": """
+w = mg.tensor(3.0, requires_grad=True)
+w = w - 0.5
+second_loss = 2 * w
+""",
+        "other-operations": """
+w = mg.tensor(3.0, requires_grad=True)
+w = w - 0.5
+second_loss = w ** 2
+""",
+        "asked-at-the-end": """
+w = mg.tensor(3.0)
+w = w - 0.5
+second_loss = (w * w).requires_grad_()
+""",
+        "nothing-tracked": """
+w = mg.tensor(3.0)
+w = w - 0.5
+second_loss = w * w
+""",
+        "nothing-tracked/all-unrecorded": """
+w = mg.tensor(3.0, requires_grad=True)
+with mg.no_grad():
+    w = w - 0.5
+second_loss = w * w
+""",
+    },
+    "as_leaf": {
+        "flag-on-a-result": """
+def as_leaf(t):
+    return t.requires_grad_()
+""",
+        "flag-on-a-result/copy": """
+def as_leaf(t):
+    return t.clone().requires_grad_()
+""",
+        "history-kept": """
+def as_leaf(t):
+    return t.clone()
+""",
+        "history-kept/itself": """
+def as_leaf(t):
+    return t
+""",
+        "retained": """
+def as_leaf(t):
+    t.retain_grad()
+    return t
+""",
+        "untracked": """
+def as_leaf(t):
+    return t.detach()
+""",
+        "untracked/no-grad": """
+def as_leaf(t):
+    with mg.no_grad():
+        return t * 1
+""",
+        "flag-of-a-result": """
+def as_leaf(t):
+    t.requires_grad_(False)
+    return t.requires_grad_()
+""",
+        "input-changed": """
+def as_leaf(t):
+    return t.detach_().requires_grad_()
+""",
+        "asked-then-computed": """
+def as_leaf(t):
+    return t.detach().requires_grad_() * 1
+""",
+        "one-number-only": """
+def as_leaf(t):
+    return mg.tensor(t.item(), requires_grad=True)
+""",
+        "other-dtype": """
+def as_leaf(t):
+    return mg.tensor(t.tolist(), requires_grad=True)
+""",
+        "other-value": """
+def as_leaf(t):
+    return mg.ones_like(t).requires_grad_()
+""",
+    },
+    "step": {
+        "recorded-in-place": """
+def step(w, size):
+    w -= size * w.grad
+    w.grad = None
+""",
+        "new-tensor": """
+def step(w, size):
+    w = w - size * w.grad
+    return w
+""",
+        "new-tensor/asked-last": """
+def step(w, size):
+    return (w - size * w.grad).detach().requires_grad_()
+""",
+        "new-tensor/retained": """
+def step(w, size):
+    w = w - size * w.grad
+    w.retain_grad()
+    return w
+""",
+        "rebound": """
+def step(w, size):
+    with mg.no_grad():
+        w = w - size * w.grad
+    w.grad = None
+""",
+        "rebound/detached": """
+def step(w, size):
+    w = (w - size * w.grad).detach().requires_grad_()
+    w.grad = None
+""",
+        "left-frozen": """
+def step(w, size):
+    w.requires_grad_(False)
+    w -= size * w.grad
+    w.grad = None
+""",
+        "not-cleared": """
+def step(w, size):
+    with mg.no_grad():
+        w -= size * w.grad
+""",
+        "cleared-first": """
+def step(w, size):
+    w.grad = None
+    with mg.no_grad():
+        w -= size * w.grad
+""",
+        "cleared-first/zeros": """
+def step(w, size):
+    w.grad.zero_()
+    with mg.no_grad():
+        w -= size * w.grad
+""",
+        "uphill": """
+def step(w, size):
+    with mg.no_grad():
+        w += size * w.grad
+    w.grad = None
+""",
+        "size-ignored": """
+def step(w, size):
+    with mg.no_grad():
+        w -= w.grad
+    w.grad = None
+""",
+        "other-step": """
+def step(w, size):
+    with mg.no_grad():
+        w -= size
+    w.grad = None
+""",
+    },
+    "freeze": {
+        "result-frozen": """
+def freeze_w(w, b, x):
+    h = w * x
+    h.requires_grad = False
+    return h + b
+""",
+        "result-frozen/cleared": """
+def freeze_w(w, b, x):
+    w.grad = None
+    h = w * x
+    h.requires_grad_(False)
+    return h + b
+""",
+        "cut-not-frozen": """
+def freeze_w(w, b, x):
+    h = (w * x).detach()
+    w.grad = None
+    return h + b
+""",
+        "cut-not-frozen/no-grad": """
+def freeze_w(w, b, x):
+    with mg.no_grad():
+        h = w * x
+    return h + b
+""",
+        "frozen-too-late": """
+def freeze_w(w, b, x):
+    h = w * x
+    w.requires_grad_(False)
+    w.grad = None
+    return h + b
+""",
+        "not-frozen": """
+def freeze_w(w, b, x):
+    w.grad = None
+    return w * x + b
+""",
+        "old-gradient": """
+def freeze_w(w, b, x):
+    w.requires_grad_(False)
+    return w * x + b
+""",
+        "nothing-to-clear": """
+def freeze_w(w, b, x):
+    w.requires_grad_(False)
+    w.grad.zero_()
+    return w * x + b
+""",
+        "b-frozen": """
+def freeze_w(w, b, x):
+    w.requires_grad_(False)
+    w.grad = None
+    return (w * x + b).detach()
+""",
+        "b-frozen/both": """
+def freeze_w(w, b, x):
+    for p in (w, b):
+        p.requires_grad_(False)
+        p.grad = None
+    return w * x + b
+""",
+        "other-value": """
+def freeze_w(w, b, x):
+    w.requires_grad_(False)
+    w.grad = None
+    return w * x
+""",
+        "none": """
+def freeze_w(w, b, x):
+    w.requires_grad_(False)
+    w.grad = None
+""",
+    },
+    "train": {
+        "never-cleared": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+""",
+        "recorded-in-place": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss_of().backward()
+        for p in params:
+            p -= size * p.grad
+            p.grad = None
+""",
+        "new-tensors": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss_of().backward()
+        for p in params:
+            p = p - size * p.grad
+            p.grad = None
+""",
+        "new-tensors/in-the-list": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss_of().backward()
+        for i in range(len(params)):
+            params[i] = params[i] - size * params[i].grad
+""",
+        "new-tensors/no-grad": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p = p - size * p.grad
+        for p in params:
+            p.grad = None
+""",
+        "new-tensors/anew": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss_of().backward()
+        params[:] = [(p - size * p.grad).detach().requires_grad_() for p in params]
+""",
+        "loss-not-recorded": """
+def train(params, loss_of, steps, size):
+    with mg.no_grad():
+        for _ in range(steps):
+            loss_of().backward()
+            for p in params:
+                p -= size * p.grad
+                p.grad = None
+""",
+        "nothing-to-clear": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        for p in params:
+            p.grad.zero_()
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+""",
+        "cleared-too-early": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss_of().backward()
+        for p in params:
+            p.grad = None
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+""",
+        "cleared-too-early/zeros": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss_of().backward()
+        for p in params:
+            p.grad.zero_()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+""",
+        "no-backward": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss = loss_of()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+""",
+        "uphill": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p += size * p.grad
+                p.grad = None
+""",
+        "other-count": """
+def train(params, loss_of, steps, size):
+    loss_of().backward()
+    with mg.no_grad():
+        for p in params:
+            p -= size * p.grad
+            p.grad = None
+""",
+        "not-all": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            p = params[0]
+            p -= size * p.grad
+            p.grad = None
+""",
+        "loss-not-used": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        with mg.no_grad():
+            for p in params:
+                p -= size * p
+""",
+        "left-frozen": """
+def train(params, loss_of, steps, size):
+    for i in range(steps):
+        loss_of().backward()
+        for p in params:
+            p.requires_grad_(False)
+            p -= size * p.grad
+            p.grad = None
+            p.requires_grad_(i < steps - 1)
+""",
+        "other-numbers": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p
+                p.grad = None
+""",
+    },
+}
+
+RIGHT = {
+    "kinds": [
+        'is_leaf = {name: name in "ade" for name in "abcdef"}',
+        """
+w = mg.tensor([2.0, 3.0], requires_grad=True)
+with mg.no_grad():
+    e = w * 2
+made = dict(
+    a=mg.tensor([1, 2]).float(),
+    b=w.double(),
+    c=w[0],
+    d=w.detach() * 2,
+    e=e,
+    f=mg.ones(2, requires_grad=True).reshape(2, 1),
+)
+is_leaf = {name: t.is_leaf for name, t in made.items()}
+""",
+    ],
+    "who": [
+        """
+import warnings
+
+x = mg.tensor(2.0)
+w = mg.tensor(3.0, requires_grad=True)
+v = mg.tensor(8.0, requires_grad=True) / 2
+h = w * x
+h.retain_grad()
+p = h * v
+p.backward()
+tensors = {"x": x, "w": w, "v": v, "h": h, "p": p}
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    grads = {name: tensor.grad for name, tensor in tensors.items()}
+""",
+        "grads = dict(p=None, h=4, v=None, w=8, x=None)",
+    ],
+    "gets_grad": [
+        """
+def gets_grad(t):
+    if not t.requires_grad:
+        return False
+    return t.retains_grad or t.grad_fn is None
+""",
+        "gets_grad = lambda tensor: tensor.retains_grad or (tensor.is_leaf and tensor.requires_grad)",
+        """
+import numpy as np
+
+def gets_grad(t):
+    return np.bool_(t.requires_grad) & (t.is_leaf | t.retains_grad)
+""",
+    ],
+    "kept": [
+        """
+def kept(weight, loss_from):
+    middle = weight + weight
+    loss = loss_from(middle)
+    middle.retain_grad()
+    loss.backward()
+    return middle
+""",
+        """
+def kept(w, f):
+    h = mg.mul(w, mg.tensor(2.0))
+    for t in (w, h):
+        t.retain_grad()
+    f(h).backward()
+    return h
+""",
+        """
+def kept(w, f):
+    h = w * 2
+    h.retain_grad()
+    mg.autograd.backward(f(h))
+    return h
+""",
+    ],
+    "sums": [
+        "numbers = dict(e=6, d=5, c=10, b=10, a=4)",
+        """
+w = mg.tensor(3.0, requires_grad=True)
+(4 * w).backward()
+a = w.grad.clone()
+(w * w).backward()
+b = c = w.grad
+numbers = {"a": a, "b": b, "c": c, "d": mg.tensor(5.0, dtype=mg.float64), "e": 6}
+""",
+    ],
+    "recorded": [
+        """
+p = mg.tensor([1.0, -1.0], dtype=mg.float64, requires_grad=True)
+p = p - mg.tensor([0.5, 0.5], dtype=mg.float64)
+second_loss = mg.mul(p, p)
+""",
+        """
+w = mg.tensor(3.0, requires_grad=True)
+for _ in range(2):
+    loss = w * w
+    if w.is_leaf:
+        loss.backward()
+        w = w - 0.1 * w.grad
+second_loss = loss
+""",
+        """
+def once(w):
+    w = w - w.detach() / 4
+    return w * w
+
+second_loss = once(mg.tensor(2.0, requires_grad=True))
+""",
+    ],
+    "as_leaf": [
+        """
+def as_leaf(t):
+    return t.detach().requires_grad_()
+""",
+        """
+def as_leaf(t):
+    with mg.no_grad():
+        copy = t.clone()
+    copy.requires_grad = True
+    return copy
+""",
+        """
+def as_leaf(t):
+    return mg.tensor(t.tolist(), dtype=t.dtype, requires_grad=True)
+""",
+        """
+def as_leaf(t):
+    return t.data.requires_grad_()
+""",
+    ],
+    "step": [
+        """
+def step(w, size):
+    w.data -= size * w.grad
+    w.grad = None
+""",
+        """
+def step(w, size):
+    with mg.no_grad():
+        w.copy_(w - size * w.grad)
+    w.grad.zero_()
+""",
+        """
+def step(w, size):
+    w.requires_grad_(False)
+    w -= size * w.grad
+    w.grad = None
+    w.requires_grad_()
+""",
+        """
+def step(w, size):
+    w.detach().sub_(size * w.grad)
+    del w.grad
+    return w
+""",
+    ],
+    "freeze": [
+        """
+def freeze_w(w, b, x):
+    w.grad, w.requires_grad = None, False
+    return b + x * w
+""",
+        """
+def freeze_w(w, b, x):
+    w.detach_()
+    if w.grad is not None:
+        w.grad.zero_()
+    h = w * x
+    return h + b
+""",
+    ],
+    "train": [
+        """
+def train(weights, compute, number, rate):
+    while number:
+        for w in weights:
+            w.grad = None
+        compute().backward()
+        for w in weights:
+            w.data -= rate * w.grad
+        number -= 1
+""",
+        """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        grads = mg.autograd.grad(loss_of(), params)
+        with mg.no_grad():
+            for p, grad in zip(params, grads):
+                p.sub_(grad, alpha=size)
+""",
+        """
+def train(params, loss_of, steps, size):
+    def one():
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p.add_(p.grad * -size)
+                p.grad.zero_()
+
+    for _ in range(steps):
+        one()
+    return params
+""",
+    ],
+}
