@@ -405,7 +405,7 @@ def _hidden(right: Any, given: Any) -> str:
     """What is expected, without the answer: only of two flags the other one is no secret."""
     if type(right) is bool:
         return show(right)
-    if right is None or given is None:
+    if right is None or given is None or type(right) is str:
         return "something else"
     return "another number"
 
