@@ -1,0 +1,1002 @@
+"""The checks of chapter 04, "What does backward() really compute?"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from exercises.checks import cards, graphs, kit
+from exercises.checks.kit import Pattern, Wrong, call, show
+
+chapter = kit.Chapter(__name__, "04", "What does backward() really compute?")
+
+
+# --- What several exercises share ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What an error of the learner's code means here: the diagnosis for a part of its message."""
+
+    message: str
+    code: str
+    why: str
+    look: str
+    belief: str = ""
+
+
+_SECOND_TIME = Reason(
+    "a second time",
+    "second-time",
+    "One backward uses up the graph behind a result. The next one needs a new graph, or both have to be one walk.",
+    "how often you go backward through what is behind one result",
+)
+_SEVERAL = Reason(
+    "only for scalar outputs",
+    "no-factors",
+    "The result has several entries, so backward needs a factor for each: one row, not all of them.",
+    "`gradient=`, or `grad_outputs=` of `grad`",
+    "M24",
+)
+
+
+def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
+    """The learner's function on our inputs; errors that are known become their diagnosis."""
+    try:
+        return call(function, *inputs)
+    except Wrong as wrong:
+        for reason in reasons:
+            if reason.message in wrong.verdict.got:
+                raise _explained(reason, expected, wrong.verdict.got) from None
+        raise
+
+
+def _explained(reason: Reason, expected: str, got: str) -> Wrong:
+    return Wrong(reason.code, expected, got, belief=reason.belief, why=reason.why, look=reason.look)
+
+
+def _walk(go_backward: Callable, *arguments: Any) -> Any:
+    """Go backward through the learner's graph; whatever stops that becomes a diagnosis."""
+    try:
+        return go_backward(*arguments)
+    except Exception as error:
+        got = kit.sandbox.describe_error(error)
+        why = "Your function returns, but a backward from its result does not reach the end."
+        look = "what your hooks return, and whether you go backward yourself: leave that to the caller"
+        raise Wrong("no-way-back", "a result that backward() can start from", got, why=why, look=look) from None
+
+
+def _leaf(values: Any) -> mg.Tensor:
+    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
+
+
+def _result(given: Any) -> mg.Tensor:
+    return kit.a_tensor(given, "the result", "what `return` gives back")
+
+
+def _same(one: np.ndarray, other: np.ndarray) -> bool:
+    return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-4)
+
+
+def _array(tensor: mg.Tensor) -> np.ndarray:
+    return tensor.detach().numpy().astype(float)
+
+
+# --- 1 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Which rows?",
+    kind="predict",
+    points=2,
+    beliefs=("M24",),
+    hints=(
+        "Write the Jacobian first: a row for each of the three results, a column for `a` and one for `b`.",
+        "The rows are (4, 3), (6, 0) and (0, 5). Each factor says how often its row counts.",
+        "For C take the first row once and the third row twice, and add them up, column by column.",
+    ),
+    idea="J has the rows (4, 3), (6, 0), (0, 5). A is the second row, B the sum of all three, and C is "
+    "1 · (4, 3) + 2 · (0, 5).",
+)
+def rows(answer):
+    truth = {"A a.grad": 6.0, "A b.grad": 0.0, "B a.grad": 10.0, "B b.grad": 8.0, "C a.grad": 4.0, "C b.grad": 13.0}
+    looks = {name: f"column `{name[2]}` of the Jacobian, and the factors of line {name[0]}" for name in truth}
+    kit.predicted(answer, truth, _ROWS, "a number or None", looks)
+    return "Each factor says how often its row of J counts; then the rows are added. That is v · J."
+
+
+_ROWS = (
+    Pattern(
+        "ones-anyway",
+        {"A a.grad": 10, "A b.grad": 8},
+        belief="M24",
+        why="(10, 8) is the sum of all rows, which only ones would give. The factors 0, 1, 0 pick one row.",
+        look="the factor that each of the three results gets in line A",
+    ),
+    Pattern(
+        "factors-ignored",
+        {"C a.grad": 10, "C b.grad": 8},
+        belief="M24",
+        why="(10, 8) is what ones give. Line C leaves the second row out and counts the third twice.",
+        look="the factor of each row in line C",
+    ),
+    Pattern(
+        "factor-is-switch",
+        {"C b.grad": 8},
+        belief="M24",
+        why="You added the first and the third row once each. But the third has the factor 2: it counts twice.",
+        look="the numbers in `gradient=` of line C, not only which of them are zero",
+    ),
+    Pattern(
+        "none-for-zero",
+        {"A b.grad": None},
+        why="A way leads from `y` to `b`, through `a * b`. What comes by it is 0 · 3: a zero, and not nothing.",
+        look="the graph of `y`: does an edge lead to `b`?",
+    ),
+    Pattern(
+        "values-not-slopes",
+        {"A a.grad": 9},
+        why="9 is the second result itself. backward adds up slopes of the results, not the results.",
+        look="how much `a * a` moves when `a` does",
+    ),
+    Pattern(
+        "values-not-slopes",
+        {"B a.grad": 41},
+        why="41 is the sum of the results. backward adds up their slopes.",
+        look="the slopes of the three results with respect to `a`",
+    ),
+    Pattern(
+        "one-way",
+        {"A a.grad": 3},
+        why="In `a * a` two ways lead to `a`, and each brings 3.",
+        look="the derivative of `a * a`",
+    ),
+    Pattern(
+        "added-up",
+        {"B a.grad": 16},
+        why="16 is 6 + 10: line A and then line B. Here each line is thought of alone.",
+        look="the sentence above the lines",
+    ),
+)
+
+
+# --- 2 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Zero, None or an error?",
+    kind="predict",
+    points=2,
+    beliefs=("M25",),
+    hints=(
+        "Ask of each line: does a way lead from the first tensor back to the second?",
+        "A way that multiplies by 0 is a way: what comes by it is the number 0.",
+        "Without a way `grad` raises, unless you told it what you want: None or zeros. `k` is no case of this: "
+        "nobody ever asked for its gradient.",
+    ),
+    idea="A is zero: a way leads to `u`. B raises, C gives None and D zeros: no way. E raises whatever you allow, "
+    "because `k` does not require grad. F raises: `copy` is another tensor than `a`, and `w` was not made from it.",
+)
+def unused(answer):
+    truth = {"A": "zero", "B": "error", "C": "None", "D": "zero", "E": "error", "F": "error"}
+    given = {name: _outcome(value) for name, value in kit.a_dict(answer, truth).items()}
+    for name, value in given.items():
+        if type(value) is not str or value not in ("zero", "None", "error"):
+            wanted = f'`{name}` is "zero", "None" or "error"'
+            raise Wrong("kind", wanted, show(value), look=f"the value of `{name}`")
+    kit.predicted(given, truth, _UNUSED, '"zero", "None" or "error"', _UNUSED_LOOKS)
+    return "None says that no way leads there; zero is what came by a way. Only you can make one the other."
+
+
+def _outcome(value: Any) -> Any:
+    """The word for a prediction, also if it was given as the value itself or in other letters."""
+    if value is None:
+        return "None"
+    if type(value) in (int, float) and value == 0:
+        return "zero"
+    known = {"zero": "zero", "zeros": "zero", "0": "zero", "none": "None", "error": "error", "raises": "error"}
+    return known.get(value.strip().lower(), value) if type(value) is str else value
+
+
+_UNUSED = (
+    Pattern(
+        "unused-is-zero",
+        {"B": "zero"},
+        belief="M25",
+        why="`w` was made without `u`. There is no way, so there is no gradient, not even a zero: `grad` raises.",
+        look="the error of line B, and the two options that its message names",
+    ),
+    Pattern(
+        "allowed-is-zero",
+        {"C": "zero"},
+        belief="M25",
+        why="`allow_unused=True` allows that there is no gradient. It does not invent one: you get None.",
+        look="which option asks for zeros",
+    ),
+    Pattern(
+        "unused-is-none",
+        {"B": "None"},
+        why="None is what you get if you allow it. Without `allow_unused=True` line B is taken for a mistake.",
+        look="what differs between lines B and C",
+    ),
+    Pattern(
+        "zero-way-is-no-way",
+        {"A": "None"},
+        why="`u * 0` was recorded, so a way leads to `u`. The number that comes by it is 0.",
+        look="the graph of `z`: is there an `AccumulateGrad` for `u`?",
+    ),
+    Pattern(
+        "zero-way-is-no-way",
+        {"A": "error"},
+        why="`u * 0` was recorded, so a way leads to `u`. The number that comes by it is 0.",
+        look="the graph of `z`: is there an `AccumulateGrad` for `u`?",
+    ),
+    Pattern(
+        "materialized-none",
+        {"D": "None"},
+        why="To materialize is to make real: what would be None becomes zeros.",
+        look="the last two lines of the cell in the chapter that repairs the error",
+    ),
+    Pattern(
+        "constant-is-unused",
+        {"E": "None"},
+        why="`k` does not require grad. That is refused before the question whether it was used.",
+        look="`k.requires_grad`",
+    ),
+    Pattern(
+        "constant-has-zero",
+        {"E": "zero"},
+        belief="M25",
+        why="`k` does not require grad. Nothing was recorded for it, so there is nothing to return, not even zero.",
+        look="`k.requires_grad`",
+    ),
+    Pattern(
+        "copy-is-the-same",
+        {"F": "zero"},
+        belief="M25",
+        why="`copy` is a new tensor, made from `a`. `w` was made from `a` alone: no way leads from `w` to `copy`.",
+        look="in which direction the edge between `copy` and `a` points",
+    ),
+    Pattern(
+        "copy-is-the-same",
+        {"F": "None"},
+        why="No way leads from `w` to `copy`, and without `allow_unused=True` that is an error.",
+        look="what differs between lines C and F",
+    ),
+)
+_UNUSED_LOOKS = {
+    "D": "what the option `materialize_grads=True` asks for",
+    "C": "what the option `allow_unused=True` allows",
+}
+
+
+# --- 3 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "What the hook sees",
+    kind="predict",
+    points=2,
+    beliefs=("M34",),
+    hints=(
+        "Two ways lead from `y` back to `h`. When are the hooks called: for each, or when both have arrived?",
+        "The hooks run in the order in which they were registered. The first returns None, so nothing changes.",
+        "The second hook makes -9 of 9. That goes on: into `h.grad`, and times 3 into `a.grad`.",
+    ),
+    idea="The sum 4 + 5 arrives once. The first hook notes 9, the second makes it -9. `retain_grad` keeps -9, and "
+    "`a` gets -9 · 3.",
+)
+def hooks(answer):
+    truth = {"len(seen)": 1, "seen[0]": 9.0, "h.grad": -9.0, "a.grad": -27.0}
+    looks = {
+        "len(seen)": "how many hooks append, and how often each is called",
+        "seen[0]": "the two slopes of `y` with respect to `h`",
+        "h.grad": "what the last hook returns",
+        "a.grad": "what comes out of the hooks, and the slope of `a * 3`",
+    }
+    kit.predicted(answer, truth, _HOOKS, "a number", looks)
+    return "A hook runs once, on the sum. What it returns goes on: into `h.grad` and to everything behind."
+
+
+_HOOKS = (
+    Pattern(
+        "once-a-way",
+        {"len(seen)": 2},
+        belief="M34",
+        why="Two contributions come to `h`, and the hooks wait until they are added up. Then they run once.",
+        look="the cell of the chapter that lists `seen`",
+    ),
+    Pattern(
+        "part-seen",
+        {"seen[0]": 4},
+        belief="M34",
+        why="4 is what comes by one of the two ways. A hook sees their sum.",
+        look="what else is made from `h`",
+    ),
+    Pattern(
+        "part-seen",
+        {"seen[0]": 5},
+        belief="M34",
+        why="5 is what comes by one of the two ways. A hook sees their sum.",
+        look="what else is made from `h`",
+    ),
+    Pattern(
+        "cannot-change",
+        {"h.grad": 9, "a.grad": 27},
+        belief="M34",
+        why="The second hook returns `-grad`, and what a hook returns takes the place of the gradient.",
+        look="the second hook: does it return something?",
+    ),
+    Pattern(
+        "kept-before-hooks",
+        {"h.grad": 9, "a.grad": -27},
+        belief="M34",
+        why="`retain_grad()` keeps what comes out of the hooks, not what went into them.",
+        look="the cell of the chapter in which a hook multiplies by 10",
+    ),
+    Pattern(
+        "only-kept-changes",
+        {"h.grad": -9, "a.grad": 27},
+        belief="M34",
+        why="What the hook returns does not only stand in `h.grad`: it is what goes on to `a`.",
+        look="what the multiplication `a * 3` gets in backward",
+    ),
+    Pattern(
+        "order-of-hooks",
+        {"seen[0]": -9},
+        why="The hook that notes was registered first, so it runs first. The sign changes after it.",
+        look="the order of the two `register_hook` lines",
+    ),
+    Pattern(
+        "slope-lost",
+        {"a.grad": -9},
+        why="-9 leaves `h`. On the way to `a` it is multiplied by the slope of `a * 3`.",
+        look="the line that makes `h`",
+    ),
+)
+
+
+# --- 4 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Two gradients, no traces",
+    kind="write",
+    points=2,
+    beliefs=("M03",),
+    hints=(
+        "Give the result of `f` a name: you need that very tensor, once for `g` and once to ask.",
+        "`mg.autograd.grad` takes a list of inputs, and any tensor on the way may be among them.",
+        "`h = f(x)`, `y = g(h)`, and then one call: `mg.autograd.grad(y, [h, x])`.",
+    ),
+    idea="`h = f(x)` and `return mg.autograd.grad(g(h), [h, x])`. One walk gives both, and no `.grad` changes.",
+)
+def between(answer):
+    kit.a_function(answer)
+    for f, g, x, slopes in _BETWEEN:
+        _check_between(answer, f, g, x, slopes)
+    return "One call, one walk, two gradients. `h` needed no retain_grad(), and no `.grad` was touched."
+
+
+_BETWEEN = (
+    (lambda x: x * x, lambda h: (5 * h).sum(), [1.5, -2.0], ([5.0, 5.0], [15.0, -20.0])),
+    (lambda x: x * 3, lambda h: h[0] * h[1], [0.5, 4.0], ([12.0, 1.5], [36.0, 4.5])),
+)
+_BETWEEN_ERRORS = (
+    Reason(
+        "a second time",
+        "second-time",
+        "The first walk has used up the graph. `grad` takes several inputs, so one walk is enough.",
+        "whether one call can ask for both",
+    ),
+    Reason(
+        "not have been used",
+        "another-tensor",
+        "You asked for a tensor that the result was not made from: a second `f(x)`, or a copy.",
+        "whether the tensor that goes into `g` is the one that you ask for",
+    ),
+)
+
+
+def _check_between(answer, f, g, values, slopes):
+    x = _leaf(values)
+    results = []
+    given = _called(answer, (_keeping(f, results), g, x), "two gradients", *_BETWEEN_ERRORS)
+    if type(given) in (list, tuple) and None in [one if one is None else 0 for one in given]:
+        raise Wrong(
+            "grad-on-the-way",
+            "two gradients",
+            show(given),
+            belief="M03",
+            why="`backward()` leaves a `.grad` on leaves only. The one on the way was computed and let go.",
+            look="how `autograd.grad` asks for tensors on the way",
+        )
+    if type(given) not in (list, tuple) or len(given) != 2:
+        look = "what you return: first the gradient for the result of `f`, then the one for `x`"
+        raise Wrong("type", "two gradients, in a tuple or a list", show(given), look=look)
+    first, second = map(_result, given)
+    if x.grad is not None or any(h.is_leaf is False and h.retains_grad and h.grad is not None for h in results):
+        raise Wrong(
+            "traces",
+            "every `.grad` as it was",
+            f"`x.grad` is {show(x.grad)}" if x.grad is not None else "a `.grad` on the result of `f`",
+            why="`backward()` stores what it computes. `autograd.grad` returns it and stores nothing.",
+            look="each `backward()` in your function",
+        )
+    right = [np.array(slope) for slope in slopes]
+    if _same(_array(first), right[0]) and _same(_array(second), right[1]):
+        return
+    raise _wrong_between(_array(first), _array(second), right, show(given))
+
+
+def _keeping(f, results):
+    def kept(x):
+        results.append(f(x))
+        return results[-1]
+
+    return kept
+
+
+def _wrong_between(first, second, right, came):
+    expected = "the gradients of `g(f(x))` for `f(x)` and for `x`"
+    if _same(first, right[1]) and _same(second, right[0]):
+        look = "the order of the inputs in your call"
+        return Wrong("swapped", expected, came, why="Both are right, in the other order.", look=look)
+    if _same(second, right[1]):
+        look = "for which tensor you asked first"
+        return Wrong("other-first", expected, came, why="The second is right, the first is not.", look=look)
+    why = "One of them, or both, is the gradient of something else."
+    return Wrong("other-gradients", expected, came, why=why, look="from which tensor you go backward: `g` of it all?")
+
+
+# --- 5 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Several losses, one walk",
+    kind="fix",
+    points=2,
+    beliefs=("M08", "M24"),
+    hints=(
+        "Run it on two losses that share a tensor. Which turn of the loop raises, and why?",
+        "`mg.autograd.backward` takes a list of roots and walks once.",
+        "The weights go into `grad_tensors`: a list with one tensor for each loss.",
+    ),
+    idea="`mg.autograd.backward(losses, grad_tensors=[mg.tensor(weight) for weight in weights])`. Or add up "
+    "`weight * loss` and go backward once from the sum.",
+)
+def weighted(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_WEIGHTED)
+    for value, weights in ((2.0, [1.0, 10.0]), (-1.5, [0.5, 2.0, -3.0])):
+        _check_weighted(answer, value, weights)
+    return "Every root started with its own weight, and what they share was walked once, with the sum."
+
+
+_GIVEN_WEIGHTED = """
+def backward_weighted(losses, weights):
+    for loss, weight in zip(losses, weights):
+        loss.backward(gradient=mg.tensor(weight))
+"""
+_WEIGHTED_ERRORS = (
+    _SECOND_TIME,
+    Reason(
+        "can be either Tensors or None",
+        "weights-no-tensors",
+        "Each entry of `grad_tensors` is a tensor, or None for a plain 1. Yours are Python numbers.",
+        "how to make a tensor of each weight",
+    ),
+    Reason(
+        "tensors and 1 gradients",
+        "one-factor",
+        "`grad_tensors` has one entry for each root. One tensor that holds all weights is a single entry.",
+        "the type of what you pass: a list of tensors, or a tensor?",
+    ),
+    Reason(
+        "Mismatch in shape",
+        "one-factor",
+        "Each entry of `grad_tensors` is one factor, in the shape of its root: a single number here.",
+        "what each root gets",
+    ),
+)
+
+
+def _check_weighted(answer, value, weights):
+    a = _leaf(value)
+    h = a * a
+    losses = [h * 3, h + a, h * h][: len(weights)]
+    slopes = [6 * value, 2 * value + 1, 4 * value**3][: len(weights)]
+    right = sum(weight * slope for weight, slope in zip(weights, slopes, strict=True))
+    expected = f"{1 + right:.6g} in `a.grad`: 1 was there before, and {right:.6g} is the weighted sum"
+    a.grad = mg.tensor(1.0, dtype=mg.float64)
+    _called(answer, (list(losses), list(weights)), expected, *_WEIGHTED_ERRORS)
+    came = None if a.grad is None else a.grad.item()
+    if came is not None and kit.close(came, 1 + right, 1e-4):
+        return
+    raise _wrong_weighted(came, right, weights, slopes, expected)
+
+
+def _wrong_weighted(came, right, weights, slopes, expected):
+    got = f"`a.grad` is {show(came) if came is None else f'{came:.6g}'}"
+    if came is None:
+        look = "whether you clear `.grad`, and whether a backward runs after that"
+        return Wrong("cleared", expected, got, why="There was a gradient before your function ran.", look=look)
+    if kit.close(came, 1, 1e-6):
+        why = "Nothing was added. `autograd.grad` returns gradients and stores none; `backward` stores them."
+        return Wrong("nothing-added", expected, got, why=why, look="whether a backward runs, and what it fills")
+    if kit.close(came, right, 1e-4):
+        why = "What was in `.grad` before is gone. backward adds to it, and so should your function."
+        look = "each line that sets or clears a `.grad`"
+        return Wrong("overwritten", expected, got, belief="M08", why=why, look=look)
+    added = came - 1
+    if kit.close(added, sum(slopes), 1e-4):
+        why = "Every loss counted once: the weights are lost. They are the factors v, one for each root."
+        return Wrong("weights-lost", expected, got, belief="M24", why=why, look="`grad_tensors=`")
+    pieces = [weight * slope for weight, slope in zip(weights, slopes, strict=True)]
+    if any(kit.close(added, piece, 1e-4) for piece in [*pieces, *slopes]):
+        why = "Only one of the losses counted."
+        return Wrong("one-loss", expected, got, why=why, look="whether every loss is among the roots")
+    if kit.close(added, right / len(weights), 1e-4):
+        why = "That is the mean of the weighted losses. The sum was asked for."
+        return Wrong("mean", expected, got, why=why, look="what the losses are divided by")
+    return Wrong("other-gradient", expected, got, look="which factor each loss gets")
+
+
+# --- 6 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "The Jacobian, a row at a time",
+    kind="write",
+    points=3,
+    beliefs=("M08", "M24"),
+    hints=(
+        "One backward gives one row: the factor 1 for one result and 0 for the others. `mg.eye(3)` has such rows.",
+        "Compute `f(x)` anew for each row, because backward uses the graph up. And mind what `.grad` does.",
+        "`mg.autograd.grad(f(x), x, grad_outputs=v)` returns a tuple with one row. `mg.stack(rows)` joins them.",
+    ),
+    idea="For each row `v` of `mg.eye(len(f(x)))` take `mg.autograd.grad(f(x), x, grad_outputs=v)[0]`, and "
+    "`mg.stack` the rows. With `backward`, clear `x.grad` before each row.",
+)
+def jacobian(answer):
+    kit.a_function(answer)
+    if kit.uses(answer, "functional"):
+        why = "That is right in your own programs. Here you build it, so that you know what it does."
+        look = "one row at a time, with `backward` or `autograd.grad`"
+        raise Wrong("library", "rows that you ask for yourself", "a call of `autograd.functional`", why=why, look=look)
+    for f, values in _JACOBIANS:
+        _check_jacobian(answer, f, values)
+    return "One walk for each row. That is why nobody builds J of a large result, and why a loss has one row."
+
+
+_JACOBIANS = (
+    (lambda x: x[1:] * x[:-1], [1.5, -2.0, 3.0, 0.5]),
+    (lambda x: x * x.cumsum(0), [2.0, -1.0, 3.0]),
+    (lambda x: mg.stack([x[0] * x[1], x[0].exp(), 3 * x[1]]), [0.5, -2.0]),
+)
+_TUPLE_IN_ROWS = Reason(
+    "got tuple",
+    "tuple-in-rows",
+    "`autograd.grad` returns a tuple, with one gradient for each input, also if there is one input only.",
+    "how to take the first entry out of what `grad` returns",
+)
+_JACOBIAN_ERRORS = (
+    _SECOND_TIME,
+    _SEVERAL,
+    _TUPLE_IN_ROWS,
+    Reason(
+        "Mismatch in shape",
+        "factors-for-inputs",
+        "v has one factor for each result. It seems that you made one for each input.",
+        "the length of `f(x)`, and the length of `x`",
+    ),
+)
+
+
+def _check_jacobian(answer, f, values):
+    x, visits = _leaf(values), []
+
+    def watched(t):
+        visits.append(_array(t) if type(t) is mg.Tensor else t)
+        return f(t)
+
+    result = _array(f(x))
+    right = _array(mg.autograd.functional.jacobian(f, _leaf(values)))
+    expected = f"a tensor of shape {right.shape}: a row for each result, a column for each input"
+    given = _called(answer, (watched, x), expected, *_JACOBIAN_ERRORS)
+    if type(given) is np.ndarray and given.ndim == right.ndim + 1:  # a stack of tuples
+        raise _explained(_TUPLE_IN_ROWS, expected, f"an array of shape {given.shape}")
+    given = _array(_result(given))
+    moved = any(not isinstance(visit, np.ndarray) or not np.array_equal(visit, values) for visit in visits)
+    if moved or not visits:
+        why = "`f` was called elsewhere than at `x`, or not at all. Autograd needs `f(x)` only, and no steps."
+        raise Wrong("nudged", expected, show(given), why=why, look="what you call `f` with")
+    if not _same(given, right):
+        raise _wrong_jacobian(given, right, result, expected)
+
+
+def _wrong_jacobian(given, right, result, expected):
+    came = f"{given.tolist()} of shape {given.shape}" if given.size <= 12 else f"a tensor of shape {given.shape}"
+    for code, what, belief, why, look in _JACOBIAN_MISTAKES:
+        if any(_same(given, array) for array in what(right, result)):
+            return Wrong(code, expected, came, belief=belief, why=why, look=look)
+    if given.shape == right.shape and _same(given, np.broadcast_to(given[-1], given.shape)):
+        why = "All rows are the same. `x.grad` is one tensor that every backward changes: keep a copy of each row."
+        return Wrong("same-row", expected, came, belief="M08", why=why, look="what you append, and what changes later")
+    if given.shape != right.shape:
+        look = "how many rows you ask for, and how you join them"
+        return Wrong("other-shape", expected, came, look=look)
+    return Wrong("other-slopes", expected, came, look="one row alone: the factors, and what comes")
+
+
+_JACOBIAN_MISTAKES = (
+    (
+        "column-sums",
+        lambda right, result: (right.sum(0), right.sum(0, keepdims=True)),
+        "M24",
+        "Ones add all rows up. What comes is the slope of the sum of the results: one row for all of them.",
+        "the factors that you start from",
+    ),
+    (
+        "diagonal",
+        lambda right, result: (np.diag(right.sum(0)), np.diag(right.sum(0))[: len(right)]),
+        "M24",
+        "You put sums of columns on the diagonal. That is J only if each input moves one result.",
+        "the factors that you start from",
+    ),
+    (
+        "rows-add-up",
+        lambda right, result: (right.cumsum(0),),
+        "M08",
+        "Each row holds those before it as well: backward adds to `.grad`, it does not replace it.",
+        "`x.grad` at the start of each turn",
+    ),
+    (
+        "transposed",
+        lambda right, result: (right.T,),
+        "",
+        "The numbers are right. But rows and columns are swapped: a row belongs to a result.",
+        "how you join the rows",
+    ),
+    (
+        "one-row",
+        lambda right, result: (*right, *right[:, None]),
+        "",
+        "This is a single row. There is one for each result.",
+        "how often your function goes backward",
+    ),
+    (
+        "value-not-slopes",
+        lambda right, result: (result,),
+        "",
+        "That is `f(x)` itself, not how it moves.",
+        "what you return",
+    ),
+)
+
+
+# --- 7 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A mirror for gradients",
+    kind="write",
+    points=3,
+    beliefs=("M34",),
+    hints=(
+        "Going forward nothing happens. Going backward a hook can change what passes.",
+        "A hook on `x` itself would change what comes from everywhere. You need a tensor of its own.",
+        "`y = x * 1`, a hook on `y` that returns `-grad`, and return `y`.",
+    ),
+    idea="`y = x * 1`, then `y.register_hook(lambda grad: -grad)`, and `return y`. The hook sits on this one way; "
+    "what else is made from `x` does not pass it.",
+)
+def mirror(answer):
+    kit.a_function(answer)
+    for values in ([0.5, -2.0, 3.0], [4.0]):
+        _check_mirror(answer, values)
+    return "The value passes as it is, the gradient with the other sign, and only on this one way."
+
+
+def _check_mirror(answer, values):
+    x, z = _leaf(values), _leaf(np.ones(len(values)))
+    y = _result(_called(answer, (x,), "a tensor with the values of `x`"))
+    if not kit.same_values(y, values):
+        look = "the operation that makes your result: it must not change the value"
+        raise Wrong("value-changed", f"the values {values}", show(y), look=look)
+    if not graphs.reaches(y, x):
+        why = "No way leads from your result to `x`, so no gradient comes there at all."
+        raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
+    v, u = np.arange(2.0, 2.0 + len(values)), np.full(len(values), 10.0)
+    loss = ((y + z) * mg.tensor(v)).sum() + (x * mg.tensor(u)).sum()
+    expected = f"{(u - v).tolist()} for `x`: minus {v.tolist()} through your result, plus {u.tolist()} by another way"
+    _walk(loss.backward)
+    came = None if x.grad is None else _array(x.grad)
+    if came is None or not _same(came, u - v):
+        raise _wrong_mirror(came, u, v, y is x, expected)
+    if not _same(_array(z.grad), v):
+        why = (
+            "Another tensor got the other sign, too. The gradient that a hook is given may be shared: change no entry."
+        )
+        look = "whether your hook changes its argument, or returns a new tensor"
+        raise Wrong("in-place", "the gradients of others as they are", show(z.grad), why=why, look=look)
+
+
+def _wrong_mirror(came, u, v, same_tensor, expected):
+    got = f"{came.tolist()}" if came is not None else "None"
+    if same_tensor or (came is not None and _same(came, -(u + v))):
+        return Wrong(
+            "hook-on-x",
+            expected,
+            got,
+            why="Your hook sits on `x` itself, where all ways end. It changes what comes by the others, too.",
+            look="on which tensor you call `register_hook`",
+        )
+    if came is not None and _same(came, u + v):
+        return Wrong(
+            "gradient-unchanged",
+            expected,
+            got,
+            belief="M34",
+            why="The gradient passed as it was. A hook changes it by what it returns, and only on the way that it "
+            "sits on.",
+            look="whether your hook returns a tensor, and whether it sits on what you return",
+        )
+    if came is not None and _same(came, u):
+        why = "Nothing came through your result: a zero, where minus the gradient was asked for."
+        return Wrong("gradient-lost", expected, got, why=why, look="what your hook returns")
+    return Wrong("other-gradient", expected, got, look="what your hook makes of the gradient that it is given")
+
+
+# --- 8 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Undo broadcasting",
+    kind="write",
+    points=2,
+    beliefs=("M37",),
+    hints=(
+        "Where the forward pass repeated a number, add up. Which dimensions were repeated?",
+        "Two kinds: dimensions that the input did not have (in front), and those where it had 1.",
+        "`grad.sum(0)` removes the first dimension. `grad.sum(i, keepdim=True)` leaves a 1 in its place.",
+    ),
+    idea="While `grad` has more dimensions than `shape`: `grad = grad.sum(0)`. Then, for each `i` with "
+    "`shape[i] == 1`: `grad = grad.sum(i, keepdim=True)`.",
+)
+def fit(answer):
+    kit.a_function(answer)
+    for full, shape in (((4, 3), (3,)), ((4, 3), (4, 1)), ((2, 3), ()), ((2, 4, 3), (4, 1)), ((3,), (3,))):
+        _check_fit(answer, full, shape)
+    return "Repeated on the way forward, added up on the way back: the gradient has the shape of its tensor."
+
+
+def _check_fit(answer, full, shape):
+    numbers = np.sqrt(np.arange(2.0, 2.0 + np.prod(full))).reshape(full)
+    expected = f"a tensor of shape {shape} for a gradient of shape {full}"
+    grad = mg.tensor(numbers)
+    given = _result(_called(answer, (grad, shape), expected))
+    if not _same(_array(grad), numbers):
+        raise Wrong("input-changed", "`grad` as it was", show(grad), look="each in-place operation on `grad`")
+    came, right = _array(given), _summed(numbers, shape)
+    if not _same(came, right):
+        raise _wrong_fit(came, numbers, right, shape, expected)
+
+
+def _summed(numbers, shape):
+    extra = numbers.ndim - len(shape)
+    numbers = numbers.sum(tuple(range(extra)))
+    return numbers.sum(tuple(i for i, size in enumerate(shape) if size == 1), keepdims=True)
+
+
+def _wrong_fit(came, numbers, right, shape, expected):
+    got = f"{np.round(came, 3).tolist()} of shape {came.shape}" if came.size <= 6 else f"shape {came.shape}"
+    if came.shape == numbers.shape != right.shape:
+        why = "The input has one number where the result has several. Its gradient has its shape: add up."
+        look = "which dimensions were repeated"
+        return Wrong("not-summed", expected, got, belief="M37", why=why, look=look)
+    if came.size == right.size and np.allclose(np.sort(came.ravel()), np.sort(right.ravel()), 1e-4, 1e-4):
+        why = "The numbers are right, and the shape is not: a gradient has exactly the shape of its tensor."
+        return Wrong("other-shape", expected, got, why=why, look="`keepdim=True`, or a reshape at the end")
+    if came.size == 1 != right.size and np.allclose(came, numbers.sum(), 1e-4):
+        why = "Everything was added up. Only what was repeated is."
+        return Wrong("summed-too-far", expected, got, why=why, look="over which dimensions you sum")
+    if came.size == right.size and np.allclose(came.ravel() * numbers.size / right.size, right.ravel(), 1e-4):
+        why = "That is the mean. A number that is used four times moves four results, not a quarter of them."
+        return Wrong("mean", expected, got, belief="M37", why=why, look="the sum of what comes back by each use")
+    if came.shape == right.shape and np.isin(np.round(came, 6), np.round(numbers, 6)).all():
+        why = "These are single entries of the gradient. What comes back by the other uses is lost."
+        return Wrong("one-of-many", expected, got, belief="M37", why=why, look="what happens to the other rows")
+    look = "dimensions that are missing in front, and dimensions of size 1"
+    return Wrong("other-sum", expected, got, look=look)
+
+
+# --- 9 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A NaN from nowhere",
+    kind="fix",
+    points=2,
+    beliefs=("M26",),
+    hints=(
+        "Go backward from the given function at 0 and print `x.grad`. What does `log` do at 0?",
+        "`where` sends a 0 into the branch that it did not take, and 0 times infinity is NaN.",
+        "Choose before the logarithm, too: let it see a 1 where `x` is 0.",
+    ),
+    idea="`safe = mg.where(x > 0, x, 1.0)`, and then `mg.where(x > 0, safe * mg.log(safe), 0.0)`. The logarithm "
+    "never sees the 0, so there is no infinity to multiply by.",
+)
+def surprise(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_SURPRISE)
+    for values in ([0.5, 0.0, 2.0], [0.0], [1.0, 0.25]):
+        _check_surprise(answer, values)
+    return "The logarithm never saw the 0. `where` chose before it and after it, and no infinity was on the way."
+
+
+_GIVEN_SURPRISE = """
+def surprise(x):
+    return mg.where(x > 0, x * mg.log(x), mg.zeros_like(x))
+"""
+
+
+def _check_surprise(answer, values):
+    x, numbers = _leaf(values), np.array(values)
+    positive = np.where(numbers > 0, numbers, 1.0)
+    y = _called(answer, (x,), "a tensor of the shape of `x`")
+    if type(y) is mg.Tensor and np.isnan(_array(y)).any():
+        why = "Now the value is NaN as well: 0 · log(0) is 0 · -∞. Only `where` can leave an entry out."
+        raise Wrong("value-nan", "0 where `x` is 0", show(y), belief="M26", why=why, look="the entry for 0")
+    y = _result(y)
+    if not kit.same_values(y, positive * np.log(positive), 1e-4):
+        look = "`x * log(x)` where `x` is positive, and 0 where it is 0"
+        raise Wrong("other-value", "the values as before", show(y), look=look)
+    if not graphs.reaches(y, x):
+        why = "No way leads back to `x` any more. Without a gradient there is no NaN, but no slope either."
+        raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
+    _walk(y.backward, mg.ones(len(values)))
+    slopes = np.where(numbers > 0, np.log(positive) + 1, 0.0)
+    came = None if x.grad is None else _array(x.grad)
+    if came is None or not _same(came, slopes):
+        raise _wrong_surprise(came, numbers, slopes)
+    _check_nothing_hidden(x, values)
+
+
+def _wrong_surprise(came, numbers, slopes):
+    expected = f"the slopes {np.round(slopes, 4).tolist()} for x = {numbers.tolist()}"
+    got = f"`x.grad` is {None if came is None else np.round(came, 4).tolist()}"
+    if came is not None and np.isnan(came).any():
+        return Wrong(
+            "still-nan",
+            expected,
+            got,
+            belief="M26",
+            why="A logarithm is still computed at 0. `where` does not take its value, but sends a 0 back into it, "
+            "and that 0 meets infinity.",
+            look="what goes into `log` where `x` is 0",
+        )
+    if came is not None and _same(came[numbers > 0], slopes[numbers > 0]):
+        why = "The slopes are right where `x` is positive. Where `x` is 0 the result does not depend on it."
+        return Wrong(
+            "slope-at-zero", expected, got, why=why, look="whether the branch that is not taken gets exactly 0"
+        )
+    why = "A part of the way back is missing or changed, where `x` is positive."
+    return Wrong(
+        "other-slope", expected, got, why=why, look="each `detach`, and each number that you added or replaced"
+    )
+
+
+def _check_nothing_hidden(x, values):
+    """A hook that stays on x would hide every later NaN, a true one included."""
+    x.grad = None
+    (x * float("nan")).backward(gradient=mg.ones(len(values)))
+    if np.isnan(_array(x.grad)).all():
+        return
+    why = "A hook stays on `x` and removes every NaN from now on, also one that you should see."
+    look = "where the NaN comes from, not where it arrives"
+    raise Wrong("nan-hidden", "`x` as it was, without a hook", "NaN of others is hidden", why=why, look=look)
+
+
+# --- 10 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Build this Jacobian",
+    kind="build",
+    points=2,
+    hints=(
+        "Read one row. Which two inputs does this result depend on, and how?",
+        "Row 0 says: the result falls by 1 when input 0 rises by 1, and rises by 1 when input 1 does.",
+        "Each result is an input minus the one before it. `x[1:]` leaves out the first, `x[:-1]` the last.",
+    ),
+    idea="`return x[1:] - x[:-1]`: the differences of neighbours. All slopes are 1 or -1, wherever `x` is.",
+)
+def steps(answer):
+    kit.a_function(answer)
+    for values in ([1.0, 3.0, -2.0, 0.5, 4.0], [2.0, -1.0, 7.0]):
+        _check_steps(answer, values)
+    return "Differences of neighbours: each result has two inputs, one with the slope 1 and one with -1."
+
+
+def _check_steps(answer, values):
+    x, size = _leaf(values), len(values)
+    right = _of_steps(size)
+    expected = f"the Jacobian in the picture, with {size} columns"
+    y = _result(_called(answer, (x,), expected))
+    if y.dim() == 2 and _same(_array(y), right):
+        why = "This is the Jacobian itself. Asked for is a function that has it."
+        raise Wrong("matrix-returned", expected, show(y), why=why, look="what the function does to `x`")
+    if not y.requires_grad or not graphs.reaches(y, x):
+        why = "No way leads from your result to `x`, so all its slopes are lost."
+        raise Wrong("no-way", expected, show(y), why=why, look="whether `x` itself goes into the result")
+    if y.dim() != 1:
+        look = "the number of dimensions of what you return: one entry for each row of the picture"
+        raise Wrong("other-shape", expected, f"a result of shape {tuple(y.shape)}", look=look)
+    given = np.stack([_array(_walk(mg.autograd.grad, y, x, v, True)[0]) for v in mg.eye(len(y))])
+    if not _same(given, right):
+        raise _wrong_steps(given, right)
+
+
+def _of_steps(size):
+    return np.eye(size)[1:] - np.eye(size)[:-1]
+
+
+def _wrong_steps(given, right):
+    code, why, look = _why_not_steps(given, right)
+    picture = _matrix_card(given, "your Jacobian") if given.size <= 60 else None
+    got = f"a Jacobian of shape {given.shape}"
+    return Wrong(code, "the Jacobian in the picture", got, why=why, look=look, picture=picture)
+
+
+def _why_not_steps(given, right):
+    size = right.shape[1]
+    if _same(given, -right):
+        return "signs", "Every sign is the other one.", "which of the two neighbours is subtracted"
+    if _same(given, abs(right)):
+        return "added", "The right inputs, but both slopes are 1: you add the neighbours.", "the sign of the -1"
+    if given.shape == right.shape and (_same(given, np.minimum(right, 0)) or _same(given, np.maximum(right, 0))):
+        return "half", "One of the two slopes is there, the other is 0.", "what else goes into each result, and how"
+    if _same(given, np.tril(np.ones((size, size)))):
+        return "running-sums", "These are running sums: each result depends on all inputs before it.", "one row"
+    if given.shape == right.shape and not _same(given, np.round(given)):
+        return "depends-on-x", "Your slopes are other ones at each `x`. In the picture they are not.", "one row"
+    if given.shape[0] != right.shape[0]:
+        rows = f"Your result has {given.shape[0]} entries for {size} inputs, so J has as many rows."
+        return "other-rows", rows, "the number of rows and of columns in the picture"
+    return "other-slopes", "The shape is right, the slopes are not.", "one row, and which inputs it names"
+
+
+# --- Pictures ------------------------------------------------------------------------------------
+
+
+def show_target(name):
+    """Show the Jacobian that an exercise asks for: show_target("steps")."""
+    if name != "steps":
+        cards.display(cards.notice_card('There is a picture for "steps".'))
+        return
+    cards.display(_matrix_card(_of_steps(5), "J for five inputs: a row for each result, a column for each input"))
+
+
+_TINTS = {1: "#9fc9e8", 0: "#ffffff", -1: "#f3b28a"}
+
+
+def _matrix_card(matrix, title):
+    """A matrix as a table of tinted cells, and as text."""
+    style = f"border:1px solid {cards.LINE};padding:4px 8px;text-align:right;color:{cards.INK};background-color:"
+    table_rows = [
+        "".join(f'<td style="{style}{_TINTS.get(np.sign(number), cards.PAPER)}">{number:.4g}</td>' for number in row)
+        for row in matrix + 0.0
+    ]
+    body = "".join(f"<tr>{cells}</tr>" for cells in table_rows)
+    frame = f"background-color:{cards.PAPER};color:{cards.INK};padding:10px 14px;display:inline-block"
+    html = f'<div style="{frame}"><div>{title}</div><table style="border-collapse:collapse">{body}</table></div>'
+    lines = ["  " + " ".join(f"{number:5.4g}" for number in row) for row in matrix + 0.0]
+    return cards.Card(html, "\n".join([title, *lines]))
+
+
+chapter.lock()

@@ -1,0 +1,724 @@
+"""Chapter 04: wrong answers with the diagnosis that each must get, and unusual right ones."""
+
+from banks.patterns import changed
+
+NOTEBOOK = "04_backward"
+
+_grads = changed(
+    "grads",
+    {"A a.grad": 6.0, "A b.grad": 0.0, "B a.grad": 10.0, "B b.grad": 8.0, "C a.grad": 4.0, "C b.grad": 13.0},
+)
+_outcome = changed("outcome", A="zero", B="error", C="None", D="zero", E="error", F="error")
+_hooked = changed("hooked", {"len(seen)": 1, "seen[0]": 9.0, "h.grad": -9.0, "a.grad": -27.0})
+
+WRONG = {
+    "rows": {
+        "ones-anyway": _grads({"A a.grad": 10, "A b.grad": 8, "C a.grad": 10, "C b.grad": 8}),
+        "factor-is-switch": _grads({"C b.grad": 8}),
+        "factors-ignored": _grads({"C a.grad": 10, "C b.grad": 8}),
+        "none-for-zero": _grads({"A b.grad": None}),
+        "values-not-slopes": _grads({"A a.grad": 9}),
+        "values-not-slopes/sum": _grads({"B a.grad": 41, "B b.grad": 41}),
+        "one-way": _grads({"A a.grad": 3, "B a.grad": 7}),
+        "added-up": _grads({"B a.grad": 16, "B b.grad": 8}),
+        "wrong-C a.grad": _grads({"C a.grad": 8}),
+        "kind": _grads({"A a.grad": "six"}),
+    },
+    "unused": {
+        "unused-is-zero": _outcome(B="zero", C="zero"),
+        "allowed-is-zero": _outcome(C="zero"),
+        "unused-is-none": _outcome(B="None"),
+        "zero-way-is-no-way": _outcome(A="None"),
+        "zero-way-is-no-way/error": _outcome(A="error"),
+        "materialized-none": _outcome(D="None"),
+        "constant-is-unused": _outcome(E="None"),
+        "constant-has-zero": _outcome(E="zero"),
+        "copy-is-the-same": _outcome(F="zero"),
+        "copy-is-the-same/none": _outcome(F="None"),
+        "wrong-D": _outcome(D="error"),
+        "wrong-C": _outcome(C="error"),
+        "kind": _outcome(F="5"),
+        "kind/number": _outcome(F=5),
+    },
+    "hooks": {
+        "once-a-way": _hooked({"len(seen)": 2, "seen[0]": 4}),
+        "part-seen": _hooked({"seen[0]": 4}),
+        "part-seen/other": _hooked({"seen[0]": 5}),
+        "cannot-change": _hooked({"h.grad": 9, "a.grad": 27}),
+        "kept-before-hooks": _hooked({"h.grad": 9}),
+        "only-kept-changes": _hooked({"a.grad": 27}),
+        "order-of-hooks": _hooked({"seen[0]": -9}),
+        "slope-lost": _hooked({"a.grad": -9}),
+        "wrong-len(seen)": _hooked({"len(seen)": 0}),
+    },
+    "between": {
+        "grad-on-the-way": """
+def between(f, g, x):
+    h = f(x)
+    g(h).backward()
+    return h.grad, x.grad
+""",
+        "traces": """
+def between(f, g, x):
+    h = f(x)
+    h.retain_grad()
+    g(h).backward()
+    return h.grad, x.grad
+""",
+        "traces/kept": """
+def between(f, g, x):
+    h = f(x)
+    h.retain_grad()
+    return mg.autograd.grad(g(h), [h, x])
+""",
+        "second-time": """
+def between(f, g, x):
+    h = f(x)
+    y = g(h)
+    return mg.autograd.grad(y, h)[0], mg.autograd.grad(y, x)[0]
+""",
+        "another-tensor": """
+def between(f, g, x):
+    return mg.autograd.grad(g(f(x)), [f(x), x])
+""",
+        "swapped": """
+def between(f, g, x):
+    h = f(x)
+    return mg.autograd.grad(g(h), [x, h])
+""",
+        "other-first": """
+def between(f, g, x):
+    h = f(x)
+    gradient = mg.autograd.grad(g(h), [x])[0]
+    return gradient, gradient
+""",
+        "type": """
+def between(f, g, x):
+    h = f(x)
+    return mg.autograd.grad(g(h), h)
+""",
+        "other-gradients": """
+def between(f, g, x):
+    h = f(x)
+    return [2 * gradient for gradient in mg.autograd.grad(g(h), [h, x])]
+""",
+        "raised": """
+def between(f, g, x):
+    h = f(x).detach()
+    return mg.autograd.grad(g(h), [h, x])
+""",
+    },
+    "weighted": {
+        "second-time": """
+def backward_weighted(losses, weights):
+    for loss, weight in zip(losses, weights):
+        (weight * loss).backward()
+""",
+        "weights-lost": """
+def backward_weighted(losses, weights):
+    mg.autograd.backward(losses)
+""",
+        "weights-lost/ones": """
+def backward_weighted(losses, weights):
+    mg.autograd.backward(losses, grad_tensors=[mg.ones([]) for _ in losses])
+""",
+        "weights-no-tensors": """
+def backward_weighted(losses, weights):
+    mg.autograd.backward(losses, grad_tensors=weights)
+""",
+        "one-factor": """
+def backward_weighted(losses, weights):
+    mg.autograd.backward(losses, grad_tensors=mg.tensor(weights))
+""",
+        "one-factor/shape": """
+def backward_weighted(losses, weights):
+    mg.autograd.backward(losses, grad_tensors=[mg.tensor(weights) for _ in losses])
+""",
+        "one-loss": """
+def backward_weighted(losses, weights):
+    for loss, weight in zip(losses, weights):
+        total = weight * loss
+    total.backward()
+""",
+        "one-loss/caught": """
+def backward_weighted(losses, weights):
+    for loss, weight in zip(losses, weights):
+        try:
+            loss.backward(gradient=mg.tensor(weight))
+        except RuntimeError:
+            pass
+""",
+        "nothing-added": """
+def backward_weighted(losses, weights):
+    total = sum(weight * loss for loss, weight in zip(losses, weights))
+    leaf = total
+    return total
+""",
+        "mean": """
+def backward_weighted(losses, weights):
+    total = sum(weight * loss for loss, weight in zip(losses, weights))
+    (total / len(losses)).backward()
+""",
+        "overwritten": """
+def backward_weighted(losses, weights):
+    node = losses[0].grad_fn
+    while not hasattr(node, "variable"):
+        node = node.next_functions[0][0]
+    node.variable.grad = None
+    mg.autograd.backward(losses, grad_tensors=[mg.tensor(weight) for weight in weights])
+""",
+        "cleared": """
+def backward_weighted(losses, weights):
+    node = losses[0].grad_fn
+    while not hasattr(node, "variable"):
+        node = node.next_functions[0][0]
+    mg.autograd.backward(losses, grad_tensors=[mg.tensor(weight) for weight in weights])
+    node.variable.grad = None
+""",
+        "other-gradient": """
+def backward_weighted(losses, weights):
+    factors = [mg.tensor(weight ** 2) for weight in weights]
+    mg.autograd.backward(losses, grad_tensors=factors)
+""",
+    },
+    "jacobian": {
+        "column-sums": """
+def jacobian(f, x):
+    y = f(x)
+    y.backward(gradient=mg.ones(len(y)))
+    return x.grad
+""",
+        "column-sums/sum": """
+def jacobian(f, x):
+    return mg.autograd.grad(f(x).sum(), x)[0]
+""",
+        "diagonal": """
+def jacobian(f, x):
+    y = f(x)
+    return mg.diag(mg.autograd.grad(y.sum(), x)[0])[:len(y)]
+""",
+        "rows-add-up": """
+def jacobian(f, x):
+    rows = []
+    for v in mg.eye(len(f(x))):
+        f(x).backward(gradient=v)
+        rows.append(x.grad.clone())
+    return mg.stack(rows)
+""",
+        "same-row": """
+def jacobian(f, x):
+    rows = []
+    for v in mg.eye(len(f(x))):
+        if x.grad is not None:
+            x.grad.zero_()
+        f(x).backward(gradient=v)
+        rows.append(x.grad)
+    return mg.stack(rows)
+""",
+        "same-row/added": """
+def jacobian(f, x):
+    rows = []
+    for v in mg.eye(len(f(x))):
+        f(x).backward(gradient=v)
+        rows.append(x.grad)
+    return mg.stack(rows)
+""",
+        "transposed": """
+def jacobian(f, x):
+    rows = [mg.autograd.grad(f(x), x, v)[0] for v in mg.eye(len(f(x)))]
+    return mg.stack(rows, 1)
+""",
+        "one-row": """
+def jacobian(f, x):
+    return mg.autograd.grad(f(x)[0], x)[0]
+""",
+        "one-row/last": """
+def jacobian(f, x):
+    for v in mg.eye(len(f(x))):
+        x.grad = None
+        f(x).backward(gradient=v)
+    return x.grad
+""",
+        "second-time": """
+def jacobian(f, x):
+    y = f(x)
+    return mg.stack([mg.autograd.grad(y, x, v)[0] for v in mg.eye(len(y))])
+""",
+        "no-factors": """
+def jacobian(f, x):
+    return mg.autograd.grad(f(x), x)[0]
+""",
+        "no-factors/backward": """
+def jacobian(f, x):
+    f(x).backward()
+    return x.grad
+""",
+        "tuple-in-rows": """
+def jacobian(f, x):
+    return mg.stack([mg.autograd.grad(f(x), x, v) for v in mg.eye(len(f(x)))])
+""",
+        "factors-for-inputs": """
+def jacobian(f, x):
+    return mg.stack([mg.autograd.grad(f(x), x, v)[0] for v in mg.eye(len(x))])
+""",
+        "library": """
+def jacobian(f, x):
+    return mg.autograd.functional.jacobian(f, x)
+""",
+        "nudged": """
+def jacobian(f, x):
+    columns = []
+    for i in range(len(x)):
+        step = mg.zeros(len(x), dtype=mg.float64)
+        step[i] = 1e-5
+        columns.append((f(x + step) - f(x - step)) / 2e-5)
+    return mg.stack(columns, 1)
+""",
+        "value-not-slopes": """
+def jacobian(f, x):
+    return f(x)
+""",
+        "other-shape": """
+def jacobian(f, x):
+    rows = [mg.autograd.grad(f(x), x, v)[0] for v in mg.eye(len(f(x)))]
+    return mg.cat(rows)
+""",
+        "other-slopes": """
+def jacobian(f, x):
+    return mg.stack([2 * mg.autograd.grad(f(x), x, v)[0] for v in mg.eye(len(f(x)))])
+""",
+    },
+    "mirror": {
+        "hook-on-x": """
+def mirror(x):
+    x.register_hook(lambda grad: -grad)
+    return x
+""",
+        "hook-on-x/result": """
+def mirror(x):
+    x.register_hook(lambda grad: -grad)
+    return x * 1
+""",
+        "value-changed": """
+def mirror(x):
+    return -x
+""",
+        "cut-off": """
+def mirror(x):
+    y = x.detach()
+    y.requires_grad_()
+    y.register_hook(lambda grad: -grad)
+    return y
+""",
+        "gradient-unchanged": """
+def mirror(x):
+    y = x * 1
+    def hook(grad):
+        -grad
+    y.register_hook(hook)
+    return y
+""",
+        "gradient-unchanged/elsewhere": """
+def mirror(x):
+    y = x * 1
+    y.register_hook(lambda grad: -grad)
+    return x * 1
+""",
+        "gradient-unchanged/removed": """
+def mirror(x):
+    y = x * 1
+    handle = y.register_hook(lambda grad: -grad)
+    handle.remove()
+    return y
+""",
+        "in-place": """
+def mirror(x):
+    y = x * 1
+    def hook(grad):
+        grad.neg_()
+    y.register_hook(hook)
+    return y
+""",
+        "no-way-back": """
+def mirror(x):
+    y = x * 1
+    y.register_hook(lambda grad: [-g for g in grad])
+    return y
+""",
+        "no-way-back/shape": """
+def mirror(x):
+    y = x * 1
+    y.register_hook(lambda grad: -grad.sum().reshape(1, 1))
+    return y
+""",
+        "type": """
+def mirror(x):
+    y = x * 1
+    return y.register_hook(lambda grad: -grad)
+""",
+        "gradient-lost": """
+def mirror(x):
+    y = x * 1
+    y.register_hook(lambda grad: grad * 0)
+    return y
+""",
+        "other-gradient": """
+def mirror(x):
+    y = x * 1
+    y.register_hook(lambda grad: -x.detach())
+    return y
+""",
+        "raised": """
+def mirror(x):
+    y = x.detach() * 1
+    y.register_hook(lambda grad: -grad)
+    return y
+""",
+    },
+    "fit": {
+        "not-summed": """
+def fit(grad, shape):
+    return grad
+""",
+        "other-shape": """
+def fit(grad, shape):
+    while grad.dim() > len(shape):
+        grad = grad.sum(0)
+    for i in reversed(range(len(shape))):
+        if shape[i] == 1:
+            grad = grad.sum(i)
+    return grad
+""",
+        "summed-too-far": """
+def fit(grad, shape):
+    return grad.sum()
+""",
+        "mean": """
+def fit(grad, shape):
+    while grad.dim() > len(shape):
+        grad = grad.mean(0)
+    for i, size in enumerate(shape):
+        if size == 1:
+            grad = grad.mean(i, keepdim=True)
+    return grad
+""",
+        "one-of-many": """
+def fit(grad, shape):
+    while grad.dim() > len(shape):
+        grad = grad[0]
+    for i, size in enumerate(shape):
+        if size == 1:
+            grad = grad.narrow(i, 0, 1)
+    return grad
+""",
+        "not-summed/in-front-only": """
+def fit(grad, shape):
+    while grad.dim() > len(shape):
+        grad = grad.sum(0)
+    return grad
+""",
+        "other-sum": """
+def fit(grad, shape):
+    return mg.ones(shape)
+""",
+        "input-changed": """
+def fit(grad, shape):
+    grad.mul_(2)
+    while grad.dim() > len(shape):
+        grad = grad.sum(0)
+    return grad
+""",
+        "raised": """
+def fit(grad, shape):
+    return grad.reshape(shape)
+""",
+    },
+    "surprise": {
+        "still-nan": """
+def surprise(x):
+    return mg.where(x == 0, mg.zeros_like(x), x * mg.log(x))
+""",
+        "still-nan/safe-factor-only": """
+def surprise(x):
+    safe = mg.where(x > 0, x, mg.ones_like(x))
+    return mg.where(x > 0, safe * mg.log(x), mg.zeros_like(x))
+""",
+        "value-nan": """
+def surprise(x):
+    return (x > 0) * x * mg.log(x)
+""",
+        "value-nan/without": """
+def surprise(x):
+    return x * mg.log(x)
+""",
+        "cut-off": """
+def surprise(x):
+    return mg.where(x > 0, x * mg.log(x), mg.zeros_like(x)).detach()
+""",
+        "other-slope": """
+def surprise(x):
+    safe = mg.where(x > 0, x, mg.ones_like(x)).detach()
+    return mg.where(x > 0, x * mg.log(safe), mg.zeros_like(x))
+""",
+        "slope-at-zero": """
+def surprise(x):
+    return x * mg.log(x + 1e-9)
+""",
+        "other-value": """
+def surprise(x):
+    safe = x.clamp(min=0.01)
+    return safe * mg.log(safe)
+""",
+        "nan-hidden": """
+def surprise(x):
+    x.register_hook(lambda grad: mg.where(grad == grad, grad, mg.zeros_like(grad)))
+    return mg.where(x > 0, x * mg.log(x), mg.zeros_like(x))
+""",
+        "no-way-back": """
+def surprise(x):
+    safe = mg.where(x > 0, x, mg.ones_like(x))
+    y = mg.where(x > 0, safe * mg.log(safe), mg.zeros_like(x))
+    y.sum().backward()
+    return y
+""",
+    },
+    "steps": {
+        "signs": """
+def steps(x):
+    return x[:-1] - x[1:]
+""",
+        "added": """
+def steps(x):
+    return x[1:] + x[:-1]
+""",
+        "half": """
+def steps(x):
+    return x[1:] - x[:-1].detach()
+""",
+        "half/minus": """
+def steps(x):
+    return x[1:].detach() - x[:-1]
+""",
+        "running-sums": """
+def steps(x):
+    return x.cumsum(0)
+""",
+        "depends-on-x": """
+def steps(x):
+    return x[1:] * x[:-1]
+""",
+        "other-rows": """
+def steps(x):
+    return x - mg.roll(x, 1, 0)
+""",
+        "other-shape": """
+def steps(x):
+    return (x[1:] - x[:-1]).sum()
+""",
+        "matrix-returned": """
+def steps(x):
+    return mg.eye(len(x))[1:] - mg.eye(len(x))[:-1]
+""",
+        "no-way": """
+def steps(x):
+    return mg.tensor([x[i + 1].item() - x[i].item() for i in range(len(x) - 1)])
+""",
+        "raised": """
+def steps(x):
+    J = mg.tensor([[-1.0, 1, 0, 0, 0], [0, -1, 1, 0, 0], [0, 0, -1, 1, 0], [0, 0, 0, -1, 1]], dtype=mg.float64)
+    return J @ x
+""",
+        "other-slopes": """
+def steps(x):
+    return 2 * (x[1:] - x[:-1])
+""",
+    },
+}
+
+RIGHT = {
+    "rows": [
+        """
+grads = {}
+for line, v in dict(A=[0.0, 1.0, 0.0], B=[1.0, 1.0, 1.0], C=[1.0, 0.0, 2.0]).items():
+    p = mg.tensor(3.0, requires_grad=True)
+    q = mg.tensor(4.0, requires_grad=True)
+    mg.stack([p * q, p * p, 5 * q]).backward(mg.tensor(v))
+    grads |= {f"{line} a.grad": p.grad, f"{line} b.grad": q.grad}
+""",
+        """
+import numpy as np
+
+J = np.array([[4.0, 3.0], [6.0, 0.0], [0.0, 5.0]])
+products = np.array([[0, 1, 0], [1, 1, 1], [1, 0, 2]]) @ J
+grads = {f"{'ABC'[i]} {'ab'[j]}.grad": products[i, j] for i in range(3) for j in range(2)}
+""",
+    ],
+    "unused": [
+        'outcome = {"A": 0, "B": "Error", "C": None, "D": 0.0, "E": "raises", "F": "error"}',
+        'outcome = dict(zip("ABCDEF", ["Zero", "error", "none", "zeros", "error", "error"]))',
+    ],
+    "hooks": [
+        """
+p = mg.tensor(2.0, requires_grad=True, dtype=mg.float64)
+noted = []
+middle = p * 3
+middle.register_hook(lambda grad: noted.append(grad))
+middle.register_hook(lambda grad: -grad)
+middle.retain_grad()
+(middle * 4 + middle * 5).backward()
+hooked = {"len(seen)": len(noted), "seen[0]": noted[0], "h.grad": middle.grad, "a.grad": p.grad}
+""",
+        'hooked = {"a.grad": -27, "h.grad": -9, "seen[0]": 9, "len(seen)": 1.0}',
+    ],
+    "between": [
+        """
+def between(f, g, x):
+    middle = f(x)
+    (first,) = mg.autograd.grad(g(middle), middle)
+    (second,) = mg.autograd.grad(f(x), x, grad_outputs=first)
+    return [first, second]
+""",
+        """
+def between(f, g, x):
+    seen = []
+    middle = f(x)
+    middle.register_hook(seen.append)
+    second = mg.autograd.grad(g(middle), x)
+    return seen[0], second[0]
+""",
+        """
+between = lambda f, g, x: (lambda h: mg.autograd.grad(g(h), (h, x)))(f(x))
+""",
+    ],
+    "weighted": [
+        """
+def backward_weighted(losses, weights):
+    sum(weight * loss for loss, weight in zip(losses, weights)).backward()
+""",
+        """
+def backward_weighted(losses, weights):
+    mg.stack(losses).backward(gradient=mg.tensor(weights))
+""",
+        """
+def backward_weighted(losses, weights):
+    for loss, weight in zip(losses, weights):
+        loss.backward(mg.tensor(weight), retain_graph=True)
+""",
+        """
+def backward_weighted(losses, weights):
+    total = 0.0
+    for i in range(len(losses)):
+        total = total + losses[i] * mg.tensor(weights[i], dtype=mg.float64)
+    total.backward()
+""",
+    ],
+    "jacobian": [
+        """
+def jacobian(f, x):
+    rows = []
+    for i in range(len(f(x))):
+        x.grad = None
+        f(x)[i].backward()
+        rows.append(x.grad)
+    return mg.stack(rows)
+""",
+        """
+def jacobian(f, x):
+    y = f(x)
+    unit = mg.eye(y.numel(), dtype=mg.float64)
+    return mg.stack([mg.autograd.grad(y, x, v, retain_graph=True)[0] for v in unit])
+""",
+        """
+def jacobian(f, x):
+    p = x.detach().requires_grad_()
+    J = []
+    for entry in range(f(p).numel()):
+        p.grad = None
+        v = mg.zeros(f(p).numel())
+        v[entry] = 1.0
+        f(p).backward(v)
+        J.append(p.grad.tolist())
+    return mg.tensor(J)
+""",
+    ],
+    "mirror": [
+        """
+def mirror(x):
+    same = x.clone()
+    def flip(arriving):
+        return arriving * -1
+    same.register_hook(flip)
+    return same
+""",
+        """
+def mirror(x):
+    return 2 * x.detach() - x
+""",
+        """
+def mirror(x):
+    y = x + 0
+    y.register_hook(mg.neg)
+    return y + 0
+""",
+    ],
+    "fit": [
+        """
+def fit(grad, shape):
+    p = mg.zeros(shape, dtype=mg.float64, requires_grad=True)
+    p.expand(grad.shape).backward(grad)
+    return p.grad
+""",
+        """
+import numpy as np
+
+def fit(grad, shape):
+    numbers = grad.numpy()
+    extra = numbers.ndim - len(shape)
+    ones = (1,) * extra + tuple(shape)
+    repeated = tuple(i for i, size in enumerate(ones) if size == 1)
+    return mg.tensor(numbers.sum(axis=repeated, keepdims=True).reshape(shape))
+""",
+        """
+def fit(grad, shape):
+    extra = grad.dim() - len(shape)
+    for i in reversed(range(grad.dim())):
+        if i < extra:
+            grad = grad.sum(i)
+        elif shape[i - extra] == 1 and grad.shape[i] > 1:
+            grad = grad.sum(i, keepdim=True)
+    return grad
+""",
+    ],
+    "surprise": [
+        """
+def surprise(x):
+    empty = x == 0
+    safe = mg.where(empty, 1.0, x)
+    return mg.where(empty, 0.0, safe * mg.log(safe))
+""",
+        """
+def surprise(x):
+    safe = x.masked_fill(x <= 0, 1.0)
+    return safe * safe.log()
+""",
+        """
+def surprise(x):
+    parts = []
+    for number in x:
+        parts.append(number * number.log() if number.item() > 0 else number * 0)
+    return mg.stack(parts)
+""",
+    ],
+    "steps": [
+        """
+def steps(p):
+    return mg.stack([p[i + 1] - p[i] for i in range(len(p) - 1)])
+""",
+        """
+def steps(x):
+    n = len(x)
+    J = (mg.eye(n) - mg.roll(mg.eye(n), -1, 0))[:-1]
+    return -(J.double() @ x) + 7
+""",
+    ],
+}
