@@ -287,6 +287,9 @@ def test_what_is_expected_of_a_prediction_is_not_given_away():
             kit.predicted(wrong, truth, [], "a number or None", {"a": "here", "b": "there"})
         assert "24" not in caught.value.verdict.expected and "None" not in caught.value.verdict.expected
         assert caught.value.verdict.look in ("here", "there")
+    with pytest.raises(kit.Wrong) as caught:
+        kit.predicted({"a": "zero"}, {"a": "error"}, [], "a word")
+    assert caught.value.verdict.expected == "`a`: something else"
 
 
 def test_what_a_function_prints_is_shown_on_failure(check, shown, relaxed):
