@@ -704,7 +704,11 @@ def mirror(answer):
 
 def _check_mirror(answer, values):
     x, z = _leaf(values), _leaf(np.ones(len(values)))
-    y = _result(_called(answer, (x,), "a tensor with the values of `x`"))
+    y = _called(answer, (x,), "a tensor with the values of `x`")
+    if isinstance(y, mg.autograd.graph.RemovableHandle):
+        look = "what `register_hook` returns, and what your `return` gives back"
+        raise Wrong("handle-returned", "a tensor with the values of `x`", "the handle of your hook", look=look)
+    y = _result(y)
     if not kit.same_values(y, values):
         look = "the operation that makes your result: it must not change the value"
         raise Wrong("value-changed", f"the values {values}", show(y), look=look)

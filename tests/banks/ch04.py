@@ -351,7 +351,7 @@ def mirror(x):
     y.register_hook(lambda grad: -grad.sum().reshape(1, 1))
     return y
 """,
-        "type": """
+        "handle-returned": """
 def mirror(x):
     y = x * 1
     return y.register_hook(lambda grad: -grad)
@@ -699,6 +699,11 @@ def surprise(x):
         """
 def surprise(x):
     safe = x.masked_fill(x <= 0, 1.0)
+    return safe * safe.log()
+""",
+        """
+def surprise(x):
+    safe = x.clamp(min=1e-12)
     return safe * safe.log()
 """,
         """
