@@ -114,12 +114,13 @@ def score_card(chapter: Any, statuses: dict[str, str]) -> Card:
 def progress_card(chapters: list[tuple[str, str, int, int]], notice: str) -> Card:
     """All chapters, as (number, title, done, total), with a bar each."""
     rows, lines = [], []
+    width = max((len(title) for _, title, _, _ in chapters), default=0)
     for number, title, done, total in chapters:
         colour = HEADINGS["passed" if done == total else "unanswered"][0]
         count = f'<span style="color:{colour}">{done} of {total}</span>'
         rows.append((f"{number} · {escape(title)}", _bar(done, total, colour) + count))
         filled = round(20 * done / total) if total else 0
-        lines.append(f"  {number} {title:28}[{'#' * filled}{'.' * (20 - filled)}] {done} of {total}")
+        lines.append(f"  {number} {title:{width}}  [{'#' * filled}{'.' * (20 - filled)}] {done} of {total}")
     heading, colour = "Exercises done so far", HEADINGS["unanswered"][0]
     html = [f'<div><b style="color:{colour}">{heading}</b></div>', _grid(rows, "1fr 1fr", INK)]
     if notice:
