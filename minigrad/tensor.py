@@ -20,7 +20,7 @@ from .autograd.graph import (
     AutogradMeta,
     DetachedVersion,
     RemovableHandle,
-    forsake,
+    freeze,
     maker_of,
     nowhere_edge,
     own_counter,
@@ -186,7 +186,7 @@ class Tensor(Conversions):
         if flag and self._edge is None:
             track(self)
         elif not flag and self._edge is not None:
-            forsake(self._edge)
+            freeze(self._edge)
             self._edge = None
         for view in () if self._counter is UNCOUNTED else self._counter[1:]:
             follow_base(view(), self)
@@ -195,7 +195,8 @@ class Tensor(Conversions):
     def grad(self):
         """The gradient that backward has added up here: None until then, and for other than leaves."""
         meta, edge = self._meta, self._edge
-        if edge is not None and edge.kind is not LEAF and (meta is None or not meta.retains_grad):
+        empty = meta is None or (not meta.retains_grad and meta.grad is None)
+        if empty and edge is not None and edge.kind is not LEAF:
             warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
         return None if meta is None else meta.grad
 

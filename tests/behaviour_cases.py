@@ -746,6 +746,31 @@ def a_leaf_is_frozen_after_the_forward(m, say):
     say(z.grad_fn.next_functions[0][0].next_functions[0][0].next_functions[1][0].variable is x)
     z.backward()
     say(x.grad, w.grad, x.requires_grad)
+    x, w = leaf(m), leaf(m)
+    z = (x * w).sum()
+    for t in (x, w):
+        t.requires_grad_(False)
+    x.requires_grad_()
+    say((x * 2).grad_fn.next_functions[0][0] is z.grad_fn.next_functions[0][0].next_functions[0][0])
+    z.backward()
+    say(x.grad.tolist(), w.grad)
+
+
+@case
+def reading_the_gradient_of_a_result_warns(m, say):
+    def warned(t):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            t.grad  # noqa: B018
+        return len(caught)
+
+    h = leaf(m) * 1
+    say(warned(h))
+    h.grad = m.ones(3)
+    say(warned(h))
+    h.grad = None
+    h.retain_grad()
+    say(warned(h))
 
 
 @case

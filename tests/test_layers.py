@@ -85,7 +85,7 @@ LONGEST_FUNCTION = 40
 # The engine itself; the tables of ops/ grow by a row an operation and are read a row at a time.
 CORE = ("tensor.py", "dispatch.py", "autograd/graph.py", "autograd/engine.py")
 CORE += ("autograd/grad_mode.py", "autograd/function.py")
-CORE_BUDGET = 2520
+CORE_BUDGET = 2530
 
 FOLDERS = ("minigrad", "exercises", "benchmarks")
 SOURCES = [ROOT / "course.py"]

@@ -322,7 +322,9 @@ def track(tensor) -> None:
     """
     meta = tensor.meta()
     meta.tensor, meta.type, meta.array = weakref.ref(tensor), type(tensor), tensor._array
-    tensor._edge = leaf_edge(tensor, meta)
+    tensor._edge = leaf_edge(tensor, meta) if meta.frozen is None else meta.frozen
+    record, meta.frozen = tensor._edge, None
+    record.leaf, record.shape, record.dtype = meta, tensor._array.shape, tensor._dtype
 
 
 def leaf_edge(tensor, meta: "AutogradMeta") -> Record:
@@ -340,10 +342,11 @@ def nowhere_edge(tensor) -> Record:
     return leaf_edge(tensor, AutogradMeta())
 
 
-def forsake(record: Record) -> None:
-    """A leaf needs no gradient any more: what older graphs still bring to its end goes nowhere."""
+def freeze(record: Record) -> None:
+    """A leaf needs no gradient for now: what older graphs bring to its end goes nowhere, until it is tracked again."""
     leaf, record.leaf = record.leaf, AutogradMeta()
     record.leaf.tensor, record.leaf.type, record.leaf.array = leaf.tensor, leaf.type, leaf.array
+    leaf.frozen = record
 
 
 def revived(record: Record):
@@ -378,10 +381,22 @@ class AutogradMeta:
     intermediate result has None in its place.
     """
 
-    __slots__ = ("array", "base", "born", "grad", "hooks", "output_nr", "post_hooks", "retains_grad", "tensor", "type")
+    __slots__ = (
+        "array",
+        "base",
+        "born",
+        "frozen",
+        "grad",
+        "hooks",
+        "output_nr",
+        "post_hooks",
+        "retains_grad",
+        "tensor",
+    )
+    __slots__ += ("type",)
 
     def __init__(self):
-        self.grad = self.base = self.hooks = self.post_hooks = self.tensor = None
+        self.grad = self.base = self.hooks = self.post_hooks = self.tensor = self.frozen = None
         self.born = ""  # of a view that cannot be changed in place: how it came about
         self.retains_grad = False
         self.output_nr = 0

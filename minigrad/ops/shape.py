@@ -463,7 +463,7 @@ def _are_tensors(name, tensors) -> bool:
     if not isinstance(tensors, (list, tuple)):
         kind = type_name(tensors)
         raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}")
-    if not any(isinstance(t, Tensor) for t in tensors):
+    if tensors and all(isinstance(t, (np.ndarray, np.generic)) for t in tensors):
         return False
     for index, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
