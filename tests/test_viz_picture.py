@@ -183,46 +183,6 @@ def test_without_an_engine_there_is_the_listing_and_one_line(no_engine):
     assert "PowBackward0" in bundle["text/html"] and "<img" not in bundle["text/html"]
 
 
-def every_picture():
-    """One picture of each function, in a state that has something to show."""
-    x = mg.tensor([2.0, 1.0], requires_grad=True)
-    y = x * x
-    held, array = y.detach(), x.detach().numpy()
-    z = (held * y).sum()
-    (slope,) = mg.autograd.grad(z, x, create_graph=True)
-    before = mg.viz.snapshot(z, slope)
-    everything = dict.fromkeys(("shapes", "saved", "unused", "hooks", "aliases", "cuts"), True)
-    yield mg.draw(z, slope, view="both", legend=True, marks={z.grad_fn: "here"}, **everything)
-    z.backward(retain_graph=True)
-    yield mg.viz.compare(before, (z, slope))
-    yield mg.viz.draw_difference(z, slope)
-    yield mg.viz.legend()
-    for _ in range(50):
-        y = mg.tanh(y * x)
-    yield mg.draw(y)
-    yield mg.make_dot(y, {"x": x})
-    assert array.shape == (2,)
-
-
-@pytest.mark.parametrize("path", [True, False], ids=["dot", "no dot"])
-@pytest.mark.parametrize("package", [True, False], ids=["pygraphviz", "no pygraphviz"])
-def test_every_function_answers_whatever_engine_there_is(path, package, monkeypatch):
-    monkeypatch.delenv(layout.SETTING, raising=False)
-    if not path:
-        monkeypatch.setenv("PATH", "")
-    if not package:
-        monkeypatch.setitem(sys.modules, "pygraphviz", None)
-    drawn = layout.engine() != "text"
-    texts = []
-    for drawing in every_picture():
-        bundle = drawing._repr_mimebundle_()
-        assert bundle["text/plain"] == repr(drawing)
-        assert ("<img" in bundle["text/html"]) == drawn
-        assert drawn or "No picture: " in bundle["text/html"]
-        texts.append(bundle["text/plain"])
-    assert texts == [repr(drawing) for drawing in every_picture()]
-
-
 @pytest.mark.parametrize("forced", ["dot", "pygraphviz", "text", "nonsense"])
 def test_a_forced_engine_that_is_not_there_is_one_sentence(no_engine, monkeypatch, forced):
     monkeypatch.setenv(layout.SETTING, forced)

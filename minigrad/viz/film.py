@@ -200,9 +200,12 @@ class Film:
     @cached_property
     def _drawn(self) -> tuple[tuple[str, ...], str]:
         """The frames and, if there are none, the sentence that says why."""
-        if not self.graph.nodes or not self.scenes:
-            why = f"{len(self.graph.nodes)} nodes are too many for a film." if self.graph.nodes else ""
-            return (), why or "There is no graph to show."
+        if not self.scenes:
+            shown = self.graph.nodes and self.steps
+            return (
+                (),
+                f"{len(self.graph.nodes)} nodes are too many for a film." if shown else "There is nothing to show.",
+            )
         try:
             return tuple(drawn(self.graph, self.scenes, self._width)), ""
         except layout.NoPicture as reason:
