@@ -118,8 +118,6 @@ def _begins(event: Event, node: str, found: list[Event]) -> bool:
             or any(e.kind == "ready" and e.output == event.output for e in found)
             or found[0].kind != "ready"
         )
-    if event.kind == "accumulate":  # after the walk, for backward(inputs=...)
-        return found[0].kind == "capture"
     return event.kind in ("seed", "capture") and found[0].kind != event.kind
 
 

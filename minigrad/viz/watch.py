@@ -83,8 +83,8 @@ class Watch:
 
     # -- what stands in front of the engine's own functions ------------------------------------------
 
-    def walk(self, seeds: list, retain_graph, create_graph, wanted=None) -> dict:
-        go = partial(self._walk, seeds, retain_graph, create_graph, wanted)
+    def walk(self, seeds: list, retain_graph, create_graph, wanted=None, capture=True) -> dict:
+        go = partial(self._walk, seeds, retain_graph, create_graph, wanted, capture)
         if threading.get_ident() != self._thread:
             return go()
         if self._depth:
@@ -94,7 +94,7 @@ class Watch:
             self.begin(seeds)
             captured = go()
             self.settle()
-            for record, grad in captured.items():
+            for record, grad in captured.items() if capture else ():
                 self.note("capture", place_of(record), text_of(grad))
             return captured
         finally:
@@ -112,13 +112,12 @@ class Watch:
             self._depth -= 1
 
     def accumulate(self, meta, grad, create_graph: bool) -> None:
-        """A leaf's .grad: at the end of the walk, or after it for backward(inputs=...)."""
+        """A leaf's .grad."""
         place = self._owners.get(id(meta))
-        if place is None or self._depth > 1 or threading.get_ident() != self._thread:
+        if place is None or self.asleep():
             self._accumulate(meta, grad, create_graph)
             return
-        if self._depth:
-            self.take_turn(place.record, {0: grad})
+        self.take_turn(place.record, {0: grad})
         before = text_of(meta.grad)
         self._accumulate(meta, grad, create_graph)
         self.note("accumulate", place, text_of(meta.grad), before=before)
