@@ -12,6 +12,7 @@ from .autograd import (
     anomaly_mode,
     edges,
     engine,
+    forward_ad,
     function,
     functional,
     grad_mode,

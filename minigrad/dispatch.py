@@ -27,6 +27,7 @@ from types import FunctionType
 import numpy as np
 
 from . import dtypes
+from .autograd.dual import Dual, dual_levels
 from .autograd.grad_mode import OFF, inferring, mode, switched_off
 from .autograd.graph import (
     FRESH,
@@ -116,6 +117,8 @@ class RecordedOp(Face):
         """A saved result as a Tensor again. Keeping the Tensor would be a cycle: it points at its record."""
         result = wrap(array, counter)
         result._edge = record
+        if dual_levels:
+            dual_levels[0].recall(record, 0, result)
         return result
 
     @staticmethod
@@ -186,7 +189,7 @@ def op(function=None, /, **details):
         operation = FunctionType(_unbuilt.__code__, space, row.name)
         space["build"] = functools.partial(build, operation)
         operation.__doc__, operation.__module__ = forward.__doc__, forward.__module__
-        operation.row = row
+        operation.row, row.operation = row, operation
         return operation
 
     return decorate
@@ -254,6 +257,8 @@ def {row.name}({_signature(row)}):
 {_block(_others_source(row) + _unwrap_source(row))}
     elif {row.inputs[0]}.__class__ is ndarray{rest}:
         return forward({", ".join(row.parameters)})  # a derivative that runs on arrays
+    elif dual_levels and dual_levels[0].concerns(({", ".join(row.inputs)},)):
+        return dual_levels[0].apply(row.operation, ({", ".join(row.parameters)},))
     else:
         operands = unwrap(row, ({", ".join(row.inputs)},))
         if operands is None:
@@ -434,7 +439,7 @@ if counter[0] != result_version: raise stale_error(node, 'result', counter[0], r
 {rebuild}
 """
     return f"""
-if {field}.__class__ is Tensor:
+if {field}.__class__ is Tensor or {field}.__class__ is Dual:
     if {field}._counter[0] != {field}_version:
         raise stale_error(node, '{field}', {field}._counter[0], {field}_version)
 {f"    {field} = {field}._array" if raw else ""}
@@ -566,11 +571,11 @@ def number(value, dtype):
 _TOOLS = {
     tool.__name__: tool
     for tool in (
-        *(Record, Tensor, again, alias, constant, filled, freed_error, meet, next, number, outputs_of, shapes_refused),
+        *(Dual, Record, Tensor, again, alias, constant, filled, freed_error, meet, next, number, outputs_of, shapes_refused),
         *(stale_error, uncounted, unrecorded, unwrap, watch, np.asarray, np.ndarray),
     )
 }
 _TOOLS |= dict(
     FRESH=FRESH, inferring=inferring, mode=mode, new=object.__new__, next_order=op_order.__next__, ref=weakref.ref
 )
-_TOOLS |= dict(float32=np.dtype(np.float32), switched_off=switched_off, watchers=watchers)
+_TOOLS |= dict(dual_levels=dual_levels, float32=np.dtype(np.float32), switched_off=switched_off, watchers=watchers)

@@ -533,6 +533,116 @@ REFUSALS = {
         "requires grad.",
         "leave out= away, or write inside no_grad().",
     ),
+    "out in forward mode": (
+        NotImplementedError,
+        "Trying to use forward AD with {}_out that does not support it because it is an out= function",
+        "leave out= away.",
+    ),
+    "no dual level": (
+        RuntimeError,
+        "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.",
+        "write it inside of `with dual_level():`.",
+    ),
+    "nested dual levels": (
+        RuntimeError,
+        "Nested forward mode AD is not supported at the moment",
+        "there is one level: leave the `with dual_level():` that you are in first.",
+    ),
+    "exit of another level": (
+        RuntimeError,
+        "Trying to exit a forward AD level that was not the last one that was created. This is not supported.",
+        "leave `level` away: there is only one.",
+    ),
+    "exit of no level": (
+        RuntimeError,
+        "Dual level must be a positive number.",
+        "no level has been entered; `with dual_level():` enters one and leaves it.",
+    ),
+    "wrong dual level": (
+        RuntimeError,
+        "Invalid level given to _make_dual",
+        "leave `level` away: there is only level 0.",
+    ),
+    "dual level is gone": (
+        RuntimeError,
+        "Trying to access a forward AD level with an invalid index. This index was either not created or is already "
+        "deleted.",
+        "write it inside of `with dual_level():`.",
+    ),
+    "integers in forward mode": (
+        ValueError,
+        "Expected {} to be floating point or complex, but got: {}",
+        INTEGERS,
+    ),
+    "tangent of another shape": (
+        RuntimeError,
+        "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+        "supported. Tensor is of size {} while the given forward gradient is of size {}.",
+        "a tangent has one number for each number of its tensor.",
+    ),
+    "dual of a dual": (
+        RuntimeError,
+        "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "
+        "supported.",
+        "give make_dual() the primal: unpack_dual(x).primal.",
+    ),
+    "tangent is dual": (
+        RuntimeError,
+        "Setting a forward grad that itself has a forward gradient at the same level0 is not supported.",
+        "a tangent is an ordinary tensor: unpack_dual(x).primal.",
+    ),
+    "unpack of no tensor": (
+        TypeError,
+        "_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {}",
+        "only tensors have a tangent.",
+    ),
+    "saved for forward is no tensor": (
+        AssertionError,
+        "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx.",
+        "write ctx.n = n instead.",
+    ),
+    "number of tangents": (
+        RuntimeError,
+        "Function's jvp returned an invalid number of forward gradients (expected {} but got {})",
+        "jvp returns one tangent for each output of forward.",
+    ),
+    "tangent is no tensor": (
+        RuntimeError,
+        "expected Variable or None (got {}) for grad output {}.",
+        "jvp returns tensors.",
+    ),
+    "tangent of a constant": (
+        RuntimeError,
+        "Function's jvp returned a gradient at position {}, but  the corresponding forward output is not a "
+        "differentiable Tensor.You should return None at that position instead.",
+        "an integer, or what mark_non_differentiable() was called on, has no tangent.",
+    ),
+    "tangent is None": (
+        RuntimeError,
+        "Expected both tensor and its forward grad to be floating point or complex",
+        "jvp returned None for an output that has a derivative; return zeros if it is zero.",
+    ),
+    "tangent not in place": (
+        RuntimeError,
+        "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying "
+        "an input inplace, then the jvp function must modify the corresponding gradient inplace.",
+        "change the tangent that jvp is given with operations that end in _, and return it.",
+    ),
+    "tangent is no view": (
+        RuntimeError,
+        "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view.",
+        "what forward does to the input, do to its tangent; for an input as it is: tangent.view_as(tangent).",
+    ),
+    "tangent is another view": (
+        RuntimeError,
+        "A custom Function is returning a view but the jvp is not returning a view of the given grad input.",
+        "what forward does to the input, do to its tangent.",
+    ),
+    "tangent of a scattered base": (
+        NotImplementedError,
+        "Writing a dual tensor into a view of an array with gaps is not supported in forward AD",
+        "write into a clone() of it.",
+    ),
     "in place": (
         RuntimeError,
         "{} that requires grad is being used in an in-place operation.",

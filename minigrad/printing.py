@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from . import dtypes
+from .autograd.dual import Dual, dual_levels
 from .tensor import ModifiedView, Tensor
 
 PRECISION, WIDTH, THRESHOLD, EDGE = 4, 80, 1000, 3
@@ -39,6 +40,8 @@ def _notes(tensor: Tensor) -> list[str]:
         notes.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
     elif tensor.requires_grad:
         notes.append("requires_grad=True")
+    if isinstance(tensor, Dual):
+        notes.append(f"tangent={dual_levels[0].tangent(tensor)}")
     return notes
 
 

@@ -20,6 +20,7 @@ ORDER = """
     dtypes
     conversions
     tensor
+    autograd.dual
     printing
     autograd.saved_tensors
     autograd.anomaly_mode
@@ -37,6 +38,7 @@ ORDER = """
     autograd.engine
     autograd.edges
     autograd.function
+    autograd.forward_ad
     autograd.gradcheck
     autograd.functional
     nn.functional

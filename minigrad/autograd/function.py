@@ -16,6 +16,7 @@ from ..messages import DIRTY_NO_INPUT, INSTANTIATED, refusal
 from ..ops.index import view_of_all
 from ..ops.inplace import rebase_history
 from ..tensor import Tensor, wrap
+from .dual import dual_levels
 from .grad_mode import mode, no_grad
 from .graph import (
     Kind,
@@ -57,8 +58,10 @@ class FunctionNode(Record, Node):
         self.to_save = tensors
 
     def save_for_forward(self, *tensors) -> None:
-        """Keep tensors for jvp, which minigrad never calls: there is no forward mode."""
-        self.saved_for_forward = tensors
+        """Keep tensors for jvp, which finds them in ``saved_tensors``. None is allowed."""
+        if not all(tensor is None or isinstance(tensor, Tensor) for tensor in tensors):
+            raise refusal("saved for forward is no tensor")
+        self.saved_for_forward = tensors if dual_levels else ()
 
     def mark_dirty(self, *inputs) -> None:
         """Say that forward changed these inputs in place; it has to return them."""
@@ -99,6 +102,8 @@ class FunctionNode(Record, Node):
             index, array = value
             value = wrap(array, counter)
             self.attach(value, index)
+            if dual_levels:
+                dual_levels[0].recall(self, index, value)
         elif origin == "input":
             counter = value._counter
         return value, version, counter and counter[0]
@@ -242,7 +247,7 @@ class Function:
 
     @staticmethod
     def jvp(ctx, *grad_inputs):
-        """The derivative in forward mode, which minigrad does not have: never called."""
+        """Turn one tangent per input into one per output, right after forward; write this for forward mode."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
@@ -251,6 +256,13 @@ class Function:
     def apply(cls, *args, **kwargs):
         """Run forward, and record one node for it if an input requires grad."""
         node = object.__new__(cls._backward_cls)
+        if dual_levels and dual_levels[0].concerns((*args, *kwargs.values())):
+            return dual_levels[0].apply_function(node, args, kwargs)
+        return cls._run(node, args, kwargs)[0]
+
+    @classmethod
+    def _run(cls, node, args: tuple, kwargs: dict) -> tuple:
+        """The results, and the arguments in their places."""
         apart = cls.setup_context is not Function.setup_context
         if apart or kwargs:
             args = in_order(cls.forward, args if apart else (node, *args), kwargs)[0 if apart else 1 :]
@@ -266,7 +278,7 @@ class Function:
             check_marks(node, outputs)
             outputs = [unrecorded(node, output, args) for output in outputs]
         forbid_changes(node, outputs)
-        return tuple(outputs) if isinstance(results, tuple) else outputs[0]
+        return tuple(outputs) if isinstance(results, tuple) else outputs[0], args
 
 
 def node_class(function: type) -> type:

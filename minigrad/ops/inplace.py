@@ -20,6 +20,7 @@ import weakref
 import numpy as np
 
 from .. import dtypes
+from ..autograd.dual import dual_levels
 from ..autograd.grad_mode import mode
 from ..autograd.graph import UNCOUNTED, Kind, Packed, Record, freed_error, maker_of, own_counter
 from ..dispatch import build, face_class, record
@@ -35,6 +36,8 @@ def in_place(operation):
     forward, ufunc, name = operation.row.forward, operation.row.ufunc, operation.row.name + "_"
 
     def general(self, *args, **options):
+        if dual_levels and dual_levels[0].concerns((self, *args)):
+            return dual_levels[0].change(general, operation, (self, *args), options)
         if (self._edge or any(getattr(a, "_edge", None) for a in args)) and mode.state > 0:
             return recorded(self, operation, args, options)
         write(self, forward(self._array, *(a._array if isinstance(a, Tensor) else a for a in args), **options))
@@ -45,7 +48,7 @@ def in_place(operation):
         counter = self._counter
         if counter.__class__ is tuple:  # FRESH
             counter = self._counter = [0]
-        if counter is UNCOUNTED or other.__class__ is not Tensor or other._dtype is not self._dtype:
+        if counter is UNCOUNTED or other.__class__ is not Tensor or other._dtype is not self._dtype or dual_levels:
             return general(self, other)
         if ((self._edge or other._edge) and mode.state > 0) or 0 in self._array.strides:
             return general(self, other)
@@ -110,6 +113,8 @@ def with_out(operation):
             return operation(*args, **options)
         if mode.state > 0 and any(isinstance(a, Tensor) and a.requires_grad for a in (*args, out)):
             raise refusal("out of a tracked tensor", function.__name__)
+        if dual_levels and dual_levels[0].concerns((*args, out)):
+            raise refusal("out in forward mode", function.__name__)
         result = operation(*args, **options)
         if not out.numel():
             out.data = result

@@ -10,6 +10,7 @@ import operator
 import numpy as np
 
 from .. import dtypes
+from ..autograd.dual import dual_levels
 from ..autograd.grad_mode import mode
 from ..autograd.graph import Kind
 from ..dispatch import camel, constant, face_class, op, record
@@ -444,6 +445,8 @@ def op_of_many(*, tensors, keep):
             dim = dim if axis is None else axis
             if not _are_tensors(name, tensors):
                 return forward(tensors, dim)
+            if dual_levels and dual_levels[0].concerns(tensors):
+                return dual_levels[0].apply(function, (tensors, dim))
             arrays = [t._array for t in tensors]
             common = dtypes.promote(*arrays)
             result = wrap(forward([a.astype(common, copy=False) for a in arrays], dim))
