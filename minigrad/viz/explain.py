@@ -192,6 +192,8 @@ AT_NODE = {
     "hook changes the shape": _all_of("a hook here returned another shape"),
     "hook changes the dtype": _all_of("a hook here returned another dtype"),
     "hook returns no tensor": _all_of("a hook here returned no tensor"),
+    "gradient of no tensor": _all_of("returned a gradient for what is no tensor"),
+    "no derivative": _all_of("has no derivative"),
 }
 AT_TENSOR = {
     "in place": "to be changed in place",
@@ -205,6 +207,14 @@ AT_TENSOR = {
     "numpy of a tracked tensor": "requires grad",
     "item of several": "has several entries",
     "bool of several": "has several entries",
+    "number of several": "has several entries",
+    "view of strides": "its rows do not lie in order",
+    "detach_ of a view": "a view: its history is that of its base",
+    "post-accumulate hook of a result": "a result: nothing is added to its .grad",
+    "grad of another shape": "its .grad has its shape",
+    "data of integers": "requires grad: it cannot hold integers",
+    "in place, inference tensor": "made in inference_mode, to be changed in place",
+    "in place, overlapping": "several of its entries are one place in memory",
     "retain_grad of a constant": "no gradient comes by",
     "hook on a constant": "no gradient comes by",
     "flag of integers, attribute": "integers",

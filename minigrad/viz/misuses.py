@@ -86,6 +86,29 @@ SCALE = """
     x.grad
 """
 
+SQUARE = """
+    class Square(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+        @staticmethod
+        @mg.autograd.function.once_differentiable
+        def backward(ctx, grad):
+            return grad * 2 * ctx.saved_tensors[0]
+
+    x = mg.tensor(3.0, requires_grad=True)
+    (slope,) = mg.autograd.grad(Square.apply(x) ** 2, x, create_graph=True)
+    slope.backward()
+    x.grad
+"""
+INFERENCE = """
+    x = mg.tensor(3.0, requires_grad=True)
+    with mg.inference_mode():
+        y = x * 2
+    LAST
+"""
+NO_GRAD = ("inference_mode", "no_grad")
 CASES: dict[str, tuple[Case, ...]] = {
     "second time": (
         case(
@@ -576,6 +599,253 @@ CASES: dict[str, tuple[Case, ...]] = {
                 "right",
                 "the gradient has the shape of y",
                 ("grad.sum()", "grad * 10"),
+            ),
+        ),
+    ),
+    "hook changes the dtype": (
+        case(
+            "A hook that returns another dtype",
+            """
+            x = mg.tensor([1.0, 2.0], requires_grad=True)
+            y = x * 3
+            y.register_hook(lambda grad: grad.double())
+            y.sum().backward()
+            x.grad
+            """,
+            ("stay in the dtype", "right", "the gradient has the dtype of y", ("grad.double()", "grad * 10")),
+            ("convert and convert back", "right", "double in between only", (".double()", ".double().float()")),
+        ),
+    ),
+    "hook returns no tensor": (
+        case(
+            "A hook that returns a number",
+            """
+            x = mg.tensor(2.0, requires_grad=True)
+            y = x * 3
+            y.register_hook(lambda grad: 10.0)
+            y.backward()
+            x.grad
+            """,
+            ("a tensor like the gradient", "right", "it takes the gradient's place", ("10.0", "grad * 10.0")),
+            ("return nothing", "right", "a hook that only looks changes nothing", ("10.0", "None")),
+        ),
+    ),
+    "post-accumulate hook of a result": (
+        case(
+            "A hook on the .grad of a result",
+            """
+            x = mg.tensor(2.0, requires_grad=True)
+            y = x * 3
+            seen = []
+            y.register_post_accumulate_grad_hook(lambda tensor: seen.append(tensor.grad))
+            (y * y).backward()
+            seen
+            """,
+            (
+                "hang it on the leaf",
+                "right",
+                "only leaves have a .grad that is added to",
+                ("y.register", "x.register"),
+            ),
+            (
+                "register_hook() on the result",
+                "right",
+                "it is shown the gradient that comes by",
+                (
+                    "register_post_accumulate_grad_hook(lambda tensor: seen.append(tensor.grad))",
+                    "register_hook(seen.append)",
+                ),
+            ),
+        ),
+    ),
+    "grad of another shape": (
+        case(
+            "A .grad of another shape",
+            """
+            x = mg.tensor([1.0, 2.0], requires_grad=True)
+            x.grad = mg.tensor(0.0)
+            (x * x).sum().backward()
+            x.grad
+            """,
+            ("None", "right", "the next backward makes a new one", ("mg.tensor(0.0)", "None")),
+            ("zeros like it", "right", "the next backward adds to them", ("mg.tensor(0.0)", "mg.zeros_like(x)")),
+        ),
+    ),
+    "number of several": (
+        case(
+            "float() of several numbers",
+            """
+            x = mg.tensor([1.0, 2.0], requires_grad=True)
+            float(x)
+            """,
+            ("reduce first", "right", "one number", ("float(x)", "float(x.sum())")),
+            ("tolist()", "right", "all of them", ("float(x)", "x.tolist()")),
+        ),
+    ),
+    "data of integers": (
+        case(
+            "Integers as the .data of a parameter",
+            """
+            w = mg.tensor([1.0, 2.0], requires_grad=True)
+            w.data = mg.tensor([3, 4])
+            w
+            """,
+            ("floats", "right", "of the dtype that w has", ("[3, 4]", "[3.0, 4.0]")),
+            (
+                "copy them inside no_grad",
+                "right",
+                "converted, and graphs that saved w notice",
+                ("w.data = mg.tensor([3, 4])", "with mg.no_grad():\n    w.copy_(mg.tensor([3, 4]))"),
+            ),
+        ),
+    ),
+    "nan found": (
+        case(
+            "An infinite slope, times nothing",
+            """
+            x = mg.tensor([0.0, 4.0], requires_grad=True)
+            with mg.autograd.set_detect_anomaly(True):
+                mg.where(x > 0, mg.sqrt(x), 0.0).sum().backward()
+            x.grad
+            """,
+            (
+                "choose before the square root",
+                "right",
+                "the root is never asked at 0",
+                ("mg.sqrt(x)", "mg.sqrt(mg.where(x > 0, x, 1.0))"),
+            ),
+            (
+                "turn anomaly mode off",
+                "wrong",
+                "no error, and nan: the slope at 0 is infinite, and times 0 it is no number",
+                ("(True)", "(False)"),
+            ),
+        ),
+    ),
+    "no derivative": (
+        case(
+            "An operation without a derivative",
+            """
+            x = mg.tensor([3.0, 5.0], requires_grad=True)
+            (x // 2).sum().backward()
+            x.grad
+            """,
+            ("divide without rounding", "right", "if the slope is what you want", ("x // 2", "x / 2")),
+            ("divide, then floor", "depends", "it has a derivative: 0 everywhere", ("(x // 2)", "(x / 2).floor()")),
+            ("detach() first", "wrong", "cut off from x, there is no way back", ("x // 2", "x.detach() // 2")),
+        ),
+    ),
+    "differentiable once": (
+        case(
+            "A Function that can be differentiated once",
+            SQUARE,
+            (
+                "leave the decorator out",
+                "right",
+                "its backward is made of operations, so it can be differentiated, too",
+                ("    @mg.autograd.function.once_differentiable\n", ""),
+            ),
+            (
+                "retain_graph=True instead",
+                "wrong",
+                "what it keeps is the graph of the first derivative; the slope has none of its own",
+                ("create_graph", "retain_graph"),
+            ),
+        ),
+    ),
+    "gradient of no tensor": (
+        case(
+            "A Function that returns a gradient for a number",
+            SCALE.replace("return grad * ctx.factor", "return grad * ctx.factor, grad"),
+            (
+                "None for what is no tensor",
+                "right",
+                "a number has no gradient",
+                ("return grad * ctx.factor, grad", "return grad * ctx.factor, None"),
+            ),
+        ),
+    ),
+    "saved is no tensor": (
+        case(
+            "A number among the saved tensors",
+            SCALE.replace("ctx.factor = factor", "ctx.save_for_backward(x, factor)").replace(
+                "return grad * ctx.factor", "return grad * ctx.factor, None"
+            ),
+            (
+                "keep it on ctx",
+                "right",
+                "only tensors have versions to check",
+                ("ctx.save_for_backward(x, factor)", "ctx.factor = factor"),
+            ),
+        ),
+    ),
+    "view of strides": (
+        case(
+            "view() of what does not lie in order",
+            """
+            x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+            x.t().view(4)
+            """,
+            ("reshape()", "right", "a copy where it must be one", ("view", "reshape")),
+        ),
+    ),
+    "detach_ of a view": (
+        case(
+            "detach_() of a view",
+            """
+            x = mg.tensor([1.0, 2.0], requires_grad=True)
+            y = x * 3
+            part = y[0]
+            part.detach_()
+            part
+            """,
+            ("a detached tensor", "right", "a new one without the history", ("part.detach_()", "part = part.detach()")),
+        ),
+    ),
+    "in place, inference tensor": (
+        case(
+            "A tensor of inference_mode, changed outside",
+            INFERENCE.replace("LAST", "y.add_(1)"),
+            ("change a clone()", "right", "an ordinary tensor", ("y.add_(1)", "y.clone().add_(1)")),
+            ("no_grad instead", "right", "as little is recorded, and the result stays ordinary", NO_GRAD),
+        ),
+    ),
+    "inference tensor saved": (
+        case(
+            "A tensor of inference_mode in a graph",
+            INFERENCE.replace("LAST", "(x * y).backward()") + "    x.grad\n",
+            ("use a clone()", "right", "an ordinary tensor can be saved", ("x * y)", "x * y.clone())")),
+            ("no_grad instead", "right", "as little is recorded, and the result can be saved", NO_GRAD),
+        ),
+    ),
+    "in place, overlapping": (
+        case(
+            "An expanded tensor, changed in place",
+            """
+            x = mg.tensor([1.0, 2.0])
+            rows = x.expand(3, 2)
+            rows.add_(1)
+            rows
+            """,
+            ("a new tensor", "right", "the sum has memory of its own", ("rows.add_(1)", "rows = rows + 1")),
+            ("clone() first", "right", "each row has memory of its own", ("expand(3, 2)", "expand(3, 2).clone()")),
+        ),
+    ),
+    "out of a tracked tensor": (
+        case(
+            "out= with a tensor that requires grad",
+            """
+            x = mg.tensor(3.0, requires_grad=True)
+            y = mg.tensor(0.0)
+            mg.mul(x, x, out=y)
+            y
+            """,
+            ("take what it returns", "right", "recorded", ("mg.mul(x, x, out=y)", "y = mg.mul(x, x)")),
+            (
+                "inside no_grad",
+                "depends",
+                "right where the number is all you want",
+                ("mg.mul(x, x, out=y)", "with mg.no_grad():\n    mg.mul(x, x, out=y)"),
             ),
         ),
     ),
