@@ -10,6 +10,7 @@ import pytest
 import torchviz_cases
 
 import minigrad as mg
+from minigrad.viz import layout
 from minigrad.viz.records import ends
 
 RECORDED = json.loads((Path(__file__).parent / "fixtures" / "torchviz.json").read_text(encoding="utf-8"))
@@ -200,6 +201,17 @@ def test_a_deep_graph_needs_no_recursion():
     for _ in range(20_000):
         y = y + 1
     assert len(mg.make_dot(y).body) > 40_000
+
+
+def test_a_graph_that_would_take_minutes_is_told_in_one_sentence(monkeypatch):
+    monkeypatch.setattr(layout, "render", lambda *args: pytest.fail("it was laid out"))
+    y = mg.tensor(1.0, requires_grad=True)
+    for _ in range(1000):
+        y = y * 1.0
+    drawing = mg.make_dot(y)
+    assert list(drawing._repr_mimebundle_()) == ["text/plain"]
+    assert "too many for a picture" in drawing._repr_mimebundle_()["text/plain"]
+    assert drawing.source.count("MulBackward0") == 1000
 
 
 @pytest.mark.parametrize("engine", ["dot", "pygraphviz", "text"])

@@ -20,6 +20,9 @@ _NODES = {"style": "filled", "shape": "box", "align": "left", "fontsize": "10"}
 _NODES |= {"ranksep": "0.1", "height": "0.2", "fontname": "monospace"}
 
 
+MAX_DRAWN = 1000  # nodes and edges; a layout of many more may take minutes
+
+
 class Dot(graphviz.Digraph):
     """A graphviz.Digraph that any of the picture engines shows."""
 
@@ -27,6 +30,9 @@ class Dot(graphviz.Digraph):
         return self.source
 
     def _repr_mimebundle_(self, include=None, exclude=None, **_):
+        if len(self.body) > MAX_DRAWN:
+            count = f"{len(self.body):,} nodes and edges are too many for a picture that can be read"
+            return {"text/plain": f"{count}: mg.draw() folds what repeats; .source has the DOT."}
         try:
             svg = layout.normalised(layout.render(self.source))
         except layout.NoPicture as reason:
