@@ -295,7 +295,7 @@ def widened(root: xml.Element) -> xml.Element:
     path, (title, *_) = next(card.iter(f"{SVG}path")), card.iter(f"{SVG}text")
     places = [float(x) for x in re.findall(r"(-?[\d.]+),", path.get("d"))]
     left, right, end = min(places), max(places), across + GAP  # the browser's font may be wider
-    if across - right > left + 2:  # else the card is what reaches furthest
+    if across - right > left + 4:  # else the card is what reaches furthest
         middle, more = (left + right) / 2, end - right
         moved = re.sub(r"(-?[\d.]+),", lambda x: f"{float(x[1]) + more * (float(x[1]) > middle)},", path.get("d"))
         path.set("d", moved)
