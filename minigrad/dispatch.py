@@ -189,7 +189,7 @@ def op(function=None, /, **details):
         operation = FunctionType(_unbuilt.__code__, space, row.name)
         space["build"] = functools.partial(build, operation)
         operation.__doc__, operation.__module__ = forward.__doc__, forward.__module__
-        operation.row, row.operation = row, operation
+        operation.row = row
         return operation
 
     return decorate
@@ -255,10 +255,10 @@ def _operation_source(row: Row) -> str:
     return f"""\
 def {row.name}({_signature(row)}):
 {_block(_others_source(row) + _unwrap_source(row))}
+    elif dual_levels and dual_levels[0].concerns(({", ".join(row.inputs)},)):
+        return dual_levels[0].apply(operation, ({", ".join(row.parameters)},))
     elif {row.inputs[0]}.__class__ is ndarray{rest}:
         return forward({", ".join(row.parameters)})  # a derivative that runs on arrays
-    elif dual_levels and dual_levels[0].concerns(({", ".join(row.inputs)},)):
-        return dual_levels[0].apply(row.operation, ({", ".join(row.parameters)},))
     else:
         operands = unwrap(row, ({", ".join(row.inputs)},))
         if operands is None:

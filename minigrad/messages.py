@@ -560,7 +560,7 @@ REFUSALS = {
     ),
     "wrong dual level": (
         RuntimeError,
-        "Invalid level given to _make_dual",
+        "Invalid level given to _{}",
         "leave `level` away: there is only level 0.",
     ),
     "dual level is gone": (
@@ -635,7 +635,7 @@ REFUSALS = {
     ),
     "tangent is another view": (
         RuntimeError,
-        "A custom Function is returning a view but the jvp is not returning a view of the given grad input.",
+        "A custom Function is returning a view but the jvp is not returning a view of the {}given grad input.",
         "what forward does to the input, do to its tangent.",
     ),
     "tangent of a scattered base": (

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import behaviour_cases
+import forward_ad_cases
 import functional_cases
 import gradcheck_cases
 import line_cases
@@ -30,6 +31,7 @@ def record(torch) -> dict:
         "torch_functional.json": {
             n: functional_cases.answer(torch, case) for n, case in functional_cases.CASES.items()
         },
+        "torch_forward_ad.json": {n: behaviour_cases.report(torch, p) for n, p in forward_ad_cases.CASES.items()},
         "torch_gradcheck.json": {n: gradcheck_cases.answer(torch, case) for n, case in gradcheck_cases.CASES.items()},
         "torch_lines.json": {line: line_cases.answer(torch, line) for line in line_cases.CASES},
         "torch_prints.json": print_cases.printed(torch),

@@ -23,6 +23,7 @@ from ..dispatch import alias
 from ..messages import refusal, type_name
 from ..ops.index import view_of_all
 from ..ops.inplace import COPY_SLICES, copy_
+from ..ops.pointwise import clone
 from ..ops.shape import view
 from ..tensor import Tensor, wrap
 from .dual import Dual, dual_levels
@@ -112,14 +113,18 @@ class Level:
             for index, (output, tangent) in enumerate(zip(outputs, tangents, strict=False)):
                 if tangent is not None:
                     self.carry(output, tangent)
-                    self.note(output._edge, index, tangent)
+                    if output.requires_grad:
+                        self.note(output._edge, index, tangent)
         return result
 
-    def note(self, edge: Record | None, index: int, tangent: Tensor) -> None:
-        """Remember the tangent of a result that its record has saved: it holds only the array."""
-        record = edge.saved[0] if edge is not None and edge.kind is COPY_SLICES else edge
-        if record is not None and "result" in record.kind.saved_names:
+    def note(self, edge: Record, index: int, tangent: Tensor, before: Tensor | None = None) -> None:
+        """Tangents of what a record has saved: a result, which is only an array; and what was there `before`."""
+        record = edge.saved[0] if edge.kind is COPY_SLICES else edge
+        names = record.kind.saved_names
+        if "result" in names:
             self.of_results[record] = {index: tangent}
+        if before is not None and "self" in names and isinstance(record.saved[names.index("self")], Tensor):
+            self.carry(record.saved[names.index("self")], before)
 
     def change(self, method, operation, arguments: tuple, options: dict) -> Tensor:
         """An operation in place: the tangent is changed in place too, so views of it see the change."""
@@ -127,12 +132,16 @@ class Level:
         tangents = self.pushed(operation, arguments, options, in_place=True) if mode.state >= 0 else ()
         with self.hidden(arguments):
             method(*arguments, **options)
-        if mode.state >= 0:
-            if self.tangent(target) is None:
-                self.begin(target)
-            copy_(self.tangent(target), tangents[0] if tangents else zeros_for(target))
+        if mode.state < 0:
+            return target
+        if self.tangent(target) is None:
+            self.begin(target)
+        tangent = self.tangent(target)
+        before = clone(tangent)
+        copy_(tangent, tangents[0] if tangents else zeros_for(target))
+        if target.requires_grad:
             own = target if target._base is None else target._base
-            self.note(own._edge, 0, self.tangent(target))
+            self.note(own._edge, 0, tangent, before)
         return target
 
     def begin(self, target: Tensor) -> None:
@@ -277,7 +286,7 @@ def accepted(node: FunctionNode, index: int, output, tangent) -> bool:
     possible = possible and not any(output is t for t in node.non_differentiable)
     if possible and tangent is None:
         raise refusal("tangent is None")
-    if tangent is not None and not possible:
+    if isinstance(output, Tensor) and tangent is not None and not possible:
         raise refusal("tangent of a constant", index)
     return possible
 
@@ -291,7 +300,7 @@ def check_sharing(output: Tensor, tangent: Tensor, argument, before: Tensor | No
         if not tangent._is_view():
             raise refusal("tangent is no view")
         if not shares(tangent, before):
-            raise refusal("tangent is another view")
+            raise refusal("tangent is another view", "same base as the " if before._is_view() else "")
 
 
 def steps_of(tensor: Tensor) -> list:
@@ -367,7 +376,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         if not each.is_floating_point():
             raise refusal("integers in forward mode", name, each.dtype)
     if level or not dual_levels:
-        raise refusal("wrong dual level" if dual_levels else "dual level is gone")
+        raise refusal("wrong dual level", "make_dual") if dual_levels else refusal("dual level is gone")
     if isinstance(tensor, Dual):
         raise refusal("dual of a dual")
     if isinstance(tangent, Dual):
@@ -395,5 +404,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         raise refusal("unpack of no tensor", type_name(tensor))
     if not isinstance(tensor, Dual):
         return UnpackedDualTensor(view_of_all(tensor), None)
+    if level:
+        raise refusal("wrong dual level", "fw_primal")
     with dual_levels[0].hidden((tensor,)):
-        return UnpackedDualTensor(view_of_all(tensor), dual_levels[0].tangent(tensor) if level == 0 else None)
+        return UnpackedDualTensor(view_of_all(tensor), dual_levels[0].tangent(tensor))

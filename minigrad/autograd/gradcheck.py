@@ -19,6 +19,7 @@ from ..factories import ones, zeros, zeros_like
 from ..messages import UNDEFINED_WARNING, refusal, refuse
 from ..tensor import Tensor, wrap
 from .engine import grad
+from .forward_ad import dual_level, make_dual, unpack_dual
 from .function import FunctionNode
 from .grad_mode import enable_grad, is_grad_enabled, no_grad
 
@@ -59,8 +60,9 @@ def gradcheck(
     """
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
-    refuse_modes(check_forward_ad or check_batched_forward_grad, check_batched_grad)
-    check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad, bool(masked))
+    refuse_batches(check_batched_forward_grad or check_batched_grad)
+    ways = (check_forward_ad, check_backward_ad)
+    check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad, bool(masked), *ways)
     return passed(check, raise_exception)
 
 
@@ -95,8 +97,11 @@ def gradgradcheck(
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
-    refuse_modes(check_fwd_over_rev, check_batched_grad)
-    check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad, masked)
+    if check_undefined_grad and not check_rev_over_rev:
+        raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
+    refuse_batches(check_batched_grad)
+    ways = (check_fwd_over_rev, check_rev_over_rev)
+    check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad, masked, *ways)
     outputs = differentiable(check.outputs())
     if not outputs:  # there are no gradients to check, if the outputs are constant indeed
         return passed(check, raise_exception)
@@ -105,9 +110,7 @@ def gradgradcheck(
     return passed(check.of_gradients(as_tuple(grad_outputs)), raise_exception)
 
 
-def refuse_modes(forward: bool, batched: bool) -> None:
-    if forward:
-        raise NotImplementedError("minigrad: there is no forward mode; check backward alone.")
+def refuse_batches(batched: bool) -> None:
     if batched:
         raise NotImplementedError("minigrad: there are no batched gradients; check them one at a time.")
 
@@ -124,6 +127,8 @@ class Check:
     nondet_tol: float
     undefined: bool
     masked: bool
+    forward: bool
+    backward: bool
     first: "Check | None" = None  # of a gradgradcheck: the check whose gradients `func` computes
 
     @property
@@ -205,15 +210,63 @@ def compare(check: Check) -> None:
     if not tracked:
         check_constant(numerical, "output" if check.first is None else "gradient")
         return
+    if check.backward:
+        compare_backward(check, outputs, tracked, numerical)
+    if check.forward:
+        compare_forward(check, outputs, tracked, numerical)
+    if check.backward:
+        check_multiplied(check, outputs)
+    if check.backward and check.undefined:
+        check_undefined(check)
+
+
+def compare_backward(check: Check, outputs: tuple, tracked: list, numerical: list) -> None:
+    """The Jacobians that backward gives, row after row, against the numerical ones."""
     for number, column in enumerate(tracked):
         analytical = backward_twice(check, outputs[column])
         for position, (by_backward, reached) in enumerate(analytical):
             found = Finding(check, number, column, position, numerical[position][column], by_backward, reached)
             if not found.agrees():
                 raise mismatch(found)
-    check_multiplied(check, outputs)
-    if check.undefined:
-        check_undefined(check)
+
+
+def compare_forward(check: Check, outputs: tuple, tracked: list, numerical: list) -> None:
+    """The Jacobians that forward mode gives, column after column, against the numerical ones."""
+    for position, x in enumerate(check.checked):
+        jacobians = by_forward(check, x, outputs)
+        for number, column in enumerate(tracked):
+            expected, found = numerical[position][column], jacobians[column]
+            if not check.agree(found, expected):
+                raise refuse(
+                    GradcheckError,
+                    f"Jacobian computed with forward mode mismatch for output {number} with respect to input "
+                    f"{position},\nnumerical:{wrap(expected)}\nanalytical:{wrap(found)}\n",
+                    "backward does not matter here: look at the jvp of the Functions in it, and for what cuts tangents "
+                    "off (detach, item, numpy).",
+                )
+
+
+def by_forward(check: Check, x: Tensor, outputs: tuple) -> list:
+    """The Jacobian of each output by `x`: one run of the function per element of `x`."""
+    jacobians = [np.zeros((x.numel(), o.numel()), o._dtype) for o in outputs]
+    for row, index in enumerate(np.ndindex(x._array.shape)):
+        with dual_level():
+            arguments = [dual_of(check, i, index if i is x else None) for i in check.inputs]
+            for jacobian, output in zip(jacobians, as_tuple(check.func(*arguments)), strict=True):
+                tangent = unpack_dual(output).tangent
+                if tangent is not None:
+                    jacobian[row] = tangent._array.ravel()
+    return jacobians
+
+
+def dual_of(check: Check, x, index: tuple | None):
+    """An input with the tangent 0, or 1 at one place; as it is, if it is not to be checked."""
+    if not any(x is each for each in check.checked):
+        return x
+    tangent, primal = zeros_like(x), x.detach()
+    if index is not None:
+        tangent._array[index] = 1
+    return make_dual(primal if check.first is None else primal.requires_grad_(), tangent)
 
 
 def differences(check: Check, x: Tensor, outputs: tuple) -> list:
