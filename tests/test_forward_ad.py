@@ -170,3 +170,19 @@ def test_a_tangent_that_was_saved_late_is_refused_when_it_was_overwritten():
             y.add_(1)
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             tangent.sum().backward()
+
+
+def test_a_base_with_gaps_in_its_memory_is_refused_a_tangent():
+    base = mg.from_numpy(np.zeros((3, 4))[:, ::2])
+    part = base[0]
+    with dual_level(), pytest.raises(NotImplementedError, match="array with gaps"):
+        part += make_dual(mg.ones(2, dtype=mg.float64), mg.ones(2, dtype=mg.float64))
+
+
+def test_a_backward_that_is_not_recorded_has_no_tangents():
+    """Its derivatives run on arrays; PyTorch's gradients have tangents here too."""
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with dual_level():
+        dual = make_dual(x, mg.ones(2))
+        (gradient,) = grad((dual**3).sum(), dual)
+        assert unpack_dual(gradient).tangent is None

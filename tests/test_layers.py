@@ -38,6 +38,7 @@ ORDER = """
     autograd.engine
     autograd.edges
     autograd.function
+    autograd.tangents
     autograd.forward_ad
     autograd.gradcheck
     autograd.functional

@@ -4,6 +4,7 @@
     graph.py       what is recorded: nodes, edges, saved values
     engine.py      backward: the walk over the graph
     function.py    your own operations
+    forward_ad.py  tangents instead of gradients: forward mode
     gradcheck.py   a gradient against finite differences
     functional.py  products with Jacobians and Hessians, and both whole
 

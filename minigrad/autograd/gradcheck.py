@@ -95,12 +95,9 @@ def gradgradcheck(
     >>> gradgradcheck(mg.sin, (x,))
     True
     """
-    if not (check_fwd_over_rev or check_rev_over_rev):
-        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
-    if check_undefined_grad and not check_rev_over_rev:
-        raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
-    refuse_batches(check_batched_grad)
     ways = (check_fwd_over_rev, check_rev_over_rev)
+    refuse_ways(*ways, check_undefined_grad)
+    refuse_batches(check_batched_grad)
     check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad, masked, *ways)
     outputs = differentiable(check.outputs())
     if not outputs:  # there are no gradients to check, if the outputs are constant indeed
@@ -108,6 +105,13 @@ def gradgradcheck(
     if grad_outputs is None:
         grad_outputs = random_like(outputs, gen_non_contig_grad_outputs)
     return passed(check.of_gradients(as_tuple(grad_outputs)), raise_exception)
+
+
+def refuse_ways(over_reverse: bool, twice: bool, undefined: bool) -> None:
+    if not (over_reverse or twice):
+        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
+    if undefined and not twice:
+        raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
 
 
 def refuse_batches(batched: bool) -> None:
