@@ -571,11 +571,10 @@ def number(value, dtype):
 _TOOLS = {
     tool.__name__: tool
     for tool in (
-        *(Dual, Record, Tensor, again, alias, constant, filled, freed_error, meet, next, number, outputs_of, shapes_refused),
-        *(stale_error, uncounted, unrecorded, unwrap, watch, np.asarray, np.ndarray),
+        *(Record, Tensor, again, alias, constant, filled, freed_error, meet, next, number, outputs_of, shapes_refused),
+        *(Dual, stale_error, uncounted, unrecorded, unwrap, watch, np.asarray, np.ndarray),
     )
 }
-_TOOLS |= dict(
-    FRESH=FRESH, inferring=inferring, mode=mode, new=object.__new__, next_order=op_order.__next__, ref=weakref.ref
-)
+_TOOLS |= dict(FRESH=FRESH, inferring=inferring, mode=mode, new=object.__new__, next_order=op_order.__next__)
 _TOOLS |= dict(dual_levels=dual_levels, float32=np.dtype(np.float32), switched_off=switched_off, watchers=watchers)
+_TOOLS |= dict(ref=weakref.ref)

@@ -18,3 +18,16 @@ class Dual(Tensor):
             raise refusal("detach_ of a view")
         dual_levels[0].drop(self)
         return self.detach_()
+
+
+class SavingForForward:
+    """The part of a Function's ctx that is there for its jvp."""
+
+    __slots__ = ()
+    saved_for_forward: tuple = ()
+
+    def save_for_forward(self, *tensors) -> None:
+        """Keep tensors for jvp, which finds them in ``saved_tensors``. None is allowed."""
+        if not all(tensor is None or isinstance(tensor, Tensor) for tensor in tensors):
+            raise refusal("saved for forward is no tensor")
+        self.saved_for_forward = tensors if dual_levels else ()

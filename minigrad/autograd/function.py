@@ -16,7 +16,7 @@ from ..messages import DIRTY_NO_INPUT, INSTANTIATED, refusal
 from ..ops.index import view_of_all
 from ..ops.inplace import rebase_history
 from ..tensor import Tensor, wrap
-from .dual import dual_levels
+from .dual import SavingForForward, dual_levels
 from .grad_mode import mode, no_grad
 from .graph import (
     Kind,
@@ -33,7 +33,7 @@ from .graph import (
 )
 
 
-class FunctionNode(Record, Node):
+class FunctionNode(Record, SavingForForward, Node):
     """The node of a Function, and the ``ctx`` that its forward and backward are given.
 
     It is its own record: there is nothing to gain from two objects where the user's code runs in between.
@@ -41,7 +41,6 @@ class FunctionNode(Record, Node):
 
     # What forward may change, by the methods below.
     to_save: tuple = ()
-    saved_for_forward: tuple = ()
     non_differentiable: tuple = ()
     dirty_tensors: tuple = ()
     materialize_grads = True
@@ -56,12 +55,6 @@ class FunctionNode(Record, Node):
     def save_for_backward(self, *tensors) -> None:
         """Keep inputs or outputs for backward; their versions are checked then. None is allowed."""
         self.to_save = tensors
-
-    def save_for_forward(self, *tensors) -> None:
-        """Keep tensors for jvp, which finds them in ``saved_tensors``. None is allowed."""
-        if not all(tensor is None or isinstance(tensor, Tensor) for tensor in tensors):
-            raise refusal("saved for forward is no tensor")
-        self.saved_for_forward = tensors if dual_levels else ()
 
     def mark_dirty(self, *inputs) -> None:
         """Say that forward changed these inputs in place; it has to return them."""
@@ -256,9 +249,8 @@ class Function:
     def apply(cls, *args, **kwargs):
         """Run forward, and record one node for it if an input requires grad."""
         node = object.__new__(cls._backward_cls)
-        if dual_levels and dual_levels[0].concerns((*args, *kwargs.values())):
-            return dual_levels[0].apply_function(node, args, kwargs)
-        return cls._run(node, args, kwargs)[0]
+        run = dual_levels[0].apply_function if dual_levels else cls._run
+        return run(node, args, kwargs)[0]
 
     @classmethod
     def _run(cls, node, args: tuple, kwargs: dict) -> tuple:

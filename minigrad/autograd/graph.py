@@ -33,7 +33,6 @@ recorded_walks: deque = deque(maxlen=100_000)
 # The version counter of every tensor that nobody has modified or aliased yet; see Tensor._counter.
 FRESH = (0,)
 
-
 # Called with each new record: anomaly mode notes where it was made, saved-tensor hooks pack what it saves.
 watchers: list = []
 

@@ -166,12 +166,13 @@ class Level:
 
     # -- Functions -------------------------------------------------------------------------------
 
-    def apply_function(self, node: FunctionNode, arguments: tuple, options: dict):
-        """Run a Function's forward, then its jvp: neither sees that the tensors are dual."""
+    def apply_function(self, node: FunctionNode, arguments: tuple, options: dict) -> tuple:
+        """Run a Function's forward, and then its jvp if there are tangents: neither sees that the tensors are dual."""
         with self.hidden((*arguments, *options.values())):
             results, arguments = node.function._run(node, arguments, options)
-            if mode.state < 0:
-                return results
+            if mode.state < 0 or all(self.tangent(a) is None for a in arguments):
+                node.saved_for_forward = ()  # which may be its own outputs
+                return results, arguments
             given = [self.tangent_or_zeros(a) for a in arguments]
             if not node.materialize_grads:
                 given = [None if self.tangent(a) is None else t for a, t in zip(arguments, given, strict=True)]
@@ -187,7 +188,7 @@ class Level:
                 self.carry(output, tangent)
                 if output._edge is not None:
                     self.of_results.setdefault(node, {})[index] = tangent
-        return results
+        return results, arguments
 
 
 def tensors_in(arguments) -> list:
