@@ -35,5 +35,8 @@ def test_runs_to_the_end_and_says_how_to_get_pictures(path, no_engine):
     shown = [o.data for o in outputs if "data" in o]
     assert not any("image/svg+xml" in data for data in shown)
     everything = "\n".join(text for data in shown for kind, text in data.items() if kind.startswith("text/"))
+    program = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    if not any(name in program for name in ("mg.draw", "mg.viz", "show_target")):
+        return  # it draws nothing by itself
     assert "what you wrote" in everything or "what autograd keeps" in everything
     assert mg.viz.HELP in html.unescape(everything)
