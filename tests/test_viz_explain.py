@@ -18,21 +18,6 @@ from minigrad.viz.explain import AT_NODE, AT_TENSOR, UNKNOWN, attempts, key_of, 
 from minigrad.viz.misuses import CASES
 
 
-@pytest.fixture(params=["dot", "pygraphviz"])
-def engine(request, monkeypatch):
-    monkeypatch.setenv(layout.SETTING, request.param)
-    if layout.engine() != request.param:
-        pytest.skip(f"{request.param} is not installed")
-    return request.param
-
-
-@pytest.fixture
-def no_engine(monkeypatch):
-    monkeypatch.delenv(layout.SETTING, raising=False)
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.setitem(sys.modules, "pygraphviz", None)
-
-
 @pytest.fixture
 def no_last_error(monkeypatch):
     monkeypatch.setattr(sys, "last_value", None, raising=False)

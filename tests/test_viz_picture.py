@@ -23,21 +23,6 @@ def picture(**options):
     return mg.draw(z, **options)
 
 
-@pytest.fixture(params=["dot", "pygraphviz"])
-def engine(request, monkeypatch):
-    monkeypatch.setenv(layout.SETTING, request.param)
-    if layout.engine() != request.param:
-        pytest.skip(f"{request.param} is not installed")
-    return request.param
-
-
-@pytest.fixture
-def no_engine(monkeypatch):
-    monkeypatch.delenv(layout.SETTING, raising=False)
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.setitem(sys.modules, "pygraphviz", None)
-
-
 @pytest.mark.parametrize("view", ["kept", "written", "both"])
 def test_every_engine_draws_every_view(engine, view):
     drawing = picture(view=view)

@@ -24,21 +24,6 @@ SVG = "{http://www.w3.org/2000/svg}"
 UNTOUCHED = autograd_engine.walk, autograd_engine.accumulate, autograd_hooks.retain
 
 
-@pytest.fixture(params=["dot", "pygraphviz"])
-def engine(request, monkeypatch):
-    monkeypatch.setenv(layout.SETTING, request.param)
-    if layout.engine() != request.param:
-        pytest.skip(f"{request.param} is not installed")
-    return request.param
-
-
-@pytest.fixture
-def no_engine(monkeypatch):
-    monkeypatch.delenv(layout.SETTING, raising=False)
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.setitem(sys.modules, "pygraphviz", None)
-
-
 @pytest.fixture(autouse=True)
 def nothing_stays_behind():
     yield
