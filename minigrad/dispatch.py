@@ -31,6 +31,8 @@ from .autograd.dual import Dual, dual_levels
 from .autograd.grad_mode import OFF, inferring, mode, switched_off
 from .autograd.graph import (
     FRESH,
+    PREFIX,
+    PREFIXED,
     UNCOUNTED,
     AutogradMeta,
     Face,
@@ -110,7 +112,7 @@ class RecordedOp(Face):
 
     def name(self) -> str:
         name = type(self).__name__
-        return "torch::autograd::" + name if name in ("CopySlices", "CopyBackwards", "Error") else name
+        return PREFIX + name if name in PREFIXED else name
 
     @staticmethod
     def rebuild(record: Record, array: np.ndarray, counter: list) -> Tensor:
@@ -294,7 +296,7 @@ def _unwrap_source(row: Row) -> str:
     """The quick ways in: every input a Tensor; or a floating Tensor and a Python number."""
     names, arrays = row.inputs, ", ".join(f"{n}_array" for n in row.inputs)
     lines = ["if " + " and ".join(f"{n}.__class__ is Tensor" for n in names) + ":"]
-    lines += [f"    {n}_array = {n}._array; {n}_edge = {n}._edge" for n in names]
+    lines += [f"    {n}_array = {n}._array; {n}_edge = " + (f"{n}._edge" if n in row.rules else "None") for n in names]
     if len(names) == 2:
         lines += [f"    dtype = {names[0]}._dtype; same = dtype is {names[1]}._dtype"]
         lines += [f"    if not same: {arrays} = meet(row, {arrays})"]
@@ -459,7 +461,13 @@ def unwrap(row: Row, operands: tuple):
             return None
     operands = [_operand(row, position, o) for position, o in enumerate(operands)]
     arrays = meet(row, *(o._array if isinstance(o, Tensor) else o for o in operands))
-    return [(o, array, o._edge if isinstance(o, Tensor) else None) for o, array in zip(operands, arrays, strict=True)]
+    results, recording = [], mode.state > 0
+    for operand, array, name in zip(operands, arrays, row.inputs, strict=True):
+        asked = (
+            recording and name in row.rules and isinstance(operand, Tensor)
+        )  # or a view is not asked for its history
+        results.append((operand, array, operand._edge if asked else None))
+    return results
 
 
 def _operand(row: Row, position: int, operand):
@@ -516,7 +524,7 @@ def alias(result: Tensor, source: Tensor) -> None:
     meta.base, of_source = source, source._meta
     if of_source is not None and of_source.base is not None:
         meta.base, meta.born = of_source.base, of_source.born
-    if switched_off and mode.state <= 0 and not meta.born:
+    if switched_off and mode.state <= 0:
         meta.born = "no_grad" if mode.state == OFF else "inference"
     counter.append(weakref.ref(result))
     size = len(counter)
@@ -527,7 +535,7 @@ def alias(result: Tensor, source: Tensor) -> None:
 def unrecorded(result: Tensor, source: Tensor) -> None:
     """A view that is not recorded; yet one of a tensor that requires grad says that it requires grad too."""
     result._edge = None
-    if result._meta is not None and source._edge is not None and result._dtype.kind == "f":
+    if result._meta is not None and result._dtype.kind == "f" and source.requires_grad:
         result._edge = nowhere_edge(result)
 
 
@@ -547,8 +555,8 @@ def outputs_of(node: Record | None, arrays, source: Tensor, view: bool) -> tuple
         if view:
             alias(result, source)
             unrecorded(result, source)
-            if result._meta is not None:
-                result._meta.born = result._meta.born or "several"
+            if result._meta is not None and mode.state > 0:
+                result._meta.born = "several"
         if node is not None and result._dtype.kind == "f":
             result.meta().output_nr = index
             result._edge = output_edge(node, index, result._array.shape, result._dtype)

@@ -160,6 +160,11 @@ REFUSALS = {
         "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
         "only a leaf has a flag of its own; detach() makes one.",
     ),
+    "flag of a result, set": (
+        RuntimeError,
+        "you can only change requires_grad flags of leaf variables.",
+        "a result requires grad when what it is made of does; it cannot be told to.",
+    ),
     "flag of integers, attribute": (
         RuntimeError,
         "only Tensors of floating point and complex dtype can require gradients",
@@ -214,6 +219,11 @@ REFUSALS = {
         "caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that "
         "assume they match.",
         "convert it to the tensor's own dtype with .to().",
+    ),
+    "put of another dtype": (
+        RuntimeError,
+        "Index put requires the source and destination dtypes match, got {} for the destination and {} for the source.",
+        "convert the values with .to(), as x[i] = y.to(x.dtype).",
     ),
     "retain_grad of a constant": (
         RuntimeError,
@@ -306,6 +316,11 @@ REFUSALS = {
         RuntimeError,
         "Function {} returned an invalid gradient at index {} - got {} but expected shape compatible with {}",
         "a gradient has the shape of the input it belongs to.",
+    ),
+    "start does not fit": (
+        RuntimeError,
+        "invalid gradient at index {} - got {} but expected shape compatible with {}",
+        "the output had another shape when it was computed: .data gave it other memory since.",
     ),
     "backward of no inputs": (
         RuntimeError,
@@ -839,10 +854,11 @@ def view_refusal(born: str, output_nr: int, maker: str | None, indirect: bool) -
     """The exception for a view whose memory may not be changed: directly, or indirectly through another tensor."""
     changed = "its base or another view of its base has been" if indirect else "is being"
     start = f"Output {output_nr} of {maker} is a view and {changed} modified inplace."
+    created = f"Output {output_nr} of {maker} is a view of a view which was created" if maker else "A view was created"
     if born == "inference":
-        start = f"A view was created in inference mode and {changed} modified inplace in normal mode."
+        start = f"{created} in inference mode and {changed} modified inplace in normal mode."
     elif born == "no_grad" or maker is None:
-        start = f"A view was created in no_grad mode and {changed} modified inplace with grad mode enabled."
+        start = f"{created} in no_grad mode and {changed} modified inplace with grad mode enabled."
     return refuse(RuntimeError, f"{start} {VIEWS[born]}", "clone() the view, and change or use the clone.")
 
 
@@ -864,10 +880,10 @@ def shapes_refused(op_name: str, error: ValueError, *arrays) -> Exception:
     """
     if isinstance(error, np.exceptions.AxisError) and error.axis is not None:
         return dim_refused(error.axis, error.ndim)
-    if isinstance(error, TypeError):
-        return _types_refused(op_name, error, arrays)
     shapes = [list(np.shape(a)) for a in arrays]
-    a, b = shapes if len(shapes) == 2 else ([], [])
+    if isinstance(error, TypeError) and _first_apart(shapes) is None:
+        return _types_refused(op_name, error, arrays)
+    a, b = shapes if len(shapes) == 2 else _first_apart(shapes) or ([], [])
     sentence = str(error)
     if op_name == "mm":
         sentence = f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})"
@@ -878,8 +894,8 @@ def shapes_refused(op_name: str, error: ValueError, *arrays) -> Exception:
             f"inconsistent tensor size, expected tensor {a} and src {b} to have the same number of elements, "
             f"but got {a[0]} and {b[0]} elements respectively"
         )
-    elif "broadcast" in sentence:
-        sentence = _broadcast_sentence(a, b)
+    elif "broadcast" in sentence or isinstance(error, TypeError):
+        sentence = _broadcast_sentence(*([b, a] if op_name == "masked_fill" else [a, b]))
     got = " and ".join(str(tuple(shape)) for shape in shapes)
     return refuse(RuntimeError, sentence, f"{op_name}() got shapes that do not go together: {got}.")
 
@@ -964,9 +980,12 @@ def join_refused(op_name: str, shapes: list, dim: int) -> Exception:
         return RuntimeError(sentence)
     if [] in shapes:
         return RuntimeError(f"zero-dimensional tensor (at position {shapes.index([])}) cannot be concatenated")
+    first = next((shape for shape in shapes if shape != [0]), [0])
+    ndim = len(first)
     if not -ndim <= dim < ndim:
         return dim_refused(dim, ndim)
     for at, shape in enumerate(shapes):
+        shape = first if shape == [0] else shape
         if len(shape) != ndim:
             return RuntimeError(f"Tensors must have same number of dimensions: got {ndim} and {len(shape)}")
         for d, (expected, got) in enumerate(zip(first, shape, strict=True)):
@@ -978,6 +997,16 @@ def join_refused(op_name: str, shapes: list, dim: int) -> Exception:
     return RuntimeError("the tensors cannot be joined")
 
 
+def _first_apart(shapes: list) -> tuple | None:
+    """What the first shapes broadcast to, and the first that does not go with it."""
+    for count in range(2, len(shapes) + 1):
+        try:
+            np.broadcast_shapes(*shapes[:count])
+        except ValueError:
+            return list(np.broadcast_shapes(*shapes[: count - 1])), shapes[count - 1]
+    return None
+
+
 def _broadcast_sentence(a: list, b: list) -> str:
     for back in range(1, min(len(a), len(b)) + 1):
         if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
@@ -987,3 +1016,54 @@ def _broadcast_sentence(a: list, b: list) -> str:
             )
     shape = list(np.broadcast_shapes(tuple(a), tuple(b)))  # they fit: it is the output that is too small
     return f"output with shape {a} doesn't match the broadcast shape {shape}"
+
+
+def too_many_refused(key, ndim: int) -> IndexError:
+    """The error for a key with more entries than there are dimensions."""
+    if ndim or isinstance(key, tuple):
+        return IndexError(f"too many indices for tensor of dimension {ndim}")
+    if isinstance(key, slice):
+        return IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if isinstance(key, int) and key:
+        return IndexError(f"index {key} is out of bounds for dimension 0 with size 0")
+    if not isinstance(key, int):
+        return IndexError("too many indices for tensor of dimension 0")
+    return IndexError(
+        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+        "0-dim tensor to a number"
+    )
+
+
+def indices_refused(shape: tuple, indices: tuple, error: IndexError) -> IndexError:
+    """The error for lists and masks that do not fit what they point into, in place of NumPy's."""
+    dim, place, lists = 0, 0, []
+    for index in indices:
+        if isinstance(index, slice):
+            dim += 1
+        elif index.dtype.kind == "b":
+            for d, length in enumerate(index.shape, dim):
+                if length != shape[d]:
+                    return _mask_refused(index, d - dim, shape, d)
+            dim, place = dim + index.ndim, place + index.ndim
+            lists.append([int(index.sum())])
+        elif index.dtype.kind == "f":
+            return IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        elif index.size and not shape[dim]:
+            return IndexError("index is out of bounds for dimension with size 0")
+        else:
+            for position in index[(index < -shape[dim]) | (index >= shape[dim])].flat:
+                sentence = f"index {position} is out of bounds for dimension {place} with size {shape[dim]}"
+                return IndexError(sentence)
+            dim, place = dim + 1, place + 1
+            lists.append(list(index.shape))
+    if "broadcast" not in str(error):
+        return error
+    shapes = ", ".join(map(str, lists))
+    return IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
+
+
+def _mask_refused(mask, at: int, shape: tuple, dim: int) -> IndexError:
+    return IndexError(
+        f"The shape of the mask {list(mask.shape)} at index {at} does not match the shape of the indexed tensor "
+        f"{list(shape)} at index {dim}"
+    )

@@ -8,6 +8,7 @@ PyTorch counterparts: ``torch/_tensor.py`` and ``c10/core/TensorImpl.h``.
 
 import warnings
 import weakref
+from sys import getrefcount
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from .autograd.graph import (
     DetachedVersion,
     RemovableHandle,
     freeze,
+    goes_nowhere,
     maker_of,
     nowhere_edge,
     own_counter,
@@ -29,6 +31,9 @@ from .autograd.graph import (
 )
 from .conversions import Conversions
 from .messages import C_NAMES, NON_LEAF_GRAD, dim_refused, refusal, type_name, view_refusal
+
+# What getrefcount says of a leaf's edge that no graph leads to.
+ONLY_HERE = 2
 
 
 class Size(tuple):
@@ -163,6 +168,8 @@ class Tensor(Conversions):
 
     @requires_grad.setter
     def requires_grad(self, flag: bool):
+        if flag and not self.is_leaf:
+            raise refusal("flag of a result, set")
         self._set_requires_grad(flag, "flag of integers, attribute")
 
     @requires_grad.deleter
@@ -185,11 +192,10 @@ class Tensor(Conversions):
             raise refusal("flag of an inference tensor")
         if flag and self._edge is None:
             track(self)
-        elif not flag and self._edge is not None:
+        elif not flag and self._edge is not None and not goes_nowhere(self._edge):
             freeze(self._edge)
             self._edge = None
-        for view in () if self._counter is UNCOUNTED else self._counter[1:]:
-            follow_base(view(), self)
+        follow_me(self)
 
     @property
     def grad(self):
@@ -216,14 +222,14 @@ class Tensor(Conversions):
             raise refusal("grad is no tensor", type(new).__name__)
         if new is self:
             raise refusal("grad is itself")
-        if new.shape != self.shape:
-            raise refusal("grad of another shape", list(new.shape), list(self.shape))
         if new._dtype is not self._dtype:
             kinds = (
                 C_NAMES.get(new.dtype.name, new.dtype.name),
                 self.dtype.tensor_type.removesuffix("Tensor"),
             )
             raise refusal("grad of another dtype", *kinds)
+        if new.shape != self.shape:
+            raise refusal("grad of another shape", list(new.shape), list(self.shape))
 
     @property
     def retains_grad(self) -> bool:
@@ -274,20 +280,25 @@ class Tensor(Conversions):
 
     def detach_(self) -> "Tensor":
         """Cut this tensor from its history, in place: it becomes a leaf that needs no gradient."""
+        if mode.state < 0:  # as in PyTorch, where inference mode knows nothing of histories
+            return self
         if self._is_view():
             raise refusal("detach_ of a view")
         if self._edge is not None and len(self._counter) == 1:  # nothing shares it that is still attached
             counter = own_counter(self)
             counter[0] = DetachedVersion(counter[0])
+        if self._edge is not None and self._edge.kind is LEAF:
+            freeze(self._edge)
         self._edge = None
         if self._meta is not None:
             self._meta.output_nr = 0
+        follow_me(self)
         return self
 
     @property
     def data(self) -> "Tensor":
         """The same memory without the history and with a version counter of its own: changes go unnoticed."""
-        return wrap(self._array, UNCOUNTED if self._counter is UNCOUNTED else FRESH)
+        return wrap(self._array, UNCOUNTED if self._counter is UNCOUNTED else [0] if inferring else FRESH)
 
     @data.setter
     def data(self, new: "Tensor"):
@@ -295,9 +306,17 @@ class Tensor(Conversions):
             raise refusal("data is no tensor", type(new).__name__)
         if self._edge is not None and new._array.dtype.kind != "f":
             raise refusal("data of integers")
+        if new._counter is UNCOUNTED:
+            self._counter = UNCOUNTED
+        another_type = new._dtype != self._dtype
         self._array, self._dtype = new._array, new._dtype
-        if self._edge is not None and self.is_leaf:
-            self._meta.array, self._edge.shape, self._edge.dtype = new._array, new._array.shape, new._dtype
+        if self._edge is None or not self.is_leaf:
+            return
+        self._meta.array = new._array
+        if goes_nowhere(self._edge):
+            self._edge = nowhere_edge(self)
+        elif another_type or getrefcount(self._edge) <= ONLY_HERE:  # a graph that was made goes on as it was
+            track(self)
 
     @data.deleter
     def data(self):
@@ -332,11 +351,20 @@ for _name in ("_base", "_version", "dtype", "grad_fn", "is_leaf", "ndim", "outpu
     read_only(_name)
 
 
+def follow_me(base: Tensor) -> None:
+    """Let all views of a base follow it, after its flag changed."""
+    for view in () if base._counter is UNCOUNTED else base._counter[1:]:
+        follow_base(view(), base)
+
+
 def follow_base(view: Tensor | None, base: Tensor) -> None:
     """A view without a history or a flag of its own requires grad when its base does."""
-    if view is None or view._base is not base or not view.is_leaf:
+    if view is None or view._base is not base or isinstance(view, ModifiedView) or not view.is_leaf:
         return
-    if view._edge is None or view._edge.leaf is not view._meta:
+    if base._edge is not None and view._meta.behind:
+        view._renew()
+        return
+    if view._edge is None or goes_nowhere(view._edge):
         view._edge = None if base._edge is None else nowhere_edge(view)
 
 
@@ -348,8 +376,20 @@ class ModifiedView(Tensor):
 
     @property
     def _edge(self):
-        maker = maker_of(Tensor._edge.__get__(self))
-        raise view_refusal(self._meta.born, self._meta.output_nr, maker, indirect=True)
+        raise self.refused(indirect=True)
+
+    @property
+    def grad(self):
+        return self._meta.grad
+
+    def was_leaf(self) -> bool:
+        """Whether it had no history of its own."""
+        edge = Tensor._edge.__get__(self)
+        return edge is None or edge.kind is LEAF
+
+    def refused(self, indirect: bool) -> Exception:
+        """The exception for any further use."""
+        return view_refusal(self._meta.born, self._meta.output_nr, maker_of(Tensor._edge.__get__(self)), indirect)
 
 
 def is_tensor(value) -> bool:

@@ -124,6 +124,7 @@ CASES = {
     "view": "x.view(3, 2)",
     "reshape": "x.reshape(-1)",
     "reshape to a copy": "x.t().reshape(6)",
+    "reshape of a part": "x[:, :1].reshape(2)",
     "flatten": "x.flatten()",
     "unsqueeze": "x.unsqueeze(0)",
     "squeeze": "x.unsqueeze(0).squeeze()",

@@ -35,6 +35,7 @@ ORDER = """
     factories
     random
     autograd.hooks
+    autograd.seeds
     autograd.engine
     autograd.edges
     autograd.function
@@ -88,7 +89,7 @@ LONGEST_FUNCTION = 40
 # The engine itself; the tables of ops/ grow by a row an operation and are read a row at a time.
 CORE = ("tensor.py", "dispatch.py", "autograd/graph.py", "autograd/engine.py")
 CORE += ("autograd/grad_mode.py", "autograd/function.py")
-CORE_BUDGET = 2530
+CORE_BUDGET = 2550
 
 FOLDERS = ("minigrad", "exercises", "benchmarks")
 SOURCES = [ROOT / "course.py"]

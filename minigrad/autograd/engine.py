@@ -22,23 +22,24 @@ import numpy as np
 from ..messages import CREATE_GRAPH_CYCLE, ONLY_INPUTS, refusal, warn_once
 from ..ops.inplace import copy_
 from ..ops.pointwise import to_copy
-from ..ops.shape import column_sums, sum_to
-from ..tensor import Size, Tensor, wrap
-from .grad_mode import ON, set_state
+from ..ops.shape import column_sums, expandable, sum_to
+from ..tensor import Tensor, wrap
+from .grad_mode import ON, is_inference_mode_enabled, set_state
 from .graph import (
     HANDS_OVER,
     LEAF,
+    OUTPUT,
     AutogradMeta,
-    GradientEdge,
-    Node,
     Record,
     RemovableHandle,
     anomaly,
+    goes_nowhere,
     op_order,
     own_counter,
     recorded_walks,
 )
 from .hooks import between_hooks, called_with, hooked, run_hooks, run_post_accumulate
+from .seeds import as_tuple, edge_of, seed_of_scalar, seeds_of
 
 # One backward at a time: gradients in progress are kept on the nodes. The same thread may come in again
 # (a hook or a Function that calls backward); `_waiting` holds what the walks that it interrupted wait for.
@@ -57,13 +58,15 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | Non
         waiting = Waiting(seeds, wanted, capture)
         _waiting.append(waiting)
         # Arrays record nothing, whatever the mode: only Tensors, and code that is not ours, need it set.
-        state, first = (set_state(ON), -next(op_order)) if create_graph else (None, 0)
+        records = create_graph and not is_inference_mode_enabled()
+        state, first = (set_state(ON), -next(op_order)) if records else (None, 0)
         try:
-            for node, grad in seeds:
-                waiting.add(node, grad)
             route = None if wanted is None else reachable(seeds, wanted)
             if route is not None and not capture:
                 route.update(wanted)  # the wanted nodes run too, with their hooks
+            for node, grad in seeds:
+                if route is None or node in route or node in wanted or len(seeds) == 1:
+                    waiting.add(node, grad)
             # Where the walk goes everywhere and only leaves are wanted, nothing is to be noted on the way.
             noted = None if wanted is None or (route is None and all([node.order > 0 for node in wanted])) else wanted
             captured: dict = {}
@@ -142,7 +145,7 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route, captured: d
         if node.extra is not None:
             grad = run_hooks(node, grad)
         if wanted is not None:
-            edges = restricted(node, grad, wanted, route, captured, create_graph)
+            edges = restricted(node, grad, wanted, route, captured, retain_graph, create_graph)
         if node.extra is HANDS_OVER or edges is None:
             hand_over(waiting, node, grad, edges)
             continue
@@ -171,8 +174,12 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route, captured: d
             finish_complete(node, waiting, create_graph, captured)
 
 
-def restricted(node: Record, grad, wanted: dict, route: set | None, captured: dict, create_graph) -> tuple | None:
+def restricted(
+    node: Record, grad, wanted: dict, route: set | None, captured: dict, retain_graph, create_graph
+) -> tuple | None:
     """Note what arrives where it is wanted. The edges that lead on to another wanted record, None if none does."""
+    if node.kind is OUTPUT and route is not None and node not in route and node.edges[0].extra:  # which will not run
+        grad = run_hooks(node.edges[0], {node.saved: grad})[node.saved]
     if node in wanted:
         captured[node] = grad
     if route is None:
@@ -182,8 +189,9 @@ def restricted(node: Record, grad, wanted: dict, route: set | None, captured: di
     edges = tuple([edge if edge in route or edge in wanted else None for edge in node.edges])
     if any(edges):
         return edges
-    if node.kind.vjp is not None:  # one of backward's `inputs`: it runs for the sake of its hooks
-        between_hooks(node, grad, edges, create_graph)
+    between_hooks(node, grad, edges, create_graph)  # one of backward's `inputs`: it runs for the sake of its hooks
+    if node.kind.frees and not retain_graph:
+        node.saved = None
     return None
 
 
@@ -260,14 +268,6 @@ def fit(grad, edge: Record, node: Record):
     if array.dtype is not edge.dtype and array.dtype != edge.dtype:
         grad = to_copy(grad, edge.dtype) if isinstance(grad, Tensor) else grad.astype(edge.dtype)
     return grad
-
-
-def expandable(shape: tuple, larger: tuple) -> bool:
-    """Whether broadcasting can stretch `shape` to `larger`."""
-    extra = len(larger) - len(shape)
-    return larger[extra:] == shape or (
-        extra >= 0 and all(a in (1, b) for a, b in zip(shape, larger[extra:], strict=True))
-    )
 
 
 # What getrefcount says of an array that only the caller's variable and an argument hold.
@@ -350,11 +350,13 @@ def backward(
     if inputs is None:
         walk(seeds, retain_graph, create_graph)
         return
-    nodes = [edge_of(tensor) for tensor in as_tuple(inputs)]
+    wanted = {}
     for tensor in as_tuple(inputs):
+        edge = edge_of(tensor)
+        wanted[edge.edges[0] if edge and edge.kind is OUTPUT else edge] = None
         if isinstance(tensor, Tensor):
             tensor.retain_grad()  # what is no leaf gets a .grad too
-    walk(seeds, retain_graph, create_graph, dict.fromkeys(nodes), capture=False)
+    walk(seeds, retain_graph, create_graph, wanted, capture=False)
 
 
 def _under_either_name(grad_tensors, grad_variables):
@@ -419,9 +421,9 @@ def grad(
         raise refusal("grad of a constant")
     retain_graph = create_graph if retain_graph is None else retain_graph
     captured = walk(seeds, retain_graph, create_graph, dict.fromkeys(nodes))
-    arrived = [captured.get(node) for node in nodes]
+    arrived = [None if goes_nowhere(node) else captured.get(node) for node in nodes]
     each = zip(range(len(nodes)), inputs, arrived, strict=True)
-    return tuple([result_for(index, t, grad, allow_unused, materialize_grads) for index, t, grad in each])
+    return tuple([result_for(i, t, grad, create_graph, allow_unused, materialize_grads) for i, t, grad in each])
 
 
 def check_options(only_inputs, allow_unused, is_grads_batched, materialize_grads) -> None:
@@ -436,68 +438,13 @@ def check_options(only_inputs, allow_unused, is_grads_batched, materialize_grads
         )
 
 
-def result_for(index: int, tensor: Tensor, grad, allow_unused, materialize_grads):
+def result_for(index: int, tensor: Tensor, grad, create_graph, allow_unused, materialize_grads):
     """One entry of what grad() returns."""
     if grad is not None:
         return grad if isinstance(grad, Tensor) else wrap(np.asarray(grad))
     if materialize_grads:
-        return wrap(np.zeros(tensor.shape, edge_of(tensor).dtype))
+        zeros = wrap(np.zeros(tensor.shape, edge_of(tensor).dtype))
+        return zeros.requires_grad_(create_graph)
     if not allow_unused:
         raise refusal("grad of an unused input", index)
     return None
-
-
-def as_tuple(tensors) -> tuple:
-    return (tensors,) if isinstance(tensors, (Tensor, GradientEdge, Node)) else tuple(tensors)
-
-
-def edge_of(thing) -> Record | None:
-    """Where a gradient of a tensor, of an output of a node, or of a node's first output arrives."""
-    if isinstance(thing, Tensor):
-        return thing._edge
-    if isinstance(thing, GradientEdge):
-        return thing.ownership_token or edge_of(thing.node)
-    return thing.record
-
-
-def seeds_of(outputs: tuple, gradients, create_graph: bool) -> list:
-    """Pairs (node, gradient) to start from, after the checks that PyTorch makes in this order."""
-    if gradients is None and len(outputs) == 1 and (seed := seed_of_scalar(outputs[0])) is not None:
-        return [(outputs[0]._edge, wrap(seed) if create_graph else seed)]
-    gradients = (None,) * len(outputs) if gradients is None else as_tuple(gradients)
-    count, seeds = len(gradients), []
-    gradients = [seed_for(o, g) for o, g in zip(outputs, gradients, strict=False)]
-    if count != len(outputs):
-        raise RuntimeError(f"got {len(outputs)} tensors and {count} gradients")
-    for index, output in enumerate(outputs):
-        edge = edge_of(output)
-        if edge is None:
-            raise refusal("no history", index)
-        gradient = gradients[index]
-        if gradient._dtype is not edge.dtype and gradient._dtype != edge.dtype:
-            gradient = to_copy(gradient, edge.dtype)
-        seeds.append((edge, gradient if create_graph else gradient._array))
-    return seeds
-
-
-def seed_of_scalar(output) -> np.ndarray | None:
-    """The gradient 1 for a scalar tensor, from which a backward can start as it is; None for anything else."""
-    if not isinstance(output, Tensor) or output._edge is None or output._array.size != 1:
-        return None
-    seed = output._array.copy()
-    seed.fill(1)
-    return seed
-
-
-def seed_for(output: Tensor, gradient) -> Tensor:
-    """The gradient to start an output with: what was given, or 1 for a scalar."""
-    shape = output.shape if isinstance(output, Tensor) else Size(edge_of(output).shape)
-    if gradient is None:
-        if edge_of(output) is not None and shape.numel() != 1:
-            raise refusal("backward of several")
-        return wrap(np.ones(shape, output._dtype if isinstance(output, Tensor) else edge_of(output).dtype))
-    if not isinstance(gradient, Tensor):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
-    if gradient._array.shape != shape:
-        raise refusal("start of another shape", gradient.shape, shape)
-    return gradient

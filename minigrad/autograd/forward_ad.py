@@ -17,9 +17,8 @@ PyTorch counterpart: ``torch/autograd/forward_ad.py``.
 from typing import NamedTuple
 
 from ..messages import refusal, type_name
-from ..ops.index import view_of_all
 from ..ops.inplace import copy_
-from ..ops.shape import view
+from ..ops.shape import view, whole
 from ..tensor import Tensor
 from .dual import Dual, dual_levels
 from .grad_mode import _GradMode
@@ -127,11 +126,11 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if not isinstance(tensor, Tensor):
         raise refusal("unpack of no tensor", type_name(tensor))
     if not isinstance(tensor, Dual):
-        return UnpackedDualTensor(view_of_all(tensor), None)
+        return UnpackedDualTensor(whole(tensor), None)
     if level:
         raise refusal("wrong dual level", "fw_primal")
     with dual_levels[0].hidden((tensor,)):
-        return UnpackedDualTensor(view_of_all(tensor), dual_levels[0].tangent(tensor))
+        return UnpackedDualTensor(whole(tensor), dual_levels[0].tangent(tensor))
 
 
 def steps_of(tensor: Tensor) -> list:

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..dispatch import constant, face_class, record
 from ..messages import DIRTY_NO_INPUT, INSTANTIATED, refusal
-from ..ops.index import view_of_all
-from ..ops.inplace import rebase_history
-from ..tensor import Tensor, wrap
+from ..ops.inplace import check_recordable, rebase_history
+from ..ops.shape import whole
+from ..tensor import ModifiedView, Tensor, wrap
 from .dual import SavingForForward, dual_levels
 from .grad_mode import mode, no_grad
 from .graph import (
@@ -259,6 +259,7 @@ class Function:
         if apart or kwargs:
             args = in_order(cls.forward, args if apart else (node, *args), kwargs)[0 if apart else 1 :]
         node.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+        node.edges = tuple(a._edge for a in args if isinstance(a, Tensor))  # as they are before forward changes any
         with no_grad():
             results = cls.forward(*args) if apart else cls.forward(node, *args)
             if apart:
@@ -315,7 +316,7 @@ def unrecorded(node: FunctionNode, output, args: tuple):
 def view_of_input(tensor: Tensor) -> Tensor:
     """A new tensor for an input that forward returned as it came, to hang the history on."""
     with no_grad():
-        return view_of_all(tensor)
+        return whole(tensor)
 
 
 def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
@@ -326,7 +327,6 @@ def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
     node.face, node.fits = weakref.ref(node), False
     node.tensor_arguments = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
     inputs = [args[i] for i in node.tensor_arguments]
-    node.edges = tuple(a._edge for a in inputs)
     node.constants = tuple(None if a.requires_grad else constant(a) for a in inputs)
     node.outputs = len(outputs)
     node.likes = [(o._array.shape, o._dtype) if isinstance(o, Tensor) else None for o in outputs]
@@ -339,6 +339,7 @@ def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
             continue
         if any(output is tensor for tensor in node.dirty_tensors):
             check_changed(output, args, node.likes)
+            forget(output)
             rebase_history(output, node if node.outputs == 1 else node.output_edge(index))
             output.meta().output_nr = index
             continue
@@ -360,12 +361,22 @@ def forbid_changes(node: FunctionNode, outputs: list) -> None:
 
 def check_changed(output: Tensor, args: tuple, likes: list) -> None:
     """Refuse to hang a new history on a leaf, or, where there are several outputs, on a view."""
+    if isinstance(output, ModifiedView):
+        raise refusal("dirty leaf") if output.was_leaf() else output.refused(indirect=False)
     if output.is_leaf and output.requires_grad:
         raise refusal("dirty leaf")
+    if output._is_view():
+        check_recordable(output)
     if not any(output is a for a in args):
         warnings.warn(DIRTY_NO_INPUT, UserWarning, stacklevel=4)
     if output._base is not None and len([like for like in likes if like is not None]) > 1:
         raise refusal("dirty view")
+
+
+def forget(changed: Tensor) -> None:
+    """What was changed in place loses its gradient and its hooks."""
+    meta = changed.meta()
+    meta.grad = meta.hooks = meta.post_hooks = None
 
 
 def once_differentiable(backward):

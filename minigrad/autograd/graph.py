@@ -308,8 +308,8 @@ def pair_of(edge: Record | None) -> tuple:
         return (None, 0)
     if edge.kind is OUTPUT:
         return (face_of(edge.edges[0]), edge.saved)
-    if edge.kind is LEAF and edge.leaf.tensor is None:
-        return (None, 0)  # nowhere_edge
+    if goes_nowhere(edge):
+        return (None, 0)
     return (face_of(edge), 0)
 
 
@@ -339,6 +339,11 @@ def leaf_edge(tensor, meta: "AutogradMeta") -> Record:
 def nowhere_edge(tensor) -> Record:
     """For a view that was made unrecorded: like its base it requires grad, but what arrives there is lost."""
     return leaf_edge(tensor, AutogradMeta())
+
+
+def goes_nowhere(edge: Record) -> bool:
+    """Whether this is a nowhere_edge."""
+    return edge.kind is LEAF and edge.leaf.tensor is None
 
 
 def freeze(record: Record) -> None:
@@ -383,6 +388,7 @@ class AutogradMeta:
     __slots__ = (
         "array",
         "base",
+        "behind",
         "born",
         "frozen",
         "grad",
@@ -396,6 +402,7 @@ class AutogradMeta:
 
     def __init__(self):
         self.grad = self.base = self.hooks = self.post_hooks = self.tensor = self.frozen = None
+        self.behind = False  # of a view: its memory was changed before it had a history that could show it
         self.born = ""  # of a view that cannot be changed in place: how it came about
         self.retains_grad = False
         self.output_nr = 0
@@ -433,7 +440,12 @@ def maker_of(edge: Record | None) -> str | None:
     if edge is None or edge.kind is LEAF:
         return None
     record = edge.edges[0] if edge.kind is OUTPUT else edge
-    return record.kind.face.__name__.rstrip("0123456789").removesuffix("Backward")
+    name = record.kind.face.__name__
+    return PREFIX + name if name in PREFIXED else name.replace("Backward", "").removesuffix("0")
+
+
+# The nodes whose names PyTorch gives with their namespace.
+PREFIX, PREFIXED = "torch::autograd::", ("CopySlices", "CopyBackwards", "Error")
 
 
 class RemovableHandle:

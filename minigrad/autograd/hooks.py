@@ -10,6 +10,7 @@ PyTorch counterparts: ``torch/csrc/autograd/{function_hook,python_hook}.cpp``.
 import numpy as np
 
 from ..messages import refusal
+from ..ops.pointwise import clone
 from ..tensor import Tensor, wrap
 from .anomaly_mode import report_origin, returned_nan
 from .grad_mode import enable_grad, no_grad
@@ -35,8 +36,10 @@ def run_hooks(node: Record, grad):
 
 def retain(meta: AutogradMeta, grad) -> None:
     """Add a gradient to the ``.grad`` of a tensor that asked with retain_grad()."""
-    grad = grad if isinstance(grad, Tensor) else wrap(np.array(grad))
-    meta.grad = grad if meta.grad is None else meta.grad + grad
+    if isinstance(grad, Tensor):
+        meta.grad = clone(grad) if meta.grad is None else meta.grad + grad
+    else:
+        meta.grad = wrap(np.array(grad) if meta.grad is None else meta.grad._array + grad)
 
 
 def hooked(hooks: dict | None, grad):

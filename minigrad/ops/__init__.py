@@ -297,6 +297,7 @@ Tensor.remainder_ = Tensor.__imod__ = inplace.either(in_place(remainder_by_numbe
 Tensor.__ifloordiv__ = in_place(floor_divide)
 for _operation in (abs, ceil, cos, exp, floor, log, neg, reciprocal, relu, round, sigmoid, sign, sin, sqrt, tanh):
     setattr(Tensor, _operation.__name__ + "_", in_place(_operation))
-Tensor.zero_ = in_place(inplace.zero)
+Tensor.zero_ = inplace.zero_
 Tensor.fill_ = inplace.fill_
 Tensor.copy_ = inplace.copy_
+Tensor._renew = inplace.renew

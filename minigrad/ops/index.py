@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from ..dispatch import op
-from ..messages import dim_refused
+from ..messages import dim_refused, indices_refused, too_many_refused
 from ..tensor import Tensor
 from .shape import along, movedim, place, put, unsqueeze, whole
 
@@ -33,7 +33,10 @@ def slice_(self, dim, start, end, step):
 @op(frees=("indices",), self=lambda grad, indices, self_shape: put(grad, indices, self_shape))
 def index(self, indices):
     """The elements that lists or masks pick, copied."""
-    return self[indices]
+    try:
+        return self[indices]
+    except IndexError as error:
+        raise indices_refused(self.shape, indices, error) from None
 
 
 def _all(count: int) -> tuple:
@@ -155,31 +158,39 @@ def pick(self, dim, index):
 
 def getitem(self, key):
     """``self[key]``: views for numbers, slices and None, as one operation each; a copy for lists and masks."""
+    if isinstance(key, slice):
+        return _sliced(self, 0, key)
     result, indices = sliced(self, key)
     if indices:
         return index(result, indices)
-    return result if result is not self else view_of_all(self)
+    return result if result is not self else whole(self)
 
 
 def sliced(tensor, key) -> tuple:
-    """The view that the numbers, slices and Nones of a key pick, and what lists and masks then point at in it."""
+    """The view that the numbers, slices and Nones of a key pick, and what lists and masks then point at in it.
+
+    A slice of everything is left out: it makes no node.
+    """
     keys = [_plain(k) for k in (key if isinstance(key, tuple) else (key,))]
     dims_of = [0 if k is None or k is Ellipsis else k.ndim if _is_mask(k) else 1 for k in keys]
     if sum(dims_of) > tensor.ndim:
-        raise IndexError(f"too many indices for tensor of dimension {tensor.ndim}")
-    if any(k is Ellipsis for k in keys):
-        at = next(i for i, k in enumerate(keys) if k is Ellipsis)
-        keys[at : at + 1] = _all(tensor.ndim - sum(dims_of))
-    dim, indices, covered = 0, [], 0
-    for k in keys:
+        raise too_many_refused(key, tensor.ndim)
+    dim, free, indices, covered = 0, tensor.ndim - sum(dims_of), [], 0
+    for at, k in enumerate(keys):
+        if k is Ellipsis:
+            dim, free = dim + free, 0
+            continue
         if _is_mask(k) and not k.ndim:  # True or False: a dimension more, of which all or nothing is taken
             tensor, k = unsqueeze(tensor, dim), k.reshape(1)
         if isinstance(k, np.ndarray):
             indices += [*_all(dim - covered), k]
             dim = covered = dim + (k.ndim if _is_mask(k) else 1)
+        elif k is None:
+            tensor, dim = unsqueeze(tensor, dim), dim + 1
+        elif isinstance(k, slice):
+            tensor, dim = tensor if _covers(k, tensor._array.shape[dim]) else _sliced(tensor, dim, k), dim + 1
         else:
-            tensor, kept = _one_key(tensor, dim, k)
-            dim += kept
+            tensor = _selected(tensor, dim, k, at)
     return tensor, tuple(indices)
 
 
@@ -202,26 +213,27 @@ def _is_mask(key) -> bool:
     return isinstance(key, np.ndarray) and key.dtype.kind == "b"
 
 
-def _one_key(tensor, dim: int, key) -> tuple:
-    """Apply one key; returns the result and how many dimensions it leaves in that place."""
-    if key is None:
-        return unsqueeze(tensor, dim), 1
+def _covers(key: slice, length: int) -> bool:
+    """Whether a slice plainly takes everything."""
+    return not key.start and key.step in (None, 1) and (key.stop is None or key.stop >= length)
+
+
+def _sliced(tensor, dim: int, key: slice):
+    """The part of a dimension that a slice picks."""
+    if not tensor.ndim:
+        raise too_many_refused(key, 0)
+    start, end, step = key.indices(tensor._array.shape[dim])
+    if step < 1:
+        raise ValueError("step must be greater than zero")
+    return slice_(tensor, dim, start, max(start, end), step)
+
+
+def _selected(tensor, dim: int, position: int, at: int):
+    """One position of a dimension; `at` is what PyTorch calls the dimension where there is no such position."""
     length = tensor._array.shape[dim]
-    if isinstance(key, slice):
-        if key == slice(None):
-            return tensor, 1
-        start, end, step = key.indices(length)
-        if step < 1:
-            raise ValueError("step must be greater than zero")
-        return slice_(tensor, dim, start, max(start, end), step), 1
-    if not -length <= key < length:
-        raise IndexError(f"index {key} is out of bounds for dimension {dim} with size {length}")
-    return select(tensor, dim, int(key)), 0
-
-
-def view_of_all(tensor):
-    """What ``x[...]`` gives: a view of everything."""
-    return whole(tensor)
+    if not -length <= position < length:
+        raise IndexError(f"index {position} is out of bounds for dimension {at} with size {length}")
+    return select(tensor, dim, position)
 
 
 # -- a view, found again in its base -------------------------------------------------------------

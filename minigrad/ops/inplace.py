@@ -24,24 +24,24 @@ from ..autograd.dual import dual_levels
 from ..autograd.grad_mode import mode
 from ..autograd.graph import UNCOUNTED, Kind, Packed, Record, freed_error, maker_of, own_counter
 from ..dispatch import build, face_class, record
-from ..messages import refusal, shapes_refused, type_name, view_refusal
+from ..messages import indices_refused, refusal, shapes_refused, type_name, view_refusal
 from ..tensor import ModifiedView, Tensor, wrap
 from . import pointwise
 from .index import as_strided, geometry_in, index, positions_of, put_strided, sliced
 from .shape import expand, view
 
 
-def in_place(operation):
-    """The in-place form of a row: ``mul`` gives ``mul_``."""
-    forward, ufunc, name = operation.row.forward, operation.row.ufunc, operation.row.name + "_"
+def in_place(operation, casts: bool = False, fills: bool = False):
+    """The in-place form of a row: ``mul`` gives ``mul_``.
+
+    `casts`: its operand may be of any dtype; `fills`: it may write to memory that repeats.
+    """
+    ufunc, name = operation.row.ufunc, operation.row.name + "_"
 
     def general(self, *args, **options):
         if dual_levels and dual_levels[0].concerns((self, *args)):
             return dual_levels[0].change(general, operation, (self, *args), options)
-        if (self._edge or any(getattr(a, "_edge", None) for a in args)) and mode.state > 0:
-            return recorded(self, operation, args, options)
-        write(self, forward(self._array, *(a._array if isinstance(a, Tensor) else a for a in args), **options))
-        return self
+        return change(self, operation, args, options, casts, fills)
 
     def of_two(self, other):
         """The usual case, ``p -= step``, of one dtype and with nothing recorded: without a temporary."""
@@ -50,10 +50,14 @@ def in_place(operation):
             counter = self._counter = [0]
         if counter is UNCOUNTED or other.__class__ is not Tensor or other._dtype is not self._dtype or dual_levels:
             return general(self, other)
-        if ((self._edge or other._edge) and mode.state > 0) or 0 in self._array.strides:
+        if self.__class__ is ModifiedView or 0 in self._array.strides:
+            return general(self, other)
+        if (self._edge or other._edge) and mode.state > 0:
             return general(self, other)
         try:
             ufunc(self._array, other._array, self._array)
+        except TypeError:  # the result is of a type that cannot be written here: said in PyTorch's words
+            return general(self, other)
         except ValueError as error:
             if not self._array.flags.writeable:
                 return general(self, other)
@@ -67,6 +71,25 @@ def in_place(operation):
     method.__name__ = name
     method.__doc__ = f"In place: {operation.__doc__}"
     return method
+
+
+def change(self: Tensor, operation, args, options, casts: bool, fills: bool) -> Tensor:
+    """Overwrite a tensor with what an operation makes of it, recorded or not."""
+    floating = self._dtype.kind == "f"
+    if self.__class__ is ModifiedView and mode.state > 0:
+        raise self.refused(indirect=False)
+    if mode.state > 0 and floating and (self._edge or any(getattr(a, "_edge", None) for a in args)):
+        return recorded(self, operation, args, options, fills)
+    if floating or casts:
+        arrays = [a._array if isinstance(a, Tensor) else a for a in args]
+        try:
+            values = operation.row.forward(self._array, *arrays, **options)
+        except (ValueError, TypeError) as error:
+            raise shapes_refused(operation.row.op_name, error, self._array, *arrays) from None
+    else:  # in the dtype that PyTorch's promotion gives, which may be refused
+        values = operation(wrap(self._array), *args, **options)._array
+    write(self, values, fills=fills)
+    return self
 
 
 def scaled(plain, with_alpha):
@@ -125,7 +148,7 @@ def with_out(operation):
     return function
 
 
-def recorded(self: Tensor, operation, args, options) -> Tensor:
+def recorded(self: Tensor, operation, args, options, fills: bool = False) -> Tensor:
     """Record the operation on what the tensor was, then make the tensor its result."""
     check_recordable(self)
     before = wrap(self._array, self._counter)
@@ -133,8 +156,12 @@ def recorded(self: Tensor, operation, args, options) -> Tensor:
         before = wrap(self._array.copy())
     before._edge, before._meta = self._edge, self._meta
     after = operation(before, *args, **options)
-    write(self, after._array, renew=False)
+    values = after._array
+    if after._dtype is not self._dtype and operation in CASTING:
+        values = values.astype(self._dtype)
+    write(self, values, renew=False, fills=fills)
     node = after._edge
+    node.dtype = self._dtype
     at = node.kind.saved_names.index("result") if "result" in node.kind.saved_names else None
     if at is not None and not isinstance(node.saved[at], Packed):
         kept = (self._array, self._counter, self._version)
@@ -160,21 +187,21 @@ def repeats(array: np.ndarray) -> bool:
     return array.size > 0 and any(n > 1 and not step for n, step in zip(array.shape, array.strides, strict=True))
 
 
-def write(self: Tensor, values, renew: bool = True) -> None:
+def write(self: Tensor, values, renew: bool = True, fills: bool = False) -> None:
     """Overwrite the memory, raise the version of everything that shares it, renew the history of its views."""
-    if self._counter is UNCOUNTED and mode.state >= 0:
-        raise refusal("in place, inference tensor")
-    if repeats(self._array):
+    if not fills and repeats(self._array):
         raise refusal("in place, overlapping")
     if not self._array.flags.writeable:
         raise refusal("in place, read-only")
     values = np.asarray(values)
-    if not np.can_cast(values.dtype, self._dtype, "same_kind"):
-        names = [dtypes.from_numpy_dtype(d).tensor_type.removesuffix("Tensor") for d in (values.dtype, self._dtype)]
-        raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*names))
     if values.shape != self._array.shape:
         shapes = (list(self._array.shape), list(values.shape))
         raise RuntimeError("output with shape {} doesn't match the broadcast shape {}".format(*shapes))
+    if not np.can_cast(values.dtype, self._dtype, "same_kind"):
+        names = [dtypes.from_numpy_dtype(d).tensor_type.removesuffix("Tensor") for d in (values.dtype, self._dtype)]
+        raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*names))
+    if self._counter is UNCOUNTED and mode.state >= 0:
+        raise refusal("in place, inference tensor")
     self._array[...] = values
     if self._counter is not UNCOUNTED:
         counter = own_counter(self)
@@ -215,15 +242,23 @@ def renew_views(counter: list) -> None:
             continue
         base = part._base
         if base._edge is None and part.is_leaf:
-            continue
-        if part._meta.born:
-            part.__class__ = ModifiedView
-            continue
-        if as_strided.row.kind.vjp is None:
-            build(as_strided)
-        renewed = wrap(part._array)
-        record(renewed, as_strided.row.kind, (base._edge,), None, (geometry_in(base, part), base._array.shape))
-        move_edge(part, renewed._edge)
+            part._meta.behind = True
+        else:
+            renew(part)
+
+
+def renew(part: Tensor) -> None:
+    """Make a view of what its base is now; where it may not be changed, refuse all further use."""
+    base = part._base
+    part._meta.behind = False
+    if part._meta.born:
+        part.__class__ = ModifiedView
+        return
+    if as_strided.row.kind.vjp is None:
+        build(as_strided)
+    renewed = wrap(part._array)
+    record(renewed, as_strided.row.kind, (base._edge,), None, (geometry_in(base, part), base._array.shape))
+    move_edge(part, renewed._edge)
 
 
 def copy_slices(part: Tensor, base: Tensor, node: Record) -> Record:
@@ -278,6 +313,8 @@ def fill(self, value):
 @pointwise.op(name="fill", node="FillBackward3", self=lambda grad: _overwritten(grad), value=lambda grad: grad.sum())
 def fill_with(self, value):
     """One value everywhere, which may be a tensor of one."""
+    if np.ndim(value):
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     return np.full_like(self, value)
 
 
@@ -304,13 +341,31 @@ def index_put(self, values, indices):
     changed = self.copy()
     try:
         changed[indices] = values
-    except ValueError:
-        shapes = f"value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape"
-        raise RuntimeError(f"shape mismatch: {shapes} {list(self[indices].shape)}") from None
+    except IndexError as error:
+        refused = indices_refused(self.shape, indices, error)
+        if " with size " in str(refused) and self.size:  # then comes whether the values fit what is asked for
+            _check_fit(self, values, indices)
+        raise refused from None
+    except (ValueError, TypeError):
+        _check_fit(self, values, indices)
+        raise
     return changed
 
 
-fill_with_, _copy_, index_put_ = in_place(fill_with), in_place(copy), in_place(index_put)
+def _check_fit(self, values, indices) -> None:
+    """Refuse values of another shape than that of the places they are for, wherever those are."""
+    indices = tuple(i if isinstance(i, slice) or i.dtype.kind == "b" else i * 0 for i in indices)
+    shape = self[indices].shape
+    try:
+        np.broadcast_to(values, shape)
+    except ValueError:
+        shapes = f"value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape"
+        raise RuntimeError(f"shape mismatch: {shapes} {list(shape)}") from None
+
+
+CASTING = (fill_with, copy, index_put)
+_copy_, index_put_ = in_place(copy, casts=True), in_place(index_put, casts=True, fills=True)
+fill_with_, zero_ = in_place(fill_with, casts=True, fills=True), in_place(zero, casts=True, fills=True)
 
 
 def fill_(self: Tensor, value) -> Tensor:
@@ -320,7 +375,7 @@ def fill_(self: Tensor, value) -> Tensor:
     return (fill_with_ if isinstance(value, Tensor) else _fill_)(self, value)
 
 
-_fill_ = in_place(fill)
+_fill_ = in_place(fill, casts=True, fills=True)
 
 
 def copy_(self: Tensor, src) -> Tensor:
@@ -334,21 +389,39 @@ def setitem(self: Tensor, key, value) -> None:
         raise TypeError(f"can't assign a {type_name(value)} to a torch.{self.dtype.tensor_type}")
     part, indices = sliced(self, key)
     if indices:
-        index_put_(part, _stripped(value), indices)
-    elif isinstance(value, Tensor) and value.ndim:
-        copy_(part, _broadcast(value, part.shape))
-    else:
+        value = _stripped(value)
+        if isinstance(value, Tensor) and value._dtype != part._dtype:
+            _check_put(part, value, indices, masks_fill=self.ndim > 0)
+        index_put_(part, value, indices)
+    elif not isinstance(value, Tensor) or (not value.ndim and part.ndim):
         fill_with_(part, value)
+    elif value._array.shape == part._array.shape:
+        copy_(part, value)
+    else:
+        value = view(value, _lengths(value))
+        copy_(part, value if value._array.shape == part._array.shape else expand(value, tuple(part.shape)))
+
+
+def _check_put(part: Tensor, value: Tensor, indices: tuple, masks_fill: bool) -> None:
+    """Refuse values of another dtype, unless it is one value at a mask; what else is wrong with them comes first."""
+    if mode.state > 0 and (part._edge or value._edge):
+        check_recordable(part)
+    if masks_fill and value.numel() == 1 and all(isinstance(i, slice) or i.dtype.kind == "b" for i in indices):
+        return
+    try:
+        index_put.row.forward(part._array, value._array, indices)
+    except IndexError as error:
+        if "is out of bounds for dimension with" in str(error) or "out of bounds" not in str(error):
+            raise
+    raise refusal("put of another dtype", *(t.dtype.tensor_type.removesuffix("Tensor") for t in (part, value)))
+
+
+def _lengths(value) -> tuple:
+    """A value's shape without the dimensions of length 1 in front."""
+    return tuple(itertools.dropwhile(lambda length: length == 1, getattr(value, "shape", ())))
 
 
 def _stripped(value):
     """A value without the dimensions of length 1 in front."""
-    lengths = tuple(itertools.dropwhile(lambda length: length == 1, getattr(value, "shape", ())))
+    lengths = _lengths(value)
     return view(value, lengths) if len(lengths) < getattr(value, "ndim", 0) else value
-
-
-def _broadcast(value: Tensor, shape: tuple) -> Tensor:
-    """A value to be assigned, in the shape of the place; dimensions of length 1 in front may be too many."""
-    while value.ndim > len(shape) and value.shape[0] == 1:
-        value = view(value, tuple(value.shape[1:]))
-    return value if value.shape == shape else expand(value, tuple(shape))

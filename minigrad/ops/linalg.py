@@ -2,6 +2,7 @@
 
 import builtins
 import functools
+import math
 import string
 from collections import Counter
 
@@ -178,7 +179,7 @@ def matmul(self, other):
 
 def _batch_by_matrix(self, other):
     """A batch of matrices times one matrix or vector: one product, of all their rows."""
-    product_of_rows = matmul(reshape(self, (-1, self.shape[-1])), other)
+    product_of_rows = matmul(reshape(self, (math.prod(self.shape[:-1]), self.shape[-1])), other)
     return unsafe_view(product_of_rows, (*self.shape[:-1], *other.shape[1:]))
 
 

@@ -49,6 +49,8 @@ def sub(self, other, alpha=1):
 @op(node="RsubBackward1", number="other", shown={"alpha": 1}, self=lambda grad: -grad)
 def rsub(self, other):
     """The difference the other way round, ``other - self``: what ``1 - x`` calls."""
+    if isinstance(other, float) and self.dtype.kind != "f":
+        self = self.astype(dtypes.get_default_dtype().numpy)
     return np.subtract(other, self)
 
 
@@ -97,6 +99,8 @@ _PRODUCTS = {1: np.positive, 2: np.square, 3: lambda array: array * array * arra
 @op(node="PowBackward0", name="pow", self=_power_slope)
 def power(self, exponent):
     """``self ** exponent`` with a Python number as exponent."""
+    if self.dtype.kind == "b" and isinstance(exponent, bool):
+        return self | (not exponent)
     product = _PRODUCTS.get(exponent) if self.dtype.char in "fd" else None
     return np.power(self, exponent) if product is None else product(self)
 
@@ -125,6 +129,8 @@ def power_of_tensor(self, exponent):
 )
 def power_of_number(exponent, self):
     """``self ** exponent`` with a Python number as base."""
+    if exponent.dtype.kind == "i":
+        return _whole_power(int(self), exponent)
     return np.power(self, exponent)
 
 
@@ -134,7 +140,20 @@ def pow(self, exponent):
         return power(_beside(exponent, self), exponent)
     if not isinstance(self, Tensor):
         return power_of_number(_beside(self, exponent), self)
-    return power_of_tensor(self, exponent)
+    integers = self._dtype.kind == "i" and exponent._dtype.kind == "i"
+    return (power_of_integers if integers else power_of_tensor)(self, exponent)
+
+
+@op(name="pow", constant=("self", "exponent"))
+def power_of_integers(self, exponent):
+    """``self ** exponent`` of integers. Negative powers are 0, but for those of 1 and -1."""
+    return _whole_power(self, exponent)
+
+
+def _whole_power(base, exponent):
+    negative = exponent < 0
+    ones = np.where(np.abs(base) == 1, np.power(base, np.abs(exponent)), 0)
+    return np.where(negative, ones, np.power(base, np.where(negative, 0, exponent)))
 
 
 def _beside(number, tensor):
@@ -288,9 +307,10 @@ def threshold_backward(grad_output, output):
     return grad_output * (output > 0)
 
 
-@op(np.sign, self=none_of)
+@op(self=none_of)
 def sign(self):
     """-1, 0 or 1 by the sign of each element."""
+    return np.subtract(self > 0, self < 0, dtype=self.dtype) if self.dtype.kind != "b" else self.copy()
 
 
 @op(np.floor, self=none_of)
@@ -355,8 +375,7 @@ def _refuse_zero(self, other):
 @op(node="RemainderBackward0", name="remainder", self=lambda grad: grad)
 def remainder_by_number(self, other):
     """``self % other`` with a Python number as divisor."""
-    _refuse_zero(self, other)
-    return np.remainder(self, other)
+    return _remainder(self, other)
 
 
 @op(
@@ -367,8 +386,14 @@ def remainder_by_number(self, other):
 )
 def remainder_by_tensor(self, other):
     """``self % other`` with a tensor as divisor."""
-    _refuse_zero(self, other)
-    return np.remainder(self, other)
+    return _remainder(self, other)
+
+
+def _remainder(array, divisor):
+    """What is left, with the divisor's sign; of nothing left the sign is the array's own, as in PyTorch."""
+    _refuse_zero(array, divisor)
+    left = np.remainder(array, divisor)
+    return np.where(left == 0, np.copysign(left, array), left) if left.dtype.kind == "f" else left
 
 
 def remainder(self, other):

@@ -59,6 +59,7 @@ def sum_all(self):
 )
 def sum_dim(self, dim, keepdim=False):
     """The sums along one or more dimensions."""
+    dim = dim if self.shape else _dims(self, dim)
     return np.add.reduce(self, dim, None, None, keepdim)  # np.sum does the same, after a microsecond
 
 
@@ -121,7 +122,7 @@ def _check_not_empty(name, self, dim):
     if dim is None and not self.size:
         raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
     if dim is not None and self.ndim and not self.shape[place(dim, self.ndim)]:
-        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+        raise IndexError(f"{name}(): Expected reduction dim {place(dim, self.ndim)} to have non-zero size.")
 
 
 @op(constant=("self",))
@@ -167,7 +168,7 @@ def variance(self, dim, correction, keepdim):
 def _var_slope(grad, self, dim, correction, keepdim):
     grad = grad if keepdim else view(grad, _with_ones(self.shape, dim))
     count = _count(tuple(self.shape), dim) - correction
-    return (2.0 / count) * grad * (self - _mean_of(self, dim))
+    return (2.0 / count if count > 0 else math.inf) * grad * (self - _mean_of(self, dim))
 
 
 def _mean_of(self, dim):
@@ -368,6 +369,15 @@ def sort(self, dim=-1, descending=False, stable=None):
     return _Sort((sort_along if stable is None else stable_sort_along)(self, indices, dim), indices)
 
 
+@op(constant=("self",))
+def middle_along(self, dim, keepdim):
+    """The positions of the medians along a dimension: where there is a nan, its own."""
+    middle = np.take(np.argsort(self, dim, kind="stable"), [(self.shape[dim] - 1) // 2], dim)
+    missing = np.isnan(self)
+    middle = np.where(missing.any(dim, keepdims=True), missing.argmax(dim, keepdims=True), middle)
+    return middle if keepdim else np.squeeze(middle, dim)
+
+
 def median(self, dim=None, keepdim=False, **others):
     """The middle element, the lower of two; along ``dim``, a pair of values and indices. PyTorch: ``torch.median``."""
     if others:
@@ -376,11 +386,10 @@ def median(self, dim=None, keepdim=False, **others):
         return median_all(self)
     _check_not_empty("median", self._array, dim)
     if not self.ndim:
+        place(dim, 0)
         indices = argsort(self)
         return _Median(median_along(self, indices, dim, keepdim), indices)
-    middle = (self.shape[dim] - 1) // 2
-    indices = argsort(self, dim)[(*(slice(None),) * (dim % self.ndim), slice(middle, middle + 1))]
-    indices = indices if keepdim else indices.squeeze(dim)
+    indices = middle_along(self, dim, keepdim)
     return _Median(median_along(self, indices, dim, keepdim), indices)
 
 
@@ -453,6 +462,8 @@ def cumsum(self, dim):
 
 
 def _cumprod_slope(grad, self, result, dim):
+    if not self.ndim:
+        return grad
     if not _has_zero(self):
         return _from_the_end(grad * result, dim) / self
     # Entry (i, k) is the k-th running product without the i-th factor, which is in it from k = i on.

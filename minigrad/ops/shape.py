@@ -12,7 +12,7 @@ import numpy as np
 from .. import dtypes
 from ..autograd.dual import dual_levels
 from ..autograd.grad_mode import mode
-from ..autograd.graph import Kind
+from ..autograd.graph import FRESH, Kind, own_counter
 from ..dispatch import camel, constant, face_class, op, record
 from ..messages import (
     TRANSPOSED,
@@ -51,9 +51,18 @@ def sum_to(self, shape):
     return view(self, shape) if extra and self.ndim else self
 
 
+def expandable(shape: tuple, larger: tuple) -> bool:
+    """Whether broadcasting can stretch `shape` to `larger`."""
+    extra = len(larger) - len(shape)
+    return larger[extra:] == shape or (
+        extra >= 0 and all(a in (1, b) for a, b in zip(shape, larger[extra:], strict=True))
+    )
+
+
 @op(view=True, self=lambda grad, self_shape: sum_to(grad, self_shape))
 def expand(self, sizes):
     """Repeat dimensions of length 1 without copying: a view with stride 0."""
+    asked = sizes
     if -1 in sizes:
         added = len(sizes) - self.ndim
         sizes = tuple(self.shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
@@ -64,7 +73,7 @@ def expand(self, sizes):
         repeated.flags.writeable = self.flags.writeable
         return repeated
     except ValueError:
-        raise expand_refused(self.shape, sizes, dtypes.from_numpy_dtype(self.dtype).tensor_type) from None
+        raise expand_refused(self.shape, asked, dtypes.from_numpy_dtype(self.dtype).tensor_type) from None
 
 
 @op(view=True, self=lambda grad, self_shape: view(grad, self_shape))
@@ -74,6 +83,12 @@ def view(self, shape):
         return self.reshape(shape)
     except ValueError:
         raise view_refused(self.size, shape) from None
+
+
+@op(view=True, self=lambda grad, self_shape: view(grad, self_shape))
+def reshape_alias(self, shape):
+    """The same elements in another shape, where their order in memory is another too."""
+    return view.row.forward(self, shape)
 
 
 def view_of(self, *shape, size=None):
@@ -103,7 +118,7 @@ def reshape(self, *sizes, shape=None):
     shape = sizes_of(sizes, shape)
     if not self._array.flags.c_contiguous and not _fits_in_place(self._array, shape):
         return unsafe_view(clone(self), shape)
-    return view(self, shape)
+    return (view if self._array.flags.c_contiguous else reshape_alias)(self, shape)
 
 
 @op(np.ndarray.transpose, view=True, name="t", self=lambda grad: transposed(grad))
@@ -131,7 +146,7 @@ def matrix_transpose(self):
     """The last two dimensions swapped. PyTorch counterpart: ``Tensor.mT``."""
     if self.ndim == 1:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return transpose(self, -2, -1) if self.ndim else permute(self, ())
+    return transpose(self, -2, -1) if self.ndim else self
 
 
 @op(view=True, self=lambda grad, dims: permute(grad, tuple(np.argsort(dims).tolist())))
@@ -193,10 +208,18 @@ def squeeze_dim(self, dim):
     return np.squeeze(self, dim) if self.ndim and self.shape[dim] == 1 else self[...]
 
 
-@op(view=True, node="SqueezeBackward4", name="squeeze", self=lambda grad, dim: unsqueeze(grad, dim))
-def squeeze_product(self, dim):
-    """Drop the dimension that vector @ matrix added for the product."""
+@op(node="SqueezeBackward4", name="squeeze", self=lambda grad, dim: unsqueeze(grad, dim))
+def without(self, dim):
+    """The tensor without a dimension of length 1."""
     return np.squeeze(self, dim)
+
+
+def squeeze_product(self, dim):
+    """Drop the dimension that vector @ matrix added for the product: in place in PyTorch, which counts as a change."""
+    result = without(self, dim)
+    if result._counter is FRESH:
+        own_counter(result)[0] = 1
+    return result
 
 
 @op(view=True, name="squeeze", self=lambda grad, self_shape: view(grad, self_shape))
@@ -278,7 +301,7 @@ def flip(self, *each, dims=None):
 @op(name="roll", self=lambda grad, shifts, dims: rotate(grad, tuple(-n for n in shifts), dims))
 def rotate(self, shifts, dims):
     """Shift the elements along dimensions, or flat if there are none: out at one end, in at the other."""
-    return np.roll(self, shifts, dims or None)
+    return np.roll(self, shifts, dims or None) if self.size else self.copy()
 
 
 def roll(self, shifts, dims=()):
@@ -477,17 +500,15 @@ def _are_tensors(name, tensors) -> bool:
 def _split_back(grad, dim, sizes):
     """The parts of a joined gradient that belong to each input."""
     before = (slice(None),) * (dim % grad.ndim)
-    nothing = (slice(0),) * grad.ndim
     ends = list(itertools.accumulate(n or 0 for n in sizes))
-    return tuple(
-        view(grad[nothing], (0,)) if n is None else grad[(*before, slice(end - n, end))]
-        for n, end in zip(sizes, ends, strict=True)
-    )
+    parts = zip(sizes, ends, strict=True)
+    return tuple(_nothing(grad) if n is None else grad[(*before, slice(end - n, end))] for n, end in parts)
 
 
-def _filled(arrays):
-    """The arrays without vectors of no elements, which may be joined to anything; if there are others."""
-    return [a for a in arrays if a.shape != (0,)] or arrays
+def _nothing(grad):
+    """The gradient of a tensor that had no elements to join."""
+    nothing = np.zeros(0, grad._dtype if isinstance(grad, Tensor) else grad.dtype)
+    return wrap(nothing) if isinstance(grad, Tensor) else nothing
 
 
 def _lengths(arrays, dim):
@@ -499,8 +520,10 @@ def cat(tensors, dim=0):
     """Join tensors along an existing dimension."""
     if not tensors:
         raise refusal("cat of nothing")
-    tensors = _filled(tensors)
     try:
+        if any(a.shape == (0,) for a in tensors):  # goes with any other shape, as in PyTorch
+            filled = [a for a in tensors if a.shape != (0,)]
+            return np.concatenate(filled, dim) if filled else np.concatenate(tensors)
         return np.concatenate(tensors, dim)
     except ValueError:
         raise join_refused("cat", [a.shape for a in tensors], dim) from None

@@ -92,4 +92,154 @@ c = a.logsumexp(0)
 d = a.softmax(0)
 e = a.std(0)
 f = a.mean(0)""",
+    "indexing refused": """\
+a = torch.ones((2, 3))
+b = torch.tensor(2.0)
+c = b[0]
+c = b[1]
+c = b[:1]
+c = b[[0]]
+b[0] = 1
+c = a[0, 0, 0]
+c = a[..., 5]
+c = a[None, 0, 7]
+c = a[:, [9]]
+c = a[[0], [8]]
+c = a[a[0] > 0]
+c = a[:, torch.ones(5) > 0]
+c = a[[0, 1], [0, 1, 2]]
+c = a[torch.ones(2)]
+c = torch.ones(0)[[0]]
+a[[0]] = a.double()
+a[[0]] = a[:1].double()
+a[[7]] = torch.ones((3, 2))
+b[b > 0] = a
+a[0] = a
+a[:1] = torch.ones((2, 2))
+a[a > 0] = torch.tensor(2.0, dtype=torch.float64)""",
+    "slices of everything": """\
+a = torch.ones((2, 3), requires_grad=True) * 2
+b = a[:]
+c = a[:, :]
+d = a[..., :3]
+e = a[0, :3]
+f = a[:, 0:9, None]
+a[:2] = 3
+a[..., :1] = 4""",
+    "assigned values are viewed": """\
+a = torch.ones((2, 3), requires_grad=True) * 2
+b = torch.ones((1, 3), requires_grad=True)
+a[...] = b
+a[0] = b
+a[:] = a
+a[0] = b.sum()
+a.sum().backward()""",
+    "a whole leaf is a leaf": "a = torch.ones((1, 3), requires_grad=True)\na[:1] = 2\na[0] = 2\na[[0]] = 2",
+    "dtypes of changes in place": """\
+a = torch.tensor([1, 2])
+b = torch.ones(2, dtype=torch.float64, requires_grad=True)
+a.mul_(0.5)
+a.sin_()
+a.div_(2)
+a.div_(a)
+a.add_(b)
+a.fill_(0.5)
+a.copy_(b.detach())
+c = a > 0
+c.add_(1)
+c.mul_(True)
+c.copy_(b)
+d = torch.ones(2, requires_grad=True) * 1
+d.mul_(b)
+d.copy_(b)
+d.sum().backward()""",
+    "shapes of changes in place": """\
+a = torch.ones(3)
+a.copy_(torch.ones(2))
+a.copy_(torch.ones((2, 3)))
+a.add_(torch.ones((2, 3)))
+a.long().mul_(torch.ones((2, 3)))
+a.fill_(torch.ones(1))
+b = torch.ones(3, requires_grad=True)
+a.add_(b)
+a.t().add_(torch.ones(2))""",
+    "memory that repeats": """\
+a = torch.ones(3)
+b = a.expand(2, 3)
+b.fill_(2)
+b.zero_()
+b.add_(1)
+b[1] = 5""",
+    "flags of results": """\
+a = torch.ones(2, requires_grad=True) * 2
+a.requires_grad = True
+a.requires_grad = False
+a.requires_grad_()""",
+    "grads of another dtype and shape": "a = torch.ones(2)\na.grad = torch.ones((2, 2), dtype=torch.float64)",
+    "materialized under create_graph": """\
+a = torch.ones(2, requires_grad=True)
+b = torch.ones(2, requires_grad=True)
+c = torch.autograd.grad((a * a).sum(), [a, b], create_graph=True, materialize_grads=True)[1]""",
+    "views without a record lead nowhere": """\
+a = torch.ones(3, requires_grad=True)
+with torch.no_grad(): b = a[1:]
+c = (b * b).sum()
+b.backward(torch.ones(2))
+d = torch.autograd.grad(c, b, allow_unused=True)[0]
+b.requires_grad_(False)
+a.detach_()""",
+    "a view behind its base": """\
+a = torch.ones((3, 2))
+with torch.no_grad(): b = a[1:]
+c = a[:1]
+a[[0]] = 0.5
+a.requires_grad = True""",
+    "how a view was made last": """\
+a = torch.ones((2, 3), requires_grad=True) * 2
+with torch.no_grad(): b = a[0]
+c = b[1:]
+c.add_(1)
+b.unbind(0)[0].add_(1)
+with torch.no_grad(): d = a.unbind(0)[0][1:]
+d.add_(1)""",
+    "data of another type": """\
+a = torch.ones(2, requires_grad=True)
+b = a * 2
+a.data = torch.ones(2, dtype=torch.float64)
+c = a * 2
+(b.sum() + c.sum()).backward()""",
+    "inputs of a backward run": """\
+a = torch.ones(2, requires_grad=True)
+b, c = SumAndDifference.apply(a, a * 2)
+(b * c).sum().backward(inputs=[c])
+(b * c).sum().backward(inputs=[b])
+d = Wrong.apply(a)
+(d * d).sum().backward(inputs=[d])
+e = a.exp()
+e.retain_grad()
+handle = e.register_hook(doubled)
+e.sum().backward(inputs=[e], retain_graph=True)
+e.sum().backward(inputs=[c], retain_graph=True)
+e.backward(torch.ones(2), inputs=[d])""",
+    "vector by matrix": """\
+a = torch.ones(2, requires_grad=True)
+b = torch.ones((2, 3), requires_grad=True)
+c = a @ b
+d = torch.nn.functional.linear(a, b.t())""",
+    "mark_dirty of a view": """\
+a = torch.ones((2, 2), requires_grad=True)
+b = Tripled.apply(a[0])
+c = a * 2
+d = Tripled.apply(c[0])
+e = Part.apply(c)
+e = Tripled.apply(e)
+c.sum().backward()""",
+    "powers and remainders": """\
+a = torch.tensor([2, -3, 1, -1])
+b = a ** torch.tensor([-1, -2, -3, -3])
+c = 2 ** a
+d = (a > 1) ** True
+e = 0.5 - a
+f = (torch.tensor([1.0, -0.5]) % -0.25).reciprocal()
+g = (a > 1).sign()""",
 }

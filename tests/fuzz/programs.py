@@ -6,7 +6,7 @@ or a seeded generator of Python's own, which is quicker where thousands of diffe
 
 import warnings
 
-from .known import known
+from .known import known, unlike
 from .run import Side
 
 LINES = 14
@@ -116,7 +116,9 @@ class Writer:
     def add(self, line: str) -> None:
         if "hook" in line:
             self.side.seen()  # or PyTorch crashes, where a view was changed through another and has not been looked at
-        if not known(line) and not known(line, self.side.step(line)):
+        if known(line) or unlike(line, self.side):
+            return
+        if not known(line, self.side.step(line)):
             self.lines.append(line)
 
     def fresh(self) -> str:

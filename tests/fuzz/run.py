@@ -5,7 +5,10 @@ versions, views, gradients, the structure of the graph, and the type and first l
 """
 
 import math
+import re
 import warnings
+
+from .known import is_inference
 
 # What programs may use beside `torch`: Functions of their own, and hooks that leave a trace.
 PRELUDE = '''\
@@ -173,12 +176,15 @@ class Side:
 
     def step(self, line: str) -> str | None:
         """Run a line; the error's type and first line, if there is one."""
+        before = self.tensors()
         try:
             exec(compile(line, "<program>", "exec"), self.names)
         except Exception as error:
             return said(error)
         if "autograd.grad(" in line:
             self.note(self.names[line.partition(" = ")[0].rpartition(" ")[2]])
+        elif " = " in line:
+            self.note_made_of(line, before)
         return None
 
     def note(self, grad) -> None:
@@ -187,6 +193,18 @@ class Side:
             if id(grad) not in self.made and grad.grad_fn is not None:
                 self.ends[id(grad.grad_fn)] = grad.grad_fn
             self.made.setdefault(id(grad), (grad, None if is_inference(grad) else grad._version))
+
+    def note_made_of(self, line: str, before: dict) -> None:
+        """A result's version counts from here, too, where one of its operands' did; or is not counted at all.
+
+        What PyTorch makes of an inference tensor has, here and there, a version above 0.
+        """
+        name = line.partition(" = ")[0].rpartition(" ")[2]
+        result = self.names.get(name)
+        operands = [before[other] for other in re.findall(r"\b[a-h]\b", line.partition(" = ")[2]) if other in before]
+        if isinstance(result, self.tensor) and not any(result is tensor for tensor in before.values()):
+            if any(id(operand) in self.made or is_inference(operand) for operand in operands):
+                self.made[id(result)] = (result, None if is_inference(result) else result._version)
 
     def tensors(self) -> dict:
         """The program's tensors, by name."""
@@ -204,10 +222,6 @@ class Side:
         state["graph"] = looked.graph
         state["log"] = list(self.names["log"])
         return state
-
-
-def is_inference(tensor):
-    return getattr(tensor, "is_inference", bool)()
 
 
 class Nodes:
@@ -272,7 +286,9 @@ class Nodes:
             self.graph.append((self.numbers[id(node)], behind))
 
     def label(self, node) -> str:
-        """The node's name; of an end of the graph also the leaf's."""
+        """The node's name; of an end of the graph also the leaf's. What derivatives are made of is not said."""
+        if id(node) in self.side.ends:
+            return "derivative"
         if not hasattr(node, "variable"):
             return node.name()
         return f"{node.name()} of {self.names.get(id(node.variable), 'unnamed')}"
@@ -316,19 +332,32 @@ def large(value) -> bool:
     return isinstance(value, float) and LARGE < abs(value) < math.inf
 
 
+def unsaid(seen: dict) -> bool:
+    """Whether what comes of a tensor says nothing: rounding decides it, or PyTorch has left it half made."""
+    return large(seen) or "do not track version counter" in seen.get("refused", "")
+
+
+def stale(error: str | None) -> str:
+    """An error about a saved value without the operation that it comes from: derivatives save what they like."""
+    return re.sub(r", which is output \d+ of [\w:]+,", "", error or "")
+
+
 def compare(lines: list[str], torch, minigrad) -> str | None:
     """Run the program on both; the first difference as a runnable snippet with both answers, or None."""
-    sides = Side(torch), Side(minigrad)
+    sides, graphed = (Side(torch), Side(minigrad)), False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for at, line in enumerate(lines):
             errors = [side.step(line) for side in sides]
-            if errors[0] != errors[1]:
+            graphed = graphed or "create_graph" in line
+            if errors[0] != errors[1] and not (graphed and stale(errors[0]) == stale(errors[1])):
                 return snippet(lines[: at + 1], [f"error: {errors[0]} | {errors[1]}"])
             states = [side.seen() for side in sides]
             found = differences(*states)
-            if any(isinstance(seen, dict) and large(seen) for seen in states[0].values()):
+            if any(isinstance(seen, dict) and unsaid(seen) for seen in states[0].values()):
                 return None
+            if errors[0] and "backward(" in line and all(" grad" in each or each.startswith("graph") for each in found):
+                return None  # half way: which leaves have their gradient by then is not said
             if found:
                 return snippet(lines[: at + 1], found)
     return None

@@ -1,0 +1,79 @@
+"""Where a backward starts: each output's node, with the gradient that was given for it, or 1 for a scalar.
+
+PyTorch counterpart: ``_make_grads`` in ``torch/autograd/__init__.py``.
+"""
+
+import numpy as np
+
+from ..messages import refusal
+from ..ops.pointwise import to_copy
+from ..ops.shape import expandable, sum_to
+from ..tensor import Size, Tensor, wrap
+from .graph import GradientEdge, Node, Record, goes_nowhere
+
+
+def as_tuple(tensors) -> tuple:
+    return (tensors,) if isinstance(tensors, (Tensor, GradientEdge, Node)) else tuple(tensors)
+
+
+def edge_of(thing) -> Record | None:
+    """Where a gradient of a tensor, of an output of a node, or of a node's first output arrives."""
+    if isinstance(thing, Tensor):
+        return thing._edge
+    if isinstance(thing, GradientEdge):
+        return thing.ownership_token or edge_of(thing.node)
+    return thing.record
+
+
+def seeds_of(outputs: tuple, gradients, create_graph: bool) -> list:
+    """Pairs (node, gradient) to start from, after the checks that PyTorch makes in this order."""
+    if gradients is None and len(outputs) == 1 and (seed := seed_of_scalar(outputs[0])) is not None:
+        return [(outputs[0]._edge, wrap(seed) if create_graph else seed)]
+    gradients = (None,) * len(outputs) if gradients is None else as_tuple(gradients)
+    count, seeds = len(gradients), []
+    gradients = [seed_for(o, g) for o, g in zip(outputs, gradients, strict=False)]
+    if count != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {count} gradients")
+    for index, output in enumerate(outputs):
+        edge = edge_of(output)
+        if edge is None or goes_nowhere(edge):
+            raise refusal("no history", index)
+        gradient = gradients[index]
+        if gradient._array.shape != edge.shape:
+            gradient = at_start(gradient, edge.shape, index)
+        if gradient._dtype is not edge.dtype and gradient._dtype != edge.dtype:
+            gradient = to_copy(gradient, edge.dtype)
+        seeds.append((edge, gradient if create_graph else gradient._array))
+    return seeds
+
+
+def at_start(gradient: Tensor, shape: tuple, index: int) -> Tensor:
+    """A gradient to start from, in the shape that the output had when it was computed."""
+    if not expandable(shape, gradient._array.shape):
+        raise refusal("start does not fit", index, list(gradient.shape), list(shape))
+    return sum_to(gradient, shape)
+
+
+def seed_of_scalar(output) -> np.ndarray | None:
+    """The gradient 1 for a scalar tensor, from which a backward can start as it is; None for anything else."""
+    if not isinstance(output, Tensor) or output._edge is None or output._array.size != 1:
+        return None
+    if output._meta is not None and goes_nowhere(output._edge):
+        return None
+    seed = output._array.copy()
+    seed.fill(1)
+    return seed
+
+
+def seed_for(output: Tensor, gradient) -> Tensor:
+    """The gradient to start an output with: what was given, or 1 for a scalar."""
+    shape = output.shape if isinstance(output, Tensor) else Size(edge_of(output).shape)
+    if gradient is None:
+        if edge_of(output) is not None and shape.numel() != 1:
+            raise refusal("backward of several")
+        return wrap(np.ones(shape, output._dtype if isinstance(output, Tensor) else edge_of(output).dtype))
+    if not isinstance(gradient, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+    if gradient._array.shape != shape:
+        raise refusal("start of another shape", gradient.shape, shape)
+    return gradient
