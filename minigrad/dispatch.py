@@ -491,7 +491,9 @@ def meet(row: Row, *arrays) -> list:
     if row.floating and common.kind != "f":
         common = dtypes.get_default_dtype().numpy
     return [
-        a.astype(common) if isinstance(a, np.ndarray) and name in row.rules and a.dtype != common else a
+        a.astype(common)
+        if isinstance(a, np.ndarray) and (name in row.rules or not row.rules) and a.dtype != common
+        else a
         for a, name in zip(arrays, row.inputs, strict=True)
     ]
 

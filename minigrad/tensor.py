@@ -284,7 +284,7 @@ class Tensor(Conversions):
             return self
         if self._is_view():
             raise refusal("detach_ of a view")
-        if self._edge is not None and len(self._counter) == 1:  # nothing shares it that is still attached
+        if not self.is_leaf and len(self._counter) == 1:  # nothing shares it that is still attached
             counter = own_counter(self)
             counter[0] = DetachedVersion(counter[0])
         if self._edge is not None and self._edge.kind is LEAF:
@@ -359,6 +359,9 @@ def follow_me(base: Tensor) -> None:
 
 def follow_base(view: Tensor | None, base: Tensor) -> None:
     """A view without a history or a flag of its own requires grad when its base does."""
+    if isinstance(view, ModifiedView) and base._edge is None and view.was_leaf():
+        view.__class__ = Tensor  # nothing of it is recorded any more: it can be used again
+        view._edge, view._meta.behind = None, True
     if view is None or view._base is not base or isinstance(view, ModifiedView) or not view.is_leaf:
         return
     if base._edge is not None and view._meta.behind:
@@ -372,7 +375,7 @@ class ModifiedView(Tensor):
     """What becomes of a view that may not be changed in place, when its memory was: any further use is refused."""
 
     __slots__ = ()
-    requires_grad = True
+    requires_grad = property(lambda self: True, lambda self, flag: None)
 
     @property
     def _edge(self):
@@ -381,6 +384,10 @@ class ModifiedView(Tensor):
     @property
     def grad(self):
         return self._meta.grad
+
+    @grad.setter
+    def grad(self, new):
+        Tensor.grad.fset(self, new)
 
     def was_leaf(self) -> bool:
         """Whether it had no history of its own."""

@@ -89,7 +89,7 @@ LONGEST_FUNCTION = 40
 # The engine itself; the tables of ops/ grow by a row an operation and are read a row at a time.
 CORE = ("tensor.py", "dispatch.py", "autograd/graph.py", "autograd/engine.py")
 CORE += ("autograd/grad_mode.py", "autograd/function.py")
-CORE_BUDGET = 2550
+CORE_BUDGET = 2560
 
 FOLDERS = ("minigrad", "exercises", "benchmarks")
 SOURCES = [ROOT / "course.py"]

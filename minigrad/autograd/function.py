@@ -339,7 +339,6 @@ def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
             continue
         if any(output is tensor for tensor in node.dirty_tensors):
             check_changed(output, args, node.likes)
-            forget(output)
             rebase_history(output, node if node.outputs == 1 else node.output_edge(index))
             output.meta().output_nr = index
             continue
@@ -365,6 +364,7 @@ def check_changed(output: Tensor, args: tuple, likes: list) -> None:
         raise refusal("dirty leaf") if output.was_leaf() else output.refused(indirect=False)
     if output.is_leaf and output.requires_grad:
         raise refusal("dirty leaf")
+    forget(output)
     if output._is_view():
         check_recordable(output)
     if not any(output is a for a in args):

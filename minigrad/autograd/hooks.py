@@ -72,14 +72,16 @@ def between_hooks(node: Record, grad, edges: tuple, create_graph: bool):
     extra = node.extras()
     if extra.pre_hooks:
         several = isinstance(grad, dict)
-        shown = tuple(grad.get(i) for i in range(max(grad) + 1)) if several else (grad,)
+        count = getattr(node, "outputs", None) or len(node.shape)
+        shown = tuple(grad.get(i) for i in range(count)) if several else (grad,)
         shown = called_with(extra.pre_hooks, shown)
         grad = {i: g for i, g in enumerate(shown) if g is not None} if several else shown[0]
     grads = apply_rules(node, grad, edges, create_graph)
     if not extra.post_hooks:
         return grads
     outputs = tuple(grad.values()) if isinstance(grad, dict) else (grad,)
-    return called_with(extra.post_hooks, tuple(grads), outputs)
+    grads = tuple(None if edge is None else each for edge, each in zip(edges, grads, strict=True))
+    return called_with(extra.post_hooks, grads, outputs)
 
 
 def apply_rules(node: Record, grad, edges: tuple, create_graph: bool):

@@ -36,7 +36,10 @@ def index(self, indices):
     try:
         return self[indices]
     except IndexError as error:
-        raise indices_refused(self.shape, indices, error) from None
+        refused = indices_refused(self.shape, indices, error)
+        if self.size or "dimension with" in str(refused) or " with size " not in str(refused):
+            raise refused from None
+        return self[tuple(i * 0 if not isinstance(i, slice) and i.dtype.kind != "b" else i for i in indices)]
 
 
 def _all(count: int) -> tuple:

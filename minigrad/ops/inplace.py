@@ -22,7 +22,7 @@ import numpy as np
 from .. import dtypes
 from ..autograd.dual import dual_levels
 from ..autograd.grad_mode import mode
-from ..autograd.graph import UNCOUNTED, Kind, Packed, Record, freed_error, maker_of, own_counter
+from ..autograd.graph import UNCOUNTED, Kind, Packed, Record, freed_error, maker_of, nowhere_edge, own_counter
 from ..dispatch import build, face_class, record
 from ..messages import indices_refused, refusal, shapes_refused, type_name, view_refusal
 from ..tensor import ModifiedView, Tensor, wrap
@@ -257,7 +257,13 @@ def renew(part: Tensor) -> None:
     if as_strided.row.kind.vjp is None:
         build(as_strided)
     renewed = wrap(part._array)
-    record(renewed, as_strided.row.kind, (base._edge,), None, (geometry_in(base, part), base._array.shape))
+    record(
+        renewed,
+        as_strided.row.kind,
+        (base._edge or nowhere_edge(base),),
+        None,
+        (geometry_in(base, part), base._array.shape),
+    )
     move_edge(part, renewed._edge)
 
 
@@ -370,8 +376,6 @@ fill_with_, zero_ = in_place(fill_with, casts=True, fills=True), in_place(zero, 
 
 def fill_(self: Tensor, value) -> Tensor:
     """In place: one value everywhere, a number or a 0-d tensor."""
-    if isinstance(value, Tensor) and value.ndim:
-        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     return (fill_with_ if isinstance(value, Tensor) else _fill_)(self, value)
 
 

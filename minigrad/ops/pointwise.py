@@ -429,15 +429,15 @@ def where(condition, self, other):
     return np.where(condition, self, other)
 
 
-def _share_of_extreme(grad, reached, tied):
+def _share_of_extreme(grad, lost, tied):
     """The gradient of the larger or smaller of two goes to it; where they are equal, to each one half."""
-    return where(tied, grad / 2, where(reached, grad, 0.0))
+    return where(tied, grad / 2, where(lost, 0.0, grad))
 
 
 @op(
     np.maximum,
-    self=lambda grad, self, other: _share_of_extreme(grad, self > other, self == other),
-    other=lambda grad, self, other: _share_of_extreme(grad, other > self, self == other),
+    self=lambda grad, self, other: _share_of_extreme(grad, self < other, self == other),
+    other=lambda grad, self, other: _share_of_extreme(grad, other < self, self == other),
 )
 def maximum(self, other):
     """The larger element of each pair. A tie shares the gradient equally, as in PyTorch."""
@@ -445,8 +445,8 @@ def maximum(self, other):
 
 @op(
     np.minimum,
-    self=lambda grad, self, other: _share_of_extreme(grad, self < other, self == other),
-    other=lambda grad, self, other: _share_of_extreme(grad, other < self, self == other),
+    self=lambda grad, self, other: _share_of_extreme(grad, self > other, self == other),
+    other=lambda grad, self, other: _share_of_extreme(grad, other > self, self == other),
 )
 def minimum(self, other):
     """The smaller element of each pair. A tie shares the gradient equally, as in PyTorch."""

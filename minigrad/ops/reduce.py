@@ -462,7 +462,7 @@ def cumsum(self, dim):
 
 
 def _cumprod_slope(grad, self, result, dim):
-    if not self.ndim:
+    if not self.ndim or self.shape[dim] == 1:
         return grad
     if not _has_zero(self):
         return _from_the_end(grad * result, dim) / self

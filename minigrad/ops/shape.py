@@ -121,7 +121,7 @@ def reshape(self, *sizes, shape=None):
     return (view if self._array.flags.c_contiguous else reshape_alias)(self, shape)
 
 
-@op(np.ndarray.transpose, view=True, name="t", self=lambda grad: transposed(grad))
+@op(np.ndarray.transpose, view=True, name="t", self=lambda grad: transposed(grad) if grad.ndim else grad)
 def transposed(self):
     """The transpose of a matrix."""
 
