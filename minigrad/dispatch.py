@@ -27,6 +27,7 @@ from types import FunctionType
 import numpy as np
 
 from . import dtypes
+from .arguments import again
 from .autograd.dual import Dual, dual_levels
 from .autograd.grad_mode import OFF, inferring, mode, switched_off
 from .autograd.graph import (
@@ -496,19 +497,6 @@ def meet(row: Row, *arrays) -> list:
         else a
         for a, name in zip(arrays, row.inputs, strict=True)
     ]
-
-
-def again(operation, self, given: dict, others: dict):
-    """Call an operation with NumPy's names of its arguments, ``axis`` and ``keepdims``, or on another ``dtype``."""
-    dtype = others.pop("dtype", None)
-    if dtype is not None and dtype is not self.dtype:
-        self = self.to(dtype)
-    for name, value in others.items():
-        own = {"axis": "dim", "keepdims": "keepdim"}.get(name, "")
-        if own not in given:
-            raise TypeError(f"{operation.__name__}() got an unexpected keyword argument '{name}'")
-        given[own] = value
-    return operation(self, **given)
 
 
 def constant(operand):

@@ -175,6 +175,19 @@ REFUSALS = {
         "only Tensors of floating point dtype can require gradients",
         INTEGERS,
     ),
+    "rows of another shape": (
+        RuntimeError,
+        "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The "
+        "sizes of the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was "
+        "detected: grad_output[{}] has a shape of {} and output[{}] has a shape of {}. If you only want some tensors "
+        "in `grad_output` to be considered batched, consider using vmap.",
+        "give each grad_output one dimension more than its output has, in front.",
+    ),
+    "saved tensor made by hand": (
+        RuntimeError,
+        "Trying to create a SavedTensor object from Python is forbidden.",
+        "a node shows those that it keeps as node._raw_saved_self and the like.",
+    ),
     "flag of integers, attribute, not a bool": (
         RuntimeError,
         "requires_grad must be a bool",

@@ -13,6 +13,7 @@ from sys import getrefcount
 import numpy as np
 
 from . import dtypes
+from .arguments import read_only
 from .autograd.grad_mode import inferring, mode
 from .autograd.graph import (
     FRESH,
@@ -338,17 +339,7 @@ class Tensor(Conversions):
         return copy
 
 
-def read_only(name: str) -> None:
-    """Make a property of Tensor refuse a new value in PyTorch's words."""
-
-    def refuse(self, *value):
-        raise refusal("not writable", name)
-
-    setattr(Tensor, name, getattr(Tensor, name).setter(refuse).deleter(refuse))
-
-
-for _name in ("_base", "_version", "dtype", "grad_fn", "is_leaf", "ndim", "output_nr", "retains_grad", "shape"):
-    read_only(_name)
+read_only(Tensor, "_base", "_version", "dtype", "grad_fn", "is_leaf", "ndim", "output_nr", "retains_grad", "shape")
 
 
 def follow_me(base: Tensor) -> None:

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ORDER = """
     autograd
     messages
+    arguments
     autograd.grad_mode
     autograd.graph
     dtypes

@@ -7,7 +7,7 @@ from ..messages import refusal
 from ..ops.inplace import renew_views
 from ..tensor import Tensor
 from .engine import current_walk
-from .graph import GradientEdge, RemovableHandle, own_counter, pair_of
+from .graph import UNCOUNTED, GradientEdge, RemovableHandle, own_counter, pair_of
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
@@ -33,6 +33,8 @@ def increment_version(tensor) -> None:
     """
     for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
         counter = own_counter(each)
+        if counter is UNCOUNTED:  # an inference tensor has no version
+            continue
         counter[0] += 1
         if len(counter) > 1:
             renew_views(counter)

@@ -22,7 +22,7 @@ import numpy as np
 from ..messages import CREATE_GRAPH_CYCLE, ONLY_INPUTS, refusal, warn_once
 from ..ops.inplace import copy_
 from ..ops.pointwise import to_copy
-from ..ops.shape import column_sums, expandable, sum_to
+from ..ops.shape import column_sums, expandable, stack, sum_to
 from ..tensor import Tensor, wrap
 from .grad_mode import ON, is_inference_mode_enabled, set_state
 from .graph import (
@@ -411,7 +411,9 @@ def grad(
     >>> mg.autograd.grad(slope, x)
     (tensor(2.),)
     """
-    check_options(only_inputs, allow_unused, is_grads_batched, materialize_grads)
+    check_options(only_inputs, allow_unused, materialize_grads)
+    if is_grads_batched:
+        return batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
     inputs = as_tuple(inputs)
     if not inputs:
         raise refusal("grad of no inputs")
@@ -426,10 +428,23 @@ def grad(
     return tuple([result_for(i, t, grad, create_graph, allow_unused, materialize_grads) for i, t, grad in each])
 
 
-def check_options(only_inputs, allow_unused, is_grads_batched, materialize_grads) -> None:
-    """Refuse options of grad() that contradict each other or are not there."""
-    if is_grads_batched:
-        raise NotImplementedError("minigrad: there are no batched gradients; call grad() once for each grad_output.")
+def batched(outputs, inputs, grad_outputs, retain_graph, create_graph, *options) -> tuple:
+    """One gradient per row of `grad_outputs`, stacked: so many backwards, where PyTorch does all rows in one."""
+    outputs, gradients = as_tuple(outputs), as_tuple((None,) if grad_outputs is None else grad_outputs)
+    for index, (output, gradient) in enumerate(zip(outputs, gradients, strict=False)):
+        if gradient is None:
+            raise refusal("backward of several")
+        if gradient.shape[1:] != output.shape:
+            raise refusal("rows of another shape", index, gradient.shape[2:], index, output.shape)  # as PyTorch says it
+    slopes, last = [], len(gradients[0]) - 1
+    for row in range(last + 1):
+        rows, retain = [gradient[row] for gradient in gradients], retain_graph if row == last else True
+        slopes.append(grad(outputs, inputs, rows, retain, create_graph, True, options[0], False, options[1]))
+    return tuple([None if each[0] is None else stack(each) for each in zip(*slopes, strict=True)])
+
+
+def check_options(only_inputs, allow_unused, materialize_grads) -> None:
+    """Refuse options of grad() that contradict each other."""
     if not only_inputs:
         warnings.warn(ONLY_INPUTS, FutureWarning, stacklevel=3)
     if materialize_grads and allow_unused is False:

@@ -49,8 +49,9 @@ class saved_tensors_hooks:
         watchers.append(_pack_all)
 
     def __exit__(self, *exception):
-        _active.hooks.pop()
-        watchers.remove(_pack_all)
+        if _active.hooks:
+            _active.hooks.pop()
+            watchers.remove(_pack_all)
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -115,7 +116,9 @@ def allow_mutation_on_saved_tensors():
 class SavedTensor:
     """One saved value of a node, packed: ``node._raw_saved_self``. PyTorch counterpart: ``SavedTensor``."""
 
-    def __init__(self, record: Record, position: int):
+    def __init__(self, record: Record | None = None, position: int = 0):
+        if record is None:
+            raise refusal("saved tensor made by hand")
         self._record, self._position = record, position
 
     def register_hooks(self, pack_hook, unpack_hook) -> None:
@@ -166,7 +169,7 @@ def pack(record: Record, position: int, pack_hook, unpack_hook, shown=lambda ten
 
 def _open(box, unpack_hook, edge: Record | None, own_output: int | None, record: Record) -> Tensor:
     """The tensor that was packed, with the history that it had."""
-    kept = unpack_hook(box)
+    kept = _called(unpack_hook, box)
     if not isinstance(kept, Tensor):
         raise refusal("unpack returns no tensor", type_name(kept))
     tensor = wrap(kept._array, kept._counter)
@@ -177,6 +180,19 @@ def _open(box, unpack_hook, edge: Record | None, own_output: int | None, record:
     if edge is not None and edge.kind is LEAF:
         tensor._meta = edge.leaf
     return tensor
+
+
+def _called(unpack_hook, box):
+    """What a hook unpacks. The blocks that it enters or leaves are those of the backward, not of the code around it."""
+    before = list(_active.hooks)
+    try:
+        return unpack_hook(box)
+    finally:
+        for _ in range(len(_active.hooks) - len(before)):
+            watchers.remove(_pack_all)
+        for _ in range(len(before) - len(_active.hooks)):
+            watchers.append(_pack_all)
+        _active.hooks[:] = before
 
 
 def with_unpacking(kind: Kind) -> Kind:

@@ -169,18 +169,18 @@ def _method(function, documentation: str):
     return function
 
 
-def to(self, target=None, *, dtype=None):
-    """This tensor in another dtype, or in that of another tensor; itself if it has that one already.
+def to(self, target=None, *more, dtype=None, device=None, copy=False):
+    """This tensor in another dtype, or in that of another tensor; itself if it has that one already, or a `copy`.
 
     A device may be named, as in PyTorch; there is one, "cpu". PyTorch counterpart: ``Tensor.to``.
     """
     if isinstance(target, str):
-        if target != "cpu":
-            raise RuntimeError(f"minigrad: there is no device {target!r}, only 'cpu'.")
-        target = None
+        device, target = target, more[0] if more else None
+    if device not in (None, "cpu"):
+        raise RuntimeError(f"minigrad: there is no device {device!r}, only 'cpu'.")
     target = target.dtype if isinstance(target, Tensor) else target
     dtype = dtypes.as_dtype(dtype or target or self.dtype)
-    if dtype.numpy == self._array.dtype:
+    if dtype.numpy == self._array.dtype and not copy:
         return self
     return (to_copy if dtype.is_floating_point else to_integer)(self, dtype.numpy)
 

@@ -140,6 +140,10 @@ def narrow(self, dim, start, length):
         raise RuntimeError("narrow(): length must be non-negative.")
     dim = place(dim, self.ndim)
     most = self.shape[dim]
+    if isinstance(start, Tensor):
+        if start.ndim or start._dtype.kind not in "iu":
+            raise RuntimeError("start must be an 0-dim integral Tensor.")
+        start = start.item()
     if not -most <= start <= most:
         raise IndexError(f"start out of range (expected to be in range of [{-most}, {most}], but got {start})")
     start += most if start < 0 else 0

@@ -6,7 +6,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from ..dispatch import again, op
+from ..arguments import again
+from ..dispatch import op
 from ..messages import NO_FREEDOM
 from ..tensor import Tensor
 from .pointwise import abs, exp, maximum, minimum, sign, to_copy, where
