@@ -336,7 +336,7 @@ dtype = result._dtype = {dtype}
     if not row.rules:
         return f"{start}{unrecorded}\nreturn result"
     return f"""{start}\
-if ({_any_needs(row)}) and (not switched_off or mode.state > 0):
+if ({_any_needs(row)}) and (not switched_off or mode.state > 0){" and result._counter is not UNCOUNTED" * row.view}:
 {_block(_node_source(row))}
 {_block(_shape_source(row))}
     node.dtype = dtype
@@ -575,4 +575,4 @@ _TOOLS = {
 }
 _TOOLS |= dict(FRESH=FRESH, inferring=inferring, mode=mode, new=object.__new__, next_order=op_order.__next__)
 _TOOLS |= dict(dual_levels=dual_levels, float32=np.dtype(np.float32), switched_off=switched_off, watchers=watchers)
-_TOOLS |= dict(ref=weakref.ref)
+_TOOLS |= dict(UNCOUNTED=UNCOUNTED, ref=weakref.ref)

@@ -798,6 +798,17 @@ q = fn(lambda ctx, a, k: a * k, lambda ctx, g: (g * 3, None, None));; q.apply(x,
 m.autograd.functional.jacobian(lambda a: a.t() @ a, z[:, :2]), m.autograd.functional.hessian(lambda a: (a ** 3).sum(), z[0])
 m.autograd.functional.vjp(lambda a, b: a * b, (z, y.detach()), z), m.autograd.functional.jvp(lambda a: a.exp().sum(0), z, z)
 m.autograd.functional.hvp(lambda a: a.prod(), z[0], z[1]), m.autograd.functional.vhp(lambda a: a.prod(), z[0], z[1])
+# said once more
+q = m.inference_mode();; q.__enter__();; a = m.ones(1, 2, 3, requires_grad=True);; q.__exit__(None, None, None);; b = a.view(-1);; (b.is_inference(), b.requires_grad, b._is_view(), b.is_leaf, a[0].requires_grad, a.t if 0 else a.transpose(0, 1).is_inference())
+a = leaf() * 1;; a.register_hook(lambda g: g.double());; a.sum().backward()
+(leaf() ** 2).grad_fn()
+(leaf() ** 2).grad_fn(m.ones(3), m.ones(3))
+type("MyFn", (m.autograd.Function,), {"forward": staticmethod(lambda ctx, a: a * 2)}).apply(leaf()).sum().backward()
+type("MyFn", (m.autograd.Function,), {"backward": staticmethod(lambda ctx, g: g)}).apply(leaf())
+m.autograd.backward(leaf().sum(), grad_variables=m.tensor(1.))
+m.autograd.detect_anomaly() is None
+leaf().mul(2).grad
+a = leaf();; (a * a).sum().backward(create_graph=True);; a.grad = None
 """
 
 CASES = [line for line in LINES.strip().splitlines() if not line.startswith("# ")]
