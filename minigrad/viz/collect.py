@@ -45,7 +45,7 @@ from .records import (
 )
 from .text import COMPUTED
 
-MAX_RECORDED = 20_000  # operations and leaves; of more only those next to the outputs
+MAX_RECORDED = 12_000  # operations and leaves; of more only those next to the outputs
 TITLES = {"written": "what you wrote", "kept": "what autograd keeps"}
 
 
