@@ -166,6 +166,10 @@ class Lab:
         self.page.set_default_timeout(SECONDS_TO_RUN * 1000)
         return self.page.evaluate(RUN_ALL)
 
+    def save(self):
+        """Write the notebook with its outputs to its file."""
+        self.page.evaluate("() => jupyterapp.shell.currentWidget.context.save()")
+
     def close_notebook(self):
         """Save it, stop its kernel, close its tab."""
         self.page.evaluate(CLOSE)
