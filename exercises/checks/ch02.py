@@ -136,9 +136,9 @@ def who(answer):
     truth = {"x": None, "w": 8.0, "v": None, "h": 4.0, "p": None}
     looks = {
         "x": "`x.requires_grad`",
-        "w": "what `p` is multiplied by when `w` grows by 1",
+        "w": "how much `p` grows when `w` grows by 1",
         "v": "`v.is_leaf`",
-        "h": "what `p` is multiplied by when `h` grows by 1",
+        "h": "how much `p` grows when `h` grows by 1",
         "p": "`p.is_leaf` and `p.retains_grad`",
     }
     kit.predicted(answer, truth, _WHO, "a number or None", looks)
@@ -190,7 +190,7 @@ _WHO = (
     Pattern(
         "stops-at-h",
         {"w": 4},
-        why="4 is what arrives at `h`. To get to `w` it is multiplied by what `h` multiplies `w` by.",
+        why="4 is what arrives at `h`. On the way on to `w` it is multiplied by the other factor of `h`.",
         look="the line that makes `h`",
     ),
     Pattern(
@@ -513,6 +513,12 @@ def sums(answer):
 
 _SUMS = (
     Pattern(
+        "value-not-slope",
+        {"a": 12},
+        why="12 is the value of `4 * w`. In `.grad` is its slope: how much it moves when `w` moves.",
+        look="how much `4 * w` grows when `w` grows by 1",
+    ),
+    Pattern(
         "overwrites",
         {"b": 6, "e": 3},
         belief="M08",
@@ -613,8 +619,7 @@ def _why_not_recorded(y):
         why = "Your graph has two subtractions: two steps. In the picture there is one."
         return Wrong("two-steps", why=why, look="how often `w` was updated before the loss")
     if made_of == ["mul", "mul", "sub"]:
-        why = "Your step was computed from the tracked `w`, and that was recorded, too. In the picture the step has no "
-        return Wrong("step-computed", why=why + "way back.", look="what you subtract: a number, or `w.grad`")
+        return _multiplied_twice(y)
     why = f"Your graph records {', '.join(made_of[:6])}; the picture shows mul and sub."
     return Wrong("other-operations", why=why, look="the name in each box of the picture")
 
@@ -629,6 +634,15 @@ def _no_history(y):
         )
     why = "Your tensor has no node: nothing was tracked, or the way back was cut."
     return Wrong("nothing-tracked", why=why, look="`requires_grad` of your leaf, and of each result after it")
+
+
+def _multiplied_twice(y):
+    factors = {node.name() for node, _ in y.grad_fn.next_functions if node is not None}
+    if y.grad_fn.op_name == "mul" and factors != {"SubBackward0"}:
+        why = "Your graph has two multiplications. In the picture there is one: the new `w` times itself."
+        return Wrong("multiplied-again", why=why, look="both factors of the loss")
+    why = "Your step was computed from the tracked `w`, and that was recorded, too. In the picture the step has no "
+    return Wrong("step-computed", why=why + "way back.", look="what you subtract: a number, or `w.grad`")
 
 
 def _joined_otherwise(y):
@@ -655,7 +669,8 @@ def _joined_otherwise(y):
         "`detach()` gives you a tensor with the numbers of `t` and without its history. Is it tracked?",
         "Ask last: the call that sets the flag is the last one.",
     ),
-    idea="`t.detach().clone().requires_grad_()`: without history, with memory of its own, and asked last.",
+    idea="`t.detach().requires_grad_()`: the numbers without their history, and asked last. With `.clone()` in between "
+    "the leaf has memory of its own, so a later step on it does not change the numbers of `t`.",
 )
 def as_leaf(answer):
     kit.a_function(answer)
@@ -683,7 +698,7 @@ def _check_as_leaf(answer, w, t):
     if not _is(_array(y), before):
         raise Wrong("other-value", f"the numbers {_listed(before)}", show(y), look="the numbers of your result")
     if y.dtype is not t.dtype:
-        why = "Another dtype holds the numbers less exactly, or more exactly than they are."
+        why = "The numbers should stay as exact as they are. From a list, `mg.tensor` makes `float32` unless told."
         raise Wrong("other-dtype", f"the dtype {t.dtype}", f"{y.dtype}", why=why, look="`dtype` of your result")
 
 
@@ -696,6 +711,9 @@ def _as_leaf_error(wrong: Wrong, expected: str) -> Wrong:
     if "converted to Scalar" in got:
         why = "`item()` is for one number. `t` may hold several."
         return Wrong("one-number-only", expected, got, why=why, look="a call that takes all numbers of `t`")
+    if "Can't call numpy()" in got:
+        why = "`numpy()` refuses a tracked tensor. And an array is no tensor: it could not be tracked."
+        return Wrong("array", expected, got, why=why, look="a call that gives you a tensor without the history")
     return wrong
 
 
@@ -751,7 +769,7 @@ def _check_step(answer, start, size):
     try:
         given = call(answer, w, size)
     except Wrong as wrong:
-        raise _step_error(wrong, _expected_step(start, slope, size)) from None
+        raise _step_error(wrong, w, _expected_step(start, slope, size)) from None
     if not _is(_array(w), start - size * slope):
         raise _wrong_step(given, w, start, slope, size)
     if not w.requires_grad or not w.is_leaf:
@@ -773,12 +791,15 @@ def _expected_step(start: np.ndarray, slope: np.ndarray, size: float) -> str:
     return f"`w` is {right} afterwards (it was {_listed(start)}, its gradient {_listed(slope)}, and `size` {size})"
 
 
-def _step_error(wrong: Wrong, expected: str) -> Wrong:
+def _step_error(wrong: Wrong, w: mg.Tensor, expected: str) -> Wrong:
     got = wrong.verdict.got
     if "in-place operation" in got:
-        why = "Recorded, this would make `w` the result of an operation on what it was, and no leaf would be left."
+        why = "If this were recorded, `w` itself would turn into a result, and no leaf would be left."
         look = "the update: is autograd recording while it runs?"
         return Wrong("recorded-in-place", expected, got, belief="M07", why=why, look=look)
+    if "NoneType" in got and w.grad is not None:
+        why = "The caller's `w` still has its gradient. The `.grad` that is None is that of a new tensor."
+        return Wrong("grad-of-another", expected, got, why=why, look="which tensor you take `.grad` of")
     if "NoneType" in got:
         why = "The gradient was cleared before the update used it."
         return Wrong("cleared-first", expected, got, why=why, look="the order of your lines")
@@ -941,6 +962,15 @@ class _Course:
         one, other = (((p - goal) ** 2).sum() for p, goal in zip(self.params, goals, strict=True))
         return one + other
 
+    def loss_function(self) -> Callable[[], mg.Tensor]:
+        """What `train` gets as `loss_of`: a function that errors call by that name."""
+
+        def loss_of():
+            return self.loss_of()
+
+        loss_of.__qualname__ = "loss_of"
+        return loss_of
+
     def ends(self, steps: int, sign: int = -1, clearing: bool = True) -> list[np.ndarray]:
         """Where the parameters are after some steps, downhill or up, with or without clearing."""
         places, goals = ([np.array(one) for one in many] for many in (self.starts, self.goals))
@@ -959,7 +989,7 @@ def _check_train(answer, course):
     given, right = list(course.params), course.ends(course.steps)
     expected = f"after {course.steps} steps {' and '.join(map(_listed, right))}"
     try:
-        call(answer, given, course.loss_of, course.steps, course.size)
+        call(answer, given, course.loss_function(), course.steps, course.size)
     except Wrong as wrong:
         raise _train_error(wrong, answer, course, given, expected) from None
     got = " and ".join(_listed(_array(p)) for p in course.params)
@@ -974,16 +1004,29 @@ def _check_train(answer, course):
 def _train_error(wrong: Wrong, answer: Any, course: _Course, given: list, expected: str) -> Wrong:
     got = wrong.verdict.got
     if "in-place operation" in got:
-        why = "Recorded, this would make the parameter the result of an operation, and no leaf would be left."
+        why = "If this were recorded, the parameter itself would turn into a result, and no leaf would be left."
         look = "the update: is autograd recording while it runs?"
         return Wrong("recorded-in-place", expected, got, belief="M07", why=why, look=look)
     if "does not require grad" in got:
         why = "The loss was computed inside `no_grad()`, so nothing was recorded."
         return Wrong("loss-not-recorded", expected, got, why=why, look="what stands inside `no_grad()`")
-    if "NoneType" not in got:
-        return wrong
+    if "a second time" in got:
+        why = "`backward()` was called twice on one loss. The parameters move, so each step needs a new loss."
+        return Wrong("one-loss", expected, got, why=why, look="how often `loss_of()` is called, and where")
+    if "loss_of() takes 0" in got:
+        why = "`loss_of` knows the parameters already. It is called without arguments."
+        return Wrong("loss-with-arguments", expected, got, why=why, look="the call of `loss_of`")
+    return _none_in_train(wrong, answer, course, given, expected) if "NoneType" in got else wrong
+
+
+def _none_in_train(wrong: Wrong, answer: Any, course: _Course, given: list, expected: str) -> Wrong:
+    got = wrong.verdict.got
     if _replaced(given, course):
         return _new_tensors(expected, got)
+    if all(p.grad is not None for p in course.params):
+        why = "The parameters have their gradients. The `.grad` that is None is that of a new tensor, and a step on "
+        why += "a new tensor moves no parameter."
+        return Wrong("new-tensors", expected, got, belief="M06", why=why, look="an update that overwrites")
     if "zero_" in got:
         why = "Before the first `backward()` every `.grad` is None, and there is nothing to fill with zeros."
         return Wrong("nothing-to-clear", expected, got, why=why, look="a clearing that always works")

@@ -220,7 +220,8 @@ def kept(w, f):
         "not-cleared": _numbers(d=15),
         "inside-adds": _numbers(e=9),
         "second-pass-lost": _numbers(e=3),
-        "wrong-a": _numbers(a=12),
+        "value-not-slope": _numbers(a=12),
+        "wrong-a": _numbers(a=3),
         "wrong-c": _numbers(c=6),
         "kind": _numbers(d="an error"),
     },
@@ -252,6 +253,15 @@ second_loss = w * w
 w = mg.tensor(3.0, requires_grad=True)
 w = w - 0.25 * w
 second_loss = w * w
+""",
+        "multiplied-again": """
+w = mg.tensor(3.0, requires_grad=True)
+second_loss = (w * w - 1) * w
+""",
+        "multiplied-again/cube": """
+w = mg.tensor(3.0, requires_grad=True)
+w = w - 1
+second_loss = w * w * w
 """,
         "other-order": """
 w = mg.tensor(3.0, requires_grad=True)
@@ -333,6 +343,10 @@ def as_leaf(t):
 def as_leaf(t):
     return t.detach().requires_grad_() * 1
 """,
+        "array": """
+def as_leaf(t):
+    return mg.tensor(t.numpy(), requires_grad=True)
+""",
         "one-number-only": """
 def as_leaf(t):
     return mg.tensor(t.item(), requires_grad=True)
@@ -394,6 +408,12 @@ def step(w, size):
     w.grad = None
     with mg.no_grad():
         w -= size * w.grad
+""",
+        "grad-of-another": """
+def step(w, size):
+    w = w.detach()
+    w -= size * w.grad
+    w.grad = None
 """,
         "cleared-first/zeros": """
 def step(w, size):
@@ -535,6 +555,42 @@ def train(params, loss_of, steps, size):
                 p = p - size * p.grad
         for p in params:
             p.grad = None
+""",
+        "new-tensors/list-of-its-own": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            params = [p - size * p.grad for p in params]
+""",
+        "one-loss": """
+def train(params, loss_of, steps, size):
+    loss = loss_of()
+    for _ in range(steps):
+        loss.backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+                p.grad = None
+""",
+        "one-loss/twice-in-a-step": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss = loss_of()
+        for p in params:
+            loss.backward()
+            with mg.no_grad():
+                p -= size * p.grad
+            p.grad = None
+""",
+        "loss-with-arguments": """
+def train(params, loss_of, steps, size):
+    for _ in range(steps):
+        loss_of(params).backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+                p.grad = None
 """,
         "new-tensors/anew": """
 def train(params, loss_of, steps, size):
