@@ -191,7 +191,7 @@ class Tensor(Conversions):
             raise refusal(key)
         if flag and self._counter is UNCOUNTED and mode.state >= 0:
             raise refusal("flag of an inference tensor")
-        if flag and self._edge is None:
+        if flag and (self._edge is None or goes_nowhere(self._edge)):
             track(self)
         elif not flag and self._edge is not None and not goes_nowhere(self._edge):
             freeze(self._edge)

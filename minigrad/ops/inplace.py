@@ -351,6 +351,8 @@ def index_put(self, values, indices):
         refused = indices_refused(self.shape, indices, error)
         if " with size " in str(refused) and self.size:  # then comes whether the values fit what is asked for
             _check_fit(self, values, indices)
+        if not self.size and " with size " in str(refused) and "dimension with" not in str(refused):
+            return changed  # nothing is asked for: no position is looked at
         raise refused from None
     except (ValueError, TypeError):
         _check_fit(self, values, indices)

@@ -242,4 +242,18 @@ d = (a > 1) ** True
 e = 0.5 - a
 f = (torch.tensor([1.0, -0.5]) % -0.25).reciprocal()
 g = (a > 1).sign()""",
+    "a place in nothing": "a = torch.ones((1, 0))\na[[0, 1]] = a\nb = a[[0, 1]]\na[:, [0]] = 1",
+    "a view without a record that is made a leaf": """\
+a = torch.ones((2, 3), requires_grad=True) * 2
+with torch.no_grad(): b = a[0]
+c = b.exp()
+b.requires_grad_()
+d = b.exp()
+(c + d).sum().backward()""",
+    "extremes beside nan": """\
+a = torch.tensor([float("nan"), 1.0, 2.0], requires_grad=True)
+b = torch.tensor([1.0, 1.0, 3.0], requires_grad=True)
+(torch.maximum(a, b) + torch.minimum(a, b)).sum().backward()
+c = a.sign()
+d = a.median(0)""",
 }
