@@ -281,6 +281,13 @@ def test_a_prediction_may_be_anything_with_one_number_in_it():
     assert caught.value.verdict.code == "kind"
 
 
+@pytest.mark.parametrize("number,code", {"10**5000": "type", "-(10**5000)": "type", "float('nan')": "nan"}.items())
+def test_a_number_that_no_float_can_hold_is_told(number, code):
+    with pytest.raises(kit.Wrong, match=f"^{code}$"):
+        kit.a_number(eval(number))
+    assert kit.a_number(10**300) == 1e300
+
+
 def test_what_is_expected_of_a_prediction_is_not_given_away():
     truth = {"a": 24.0, "b": None}
     for wrong in ({"a": 12, "b": None}, {"a": None, "b": None}, {"a": 24, "b": 0}):

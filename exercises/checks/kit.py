@@ -323,9 +323,13 @@ def a_number(answer: Any, what: str = "your answer") -> float:
         answer = answer.detach().item()
     if type(answer) not in (int, float) and not isinstance(answer, np.integer | np.floating):
         raise Wrong("type", f"{what} is a number", show(answer), look="what kind of thing it is")
-    if math.isnan(answer):
+    try:
+        number = float(answer)
+    except OverflowError:
+        raise Wrong("type", f"{what} is a number that fits a float", show(answer), look="how large it is") from None
+    if math.isnan(number):
         raise Wrong("nan", f"{what} is a number", "nan, which is not a number", look="where it comes from")
-    return float(answer)
+    return number
 
 
 def a_dict(answer: Any, names: Iterable[str]) -> dict:
