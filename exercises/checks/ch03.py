@@ -1,0 +1,933 @@
+"""The checks of chapter 03, "What does autograd remember?"."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import minigrad as mg
+from exercises.checks import graphs, kit
+from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.targets import Targets, side_by_side
+
+chapter = kit.Chapter(__name__, "03", "What does autograd remember?")
+
+_TURNS = 10_000  # more looks at next_functions than that, in a graph of 41 nodes: every way is walked
+
+
+# --- 1 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Count the nodes",
+    kind="predict",
+    points=1,
+    hints=(
+        "Each recorded operation makes one node. Each tracked leaf has one end, its `AccumulateGrad`.",
+        "`p` is used twice. Is it computed twice?",
+        "Draw it on paper: three boxes for operations, one for the end of `x`, and an arrow for each tracked input.",
+    ),
+    idea="Behind `z` are the addition, the exponential, the multiplication and the end of `x`: 4. The node of "
+    "`p` is there once, with two arrows to it. The constant `k` has none.",
+)
+def follow(answer):
+    truth = {"nodes": 4, "edges_of_z": 2, "z_to_p": True, "p_to_k": False}
+    kit.predicted(answer, truth, _FOLLOW, "a number, or True or False", _FOLLOW_LOOKS)
+    return "One node for an operation, however often its result is used; constants have none."
+
+
+_FOLLOW_LOOKS = {
+    "nodes": "each line that computes something, and each tracked leaf",
+    "edges_of_z": "the inputs of the addition",
+}
+_FOLLOW = (
+    Pattern(
+        "constant-has-node",
+        {"p_to_k": True},
+        why="`k` is not tracked, so nothing is sent to it. Its entry is the empty `(None, 0)`.",
+        look="`p.grad_fn.next_functions[1]`",
+    ),
+    Pattern(
+        "copied",
+        {"z_to_p": False},
+        why="`p` was computed once, so it has one node. Whoever uses `p` points at that very node.",
+        look="how often the line `p = x * k` runs",
+    ),
+    Pattern(
+        "each-way",
+        {"nodes": 6},
+        why="You counted along each way. Two ways lead through the node of `p`, but it is one node.",
+        look="the boxes of a picture: is the multiplication drawn twice?",
+    ),
+    Pattern(
+        "end-forgotten",
+        {"nodes": 3},
+        why="The end of the leaf is a node, too: the `AccumulateGrad` that fills `x.grad`.",
+        look="`p.grad_fn.next_functions[0]`",
+    ),
+    Pattern(
+        "one-too-many",
+        {"nodes": 5},
+        why="Three operations and the end of one tracked leaf. A constant has no node, and `p` has one.",
+        look="whether you counted `k`, or the node of `p` twice",
+    ),
+    Pattern(
+        "one-edge",
+        {"edges_of_z": 1},
+        why="There is one entry for each input of the addition, and it has two: `q` and `p`.",
+        look="the right-hand side of the line that makes `z`",
+    ),
+    Pattern(
+        "all-edges",
+        {"edges_of_z": 3},
+        why="`next_functions` holds the edges of one node only: one for each input of that operation.",
+        look="the right-hand side of the line that makes `z`",
+    ),
+)
+
+
+# --- 2 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Read the chain rule off",
+    kind="predict",
+    points=2,
+    beliefs=("M35", "M36"),
+    hints=(
+        "A local derivative asks: how much does this result move when that input moves?",
+        "exp is its own derivative. At `p = 0`, what is `exp(p)`?",
+        "Along a way, multiply the local derivatives. Before backward() there is no `.grad` at all.",
+    ),
+    idea="`dz/de = 5`, `de/dp = exp(0) = 1`, `dp/dv = 3`. Their product, 15, is in `v.grad` after backward(); "
+    "before, it is None.",
+)
+def chain(answer):
+    truth = {"before": None, "dz/de": 5.0, "de/dp": 1.0, "dp/dv": 3.0, "v.grad": 15.0}
+    looks = {
+        "before": "the order of the lines: when does backward() run?",
+        "dz/de": "how much `z` moves when `e` moves by 1",
+        "de/dp": "the slope of exp where `p` is",
+        "dp/dv": "how much `p` moves when `v` moves by 1",
+        "v.grad": "the product of the three local derivatives",
+    }
+    kit.predicted(answer, truth, _CHAIN, "a number or None", looks)
+    return "Along a way the local derivatives are multiplied, and exp brings its own result."
+
+
+_EXP = "The derivative of exp is exp itself: the local derivative is the result, `exp(0) = 1`, not the input 0."
+_CHAIN = (
+    Pattern(
+        "grad-before",
+        {"before": 15},
+        belief="M35",
+        why="The forward pass leaves a graph, not a gradient. `.grad` is None until backward() has run.",
+        look="the order of the lines",
+    ),
+    Pattern(
+        "zero-before",
+        {"before": 0},
+        belief="M35",
+        why="Before backward() nothing has been computed, not even a zero: `.grad` is None.",
+        look="`v.grad` of a new tensor",
+    ),
+    Pattern("exp-input", {"de/dp": 0}, belief="M36", why=_EXP, look="`e.grad_fn._saved_result` before backward()"),
+    Pattern("exp-input-in-product", {"v.grad": 0}, belief="M36", why=_EXP, look="the three factors of `v.grad`"),
+    Pattern(
+        "value-of-e",
+        {"dz/de": 1},
+        why="1 is the value of `e`. When `e` moves by a little, `e * 5` moves five times as much.",
+        look="what `z` is for `e = 1` and for `e = 2`",
+    ),
+    Pattern(
+        "value-of-v",
+        {"dp/dv": 0},
+        why="0 is the value of `v`, and of `p`. When `v` moves by a little, `v * 3` moves three times as much.",
+        look="what `p` is for `v = 0` and for `v = 1`",
+    ),
+    Pattern(
+        "added-along",
+        {"v.grad": 9},
+        why="You added the local derivatives. Along one way they are multiplied; only what different ways bring "
+        "is added.",
+        look="how many ways lead from `z` to `v`",
+    ),
+    Pattern(
+        "factor-lost",
+        {"v.grad": 5},
+        why="The way goes on: through exp, and through the multiplication by 3.",
+        look="each node between `z` and `v`",
+    ),
+    Pattern(
+        "one-step",
+        {"v.grad": 3},
+        why="That is the last step alone. What arrives at it is multiplied with it.",
+        look="what arrives at the node of `p`",
+    ),
+)
+
+
+# --- 3 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Who will be reached?",
+    kind="write",
+    points=2,
+    hints=(
+        "Keep a list of nodes that you still have to look at. It starts with `result.grad_fn`.",
+        "Look at one node at a time: is it None? Have you seen it? Is it an end, with a `.variable`?",
+        "Everything else has edges: put the nodes of its `next_functions` on the list.",
+    ),
+    idea="A list `waiting`, and a set `seen`: take a node out; skip None and what is in `seen`; if it has a "
+    "`variable`, that is a leaf; put the nodes of its edges on the list.",
+)
+def leaves_behind(answer):
+    kit.a_function(answer)
+    for make in (_neuron, _diamond, _wide):
+        result, names = make()
+        _check_leaves(_walked(answer, result), names)
+    counted, leaf = _doubled_tensor(40)
+    _check_leaves(_walked(answer, counted), {"start": leaf})
+    return "You walked to every leaf that backward() would reach, and to each node once."
+
+
+def _neuron():
+    w, x, b = (mg.tensor(n, requires_grad=True) for n in (3.0, 2.0, 5.0))
+    return w * x.detach() + b, {"w": w, "b": b}
+
+
+def _diamond():
+    x = mg.tensor(2.0, requires_grad=True)
+    return (x + 1) * (x * 4), {"x": x}
+
+
+def _wide():
+    a, b, c, d = (mg.tensor([n, 1.0], requires_grad=True) for n in (1.0, 2.0, 3.0, 4.0))
+    return ((2 - a.exp()) * (b / c) + (b - d).exp()).sum(), {"a": a, "b": b, "c": c, "d": d}
+
+
+def _walked(answer, start):
+    """What the learner's walk gives; following an empty entry becomes a diagnosis of its own."""
+    try:
+        return call(answer, start)
+    except Wrong as wrong:
+        if "'NoneType' object has no attribute" not in wrong.verdict.got:
+            raise
+        why = "A constant has the empty entry `(None, 0)`. There is no node, so there is nothing to ask for edges."
+        look = "what your walk does with an entry whose node is None"
+        expected = "a walk over the whole graph"
+        raise Wrong("empty-entry-followed", expected, wrong.verdict.got, why=why, look=look) from None
+
+
+def _check_leaves(given, names):
+    expected = f"a list of the leaves {_listed([f'`{name}`' for name in names])}"
+    if given is None:
+        raise Wrong("none", expected, "None", look="whether a `return` is missing")
+    if type(given) not in (list, tuple, set, frozenset):
+        raise Wrong("type", expected, show(given), look="what `return` gives back")
+    items = list(given)
+    others = [item for item in items if type(item) is not mg.Tensor]
+    if others:
+        raise _no_leaf(others[0], expected)
+    found = [name for item in items for name, leaf in names.items() if item is leaf]
+    came = _listed([f"`{name}`" for name in found]) or "no leaf of the graph"
+    if len(found) < len(items):
+        look = "`is_leaf` of each tensor in the list, and where it comes from"
+        raise Wrong("other-tensor", expected, f"{came}, and another tensor", look=look)
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise Wrong(
+            "leaf-missing",
+            expected,
+            came,
+            why=f"A way leads to `{missing[0]}` as well. A node has an edge for each of its inputs.",
+            look="whether every edge of a node is followed, not only the first, and how far",
+        )
+    if len(found) > len(names):
+        raise Wrong(
+            "leaf-twice",
+            expected,
+            came,
+            why="Several ways lead to the same end. It is one node, and one leaf.",
+            look="where your function remembers which nodes it has seen",
+        )
+
+
+def _no_leaf(item, expected):
+    if hasattr(type(item), "next_functions"):
+        why = "Those are nodes. The end of a leaf is a node, too; the leaf itself is its `.variable`."
+        return Wrong("node-not-leaf", expected, f"a list with {show(item)} in it", why=why, look="`.variable`")
+    look = "what your function puts into the list"
+    return Wrong("no-tensor", expected, f"a list with {show(item)} in it", look=look)
+
+
+# --- Graphs that count how often one looks at them ------------------------------------------------
+
+
+class _Looks:
+    """How often anyone looked at the edges of a graph; too often is a diagnosis."""
+
+    def __init__(self) -> None:
+        self.count, self.shown = 0, {}
+
+    def at(self, node: Any) -> Any:
+        """The stand-in of a node: always the same one, of a class with the node's own name."""
+        if id(node) not in self.shown:
+            kind = type(type(node).__name__, (_CountedNode,), {})
+            self.shown[id(node)] = kind(node, self)
+        return self.shown[id(node)]
+
+    def take(self) -> None:
+        self.count += 1
+        if self.count > _TURNS:
+            raise Wrong(
+                "every-way",
+                "a look at each of 41 nodes, after forty doublings `h = h + h`",
+                f"more than {_TURNS:,} looks, and no end",
+                why="Your function walks every way. There are a million million of them, through 41 nodes.",
+                look="where your function remembers which nodes it has seen",
+            )
+
+
+class _CountedNode:
+    """A node that counts the looks at its edges, and is otherwise the node that it stands for."""
+
+    def __init__(self, node: Any, looks: _Looks) -> None:
+        self._node, self._looks = node, looks
+
+    @property
+    def next_functions(self) -> tuple:
+        self._looks.take()
+        return tuple((node and self._looks.at(node), number) for node, number in self._node.next_functions)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._node, name)
+
+    def __repr__(self) -> str:
+        return repr(self._node)
+
+
+class _CountedTensor:
+    """A tensor whose graph counts the looks at it."""
+
+    def __init__(self, tensor: mg.Tensor) -> None:
+        self._tensor, self.grad_fn = tensor, _Looks().at(tensor.grad_fn)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tensor, name)
+
+
+def _doubled(times):
+    leaf = mg.tensor(1.0, requires_grad=True)
+    h = leaf
+    for _ in range(times):
+        h = h + h
+    return h, leaf
+
+
+def _doubled_tensor(times):
+    h, leaf = _doubled(times)
+    return _CountedTensor(h), leaf
+
+
+# --- 4 -------------------------------------------------------------------------------------------
+
+
+def _shrink(x):
+    while x > 1:
+        if x > 4:
+            x = x - 3
+        else:
+            x = x / 2
+    return x
+
+
+def _shrunk():
+    x = mg.tensor(8.0, requires_grad=True)
+    return _shrink(x), {"x": x}
+
+
+@chapter.exercise(
+    "Which input leaves this graph?",
+    kind="build",
+    points=2,
+    hints=(
+        "Read the picture from the leaf on top, downwards: that is the order in which the operations ran.",
+        "Two subtractions, then one division, then the loop ended. What does that say about `x` each time?",
+        "After the second subtraction `x` was above 1, and half of it was not: go back from there.",
+    ),
+    idea="Any number above 7 and up to 8 does it: `8 → 5 → 2 → 1`. The picture shows the operations that "
+    "ran, so it tells which branch each round took.",
+)
+def which_input(answer):
+    number = kit.a_number(answer, "`start`")
+    if abs(number) > 1000:
+        raise Wrong("far-off", "a number with two digits at most", show(answer), look="how many boxes the picture has")
+    x = mg.tensor(number, requires_grad=True)
+    y = _shrink(x)
+    _targets.refuse_other(y, "shrunk", _why_not_shrunk(y, number))
+    return "The picture shows what ran, so it says which branch each round of the loop took."
+
+
+def _why_not_shrunk(y, number):
+    ran = graphs.operations(y)
+    subtractions, divisions = ran.count("sub"), ran.count("div")
+    if not ran:
+        why = f"{number:.6g} is not more than 1, so the loop did not run once. Nothing was recorded."
+        return Wrong("nothing-ran", why=why, look="the condition after `while`")
+    if subtractions != 2:
+        code = "too-few-subtractions" if subtractions < 2 else "too-many-subtractions"
+        why = f"From {number:.6g} the branch `x > 4` is taken {_times(subtractions)}. In the picture it is twice."
+        return Wrong(code, why=why, look="the value of `x` after each round")
+    why = f"From {number:.6g} the two subtractions run, and then {divisions} divisions. In the picture it is one."
+    return Wrong("too-many-divisions", why=why, look="what is left after the second subtraction")
+
+
+def _times(count):
+    return {0: "never", 1: "once"}.get(count, f"{count} times")
+
+
+_targets = Targets(shrunk=_shrunk)
+
+
+def show_target(name):
+    """Show the picture that an exercise asks for: show_target("shrunk")."""
+    _targets.show(name)
+
+
+# --- 5 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Cut one of two ways",
+    kind="cut",
+    points=2,
+    hints=(
+        "Which tensor stands for the first way alone? Its value has to stay.",
+        "What has no history brings nothing back: use the value of `x + 1` without its history.",
+        "`(x + 1).detach()` is that value.",
+    ),
+    idea="`(x + 1).detach() * (x * 4)`. The product is the same, but its first edge is empty: only what comes "
+    "through `x * 4` arrives.",
+)
+def one_way(answer):
+    kit.a_function(answer)
+    for number in (2.0, -3.0, 0.5):
+        x = mg.tensor(number, requires_grad=True)
+        _check_one_way(call(answer, x), x, number)
+    return "One way is left, so one contribution arrives: 4 times the value of `x + 1`."
+
+
+def _check_one_way(given, x, number):
+    if not x.requires_grad:
+        why = "You switched the flag off on `x` itself. From now on it gets no gradient anywhere."
+        look = "how to use the value of `x + 1`, and leave `x` alone"
+        raise Wrong("input-changed", "`x` as it was", "`x.requires_grad` is False now", why=why, look=look)
+    if x.grad is not None:
+        why = "backward() is the caller's; leave it out."
+        came = f"{show(given)}, and `x.grad` is filled already"
+        raise Wrong("backward-inside", "the product, before any backward()", came, why=why, look="each backward()")
+    y = kit.a_tensor(given, "the result", "what `return` gives back")
+    value = (number + 1) * number * 4
+    if not kit.same_values(y, value, 1e-4):
+        look = "the value: only one way should go"
+        raise Wrong("other-value", f"{value:.6g}, the value of `(x + 1) * (x * 4)`", show(y), look=look)
+    _check_ways(y, x, number)
+
+
+def _check_ways(y, x, number):
+    first, second = 4 * number, 4 * (number + 1)
+    found = graphs.leaves(y)
+    if any(leaf is not x for leaf in found):
+        raise _wrong_way("new-leaf", y, x, "a leaf that is not `x`", "what you made with `requires_grad=True`")
+    if found:
+        y.backward()
+    came = None if x.grad is None else x.grad.item()
+    expected = f"`x.grad` is {second:.6g} at x = {number:.6g}"
+    if came is None:
+        wrong = _wrong_way("all-cut", y, x, "no way to `x` at all", "how much of the product you took out")
+    elif kit.close(came, second, 1e-4):
+        return
+    elif kit.close(came, first + second, 1e-4):
+        wrong = _wrong_way("both-ways", y, x, f"both ways: {first:.6g} + {second:.6g}", "what has no history yet")
+    elif kit.close(came, first, 1e-4):
+        wrong = _wrong_way("other-way", y, x, "the way through `x + 1`, not through `x * 4`", "which factor you cut")
+    else:
+        wrong = _wrong_way("other-gradient", y, x, f"a gradient of {came:.6g}", "each operation on the way to `x`")
+    wrong.verdict.expected = expected
+    raise wrong
+
+
+_WHY_NOT_ONE_WAY = {
+    "new-leaf": "A new leaf stands where the way should end. What nobody asks for should have no edge.",
+    "all-cut": "Nothing leads back to `x`. The way through `x * 4` has to stay.",
+    "both-ways": "Both factors still lead back to `x`, and what the two ways bring is added.",
+    "other-way": "The right way to keep is the one through `x * 4`; it brings 4 times the value of `x + 1`.",
+    "other-gradient": "Something other than `x * 4` brings a gradient to `x`.",
+}
+
+
+def _wrong_way(code, y, x, came, look):
+    picture = side_by_side(y, (x + 1).detach() * (x * 4), {"x": x}, {"x": x}, names=True)
+    return Wrong(code, "one way to `x`, through `x * 4`", came, why=_WHY_NOT_ONE_WAY[code], look=look, picture=picture)
+
+
+# --- 6 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Who is still alive?",
+    kind="predict",
+    points=2,
+    beliefs=("M28",),
+    hints=(
+        "For each line ask: who still refers to this tensor? A name, or a node that saved it?",
+        "`a * a` saves `a`. `error ** 2` saves `error`. `total` keeps its node, and that keeps all before it.",
+        "backward() frees what the nodes behind `y` saved. `del total` lets its whole graph go.",
+    ),
+    idea="A: yes, the node of `y` saved it. B: yes, through `total`. C: no, backward() freed what was saved. "
+    "D: no, nothing keeps that round any more. E: yes, by the name `error`.",
+)
+def alive(answer):
+    truth = {"A": True, "B": True, "C": False, "D": False, "E": True}
+    kit.predicted(answer, truth, _ALIVE, "True (alive) or False (gone)")
+    return "A name keeps a result, a result its node, a node what it saved and the nodes before it."
+
+
+_ALIVE = (
+    Pattern(
+        "only-names-keep",
+        {"A": False, "B": False},
+        belief="M28",
+        why="Names are not the only thing that keeps a tensor. The node of a result keeps what it saved, and "
+        "`y` and `total` are results.",
+        look="`saved=True` in a picture of `y`, and of `total`",
+    ),
+    Pattern(
+        "total-is-a-number",
+        {"B": False},
+        belief="M28",
+        why="`total` is a tensor with a history: every round so far hangs on it, with what its nodes saved.",
+        look="`total.grad_fn`",
+    ),
+    Pattern(
+        "saved-forgotten",
+        {"A": False},
+        why="The name is gone, but the multiplication saved `a`: it needs it for the way back.",
+        look="`y.grad_fn._saved_self`",
+    ),
+    Pattern(
+        "backward-keeps",
+        {"C": True},
+        why="backward() frees what the nodes saved. Nothing else referred to `a`.",
+        look="who refers to `a` after the line `y.backward()`",
+    ),
+    Pattern(
+        "kept-for-ever",
+        {"D": True},
+        why="Only the graph behind `total` kept the first `error`. With the last name of `total`, all of it goes.",
+        look="who refers to the first `error` after `del total`",
+    ),
+    Pattern(
+        "name-forgotten",
+        {"E": False},
+        why="The graph is gone, but the name `error` still refers to the last of the three tensors.",
+        look="which names there are at the end",
+    ),
+)
+
+
+# --- 7 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A report that keeps everything",
+    kind="fix",
+    points=2,
+    beliefs=("M28",),
+    hints=(
+        "What is `total` after the first round: a number, or a tensor with a `grad_fn`?",
+        "Take the number out of each loss, in the round in which it is computed.",
+        "`total += loss.item()`; the `backward()` before it stays.",
+    ),
+    idea="`total += loss.item()` in the loop. The number has no history, so nothing of a round survives the "
+    "next one. `loss.detach()` does it, too.",
+)
+def mean_loss(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_MEAN_LOSS)
+    for start, batches in ((2.0, [1.0, 3.0, 0.5]), (-1.0, [2.0, 1.5, 4.0, 1.0])):
+        _check_mean_loss(answer, start, batches)
+    return "You kept a number of each round, so each round's graph was freed before the next but one."
+
+
+_GIVEN_MEAN_LOSS = """
+def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total += loss
+    return total / len(batches)
+"""
+
+
+class _Model:
+    """Squared errors of one weight. It watches whether the graphs of earlier rounds are still there."""
+
+    def __init__(self, start):
+        self.w = mg.tensor(start, requires_grad=True)
+        self.rounds, self.held = [], 0
+
+    def __call__(self, batch):
+        self.held = max(self.held, self.alive(self.rounds[:-1]))
+        loss = (self.w * batch - 1) ** 2
+        if loss._edge is not None:
+            self.rounds.append(weakref.ref(loss._edge))
+        return loss
+
+    @staticmethod
+    def alive(rounds):
+        return sum(graph() is not None for graph in rounds)
+
+
+def _check_mean_loss(answer, start, batches):
+    model = _Model(start)
+
+    def watched(batch):
+        return model(batch)
+
+    try:
+        given = call(answer, watched, list(batches))
+    except Wrong as wrong:
+        raise _loss_error(wrong) from None
+    errors = [start * batch - 1 for batch in batches]
+    number = kit.a_number(given, "the mean")
+    _refuse_history(given, model)
+    mean = sum(error**2 for error in errors) / len(batches)
+    if not kit.close(number, mean, 1e-4):
+        look = "what is added up, and what it is divided by"
+        raise Wrong("other-value", f"the mean of the losses, {mean:.6g}", f"{number:.6g}", look=look)
+    slope = sum(2 * batch * error for batch, error in zip(batches, errors, strict=True))
+    came = None if model.w.grad is None else model.w.grad.item()
+    if came is None or not kit.close(came, slope, 1e-4):
+        why = "Each round still has to call `backward()` on its own loss, once. Only the sum was wrong."
+        expected = f"the weight's `.grad` is {slope:.6g}, from a backward() in each round"
+        raise Wrong("backward-changed", expected, f"`.grad` is {show(came)}", why=why, look="`loss.backward()`")
+    if model.held:
+        raise _held(model.held)
+
+
+def _refuse_history(given, model):
+    if type(given) is mg.Tensor and given.requires_grad:
+        raise Wrong(
+            "graph-kept",
+            "a number, or a tensor without history",
+            f"{show(given)}, which keeps {model.alive(model.rounds)} rounds",
+            belief="M28",
+            why="`loss` is a result, so the sum of losses is one, too. It keeps its node, and that keeps the "
+            "nodes of every round.",
+            look="what is added to `total` in each round",
+        )
+
+
+def _held(rounds):
+    return Wrong(
+        "kept-until-the-end",
+        "the graph of a round is gone when the next but one begins",
+        f"{rounds} older {'graph is' if rounds == 1 else 'graphs are'} still there",
+        belief="M28",
+        why="You let the history go after the loop. As long as the loop runs, every round stays in memory.",
+        look="what `total`, or your list, holds while the loop runs",
+    )
+
+
+def _loss_error(wrong):
+    if "does not require grad" not in wrong.verdict.got:
+        return wrong
+    return Wrong(
+        "cut-too-early",
+        "backward() on the loss, then its number",
+        wrong.verdict.got,
+        why="The history is cut off before backward() needs it. Backward first, then take the number.",
+        look="the order of the lines in the loop",
+    )
+
+
+# --- 8 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Slopes at a kink",
+    kind="predict",
+    points=2,
+    beliefs=("M38",),
+    hints=(
+        "There is an answer in every one of them, and no error.",
+        "C: the two largest share one slope. D: which branch runs at 0? Look at the `>=`.",
+        "E: go along both ways, and use what `relu` answers at 0. The formula is not what ran.",
+    ),
+    idea="A and B: 0, the fixed answer of `relu` and of `abs`. C: 0.5, half of 1 for each of the two. D: 1, because "
+    "`x` itself was returned. E: 0 from each way, although the function is just `x`.",
+)
+def kinks(answer):
+    truth = {"A": 0.0, "B": 0.0, "C": 0.5, "D": 1.0, "E": 0.0}
+    kit.predicted(answer, truth, (*_ERRORS, *_KINKS), "a number, or None for an error")
+    return "The answer at a kink belongs to the operation that ran, not to the function it computes."
+
+
+_ERRORS = tuple(
+    Pattern(
+        f"error-{letter}",
+        {letter: None},
+        belief="M38",
+        why="Nothing is raised, at no kink and at no tie: each operation has a fixed answer.",
+        look=f"line {letter} in a cell of its own",
+    )
+    for letter in "ABCDE"
+)
+_KINKS = (
+    Pattern(
+        "relu-right-side",
+        {"A": 1},
+        why="That is the slope on the right of 0. At 0 itself, `relu` answers with the one on the left.",
+        look="`mg.relu` at 0 in chapter 03, section 7",
+    ),
+    Pattern(
+        "halfway",
+        {"A": 0.5},
+        why="Halfway between 0 and 1 would be a possible choice, but `relu` has made another one.",
+        look="`mg.relu` at 0 in chapter 03, section 7",
+    ),
+    Pattern(
+        "abs-one-side",
+        {"B": 1},
+        why="That is the slope on the right of 0, and -1 is the one on the left. `abs` takes neither.",
+        look="`mg.abs` at 0 in chapter 03, section 7",
+    ),
+    Pattern(
+        "abs-other-side",
+        {"B": -1},
+        why="That is the slope on the left of 0, and 1 is the one on the right. `abs` takes neither.",
+        look="`mg.abs` at 0 in chapter 03, section 7",
+    ),
+    Pattern(
+        "tie-not-shared",
+        {"C": 1},
+        why="Two entries are the largest, and together they get 1. `max()` shares it evenly.",
+        look="how many entries of the tensor are the largest",
+    ),
+    Pattern(
+        "tie-lost",
+        {"C": 0},
+        why="The first entry is one of the two largest. `max()` without `dim=` leaves none of them out.",
+        look="the difference between `max()` and `max(dim=0)`",
+    ),
+    Pattern(
+        "if-like-abs",
+        {"D": 0},
+        why="0 is what `mg.abs` answers. Here no `abs` ran: at 0 the function returned `x` itself.",
+        look="which branch runs for `x >= 0`",
+    ),
+    Pattern(
+        "other-branch",
+        {"D": -1},
+        why="At 0, `x >= 0` is True, so the other branch ran.",
+        look="the sign in the condition",
+    ),
+    Pattern(
+        "formula-not-operations",
+        {"E": 1},
+        why="As a formula it is `x`, with slope 1. But two `relu`s ran, and each answers 0 at 0.",
+        look="the two ways to `x`, one after the other",
+    ),
+)
+
+
+# --- 9 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A ramp of your own",
+    kind="write",
+    points=2,
+    beliefs=("M38",),
+    hints=(
+        "Which branch should run at 0: the one of the positive numbers, or the other?",
+        "The other branch has to lead back to `x`, too: a slope of 0 is not the same as no history.",
+        "`x * 0` has the value 0, the slope 0, and an edge to `x`.",
+    ),
+    idea="`return x if x >= 0 else x * 0`. At 0 the first branch runs, so the slope there is 1. Below, `x * 0` "
+    "gives 0 and leads back to `x`.",
+)
+def ramp(answer):
+    kit.a_function(answer)
+    for number in (2.0, -3.0, 0.0, 0.25):
+        x = mg.tensor(number, requires_grad=True)
+        _check_ramp(_ramp_at(answer, x, number), x, number)
+    return "At a kink the slope is that of the branch that ran, and you chose the branch."
+
+
+def _ramp_at(answer, x, number):
+    try:
+        return call(answer, x)
+    except Wrong as wrong:
+        if wrong.verdict.code == "raised" and number == 0:
+            raise Wrong(
+                "error-at-kink",
+                "the value 0 at x = 0, and no error",
+                wrong.verdict.got,
+                belief="M38",
+                why="There is no need to refuse: at a kink, too, some operation runs, and it has a slope.",
+                look="what your function does at 0",
+            ) from None
+        raise
+
+
+def _check_ramp(given, x, number):
+    y = kit.a_tensor(given, "the result", "what `return` gives back")
+    value, slope = max(number, 0.0), float(number >= 0)
+    at = f"at x = {number:.6g}"
+    if x.grad is not None:
+        why = "backward() is the caller's; leave it out."
+        raise Wrong("backward-inside", "the value alone", f"`x.grad` is filled {at}", why=why, look="each backward()")
+    if not kit.same_values(y, value, 1e-4):
+        look = "which branch runs there"
+        raise Wrong("other-value", f"{value:.6g} {at}", show(y), look=look)
+    if not graphs.reaches(y, x):
+        why = "Your result has no history that leads back to `x`, so backward() finds nothing to do. A slope of 0 has."
+        look = "how to make 0 out of `x`"
+        raise Wrong("no-way-back", f"a result that leads back to `x` {at}", show(y), why=why, look=look)
+    y.backward()
+    if not kit.close(x.grad.item(), slope):
+        raise _wrong_ramp(x.grad.item(), slope, at, number)
+
+
+def _wrong_ramp(came, slope, at, number):
+    expected, got = f"the slope {slope:.6g} {at}", f"the slope {came:.6g} {at}"
+    if number == 0 and came == 0:
+        why = "At 0, `relu` answers 0, and so does every branch that multiplies by 0. The slope there should be 1."
+        return Wrong("slope-of-relu", expected, got, why=why, look="what runs at 0: the condition of your branch")
+    if number == 0 and kit.close(came, 0.5):
+        why = "At 0 two numbers are the largest, and the tie is shared: half for `x`, half for the constant."
+        return Wrong("tie-shared", expected, got, why=why, look="the operation that runs at 0")
+    return Wrong("other-slope", expected, got, look="the operations that run there")
+
+
+# --- 10 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Put the nodes in order",
+    kind="write",
+    points=3,
+    beliefs=("M11",),
+    hints=(
+        "First count, for every node, how many edges lead to it. The root is the only one with none.",
+        "A node whose edges have all been delivered is ready: put it into the result, and deliver along its own edges.",
+        "Delivering takes one off the count of the node at the other end. When that count is 0, the node is ready.",
+    ),
+    idea="Walk once to count the edges into every node. Then start with `ready = [root]`; take a node from "
+    "it, append it to the order, and take one off the count of each node its edges lead to. Whose count comes to "
+    "0 is ready. (Or: depth first, append a node after all its edges, and reverse.)",
+)
+def backward_order(answer):
+    kit.a_function(answer)
+    for make in (_neuron, _short_and_long, _long_and_short, _braid):
+        root = make()[0].grad_fn
+        _check_order(_walked(answer, root), root)
+    root = _Looks().at(_doubled(40)[0].grad_fn)
+    _check_order(_walked(answer, root), root)
+    return "Each node comes after everything that sends to it, so its sum is complete when its turn comes."
+
+
+def _short_and_long():
+    x = mg.tensor(2.0, requires_grad=True)
+    return x * (x * 3).exp().exp(), {"x": x}
+
+
+def _long_and_short():
+    x = mg.tensor(2.0, requires_grad=True)
+    a = x * 3
+    return (a + 1).exp() * a, {"x": x}
+
+
+def _braid():
+    x, w = (mg.tensor(n, requires_grad=True) for n in (2.0, 3.0))
+    a = x * w
+    b = a + x
+    c = b * a
+    return b / (c.exp() + a) - w, {"x": x, "w": w}
+
+
+def _nodes(root):
+    found, waiting = [], [root]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and not any(node is one for one in found):
+            found.append(node)
+            waiting += [following for following, _ in node.next_functions]
+    return found
+
+
+def _check_order(given, root):
+    nodes = _nodes(root)
+    expected = f"a list of the {len(nodes)} nodes behind the root, in an order for backward()"
+    if given is None:
+        raise Wrong("none", expected, "None", look="whether a `return` is missing")
+    if type(given) not in (list, tuple):
+        raise Wrong("type", expected, show(given), look="what `return` gives back")
+    strange = [item for item in given if not any(item is node for node in nodes)]
+    if strange:
+        raise _no_node_of_it(strange[0], expected)
+    places = {id(node): place for place, node in enumerate(given)}
+    if len(places) < len(given):
+        why = "Each node has one turn: it waits until all has arrived, then it passes the sum on, once."
+        got = f"{len(given)} entries for {len(places)} nodes"
+        raise Wrong("node-twice", expected, got, belief="M11", why=why, look="when a node is put into the list")
+    missing = [node for node in nodes if id(node) not in places]
+    if missing:
+        why = "Every node needs a turn, the root and the ends of the leaves, too."
+        got = f"no {_name(missing[0])} in the list"
+        raise Wrong("node-missing", expected, got, why=why, look="where your walk begins and where it stops")
+    _check_turns(nodes, places, expected)
+
+
+def _no_node_of_it(item, expected):
+    if item is None:
+        why = "An empty entry `(None, 0)` leads nowhere: nothing is sent to a constant."
+        return Wrong("empty-entry", expected, "a list with None in it", why=why, look="each edge before you follow it")
+    return Wrong("no-node", expected, f"a list with {show(item)} in it", look="what you append")
+
+
+def _check_turns(nodes, places, expected):
+    edges = [(node, after) for node in nodes for after, _ in node.next_functions if after is not None]
+    early = [(node, after) for node, after in edges if places[id(after)] < places[id(node)]]
+    if len(early) == len(edges):
+        why = "This is the order in which the values were computed. Gradients come from the other end."
+        got = f"{_name(nodes[0])}, the root, stands last"
+        raise Wrong("way-forward", expected, got, why=why, look="which node comes first: the root, or a leaf?")
+    if early:
+        node, after = early[0]
+        raise Wrong(
+            "too-early",
+            expected,
+            f"{_name(after)} has its turn before {_name(node)}, which still has something for it",
+            belief="M11",
+            why="A node that goes too early passes on an incomplete sum. Its turn comes when every arrow into "
+            "it has delivered.",
+            look="a result that is used twice, by one node near the root and by one far from it",
+        )
+
+
+def _name(node):
+    """A node as the learner knows it: the end of a leaf by its short name."""
+    return f"`{type(node).__name__}`"
+
+
+def _listed(words):
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else ""
+
+
+chapter.lock()

@@ -1,0 +1,848 @@
+"""Chapter 03: wrong answers with the diagnosis that each must get, and unusual right ones."""
+
+from banks.patterns import changed
+
+NOTEBOOK = "03_the_graph"
+
+_graph = changed("graph", nodes=4, edges_of_z=2, z_to_p=True, p_to_k=False)
+_slopes = changed("slopes", {"before": None, "dz/de": 5.0, "de/dp": 1.0, "dp/dv": 3.0, "v.grad": 15.0})
+_lives = changed("lives", A=True, B=True, C=False, D=False, E=True)
+_kinks = changed("slope_at", A=0.0, B=0.0, C=0.5, D=1.0, E=0.0)
+
+WRONG = {
+    "follow": {
+        "constant-has-node": _graph(p_to_k=True, nodes=5),
+        "copied": _graph(z_to_p=False, nodes=5),
+        "each-way": _graph(nodes=6),
+        "end-forgotten": _graph(nodes=3),
+        "one-too-many": _graph(nodes=5),
+        "one-edge": _graph(edges_of_z=1),
+        "all-edges": _graph(edges_of_z=3),
+        "wrong-nodes": _graph(nodes=9),
+        "kind": _graph(z_to_p="yes"),
+        "constant-has-node/alone": _graph(p_to_k=True),
+        "copied/alone": _graph(z_to_p=False),
+    },
+    "chain": {
+        "grad-before": _slopes(before=15),
+        "zero-before": _slopes(before=0),
+        "exp-input": _slopes({"de/dp": 0, "v.grad": 0}),
+        "exp-input/alone": _slopes({"de/dp": 0}),
+        "exp-input-in-product": _slopes({"v.grad": 0}),
+        "value-of-e": _slopes({"dz/de": 1}),
+        "value-of-v": _slopes({"dp/dv": 0}),
+        "added-along": _slopes({"v.grad": 9}),
+        "factor-lost": _slopes({"v.grad": 5}),
+        "one-step": _slopes({"v.grad": 3}),
+        "wrong-before": _slopes(before=4),
+        "wrong-v.grad": _slopes({"v.grad": None}),
+    },
+    "leaves_behind": {
+        "node-not-leaf": """
+def leaves_behind(result):
+    found, waiting = [], [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in found:
+            found.append(node)
+            waiting += [following for following, _ in node.next_functions]
+    return found
+""",
+        "leaf-missing": """
+def leaves_behind(result):
+    node = result.grad_fn
+    while node.next_functions:
+        node = node.next_functions[0][0]
+    return [node.variable]
+""",
+        "leaf-missing/one-step": """
+def leaves_behind(result):
+    ends = [node for node, _ in result.grad_fn.next_functions]
+    return [node.variable for node in ends if hasattr(node, "variable")]
+""",
+        "leaf-missing/nothing": """
+def leaves_behind(result):
+    return []
+""",
+        "leaf-twice": """
+def leaves_behind(result):
+    found, waiting = [], [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if hasattr(node, "variable"):
+            found.append(node.variable)
+        elif node is not None:
+            waiting += [following for following, _ in node.next_functions]
+    return found
+""",
+        "every-way": """
+def leaves_behind(result):
+    found, waiting = [], [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if hasattr(node, "variable"):
+            if not any(node.variable is leaf for leaf in found):
+                found.append(node.variable)
+        elif node is not None:
+            waiting += [following for following, _ in node.next_functions]
+    return found
+""",
+        "every-way/recursive": """
+def leaves_behind(result):
+    found = {}
+    def walk(node):
+        if node is None:
+            return
+        if hasattr(node, "variable"):
+            found[id(node.variable)] = node.variable
+        for following, _ in node.next_functions:
+            walk(following)
+    walk(result.grad_fn)
+    return list(found.values())
+""",
+        "empty-entry-followed": """
+def leaves_behind(result):
+    found, seen, waiting = [], set(), [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            if hasattr(node, "variable"):
+                found.append(node.variable)
+            waiting += [following for following, _ in node.next_functions]
+    return found
+""",
+        "other-tensor": """
+def leaves_behind(result):
+    return [result]
+""",
+        "no-tensor": """
+def leaves_behind(result):
+    found, seen, waiting = [], set(), [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable"):
+            found.append(node.variable.item())
+        waiting += [following for following, _ in node.next_functions]
+    return found
+""",
+        "none": """
+def leaves_behind(result):
+    found = []
+    found.append(result)
+""",
+        "type": """
+def leaves_behind(result):
+    return result.grad_fn
+""",
+        "arguments": """
+def leaves_behind():
+    return []
+""",
+    },
+    "which_input": {
+        "nothing-ran": "start = 1.0",
+        "nothing-ran/negative": "start = -8.0",
+        "too-few-subtractions": "start = 7.0",
+        "too-few-subtractions/one": "start = 5.0",
+        "too-few-subtractions/none": "start = 2.0",
+        "too-many-subtractions": "start = 10.5",
+        "too-many-subtractions/three": "start = 12",
+        "too-many-divisions": "start = 9.0",
+        "too-many-divisions/edge": "start = 10.0",
+        "far-off": "start = 1e9",
+        "type": "start = '8'",
+        "nan": "start = float('nan')",
+    },
+    "one_way": {
+        "both-ways": """
+def one_way(x):
+    return (x + 1) * (x * 4)
+""",
+        "other-way": """
+def one_way(x):
+    return (x + 1) * (x * 4).detach()
+""",
+        "all-cut": """
+def one_way(x):
+    return ((x + 1) * (x * 4)).detach()
+""",
+        "all-cut/no-grad": """
+def one_way(x):
+    with mg.no_grad():
+        return (x + 1) * (x * 4)
+""",
+        "new-leaf": """
+def one_way(x):
+    return (x + 1).detach().requires_grad_() * (x * 4)
+""",
+        "new-leaf/asked": """
+def one_way(x):
+    return ((x + 1) * (x * 4)).detach().requires_grad_()
+""",
+        "input-changed": """
+def one_way(x):
+    x.requires_grad_(False)
+    return (x + 1) * (x * 4)
+""",
+        "backward-inside": """
+def one_way(x):
+    y = (x + 1).detach() * (x * 4)
+    y.backward()
+    return y
+""",
+        "other-value": """
+def one_way(x):
+    return x * 4
+""",
+        "other-value/one-number": """
+def one_way(x):
+    return 3 * (x * 4)
+""",
+        "other-gradient": """
+def one_way(x):
+    return (x + 1).detach() * (x * 4) + (x - x.detach())
+""",
+        "type": """
+def one_way(x):
+    return (x + 1).item() * (x * 4).item()
+""",
+        "none": """
+def one_way(x):
+    y = (x + 1).detach() * (x * 4)
+""",
+    },
+    "alive": {
+        "only-names-keep": _lives(A=False, B=False),
+        "total-is-a-number": _lives(B=False),
+        "saved-forgotten": _lives(A=False),
+        "backward-keeps": _lives(C=True),
+        "kept-for-ever": _lives(D=True),
+        "name-forgotten": _lives(E=False),
+        "kind": _lives(A=1),
+        "keys": "lives = {'A': True}",
+    },
+    "mean_loss": {
+        "graph-kept": """
+def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total = total + loss
+    return total / len(batches)
+""",
+        "graph-kept/sum": """
+def mean_loss(model, batches):
+    losses = [model(batch) for batch in batches]
+    for loss in losses:
+        loss.backward()
+    return sum(losses) / len(losses)
+""",
+        "graph-kept/tensor": """
+def mean_loss(model, batches):
+    total = mg.tensor(0.0)
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total += loss
+    return total / len(batches)
+""",
+        "kept-until-the-end": """
+def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total += loss
+    return total.item() / len(batches)
+""",
+        "kept-until-the-end/detached": """
+def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total += loss
+    return (total / len(batches)).detach()
+""",
+        "kept-until-the-end/list": """
+def mean_loss(model, batches):
+    losses = []
+    for batch in batches:
+        losses.append(model(batch))
+        losses[-1].backward()
+    return sum(loss.item() for loss in losses) / len(losses)
+""",
+        "kept-until-the-end/one-backward": """
+def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        total += model(batch)
+    total.backward()
+    return total.item() / len(batches)
+""",
+        "backward-changed": """
+def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        total += loss.item()
+    return total / len(batches)
+""",
+        "backward-changed/last-only": """
+def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        total += loss.item()
+    loss.backward()
+    return total / len(batches)
+""",
+        "cut-too-early": """
+def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        loss = model(batch).detach()
+        loss.backward()
+        total += loss
+    return total / len(batches)
+""",
+        "cut-too-early/no-grad": """
+def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        with mg.no_grad():
+            loss = model(batch)
+        loss.backward()
+        total += loss
+    return total / len(batches)
+""",
+        "other-value": """
+def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total += loss.item()
+    return total
+""",
+        "other-value/last": """
+def mean_loss(model, batches):
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total = loss.item()
+    return total
+""",
+        "none": """
+def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total += loss.item()
+""",
+        "type": """
+def mean_loss(model, batches):
+    losses = []
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+""",
+    },
+    "kinks": {
+        "error-A": _kinks(A=None),
+        "error-B": _kinks(B=None),
+        "error-C": _kinks(C=None),
+        "error-D": _kinks(D=None),
+        "error-E": _kinks(E=None),
+        "error-A/all": _kinks(A=None, B=None, C=None, D=None, E=None),
+        "relu-right-side": _kinks(A=1),
+        "halfway": _kinks(A=0.5),
+        "abs-one-side": _kinks(B=1),
+        "abs-other-side": _kinks(B=-1),
+        "tie-not-shared": _kinks(C=1),
+        "tie-lost": _kinks(C=0),
+        "if-like-abs": _kinks(D=0),
+        "other-branch": _kinks(D=-1),
+        "formula-not-operations": _kinks(E=1),
+        "wrong-E": _kinks(E=2),
+        "kind": _kinks(A="error"),
+    },
+    "ramp": {
+        "slope-of-relu": """
+def ramp(x):
+    return mg.relu(x)
+""",
+        "slope-of-relu/strict": """
+def ramp(x):
+    return x if x > 0 else x * 0
+""",
+        "slope-of-relu/product": """
+def ramp(x):
+    return x * (x > 0)
+""",
+        "tie-shared": """
+def ramp(x):
+    return mg.maximum(x, mg.tensor(0.0))
+""",
+        "tie-shared/average": """
+def ramp(x):
+    return (x + mg.abs(x)) / 2
+""",
+        "no-way-back": """
+def ramp(x):
+    return x if x >= 0 else mg.tensor(0.0)
+""",
+        "no-way-back/detached": """
+def ramp(x):
+    return x.detach() if x >= 0 else x * 0
+""",
+        "error-at-kink": """
+def ramp(x):
+    if x == 0:
+        raise ValueError("no slope at 0")
+    return mg.relu(x)
+""",
+        "other-value": """
+def ramp(x):
+    return x
+""",
+        "other-value/negative": """
+def ramp(x):
+    return x if x >= 0 else -x
+""",
+        "other-slope": """
+def ramp(x):
+    return x if x >= 0 else x - x.detach()
+""",
+        "backward-inside": """
+def ramp(x):
+    y = x * 1 if x >= 0 else x * 0
+    y.backward()
+    return y
+""",
+        "type": """
+def ramp(x):
+    return x if x >= 0 else 0.0
+""",
+        "none": """
+def ramp(x):
+    if x >= 0:
+        return x
+""",
+    },
+    "backward_order": {
+        "too-early": """
+def backward_order(root):
+    order, waiting = [], [root]
+    while waiting:
+        node = waiting.pop(0)
+        if node is not None and node not in order:
+            order.append(node)
+            waiting += [following for following, _ in node.next_functions]
+    return order
+""",
+        "too-early/depth-first": """
+def backward_order(root):
+    order = []
+    def visit(node):
+        if node is None or node in order:
+            return
+        order.append(node)
+        for following, _ in node.next_functions:
+            visit(following)
+    visit(root)
+    return order
+""",
+        "too-early/depth-first-from-the-right": """
+def backward_order(root):
+    order, waiting = [], [root]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in order:
+            order.append(node)
+            waiting += [following for following, _ in node.next_functions]
+    return order
+""",
+        "too-early/leaves-last": """
+def backward_order(root):
+    order, waiting = [], [root]
+    while waiting:
+        node = waiting.pop(0)
+        if node is not None and node not in order:
+            order.append(node)
+            waiting += [following for following, _ in node.next_functions]
+    return sorted(order, key=lambda node: hasattr(node, "variable"))
+""",
+        "way-forward": """
+def backward_order(root):
+    order = []
+    def visit(node):
+        if node is None or node in order:
+            return
+        for following, _ in node.next_functions:
+            visit(following)
+        order.append(node)
+    visit(root)
+    return order
+""",
+        "node-twice": """
+def backward_order(root):
+    order, waiting = [], [root]
+    while waiting:
+        node = waiting.pop(0)
+        if node is not None:
+            order.append(node)
+            waiting += [following for following, _ in node.next_functions]
+    return order
+""",
+        "every-way": """
+def backward_order(root):
+    order = []
+    def visit(node):
+        if node is None:
+            return
+        for following, _ in node.next_functions:
+            visit(following)
+        if node not in order:
+            order.append(node)
+    visit(root)
+    return order[::-1]
+""",
+        "node-missing": """
+def backward_order(root):
+    order = []
+    def visit(node):
+        if node is None or node in order or not node.next_functions:
+            return
+        for following, _ in node.next_functions:
+            visit(following)
+        order.append(node)
+    visit(root)
+    return order[::-1]
+""",
+        "node-missing/root": """
+def backward_order(root):
+    order = []
+    def visit(node):
+        for following, _ in node.next_functions:
+            if following is not None and following not in order:
+                visit(following)
+                order.append(following)
+    visit(root)
+    return order[::-1]
+""",
+        "empty-entry-followed": """
+def backward_order(root):
+    order = []
+    def visit(node):
+        if node in order:
+            return
+        for following, _ in node.next_functions:
+            visit(following)
+        order.append(node)
+    visit(root)
+    return order[::-1]
+""",
+        "empty-entry": """
+def backward_order(root):
+    order = []
+    def visit(node):
+        if node in order:
+            return
+        for following, _ in getattr(node, "next_functions", ()):
+            visit(following)
+        order.append(node)
+    visit(root)
+    return order[::-1]
+""",
+        "no-node": """
+def backward_order(root):
+    order = []
+    def visit(node):
+        if node is None or node.name() in order:
+            return
+        for following, _ in node.next_functions:
+            visit(following)
+        order.append(node.name())
+    visit(root)
+    return order[::-1]
+""",
+        "type": """
+def backward_order(root):
+    found, waiting = set(), [root]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in found:
+            found.add(node)
+            waiting += [following for following, _ in node.next_functions]
+    return found
+""",
+        "none": """
+def backward_order(root):
+    order = [root]
+    order.append(root)
+""",
+    },
+}
+
+RIGHT = {
+    "follow": [
+        """
+x = mg.tensor(2.0, requires_grad=True)
+k = mg.tensor(5.0)
+p = x * k
+q = p.exp()
+z = q + p
+edges, found, waiting = z.grad_fn.next_functions, [], [z.grad_fn]
+while waiting:
+    node = waiting.pop()
+    if node is not None and node not in found:
+        found.append(node)
+        waiting += [following for following, _ in node.next_functions]
+graph = {
+    "nodes": len(found),
+    "edges_of_z": len(edges),
+    "z_to_p": p.grad_fn in [node for node, _ in edges],
+    "p_to_k": len([node for node, _ in p.grad_fn.next_functions if node]) == 2,
+}
+""",
+        "import numpy as np\ngraph = dict(p_to_k=np.bool_(False), z_to_p=True, edges_of_z=2.0, nodes=np.int64(4))",
+    ],
+    "chain": [
+        """
+v = mg.tensor(0.0, requires_grad=True, dtype=mg.float64)
+p = v * 3
+e = mg.exp(p)
+z = e * 5
+before = v.grad
+e.retain_grad()
+z.backward()
+slopes = {"before": before, "dz/de": e.grad, "de/dp": e, "dp/dv": 3, "v.grad": v.grad}
+""",
+        'slopes = {"v.grad": 15, "dp/dv": 3, "de/dp": 1, "dz/de": 5, "before": None}',
+    ],
+    "leaves_behind": [
+        """
+def leaves_behind(result):
+    seen = set()
+    def walk(node):
+        if node is None or node in seen:
+            return
+        seen.add(node)
+        for following, _ in node.next_functions:
+            walk(following)
+    walk(result.grad_fn)
+    return {node.variable for node in seen if not node.next_functions}
+""",
+        """
+def leaves_behind(tensor):
+    nodes = [tensor.grad_fn]
+    for node in nodes:
+        nodes += [n for n, _ in node.next_functions if n is not None and n not in nodes]
+    ends = dict.fromkeys(node for node in nodes if type(node).__name__ == "AccumulateGrad")
+    return tuple(node.variable for node in ends)
+""",
+        """
+def leaves_behind(t):
+    level, found, seen = [t.grad_fn], [], []
+    while level:
+        ends = [n for n in level if n.name().endswith("AccumulateGrad") and n not in seen]
+        found += [n.variable for n in dict.fromkeys(ends)]
+        seen += level
+        level = [n for node in level for n, _ in node.next_functions if n and n not in seen]
+        level = list(dict.fromkeys(level))
+    return found
+""",
+    ],
+    "which_input": [
+        "start = 7.5",
+        "start = mg.tensor(8.0, dtype=mg.float64)",
+        """
+import numpy as np
+
+def shrink(x):
+    while x > 1:
+        x = x - 3 if x > 4 else x / 2
+    return x
+
+for number in np.arange(0, 20, 0.25):
+    y = shrink(mg.tensor(float(number), requires_grad=True))
+    names, node = [], y.grad_fn
+    while node is not None and node.next_functions:
+        names.append(node.name()[:3])
+        node = node.next_functions[0][0]
+    if names == ["Div", "Sub", "Sub"]:
+        start = number
+""",
+    ],
+    "one_way": [
+        """
+def one_way(x):
+    return (x.detach() + 1) * (x * 4)
+""",
+        """
+def one_way(x):
+    return (x.item() + 1) * 4 * x
+""",
+        """
+def one_way(x):
+    with mg.no_grad():
+        factor = x + 1
+    return 4 * x * factor
+""",
+        """
+import numpy as np
+
+def one_way(x):
+    return mg.tensor(np.float64(x.item() + 1)) * (x.double() * 4)
+""",
+    ],
+    "alive": [
+        """
+import weakref
+w = mg.tensor(2.0, requires_grad=True)
+a = w * 3
+y = a * a
+watch_a = weakref.ref(a)
+del a
+A = watch_a() is not None
+total, watches = 0, []
+for _ in range(3):
+    error = w * 5 - 1
+    watches.append(weakref.ref(error))
+    total += error**2
+B = watches[0]() is not None
+y.backward()
+C = watch_a() is not None
+del total
+lives = dict(A=A, B=B, C=C, D=watches[0]() is not None, E=watches[2]() is not None)
+""",
+        'lives = {letter: letter in "ABE" for letter in "EDCBA"}',
+    ],
+    "mean_loss": [
+        """
+def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total += loss.detach()
+    return total / len(batches)
+""",
+        """
+def mean_loss(model, batches):
+    losses = []
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        losses.append(float(loss))
+    return mg.tensor(losses, dtype=mg.float64).mean()
+""",
+        """
+def one_round(model, batch):
+    loss = model(batch)
+    loss.backward()
+    return loss.item()
+
+def mean_loss(model, batches):
+    return sum(one_round(model, batch) for batch in batches) / len(batches)
+""",
+        """
+def mean_loss(model, batches):
+    total = mg.tensor(0.0)
+    for batch in batches:
+        loss = model(batch)
+        total += loss.detach()
+        loss.backward()
+    return total.item() / len(batches)
+""",
+    ],
+    "kinks": [
+        """
+def size(x):
+    return x if x >= 0 else -x
+
+def slope(f, numbers):
+    t = mg.tensor(numbers, requires_grad=True, dtype=mg.float64)
+    f(t).backward()
+    return t.grad
+
+slope_at = {
+    "A": slope(mg.relu, 0.0),
+    "B": slope(mg.abs, 0.0),
+    "C": slope(mg.max, [3.0, 3.0, 1.0])[0],
+    "D": slope(size, 0.0),
+    "E": slope(lambda x: mg.relu(x) - mg.relu(-x), 0.0),
+}
+""",
+        'slope_at = {"E": 0, "D": 1, "C": 1 / 2, "B": -0.0, "A": 0}',
+    ],
+    "ramp": [
+        """
+def ramp(x):
+    return x.clamp(min=0)
+""",
+        """
+def ramp(x):
+    return x * (x >= 0)
+""",
+        """
+def ramp(number):
+    if number.item() < 0:
+        return 0 * number
+    return number
+""",
+        """
+ramp = lambda x: mg.where(x < 0, 0.0, x)
+""",
+    ],
+    "backward_order": [
+        """
+def backward_order(root):
+    order, seen = [], set()
+    def visit(node):
+        if node is None or node in seen:
+            return
+        seen.add(node)
+        for following, _ in node.next_functions:
+            visit(following)
+        order.append(node)
+    visit(root)
+    return order[::-1]
+""",
+        """
+def backward_order(start):
+    far = {start: 0}
+    changed = True
+    while changed:
+        changed = False
+        for node in list(far):
+            for following, _ in node.next_functions:
+                if following is not None and far.get(following, -1) <= far[node]:
+                    far[following] = far[node] + 1
+                    changed = True
+    return tuple(sorted(far, key=far.get))
+""",
+        """
+def backward_order(root):
+    nodes = [root]
+    for node in nodes:
+        nodes += [n for n, _ in node.next_functions if n is not None and n not in nodes]
+    nodes, order = list(dict.fromkeys(nodes)), []
+    while nodes:
+        told = {n for node in nodes for n, _ in node.next_functions}
+        free = [node for node in nodes if node not in told]
+        order += free
+        nodes = [node for node in nodes if node not in free]
+    return order
+""",
+    ],
+}
