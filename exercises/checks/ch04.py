@@ -399,6 +399,13 @@ _BETWEEN_ERRORS = (
         "You asked for a tensor that the result was not made from: a second `f(x)`, or a copy.",
         "whether the tensor that goes into `g` is the one that you ask for",
     ),
+    Reason(
+        "only for scalar outputs",
+        "no-factors",
+        "`f(x)` has several entries, so from there `grad` needs a factor for each. The factors are the gradient of "
+        "`g(h)` for `h`. Or ask for both in one call.",
+        "where each call of `grad` starts, and `grad_outputs=`",
+    ),
 )
 
 
@@ -457,28 +464,29 @@ def _wrong_between(first, second, right, came):
 
 
 @chapter.exercise(
-    "Several losses, one walk",
+    "Several losses, some leaves",
     kind="fix",
-    points=2,
+    points=3,
     beliefs=("M08", "M24"),
     hints=(
         "Run it on two losses that share a tensor. Which turn of the loop raises, and why?",
-        "`mg.autograd.backward` takes a list of roots and walks once.",
+        "`mg.autograd.backward` takes a list of roots and walks once. `inputs=` says who is filled, there as in "
+        "`loss.backward`.",
         "The weights go into `grad_tensors`: a list with one tensor for each loss.",
     ),
-    idea="`mg.autograd.backward(losses, grad_tensors=[mg.tensor(weight) for weight in weights])`. Or add up "
-    "`weight * loss` and go backward once from the sum.",
+    idea="`mg.autograd.backward(losses, grad_tensors=[mg.tensor(weight) for weight in weights], inputs=wanted)`. Or "
+    "add up `weight * loss` and go backward once from the sum, also with `inputs=wanted`.",
 )
 def weighted(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_WEIGHTED)
-    for value, weights in ((2.0, [1.0, 10.0]), (-1.5, [0.5, 2.0, -3.0])):
-        _check_weighted(answer, value, weights)
-    return "Every root started with its own weight, and what they share was walked once, with the sum."
+    for value, weights, wanted in ((2.0, [1.0, 10.0], "a"), (-1.5, [0.5, 2.0, -3.0], "ab")):
+        _check_weighted(answer, value, weights, wanted)
+    return "Each loss counted as often as its weight says, and only what was wanted is filled. One call can do it all."
 
 
 _GIVEN_WEIGHTED = """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     for loss, weight in zip(losses, weights):
         loss.backward(gradient=mg.tensor(weight))
 """
@@ -505,19 +513,34 @@ _WEIGHTED_ERRORS = (
 )
 
 
-def _check_weighted(answer, value, weights):
-    a = _leaf(value)
+def _check_weighted(answer, value, weights, wanted):
+    a, b, c = _leaf(value), _leaf(4.0), _leaf(5.0)
     h = a * a
-    losses = [h * 3, h + a, h * h][: len(weights)]
+    losses = [h * 3 + c, h + a + b, h * h][: len(weights)]
     slopes = [6 * value, 2 * value + 1, 4 * value**3][: len(weights)]
     right = sum(weight * slope for weight, slope in zip(weights, slopes, strict=True))
     expected = f"{1 + right:.6g} in `a.grad`: 1 was there before, and {right:.6g} is the weighted sum"
     a.grad = mg.tensor(1.0, dtype=mg.float64)
-    _called(answer, (list(losses), list(weights)), expected, *_WEIGHTED_ERRORS)
+    asked = [leaf for name, leaf in (("a", a), ("b", b)) if name in wanted]
+    _called(answer, (list(losses), list(weights), asked), expected, *_WEIGHTED_ERRORS)
     came = None if a.grad is None else a.grad.item()
-    if came is not None and kit.close(came, 1 + right, 1e-4):
-        return
-    raise _wrong_weighted(came, right, weights, slopes, expected)
+    if came is None or not kit.close(came, 1 + right, 1e-4):
+        raise _wrong_weighted(came, right, weights, slopes, expected)
+    _check_who_is_filled({"b": b, "c": c}, wanted, weights[1])
+
+
+def _check_who_is_filled(leaves, wanted, slope):
+    """Besides a: c never, and b with the weight of the second loss, if it is wanted."""
+    expected = "a `.grad` of the tensors in `wanted`, and of no other leaf"
+    for name, leaf in leaves.items():
+        came = None if leaf.grad is None else leaf.grad.item()
+        got = f"`wanted` has {' and '.join(wanted)}, and `{name}.grad` is {came}"
+        if came is not None and name not in wanted:
+            why = "Without `inputs=` a backward fills every tracked leaf that it can reach."
+            raise Wrong("others-filled", expected, got, why=why, look="how `backward` is told for whom")
+        if name in wanted and (came is None or not kit.close(came, slope, 1e-4)):
+            look = "what `inputs=` gets: the whole list, or a part of it?"
+            raise Wrong("wanted-missed", expected, got, look=look)
 
 
 def _wrong_weighted(came, right, weights, slopes, expected):
@@ -591,8 +614,14 @@ _JACOBIAN_ERRORS = (
     Reason(
         "Mismatch in shape",
         "factors-for-inputs",
-        "v has one factor for each result. It seems that you made one for each input.",
-        "the length of `f(x)`, and the length of `x`",
+        "v is a row with one factor for each result. Yours has another shape: one for each input, or several rows.",
+        "the shape of `f(x)`, and of what you pass as factors",
+    ),
+    Reason(
+        "out of bounds",
+        "rows-for-inputs",
+        "J has a row for each result, and there may be fewer results than inputs.",
+        "over what your function counts: the entries of `x`, or those of `f(x)`",
     ),
 )
 
@@ -710,8 +739,9 @@ def _check_mirror(answer, values):
         raise Wrong("handle-returned", "a tensor with the values of `x`", "the handle of your hook", look=look)
     y = _result(y)
     if not kit.same_values(y, values):
+        why = "Your operation turns the sign on the way forward, too." if kit.same_values(-y, values) else ""
         look = "the operation that makes your result: it must not change the value"
-        raise Wrong("value-changed", f"the values {values}", show(y), look=look)
+        raise Wrong("value-changed", f"the values {values}", show(y), why=why, look=look)
     if not graphs.reaches(y, x):
         why = "No way leads from your result to `x`, so no gradient comes there at all."
         raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
@@ -779,11 +809,20 @@ def fit(answer):
     return "Repeated on the way forward, added up on the way back: the gradient has the shape of its tensor."
 
 
+_RESHAPED = Reason(
+    "is invalid for input of size",
+    "reshaped",
+    "To reshape keeps every number. The input has fewer numbers than `grad`: some have to be added up.",
+    "which dimensions were repeated",
+    "M37",
+)
+
+
 def _check_fit(answer, full, shape):
     numbers = np.sqrt(np.arange(2.0, 2.0 + np.prod(full))).reshape(full)
     expected = f"a tensor of shape {shape} for a gradient of shape {full}"
     grad = mg.tensor(numbers)
-    given = _result(_called(answer, (grad, shape), expected))
+    given = _result(_called(answer, (grad, shape), expected, _RESHAPED))
     if not _same(_array(grad), numbers):
         raise Wrong("input-changed", "`grad` as it was", show(grad), look="each in-place operation on `grad`")
     came, right = _array(given), _summed(numbers, shape)
@@ -806,7 +845,7 @@ def _wrong_fit(came, numbers, right, shape, expected):
     if came.size == right.size and np.allclose(np.sort(came.ravel()), np.sort(right.ravel()), 1e-4, 1e-4):
         why = "The numbers are right, and the shape is not: a gradient has exactly the shape of its tensor."
         return Wrong("other-shape", expected, got, why=why, look="`keepdim=True`, or a reshape at the end")
-    if came.size == 1 != right.size and np.allclose(came, numbers.sum(), 1e-4):
+    if right.size != 1 and np.allclose(came, numbers.sum(), 1e-4):
         why = "Everything was added up. Only what was repeated is."
         return Wrong("summed-too-far", expected, got, why=why, look="over which dimensions you sum")
     if came.size == right.size and np.allclose(came.ravel() * numbers.size / right.size, right.ravel(), 1e-4):
@@ -815,6 +854,9 @@ def _wrong_fit(came, numbers, right, shape, expected):
     if came.shape == right.shape and np.isin(np.round(came, 6), np.round(numbers, 6)).all():
         why = "These are single entries of the gradient. What comes back by the other uses is lost."
         return Wrong("one-of-many", expected, got, belief="M37", why=why, look="what happens to the other rows")
+    if _same(came, numbers.sum(0)):
+        why = "You add up over the first dimension. Here `shape` keeps that one, and what was repeated is another."
+        return Wrong("first-dimension", expected, got, why=why, look="the dimensions where `shape` has a 1")
     look = "dimensions that are missing in front, and dimensions of size 1"
     return Wrong("other-sum", expected, got, look=look)
 
@@ -840,7 +882,7 @@ def surprise(answer):
     kit.refuse_given(answer, _GIVEN_SURPRISE)
     for values in ([0.5, 0.0, 2.0], [0.0], [1.0, 0.25]):
         _check_surprise(answer, values)
-    return "The logarithm never saw the 0. `where` chose before it and after it, and no infinity was on the way."
+    return "The slopes are right, and no NaN arrives. If `where` chooses before the logarithm, none can arise."
 
 
 _GIVEN_SURPRISE = """

@@ -102,6 +102,11 @@ def between(f, g, x):
     h = f(x)
     return [2 * gradient for gradient in mg.autograd.grad(g(h), [h, x])]
 """,
+        "no-factors": """
+def between(f, g, x):
+    h = f(x)
+    return mg.autograd.grad(g(h), h)[0], mg.autograd.grad(h, x)[0]
+""",
         "raised": """
 def between(f, g, x):
     h = f(x).detach()
@@ -110,57 +115,78 @@ def between(f, g, x):
     },
     "weighted": {
         "second-time": """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     for loss, weight in zip(losses, weights):
         (weight * loss).backward()
 """,
         "weights-lost": """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     mg.autograd.backward(losses)
 """,
         "weights-lost/ones": """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     mg.autograd.backward(losses, grad_tensors=[mg.ones([]) for _ in losses])
 """,
         "weights-no-tensors": """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     mg.autograd.backward(losses, grad_tensors=weights)
 """,
         "one-factor": """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     mg.autograd.backward(losses, grad_tensors=mg.tensor(weights))
 """,
         "one-factor/shape": """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     mg.autograd.backward(losses, grad_tensors=[mg.tensor(weights) for _ in losses])
 """,
         "one-loss": """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     for loss, weight in zip(losses, weights):
         total = weight * loss
     total.backward()
 """,
         "one-loss/caught": """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     for loss, weight in zip(losses, weights):
         try:
             loss.backward(gradient=mg.tensor(weight))
         except RuntimeError:
             pass
 """,
+        "others-filled": """
+def backward_weighted(losses, weights, wanted):
+    mg.autograd.backward(losses, grad_tensors=[mg.tensor(weight) for weight in weights])
+""",
+        "others-filled/sum": """
+def backward_weighted(losses, weights, wanted):
+    sum(weight * loss for loss, weight in zip(losses, weights)).backward()
+""",
+        "second-time/inputs": """
+def backward_weighted(losses, weights, wanted):
+    for loss, weight in zip(losses, weights):
+        loss.backward(gradient=mg.tensor(weight), inputs=wanted)
+""",
+        "wanted-missed": """
+def backward_weighted(losses, weights, wanted):
+    sum(weight * loss for loss, weight in zip(losses, weights)).backward(inputs=wanted[0])
+""",
+        "nothing-added/returned": """
+def backward_weighted(losses, weights, wanted):
+    return mg.autograd.grad(losses, wanted, [mg.tensor(weight) for weight in weights])
+""",
         "nothing-added": """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     total = sum(weight * loss for loss, weight in zip(losses, weights))
     leaf = total
     return total
 """,
         "mean": """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     total = sum(weight * loss for loss, weight in zip(losses, weights))
     (total / len(losses)).backward()
 """,
         "overwritten": """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     node = losses[0].grad_fn
     while not hasattr(node, "variable"):
         node = node.next_functions[0][0]
@@ -168,7 +194,7 @@ def backward_weighted(losses, weights):
     mg.autograd.backward(losses, grad_tensors=[mg.tensor(weight) for weight in weights])
 """,
         "cleared": """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     node = losses[0].grad_fn
     while not hasattr(node, "variable"):
         node = node.next_functions[0][0]
@@ -176,7 +202,7 @@ def backward_weighted(losses, weights):
     node.variable.grad = None
 """,
         "other-gradient": """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     factors = [mg.tensor(weight ** 2) for weight in weights]
     mg.autograd.backward(losses, grad_tensors=factors)
 """,
@@ -261,6 +287,15 @@ def jacobian(f, x):
 def jacobian(f, x):
     return mg.stack([mg.autograd.grad(f(x), x, v)[0] for v in mg.eye(len(x))])
 """,
+        "factors-for-inputs/all-rows": """
+def jacobian(f, x):
+    y = f(x)
+    return mg.autograd.grad(y, x, grad_outputs=mg.eye(len(y)))[0]
+""",
+        "rows-for-inputs": """
+def jacobian(f, x):
+    return mg.stack([mg.autograd.grad(f(x)[i], x)[0] for i in range(len(x))])
+""",
         "library": """
 def jacobian(f, x):
     return mg.autograd.functional.jacobian(f, x)
@@ -302,6 +337,10 @@ def mirror(x):
         "value-changed": """
 def mirror(x):
     return -x
+""",
+        "value-changed/zero": """
+def mirror(x):
+    return 0 * x
 """,
         "cut-off": """
 def mirror(x):
@@ -421,6 +460,14 @@ def fit(grad, shape):
 def fit(grad, shape):
     return mg.ones(shape)
 """,
+        "first-dimension": """
+def fit(grad, shape):
+    return grad.sum(0)
+""",
+        "summed-too-far/spread": """
+def fit(grad, shape):
+    return mg.ones(shape) * grad.sum()
+""",
         "input-changed": """
 def fit(grad, shape):
     grad.mul_(2)
@@ -428,9 +475,13 @@ def fit(grad, shape):
         grad = grad.sum(0)
     return grad
 """,
-        "raised": """
+        "reshaped": """
 def fit(grad, shape):
     return grad.reshape(shape)
+""",
+        "raised": """
+def fit(grad, shape):
+    return grad.sum(shape)
 """,
     },
     "surprise": {
@@ -592,24 +643,30 @@ between = lambda f, g, x: (lambda h: mg.autograd.grad(g(h), (h, x)))(f(x))
     ],
     "weighted": [
         """
-def backward_weighted(losses, weights):
-    sum(weight * loss for loss, weight in zip(losses, weights)).backward()
+def backward_weighted(losses, weights, wanted):
+    sum(weight * loss for loss, weight in zip(losses, weights)).backward(inputs=wanted)
 """,
         """
-def backward_weighted(losses, weights):
-    mg.stack(losses).backward(gradient=mg.tensor(weights))
+def backward_weighted(losses, weights, wanted):
+    mg.stack(losses).backward(gradient=mg.tensor(weights), inputs=wanted)
 """,
         """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     for loss, weight in zip(losses, weights):
-        loss.backward(mg.tensor(weight), retain_graph=True)
+        loss.backward(mg.tensor(weight), retain_graph=True, inputs=wanted)
 """,
         """
-def backward_weighted(losses, weights):
+def backward_weighted(losses, weights, wanted):
     total = 0.0
     for i in range(len(losses)):
         total = total + losses[i] * mg.tensor(weights[i], dtype=mg.float64)
-    total.backward()
+    total.backward(inputs=wanted)
+""",
+        """
+def backward_weighted(losses, weights, wanted):
+    factors = [mg.tensor(weight, dtype=mg.float64) for weight in weights]
+    for t, gradient in zip(wanted, mg.autograd.grad(losses, wanted, factors)):
+        t.grad = gradient if t.grad is None else t.grad + gradient
 """,
     ],
     "jacobian": [
@@ -690,6 +747,10 @@ def fit(grad, shape):
 """,
     ],
     "surprise": [
+        """
+def surprise(x):
+    return mg.where(x > 0, x * mg.log(x + 1e-8), mg.zeros_like(x))
+""",
         """
 def surprise(x):
     empty = x == 0
