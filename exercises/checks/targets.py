@@ -34,7 +34,7 @@ class Targets:
             return
         diagnosis.verdict.expected = "the graph in the picture above"
         diagnosis.verdict.got = f"a graph of {_in_words(y)}"
-        diagnosis.verdict.picture = side_by_side(y, target, names)
+        diagnosis.verdict.picture = side_by_side(y, target, names, values=False)
         raise diagnosis
 
 
@@ -45,10 +45,20 @@ def _in_words(y: mg.Tensor) -> str:
     return f"{', '.join(boxes) or 'no operation'}, and {leaves_text} grad"
 
 
-def side_by_side(y: mg.Tensor, target: mg.Tensor, tensors: dict, learners: dict | None = None, **options: Any) -> Any:
-    """The two graphs as one picture, each with its own names for its tensors; None if `y` has a large one."""
+def side_by_side(
+    y: mg.Tensor,
+    target: mg.Tensor,
+    tensors: dict,
+    learners: dict | None = None,
+    values: bool = True,
+    **options: Any,
+) -> Any:
+    """The two graphs as one picture, each with its own names for its tensors; None if `y` has a large one.
+
+    `values` is about the target: where its numbers are up to the learner, or are the answer, it shows none.
+    """
     if len(graphs.operations(y)) > _DRAWN:
         return None
     learners = kit.notebook_tensors() if learners is None else learners
-    expected = mg.viz.record(target, view="kept", params=tensors)
+    expected = mg.viz.record(target, view="kept", params=tensors, values=values)
     return mg.viz.draw_difference(expected, mg.viz.record(y, view="kept", params=learners), **options)
