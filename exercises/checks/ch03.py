@@ -441,9 +441,7 @@ def _check_ways(y, x, number):
     found = graphs.leaves(y)
     if any(leaf is not x for leaf in found):
         raise _wrong_way("new-leaf", y, x, "a leaf that is not `x`", "what you made with `requires_grad=True`")
-    if found:
-        y.backward()
-    came = None if x.grad is None else x.grad.item()
+    came = mg.autograd.grad(y, x, retain_graph=True)[0].item() if found else None  # leaves `y` as it is, to be drawn
     expected = f"`x.grad` is {second:.6g} at x = {number:.6g}"
     if came is None:
         wrong = _wrong_way("all-cut", y, x, "no way to `x` at all", "how much of the product you took out")
@@ -801,17 +799,20 @@ def _check_ramp(given, x, number):
         raise Wrong("no-way-back", f"a result that leads back to `x` {at}", show(y), why=why, look=look)
     y.backward()
     if not kit.close(x.grad.item(), slope):
-        raise _wrong_ramp(x.grad.item(), slope, at, number)
+        raise _wrong_ramp(x.grad.item(), slope, at, number, graphs.operations(y))
 
 
-def _wrong_ramp(came, slope, at, number):
+def _wrong_ramp(came, slope, at, number, ran):
     expected, got = f"the slope {slope:.6g} {at}", f"the slope {came:.6g} {at}"
     if number == 0 and came == 0:
         why = "At 0, `relu` answers 0, and so does every branch that multiplies by 0. The slope there should be 1."
         return Wrong("slope-of-relu", expected, got, why=why, look="what runs at 0: the condition of your branch")
-    if number == 0 and kit.close(came, 0.5):
+    if number == 0 and kit.close(came, 0.5) and "maximum" in ran:
         why = "At 0 two numbers are the largest, and the tie is shared: half for `x`, half for the constant."
         return Wrong("tie-shared", expected, got, why=why, look="the operation that runs at 0")
+    if number == 0 and kit.close(came, 0.5):
+        why = "That is halfway between the slopes of the two sides. The formula is a ramp; what ran answers otherwise."
+        return Wrong("halfway", expected, got, why=why, look="the slope of each operation that runs at 0")
     return Wrong("other-slope", expected, got, look="the operations that run there")
 
 

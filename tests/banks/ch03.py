@@ -392,7 +392,7 @@ def ramp(x):
 def ramp(x):
     return mg.maximum(x, mg.tensor(0.0))
 """,
-        "tie-shared/average": """
+        "halfway": """
 def ramp(x):
     return (x + mg.abs(x)) / 2
 """,
