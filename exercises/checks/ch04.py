@@ -530,8 +530,8 @@ def _check_weighted(answer, value, weights, wanted):
 
 
 def _check_who_is_filled(leaves, wanted, slope):
-    """Besides a: c never, and b with the weight of the second loss, if it is wanted."""
-    expected = "a `.grad` of the tensors in `wanted`, and of no other leaf"
+    """Whether b, if it is wanted, has the weight of the second loss in its `.grad`, and c nothing."""
+    expected = "a gradient for the tensors in `wanted`, and for no other of the leaves a, b and c"
     for name, leaf in leaves.items():
         came = None if leaf.grad is None else leaf.grad.item()
         got = f"`wanted` has {' and '.join(wanted)}, and `{name}.grad` is {came}"
