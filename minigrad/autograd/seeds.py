@@ -5,7 +5,7 @@ PyTorch counterpart: ``_make_grads`` in ``torch/autograd/__init__.py``.
 
 import numpy as np
 
-from ..messages import refusal
+from ..messages import refusal, type_name
 from ..ops.pointwise import to_copy
 from ..ops.shape import expandable, sum_to
 from ..tensor import Size, Tensor, wrap
@@ -22,6 +22,8 @@ def edge_of(thing) -> Record | None:
         return thing._edge
     if isinstance(thing, GradientEdge):
         return thing.ownership_token or edge_of(thing.node)
+    if not isinstance(thing, Node):
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type_name(thing)}")
     return thing.record
 
 
