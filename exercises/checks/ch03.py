@@ -13,6 +13,7 @@ from exercises.checks.targets import Targets, side_by_side
 chapter = kit.Chapter(__name__, "03", "What does autograd remember?")
 
 _TURNS = 10_000  # more looks at next_functions than that, in a graph of 41 nodes: every way is walked
+_DRAWN = 30  # a larger graph is no near miss, and no picture to learn from
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -208,16 +209,42 @@ def _wide():
 
 
 def _walked(answer, start):
-    """What the learner's walk gives; following an empty entry becomes a diagnosis of its own."""
+    """What the learner's walk gives; the errors that a walk meets become diagnoses of their own."""
     try:
         return call(answer, start)
     except Wrong as wrong:
-        if "'NoneType' object has no attribute" not in wrong.verdict.got:
-            raise
-        why = "A constant has the empty entry `(None, 0)`. There is no node, so there is nothing to ask for edges."
-        look = "what your walk does with an entry whose node is None"
-        expected = "a walk over the whole graph"
-        raise Wrong("empty-entry-followed", expected, wrong.verdict.got, why=why, look=look) from None
+        for error, code, why, look in _ERRORS_OF_A_WALK:
+            if error in wrong.verdict.got:
+                raise Wrong(code, "a walk over the whole graph", wrong.verdict.got, why=why, look=look) from None
+        raise
+
+
+_ERRORS_OF_A_WALK = (
+    (
+        "'NoneType' object has no attribute",
+        "empty-entry-followed",
+        "A constant has the empty entry `(None, 0)`. There is no node, so there is nothing to ask for edges.",
+        "what your walk does with an entry whose node is None",
+    ),
+    (
+        "'tuple' object has no attribute",
+        "pair-not-node",
+        "Each entry of `next_functions` is a pair: a node and a number. You can only ask the node.",
+        "how your walk takes the node out of its pair",
+    ),
+    (
+        "object has no attribute 'variable'",
+        "variable-everywhere",
+        "Only the end of a leaf has a `.variable`. The node of an operation has edges instead.",
+        '`hasattr(node, "variable")`',
+    ),
+    (
+        "Boolean value of Tensor",
+        "compared-by-value",
+        "`in` and `==` compare the numbers of two tensors. You want to know whether it is the same tensor.",
+        "`is`; or remember the nodes that you have seen, not the leaves",
+    ),
+)
 
 
 def _check_leaves(given, names):
@@ -366,8 +393,21 @@ def which_input(answer):
         raise Wrong("far-off", "a number with two digits at most", show(answer), look="how many boxes the picture has")
     x = mg.tensor(number, requires_grad=True)
     y = _shrink(x)
-    _targets.refuse_other(y, "shrunk", _why_not_shrunk(y, number))
+    try:
+        _targets.refuse_other(y, "shrunk", _why_not_shrunk(y, number))
+    except Wrong as wrong:
+        wrong.verdict.picture = _both_graphs(x, y)
+        raise
     return "The picture shows what ran, so it says which branch each round of the loop took."
+
+
+def _both_graphs(x, y):
+    """The graph to build beside the learner's, without our number: it is the answer."""
+    if len(graphs.operations(y)) > _DRAWN:
+        return None
+    target, names = _shrunk()
+    expected = mg.viz.record(target, params={"shrunk": target, **names}, values=False)
+    return mg.viz.draw_difference(expected, mg.viz.record(y, params={"x": x}))
 
 
 def _why_not_shrunk(y, number):
@@ -378,14 +418,14 @@ def _why_not_shrunk(y, number):
         return Wrong("nothing-ran", why=why, look="the condition after `while`")
     if subtractions != 2:
         code = "too-few-subtractions" if subtractions < 2 else "too-many-subtractions"
-        why = f"From {number:.6g} the branch `x > 4` is taken {_times(subtractions)}. In the picture it is twice."
+        why = f"From {number:.6g} the branch `x > 4` {_runs(subtractions)}. In the picture it ran twice."
         return Wrong(code, why=why, look="the value of `x` after each round")
     why = f"From {number:.6g} the two subtractions run, and then {divisions} divisions. In the picture it is one."
     return Wrong("too-many-divisions", why=why, look="what is left after the second subtraction")
 
 
-def _times(count):
-    return {0: "never", 1: "once"}.get(count, f"{count} times")
+def _runs(count):
+    return {0: "never runs", 1: "runs once"}.get(count, f"runs {count} times")
 
 
 _targets = Targets(shrunk=_shrunk)
@@ -432,7 +472,9 @@ def _check_one_way(given, x, number):
     value = (number + 1) * number * 4
     if not kit.same_values(y, value, 1e-4):
         look = "the value: only one way should go"
-        raise Wrong("other-value", f"{value:.6g}, the value of `(x + 1) * (x * 4)`", show(y), look=look)
+        raise Wrong(
+            "other-value", f"{value:.6g}, the value of `(x + 1) * (x * 4)` at x = {number:.6g}", show(y), look=look
+        )
     _check_ways(y, x, number)
 
 
@@ -557,7 +599,7 @@ def mean_loss(answer):
     kit.refuse_given(answer, _GIVEN_MEAN_LOSS)
     for start, batches in ((2.0, [1.0, 3.0, 0.5]), (-1.0, [2.0, 1.5, 4.0, 1.0])):
         _check_mean_loss(answer, start, batches)
-    return "You kept a number of each round, so each round's graph was freed before the next but one."
+    return "You kept a number of each round, and no graph older than the last round's stayed in memory."
 
 
 _GIVEN_MEAN_LOSS = """
@@ -642,7 +684,8 @@ def _held(rounds):
 
 
 def _loss_error(wrong):
-    if "does not require grad" not in wrong.verdict.got:
+    cut = "does not require grad", "'float' object has no attribute 'backward'"
+    if not any(error in wrong.verdict.got for error in cut):
         return wrong
     return Wrong(
         "cut-too-early",
@@ -784,9 +827,11 @@ def _ramp_at(answer, x, number):
 
 
 def _check_ramp(given, x, number):
-    y = kit.a_tensor(given, "the result", "what `return` gives back")
     value, slope = max(number, 0.0), float(number >= 0)
     at = f"at x = {number:.6g}"
+    if type(given) in (int, float):
+        raise _no_way_back(given, at)
+    y = kit.a_tensor(given, "the result", "what `return` gives back")
     if x.grad is not None:
         why = "backward() is the caller's; leave it out."
         raise Wrong("backward-inside", "the value alone", f"`x.grad` is filled {at}", why=why, look="each backward()")
@@ -794,12 +839,16 @@ def _check_ramp(given, x, number):
         look = "which branch runs there"
         raise Wrong("other-value", f"{value:.6g} {at}", show(y), look=look)
     if not graphs.reaches(y, x):
-        why = "Your result has no history that leads back to `x`, so backward() finds nothing to do. A slope of 0 has."
-        look = "how to make 0 out of `x`"
-        raise Wrong("no-way-back", f"a result that leads back to `x` {at}", show(y), why=why, look=look)
+        raise _no_way_back(y, at)
     y.backward()
     if not kit.close(x.grad.item(), slope):
         raise _wrong_ramp(x.grad.item(), slope, at, number, graphs.operations(y))
+
+
+def _no_way_back(given, at):
+    why = "Nothing leads from your result back to `x`, so backward() cannot leave a 0 in `x.grad`."
+    expected, look = f"a tensor that leads back to `x` {at}", "how to make 0 out of `x`"
+    return Wrong("no-way-back", expected, show(given), why=why, look=look)
 
 
 def _wrong_ramp(came, slope, at, number, ran):
@@ -899,7 +948,8 @@ def _no_node_of_it(item, expected):
     if item is None:
         why = "An empty entry `(None, 0)` leads nowhere: nothing is sent to a constant."
         return Wrong("empty-entry", expected, "a list with None in it", why=why, look="each edge before you follow it")
-    return Wrong("no-node", expected, f"a list with {show(item)} in it", look="what you append")
+    why = "The list should hold the nodes themselves, not what they are called." if type(item) is str else ""
+    return Wrong("no-node", expected, f"a list with {show(item)} in it", why=why, look="what you append")
 
 
 def _check_turns(nodes, places, expected):

@@ -112,6 +112,41 @@ def leaves_behind(result):
             waiting += [following for following, _ in node.next_functions]
     return found
 """,
+        "compared-by-value": """
+def leaves_behind(result):
+    found, seen, waiting = [], set(), [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable") and node.variable not in found:
+            found.append(node.variable)
+        waiting += [following for following, _ in node.next_functions]
+    return found
+""",
+        "variable-everywhere": """
+def leaves_behind(result):
+    found, waiting = [], [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is not None:
+            if node.variable is not None:
+                found.append(node.variable)
+            waiting += [following for following, _ in node.next_functions]
+    return found
+""",
+        "pair-not-node": """
+def leaves_behind(result):
+    found, waiting = [], [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if hasattr(node, "variable"):
+            found.append(node.variable)
+        for following in node.next_functions:
+            waiting.append(following)
+    return found
+""",
         "other-tensor": """
 def leaves_behind(result):
     return [result]
@@ -311,6 +346,15 @@ def mean_loss(model, batches):
         total += loss
     return total / len(batches)
 """,
+        "cut-too-early/number": """
+def mean_loss(model, batches):
+    total = 0
+    for batch in batches:
+        loss = model(batch).item()
+        loss.backward()
+        total += loss
+    return total / len(batches)
+""",
         "cut-too-early/no-grad": """
 def mean_loss(model, batches):
     total = 0
@@ -400,6 +444,10 @@ def ramp(x):
 def ramp(x):
     return x if x >= 0 else mg.tensor(0.0)
 """,
+        "no-way-back/number": """
+def ramp(x):
+    return x if x >= 0 else 0
+""",
         "no-way-back/detached": """
 def ramp(x):
     return x.detach() if x >= 0 else x * 0
@@ -428,9 +476,13 @@ def ramp(x):
     y.backward()
     return y
 """,
-        "type": """
+        "no-way-back/float": """
 def ramp(x):
     return x if x >= 0 else 0.0
+""",
+        "type": """
+def ramp(x):
+    return [x if x >= 0 else x * 0]
 """,
         "none": """
 def ramp(x):
