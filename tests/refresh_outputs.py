@@ -18,7 +18,8 @@ def refresh(path: Path) -> None:
     """Run one notebook and write it back, with nothing in its metadata that differs between machines."""
     notebook = nbformat.read(path, 4)
     resources = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(notebook, timeout=120, record_timing=False, resources=resources).execute()
+    options = {"timeout": 120, "record_timing": False, "coalesce_streams": True}  # a stream may come in pieces
+    NotebookClient(notebook, resources=resources, **options).execute()
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
