@@ -255,8 +255,9 @@ def test_what_is_pointed_at_is_shown_however_far_away(monkeypatch):
     text = mg.draw(state, marks={first.grad_fn: "the first", x: "the leaf"}).text
     assert "SinBackward0 (first.grad_fn, ! the first)" in text and "x = 1. (leaf, .grad None, ! the leaf)" in text
     monkeypatch.undo()
-    text = mg.draw(irregular(2000), state, marks={first.grad_fn: "the first"}).text
-    assert "SinBackward0 (first.grad_fn, ! the first" in text and "more nodes" in text
+    for said, seen in (("marks", "! the first"), ("notes", "the first")):
+        text = mg.draw(irregular(2000), state, **{said: {first.grad_fn: "the first"}}).text
+        assert f"SinBackward0 (first.grad_fn, {seen}" in text and "more nodes" in text
 
 
 def test_what_stands_for_itself_is_counted_once_in_a_summary(monkeypatch):

@@ -89,6 +89,20 @@ def test_marks_in_what_you_wrote(leaves):
     ]
 
 
+def test_notes_say_without_blame(leaves):
+    x, w = leaves
+    y = x * w
+    notes = {x: "you made it", (y.grad_fn, 1): "dy/dw", (y.grad_fn, "other"): "held"}
+    picture = mg.draw(y, notes=notes, marks={y: "look"})
+    graph = picture.shown[0]
+    assert marked(graph, "guilty") == ["y = 6."] and marked(graph, "noted") == ["x = 2.", "other = 3."]
+    assert "! look" in picture.text and "!" not in picture.text.replace("! look", "")
+    for note in notes.values():
+        assert note in picture.text and note in picture.alt and note in picture.source
+    assert "penwidth=3.5" not in mg.draw(y, notes=notes).source  # what is marked has it: a line that says "wrong"
+    assert "penwidth=3.5" in mg.draw(y, marks=notes).source
+
+
 def test_a_mark_on_what_was_not_saved_is_refused(leaves):
     x, _ = leaves
     y = x * 2

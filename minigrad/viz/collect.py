@@ -107,7 +107,7 @@ class View:
         self.tensors, self.names, self.show, self.most = tensors, names, options, most
         self.extra: list[Item] = []
         self.roots = list({item.key: item for item in map(self.tensor_item, tensors)}.values())
-        self.marks = Marks(self, options.marks or {})
+        self.marks = Marks(self, options)
         self.views = {id(t._edge): t for t in (*tensors, *names.things) if is_tensor(t) and unrecorded(t)}
         self.tracked = self.storages_with_history() if options.cuts else {}
 
@@ -274,12 +274,14 @@ def _aliases(shown: list, things: list) -> list[tuple]:
 
 
 class Marks:
-    """The things that `marks` points at, as items of a view."""
+    """The things that `marks` and `notes` point at, as items of a view: what to write there, and the marks to set."""
 
-    def __init__(self, view: View, marks):
-        self.nodes: dict[tuple, str] = {}
-        self.edges: dict[tuple, str] = {}
-        for thing, note in marks.items():
+    def __init__(self, view: View, options: Options):
+        self.nodes: dict[tuple, tuple[str, tuple]] = {}
+        self.edges: dict[tuple, tuple[str, tuple]] = {}
+        said = {thing: (note, ("noted",)) for thing, note in (options.notes or {}).items()}
+        said |= {thing: (accusation(note), ("guilty",)) for thing, note in (options.marks or {}).items()}
+        for thing, note in said.items():
             node, place = thing if isinstance(thing, tuple) else (thing, None)
             if is_tensor(node):
                 item = view.tensor_item(node)
@@ -301,12 +303,14 @@ class Marks:
     def on_edge(self, key: tuple, edge: EdgeRecord) -> EdgeRecord:
         if (key, edge.position) not in self.edges:
             return edge
-        return replace(edge, note=accusation(self.edges[key, edge.position]), marks=(*edge.marks, "guilty"))
+        note, marks = self.edges[key, edge.position]
+        return replace(edge, note=note, marks=(*edge.marks, *marks))
 
     def on(self, key: tuple, record: NodeRecord) -> NodeRecord:
         if key not in self.nodes:
             return record
-        return replace(record, note=joined(record.note, accusation(self.nodes[key])), marks=(*record.marks, "guilty"))
+        note, marks = self.nodes[key]
+        return replace(record, note=joined(record.note, note), marks=(*record.marks, *marks))
 
 
 def made_by(item: Item):

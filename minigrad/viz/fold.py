@@ -259,8 +259,8 @@ def cut_short(graph: GraphRecord, whole: int | None = None) -> GraphRecord:
 
     `whole` is how many nodes the stub is to speak of.
     """
-    guilty = [node.id for node in graph.nodes if "guilty" in node.marks]
-    kept = list(dict.fromkeys((*graph.roots, *guilty)))[:KEPT_NODES]
+    pointed_at = [node.id for node in graph.nodes if {"guilty", "noted"} & {*node.marks}]
+    kept = list(dict.fromkeys((*graph.roots, *pointed_at)))[:KEPT_NODES]
     for id in kept:  # grows while it is walked
         for operand in (ends(edge)[1] for edge in graph.inputs[id]):
             if len(kept) < KEPT_NODES and operand not in kept:

@@ -22,9 +22,9 @@ class NodeRecord:
 
     ``role`` is leaf, output, intermediate, constant or number (tensors and values), op, function or
     accumulate (operations), saved, none or alias. ``marks`` are states: freed, stale, fails, retained,
-    dead_end, guilty, added, gone, changed, same, missing, unexpected. ``grad`` is the text of ``.grad``, "" where the
-    tensor has none to show. ``groups`` are the boxes that it stands in, from the outside in; ``count`` is
-    how many nodes it stands for. ``identity`` says which thing it shows, and counts in no comparison.
+    dead_end, guilty, noted, added, gone, changed, same, missing, unexpected. ``grad`` is the text of
+    ``.grad``, "" where the tensor has none to show. ``groups`` are the boxes that it stands in, from the
+    outside in; ``count`` is how many nodes it stands for. ``identity`` says which thing it shows, and counts in no comparison.
     """
 
     id: str
@@ -47,7 +47,7 @@ class EdgeRecord:
     """One arrow, from ``source`` to ``target`` as it is drawn.
 
     ``role`` is forward, grad_fn, next, accumulate, saved or none (inputs), alias, cut or repeat (beside the
-    graph: nothing was made along them); ``position`` is that of the input. ``marks`` are guilty, bridge,
+    graph: nothing was made along them); ``position`` is that of the input. ``marks`` are guilty, noted, bridge,
     added, gone, cut, same, missing, unexpected.
     """
 
@@ -76,7 +76,8 @@ class Options:
     aliases: bool = False  # variables on the same memory: views, detach(), .data, NumPy arrays
     cuts: bool = False  # where detach() or no_grad cut a history off
     generations: bool = True  # what a backward with create_graph=True built, apart from the rest
-    marks: Mapping | None = None  # {tensor, node, (node, position) or (node, saved name): note}
+    marks: Mapping | None = None  # what is wrong: {tensor, node, (node, position) or (node, saved name): note}
+    notes: Mapping | None = None  # what is worth saying, by the same keys
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Options":
