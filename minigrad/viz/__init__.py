@@ -69,9 +69,8 @@ def draw(
     are summarised); `legend` says below what the colours mean. Options that are True: `values`, `grads`,
     `generations` (what a backward with create_graph=True built, in a box). That are False: `shapes`, `saved`
     (what each function saved: freed, or overwritten since), `unused` (the (None, 0) entries), `hooks`, `aliases`
-    (variables on the same memory), `cuts` (where detach() or no_grad cut a history off). `marks` is a dict from
-    what is wrong, a tensor, a node, (node, position of an input) or (node, "name of a saved value"), to what is said
-    of it in red; `notes` says something of such a thing without blame.
+    (variables on the same memory), `cuts` (where detach() or no_grad cut a history off). `marks` says of a tensor, a
+    node, (node, position of an input) or (node, "name of a saved value") what is wrong, in red; `notes` without blame.
     What is no tensor, or no option, raises TypeError. README.md beside this file has an example of each.
 
     >>> import minigrad as mg

@@ -24,7 +24,8 @@ class NodeRecord:
     accumulate (operations), saved, none or alias. ``marks`` are states: freed, stale, fails, retained,
     dead_end, guilty, noted, added, gone, changed, same, missing, unexpected. ``grad`` is the text of
     ``.grad``, "" where the tensor has none to show. ``groups`` are the boxes that it stands in, from the
-    outside in; ``count`` is how many nodes it stands for. ``identity`` says which thing it shows, and counts in no comparison.
+    outside in; ``count`` is how many nodes it stands for. ``identity`` says which thing it shows, and counts in
+    no comparison.
     """
 
     id: str
