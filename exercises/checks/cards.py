@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from .beliefs import BELIEFS
+
 PAPER, INK, QUIET, LINE = "#f6f4ee", "#23272e", "#5d6570", "#dcd8cc"
 HEADINGS = {
     "passed": ("#23724f", "Right"),
@@ -127,6 +129,81 @@ def progress_card(chapters: list[tuple[str, str, int, int]], notice: str) -> Car
         html.append(f'<div style="margin-top:8px;color:{QUIET}">{_prose(notice)}</div>')
         lines.append(f"  {notice}")
     return Card(_box(colour, html), "\n".join([heading, *lines]))
+
+
+_STATES = {  # of a belief: its sign, for those who see no colour, its colour, and what it says
+    "missed": ("!", "#a4550f", "an answer showed it, and it is still open"),
+    "mended": ("+", "#2f5d9b", "an answer showed it once; it has been put right since"),
+    "seen through": ("=", "#23724f", "an exercise about it is solved, and no answer showed it"),
+    "not met yet": (".", "#7b848f", "no exercise about it is solved yet"),
+}
+
+
+_CELL = "text-align:left;vertical-align:top;padding:1px 12px 1px 0"
+
+
+def belief_card(states: dict[str, str], notice: str = "") -> Card:
+    """The map of the beliefs: a tile each as a picture, and the same as a table under a fold."""
+    counts = {state: sum(1 for found in states.values() if found == state) for state in _STATES}
+    total = ", ".join(f"{count} {state}" for state, count in counts.items())
+    colour = _STATES["missed" if counts["missed"] else "seen through"][1]
+    tiles = "".join(_tile(belief, state) for belief, state in states.items())
+    map_ = f'<div role="img" aria-label="{escape(total)}" style="display:flex;flex-wrap:wrap;gap:5px">{tiles}</div>'
+    html = [f'<div style="margin-bottom:8px"><b style="color:{colour}">Beliefs</b>{_small(total)}</div>', map_]
+    text = [f"Beliefs: {total}"]
+    for state, (sign, tint, words) in _STATES.items():
+        html.append(
+            f'<div style="color:{QUIET};font-size:12px;margin-top:4px">{_sign(sign, tint)} {state}: {words}</div>'
+        )
+        text += [f"  {sign} {id:4} {state}: {BELIEFS[id]}" for id, found in states.items() if found == state]
+    rows = "".join(
+        f'<tr><th scope="row" style="{_CELL}">{id}</th><td style="{_CELL}">{state}</td><td style="{_CELL}">'
+        f"{_prose(BELIEFS[id])}</td></tr>"
+        for id, state in states.items()
+    )
+    head = "".join(f'<th scope="col" style="{_CELL}">{name}</th>' for name in ("belief", "state", "what it says"))
+    table = f'<table style="color:{INK};background-color:{PAPER};font-size:13px"><tr>{head}</tr>{rows}</table>'
+    html.append(
+        f'<details style="margin-top:8px"><summary style="cursor:pointer">as a table</summary>{table}</details>'
+    )
+    if notice:
+        html.append(f'<div style="margin-top:8px;color:{QUIET}">{_prose(notice)}</div>')
+        text.append(f"  {notice}")
+    return Card(_box(colour, html), "\n".join(text))
+
+
+def _tile(belief: str, state: str) -> str:
+    sign, tint, _ = _STATES[state]
+    style = f"border:1.5px solid {tint};border-radius:4px;padding:1px 5px;font-size:12px;color:{tint}"
+    return f'<span style="{style}" title="{escape(BELIEFS[belief])}: {state}">{belief} <b>{sign}</b></span>'
+
+
+def _sign(sign: str, tint: str) -> str:
+    return f'<b style="color:{tint};display:inline-block;width:1.2em">{sign}</b>'
+
+
+def warm_up_card(question: Any, right: bool | None = None, given: str = "") -> Card:
+    """A question from an earlier chapter: as it is asked, or with what the answer was worth."""
+    ask = f'What is `{question.asked}` now? Answer with a number, True, False, None, or "error" if a line raises.'
+    how = "Type your answer between the brackets: `check.again(...)`."
+    belief = f"The belief that came up: “{BELIEFS[question.belief]}”."
+    said = {
+        None: ("unanswered", "Warm-up", f"{ask} {how}"),
+        True: ("passed", "Right", f"`{question.asked}`: {given}. {belief} You see through it now."),
+        False: (
+            "wrong",
+            "Not yet",
+            f"`{question.asked}` is not {given}. {belief} Run the program in a cell, line by line.",
+        ),
+    }
+    state, heading, words = said[right]
+    colour = HEADINGS[state][0]
+    program = (
+        f'<pre style="{_MONOSPACE};color:{INK};background-color:{PAPER};margin:8px 0">{escape(question.program)}</pre>'
+    )
+    html = [f'<div><b style="color:{colour}">{heading}.</b>{_small(question.belief)}</div>', program, _prose(words)]
+    lines = [f"{heading}. ({question.belief})", *("    " + line for line in question.program.splitlines())]
+    return Card(_box(colour, html), "\n".join([*lines, f"  {_plain(words)}"]))
 
 
 def notice_card(sentence: str) -> Card:

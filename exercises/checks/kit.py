@@ -36,10 +36,11 @@ import numpy as np
 
 import minigrad as mg
 
-from . import cards, progress, sandbox
+from . import cards, progress, review, sandbox
 from .beliefs import BELIEFS
 from .notebook import LockedModule, Missing, watch_cells
 from .sandbox import show
+from .warm_ups import WarmUp
 
 KINDS = ("predict", "write", "fix", "build", "cut", "rebuild")
 
@@ -108,13 +109,24 @@ class _Session:
         self.strict = graded or "PYTEST_VERSION" in os.environ
         self.verdicts: dict[str, Verdict] = {}
         self.hints_shown: dict[str, int] = {}
+        self.warm_up: WarmUp | None = None
         self.last_notice = ""
 
     def note(self, exercise: Exercise, verdict: Verdict) -> None:
         self.verdicts[exercise.id] = verdict
-        if self.strict or Path.cwd().name == "solutions" or verdict.status == "unanswered":
-            return  # nothing of the learner's to keep
-        notice = progress.record(exercise.id, verdict.status == "passed")
+        if verdict.status != "unanswered":
+            self.keep(exercise.id, verdict.status == "passed", belief=verdict.belief)
+
+    @property
+    def is_nobodys(self) -> bool:
+        """Whether no learner is at work: under nbgrader and the tests, and in the solutions."""
+        return self.strict or Path.cwd().name == "solutions"
+
+    def keep(self, id: str, passed: bool, **beliefs: str) -> None:
+        """Add a try to the learner's record; say it once when that cannot be done."""
+        if self.is_nobodys:
+            return
+        notice = progress.record(id, passed, **beliefs)
         if notice and notice != self.last_notice:
             cards.display(cards.notice_card(notice))
         self.last_notice = notice
@@ -489,9 +501,24 @@ class Chapter:
         session.hints_shown[name] = number + 1
         cards.display(cards.hint_card(number, (*exercise.hints, exercise.idea)[number], exercise))
 
+    def again(self, answer: Any = ...) -> None:
+        """Ask again about a belief that an earlier chapter's exercises found; with an answer, judge it."""
+        entries, _ = ({}, "") if session.is_nobodys else progress.read()
+        question = session.warm_up = session.warm_up or review.due(entries, self.number)
+        if question is None:
+            cards.display(cards.notice_card("No warm-up: nothing from an earlier chapter is open."))
+        elif answer is ...:
+            cards.display(cards.warm_up_card(question))
+        else:
+            right = review.is_right(question, answer)
+            if right:
+                session.warm_up = None
+            session.keep(review.WARM_UP + question.belief, right, **{"mended" if right else "belief": question.belief})
+            cards.display(cards.warm_up_card(question, right, show(answer)))
+
     def lock(self) -> None:
-        """Add `score` and `hint` to the module, and make it refuse every later assignment."""
-        self.module.score, self.module.hint = self.score, self.hint
+        """Add `score`, `hint` and `again` to the module, and make it refuse every later assignment."""
+        self.module.score, self.module.hint, self.module.again = self.score, self.hint, self.again
         self.functions = {name: value for name, value in vars(self.module).items() if callable(value)}
         self.module.__class__ = LockedModule
 
@@ -506,13 +533,25 @@ def progress_panel() -> cards.Card:
     Under nbgrader, nbval and pytest the learner's own progress is neither read nor written.
     """
     entries, notice = ({}, "") if session.strict else progress.read()
-    for file in sorted(Path(__file__).parent.glob("ch[0-9][0-9].py")):
-        importlib.import_module(f"{__package__}.{file.stem}")
     rows = []
-    for number, chapter in sorted(_chapters.items()):
+    for number, chapter in all_chapters():
         solved = [one for one in chapter.exercises.values() if entries.get(one.id, {}).get("solved")]
         rows.append((number, chapter.title, len(solved), len(chapter.exercises)))
     return cards.progress_card(rows, notice)
+
+
+def belief_panel() -> cards.Card:
+    """Every belief of the course: not met yet, seen through, missed, or mended, in the learner's own exercises."""
+    entries, notice = ({}, "") if session.strict else progress.read()
+    exercises = [one for _, chapter in all_chapters() for one in chapter.exercises.values()]
+    return cards.belief_card(review.states(entries, exercises), notice)
+
+
+def all_chapters() -> list[tuple[str, Chapter]]:
+    """Every chapter that has exercises, by its number."""
+    for file in sorted(Path(__file__).parent.glob("ch[0-9][0-9].py")):
+        importlib.import_module(f"{__package__}.{file.stem}")
+    return sorted(_chapters.items())
 
 
 _watch = watch_cells(_chapters)

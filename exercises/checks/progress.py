@@ -1,4 +1,4 @@
-"""Which exercises were ever solved: one small JSON file that is never lost or corrupted.
+"""Which exercises were ever solved and which beliefs they found: one small JSON file, never lost or corrupted.
 
 Written to a temporary file and then moved over the old one; read again before each write, under a
 lock, so that two notebooks open at once keep each other's entries. A file that cannot be read is
@@ -47,21 +47,32 @@ def _read() -> tuple[dict[str, dict], str]:
     return {key: entry for key, entry in entries.items() if isinstance(entry, dict)}, ""
 
 
-def record(exercise_id: str, passed: bool) -> str:
-    """Add one try of an exercise. Returns one sentence when it could not be saved, else ''."""
+def record(exercise_id: str, passed: bool, belief: str = "", mended: str = "") -> str:
+    """Add one try of an exercise. Returns one sentence when it could not be saved, else ''.
+
+    `belief` is the one that explains a wrong answer: it stays open until the exercise is right, or until
+    another try names it as `mended`.
+    """
     try:
         with _lock():
             entries, notice = _read()
-            before = entries.get(exercise_id, {})
-            tries = before.get("tries", 0)
-            entries[exercise_id] = {
-                "solved": bool(before.get("solved")) or passed,
-                "tries": (tries if type(tries) is int else 0) + 1,
-            }
+            entries[exercise_id] = _after(entries.get(exercise_id, {}), passed, belief)
+            for missed in (entry.get("missed") for entry in entries.values()):
+                if isinstance(missed, dict) and mended in missed:
+                    missed[mended] = False
             _replace(path(), {"version": VERSION, "exercises": entries})
         return notice
     except OSError as error:
         return f"Progress cannot be saved here ({_reason(error)}). Your score still counts."
+
+
+def _after(before: dict, passed: bool, belief: str) -> dict:
+    """The entry of an exercise after one more try."""
+    tries, missed = before.get("tries", 0), before.get("missed")
+    missed = dict(missed) if isinstance(missed, dict) else {}
+    missed = dict.fromkeys(missed, False) if passed else missed | dict.fromkeys([belief] if belief else [], True)
+    entry = {"solved": bool(before.get("solved")) or passed, "tries": (tries if type(tries) is int else 0) + 1}
+    return entry | ({"missed": missed} if missed else {})
 
 
 def _reason(error: OSError) -> str:
