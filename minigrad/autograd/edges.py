@@ -4,10 +4,10 @@ PyTorch counterparts: the functions of the same names in ``torch/autograd/graph.
 """
 
 from ..messages import refusal
-from ..ops.inplace import renew_views
+from ..ops.inplace import raise_version
 from ..tensor import Tensor
 from .engine import current_walk
-from .graph import UNCOUNTED, GradientEdge, RemovableHandle, own_counter, pair_of
+from .graph import GradientEdge, RemovableHandle, pair_of
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
@@ -32,12 +32,8 @@ def increment_version(tensor) -> None:
     PyTorch counterpart: ``torch.autograd.graph.increment_version``.
     """
     for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
-        counter = own_counter(each)
-        if counter is UNCOUNTED:  # an inference tensor has no version
-            continue
-        counter[0] += 1
-        if len(counter) > 1:
-            renew_views(counter)
+        if not each.is_inference():  # which has no version
+            raise_version(each)
 
 
 class _MultiHandle(RemovableHandle):

@@ -204,10 +204,15 @@ def write(self: Tensor, values, renew: bool = True, fills: bool = False) -> None
         raise refusal("in place, inference tensor")
     self._array[...] = values
     if self._counter is not UNCOUNTED:
-        counter = own_counter(self)
-        counter[0] += 1
-        if renew and len(counter) > 1:
-            renew_views(counter)
+        raise_version(self, renew)
+
+
+def raise_version(self: Tensor, renew: bool = True) -> None:
+    """Note that the memory has changed: its version goes up, and views of it are made anew."""
+    counter = own_counter(self)
+    counter[0] += 1
+    if renew and len(counter) > 1:
+        renew_views(counter)
 
 
 # -- history after a change ----------------------------------------------------------------------
@@ -299,24 +304,19 @@ COPY_SLICES.vjp_recorded = functools.partial(_through_part, "vjp_recorded")
 # -- overwriting with other values ---------------------------------------------------------------
 
 
-def _overwritten(grad):
-    """The gradient of values that are gone: zeros, which have no history."""
-    return wrap(np.zeros_like(grad._array)) if isinstance(grad, Tensor) else np.zeros_like(grad)
-
-
-@pointwise.op(self=lambda grad: _overwritten(grad))
+@pointwise.op(self=pointwise.none_of)
 def zero(self):
     """Zeros."""
     return np.zeros_like(self)
 
 
-@pointwise.op(node="FillBackward2", self=lambda grad: _overwritten(grad))
+@pointwise.op(node="FillBackward2", self=pointwise.none_of)
 def fill(self, value):
     """One value everywhere."""
     return np.full_like(self, value)
 
 
-@pointwise.op(name="fill", node="FillBackward3", self=lambda grad: _overwritten(grad), value=lambda grad: grad.sum())
+@pointwise.op(name="fill", node="FillBackward3", self=pointwise.none_of, value=lambda grad: grad.sum())
 def fill_with(self, value):
     """One value everywhere, which may be a tensor of one."""
     if np.ndim(value):
@@ -324,7 +324,7 @@ def fill_with(self, value):
     return np.full_like(self, value)
 
 
-@pointwise.op(node="CopyBackwards", self=lambda grad: _overwritten(grad), src=lambda grad: grad)
+@pointwise.op(node="CopyBackwards", self=pointwise.none_of, src=lambda grad: grad)
 def copy(self, src):
     """The values of another tensor."""
     try:
@@ -376,12 +376,8 @@ _copy_, index_put_ = in_place(copy, casts=True), in_place(index_put, casts=True,
 fill_with_, zero_ = in_place(fill_with, casts=True, fills=True), in_place(zero, casts=True, fills=True)
 
 
-def fill_(self: Tensor, value) -> Tensor:
-    """In place: one value everywhere, a number or a 0-d tensor."""
-    return (fill_with_ if isinstance(value, Tensor) else _fill_)(self, value)
-
-
 _fill_ = in_place(fill, casts=True, fills=True)
+fill_ = either(_fill_, fill_with_)
 
 
 def copy_(self: Tensor, src) -> Tensor:
