@@ -18,6 +18,8 @@ from .autograd import (
     grad_mode,
     gradcheck,
     graph,
+    hooks,
+    node,
     saved_tensors,
 )
 from .autograd.grad_mode import (
@@ -194,6 +196,8 @@ abs, add, cos, div, exp, log, matmul, mm, mul, neg, pow, sigmoid, sin, sqrt, sub
 )
 
 Tensor.backward = engine.tensor_backward
+Tensor.register_hook, Tensor.retain_grad = hooks.register_hook, hooks.retain_grad
+Tensor.register_post_accumulate_grad_hook = hooks.register_post_accumulate_grad_hook
 Tensor.__repr__ = tensor_repr
 
 # The public face of minigrad.autograd; see autograd/__init__.py for why it is put on here.
@@ -204,6 +208,9 @@ autograd.Variable = Tensor  # PyTorch's name for it until 0.4, and torchviz's st
 autograd.gradcheck = gradcheck.gradcheck
 autograd.gradgradcheck = gradcheck.gradgradcheck
 for _public in (
+    node.GradientEdge,
+    node.Node,
+    node.RemovableHandle,
     edges.get_gradient_edge,
     edges.increment_version,
     edges.register_multi_grad_hook,

@@ -29,28 +29,26 @@ import numpy as np
 from . import dtypes
 from .arguments import again
 from .autograd.dual import Dual, dual_levels
-from .autograd.grad_mode import OFF, inferring, mode, switched_off
+from .autograd.grad_mode import inferring, mode, switched_off
 from .autograd.graph import (
     FRESH,
     PREFIX,
     PREFIXED,
     UNCOUNTED,
-    AutogradMeta,
-    Face,
     Kind,
     Record,
     freed_error,
-    nowhere_edge,
     op_order,
     output_edge,
-    own_counter,
     stale_error,
     watch,
     watchers,
 )
+from .autograd.node import Face
 from .autograd.saved_tensors import SavedTensor
 from .messages import shapes_refused
 from .tensor import Tensor, wrap
+from .views import alias, unrecorded
 
 NUMBERS = (int, float, np.generic)
 
@@ -502,31 +500,6 @@ def meet(row: Row, *arrays) -> list:
 def constant(operand):
     """What a node remembers of an operand without gradient, for pictures: a number, or a weak reference."""
     return weakref.ref(operand) if isinstance(operand, Tensor) else operand
-
-
-def alias(result: Tensor, source: Tensor) -> None:
-    """Make `result` a view: it shares the version counter, which knows its views, and it knows its base."""
-    counter = result._counter = own_counter(source)
-    result._meta = None
-    if counter is UNCOUNTED:
-        return
-    meta = result._meta = AutogradMeta()
-    meta.base, of_source = source, source._meta
-    if of_source is not None and of_source.base is not None:
-        meta.base, meta.born = of_source.base, of_source.born
-    if switched_off and mode.state <= 0:
-        meta.born = "no_grad" if mode.state == OFF else "inference"
-    counter.append(weakref.ref(result))
-    size = len(counter)
-    if size > 15 and not size & (size - 1):  # grown to a power of two: forget the views that are gone
-        counter[1:] = [view for view in counter[1:] if view() is not None]
-
-
-def unrecorded(result: Tensor, source: Tensor) -> None:
-    """A view that is not recorded; yet one of a tensor that requires grad says that it requires grad too."""
-    result._edge = None
-    if result._meta is not None and result._dtype.kind == "f" and source.requires_grad:
-        result._edge = nowhere_edge(result)
 
 
 def uncounted(result: Tensor) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 
 from . import dtypes
 from .autograd.dual import Dual, dual_levels
-from .tensor import ModifiedView, Tensor
+from .tensor import Tensor
+from .views import ModifiedView
 
 PRECISION, WIDTH, THRESHOLD, EDGE = 4, 80, 1000, 3
 

@@ -7,7 +7,6 @@ PyTorch counterparts: ``torch/_tensor.py`` and ``c10/core/TensorImpl.h``.
 """
 
 import warnings
-import weakref
 from sys import getrefcount
 
 import numpy as np
@@ -21,17 +20,15 @@ from .autograd.graph import (
     UNCOUNTED,
     AutogradMeta,
     DetachedVersion,
-    RemovableHandle,
     freeze,
     goes_nowhere,
-    maker_of,
     nowhere_edge,
     own_counter,
-    pair_of,
     track,
 )
+from .autograd.node import pair_of
 from .conversions import Conversions
-from .messages import C_NAMES, NON_LEAF_GRAD, dim_refused, refusal, type_name, view_refusal
+from .messages import C_NAMES, NON_LEAF_GRAD, dim_refused, refusal, type_name
 
 # What getrefcount says of a leaf's edge that no graph leads to.
 ONLY_HERE = 2
@@ -196,7 +193,7 @@ class Tensor(Conversions):
         elif not flag and self._edge is not None and not goes_nowhere(self._edge):
             freeze(self._edge)
             self._edge = None
-        follow_me(self)
+        self._lead_views()
 
     @property
     def grad(self):
@@ -237,35 +234,12 @@ class Tensor(Conversions):
         """Whether retain_grad() was called on this non-leaf."""
         return self._meta is not None and self._meta.retains_grad
 
-    def retain_grad(self) -> None:
-        """Keep the gradient of this non-leaf in ``.grad`` too. Call it before backward; on a leaf it does nothing."""
-        if self._edge is None:
-            raise refusal("retain_grad of a constant")
-        if self.is_leaf or self.retains_grad:
-            return
-        self.meta().retains_grad = True
-        self.grad_fn.record.extras().retained[self.output_nr] = weakref.ref(self)
-
-    def register_hook(self, hook) -> RemovableHandle:
-        """Call ``hook(grad)`` when this tensor's gradient is complete; what it returns replaces it."""
-        if self._edge is None:
-            raise refusal("hook on a constant")
-        if self.is_leaf:
-            meta = self.meta()
-            meta.hooks = {} if meta.hooks is None else meta.hooks
-            return RemovableHandle(meta.hooks, hook, leaf=True)
-        hooks = self.grad_fn.record.extras().tensor_hooks.setdefault(self.output_nr, {})
-        return RemovableHandle(hooks, hook)
-
-    def register_post_accumulate_grad_hook(self, hook) -> RemovableHandle:
-        """Call ``hook(leaf)`` each time that a backward has added to this leaf's ``.grad``."""
-        if self._edge is None:
-            raise refusal("hook on a constant")
-        if not self.is_leaf:
-            raise refusal("post-accumulate hook of a result")
-        meta = self.meta()
-        meta.post_hooks = {} if meta.post_hooks is None else meta.post_hooks
-        return RemovableHandle(meta.post_hooks, hook, leaf=True)
+    def _lead_views(self) -> None:
+        """Let the views of this tensor follow it, after its flag changed."""
+        for reference in () if self._counter is UNCOUNTED else self._counter[1:]:
+            view = reference()
+            if view is not None and view._base is self:
+                view._follow()
 
     def meta(self) -> AutogradMeta:
         """The rarely needed part of the record, made when it is first needed."""
@@ -293,7 +267,7 @@ class Tensor(Conversions):
         self._edge = None
         if self._meta is not None:
             self._meta.output_nr = 0
-        follow_me(self)
+        self._lead_views()
         return self
 
     @property
@@ -340,54 +314,6 @@ class Tensor(Conversions):
 
 
 read_only(Tensor, "_base", "_version", "dtype", "grad_fn", "is_leaf", "ndim", "output_nr", "retains_grad", "shape")
-
-
-def follow_me(base: Tensor) -> None:
-    """Let all views of a base follow it, after its flag changed."""
-    for view in () if base._counter is UNCOUNTED else base._counter[1:]:
-        follow_base(view(), base)
-
-
-def follow_base(view: Tensor | None, base: Tensor) -> None:
-    """A view without a history or a flag of its own requires grad when its base does."""
-    if isinstance(view, ModifiedView) and base._edge is None and view.was_leaf():
-        view.__class__ = Tensor  # nothing of it is recorded any more: it can be used again
-        view._edge, view._meta.behind = None, True
-    if view is None or view._base is not base or isinstance(view, ModifiedView) or not view.is_leaf:
-        return
-    if base._edge is not None and view._meta.behind:
-        view._renew()
-        return
-    if view._edge is None or goes_nowhere(view._edge):
-        view._edge = None if base._edge is None else nowhere_edge(view)
-
-
-class ModifiedView(Tensor):
-    """What becomes of a view that may not be changed in place, when its memory was: any further use is refused."""
-
-    __slots__ = ()
-    requires_grad = property(lambda self: True, lambda self, flag: None)
-
-    @property
-    def _edge(self):
-        raise self.refused(indirect=True)
-
-    @property
-    def grad(self):
-        return self._meta.grad
-
-    @grad.setter
-    def grad(self, new):
-        Tensor.grad.fset(self, new)
-
-    def was_leaf(self) -> bool:
-        """Whether it had no history of its own."""
-        edge = Tensor._edge.__get__(self)
-        return edge is None or edge.kind is LEAF
-
-    def refused(self, indirect: bool) -> Exception:
-        """The exception for any further use."""
-        return view_refusal(self._meta.born, self._meta.output_nr, maker_of(Tensor._edge.__get__(self)), indirect)
 
 
 def is_tensor(value) -> bool:

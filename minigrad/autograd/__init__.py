@@ -2,7 +2,9 @@
 
     grad_mode.py   is anything recorded at all?
     graph.py       what is recorded: nodes, edges, saved values
+    node.py        what grad_fn shows of it
     engine.py      backward: the walk over the graph
+    hooks.py       what is called on the way, where you ask for it
     function.py    your own operations
     forward_ad.py  tangents instead of gradients: forward mode
     gradcheck.py   a gradient against finite differences

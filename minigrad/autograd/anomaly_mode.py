@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from ..messages import refusal
-from .graph import Record, anomaly, face_of, watchers
+from .graph import Record, anomaly, watchers
+from .node import face_of
 
 _OWN_FILES = str(Path(__file__).parents[1])
 

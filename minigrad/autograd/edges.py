@@ -7,7 +7,7 @@ from ..messages import refusal
 from ..ops.inplace import raise_version
 from ..tensor import Tensor
 from .engine import current_walk
-from .graph import GradientEdge, RemovableHandle, pair_of
+from .node import GradientEdge, RemovableHandle, pair_of
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:

@@ -31,7 +31,6 @@ from .graph import (
     OUTPUT,
     AutogradMeta,
     Record,
-    RemovableHandle,
     anomaly,
     goes_nowhere,
     op_order,
@@ -39,6 +38,7 @@ from .graph import (
     recorded_walks,
 )
 from .hooks import between_hooks, called_with, hooked, run_hooks, run_post_accumulate
+from .node import RemovableHandle
 from .seeds import as_tuple, edge_of, seed_of_scalar, seeds_of
 
 # One backward at a time: gradients in progress are kept on the nodes. The same thread may come in again

@@ -15,22 +15,12 @@ from ..dispatch import constant, face_class, record
 from ..messages import DIRTY_NO_INPUT, INSTANTIATED, refusal
 from ..ops.inplace import check_recordable, rebase_history
 from ..ops.shape import whole
-from ..tensor import ModifiedView, Tensor, wrap
+from ..tensor import Tensor, wrap
+from ..views import ModifiedView
 from .dual import SavingForForward, dual_levels
 from .grad_mode import mode, no_grad
-from .graph import (
-    Kind,
-    Node,
-    Packed,
-    Record,
-    freed_error,
-    op_order,
-    output_edge,
-    own_counter,
-    stale_error,
-    watch,
-    watchers,
-)
+from .graph import Kind, Packed, Record, freed_error, op_order, output_edge, own_counter, stale_error, watch, watchers
+from .node import Node
 
 
 class FunctionNode(Record, SavingForForward, Node):

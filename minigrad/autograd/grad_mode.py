@@ -3,13 +3,10 @@
 PyTorch counterpart: ``torch/autograd/grad_mode.py``.
 """
 
-import functools
-import inspect
 import threading
-import warnings
 from threading import get_ident
 
-from ..messages import CLASS_DECORATED
+from ..decorators import DecoratorContextManager, NoParamDecoratorContextManager
 
 OFF, ON, INFERENCE = 0, 1, -1
 
@@ -57,8 +54,8 @@ def is_inference_mode_enabled() -> bool:
     return mode.state < 0
 
 
-class _GradMode:
-    """A context manager that is a decorator too. Subclasses say which state they ask for."""
+class _GradMode(DecoratorContextManager):
+    """Subclasses say which state they ask for."""
 
     def __enter__(self):
         self.previous = set_state(self.wanted())
@@ -69,64 +66,8 @@ class _GradMode:
     def wanted(self) -> int:
         raise NotImplementedError
 
-    def clone(self):
-        """A fresh instance for each call of a decorated function, so that recursion is safe."""
-        return self.__class__()
 
-    def __call__(self, function):
-        if inspect.isclass(function):
-            warnings.warn(CLASS_DECORATED, FutureWarning, stacklevel=2)
-        if inspect.isgeneratorfunction(function):
-            return self._wrap_generator(function)
-        if inspect.iscoroutinefunction(function):
-
-            @functools.wraps(function)
-            async def wrapper(*args, **kwargs):
-                with self.clone():
-                    return await function(*args, **kwargs)
-        else:
-
-            @functools.wraps(function)
-            def wrapper(*args, **kwargs):
-                with self.clone():
-                    return function(*args, **kwargs)
-
-        return wrapper
-
-    def _wrap_generator(self, function):
-        """The mode holds while the generator's own body runs, not while its consumer's does."""
-
-        @functools.wraps(function)
-        def wrapper(*args, **kwargs):
-            generator = function(*args, **kwargs)
-            resume, value = generator.send, None
-            while True:
-                try:
-                    with self.clone():
-                        item = resume(value)
-                except StopIteration as stop:
-                    return stop.value
-                try:
-                    resume, value = generator.send, (yield item)
-                except GeneratorExit:
-                    with self.clone():
-                        generator.close()
-                    raise
-                except BaseException as error:
-                    resume, value = generator.throw, error
-
-        return wrapper
-
-
-class _PlainGradMode(_GradMode):
-    """`@no_grad` works without parentheses, as in PyTorch."""
-
-    def __new__(cls, function=None):
-        self = object.__new__(cls)
-        return self if function is None else self(function)
-
-
-class no_grad(_PlainGradMode):
+class no_grad(NoParamDecoratorContextManager, _GradMode):
     """Nothing inside is recorded: results have ``requires_grad=False`` and no ``grad_fn``.
 
     Context manager or decorator. PyTorch counterpart: ``torch.no_grad``.
@@ -146,7 +87,7 @@ class no_grad(_PlainGradMode):
             switched_off.add(get_ident())
 
 
-class enable_grad(_PlainGradMode):
+class enable_grad(NoParamDecoratorContextManager, _GradMode):
     """Record again inside a ``no_grad`` block. PyTorch counterpart: ``torch.enable_grad``."""
 
     def wanted(self) -> int:

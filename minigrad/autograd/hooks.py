@@ -7,6 +7,8 @@ post-accumulate hooks, post-hooks.
 PyTorch counterparts: ``torch/csrc/autograd/{function_hook,python_hook}.cpp``.
 """
 
+import weakref
+
 import numpy as np
 
 from ..messages import refusal
@@ -14,7 +16,46 @@ from ..ops.pointwise import clone
 from ..tensor import Tensor, wrap
 from .anomaly_mode import report_origin, returned_nan
 from .grad_mode import enable_grad, no_grad
-from .graph import AutogradMeta, Record, anomaly, face_of
+from .graph import AutogradMeta, Record, anomaly
+from .node import RemovableHandle, face_of
+
+# -- methods of Tensor ---------------------------------------------------------------------------
+
+
+def retain_grad(self: Tensor) -> None:
+    """Keep the gradient of this non-leaf in ``.grad`` too. Call it before backward; on a leaf it does nothing."""
+    if self._edge is None:
+        raise refusal("retain_grad of a constant")
+    if self.is_leaf or self.retains_grad:
+        return
+    self.meta().retains_grad = True
+    self.grad_fn.record.extras().retained[self.output_nr] = weakref.ref(self)
+
+
+def register_hook(self: Tensor, hook) -> RemovableHandle:
+    """Call ``hook(grad)`` when this tensor's gradient is complete; what it returns replaces it."""
+    if self._edge is None:
+        raise refusal("hook on a constant")
+    if self.is_leaf:
+        meta = self.meta()
+        meta.hooks = {} if meta.hooks is None else meta.hooks
+        return RemovableHandle(meta.hooks, hook, leaf=True)
+    hooks = self.grad_fn.record.extras().tensor_hooks.setdefault(self.output_nr, {})
+    return RemovableHandle(hooks, hook)
+
+
+def register_post_accumulate_grad_hook(self: Tensor, hook) -> RemovableHandle:
+    """Call ``hook(leaf)`` each time that a backward has added to this leaf's ``.grad``."""
+    if self._edge is None:
+        raise refusal("hook on a constant")
+    if not self.is_leaf:
+        raise refusal("post-accumulate hook of a result")
+    meta = self.meta()
+    meta.post_hooks = {} if meta.post_hooks is None else meta.post_hooks
+    return RemovableHandle(meta.post_hooks, hook, leaf=True)
+
+
+# -- what the engine calls -----------------------------------------------------------------------
 
 
 def run_hooks(node: Record, grad):

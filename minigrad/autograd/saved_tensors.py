@@ -10,7 +10,8 @@ import threading
 from ..messages import refusal, type_name
 from ..tensor import Tensor, wrap
 from .grad_mode import no_grad
-from .graph import LEAF, OUTPUT, Kind, Node, Packed, Record, freed_error, watchers
+from .graph import LEAF, OUTPUT, Kind, Packed, Record, freed_error, watchers
+from .node import Node
 
 
 class _Active(threading.local):

@@ -9,7 +9,8 @@ from ..messages import refusal, type_name
 from ..ops.pointwise import to_copy
 from ..ops.shape import expandable, sum_to
 from ..tensor import Size, Tensor, wrap
-from .graph import GradientEdge, Node, Record, goes_nowhere
+from .graph import Record, goes_nowhere
+from .node import GradientEdge, Node
 
 
 def as_tuple(tensors) -> tuple:

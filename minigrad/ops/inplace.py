@@ -25,7 +25,8 @@ from ..autograd.grad_mode import mode
 from ..autograd.graph import UNCOUNTED, Kind, Packed, Record, freed_error, maker_of, nowhere_edge, own_counter
 from ..dispatch import build, face_class, record
 from ..messages import indices_refused, refusal, shapes_refused, type_name, view_refusal
-from ..tensor import ModifiedView, Tensor, wrap
+from ..tensor import Tensor, wrap
+from ..views import ModifiedView
 from . import pointwise
 from .index import as_strided, geometry_in, index, positions_of, put_strided, sliced
 from .shape import expand, view

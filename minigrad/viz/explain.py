@@ -18,7 +18,8 @@ from html import escape
 from typing import Any, NamedTuple
 
 from ..autograd.grad_mode import enable_grad
-from ..autograd.graph import OUTPUT, Record, face_of
+from ..autograd.graph import OUTPUT, Record
+from ..autograd.node import face_of
 from ..messages import REFUSALS
 from .collect import panel, saved_state
 from .misuses import CASES, Case

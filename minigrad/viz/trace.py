@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 
-from ..autograd.graph import face_of
+from ..autograd.node import face_of
 from .collect import Item, Kept
 from .film import Film
 from .records import GraphRecord, Names, Options, is_tensor
