@@ -5,7 +5,6 @@ Names, rules and error sentences are PyTorch's; write ``import minigrad as mg`` 
 """
 
 import sys
-import warnings
 
 from . import autograd, nn
 from .autograd import (
@@ -63,7 +62,7 @@ from .factories import (
     zeros,
     zeros_like,
 )
-from .messages import is_warn_always_enabled, set_warn_always
+from .messages import is_warn_always_enabled, set_warn_always, silence
 from .ops import (
     abs,
     acos,
@@ -184,8 +183,7 @@ from .tensor import Size, Tensor, is_inference, is_tensor
 
 __version__ = "0.1.0"
 
-# Division by zero and overflow give inf and nan silently, as in PyTorch; NumPy would warn of them.
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
+silence()
 
 # PyTorch's other names, which are Python's own: so they are not to be imported.
 float, int = float32, int32

@@ -21,6 +21,7 @@ PyTorch counterparts: ``tools/autograd/derivatives.yaml`` and the code that it g
 
 import functools
 import textwrap
+import warnings
 import weakref
 from types import FunctionType
 
@@ -46,7 +47,7 @@ from .autograd.graph import (
 )
 from .autograd.node import Face
 from .autograd.saved_tensors import SavedTensor
-from .messages import shapes_refused
+from .messages import NO_FILTER, SILENT, shapes_refused, silence
 from .tensor import Tensor, wrap
 from .views import alias, unrecorded
 
@@ -65,6 +66,7 @@ class Row:
         self.name, self.op_name = forward.__name__, name or forward.__name__
         self.number, self.shown, self.constant, self.frees = number, shown, constant, frees
         self.node = node or camel(self.op_name) + "Backward0"
+        self.loud = not view and self.ufunc not in (np.add, np.subtract, np.multiply)
         self.fits = len(rules) == 1 if fits is None else fits
         self.body = forward
 
@@ -255,7 +257,7 @@ def _operation_source(row: Row) -> str:
     operands = "".join(f"({n}, {n}_array, {n}_edge), " for n in row.inputs)
     return f"""\
 def {row.name}({_signature(row)}):
-{_block(_others_source(row) + _unwrap_source(row))}
+{_block(_quiet_source(row) + _others_source(row) + _unwrap_source(row))}
     elif dual_levels and dual_levels[0].concerns(({", ".join(row.inputs)},)):
         return dual_levels[0].apply(operation, ({", ".join(row.parameters)},))
     elif {row.inputs[0]}.__class__ is ndarray{rest}:
@@ -272,6 +274,11 @@ def {row.name}({_signature(row)}):
         raise shapes_refused(row.op_name, error, {", ".join(n + "_array" for n in row.inputs)}) from None
 {_block(_many_source(row) if row.many else _result_source(row))}
 """
+
+
+def _quiet_source(row: Row) -> str:
+    """NumPy keeps quiet about what division, logarithms and their like cannot compute, whoever has set a filter."""
+    return "if (warnings.filters or NO_FILTER)[0] is not SILENT: silence()\n" if row.loud else ""
 
 
 def _block(source: str, depth: int = 1) -> str:
@@ -436,7 +443,7 @@ def _check_source(field: str, raw: bool) -> str:
     if field == "result":
         rebuild = "" if raw else "result = kind.face.rebuild(node, result, counter)"
         return f"""
-if counter[0] != result_version: raise stale_error(node, 'result', counter[0], result_version)
+if counter[0] > result_version: raise stale_error(node, 'result', counter[0], result_version)
 {rebuild}
 """
     return f"""
@@ -543,9 +550,9 @@ _TOOLS = {
     tool.__name__: tool
     for tool in (
         *(Record, Tensor, again, alias, constant, filled, freed_error, meet, next, number, outputs_of, shapes_refused),
-        *(Dual, stale_error, uncounted, unrecorded, unwrap, watch, np.asarray, np.ndarray),
+        *(Dual, silence, stale_error, uncounted, unrecorded, unwrap, watch, np.asarray, np.ndarray),
     )
 }
 _TOOLS |= dict(FRESH=FRESH, inferring=inferring, mode=mode, new=object.__new__, next_order=op_order.__next__)
 _TOOLS |= dict(dual_levels=dual_levels, float32=np.dtype(np.float32), switched_off=switched_off, watchers=watchers)
-_TOOLS |= dict(UNCOUNTED=UNCOUNTED, ref=weakref.ref)
+_TOOLS |= dict(UNCOUNTED=UNCOUNTED, ref=weakref.ref, NO_FILTER=NO_FILTER, SILENT=SILENT, warnings=warnings)

@@ -4,6 +4,7 @@ The sentence is the exception's text, word for word, so that a search engine fin
 already wrote. The advice is a note on the exception (PEP 678): Python and Jupyter print it below.
 """
 
+import re
 import warnings
 
 import numpy as np
@@ -34,6 +35,17 @@ def warn_once(sentence: str, category: type[Warning] = UserWarning, stacklevel: 
     if _always or sentence not in _said:
         _said.add(sentence)
         warnings.warn(sentence, category, stacklevel=stacklevel + 1)
+
+
+# Division by zero and overflow give inf and nan silently, as in PyTorch; NumPy would warn of them.
+SILENT = ("ignore", None, RuntimeWarning, re.compile(r"minigrad\."), 0)
+NO_FILTER = (None,)
+
+
+def silence() -> None:
+    """Put that filter before all others: ``warnings.simplefilter("always")`` would hear NumPy again."""
+    if (warnings.filters or NO_FILTER)[0] is not SILENT:
+        warnings.filters[:] = [SILENT, *(each for each in warnings.filters if each is not SILENT)]
 
 
 def type_name(value) -> str:

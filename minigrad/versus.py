@@ -173,7 +173,6 @@ def _said(statement: ast.stmt, namespace: dict) -> tuple[str, bool]:
     printed, last, failed = io.StringIO(), "", False
     with redirect_stdout(printed), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")  # as minigrad itself does
         try:
             value = _evaluate(statement, namespace)
             last = "" if value is None else repr(value)

@@ -33,7 +33,7 @@ def alias(result: Tensor, source: Tensor) -> None:
 def unrecorded(result: Tensor, source: Tensor) -> None:
     """A view that is not recorded; yet one of a tensor that requires grad says that it requires grad too."""
     result._edge = None
-    if result._meta is not None and result._dtype.kind == "f" and source.requires_grad:
+    if result._meta is not None and result._dtype.kind == "f" and result._meta.base.requires_grad:
         result._edge = nowhere_edge(result)
 
 

@@ -809,6 +809,24 @@ m.autograd.backward(leaf().sum(), grad_variables=m.tensor(1.))
 m.autograd.detect_anomaly() is None
 leaf().mul(2).grad
 a = leaf();; (a * a).sum().backward(create_graph=True);; a.grad = None
+
+# nothing said by NumPy, and gradients of one number, of nan, and of what has changed
+b = m.tensor(3.0, dtype=m.float64, requires_grad=True);; c = b.clamp(min=-0.25);; (c*c).sum().backward();; b.grad, c
+b = m.tensor(3.0, dtype=m.float64, requires_grad=True);; c = b.clamp(-1, 1);; (c*c).sum().backward();; b.grad, c
+b = m.tensor(3.0, dtype=m.float64, requires_grad=True);; c = b.var(0);; c.backward();; b.grad
+b = m.tensor(3.0, dtype=m.float64, requires_grad=True);; c = b.std(0, unbiased=False);; c.backward();; b.grad
+b = rg([0.3, float('nan')]);; b.max().backward();; b.grad
+b = rg([0.3, float('nan')]);; b.median().backward();; b.grad
+b = rg([0.3, 0.5]);; c = b.max();; b.data.mul_(3);; c.backward();; b.grad
+m.tensor([[True]]) ** m.tensor([[-3]])
+m.tensor([[-3]]) ** m.tensor([[True]])
+x = leaf(); y = x * 1; z = y.reshape(3);; y.detach_();; e = z[:1];; e.requires_grad
+a = leaf().exp();; b = a.sum();; a.detach_();; b.backward();; a
+m.tensor(0.0).log(), m.tensor(0.0)/0, 1/m.tensor(0.0), m.tensor(1e3).exp(), m.tensor(-1.0).sqrt(), m.tensor([]).mean(), m.tensor(1e38)*10*0, m.tensor(1e300).int() is None
+a = m.ones(3);; a.div_(0);; a.sub_(a);; a.log_();; a
+a = m.ones(3);; a /= 0;; a
+a = leaf();; a.grad = m.ones(3);; (a / 0).log().sum().backward();; a.grad
+a = m.zeros(3, requires_grad=True);; a.norm().backward();; a.grad
 """
 
 CASES = [line for line in LINES.strip().splitlines() if not line.startswith("# ")]

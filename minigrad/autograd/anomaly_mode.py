@@ -69,10 +69,8 @@ class detect_anomaly:
 def _switch(enabled: bool, check_nan: bool) -> None:
     if enabled and not anomaly.enabled:
         watchers.append(_note_origin)
-        anomaly.numpy_said = np.seterr(all="ignore")  # the mode itself has something to say of nan
     elif anomaly.enabled and not enabled:
         watchers.remove(_note_origin)
-        np.seterr(**anomaly.numpy_said)
     anomaly.enabled, anomaly.check_nan = enabled, check_nan
 
 

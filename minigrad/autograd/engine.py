@@ -19,7 +19,7 @@ from sys import getrefcount
 
 import numpy as np
 
-from ..messages import CREATE_GRAPH_CYCLE, ONLY_INPUTS, refusal, warn_once
+from ..messages import CREATE_GRAPH_CYCLE, ONLY_INPUTS, refusal, silence, warn_once
 from ..ops.inplace import copy_
 from ..ops.pointwise import to_copy
 from ..ops.shape import column_sums, expandable, stack, sum_to
@@ -53,6 +53,7 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | Non
     With `wanted`, a dict of nodes, go only where one of them can be reached, and return the gradients that
     arrive there instead of accumulating them in leaves; unless `capture` is False, which accumulates in these.
     """
+    silence()
     with _lock:
         interrupted = _interrupt() if _waiting else ()
         waiting = Waiting(seeds, wanted, capture)
@@ -152,7 +153,7 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route, captured: d
         if node.extra is None and not careful:
             grads = (kind.vjp_recorded if create_graph else kind.vjp)(node, grad, edges)
         else:
-            grads = between_hooks(node, grad, edges, create_graph)
+            grads = between_hooks(node, grad, edges, create_graph, fit)
         if kind.frees and not retain_graph:
             node.saved = None
         for edge, grad in zip(edges, grads):  # noqa: B905 (as long as each other, always)
@@ -189,7 +190,7 @@ def restricted(
     edges = tuple([edge if edge in route or edge in wanted else None for edge in node.edges])
     if any(edges):
         return edges
-    between_hooks(node, grad, edges, create_graph)  # one of backward's `inputs`: it runs for the sake of its hooks
+    between_hooks(node, grad, edges, create_graph, fit)  # one of backward's `inputs`: it runs for the sake of its hooks
     if node.kind.frees and not retain_graph:
         node.saved = None
     return None

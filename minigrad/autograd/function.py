@@ -73,7 +73,7 @@ class FunctionNode(Record, SavingForForward, Node):
 
     def _unpack(self, position: int):
         value, expected, current = self.entry(position)
-        if expected is not None and expected != current:
+        if expected is not None and current != expected:
             raise stale_error(self, self.kind.saved_names[position], current, expected)
         return value
 

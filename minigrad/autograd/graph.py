@@ -41,7 +41,7 @@ class _Anomaly:
     """Whether anomaly mode is on, and the nodes whose derivatives are running in it."""
 
     def __init__(self):
-        self.enabled, self.check_nan, self.numpy_said = False, True, {}
+        self.enabled, self.check_nan = False, True
         self.evaluating: list = []
 
 

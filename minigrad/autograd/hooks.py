@@ -108,21 +108,26 @@ def checked(hook, answer, before: Tensor) -> Tensor:
     return answer
 
 
-def between_hooks(node: Record, grad, edges: tuple, create_graph: bool):
-    """Apply the derivatives of a node that may have hooks of its own around them."""
+def between_hooks(node: Record, grad, edges: tuple, create_graph: bool, fit):
+    """Apply the derivatives of a node that may have hooks of its own around them; `fit` is the engine's."""
     extra = node.extras()
     if extra.pre_hooks:
-        several = isinstance(grad, dict)
-        count = getattr(node, "outputs", None) or len(node.shape)
-        shown = tuple(grad.get(i) for i in range(count)) if several else (grad,)
-        shown = called_with(extra.pre_hooks, shown)
-        grad = {i: g for i, g in enumerate(shown) if g is not None} if several else shown[0]
+        shown = called_with(extra.pre_hooks, outputs_of(node, grad))
+        grad = {i: g for i, g in enumerate(shown) if g is not None} if isinstance(grad, dict) else shown[0]
+    outputs = outputs_of(node, grad)
     grads = apply_rules(node, grad, edges, create_graph)
     if not extra.post_hooks:
         return grads
-    outputs = tuple(grad.values()) if isinstance(grad, dict) else (grad,)
-    grads = tuple(None if edge is None else each for edge, each in zip(edges, grads, strict=True))
+    pairs = zip(edges, grads, strict=True)
+    grads = tuple(None if edge is None or grad is None else fit(grad, edge, node) for edge, grad in pairs)
     return called_with(extra.post_hooks, grads, outputs)
+
+
+def outputs_of(node: Record, grad) -> tuple:
+    """The gradients of all outputs of a node, None for those that nothing came from."""
+    if not isinstance(grad, dict):
+        return (grad,)
+    return tuple(grad.get(i) for i in range(getattr(node, "outputs", None) or len(node.shape)))
 
 
 def apply_rules(node: Record, grad, edges: tuple, create_graph: bool):

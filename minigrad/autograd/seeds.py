@@ -59,7 +59,7 @@ def at_start(gradient: Tensor, shape: tuple, index: int) -> Tensor:
 
 def seed_of_scalar(output) -> np.ndarray | None:
     """The gradient 1 for a scalar tensor, from which a backward can start as it is; None for anything else."""
-    if not isinstance(output, Tensor) or output._edge is None or output._array.size != 1:
+    if not isinstance(output, Tensor) or output._array.size != 1 or output._edge is None:
         return None
     if output._meta is not None and goes_nowhere(output._edge):
         return None
@@ -72,7 +72,7 @@ def seed_for(output: Tensor, gradient) -> Tensor:
     """The gradient to start an output with: what was given, or 1 for a scalar."""
     shape = output.shape if isinstance(output, Tensor) else Size(edge_of(output).shape)
     if gradient is None:
-        if edge_of(output) is not None and shape.numel() != 1:
+        if shape.numel() != 1 and (not isinstance(output, Tensor) or output.requires_grad):
             raise refusal("backward of several")
         return wrap(np.ones(shape, output._dtype if isinstance(output, Tensor) else edge_of(output).dtype))
     if not isinstance(gradient, Tensor):

@@ -24,7 +24,7 @@ from ..autograd.dual import dual_levels
 from ..autograd.grad_mode import mode
 from ..autograd.graph import UNCOUNTED, Kind, Packed, Record, freed_error, maker_of, nowhere_edge, own_counter
 from ..dispatch import build, face_class, record
-from ..messages import indices_refused, refusal, shapes_refused, type_name, view_refusal
+from ..messages import indices_refused, refusal, shapes_refused, silence, type_name, view_refusal
 from ..tensor import Tensor, wrap
 from ..views import ModifiedView
 from . import pointwise
@@ -68,7 +68,7 @@ def in_place(operation, casts: bool = False, fills: bool = False):
             renew_views(counter)
         return self
 
-    method = of_two if ufunc and ufunc.nin == 2 else general
+    method = of_two if ufunc and ufunc.nin == 2 and not operation.row.loud else general
     method.__name__ = name
     method.__doc__ = f"In place: {operation.__doc__}"
     return method
@@ -76,6 +76,7 @@ def in_place(operation, casts: bool = False, fills: bool = False):
 
 def change(self: Tensor, operation, args, options, casts: bool, fills: bool) -> Tensor:
     """Overwrite a tensor with what an operation makes of it, recorded or not."""
+    silence()
     floating = self._dtype.kind == "f"
     if self.__class__ is ModifiedView and mode.state > 0:
         raise self.refused(indirect=False)

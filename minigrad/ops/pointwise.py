@@ -140,7 +140,8 @@ def pow(self, exponent):
         return power(_beside(exponent, self), exponent)
     if not isinstance(self, Tensor):
         return power_of_number(_beside(self, exponent), self)
-    integers = self._dtype.kind == "i" and exponent._dtype.kind == "i"
+    kinds = self._dtype.kind, exponent._dtype.kind
+    integers = "i" in kinds and "f" not in kinds
     return (power_of_integers if integers else power_of_tensor)(self, exponent)
 
 
@@ -424,7 +425,7 @@ def where(condition, self, other):
     if condition.dtype != np.bool_:
         kind = dtypes.from_numpy_dtype(condition.dtype).tensor_type.removesuffix("Tensor")
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind}")
-    if not isinstance(self, np.ndarray) and not isinstance(other, np.ndarray):
+    if not isinstance(self, (np.ndarray, np.generic)) and not isinstance(other, (np.ndarray, np.generic)):
         self = np.asarray(self, dtypes.promote(self, other))
     return np.where(condition, self, other)
 

@@ -168,6 +168,7 @@ def variance(self, dim, correction, keepdim):
 
 def _var_slope(grad, self, dim, correction, keepdim):
     grad = grad if keepdim else view(grad, _with_ones(self.shape, dim))
+    dim = _dims(self, dim)
     count = _count(tuple(self.shape), dim) - correction
     return (2.0 / count if count > 0 else math.inf) * grad * (self - _mean_of(self, dim))
 
@@ -224,9 +225,9 @@ def std(self, dim=None, unbiased=True, keepdim=False, *, correction=None, **othe
 
 
 def _share(grad, self, result):
-    """The gradient of an extreme value, in equal shares to the elements that reach it."""
-    reached = self == result
-    return reached * (grad / int(reached.sum()))
+    """The gradient of an extreme value, in equal shares to the elements that reach it. A nan is reached by nans."""
+    reached = self == result if result == result else self != self
+    return where(reached, grad / (int(reached.sum()) or 1), 0.0)
 
 
 def _check_some(name, self):

@@ -256,4 +256,22 @@ b = torch.tensor([1.0, 1.0, 3.0], requires_grad=True)
 (torch.maximum(a, b) + torch.minimum(a, b)).sum().backward()
 c = a.sign()
 d = a.median(0)""",
+    "hooks after a node see what broadcasting is undone of, and all outputs": """\
+a = torch.tensor([[1.5], [0.5]], requires_grad=True)
+b = torch.tensor([1.0, 2.0], requires_grad=True)
+c = b - a
+c.grad_fn.register_hook(node_seen)
+d = c.unbind(0)[0]
+d.grad_fn.register_hook(node_seen)
+d.backward(torch.ones_like(d))""",
+    "a view that is of no use any more, asked for its gradient": """\
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = Same.apply(a)
+b.detach().add_(0.5)
+c = torch.autograd.grad(b, a)[0]""",
+    "a view of what was detached in place": """\
+a = torch.tensor([1.0, 2.0], requires_grad=True) * 1
+b = a.reshape((2,))
+a.detach_()
+with torch.no_grad(): c = b[:1]""",
 }
