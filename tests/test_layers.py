@@ -38,6 +38,7 @@ ORDER = """
     ops
     factories
     random
+    autograd.reentry
     autograd.hooks
     autograd.seeds
     autograd.engine

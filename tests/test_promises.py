@@ -296,3 +296,67 @@ def test_what_is_no_number_is_refused(data, kind, sentence):
     with pytest.raises(kind) as caught:
         mg.tensor(data)
     assert str(caught.value) == sentence
+
+
+class Nested(mg.autograd.Function):
+    """A backward that runs another one inside it, as often as its input is above 0."""
+
+    @staticmethod
+    def forward(ctx, x):
+        with mg.enable_grad():
+            ctx.inner = x.detach().requires_grad_() - 1
+        return ctx.inner.detach()
+
+    @staticmethod
+    def backward(ctx, grad):
+        if ctx.inner <= 0:
+            if ctx.inner < 0:
+                raise ValueError("too deep")
+            return grad
+        with mg.enable_grad():
+            Nested.apply(ctx.inner).sum().backward()
+        return grad
+
+
+def test_a_backward_inside_a_backward_goes_as_deep_as_it_likes():
+    x = mg.tensor(1500.0, requires_grad=True)
+    threads = threading.active_count()
+    Nested.apply(x).backward()
+    assert x.grad.item() == 1.0
+    assert threading.active_count() == threads
+
+
+def test_an_error_comes_up_from_any_depth_and_leaves_the_engine_usable():
+    x = mg.tensor(300.5, requires_grad=True)
+    with pytest.raises(ValueError, match="too deep"):
+        Nested.apply(x).backward()
+    assert x.grad is None and mg.is_grad_enabled()
+    (x * x).backward()
+    assert x.grad.item() == 601.0
+
+
+def test_a_hook_may_run_a_backward_at_any_depth():
+    deepest = 0
+
+    def again(x, depth):
+        nonlocal deepest
+        deepest = max(deepest, depth)
+        with mg.enable_grad():
+            y = x * 1
+        if depth < 400:
+            y.register_hook(lambda grad: again(x, depth + 1))
+        y.backward()
+
+    x = mg.tensor(1.0, requires_grad=True)
+    again(x, 1)
+    assert (deepest, x.grad.item()) == (400, 400.0)
+
+
+def test_deep_backwards_of_two_threads_do_not_mix():
+    leaves = [mg.tensor(200.0, requires_grad=True) for _ in range(3)]
+    threads = [threading.Thread(target=lambda x=x: Nested.apply(x).backward()) for x in leaves]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [x.grad.item() for x in leaves] == [1.0, 1.0, 1.0]

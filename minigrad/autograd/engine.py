@@ -12,14 +12,14 @@ Nothing recurses, so a graph may be a million nodes deep. PyTorch counterparts: 
 and ``torch/csrc/autograd/engine.cpp``.
 """
 
-import threading
 import warnings
 from heapq import heappop, heappush, heappushpop
 from sys import getrefcount
+from threading import RLock, get_ident
 
 import numpy as np
 
-from ..messages import CREATE_GRAPH_CYCLE, ONLY_INPUTS, refusal, silence, warn_once
+from ..messages import CREATE_GRAPH_CYCLE, refusal, silence, warn_once
 from ..ops.inplace import copy_
 from ..ops.pointwise import to_copy
 from ..ops.shape import column_sums, expandable, stack, sum_to
@@ -39,11 +39,12 @@ from .graph import (
 )
 from .hooks import between_hooks, called_with, hooked, run_hooks, run_post_accumulate
 from .node import RemovableHandle
-from .seeds import as_tuple, edge_of, seed_of_scalar, seeds_of
+from .reentry import DEEPEST, OPEN, in_a_thread_of_its_own, stand_ins
+from .seeds import as_tuple, check_options, edge_of, seed_of_scalar, seeds_of, under_either_name
 
 # One backward at a time: gradients in progress are kept on the nodes. The same thread may come in again
 # (a hook or a Function that calls backward); `_waiting` holds what the walks that it interrupted wait for.
-_lock = threading.RLock()
+_lock = RLock()
 _waiting: list = []
 
 
@@ -54,7 +55,10 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | Non
     arrive there instead of accumulating them in leaves; unless `capture` is False, which accumulates in these.
     """
     silence()
-    with _lock:
+    before = stand_ins.get(get_ident(), 0) if stand_ins else 0
+    with OPEN if before else _lock:
+        if len(_waiting) - before >= DEEPEST:
+            return in_a_thread_of_its_own(len(_waiting), walk, seeds, retain_graph, create_graph, wanted, capture)
         interrupted = _interrupt() if _waiting else ()
         waiting = Waiting(seeds, wanted, capture)
         _waiting.append(waiting)
@@ -87,8 +91,8 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, wanted: dict | Non
 
 
 def _interrupt() -> list:
-    """Lay aside what the walks around this one have gathered: they may be on the same nodes."""
-    interrupted = [(node, node.pending) for waiting in _waiting for node in waiting.nodes()]
+    """Lay aside what the walk around this one has gathered (as that did before): it may be on the same nodes."""
+    interrupted = [(node, node.pending) for node in _waiting[-1].nodes()]
     for node, _ in interrupted:
         node.pending = None
     return interrupted
@@ -341,7 +345,7 @@ def backward(
     >>> x.grad
     tensor(6.)
     """
-    grad_tensors = _under_either_name(grad_tensors, grad_variables)
+    grad_tensors = under_either_name(grad_tensors, grad_variables)
     if inputs is not None and len(as_tuple(inputs)) == 0:
         raise refusal("backward of no inputs")
     seeds = seeds_of(as_tuple(tensors), grad_tensors, create_graph)
@@ -358,18 +362,6 @@ def backward(
         if isinstance(tensor, Tensor):
             tensor.retain_grad()  # what is no leaf gets a .grad too
     walk(seeds, retain_graph, create_graph, wanted, capture=False)
-
-
-def _under_either_name(grad_tensors, grad_variables):
-    if grad_variables is None:
-        return grad_tensors
-    warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
-    if grad_tensors is not None:
-        raise RuntimeError(
-            "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
-            "Please only use `grad_tensors`."
-        )
-    return grad_variables
 
 
 def tensor_backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
@@ -442,16 +434,6 @@ def batched(outputs, inputs, grad_outputs, retain_graph, create_graph, *options)
         rows, retain = [gradient[row] for gradient in gradients], retain_graph if row == last else True
         slopes.append(grad(outputs, inputs, rows, retain, create_graph, True, options[0], False, options[1]))
     return tuple([None if each[0] is None else stack(each) for each in zip(*slopes, strict=True)])
-
-
-def check_options(only_inputs, allow_unused, materialize_grads) -> None:
-    """Refuse options of grad() that contradict each other."""
-    if not only_inputs:
-        warnings.warn(ONLY_INPUTS, FutureWarning, stacklevel=3)
-    if materialize_grads and allow_unused is False:
-        raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
-        )
 
 
 def result_for(index: int, tensor: Tensor, grad, create_graph, allow_unused, materialize_grads):

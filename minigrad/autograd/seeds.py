@@ -1,11 +1,13 @@
-"""Where a backward starts: each output's node, with the gradient that was given for it, or 1 for a scalar.
+"""What backward() and grad() are given, and where they start: each output's node, with the gradient that was given for it, or 1 for a scalar.
 
 PyTorch counterpart: ``_make_grads`` in ``torch/autograd/__init__.py``.
 """
 
+import warnings
+
 import numpy as np
 
-from ..messages import refusal, type_name
+from ..messages import ONLY_INPUTS, refusal, type_name
 from ..ops.pointwise import to_copy
 from ..ops.shape import expandable, sum_to
 from ..tensor import Size, Tensor, wrap
@@ -80,3 +82,26 @@ def seed_for(output: Tensor, gradient) -> Tensor:
     if gradient._array.shape != shape:
         raise refusal("start of another shape", gradient.shape, shape)
     return gradient
+
+
+def under_either_name(grad_tensors, grad_variables):
+    """What backward() was given to start from, under its name or its old one."""
+    if grad_variables is None:
+        return grad_tensors
+    warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
+    if grad_tensors is not None:
+        raise RuntimeError(
+            "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
+            "Please only use `grad_tensors`."
+        )
+    return grad_variables
+
+
+def check_options(only_inputs, allow_unused, materialize_grads) -> None:
+    """Refuse options of grad() that contradict each other."""
+    if not only_inputs:
+        warnings.warn(ONLY_INPUTS, FutureWarning, stacklevel=3)
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
