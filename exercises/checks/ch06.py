@@ -1,0 +1,1033 @@
+"""The checks of chapter 06, "How do I stop a gradient?"."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from exercises.checks import graphs, kit
+from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.targets import Targets
+
+chapter = kit.Chapter(__name__, "06", "How do I stop a gradient?")
+
+
+# --- What several exercises share ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What an error of the learner's code means here: the diagnosis for a part of its message."""
+
+    message: str
+    code: str
+    why: str
+    look: str
+    belief: str = ""
+
+
+_NO_HISTORY = Reason(
+    "does not require grad",
+    "all-cut",
+    "Where `backward()` starts, nothing was recorded: too much was cut.",
+    "each `detach()` and each block in your function: does it stop more than it should?",
+)
+_STILL_OFF = "The grad mode was switched, and nobody has put back what was there."
+
+
+def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
+    """The learner's function on our inputs; errors that are known become their diagnosis."""
+    try:
+        return call(function, *inputs)
+    except Wrong as wrong:
+        for reason in reasons:
+            if reason.message in wrong.verdict.got:
+                got, why, look = wrong.verdict.got, reason.why, reason.look
+                raise Wrong(reason.code, expected, got, belief=reason.belief, why=why, look=look) from None
+        raise
+
+
+def _refuse_mode_left_off() -> None:
+    """Refuse an answer that left recording switched off, and switch it on again for what follows."""
+    if mg.is_grad_enabled():
+        return
+    mg.set_grad_enabled(True)
+    look = "`set_grad_enabled` without `with`"
+    raise Wrong("mode-left-off", "recording as it was", "nothing is recorded any more", why=_STILL_OFF, look=look)
+
+
+def _leaf(values: Any) -> mg.Tensor:
+    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
+
+
+def _result(given: Any) -> mg.Tensor:
+    return kit.a_tensor(given, "the result", "what `return` gives back")
+
+
+def _same(one: np.ndarray, other: np.ndarray) -> bool:
+    return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-4)
+
+
+def _array(tensor: mg.Tensor) -> np.ndarray:
+    return np.array(tensor.detach().numpy(), dtype=float)
+
+
+def _number(value: float | None) -> str:
+    return "None" if value is None else f"{value:.6g}"
+
+
+# --- 1 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "What still arrives?",
+    kind="predict",
+    points=2,
+    beliefs=("M19", "M20", "M25", "M27"),
+    hints=(
+        "Write each y with plain numbers for what is constant. The number stays, only the gradient is stopped.",
+        "A is 2 · a · b, with a constant 2. What are B, C and D?",
+        "B is 6 · b, C is 2 · b + a, and D is 6 · a. A leaf that is not in it any more gets nothing.",
+    ),
+    idea="A is 2 · a · b, B is 6 · b, C is 2 · b + a and D is 6 · a. Take their slopes at a = 2 and b = 3; "
+    "`None` where no way leads.",
+)
+def arrives(answer):
+    truth = {"A a": 6.0, "A b": 4.0, "B a": None, "B b": 6.0, "C a": 1.0, "C b": 2.0, "D a": 6.0, "D b": None}
+    looks = {name: f"line {name[0]}, with a number in place of each constant" for name in truth}
+    kit.predicted(answer, truth, _ARRIVES, "a number or None", looks)
+    return "What is cut off goes on as a number. The gradient takes the ways that are left, and no other."
+
+
+_ARRIVES = (
+    Pattern(
+        "all-ways-stopped",
+        {"A a": None},
+        belief="M19",
+        why="`a.detach()` is a new tensor. The other factor is `a` itself, and by this way a gradient comes.",
+        look="how often `a` is used in line A, and which of the uses is detached",
+    ),
+    Pattern(
+        "all-ways-stopped",
+        {"B b": None},
+        belief="M19",
+        why="`b` is used twice in line B. The second time it is not inside the parentheses that are detached.",
+        look="the last factor of line B",
+    ),
+    Pattern(
+        "nothing-stopped",
+        {"A a": 12},
+        why="12 is the slope of a · a · b. One of its two factors `a` is detached, and sends nothing back.",
+        look="which numbers are constants in line A",
+    ),
+    Pattern(
+        "nothing-stopped",
+        {"B b": 12},
+        why="12 is the slope of a · b · b. The product in the parentheses is detached: the 6 is a constant.",
+        look="which numbers are constants in line B",
+    ),
+    Pattern(
+        "value-lost",
+        {"A a": 3},
+        why="3 is the slope of a · b, as if the detached factor were gone. Its number is still there: a 2.",
+        look="the value of `a.detach()`",
+    ),
+    Pattern(
+        "item-connected",
+        {"C a": 4},
+        belief="M27",
+        why="`a.item()` is the Python number 2. By `2 * b` no way leads to `a`, only by `+ a`.",
+        look="the type of `a.item()`",
+    ),
+    Pattern(
+        "item-disconnects",
+        {"C a": None},
+        why="`a.item()` takes a number out of `a` and leaves `a` as it is. By `+ a` a gradient comes.",
+        look="the second term of line C",
+    ),
+    Pattern(
+        "block-untracks",
+        {"D a": None},
+        belief="M20",
+        why="`no_grad` has stopped the recording of `a * b`. `a` itself is as tracked as before.",
+        look="the line after the block",
+    ),
+    Pattern(
+        "block-ignored",
+        {"D a": 12},
+        why="12 is the slope of a · b · a. But `h` was not recorded: it is a constant 6.",
+        look="what `h` is after the block",
+    ),
+    Pattern(
+        "block-ignored",
+        {"D b": 4},
+        why="4 is the slope of a · b · a. But `h` was not recorded: it is a constant 6, and no way leads to `b`.",
+        look="what `h` is after the block",
+    ),
+    Pattern(
+        "zero-for-none",
+        {"B a": 0},
+        belief="M25",
+        why="No way leads from y to `a`, so nobody writes to `a.grad`, not even a zero.",
+        look="what `.grad` is before any backward",
+    ),
+    Pattern(
+        "zero-for-none",
+        {"D b": 0},
+        belief="M25",
+        why="No way leads from y to `b`, so nobody writes to `b.grad`, not even a zero.",
+        look="what `.grad` is before any backward",
+    ),
+)
+
+
+# --- 2 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Inside the block",
+    kind="predict",
+    points=2,
+    beliefs=("M02", "M20"),
+    hints=(
+        "Ask of each line: does an operation run here? And is the grad mode on at this moment?",
+        "`same = old` computes nothing, and neither does making a leaf. `old.backward()` records nothing anyway.",
+        "Only `product` is computed while the mode is off. `later` is computed with the mode on, but from what?",
+    ),
+    idea="`product` is an untracked leaf, so `later` has no tracked input. `fresh` is a leaf that was asked for, "
+    "`same` is `old`, `again` has the tracked input `w` and the mode on. And `backward()` works: 2 · 2.",
+)
+def inside(answer):
+    truth = {
+        "product": False,
+        "fresh": True,
+        "same": True,
+        "again": True,
+        "later": False,
+        "product.is_leaf": True,
+        "w.grad": 4.0,
+    }
+    looks = {"w.grad": "the slope of w · w at 2, and what `backward()` needs"}
+    kit.predicted(answer, truth, _INSIDE, "True or False, or a number or None for `w.grad`", looks)
+    return "The block decides about one thing: whether the operations that run in it are recorded."
+
+
+_INSIDE = (
+    Pattern(
+        "leaf-untracked",
+        {"fresh": False},
+        belief="M20",
+        why="You ask for `fresh`, so it is tracked. The block is about operations, and none made `fresh`.",
+        look="the cell of the chapter with `leaf` in it",
+    ),
+    Pattern(
+        "history-gone",
+        {"same": False},
+        belief="M20",
+        why="`same` is another name for `old`. No operation runs, and `old` was recorded before the block.",
+        look="what the line `same = old` computes",
+    ),
+    Pattern(
+        "backward-blocked",
+        {"w.grad": None},
+        belief="M20",
+        why="`backward()` walks what was recorded before. It needs no recording to do so.",
+        look="when the graph of `old` was made",
+    ),
+    Pattern(
+        "product-tracked",
+        {"product": True},
+        why="`w` is tracked, but the multiplication runs inside of the block: it is not recorded.",
+        look="the grad mode at that line",
+    ),
+    Pattern(
+        "enable-ignored",
+        {"again": False},
+        why="Inside of `enable_grad` the mode is on, and one factor, `w`, is tracked.",
+        look="the inputs of `again`, and the grad mode at that line",
+    ),
+    Pattern(
+        "later-tracked",
+        {"later": True},
+        why="The mode is on again, but what goes in is `product`: a constant with no way to `w`.",
+        look="the inputs of `later`",
+    ),
+    Pattern(
+        "computed-no-leaf",
+        {"product.is_leaf": False},
+        belief="M02",
+        why="A leaf is what no recorded operation made. Nobody recorded this one.",
+        look="the definition of a leaf in chapter 01",
+    ),
+    Pattern(
+        "slope-not-product",
+        {"w.grad": 2},
+        why="`w` goes into `w * w` twice, and each way brings 2.",
+        look="the derivative of w · w",
+    ),
+)
+
+
+# --- 3 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Frozen or cut?",
+    kind="predict",
+    points=2,
+    beliefs=("M21", "M25"),
+    hints=(
+        "Draw the chain: x, then w1, w2, w3. Mark what is frozen and where it is cut. Then go back from y.",
+        "Behind a frozen weight the way goes on. Behind a cut it does not.",
+        "Uncut, the gradients are 60, 24 and 30. Strike out what is frozen, and what lies behind a cut.",
+    ),
+    idea="Uncut: 60, 24, 30. A strikes out w2 only. B cuts at the middle layer: w1 and w2 get nothing. C cuts below "
+    "w2: only w1 gets nothing. D strikes out w3 only.",
+)
+def frozen(answer):
+    truth = {"A w1": 60.0, "A w2": None, "A w3": 30.0, "B w1": None, "B w2": None}
+    truth |= {"C w1": None, "C w2": 24.0, "D w1": 60.0, "D w2": 24.0}
+    looks = {name: f"line {name[0]}: the way from y back to `{name[2:]}`" for name in truth}
+    kit.predicted(answer, truth, _FROZEN, "a number or None", looks)
+    return "To freeze is to take one leaf out of the graph. To cut is to take everything behind away."
+
+
+_FROZEN = (
+    Pattern(
+        "frozen-is-a-wall",
+        {"A w1": None},
+        belief="M21",
+        why="`w2` gets no gradient, but it lets it pass: multiplied by 5, it goes on to `w1`.",
+        look="the comparison of the two graphs in section 5: is the middle multiplication gone?",
+    ),
+    Pattern(
+        "frozen-is-a-wall",
+        {"D w1": None},
+        belief="M21",
+        why="The last layer is frozen, and still the gradient passes through it, to all that are behind.",
+        look="which node y has in line D",
+    ),
+    Pattern(
+        "frozen-is-a-wall",
+        {"D w2": None},
+        belief="M21",
+        why="The last layer is frozen, and still the gradient passes through it, to all that are behind.",
+        look="which node y has in line D",
+    ),
+    Pattern(
+        "frozen-gets-one",
+        {"A w2": 24},
+        why="24 would be its gradient. But `w2` is not tracked in line A: nobody writes to its `.grad`.",
+        look="`w2.requires_grad` in line A",
+    ),
+    Pattern(
+        "block-freezes",
+        {"B w1": 60},
+        why="In line B the whole product `w2 * ...` is not recorded. So there is no way through it either.",
+        look="`h.requires_grad` after the block",
+    ),
+    Pattern(
+        "block-ignored",
+        {"B w2": 24},
+        why="The multiplication by `w2` is not recorded in line B, so no way leads to `w2`.",
+        look="`h.requires_grad` after the block",
+    ),
+    Pattern(
+        "cut-too-high",
+        {"C w2": None},
+        why="The cut of line C is below `w2`: what is detached is `w1 * x`, and `w2` is multiplied afterwards.",
+        look="the parentheses in line C",
+    ),
+    Pattern(
+        "cut-ignored",
+        {"C w1": 60},
+        why="In line C the product `w1 * x` is detached. What lies behind it is `w1`.",
+        look="the parentheses in line C",
+    ),
+    Pattern(
+        "zero-for-none",
+        {"A w2": 0},
+        belief="M25",
+        why="`w2` is frozen, so nobody writes to `w2.grad`, not even a zero.",
+        look="what `.grad` is before any backward",
+    ),
+    Pattern(
+        "zero-for-none",
+        {"C w1": 0},
+        belief="M25",
+        why="No way leads to `w1`, so nobody writes to `w1.grad`, not even a zero.",
+        look="what `.grad` is before any backward",
+    ),
+)
+
+
+# --- 4 -------------------------------------------------------------------------------------------
+
+
+def _three_layers():
+    w1, w3 = mg.tensor(2.0, requires_grad=True), mg.tensor(5.0, requires_grad=True)
+    return w3 * (mg.tensor(3.0) * (w1 * mg.tensor(2.0))), {"w1": w1, "w3": w3}
+
+
+@chapter.exercise(
+    "Build this graph: three layers",
+    kind="build",
+    points=2,
+    beliefs=("M21",),
+    hints=(
+        "Count boxes first: how many multiplications, and how many leaves that are tracked?",
+        "Each layer multiplies by its weight. One multiplication has an arrow to the one behind, and to no leaf.",
+        "The weight in the middle takes part as a constant, and the multiplication by it is recorded all the same.",
+    ),
+    idea="`w1` and `w3` with `requires_grad=True`, `w2` and `x` without, and `layers = w3 * (w2 * (w1 * x))`. All "
+    "three multiplications are recorded, because each has a tracked input.",
+)
+def layers(answer):
+    y = kit.a_tensor(answer, "`layers`")
+    _targets.refuse_other(y, "layers", _why_not_layers(y))
+    return "The layer in the middle is frozen: it has no leaf in the graph, and the way leads through it."
+
+
+def _why_not_layers(y):
+    made_of, found = graphs.operations(y), len(graphs.leaves(y))
+    if y.grad_fn is None:
+        why = "Nothing was recorded for your tensor. None of what it was made from is tracked, or recording was off."
+        return Wrong("no-node", why=why, look="which weights you ask for, and each block that switches recording off")
+    if set(made_of) != {"mul"}:
+        look = "the boxes in the picture: three multiplications, and nothing else"
+        return Wrong("other-operations", why="Your graph has other operations than the picture.", look=look)
+    if found > 2:
+        why = f"Your graph ends in {found} leaves, the picture in two: `w1` and `w3`."
+        return Wrong("none-frozen", why=why, look="how many blue ovals there are, and who is tracked in your program")
+    if len(made_of) == 1 and found == 1:
+        return Wrong(
+            "cut-not-frozen",
+            belief="M21",
+            why="Your graph ends at the first multiplication, seen from the root: what lies behind was cut off, or was "
+            "never tracked. In the picture the way leads on, through the layer in the middle.",
+            look="how a weight is frozen without `detach()` and without a block",
+        )
+    if found == 1:
+        why = "Your graph ends in one leaf, the picture in two."
+        return Wrong("one-leaf", why=why, look="which weights are tracked")
+    if len(made_of) < 3:
+        why = "A multiplication is missing: it has no tracked input, or there is no such layer."
+        return Wrong("layer-missing", why=why, look="which weight stands next to `x`, and whether it is tracked")
+    if len(made_of) > 3:
+        why = f"Your graph has {len(made_of)} multiplications, the picture three."
+        return Wrong("layer-added", why=why, look="what each layer multiplies")
+    why = "Boxes and leaves are right in number. But the multiplication that leads to no leaf is another one."
+    return Wrong("other-frozen", why=why, look="which multiplication leads to no leaf, counted from the root")
+
+
+_targets = Targets(layers=_three_layers)
+
+
+# --- 5 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Cut: a target that stands still",
+    kind="cut",
+    points=2,
+    hints=(
+        "`value` is called twice, with the same weights. By which of the two calls should a gradient come?",
+        "The number of the target is right. It is its history that has to go.",
+        "Write `detach()` after what makes the target, once, and leave the guess as it is.",
+    ),
+    idea="`target = (reward + 0.5 * value(later)).detach()`, or make it inside of `no_grad`. Then the gradient comes "
+    "by `value(now)` alone.",
+)
+def target(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_TARGET)
+    for weight, now, later, reward in ((2.0, 3.0, 4.0, 1.0), (-0.5, 2.0, -1.0, 3.0)):
+        _check_target(answer, weight, now, later, reward)
+    return "The guess moves towards the target, and the target stands still. The loss has the same value as before."
+
+
+_GIVEN_TARGET = """
+def surprise(value, now, later, reward):
+    guess = value(now)
+    target = reward + 0.5 * value(later)
+    return (target - guess) ** 2
+"""
+
+
+def _check_target(answer, weight, now, later, reward):
+    w, expected = _leaf(weight), "a loss with the value as before, that leads back to the weights"
+    y = _result(_called(answer, (lambda state: w * state, now, later, reward), expected))
+    _refuse_mode_left_off()
+    error = reward + 0.5 * weight * later - weight * now
+    if not kit.same_values(y, error**2, 1e-4):
+        look = "the formula of the loss: only a way back should go, no number"
+        raise Wrong("other-value", f"the loss {error**2:.6g}", show(y), look=look)
+    if not y.requires_grad or not graphs.reaches(y, w):
+        why = "No way leads back to the weights any more, so the guess does not learn either."
+        raise Wrong("all-cut", expected, show(y), why=why, look="what is cut off: the target alone?")
+    y.backward()
+    by_guess, by_target = -2 * error * now, error * later
+    if not kit.close(w.grad.item(), by_guess, 1e-4):
+        raise _wrong_target(w.grad.item(), by_guess, by_target)
+
+
+def _wrong_target(came, by_guess, by_target):
+    expected, got = f"{by_guess:.6g} for the weight, by the guess alone", f"{came:.6g}"
+    if kit.close(came, by_guess + by_target, 1e-4):
+        why = "A gradient comes by both calls of `value`. So the target moves, too."
+        return Wrong("not-cut", expected, got, why=why, look="what the target is made from, and whether it is tracked")
+    if kit.close(came, by_target, 1e-4):
+        why = "The gradient comes by the target. What is cut off is the guess: the wrong one of the two."
+        return Wrong("guess-cut", expected, got, why=why, look="which of the two is to be reached")
+    return Wrong("other-gradient", expected, got, look="each use of `value`, and what you detach")
+
+
+# --- 6 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "The path of a weight",
+    kind="fix",
+    points=2,
+    beliefs=("M06", "M17"),
+    hints=(
+        "Run it and print the list at the end. What do its entries have in common?",
+        "Each entry is a tensor of its own. But which numbers does it look at?",
+        "After `detach()` something has to copy the numbers. Section 3 has the word for it.",
+    ),
+    idea="`seen.append(w.detach().clone())`. `detach()` drops the history and shares the memory; `clone()` copies it. "
+    "`w.tolist()` copies the numbers, too.",
+)
+def path(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_PATH)
+    for start, goal, steps in (([3.0, -1.0], [5.0, 1.0], 4), ([0.5], [-2.0], 1)):
+        _check_path(answer, start, goal, steps)
+    return "Each entry has memory of its own, so it keeps the numbers of its step."
+
+
+_GIVEN_PATH = """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.detach())
+    return seen
+"""
+_LEAF_IN_PLACE = Reason(
+    "a leaf Variable that requires grad",
+    "leaf-in-place",
+    "A tracked leaf is changed in place while recording is on. Updates belong inside of `no_grad`.",
+    "the line of the update",
+)
+
+
+def _check_path(answer, start, goal, steps):
+    w, goal = _leaf(start), np.array(goal)
+    expected = f"{steps} entries: the numbers of `w` after each step"
+    given = _called(answer, (w, lambda t: ((t - mg.tensor(goal)) ** 2).sum(), steps), expected, _LEAF_IN_PLACE)
+    _refuse_mode_left_off()
+    if type(given) not in (list, tuple) or len(given) != steps:
+        got = f"{len(given)} entries" if type(given) in (list, tuple) else show(given)
+        raise Wrong("type", expected, got, look="what is appended in each turn, and what you return")
+    tracked = [entry for entry in given if type(entry) is mg.Tensor and entry.requires_grad]
+    if tracked:
+        why = "An entry is tracked, so it keeps a graph. A copy of a tracked tensor is recorded like any operation."
+        raise Wrong("history-kept", "entries without history", show(tracked[0]), why=why, look="`detach()`")
+    right = [goal + (np.array(start) - goal) * 0.5 ** (step + 1) for step in range(steps)]
+    if not _same(_array(w), right[-1]):
+        raise _wrong_walk(w, start, right[-1])
+    with mg.no_grad():
+        w += 100.0  # whoever looks at the memory of w sees it
+    came = [_as_numbers(entry) for entry in given]
+    if not all(_same(entry, step) for entry, step in zip(came, right, strict=True)):
+        raise _wrong_path(came, right, _array(w), start, expected)
+
+
+def _as_numbers(entry):
+    if type(entry) is mg.Tensor:
+        return _array(entry)
+    if type(entry) is np.ndarray or (type(entry) is list and all(type(one) in (int, float) for one in entry)):
+        return np.asarray(entry, dtype=float)
+    if type(entry) in (int, float):
+        return np.array([entry], dtype=float)
+    raise Wrong("type", "entries that hold numbers", show(entry), look="what is appended")
+
+
+def _wrong_walk(w, start, right):
+    expected, got = f"{right.tolist()} in `w` at the end", f"{_array(w).tolist()}"
+    if _same(_array(w), np.array(start)):
+        why = "The `w` that came in has not moved. `w = w - ...` makes another tensor and takes the name for it."
+        return Wrong("not-moved", expected, got, belief="M06", why=why, look="the line of the update")
+    return Wrong("other-walk", expected, got, look="the update, which was right: a quarter of the slope")
+
+
+def _wrong_path(came, right, moved, start, expected):
+    got = show([entry.tolist() for entry in came])
+    if any(_same(entry, moved) for entry in came):
+        return Wrong(
+            "shares-memory",
+            expected,
+            f"{got}, after `w` was changed once more",
+            belief="M17",
+            why="Entries of yours look at the memory of `w`. Each later change of `w` changes them, too.",
+            look="what copies numbers, and what only gives them another name",
+        )
+    if all(_same(entry, step) for entry, step in zip(came, [np.array(start), *right[:-1]], strict=True)):
+        why = "These are the numbers before each step."
+        return Wrong("one-early", expected, got, why=why, look="where in the loop you append")
+    if all(_same(entry, right[-1]) for entry in came):
+        why = "All entries are copies, but all of the end: they were made after the loop."
+        return Wrong("copied-late", expected, got, why=why, look="when the copy is made")
+    return Wrong("other-numbers", expected, got, look="what you append in each turn")
+
+
+# --- 7 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "No alarm",
+    kind="fix",
+    points=2,
+    beliefs=("M06", "M07", "M17", "M18"),
+    hints=(
+        "Call it with f = lambda w: w * w, at w = 2, with the step 1. Which slope do you expect, and which one comes?",
+        "`backward()` needs what the forward pass has seen. Between the two nothing may change it.",
+        "Three lines, in another order. And write the step so that a mistake would raise the alarm.",
+    ),
+    idea="`y = f(w)`, `y.backward()`, and only then the step, inside of `no_grad`. Nothing changes between the forward "
+    "and the backward pass.",
+)
+def step(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_STEP)
+    for function, slope, start, size in _STEPS:
+        _check_step(answer, function, slope, start, size)
+    return "The slope belongs to the numbers that the forward pass has seen, and `w` has moved after that."
+
+
+_GIVEN_STEP = """
+def slope_then_step(f, w, size):
+    y = f(w)
+    w.data.add_(size)
+    y.backward()
+    return y
+"""
+_STEPS = (
+    (lambda w: w * w, lambda w: 2 * w, 2.0, 1.0),
+    (lambda w: w * w * w, lambda w: 3 * w * w, -1.0, 0.5),
+)
+_CAUGHT = Reason(
+    "modified by an inplace operation",
+    "caught",
+    "The alarm works: a number that `backward()` needs was changed first. But there should be nothing to catch.",
+    "the order of the three lines",
+)
+_CAUGHT_ALIAS = Reason(
+    "modified by an inplace operation",
+    "caught-alias",
+    "`detach()` copies nothing: your change reaches `w`, and raises its version counter. So it is caught, as it "
+    "should be. Repair the order, not only the spelling.",
+    "what runs between `f(w)` and `backward()`",
+    "M17",
+)
+_STEP_IN_PLACE = Reason(_LEAF_IN_PLACE.message, "leaf-in-place", _LEAF_IN_PLACE.why, _LEAF_IN_PLACE.look, "M07")
+
+
+def _check_step(answer, function, slope, start, size):
+    w = _leaf(start)
+    caught = _CAUGHT_ALIAS if kit.uses(answer, "detach") else _CAUGHT
+    expected = f"{slope(start):.6g} in `w.grad`, and {start + size:.6g} in `w`"
+    y = _result(_called(answer, (function, w, size), expected, caught, _STEP_IN_PLACE, _NO_HISTORY))
+    _refuse_mode_left_off()
+    came = None if w.grad is None else w.grad.item()
+    got = f"{_number(came)} in `w.grad`, and {w.item():.6g} in `w`"
+    if not w.requires_grad:
+        look = "each line that changes `requires_grad` of `w`"
+        raise Wrong("untracked", "a `w` that is still tracked", "`w.requires_grad` is False", look=look)
+    if came is None or not kit.close(came, slope(start), 1e-4):
+        raise _wrong_slope(came, slope, start, size, kit.uses(answer, "data"), expected, got)
+    if not kit.close(w.item(), start + size, 1e-4):
+        belief = "M06" if kit.close(w.item(), start, 1e-4) else ""
+        why = "The slope is right. But the `w` that came in has not made the step: another tensor has."
+        why = why if belief else "The slope is right. The step is another one."
+        raise Wrong("not-moved", expected, got, belief=belief, why=why, look="the line of the step")
+    if not kit.same_values(y, _array(function(_leaf(start))), 1e-4):
+        look = "where you compute what you return"
+        raise Wrong("other-value", "the value of `f` at the old `w`", show(y), look=look)
+
+
+def _wrong_slope(came, slope, start, size, by_data, expected, got):
+    if came is None:
+        look = "whether a backward runs, and for which tensor"
+        return Wrong("no-slope", expected, got, why="No gradient has arrived at `w`.", look=look)
+    if kit.close(came, slope(start + size), 1e-4):
+        why = "This is the slope at the new `w`: it moved before `backward()` had read the old numbers"
+        why += ", and through `.data` that raises no alarm." if by_data else ", or before `f` was called."
+        look = "when `w` moves: before or after `backward()`?"
+        return Wrong("slope-of-the-new", expected, got, belief="M18" if by_data else "", why=why, look=look)
+    return Wrong("other-slope", expected, got, look="how often you go backward, and from what")
+
+
+# --- 8 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Only the numbers, please",
+    kind="write",
+    points=3,
+    beliefs=("M20",),
+    hints=(
+        "Two things have to be stopped: the recording while `f` runs, and the history of what it may give you.",
+        "A block puts back the mode that was there, also when `f` raises. And `f` may return what was tracked before.",
+        "Call `f(x)` inside of `with mg.no_grad():`, and return the result without its history.",
+    ),
+    idea="`with mg.no_grad():` and in it `return f(x).detach()`. The block stops the recording and puts the mode back; "
+    "`detach()` is for an `f` that returns an old tensor, or switches recording on itself.",
+)
+def values_of(answer):
+    kit.a_function(answer)
+    _check_recording(answer)
+    _check_old_result(answer)
+    _check_mode_after(answer)
+    return "Nothing was recorded, nothing tracked comes out, and the grad mode is as you found it."
+
+
+class _Probe(Exception):
+    """What our f raises, to see where the grad mode is left."""
+
+
+def _check_recording(answer):
+    x, modes = _leaf([2.0, -3.0]), []
+
+    def f(t):
+        modes.append(mg.is_grad_enabled())
+        return t * t
+
+    given = _result(_called(answer, (f, x), "the values of `f(x)`"))
+    if not kit.same_values(given, [4.0, 9.0]):
+        raise Wrong("other-value", "[4.0, 9.0], the values of `f(x)`", show(given), look="what you return")
+    if not modes:
+        look = "the call of `f`: it may be any function"
+        raise Wrong("not-called", "a call of `f`", "`f` was never called", look=look)
+    _refuse_mode_left_off()
+    if not x.requires_grad:
+        why = "`x` belongs to others. They would get no gradient for it any more."
+        look = "each line that changes `x` itself"
+        raise Wrong("input-changed", "`x` as it was", "`x.requires_grad` is False", why=why, look=look)
+    if any(modes):
+        why = "What `f` computes from tracked tensors was recorded, with all that a graph keeps. You drop it too late."
+        look = "where the grad mode is switched off: before `f` is called?"
+        raise Wrong("recorded", "nothing recorded while `f` runs", "the grad mode was on", why=why, look=look)
+    if given.is_inference():
+        why = "What `inference_mode` makes can never be saved in a graph. Your result may be needed in one."
+        look = "the milder of the two blocks"
+        raise Wrong("inference-result", "a constant for later graphs", "an inference tensor", why=why, look=look)
+
+
+def _check_old_result(answer):
+    x = _leaf([2.0, -3.0])
+    old = x * 2
+
+    def recording(t):
+        with mg.enable_grad():
+            return t * 3
+
+    for name, f in (("its own `x`", lambda t: t), ("an old result", lambda t: old), ("what it records", recording)):
+        given = _result(_called(answer, (f, x), "a tensor without history"))
+        if given.requires_grad:
+            raise Wrong(
+                "still-tracked",
+                "a result that is not tracked",
+                f"{show(given)}, for an `f` that returns {name}",
+                belief="M20",
+                why="The block stops the recording of operations. What was tracked before, or asks for it inside, "
+                "stays tracked.",
+                look="what takes the history away from a tensor that has one",
+            )
+    if not (x.requires_grad and old.requires_grad):
+        look = "each line that changes a tensor itself"
+        raise Wrong("input-changed", "the old tensors as they were", "one is not tracked any more", look=look)
+
+
+def _check_mode_after(answer):
+    with mg.no_grad():
+        _called(answer, (lambda t: t * 2, _leaf(3.0)), "the values of `f(x)`")
+        switched_on = mg.is_grad_enabled()
+    if switched_on:
+        why = "Your function was called inside of `no_grad`, and after it recording was on. A block puts back what was."
+        look = "what you set at the end: the mode that was there, or just `True`?"
+        raise Wrong("switched-on", "the mode as it was: off", "recording is on", why=why, look=look)
+
+    def failing(t):
+        raise _Probe("f has failed")
+
+    try:
+        answer(failing, _leaf(3.0))
+    except _Probe:
+        pass
+    else:
+        look = "each `try` in your function"
+        raise Wrong("swallowed", "the error of `f`, for the caller to see", "no error", look=look)
+    if not mg.is_grad_enabled():
+        mg.set_grad_enabled(True)
+        why = "`f` has raised, and the line that switches recording on again was never reached. A block cannot forget."
+        look = "`set_grad_enabled` without `with`"
+        raise Wrong("left-off", "the mode as it was, also after an error", "recording is off", why=why, look=look)
+
+
+# --- 9 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A long run, in pieces",
+    kind="fix",
+    points=3,
+    beliefs=("M13", "M28"),
+    hints=(
+        "Two things are wrong. The first raises in the second piece: by which tensor does the walk get into the first?",
+        "Between two pieces the state should keep its number and lose its history.",
+        "The second is for your eyes only: `total` should not hold on to the graphs of all pieces.",
+    ),
+    idea="`state = state.detach()` at the start of each piece, and `total = total + loss.item()`. The number of the "
+    "state goes on; the gradient, and the memory, end with the piece.",
+)
+def pieces(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_PIECES)
+    for weight, start, inputs, every in _RUNS:
+        _check_pieces(answer, weight, start, inputs, every)
+    return "The number of the state goes from piece to piece, the gradient does not, and no graph is held."
+
+
+_GIVEN_PIECES = """
+def run(cell, state, inputs, every):
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss = 0.0
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss
+    return total
+"""
+_RUNS = (
+    (0.5, 1.0, [1.0, 2.0, -1.0, 0.5, 3.0, 1.5, 2.0, -2.0], 2),
+    (-0.8, 0.3, [2.0, 1.0, 1.0, -1.0, 0.5, 2.5, 1.0], 3),
+)
+_PIECES_ERRORS = (
+    Reason(
+        "a second time",
+        "second-time",
+        "The walk of a later piece gets into an earlier one, which is used up: by way of the state.",
+        "what goes from one piece into the next, and whether it has a history",
+    ),
+    _NO_HISTORY,
+)
+
+
+class _Cell:
+    """One step of a run, w * state + x; notes what came in, and which graphs of older pieces are held."""
+
+    def __init__(self, weight, every):
+        self.w, self.every = _leaf(weight), every
+        self.seen, self.nodes, self.held, self.walks = [], [], 0, 0
+        self.w.register_hook(self.note_walk)
+
+    def __call__(self, state, x):
+        self.seen.append(float(kit.a_number(state, "the state")))
+        older = self.every * max(0, (len(self.seen) - 1) // self.every - 1)
+        self.held = max(self.held, sum(node() is not None for node in self.nodes[:older]))
+        after = self.w * state + x
+        self.nodes += [weakref.ref(after._edge)] if after._edge is not None else []
+        return after
+
+    def note_walk(self, grad):
+        self.walks += 1
+
+
+def _check_pieces(answer, weight, start, inputs, every):
+    cell = _Cell(weight, every)
+
+    def watched(state, x):
+        return cell(state, x)
+
+    expected = "the gradient of each piece by itself, in the `.grad` of the weights"
+    given = _called(
+        answer, (watched, mg.tensor(start, dtype=mg.float64), list(inputs), every), expected, *_PIECES_ERRORS
+    )
+    _refuse_mode_left_off()
+    states = _states(weight, start, inputs)
+    if not _same(np.array(cell.seen), np.array(states[:-1])):
+        raise _wrong_states(cell.seen, states)
+    came = None if cell.w.grad is None else cell.w.grad.item()
+    if came is None or not kit.close(came, _slope(weight, states, every), 1e-4):
+        raise _wrong_pieces(came, cell, states, expected)
+    _refuse_held_graphs(given, cell)
+    number, total = kit.a_number(given, "the total"), sum(state**2 for state in states[1:])
+    if not kit.close(number, total, 1e-4):
+        look = "what is added to `total`, and when"
+        raise Wrong("other-total", f"the sum of all losses, {total:.6g}", f"{number:.6g}", look=look)
+
+
+def _states(weight, start, inputs):
+    states = [start]
+    for x in inputs:
+        states.append(weight * states[-1] + x)
+    return states
+
+
+def _slope(weight, states, every):
+    """The slope of the sum of squares for the weight, if the gradient ends after `every` steps."""
+    slope, whole = 0.0, 0.0
+    for i, state in enumerate(states[:-1]):
+        slope = state + weight * (slope if i % every else 0.0)
+        whole += 2 * states[i + 1] * slope
+    return whole
+
+
+def _wrong_states(seen, states):
+    expected, got = f"the states {np.round(states[:-1], 4).tolist()}", f"{np.round(seen, 4).tolist()}"
+    if len(seen) != len(states) - 1:
+        look = "the two loops: they were right"
+        return Wrong("other-steps", f"{len(states) - 1} steps", f"{len(seen)} steps", look=look)
+    why = "A state does not go on with its number. Only its history should end."
+    return Wrong("state-lost", expected, got, why=why, look="what `state` is at the start of a piece")
+
+
+def _wrong_pieces(came, cell, states, expected):
+    weight = cell.w.item()
+    got = f"{_number(came)} instead of {_slope(weight, states, cell.every):.6g}"
+    if came is None:
+        look = "whether a backward runs in each piece"
+        return Wrong("no-gradient", expected, got, why="No gradient has arrived at the weights.", look=look)
+    if kit.close(came, _slope(weight, states, len(states)), 1e-4):
+        why = "This is the gradient through all pieces, back to the first step. Nothing was cut."
+        kept = " Every walk goes back to the start, and all graphs have to be kept for it." if cell.walks > 1 else ""
+        look = "by which tensor a piece is connected to the one before"
+        return Wrong("not-cut", expected, got, belief="M13" if kept else "", why=why + kept, look=look)
+    if kit.close(came, _slope(weight, states, 1), 1e-4):
+        why = "Every step is cut off from the one before, also inside of a piece."
+        return Wrong(
+            "cut-everywhere", expected, got, why=why, look="how often you detach: once a step, or once a piece"
+        )
+    return Wrong("other-gradient", expected, got, look="where exactly you detach, and from what you go backward")
+
+
+def _refuse_held_graphs(given, cell):
+    if type(given) is mg.Tensor and given.requires_grad:
+        raise Wrong(
+            "history-returned",
+            "a number, or a tensor without history",
+            show(given),
+            belief="M28",
+            why="Your total is a result: it has a node, and behind it are the graphs of all pieces.",
+            look="what you add to `total`",
+        )
+    if cell.held:
+        raise Wrong(
+            "history-held",
+            "the graphs of finished pieces are gone",
+            f"nodes of {cell.held} old steps were still there during the run",
+            belief="M28",
+            why="Something in your function holds the graphs of finished pieces until the end.",
+            look="what you keep from piece to piece: the total, a list?",
+        )
+
+
+# --- 10 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A switch that learns",
+    kind="write",
+    points=3,
+    beliefs=("M27",),
+    hints=(
+        "Section 2 has a function with the values of one thing and the slopes of another.",
+        "Make both first: the soft one has the slopes, the hard one has the values. `(x > 0).float()` is hard.",
+        "The soft one stays in the graph. What has to be added to it, to get the value of the hard one, is a constant.",
+    ),
+    idea="`soft = x.sigmoid()`, `hard = (x > 0).float()`, and `return soft + (hard - soft).detach()`. In the value, "
+    "`soft` cancels; for the gradient, the parentheses are a constant.",
+)
+def switch(answer):
+    kit.a_function(answer)
+    for values in ([1.5, -0.5, 0.25], [-3.0, 2.0]):
+        _check_switch(answer, values)
+    return "A hard switch going forward, a soft one going back: a constant corrects the value."
+
+
+_TO_NUMBERS = ("item", "numpy", "tolist")
+
+
+def _check_switch(answer, values):
+    x, numbers = _leaf(values), np.array(values)
+    hard, soft = (numbers > 0).astype(float), 1 / (1 + np.exp(-numbers))
+    refused = Reason(
+        "call numpy()",
+        "numpy-refused",
+        "NumPy records nothing, so it takes no tracked tensor. Whatever you compute there has no slopes.",
+        "how the chapter keeps slopes: with tensors all the way",
+        "M27",
+    )
+    y = _result(_called(answer, (x,), "a tensor with the shape of `x`", refused))
+    _refuse_mode_left_off()
+    if not _same(_array(y), hard):
+        raise _wrong_values(y, hard, soft)
+    if not y.requires_grad or not graphs.reaches(y, x):
+        raise _no_slopes(answer, y)
+    try:
+        y.backward(mg.ones(len(values), dtype=y.dtype))
+    except RuntimeError as error:
+        got, look = kit.sandbox.describe_error(error), "in-place changes in your function"
+        raise Wrong("no-way-back", "a result that backward() can start from", got, look=look) from None
+    slopes = soft * (1 - soft)
+    if not _same(_array(x.grad), slopes):
+        raise _wrong_slopes(_array(x.grad), slopes)
+
+
+def _wrong_values(y, hard, soft):
+    expected, got = f"the values {hard.tolist()}", show(y)
+    if _same(_array(y), soft):
+        why = "These are the values of the sigmoid. The slopes may be soft, the values are 0 and 1."
+        return Wrong("soft-values", expected, got, why=why, look="what has to be added to get the hard values")
+    return Wrong("other-value", expected, got, look="the values alone: 1 where `x` is positive, else 0")
+
+
+def _no_slopes(answer, y):
+    expected = "a result that leads back to `x`, with the slopes of the sigmoid"
+    if kit.uses(answer, *_TO_NUMBERS):
+        why = "What comes out of `item()`, `tolist()` or `numpy()` are numbers without a history. The way ends there."
+        look = "where tensors turn into numbers"
+        return Wrong("numbers", expected, show(y), belief="M27", why=why, look=look)
+    why = "The values are right, and no way leads to `x`. The slopes have to come by the sigmoid, as a tracked tensor."
+    return Wrong("no-way", expected, show(y), why=why, look="what of your result is not detached, and has a slope")
+
+
+def _wrong_slopes(came, slopes):
+    expected, got = f"the slopes {np.round(slopes, 4).tolist()}", f"{np.round(came, 4).tolist()}"
+    if _same(came, -slopes):
+        why = "The sign is the other one: the sigmoid that you left in the graph is the one with the minus."
+        return Wrong("sign", expected, got, why=why, look="which part is detached, and which is not")
+    if not came.any():
+        why = "All slopes are 0. Either the sigmoid cancels out in the graph as well, or only steps are left in it."
+        return Wrong("zero-slopes", expected, got, why=why, look="what is detached, and what is not")
+    if _same(came, np.ones_like(came)):
+        why = "These are the slopes of `x` itself."
+        return Wrong("slopes-of-x", expected, got, why=why, look="which tensor stays in the graph: its slopes come")
+    return Wrong("other-slopes", expected, got, look="which tensor stays in the graph: its slopes come")
+
+
+show_target = _targets.show
+
+chapter.lock()

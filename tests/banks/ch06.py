@@ -1,0 +1,1031 @@
+"""Chapter 06: wrong answers with the diagnosis that each must get, and unusual right ones."""
+
+from banks.patterns import changed
+
+NOTEBOOK = "06_detach_no_grad"
+
+_arrives = changed(
+    "grads", {"A a": 6.0, "A b": 4.0, "B a": None, "B b": 6.0, "C a": 1.0, "C b": 2.0, "D a": 6.0, "D b": None}
+)
+_inside = changed(
+    "seen",
+    {
+        "product": False,
+        "fresh": True,
+        "same": True,
+        "again": True,
+        "later": False,
+        "product.is_leaf": True,
+        "w.grad": 4.0,
+    },
+)
+_frozen = changed(
+    "grads",
+    {"A w1": 60.0, "A w2": None, "A w3": 30.0, "B w1": None, "B w2": None}
+    | {"C w1": None, "C w2": 24.0, "D w1": 60.0, "D w2": 24.0},
+)
+
+
+def _layers(line: str, w1: bool = True, w2: bool = False, w3: bool = True) -> str:
+    """The answer to the graph of three layers: which weights are tracked, and how `layers` is made."""
+    return f"""
+x = mg.tensor(2.0)
+w1 = mg.tensor(2.0, requires_grad={w1})
+w2 = mg.tensor(3.0, requires_grad={w2})
+w3 = mg.tensor(5.0, requires_grad={w3})
+{line}
+"""
+
+
+WRONG = {
+    "arrives": {
+        "all-ways-stopped": _arrives({"A a": None}),
+        "all-ways-stopped/b": _arrives({"B b": None}),
+        "nothing-stopped": _arrives({"A a": 12}),
+        "nothing-stopped/b": _arrives({"B a": 9, "B b": 12}),
+        "value-lost": _arrives({"A a": 3, "A b": 2}),
+        "item-connected": _arrives({"C a": 4}),
+        "item-disconnects": _arrives({"C a": None}),
+        "block-untracks": _arrives({"D a": None}),
+        "block-ignored": _arrives({"D a": 12, "D b": 4}),
+        "block-ignored/b": _arrives({"D b": 4}),
+        "zero-for-none": _arrives({"B a": 0}),
+        "zero-for-none/d": _arrives({"D b": 0}),
+        "wrong-B a": _arrives({"B a": 9}),
+        "kind": _arrives({"B a": "nothing"}),
+    },
+    "inside": {
+        "leaf-untracked": _inside(fresh=False),
+        "history-gone": _inside(same=False),
+        "backward-blocked": _inside({"w.grad": None}),
+        "product-tracked": _inside(product=True, later=True),
+        "enable-ignored": _inside(again=False),
+        "later-tracked": _inside(later=True),
+        "computed-no-leaf": _inside({"product.is_leaf": False}),
+        "slope-not-product": _inside({"w.grad": 2}),
+        "wrong-w.grad": _inside({"w.grad": 6}),
+        "kind": _inside(fresh="tracked"),
+    },
+    "frozen": {
+        "frozen-is-a-wall": _frozen({"A w1": None}),
+        "frozen-is-a-wall/top": _frozen({"D w1": None, "D w2": None}),
+        "frozen-is-a-wall/below": _frozen({"D w2": None}),
+        "frozen-gets-one": _frozen({"A w2": 24}),
+        "block-freezes": _frozen({"B w1": 60}),
+        "block-ignored": _frozen({"B w2": 24}),
+        "cut-too-high": _frozen({"C w2": None}),
+        "cut-ignored": _frozen({"C w1": 60}),
+        "zero-for-none": _frozen({"A w2": 0}),
+        "zero-for-none/c": _frozen({"C w1": 0}),
+        "wrong-A w3": _frozen({"A w3": None}),
+        "kind": _frozen({"A w2": True}),
+    },
+    "layers": {
+        "cut-not-frozen": _layers("with mg.no_grad():\n    h = w2 * (w1 * x)\nlayers = w3 * h", w2=True),
+        "cut-not-frozen/detach": _layers("layers = w3 * (w2 * (w1 * x)).detach()", w2=True),
+        "cut-not-frozen/data": _layers("layers = w3 * (w2 * w1 * x).data"),
+        "none-frozen": _layers("layers = w3 * (w2 * (w1 * x))", w2=True),
+        "layer-missing": _layers("layers = w3 * (w2 * (w1 * x))", w1=False, w2=True),
+        "layer-missing/two": _layers("layers = w3 * (w1 * x)"),
+        "layer-missing/below": _layers("layers = w3 * (w2 * (w1 * x).detach())", w2=True),
+        "layer-missing/one": _layers("layers = w1 * w3"),
+        "layer-added": _layers("layers = w3 * (w2 * (w1 * x) * x)"),
+        "other-frozen": _layers("layers = w3 * (w2 * (w1 * x))", w2=True, w3=False),
+        "one-leaf": _layers("layers = w3 * (w2 * (w1 * x))", w3=False),
+        "one-leaf/same": _layers("layers = w1 * (w2 * (w1 * x))"),
+        "no-node": _layers("with mg.no_grad():\n    layers = w3 * (w2 * (w1 * x))"),
+        "no-node/numbers": "layers = mg.tensor(2.0) * 3.0 * 5.0",
+        "other-operations": _layers("layers = w3 + (w2 + (w1 * x))"),
+        "other-operations/clone": _layers("layers = w3 * (w2 * (w1 * x)).clone()"),
+        "type": "layers = 60.0",
+    },
+    "target": {
+        "not-cut": """
+def surprise(value, now, later, reward):
+    target = reward + 0.5 * value(later)
+    guess = value(now)
+    return (guess - target) ** 2
+""",
+        "not-cut/other-tensor": """
+def surprise(value, now, later, reward):
+    guess = value(now)
+    target = reward + 0.5 * value(later)
+    target.detach()
+    return (target - guess) ** 2
+""",
+        "not-cut/clone": """
+def surprise(value, now, later, reward):
+    guess = value(now)
+    target = (reward + 0.5 * value(later)).clone()
+    return (target - guess) ** 2
+""",
+        "not-cut/enabled": """
+def surprise(value, now, later, reward):
+    guess = value(now)
+    with mg.no_grad():
+        with mg.enable_grad():
+            target = reward + 0.5 * value(later)
+    return (target - guess) ** 2
+""",
+        "guess-cut": """
+def surprise(value, now, later, reward):
+    guess = value(now).detach()
+    target = reward + 0.5 * value(later)
+    return (target - guess) ** 2
+""",
+        "all-cut": """
+def surprise(value, now, later, reward):
+    with mg.no_grad():
+        guess = value(now)
+        target = reward + 0.5 * value(later)
+    return (target - guess) ** 2
+""",
+        "all-cut/loss": """
+def surprise(value, now, later, reward):
+    guess = value(now)
+    target = reward + 0.5 * value(later)
+    return ((target - guess) ** 2).detach()
+""",
+        "all-cut/new-leaf": """
+def surprise(value, now, later, reward):
+    guess = value(now).item()
+    target = reward + 0.5 * value(later).item()
+    return mg.tensor((target - guess) ** 2, requires_grad=True)
+""",
+        "mode-left-off": """
+def surprise(value, now, later, reward):
+    guess = value(now)
+    mg.set_grad_enabled(False)
+    target = reward + 0.5 * value(later)
+    return (target - guess) ** 2
+""",
+        "other-value": """
+def surprise(value, now, later, reward):
+    return (reward - value(now)) ** 2
+""",
+        "other-gradient": """
+def surprise(value, now, later, reward):
+    guess = value(now)
+    target = (reward + 0.5 * value(later)).detach()
+    return 0.5 * (target - guess) ** 2 + 0.5 * ((target - guess) ** 2).detach()
+""",
+        "raised": """
+def surprise(value, now, later, reward):
+    guess = value(now)
+    target = reward + 0.5 * value(later)
+    target.requires_grad = False
+    return (target - guess) ** 2
+""",
+    },
+    "path": {
+        "shares-memory": """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+            seen.append(w.detach())
+        w.grad = None
+    return seen
+""",
+        "shares-memory/data": """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.data)
+    return seen
+""",
+        "shares-memory/numpy": """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.detach().numpy())
+    return seen
+""",
+        "history-kept": """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.clone())
+    return seen
+""",
+        "history-kept/w": """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w)
+    return seen
+""",
+        "not-moved": """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        w = (w - 0.25 * w.grad).detach().requires_grad_()
+        seen.append(w.detach().clone())
+    return seen
+""",
+        "one-early": """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        seen.append(w.detach().clone())
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+    return seen
+""",
+        "copied-late": """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.detach())
+    return [entry.clone() for entry in seen]
+""",
+        "leaf-in-place": """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.detach().clone())
+    return seen
+""",
+        "other-walk": """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.1 * w.grad
+        w.grad = None
+        seen.append(w.detach().clone())
+    return seen
+""",
+        "other-numbers": """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        seen.append(w.grad.clone())
+        w.grad = None
+    return seen
+""",
+        "type": """
+def path(w, loss_of, steps):
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+    return w.detach().clone()
+""",
+        "mode-left-off": """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        mg.set_grad_enabled(True)
+        loss_of(w).backward()
+        mg.set_grad_enabled(False)
+        w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.clone())
+    return seen
+""",
+    },
+    "step": {
+        "slope-of-the-new": """
+def slope_then_step(f, w, size):
+    y = f(w)
+    w.data += size
+    y.backward()
+    return y
+""",
+        "slope-of-the-new/data": """
+def slope_then_step(f, w, size):
+    y = f(w)
+    w.data = w.data + size
+    y.backward()
+    return y
+""",
+        "slope-of-the-new/order": """
+def slope_then_step(f, w, size):
+    with mg.no_grad():
+        w += size
+    y = f(w)
+    y.backward()
+    return y
+""",
+        "slope-of-the-new/numpy": """
+def slope_then_step(f, w, size):
+    y = f(w)
+    w.detach().numpy()[...] += size
+    y.backward()
+    return y
+""",
+        "caught-alias": """
+def slope_then_step(f, w, size):
+    y = f(w)
+    w.detach().add_(size)
+    y.backward()
+    return y
+""",
+        "caught": """
+def slope_then_step(f, w, size):
+    y = f(w)
+    with mg.no_grad():
+        w += size
+    y.backward()
+    return y
+""",
+        "leaf-in-place": """
+def slope_then_step(f, w, size):
+    y = f(w)
+    y.backward()
+    w += size
+    return y
+""",
+        "not-moved": """
+def slope_then_step(f, w, size):
+    y = f(w)
+    y.backward()
+    w = w + size
+    return y
+""",
+        "not-moved/clone": """
+def slope_then_step(f, w, size):
+    y = f(w)
+    w.detach().clone().add_(size)
+    y.backward()
+    return y
+""",
+        "not-moved/twice": """
+def slope_then_step(f, w, size):
+    y = f(w)
+    y.backward()
+    with mg.no_grad():
+        w += 2 * size
+    return y
+""",
+        "no-slope": """
+def slope_then_step(f, w, size):
+    y = f(w)
+    with mg.no_grad():
+        w += size
+    return y
+""",
+        "all-cut": """
+def slope_then_step(f, w, size):
+    y = f(w.detach())
+    y.backward()
+    with mg.no_grad():
+        w += size
+    return y
+""",
+        "untracked": """
+def slope_then_step(f, w, size):
+    y = f(w)
+    y.backward()
+    w.requires_grad_(False)
+    w += size
+    return y
+""",
+        "other-value": """
+def slope_then_step(f, w, size):
+    f(w).backward()
+    with mg.no_grad():
+        w += size
+        return f(w)
+""",
+        "other-slope": """
+def slope_then_step(f, w, size):
+    f(w).backward()
+    y = f(w)
+    y.backward()
+    with mg.no_grad():
+        w += size
+    return y
+""",
+        "mode-left-off": """
+def slope_then_step(f, w, size):
+    y = f(w)
+    y.backward()
+    mg.set_grad_enabled(False)
+    w += size
+    return y
+""",
+    },
+    "values_of": {
+        "still-tracked": """
+def values_of(f, x):
+    with mg.no_grad():
+        return f(x)
+""",
+        "still-tracked/decorator": """
+@mg.no_grad()
+def values_of(f, x):
+    return f(x)
+""",
+        "still-tracked/own-x": """
+def values_of(f, x):
+    with mg.no_grad():
+        y = f(x)
+        return y if y is not x else x.detach()
+""",
+        "recorded": """
+def values_of(f, x):
+    return f(x).detach()
+""",
+        "recorded/late": """
+def values_of(f, x):
+    y = f(x)
+    with mg.no_grad():
+        return y * 1
+""",
+        "recorded/input": """
+def values_of(f, x):
+    return f(x.detach()).detach()
+""",
+        "input-changed": """
+def values_of(f, x):
+    x.requires_grad_(False)
+    return f(x)
+""",
+        "input-changed/in-place": """
+def values_of(f, x):
+    with mg.no_grad():
+        y = f(x)
+        return y.detach_() if not y.is_leaf else y.detach()
+""",
+        "inference-result": """
+def values_of(f, x):
+    with mg.inference_mode():
+        return f(x).detach()
+""",
+        "mode-left-off": """
+def values_of(f, x):
+    mg.set_grad_enabled(False)
+    return f(x).detach()
+""",
+        "switched-on": """
+def values_of(f, x):
+    mg.set_grad_enabled(False)
+    try:
+        return f(x).detach()
+    finally:
+        mg.set_grad_enabled(True)
+""",
+        "left-off": """
+def values_of(f, x):
+    before = mg.is_grad_enabled()
+    mg.set_grad_enabled(False)
+    y = f(x).detach()
+    mg.set_grad_enabled(before)
+    return y
+""",
+        "swallowed": """
+def values_of(f, x):
+    with mg.no_grad():
+        try:
+            return f(x).detach()
+        except Exception:
+            return x.detach()
+""",
+        "other-value": """
+def values_of(f, x):
+    return x.detach()
+""",
+        "not-called": """
+def values_of(f, x):
+    return (x * x).detach()
+""",
+        "type": """
+def values_of(f, x):
+    with mg.no_grad():
+        return f(x).tolist()
+""",
+    },
+    "pieces": {
+        "second-time": """
+def run(cell, state, inputs, every):
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss = 0.0
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
+""",
+        "second-time/loss": """
+def run(cell, state, inputs, every):
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss = 0.0
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        loss = loss.detach()
+        total = total + loss
+    return total
+""",
+        "not-cut": """
+def run(cell, state, inputs, every):
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss = 0.0
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward(retain_graph=True)
+        total = total + loss.item()
+    return total
+""",
+        "not-cut/once": """
+def run(cell, state, inputs, every):
+    total = 0.0
+    for x in inputs:
+        state = cell(state, x)
+        total = total + state**2
+    total.backward()
+    return total.item()
+""",
+        "history-returned": """
+def run(cell, state, inputs, every):
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        state = state.detach()
+        loss = 0.0
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss
+    return total
+""",
+        "history-held": """
+def run(cell, state, inputs, every):
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        state = state.detach()
+        loss = 0.0
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss
+    return total.item()
+""",
+        "history-held/list": """
+def run(cell, state, inputs, every):
+    losses = []
+    for start in range(0, len(inputs), every):
+        state = state.detach()
+        loss = 0.0
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        losses.append(loss)
+    return sum(loss.item() for loss in losses)
+""",
+        "state-lost": """
+def run(cell, state, inputs, every):
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        state = mg.zeros(())
+        loss = 0.0
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
+""",
+        "state-lost/first": """
+def run(cell, state, inputs, every):
+    total, first = 0.0, state
+    for start in range(0, len(inputs), every):
+        state, loss = first, 0.0
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
+""",
+        "cut-everywhere": """
+def run(cell, state, inputs, every):
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss = 0.0
+        for x in inputs[start:start + every]:
+            state = cell(state.detach(), x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
+""",
+        "all-cut": """
+def run(cell, state, inputs, every):
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss = 0.0
+        for x in inputs[start:start + every]:
+            state = cell(state, x).detach()
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
+""",
+        "no-gradient": """
+def run(cell, state, inputs, every):
+    total = 0.0
+    with mg.no_grad():
+        for x in inputs:
+            state = cell(state, x)
+            total = total + state**2
+    return total
+""",
+        "other-gradient": """
+def run(cell, state, inputs, every):
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        state = state.detach()
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            total = total + (state**2).item()
+        (state**2).backward()
+    return total
+""",
+        "other-steps": """
+def run(cell, state, inputs, every):
+    total = 0.0
+    for start in range(0, len(inputs) - every + 1, every):
+        state = state.detach()
+        loss = 0.0
+        for x in inputs[start:start + every + 1]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
+""",
+        "other-total": """
+def run(cell, state, inputs, every):
+    for start in range(0, len(inputs), every):
+        state = state.detach()
+        loss = 0.0
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = loss.item()
+    return total
+""",
+    },
+    "switch": {
+        "no-way": """
+def switch(x):
+    return (x > 0).double()
+""",
+        "no-way/all-detached": """
+def switch(x):
+    soft, hard = x.sigmoid(), (x > 0).float()
+    return (soft + hard - soft).detach()
+""",
+        "no-way/where": """
+def switch(x):
+    return mg.where(x > 0, mg.ones_like(x), mg.zeros_like(x)).detach()
+""",
+        "numbers": """
+def switch(x):
+    return mg.tensor([float(number > 0) for number in x.tolist()], requires_grad=True)
+""",
+        "numbers/numpy": """
+def switch(x):
+    soft = x.sigmoid().detach().numpy()
+    return mg.tensor(soft.round())
+""",
+        "numpy-refused": """
+def switch(x):
+    return mg.tensor(x.sigmoid().numpy().round())
+""",
+        "soft-values": """
+def switch(x):
+    return x.sigmoid()
+""",
+        "soft-values/hard-detached": """
+def switch(x):
+    soft, hard = x.sigmoid(), (x > 0).float()
+    return soft + (hard - hard).detach()
+""",
+        "zero-slopes": """
+def switch(x):
+    return x.sigmoid().round()
+""",
+        "zero-slopes/cancelled": """
+def switch(x):
+    soft, hard = x.sigmoid(), (x > 0).float()
+    return soft + (hard - soft)
+""",
+        "sign": """
+def switch(x):
+    soft, hard = x.sigmoid(), (x > 0).float()
+    return soft.detach() + (hard - soft)
+""",
+        "slopes-of-x": """
+def switch(x):
+    hard = (x > 0).float()
+    return x + (hard - x).detach()
+""",
+        "other-slopes": """
+def switch(x):
+    soft, hard = x.sigmoid(), (x > 0).float()
+    return 2 * soft + (hard - 2 * soft).detach()
+""",
+        "other-value": """
+def switch(x):
+    soft, hard = x.sigmoid(), (x > 0).float()
+    return hard * soft
+""",
+        "other-value/minus": """
+def switch(x):
+    soft = x.sigmoid()
+    return soft + (x.sign() - soft).detach()
+""",
+    },
+}
+
+RIGHT = {
+    "arrives": [
+        'grads = {"D b": None, "D a": 6, "C b": 2, "C a": 1, "B b": 6, "B a": None, "A b": 4, "A a": 6}',
+        """
+def both(make):
+    p = mg.tensor(2.0, requires_grad=True, dtype=mg.float64)
+    q = mg.tensor(3.0, requires_grad=True, dtype=mg.float64)
+    make(p, q).backward()
+    return p.grad, q.grad
+
+makers = {
+    "A": lambda p, q: p.detach() * p * q,
+    "B": lambda p, q: (p * q).detach() * q,
+    "C": lambda p, q: p.item() * q + p,
+    "D": lambda p, q: (p * q).data * p,
+}
+grads = {f"{name} {'ab'[i]}": one for name, make in makers.items() for i, one in enumerate(both(make))}
+""",
+    ],
+    "inside": [
+        'seen = dict(product=False, fresh=True, same=True, again=True, later=False) | {"product.is_leaf": True}\n'
+        'seen["w.grad"] = mg.tensor(4.0)',
+        """
+v = mg.tensor(2.0, requires_grad=True, dtype=mg.float64)
+first = v * v
+with mg.no_grad():
+    first.backward()
+    p = v * 3
+    f = mg.tensor(5.0, requires_grad=True)
+    with mg.enable_grad():
+        a = p * v
+flags = [t.requires_grad for t in (p, f, first, a, p * 4)]
+seen = dict(zip(["product", "fresh", "same", "again", "later"], flags))
+seen |= {"product.is_leaf": p.is_leaf, "w.grad": v.grad}
+""",
+    ],
+    "frozen": [
+        """
+def gradients(frozen, cut):
+    t = mg.tensor(3.0)
+    weights = [mg.tensor(n, requires_grad=i != frozen) for i, n in enumerate((2.0, 5.0, 4.0))]
+    for i, weight in enumerate(weights):
+        t = weight * t
+        if i in cut:
+            t = t.detach()
+    t.backward()
+    return [weight.grad for weight in weights]
+
+grads = {}
+for name, (stopped, cut) in {"A": (1, []), "B": (None, [1]), "C": (None, [0]), "D": (2, [])}.items():
+    found = gradients(stopped, cut)
+    grads |= {f"{name} w{i + 1}": found[i] for i in range(3 if name == "A" else 2)}
+""",
+        'grads = dict(zip(["A w1", "A w2", "A w3", "B w1", "B w2", "C w1", "C w2", "D w1", "D w2"],\n'
+        "                 [60, None, 30, None, None, None, 24, 60, 24]))",
+    ],
+    "layers": [
+        _layers("layers = ((x * w1) * w2) * w3"),
+        _layers("w2.requires_grad_(False)\nlayers = w3 * (w2 * (w1 * x))", w2=True),
+        _layers("layers = (w1 * x * w2.detach()) * w3", w2=True),
+        """
+def forward(t, weights):
+    for weight in weights:
+        t = weight * t
+    return t
+
+p = mg.tensor(0.5, requires_grad=True, dtype=mg.float64)
+q = mg.tensor(-1.0, requires_grad=True, dtype=mg.float64)
+layers = forward(4.0, [p, 3.0, q])
+""",
+    ],
+    "target": [
+        """
+def surprise(value, now, later, reward):
+    with mg.no_grad():
+        goal = reward + 0.5 * value(later)
+    return (value(now) - goal).pow(2)
+""",
+        """
+def surprise(value, now, later, reward):
+    error = reward + 0.5 * value(later).item() - value(now)
+    return error * error
+""",
+        """
+@mg.no_grad()
+def goal_of(value, later, reward):
+    return reward + value(later) / 2
+
+def surprise(value, now, later, reward):
+    return (goal_of(value, later, reward) - value(now)) ** 2
+""",
+    ],
+    "path": [
+        """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        (slope,) = mg.autograd.grad(loss_of(w), w)
+        w.data -= 0.25 * slope
+        seen.append(w.tolist())
+    return seen
+""",
+        """
+import numpy as np
+
+def path(weight, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        weight.grad = None
+        loss_of(weight).backward()
+        with mg.no_grad():
+            weight.copy_(weight - weight.grad / 4)
+            seen.append(weight.clone())
+    return tuple(seen)
+""",
+        """
+def path(w, loss_of, steps):
+    seen = []
+    while len(seen) < steps:
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.detach().numpy().copy())
+    return seen
+""",
+    ],
+    "step": [
+        """
+def slope_then_step(f, w, size):
+    y = f(w)
+    y.backward()
+    w.data.add_(size)
+    return y.detach()
+""",
+        """
+def slope_then_step(f, w, size):
+    y = f(w.clone())
+    with mg.no_grad():
+        w.add_(size)
+    y.backward()
+    return y
+""",
+        """
+def slope_then_step(f, w, size):
+    y = f(w)
+    (w.grad,) = mg.autograd.grad(y, w)
+    w.detach().add_(size)
+    return y
+""",
+    ],
+    "values_of": [
+        """
+def values_of(f, x):
+    before = mg.is_grad_enabled()
+    mg.set_grad_enabled(False)
+    try:
+        y = f(x)
+    finally:
+        mg.set_grad_enabled(before)
+    return y.detach().clone()
+""",
+        """
+@mg.no_grad()
+def values_of(f, x):
+    return f(x).data
+""",
+        """
+def values_of(f, x):
+    with mg.set_grad_enabled(False):
+        values = f(x).tolist()
+    return mg.tensor(values, dtype=x.dtype)
+""",
+        """
+def values_of(f, x):
+    with mg.inference_mode():
+        y = f(x)
+    with mg.no_grad():
+        return y.clone()
+""",
+    ],
+    "pieces": [
+        """
+def run(cell, state, inputs, every):
+    total, loss = 0.0, 0.0
+    for i, x in enumerate(inputs, 1):
+        state = cell(state, x)
+        loss = loss + state * state
+        if i % every == 0 or i == len(inputs):
+            loss.backward()
+            total += loss.detach()
+            loss, state = 0.0, state.detach()
+    return total
+""",
+        """
+def piece(cell, state, inputs):
+    states = []
+    for x in inputs:
+        state = cell(state, x)
+        states.append(state)
+    loss = mg.stack(states).pow(2).sum()
+    loss.backward()
+    return state.item(), loss.item()
+
+def run(cell, state, inputs, every):
+    losses = []
+    for start in range(0, len(inputs), every):
+        state, loss = piece(cell, state, inputs[start:start + every])
+        losses.append(loss)
+    return sum(losses)
+""",
+        """
+def run(cell, state, inputs, every):
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        state = state.data
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = state**2 if x is inputs[start] else loss + state**2
+        loss.backward()
+        with mg.no_grad():
+            total = total + loss
+    return total
+""",
+    ],
+    "switch": [
+        """
+def switch(x):
+    soft = mg.sigmoid(x)
+    with mg.no_grad():
+        correction = mg.where(x > 0, 1.0, 0.0) - soft
+    return soft + correction
+""",
+        """
+def switch(x):
+    soft = x.sigmoid()
+    return (x > 0) + soft - soft.detach()
+""",
+        """
+def switch(x):
+    soft = 1 / (1 + (-x).exp())
+    return soft - soft.data + x.sign().clamp(0.0, 1.0).detach()
+""",
+    ],
+}
