@@ -644,7 +644,8 @@ _STEP_IN_PLACE = Reason(_LEAF_IN_PLACE.message, "leaf-in-place", _LEAF_IN_PLACE.
 
 def _check_step(answer, function, slope, start, size):
     w = _leaf(start)
-    caught = _CAUGHT_ALIAS if kit.uses(answer, "detach") else _CAUGHT
+    by_alias = kit.uses(answer, "detach") and not kit.uses(answer, "no_grad")
+    caught = _CAUGHT_ALIAS if by_alias else _CAUGHT
     expected = f"{slope(start):.6g} in `w.grad`, and {start + size:.6g} in `w`"
     y = _result(_called(answer, (function, w, size), expected, caught, _STEP_IN_PLACE, _NO_HISTORY))
     _refuse_mode_left_off()

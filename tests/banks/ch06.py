@@ -363,6 +363,14 @@ def slope_then_step(f, w, size):
     y.backward()
     return y
 """,
+        "caught/detached-result": """
+def slope_then_step(f, w, size):
+    y = f(w)
+    with mg.no_grad():
+        w += size
+    y.backward()
+    return y.detach()
+""",
         "leaf-in-place": """
 def slope_then_step(f, w, size):
     y = f(w)
