@@ -3,6 +3,7 @@
     python3 course.py               open JupyterLab on the first chapter
     python3 course.py test          run every test
     python3 course.py exercises     make the exercise notebooks again from the solutions
+    python3 course.py pages         make the map, the glossary, the recap and the links between chapters again
     python3 course.py outputs       run chapters and solutions and store what they show
     python3 course.py transcripts   record what PyTorch says to their %%versus cells (needs PyTorch)
 
@@ -190,6 +191,8 @@ def command_line(words):
         return run_tests(words[1:])
     if words[0] == "exercises":
         return [str(existing(Path("exercises", "generate.py"))), *words[1:]]
+    if words[0] == "pages":
+        return [str(existing(Path("exercises", "pages.py"))), *words[1:]]
     if words[0] == "outputs":
         return [str(existing(Path("tests", "refresh_outputs.py"))), *words[1:]]
     if words[0] == "transcripts":

@@ -26,7 +26,13 @@ def make_scratch(folder):
     shutil.copy(ROOT / "course.py", folder)
     for name in ("requirements.txt", "pyproject.toml", "notebooks/00_start_here.ipynb"):
         (folder / name).write_text("", encoding="utf-8")
-    for name in ("jupyterlab.py", "pytest.py", "exercises/generate.py", "tests/record_transcripts.py"):
+    for name in (
+        "jupyterlab.py",
+        "pytest.py",
+        "exercises/generate.py",
+        "exercises/pages.py",
+        "tests/record_transcripts.py",
+    ):
         (folder / name).write_text(ECHO, encoding="utf-8")
     return folder
 
@@ -133,6 +139,10 @@ def test_no_command_opens_the_first_notebook(ready):
 def test_exercises_are_generated_in_the_environment(ready):
     printed = run(ready, "exercises", "--check").stdout
     assert str(ready / ".venv") in printed and "['--check']" in printed
+
+
+def test_pages_are_made_in_the_environment(ready):
+    assert str(ready / ".venv") in run(ready, "pages").stdout
 
 
 def test_transcripts_are_recorded_in_the_environment(ready):
