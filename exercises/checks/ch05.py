@@ -1,0 +1,969 @@
+"""The checks of chapter 05, "Why can't I go backward twice?"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from exercises.checks import graphs, kit
+from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.targets import Targets
+
+chapter = kit.Chapter(__name__, "05", "Why can't I go backward twice?")
+
+
+# --- What several exercises share ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What an error of the learner's code means here: the diagnosis for a part of its message."""
+
+    message: str
+    code: str
+    why: str
+    look: str
+    belief: str = ""
+
+
+def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
+    """The learner's function on our inputs; errors that are known become their diagnosis."""
+    try:
+        return call(function, *inputs)
+    except Wrong as wrong:
+        for reason in reasons:
+            if reason.message in wrong.verdict.got:
+                raise Wrong(
+                    reason.code,
+                    expected,
+                    wrong.verdict.got,
+                    belief=reason.belief,
+                    why=reason.why,
+                    look=reason.look,
+                ) from None
+        raise
+
+
+def _leaf(values: Any) -> mg.Tensor:
+    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
+
+
+def _array(tensor: mg.Tensor) -> np.ndarray:
+    return tensor.detach().numpy().astype(float)
+
+
+def _same(one: Any, other: Any) -> bool:
+    one, other = np.asarray(one), np.asarray(other)
+    return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-4)
+
+
+def _text(values: Any) -> str:
+    """Numbers as a learner would write them."""
+    return str(np.round(np.asarray(values, dtype=float), 4).tolist())
+
+
+def _grad_text(tensor: mg.Tensor) -> str:
+    return "None" if tensor.grad is None else _text(_array(tensor.grad))
+
+
+def _used_up(y: mg.Tensor, x: mg.Tensor) -> bool:
+    """Whether a walk has freed what lies between `y` and `x`. (Asking frees it.)"""
+    try:
+        mg.autograd.grad(y.sum(), x, allow_unused=True)
+    except RuntimeError as error:
+        return "a second time" in str(error)
+    return False
+
+
+def _in_words(answer: Any, names: Any, words: dict, kinds: str) -> dict[str, str]:
+    """Predictions by name as text: numbers and known `words`. Others are refused with `kinds`, what they may be."""
+    answer = kit.a_dict(answer, names)
+    given = {name: _word(value, words) for name, value in answer.items()}
+    for name, value in given.items():
+        if value is None:
+            raise Wrong("kind", f"`{name}` is {kinds}", show(answer[name]), look=f"the value of `{name}`")
+    return given
+
+
+def _word(value: Any, words: dict) -> str | None:
+    """The text that stands for a predicted value, or None if it is no such value."""
+    if type(value) is mg.Tensor and value.numel() == 1:
+        value = value.item()
+    if isinstance(value, np.integer | np.floating):
+        value = value.item()
+    if type(value) is str:
+        return words.get(value.strip().lower())
+    if type(value) in (int, float) and abs(value) < 1e6:
+        return words.get(value, f"{value:g}")
+    return "None" if value is None else None
+
+
+# --- 1 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Once or twice?",
+    kind="predict",
+    points=2,
+    beliefs=("M12",),
+    hints=(
+        "Ask of each operation: does its slope depend on a number that it has to remember?",
+        "A number counts as well: `x * 3` remembers the 3. And a walk goes on to the leaves, so every operation on "
+        "the way counts.",
+        "`+`, `-`, `sum`, `mean`, the minus sign and `x[0]` save nothing. `*` and `exp` save something.",
+    ),
+    idea="A, C and E are made of operations that save nothing: twice. B keeps its 3, D its result, and in F the "
+    "multiplication behind the `+` keeps its factors: once.",
+)
+def often(answer):
+    truth = {"A": "twice", "B": "once", "C": "twice", "D": "once", "E": "twice", "F": "once"}
+    given = _in_words(answer, truth, _OFTEN_WORDS, '"once" or "twice"')
+    for name, value in given.items():
+        if value not in _OFTEN_WORDS:
+            raise Wrong("kind", f'`{name}` is "once" or "twice"', value, look=f"the value of `{name}`")
+    looks = {name: f"what each operation of {name} saves" for name in truth}
+    kit.predicted(given, truth, _OFTEN, '"once" or "twice"', looks)
+    return "A second walk fails where something was saved and freed. What saves nothing can be walked again."
+
+
+_OFTEN_WORDS = {"once": "once", "twice": "twice", 1: "once", 2: "twice"}
+_ALWAYS = "It fails only at a node that has lost what it saved. Here no node saves anything, so nothing is missing."
+_OFTEN = (
+    Pattern(
+        "always-once",
+        {"A": "once", "C": "once", "E": "once"},
+        belief="M12",
+        why=_ALWAYS,
+        look="the cell of the chapter that goes backward twice from `x + 3`",
+    ),
+    Pattern(
+        "never-freed",
+        {"B": "twice", "D": "twice", "F": "twice"},
+        why="You expect no error at all. But a walk frees what the nodes on its way have saved.",
+        look="the first error of the chapter",
+    ),
+    Pattern(
+        "number-is-saved",
+        {"B": "twice"},
+        why="The slope is 3 wherever `x` is, but the 3 itself is saved by the node, and freed.",
+        look="the picture of the chapter with `x + 3` and `x * 3`",
+    ),
+    Pattern(
+        "result-is-saved",
+        {"D": "twice"},
+        why="exp is its own slope, so it keeps its result. A walk frees that.",
+        look="the row of `exp` in the chapter's table",
+    ),
+    Pattern(
+        "last-operation-only",
+        {"F": "twice"},
+        why="The `+` could go again. But the walk goes on, and comes to a multiplication that lost its factors.",
+        look="all operations of F, not only its last",
+    ),
+    Pattern(
+        "sum-goes-again",
+        {"A": "once"},
+        belief="M12",
+        why=_ALWAYS,
+        look="what the slope of a sum depends on",
+    ),
+    Pattern("mean-goes-again", {"C": "once"}, belief="M12", why=_ALWAYS, look="the slope of a mean of two numbers"),
+    Pattern("moving-goes-again", {"E": "once"}, belief="M12", why=_ALWAYS, look="the slope of taking out one entry"),
+)
+
+
+# --- 2 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Four walks",
+    kind="predict",
+    points=2,
+    beliefs=("M08", "M09"),
+    hints=(
+        "Keep two books: what is in `x.grad`, and whether the node still has what it saved.",
+        "Clearing `x.grad` changes the first book only. A walk adds 6 to it, if it can.",
+        "C does not say `retain_graph`. Does that matter for C, or for the walk after it?",
+    ),
+    idea="A brings 6. Cleared, B brings 6 again. C finds what B has retained, and adds 6: 12. C frees it, so D "
+    "raises an error.",
+)
+def walks(answer):
+    truth = {"A": "6", "B": "6", "C": "12", "D": "error"}
+    given = _in_words(answer, truth, _ERROR_WORDS, 'a number or "error"')
+    looks = {
+        "A": "the slope of `x * x` at 3",
+        "B": "what is in `x.grad` before B, and what B adds",
+        "C": "what is in `x.grad` before C, and what C adds",
+        "D": "whether C left anything for D",
+    }
+    kit.predicted(given, truth, _WALKS, 'a number or "error"', looks)
+    return "Clearing concerns .grad, retaining what the nodes saved. And it is each walk that says whether it frees."
+
+
+_ERROR_WORDS = {"error": "error", "an error": "error", "raises": "error", "none": "None"}
+_WALKS = (
+    Pattern(
+        "clearing-destroys",
+        {"B": "error"},
+        belief="M09",
+        why="`x.grad` is where a walk puts its result. What it reads is saved in the nodes, and A has retained that.",
+        look="the cell of the chapter that clears `x.grad` before `backward()`",
+    ),
+    Pattern(
+        "not-cleared",
+        {"B": "12"},
+        why="Between A and B `x.grad` was cleared. So B starts from nothing.",
+        look="the line between A and B",
+    ),
+    Pattern(
+        "overwrites",
+        {"B": "6", "C": "6"},
+        belief="M08",
+        why="C finds 6 in `x.grad` and adds 6.",
+        look="what backward does to a `.grad` that is there already",
+    ),
+    Pattern(
+        "frees-before-it-walks",
+        {"C": "error"},
+        why="B has retained what the node saved, so C can use it. That C does not retain concerns the walk after C.",
+        look="the rule about `retain_graph=True`: about which walk is it?",
+    ),
+    Pattern(
+        "retained-for-ever",
+        {"D": "18"},
+        why="`retain_graph=True` holds for the walk that says it. C did not say it, so C has freed what D needs.",
+        look="the third walk in the chapter's section 3",
+    ),
+    Pattern(
+        "slope-not-value",
+        {"A": "9"},
+        why="9 is `y`. What arrives in `x.grad` is its slope.",
+        look="the slope of `x * x` at 3",
+    ),
+    Pattern("one-way", {"A": "3"}, why="In `x * x` two ways lead to `x`, and each brings 3.", look="both factors"),
+)
+
+
+# --- 3 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Four times, as often as you like",
+    kind="build",
+    points=2,
+    hints=(
+        "Which operation is in the boxes of the picture? Does it save anything?",
+        "Count the boxes, and count the arrows that leave each of them.",
+        "The last box has two arrows, both to the same box: one result, used twice.",
+    ),
+    idea="`double = x + x`, then `return double + double`. Two additions, which save nothing; the first is used twice.",
+)
+def four_times(answer):
+    kit.a_function(answer)
+    for number in (1.5, -2.0):
+        x = _leaf(number)
+        y = kit.a_tensor(_called(answer, (x,), "a tensor, 4 times `x`"), "the result")
+        if not kit.same_values(y, 4 * number):
+            raise Wrong("other-value", f"{4 * number:g} for {number:g}", show(y), look="what you add to what")
+        if not graphs.reaches(y, x):
+            why = "No way leads from your result to `x`."
+            raise Wrong("cut-off", "a result that was made from `x`", show(y), why=why, look="where `x` goes in")
+        _targets.refuse_other(y, "four_times", _why_not_four_times(y))
+    return "Additions save nothing, so this graph can be walked any number of times. 4 * x could be walked once."
+
+
+def _why_not_four_times(y):
+    made_of = graphs.operations(y)
+    if set(made_of) != {"add"}:
+        why = "There is another operation than additions in your graph."
+        if "mul" in made_of or "matmul" in made_of or "pow" in made_of:
+            why = "A multiplication saves its factors, and a walk frees them: from your result you can go once."
+        return Wrong("other-operation", why=why, look="the boxes of the picture")
+    if len(made_of) == 3:
+        why = "Three additions. In the picture there are two: one of them is used twice."
+        return Wrong("not-shared", why=why, look="how many arrows end in each box")
+    return Wrong("other-graph", look="the number of additions, and where their arrows end")
+
+
+def _four_times():
+    x = mg.tensor(1.0, requires_grad=True)
+    double = x + x
+    return double + double, {"x": x}
+
+
+_targets = Targets(four_times=_four_times)
+
+
+def show_target(name):
+    """Show the picture that an exercise asks for: show_target("four_times")."""
+    _targets.show(name)
+
+
+# --- 4 -------------------------------------------------------------------------------------------
+
+_SECOND_TIME = Reason(
+    "a second time",
+    "second-time",
+    "A walk came to a node that an earlier walk had freed.",
+    "how many walks your function makes, and what they have in common",
+)
+_NO_WAY = "does not require grad"
+
+
+@chapter.exercise(
+    "One trunk, one walk",
+    kind="fix",
+    points=3,
+    beliefs=("M13",),
+    hints=(
+        "Which nodes do the two walks have in common? What does the first do to them?",
+        "Nobody asks for the two gradients apart: they are added in `.grad` anyway.",
+        "The gradient of a sum is the sum of the gradients. So go backward from one number.",
+    ),
+    idea="`(head_a(h) + head_b(h)).backward()`. Or `mg.autograd.backward` with a list of both losses: also one walk.",
+)
+def shared(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_SHARED)
+    for values in ([0.5, 2.0, -1.0], [1.5]):
+        _check_shared(answer, values)
+    return "One walk from both losses: each node of the trunk had its turn once, with the sum of what came to it."
+
+
+_GIVEN_SHARED = """
+def train_both(trunk, head_a, head_b, x):
+    h = trunk(x)
+    head_a(h).backward()
+    head_b(h).backward()
+"""
+
+
+def _check_shared(answer, values):
+    x, a, b = _leaf(values), _leaf(3.0), _leaf(-2.0)
+    turns, runs = [], []
+
+    def trunk(t):
+        runs.append(t)
+        inner = t * t
+        inner.register_hook(turns.append)
+        return mg.sin(inner)
+
+    numbers = np.array(values)
+    way = np.cos(numbers**2) * 2 * numbers
+    from_a, from_b = 3 * way, -2 * 2 * np.sin(numbers**2) * way
+    x.grad = mg.ones_like(x)
+    expected = f"{_text(1 + from_a + from_b)} in the `.grad` of a leaf: 1 was there, and both losses add to it"
+    inputs = (trunk, lambda h: (a * h).sum(), lambda h: (b * h * h).sum(), x)
+    _called(answer, inputs, expected, _SECOND_TIME)
+    if x.grad is None or not _same(_array(x.grad), 1 + from_a + from_b):
+        raise _wrong_shared(x, a, b, from_a, from_b, expected)
+    if a.grad is None or b.grad is None:
+        who = "a" if a.grad is None else "b"
+        look = "whether the heads are computed in the graph that you walk"
+        raise Wrong("head-missed", "a gradient for each leaf", f"None for a parameter of `head_{who}`", look=look)
+    if len(runs) > 1:
+        why = "The gradients are right. But the trunk was computed more than once, and a trunk is most of the work."
+        raise Wrong("two-forwards", "one call of `trunk`", f"{len(runs)} calls", why=why, look="each `trunk(x)`")
+    if len(turns) > 1:
+        raise Wrong(
+            "two-walks",
+            "one turn for each node of the trunk",
+            f"{len(turns)} turns",
+            belief="M13",
+            why="The gradients are right, and the error is gone. But the trunk is walked again for each loss, and what "
+            "it saved stays in memory until then. For the sum of two gradients one walk is enough.",
+            look="how often your function goes backward",
+        )
+
+
+def _wrong_shared(x, a, b, from_a, from_b, expected):
+    got = _grad_text(x)
+    added = None if x.grad is None else _array(x.grad) - 1
+    if added is None or _same(added + 1, from_a + from_b):
+        why = "What was in `.grad` before your function ran is gone."
+        return Wrong("cleared", expected, got, why=why, look="each line that clears or sets a `.grad`")
+    for one, head, grad in ((from_a, "head_a", b.grad), (from_b, "head_b", a.grad)):
+        if _same(added, one) and grad is not None:
+            why = f"Only the loss of `{head}` reaches the leaf behind the trunk. The other one trains its head alone."
+            return Wrong("cut-off", expected, got, why=why, look="each `detach` or `no_grad` before the heads")
+        if _same(added, one):
+            why = f"Only the loss of `{head}` arrives."
+            return Wrong("one-loss", expected, got, why=why, look="whether both losses go into the walk")
+    if _same(added, (from_a + from_b) / 2):
+        why = "Half of what should arrive: a mean, where the sum was asked for."
+        return Wrong("mean", expected, got, why=why, look="what the losses are divided by")
+    if _same(added, 0 * added):
+        why = "Nothing arrived. `autograd.grad` returns gradients, `backward` adds them to `.grad`."
+        return Wrong("nothing-added", expected, got, why=why, look="whether a `backward` runs, and from what")
+    return Wrong("other-gradient", expected, got, look="from which number you go backward, and how often")
+
+
+# --- 5 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "The slope of the slope",
+    kind="fix",
+    points=2,
+    beliefs=("M08", "M14"),
+    hints=(
+        "Print `slope`: is there a `grad_fn`? What could a walk from it follow?",
+        "To keep the graph of `f(x)` does not give the slope a graph.",
+        "One option of `grad` keeps a graph, another makes one for the gradient.",
+    ),
+    idea="`create_graph=True` in the first `grad`. The walk itself is recorded, so the slope has a graph that leads "
+    "to `x`.",
+)
+def curvature(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_CURVATURE)
+    for f, number, derivatives in _CURVATURES:
+        _check_curvature(answer, f, number, derivatives)
+    return "The first walk was recorded, so the slope has a graph of its own, and the second walk can follow it."
+
+
+_GIVEN_CURVATURE = """
+def curvature(f, x):
+    slope, = mg.autograd.grad(f(x), x, retain_graph=True)
+    result, = mg.autograd.grad(slope, x)
+    return result
+"""
+_CURVATURES = (
+    (lambda t: t**4, 0.8, (0.8**4, 4 * 0.8**3, 12 * 0.8**2)),
+    (mg.exp, 0.5, (np.exp(0.5),) * 3),
+    (lambda t: t * mg.sin(t), 2.0, (2 * np.sin(2), np.sin(2) + 2 * np.cos(2), 2 * np.cos(2) - 2 * np.sin(2))),
+)
+_CURVATURE_ERRORS = (
+    Reason(
+        _NO_WAY,
+        "slope-without-graph",
+        "The slope is a plain number without history. What `retain_graph=True` keeps is the graph of `f(x)`.",
+        "the option of `grad` that makes a graph for the gradient",
+        "M14",
+    ),
+    Reason(
+        "not have been used",
+        "another-tensor",
+        "No way leads from the slope to `x`. To ask for `requires_grad` afterwards gives it no history.",
+        "how the slope is computed: is that recorded?",
+    ),
+    Reason(
+        "a second time",
+        "freed-too-early",
+        "A walk came to a node that was freed. A new graph may lead back into the old one: the slope of exp does.",
+        "what frees the graph of `f(x)` in your function",
+    ),
+)
+
+
+def _check_curvature(answer, f, number, derivatives):
+    x = _leaf(number)
+    value, first, second = derivatives
+    expected = f"the second derivative at {number:g}, {second:.6g}"
+    y = kit.a_tensor(_called(answer, (f, x), expected, *_CURVATURE_ERRORS), "the result")
+    if y.numel() == 1 and kit.close(y.item(), second, 1e-4):
+        if x.grad is not None:
+            why = "`backward` adds to `.grad`. `autograd.grad` returns the gradient and adds nothing."
+            raise Wrong("traces", "`x.grad` as it was", f"`x.grad` is {show(x.grad)}", why=why, look="each `backward`")
+        return
+    raise _wrong_curvature(y, value, first, second, expected)
+
+
+def _wrong_curvature(y, value, first, second, expected):
+    got = show(y)
+    if y.numel() != 1:
+        return Wrong("other-shape", expected, got, look="what you return: one number")
+    came = y.item()
+    if kit.close(came, first + second, 1e-4):
+        why = "That is the first derivative and the second, added up: `.grad` still held the first."
+        return Wrong("added-up", expected, got, belief="M08", why=why, look="what is in `.grad` before each `backward`")
+    if kit.close(came, 2 * first, 1e-4):
+        why = "That is the first derivative twice: two walks from the same result."
+        return Wrong("same-walk-twice", expected, got, belief="M14", why=why, look="from what the second walk starts")
+    if kit.close(came, first, 1e-4):
+        why = "That is the first derivative, the slope itself."
+        return Wrong("first-slope", expected, got, why=why, look="from what the second walk starts")
+    if kit.close(came, first * first, 1e-4):
+        why = "That is the slope times itself. The slope of the slope is another number."
+        return Wrong("squared", expected, got, why=why, look="what you do with the slope")
+    return Wrong("other-number", expected, got, look="from what each walk starts, and for whom it asks")
+
+
+# --- 6 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Kept or made?",
+    kind="predict",
+    points=2,
+    beliefs=("M14", "M15"),
+    hints=(
+        "Ask of each second `grad`: does it walk the graph of `y`, or the graph of `g`? Is that one there?",
+        "`g` has a graph only with `create_graph=True`. The graph of `y` is used up, unless it was retained.",
+        "With `create_graph=True` the graph of `y` is retained, too, unless the line says `retain_graph=False`. For "
+        "x³ the graph of `g` has saved numbers of its own.",
+    ),
+    idea="A 3: kept. B error: `g` has no graph. C 6. D 3: kept, because a graph was created. E 6: the graph of `g` is "
+    "there. F error: that of `y` is not.",
+)
+def kinds(answer):
+    truth = {"A": "3", "B": "error", "C": "6", "D": "3", "E": "6", "F": "error"}
+    given = _in_words(answer, truth, _ERROR_WORDS, 'a number or "error"')
+    kit.predicted(given, truth, _KINDS, 'a number or "error"', _KINDS_LOOKS)
+    return "Two graphs, two questions: is the old one kept, and is there a new one for the gradient?"
+
+
+_KINDS = (
+    Pattern(
+        "retained-for-the-slope",
+        {"B": "6"},
+        belief="M14",
+        why="`retain_graph=True` keeps the graph of `y`. `g` is a plain 3: it has no graph, and nothing to walk.",
+        look="whether line B makes a graph for `g`",
+    ),
+    Pattern(
+        "retained-for-the-slope",
+        {"B": "0"},
+        belief="M14",
+        why="No way leads from `g` to `x`, not even one that brings 0: `g` has no graph.",
+        look="whether line B makes a graph for `g`",
+    ),
+    Pattern(
+        "slope-again",
+        {"B": "3"},
+        belief="M14",
+        why="The second `grad` of B starts from `g`, not from `y`. And `g` has no graph.",
+        look="from what the second `grad` starts",
+    ),
+    Pattern(
+        "create-needs-retain",
+        {"E": "error"},
+        belief="M15",
+        why="What is freed is the graph of `y`. The graph of `g` was made in that walk, and has numbers of its own.",
+        look="the cell of the chapter with `create_graph=True, retain_graph=False` and x ** 3",
+    ),
+    Pattern(
+        "create-does-not-retain",
+        {"D": "error"},
+        why="Unless you say otherwise, `create_graph=True` retains the graph of `y`, too.",
+        look="what differs between lines D and F",
+    ),
+    Pattern(
+        "both-graphs-kept",
+        {"F": "3"},
+        why="Line F says `retain_graph=False`. The graph of `g` is there, but that of `y` is used up.",
+        look="from what the second `grad` of F starts",
+    ),
+    Pattern(
+        "second-from-y",
+        {"D": "6"},
+        why="The second `grad` of D starts from `y`, so it gives the slope of `y` once more.",
+        look="from what the second `grad` of D starts",
+    ),
+    Pattern(
+        "grad-adds-up",
+        {"A": "6"},
+        why="`grad` returns what it has computed, and adds it to nothing.",
+        look="where the result of `autograd.grad` goes",
+    ),
+    Pattern(
+        "kept-fails",
+        {"A": "error"},
+        why="The first `grad` of A has retained what the second one needs.",
+        look="what `retain_graph=True` leaves behind",
+    ),
+)
+_KINDS_LOOKS = {
+    name: f"from what the second `grad` of {name} starts, and whether that graph is there" for name in "ABCDEF"
+}
+
+
+# --- 7 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "It fails in the second round",
+    kind="fix",
+    points=3,
+    beliefs=("M08", "M13"),
+    hints=(
+        "Draw `loss` in the second round, before its walk. Which node was made before the loop?",
+        "After an update `model(w)` is another number. Where is it computed?",
+        "Each round needs a forward of its own. Move one line.",
+    ),
+    idea="Move `y = model(w)` into the loop. Each round then has a graph of its own, made from the `w` of that round.",
+)
+def stale(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_STALE)
+    for model, slope, start, target, rounds in _MODELS:
+        _check_stale(answer, model, slope, start, target, rounds)
+    return "Each round computes model(w) anew, from the w of that round. So nothing old is in its graph."
+
+
+_GIVEN_STALE = """
+def fit(model, w, target, rounds):
+    y = model(w)
+    for _ in range(rounds):
+        w.grad = None
+        loss = (y - target) ** 2
+        loss.backward()
+        with mg.no_grad():
+            w -= 0.01 * w.grad
+"""
+_MODELS = (
+    (lambda w: w * w, lambda w: 2 * w, 1.5, 4.0, 3),
+    (lambda w: 3 * w + 1, lambda w: 3.0, 2.0, 13.0, 4),
+)
+_STALE_ERRORS = (
+    Reason(
+        "modified by an inplace operation",
+        "moved-error",
+        "Now `model(w)` is kept from the first round, and has saved the `w` of that time. The update has overwritten "
+        "that `w`, so a version does not fit.",
+        "where `model(w)` is computed, and how often",
+        "M13",
+    ),
+    Reason(
+        "a second time",
+        "still-stale",
+        "A round goes back into a graph that an earlier round has used up.",
+        "what was computed before the loop, or in an earlier round",
+    ),
+    Reason(
+        _NO_WAY,
+        "no-way",
+        "No way leads from the loss to `w` any more.",
+        "each `detach` or `no_grad` around what `w` goes into",
+    ),
+)
+
+
+def _check_stale(answer, model, slope, start, target, rounds):
+    w, made = _leaf(start), []
+
+    def watched(t):
+        made.append(model(t))
+        return made[-1]
+
+    right = _path(model, slope, start, target, rounds)
+    expected = f"`w` at {right:.6g} after {rounds} rounds, from {start:g}"
+    _called(answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
+    if not kit.close(w.item(), right, 1e-4):
+        raise _wrong_stale(w, model, slope, start, target, rounds, expected)
+    if not any(_used_up(y, w) for y in made):
+        raise Wrong(
+            "retained-anyway",
+            "a graph that each round uses up",
+            "the graphs of the rounds are still there, with all that they saved",
+            belief="M13",
+            why="`w` is right, because the forward runs in each round. `retain_graph=True` does nothing for it any "
+            "more: it only keeps memory.",
+            look="the call of `backward`",
+        )
+
+
+def _path(model, slope, w, target, rounds, stale=False, adds=False, first=None):
+    """Where plain numbers go: with the y of the first round (stale), or with gradients that add up (adds)."""
+    y, total = float(model(w)), 0.0
+    for _ in range(rounds):
+        y = y if stale else float(model(w))
+        step = 2 * (y - target) * slope(first or w)
+        total = total + step if adds else step
+        w -= 0.01 * total
+    return w
+
+
+def _wrong_stale(w, model, slope, start, target, rounds, expected):
+    came, got = w.item(), f"`w` is {w.item():.6g}"
+    numbers = (model, slope, start, target, rounds)
+    if kit.close(came, start, 1e-6):
+        why = "`w` is where it was. A line like `w = w - ...` makes another tensor, and the `w` of the caller stays."
+        return Wrong("not-updated", expected, got, why=why, look="the line that updates `w`")
+    if any(kit.close(came, _path(*numbers, stale=True, first=first), 1e-4) for first in (None, start)):
+        return Wrong(
+            "stale-slope",
+            expected,
+            got,
+            belief="M13",
+            why="No error, but `model(w)` is still that of the first `w`. So each round takes a step that fits the "
+            "first round.",
+            look="where `model(w)` is computed, and how often",
+        )
+    if kit.close(came, _path(*numbers, adds=True), 1e-4):
+        why = "The gradients of all rounds so far add up in `w.grad`."
+        return Wrong("not-cleared", expected, got, belief="M08", why=why, look="where `w.grad` is cleared")
+    if kit.close(came, _path(*numbers[:-1], 1), 1e-4):
+        why = "Only the first round has moved `w`."
+        return Wrong("one-round", expected, got, why=why, look="what each later round does")
+    return Wrong("other-w", expected, got, look="one round alone: the loss, its slope, and the step of 0.01")
+
+
+# --- 8 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A state without a past",
+    kind="cut",
+    points=3,
+    beliefs=("M13",),
+    hints=(
+        "Draw the loss of the second round, before its walk. Where does the graph of the first round begin?",
+        "Round by round, what comes in is a number. It may forget how it was made.",
+        "`state.detach()` has the value of the state and no history. Where does the old state go in?",
+    ),
+    idea="`state = w * state.detach() + number`. The old state goes in as a number; `w` is still reached by this "
+    "round's own multiplication.",
+)
+def memory(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_MEMORY)
+    for start, inputs in ((0.5, [1.0, 2.0, -1.0]), (-1.5, [0.5, 3.0])):
+        _check_memory(answer, start, inputs)
+    return "Each round starts from a number. Its walk ends in its own multiplication, and nothing old is needed."
+
+
+_GIVEN_MEMORY = """
+def run(w, inputs):
+    state = mg.tensor(1.0)
+    for number in inputs:
+        state = w * state + number
+        loss = state * state
+        loss.backward()
+    return state
+"""
+_MEMORY_ERRORS = (
+    Reason(
+        "a second time",
+        "second-time",
+        "The second round still goes back into the graph of the first.",
+        "which tensor of the last round goes into this one",
+    ),
+    Reason(
+        _NO_WAY,
+        "cut-too-far",
+        "You have cut the way to `w`, too: no way leads from the loss to any leaf.",
+        "which of the operands is the old state, and which one is `w`",
+    ),
+)
+
+
+def _check_memory(answer, start, inputs):
+    w, walks = _leaf(start), []
+    w.register_hook(walks.append)
+    states = _states(start, inputs)
+    right = sum(2 * new * old for old, new in pairwise(states))
+    expected = f"{right:.6g} in `w.grad`: from each round 2 · its state · the state before it"
+    state = _called(answer, (w, list(inputs)), expected, *_MEMORY_ERRORS)
+    state = kit.a_tensor(state, "the result", "what `return` gives back: the last state")
+    if state.numel() != 1 or not kit.close(state.item(), states[-1], 1e-4):
+        why = "The value of a state changed. A cut leaves all values as they are."
+        last = f"the last state, {states[-1]:.6g}"
+        raise Wrong("state-lost", last, show(state), why=why, look="what goes from round to round")
+    if w.grad is None or not kit.close(w.grad.item(), right, 1e-4):
+        raise _wrong_memory(w, start, inputs, states, len(walks), expected)
+    if graphs.reaches(state, w) and not _used_up(state, w):
+        why = "The cut is right, and then `retain_graph=True` does nothing but keep memory."
+        got = "the graph of the last round is still there"
+        raise Wrong("retained-anyway", "nothing retained", got, belief="M13", why=why, look="the call of `backward`")
+
+
+def _states(w, inputs):
+    states = [1.0]
+    for number in inputs:
+        states.append(w * states[-1] + number)
+    return states
+
+
+def _wrong_memory(w, start, inputs, states, walks, expected):
+    got = f"`w.grad` is {_grad_text(w)}"
+    came = None if w.grad is None else w.grad.item()
+    if came is None:
+        look = "whether each round goes backward, and whether `w` is in its graph"
+        return Wrong("nothing-arrives", expected, got, look=look)
+    slopes, full = [0.0], 0.0
+    for old, new in pairwise(states):
+        slopes.append(old + start * slopes[-1])
+        full += 2 * new * slopes[-1]
+    if kit.close(came, full, 1e-4) and walks > 1:
+        return Wrong(
+            "through-the-past",
+            expected,
+            got,
+            belief="M13",
+            why="The error is gone, but each round walks through all rounds before it: its gradient holds their share, "
+            "too, and every walk is longer than the last. Nothing was cut.",
+            look="what `retain_graph=True` does to the old graphs",
+        )
+    if kit.close(came, full, 1e-4):
+        why = "You go backward once, through all rounds: the gradient holds ways from each round into earlier ones."
+        return Wrong("one-walk", expected, got, why=why, look="where the old state goes into the next round")
+    if kit.close(came, 2 * states[-1] * states[-2], 1e-4):
+        why = "That is the gradient of the last round alone."
+        return Wrong("last-round", expected, got, why=why, look="whether each round goes backward, and adds up")
+    return Wrong("other-gradient", expected, got, look="what you cut off: the old state, and nothing else")
+
+
+# --- 9 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A gradient for each loss",
+    kind="write",
+    points=3,
+    beliefs=("M08",),
+    hints=(
+        "`mg.autograd.grad` returns a gradient, and touches no `.grad`. One call for each loss.",
+        "The second call finds what the first one left: say that it has to leave something.",
+        "`retain_graph=True` for all losses but the last. The last walk may free.",
+    ),
+    idea="A loop over the losses with `mg.autograd.grad(loss, x, retain_graph=...)[0]`, where the option is True "
+    "unless the loss is the last one.",
+)
+def apart(answer):
+    kit.a_function(answer)
+    for values, count in (([0.5, -2.0], 3), ([1.5], 1), ([0.25, 1.0, 2.0], 2)):
+        _check_apart(answer, values, count)
+    return "This is what retain_graph=True is for: one graph, walked for each loss, and freed by the last walk."
+
+
+_APART_ERRORS = (
+    Reason(
+        "a second time",
+        "second-time",
+        "A walk has freed what the losses share, and a later one needs it.",
+        "which of the walks retain the graph: all but the last have to",
+    ),
+)
+
+
+def _check_apart(answer, values, count):
+    x = _leaf(values)
+    h = x * x
+    losses = [(3 * h).sum(), h.exp().sum(), (h * x).sum()][:count]
+    numbers = np.array(values)
+    right = [6 * numbers, 2 * numbers * np.exp(numbers**2), 3 * numbers**2][:count]
+    expected = f"a list of {count} {'gradients' if count > 1 else 'gradient'}, each in the shape of `x`"
+    given = _called(answer, (list(losses), x), expected, *_APART_ERRORS)
+    if type(given) not in (list, tuple) or len(given) != count:
+        raise Wrong("type", expected, show(given), look="what you append for each loss, and what you return")
+    if any(type(one) in (list, tuple) for one in given):
+        why = "`autograd.grad` returns a tuple, also if you ask for one tensor."
+        raise Wrong("tuples", expected, show(given), why=why, look="how to take the first entry of a tuple")
+    arrays = [_array(kit.a_tensor(one, "each entry of the list")) for one in given]
+    if not all(map(_same, arrays, right)):
+        raise _wrong_apart(given, arrays, right, expected)
+    if x.grad is not None:
+        why = "`backward` stores in `.grad`. `autograd.grad` returns the gradient and stores nothing."
+        got = f"`x.grad` is {_grad_text(x)}"
+        raise Wrong("traces", "`x.grad` as it was: None", got, why=why, look="each `backward` in your function")
+    if not _used_up(h, x):
+        why = "The last walk has retained the graph as well, so all that was saved stays as long as a loss lives."
+        got = "one can still go backward from what they share"
+        look = "the value of `retain_graph` for the last loss"
+        raise Wrong("kept-to-the-end", "what the losses share is freed in the end", got, why=why, look=look)
+
+
+def _wrong_apart(given, arrays, right, expected):
+    got = ", ".join(map(_text, arrays))
+    if len({id(one) for one in given}) < len(given):
+        why = "All entries are one and the same tensor: `x.grad`, which each walk changes."
+        return Wrong("same-tensor", expected, got, belief="M08", why=why, look="what you append: the tensor or a copy")
+    if len(arrays) > 1 and all(map(_same, arrays, np.cumsum(right, 0))):
+        why = "Each entry holds those before it, too: backward adds to `.grad`."
+        return Wrong("added-up", expected, got, belief="M08", why=why, look="what is in `.grad` before each walk")
+    if len(arrays) > 1 and all(_same(one, np.sum(right, 0)) for one in arrays):
+        why = "Each entry is the gradient of the sum of all losses."
+        return Wrong("summed", expected, got, why=why, look="from what each walk starts")
+    if len(arrays) > 1 and all(map(_same, arrays, right[::-1])):
+        return Wrong("other-order", expected, got, why="These are the gradients in another order.", look="the loop")
+    return Wrong("other-gradients", expected, got, look="from which loss each walk starts, and for whom it asks")
+
+
+# --- 10 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "How much is saved?",
+    kind="write",
+    points=2,
+    hints=(
+        "Your `pack` is called with each tensor that is saved. How many numbers are in a tensor `t`?",
+        "Note `t.numel()` in a list, and return `t` itself, so that it is kept. `unpack` gives back what it is given.",
+        "`f(x)` has to be computed inside of the `with` block. Then add up the list.",
+    ),
+    idea="A `pack` that appends `t.numel()` to a list and returns `t`, `lambda t: t` as `unpack`, `f(x)` inside of "
+    "the block, and the sum of the list.",
+)
+def saved(answer):
+    kit.a_function(answer)
+    for f, values, right in _SAVING:
+        _check_saved(answer, f, values, right)
+    return "Each tensor was counted when it was saved, and kept, so one can still go backward."
+
+
+_SAVING = (
+    (lambda x: x * x, [0.5, 2.0, 4.0], (6, 2)),
+    (lambda x: (mg.exp(x) + x).sum(), [0.5, 1.0, 1.5, 2.0], (4, 1)),
+    (lambda x: (x + 1).mean(), [1.0, 2.0], (0, 0)),
+    (lambda x: mg.sin(x * x).sum() * 2, [0.5, -1.0], (6, 3)),
+)
+
+
+def _check_saved(answer, f, values, right):
+    x, results = _leaf(values), []
+
+    def watched(t):
+        results.append(f(t))
+        return results[-1]
+
+    numbers, tensors = right
+    expected = f"{numbers}, for an `x` with {len(values)} entries"
+    came = kit.a_number(_called(answer, (watched, x), expected), "the result")
+    if not results:
+        look = "whether your function calls `f`"
+        raise Wrong("not-called", "a call of `f(x)`", "none", look=look)
+    if not kit.close(came, numbers):
+        raise _wrong_saved(came, numbers, tensors, len(values), expected)
+    for y in results:
+        _check_can_go_back(y)
+
+
+def _check_can_go_back(y):
+    try:
+        y.sum().backward()
+    except Exception as error:
+        raise Wrong(
+            "nothing-kept",
+            "a result that one can go backward from",
+            kit.sandbox.describe_error(error),
+            why="The number is right. But what `pack` returns is kept in place of the tensor, and `unpack` has to make "
+            "the tensor of it again.",
+            look="what your `pack` returns, and what your `unpack` makes of it",
+        ) from None
+
+
+def _wrong_saved(came, numbers, tensors, entries, expected):
+    got = f"{came:g}"
+    if kit.close(came, tensors):
+        why = "That is how many tensors were saved. Asked for are the numbers in them."
+        return Wrong("tensors-counted", expected, got, why=why, look="what you note of each tensor")
+    if kit.close(came, 0):
+        why = "Nothing was counted. The hooks see what is saved inside of their block; `unpack` runs only in a walk."
+        return Wrong("nothing-seen", expected, got, why=why, look="where `f(x)` is computed, and where you count")
+    if kit.close(came, 2 * numbers):
+        why = "That is twice as much. `pack` sees each tensor once, when it is saved; `unpack` sees it once a walk."
+        return Wrong("counted-twice", expected, got, why=why, look="how often `f(x)` runs, and where you count")
+    if kit.close(came, entries):
+        why = "That is the number of entries of `x`. How much is saved is up to the operations in `f`."
+        return Wrong("entries-counted", expected, got, why=why, look="what your hook is called with")
+    return Wrong("other-count", expected, got, look="what you add up, and for which tensors")
+
+
+chapter.lock()
