@@ -102,6 +102,7 @@ def test_any_value_can_be_shown():
     assert sandbox.show(Hostile()) == "an object of type Hostile"
     assert sandbox.show([Hostile(), 1]) == "[an object of type Hostile, 1]"
     assert sandbox.show({"a": 1, 2: (3.0, "x")}) == "{'a': 1, 2: (3.0, 'x')}"
+    assert sandbox.show((3.0,)) == "(3.0,)"
     assert sandbox.show(10**6000) == "a very large int"
     assert sandbox.show(print) == "the function print"
     assert sandbox.show(list) == "the class list"

@@ -240,4 +240,5 @@ def _show_items(items: Any, depth: int) -> str:
         pairs = ", ".join(f"{show(key)}: {show(item, depth=depth)}" for key, item in shown)
         return "{" + pairs + more + "}"
     left, right = {list: "[]", tuple: "()"}.get(type(items), "{}")
+    right = ",)" if type(items) is tuple and len(items) == 1 else right
     return left + ", ".join(show(item, depth=depth) for item in shown) + more + right
