@@ -103,6 +103,16 @@ def _word(value: Any, words: dict) -> str | None:
     return "None" if value is None else None
 
 
+def _predicted(answer: dict, given: dict, truth: dict, patterns: tuple, looks: dict) -> None:
+    """kit.predicted for values in words; what is shown as wrong is what the learner wrote."""
+    try:
+        kit.predicted(given, truth, patterns, "text", looks)
+    except Wrong as wrong:
+        name = next(name for name in truth if wrong.verdict.got.startswith(f"`{name}`"))
+        wrong.verdict.got = f"`{name}`: {show(answer[name])}"
+        raise
+
+
 # --- 1 -------------------------------------------------------------------------------------------
 
 
@@ -115,7 +125,7 @@ def _word(value: Any, words: dict) -> str | None:
         "Ask of each operation: does its slope depend on a number that it has to remember?",
         "A number counts as well: `x * 3` remembers the 3. And a walk goes on to the leaves, so every operation on "
         "the way counts.",
-        "`+`, `-`, `sum`, `mean`, the minus sign and `x[0]` save nothing. `*` and `exp` save something.",
+        "`+`, `-`, `sum`, `mean`, the minus sign and `x[0]` have no number to lose. `*` and `exp` have.",
     ),
     idea="A, C and E are made of operations that save nothing: twice. B keeps its 3, D its result, and in F the "
     "multiplication behind the `+` keeps its factors: once.",
@@ -127,12 +137,12 @@ def often(answer):
         if value not in _OFTEN_WORDS:
             raise Wrong("kind", f'`{name}` is "once" or "twice"', value, look=f"the value of `{name}`")
     looks = {name: f"what each operation of {name} saves" for name in truth}
-    kit.predicted(given, truth, _OFTEN, '"once" or "twice"', looks)
+    _predicted(answer, given, truth, _OFTEN, looks)
     return "A second walk fails where something was saved and freed. What saves nothing can be walked again."
 
 
 _OFTEN_WORDS = {"once": "once", "twice": "twice", 1: "once", 2: "twice"}
-_ALWAYS = "It fails only at a node that has lost what it saved. Here no node saves anything, so nothing is missing."
+_ALWAYS = "It fails only at a node that has lost what it saved. Here no node has anything to lose."
 _OFTEN = (
     Pattern(
         "always-once",
@@ -202,7 +212,7 @@ def walks(answer):
         "C": "what is in `x.grad` before C, and what C adds",
         "D": "whether C left anything for D",
     }
-    kit.predicted(given, truth, _WALKS, 'a number or "error"', looks)
+    _predicted(answer, given, truth, _WALKS, looks)
     return "Clearing concerns .grad, retaining what the nodes saved. And it is each walk that says whether it frees."
 
 
@@ -268,7 +278,7 @@ def four_times(answer):
     kit.a_function(answer)
     for number in (1.5, -2.0):
         x = _leaf(number)
-        y = kit.a_tensor(_called(answer, (x,), "a tensor, 4 times `x`"), "the result")
+        y = kit.a_tensor(_called(answer, (x,), "a tensor, 4 times `x`"), "the result", "what `return` gives back")
         if not kit.same_values(y, 4 * number):
             raise Wrong("other-value", f"{4 * number:g} for {number:g}", show(y), look="what you add to what")
         if not graphs.reaches(y, x):
@@ -349,10 +359,10 @@ def _check_shared(answer, values):
     turns, runs = [], []
 
     def trunk(t):
-        runs.append(t)
         inner = t * t
         inner.register_hook(turns.append)
-        return mg.sin(inner)
+        runs.append(mg.sin(inner))
+        return runs[-1]
 
     numbers = np.array(values)
     way = np.cos(numbers**2) * 2 * numbers
@@ -365,8 +375,13 @@ def _check_shared(answer, values):
         raise _wrong_shared(x, a, b, from_a, from_b, expected)
     if a.grad is None or b.grad is None:
         who = "a" if a.grad is None else "b"
-        look = "whether the heads are computed in the graph that you walk"
+        look = "from what you go backward, and for whom: `inputs=` leaves out all others"
         raise Wrong("head-missed", "a gradient for each leaf", f"None for a parameter of `head_{who}`", look=look)
+    _check_the_walk(runs, turns, x)
+
+
+def _check_the_walk(runs, turns, x):
+    """Whether the trunk, whose results are `runs`, was computed once, walked once, and freed."""
     if len(runs) > 1:
         why = "The gradients are right. But the trunk was computed more than once, and a trunk is most of the work."
         raise Wrong("two-forwards", "one call of `trunk`", f"{len(runs)} calls", why=why, look="each `trunk(x)`")
@@ -380,6 +395,11 @@ def _check_shared(answer, values):
             "it saved stays in memory until then. For the sum of two gradients one walk is enough.",
             look="how often your function goes backward",
         )
+    if not all(_used_up(h, x) for h in runs):
+        why = "One walk, and the right gradients. Then `retain_graph=True` does nothing but keep memory."
+        got = "the graph of the trunk is still there, with all that it saved"
+        look = "the call of `backward`"
+        raise Wrong("retained-anyway", "a trunk that is freed", got, belief="M13", why=why, look=look)
 
 
 def _wrong_shared(x, a, b, from_a, from_b, expected):
@@ -466,7 +486,7 @@ def _check_curvature(answer, f, number, derivatives):
     x = _leaf(number)
     value, first, second = derivatives
     expected = f"the second derivative at {number:g}, {second:.6g}"
-    y = kit.a_tensor(_called(answer, (f, x), expected, *_CURVATURE_ERRORS), "the result")
+    y = kit.a_tensor(_called(answer, (f, x), expected, *_CURVATURE_ERRORS), "the result", "what `return` gives back")
     if y.numel() == 1 and kit.close(y.item(), second, 1e-4):
         if x.grad is not None:
             why = "`backward` adds to `.grad`. `autograd.grad` returns the gradient and adds nothing."
@@ -515,7 +535,7 @@ def _wrong_curvature(y, value, first, second, expected):
 def kinds(answer):
     truth = {"A": "3", "B": "error", "C": "6", "D": "3", "E": "6", "F": "error"}
     given = _in_words(answer, truth, _ERROR_WORDS, 'a number or "error"')
-    kit.predicted(given, truth, _KINDS, 'a number or "error"', _KINDS_LOOKS)
+    _predicted(answer, given, truth, _KINDS, _KINDS_LOOKS)
     return "Two graphs, two questions: is the old one kept, and is there a new one for the gradient?"
 
 
@@ -692,8 +712,7 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected):
             expected,
             got,
             belief="M13",
-            why="No error, but `model(w)` is still that of the first `w`. So each round takes a step that fits the "
-            "first round.",
+            why="No error, but `model(w)` is still that of the first `w`: the steps do not fit the `w` of their round.",
             look="where `model(w)` is computed, and how often",
         )
     if kit.close(came, _path(*numbers, adds=True), 1e-4):

@@ -97,11 +97,16 @@ def train_both(trunk, head_a, head_b, x):
     head_a(h).backward(retain_graph=True)
     head_b(h).backward()
 """,
-        "two-walks/grad": """
+        "two-walks/both-retained": """
 def train_both(trunk, head_a, head_b, x):
     h = trunk(x)
     head_a(h).backward(retain_graph=True)
     head_b(h).backward(retain_graph=True)
+""",
+        "retained-anyway": """
+def train_both(trunk, head_a, head_b, x):
+    h = trunk(x)
+    (head_a(h) + head_b(h)).backward(retain_graph=True)
 """,
         "two-forwards": """
 def train_both(trunk, head_a, head_b, x):
