@@ -541,6 +541,12 @@ def kinds(answer):
 
 _KINDS = (
     Pattern(
+        "kept-fails",
+        {"A": "error"},
+        why="The first `grad` of A has retained what the second one needs.",
+        look="what `retain_graph=True` leaves behind",
+    ),
+    Pattern(
         "retained-for-the-slope",
         {"B": "6"},
         belief="M14",
@@ -592,12 +598,6 @@ _KINDS = (
         why="`grad` returns what it has computed, and adds it to nothing.",
         look="where the result of `autograd.grad` goes",
     ),
-    Pattern(
-        "kept-fails",
-        {"A": "error"},
-        why="The first `grad` of A has retained what the second one needs.",
-        look="what `retain_graph=True` leaves behind",
-    ),
 )
 _KINDS_LOOKS = {
     name: f"from what the second `grad` of {name} starts, and whether that graph is there" for name in "ABCDEF"
@@ -611,7 +611,7 @@ _KINDS_LOOKS = {
     "It fails in the second round",
     kind="fix",
     points=3,
-    beliefs=("M08", "M13"),
+    beliefs=("M06", "M07", "M08", "M13"),
     hints=(
         "Draw `loss` in the second round, before its walk. Which node was made before the loop?",
         "After an update `model(w)` is another number. Where is it computed?",
@@ -661,6 +661,21 @@ _STALE_ERRORS = (
         "no-way",
         "No way leads from the loss to `w` any more.",
         "each `detach` or `no_grad` around what `w` goes into",
+    ),
+    Reason(
+        "unsupported operand type(s) for *",
+        "grad-none",
+        "A factor is no number: a `.grad` that is None? `w = w - ...` makes a result of `w`, which gets no `.grad`, "
+        "and the `w` of the caller stays.",
+        "the line that updates `w`",
+        "M06",
+    ),
+    Reason(
+        "a leaf Variable that requires grad is being used in an in-place operation",
+        "recorded-update",
+        "The update would be recorded, like any operation. A leaf may be overwritten only where nothing is recorded.",
+        "the `with` line around the update",
+        "M07",
     ),
 )
 

@@ -272,6 +272,7 @@ def curvature(f, x):
         "second-from-y": _kinds(D=6),
         "grad-adds-up": _kinds(A=6),
         "kept-fails": _kinds(A="error"),
+        "kept-fails/all": _kinds(A="error", C="error", D="error", E="error"),
         "wrong-C": _kinds(C="error"),
         "kind": _kinds(A="three"),
     },
@@ -360,13 +361,30 @@ def fit(model, w, target, rounds):
         with mg.no_grad():
             w -= 0.01 * w.grad
 """,
-        "raised": """
+        "recorded-update": """
 def fit(model, w, target, rounds):
     for _ in range(rounds):
         w.grad = None
         loss = (model(w) - target) ** 2
         loss.backward()
         w -= 0.01 * w.grad
+""",
+        "grad-none": """
+def fit(model, w, target, rounds):
+    for _ in range(rounds):
+        w.grad = None
+        loss = (model(w) - target) ** 2
+        loss.backward()
+        w = w - 0.01 * w.grad
+""",
+        "raised": """
+def fit(model, w, target, rounds):
+    for _ in range(rounds):
+        w.grad.zero_()
+        loss = (model(w) - target) ** 2
+        loss.backward()
+        with mg.no_grad():
+            w -= 0.01 * w.grad
 """,
         "other-w": """
 def fit(model, w, target, rounds):
