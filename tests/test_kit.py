@@ -235,7 +235,7 @@ def test_what_is_not_answered_is_told_kindly(stub, check, shown, relaxed):
     ["def f(x): return x", "def f(x): return None or 5", "def f(x): return 5", "f = lambda x: x"],
 )
 def test_a_short_function_is_an_answer(source):
-    assert not kit._is_stub(learner(source))
+    assert not kit.is_stub(learner(source))
 
 
 GIVEN = "def f(w):\n    total = mg.zeros(1)\n    return total + w"

@@ -10,31 +10,31 @@ import minigrad as mg
 
 def operations(tensor: mg.Tensor) -> list[str]:
     """The names of the operations behind a tensor, sorted: ['add', 'mul']."""
-    return sorted(node.op_name for node in _nodes(tensor) if not hasattr(node, "variable"))
+    return sorted(node.op_name for node in nodes(tensor) if not hasattr(node, "variable"))
 
 
 def leaves(tensor: mg.Tensor) -> list[mg.Tensor]:
     """The leaves that backward() from this tensor would reach, each once."""
     if tensor.grad_fn is None:
         return [tensor] if tensor.requires_grad else []
-    return [node.variable for node in _nodes(tensor) if hasattr(node, "variable")]
+    return [node.variable for node in nodes(tensor) if hasattr(node, "variable")]
 
 
 def constants(tensor: mg.Tensor) -> list[Any]:
     """The numbers and untracked tensors that took part, as far as they are still known."""
-    found = [one for node in _nodes(tensor) for one in getattr(node, "constants", None) or ()]
+    found = [one for node in nodes(tensor) for one in getattr(node, "constants", None) or ()]
     alive = [one() if isinstance(one, weakref.ref) else one for one in found]
     return [one for one in alive if one is not None]
 
 
 def ways_to_leaves(tensor: mg.Tensor) -> int:
     """How many edges end in a leaf: more than there are leaves when one is used twice."""
-    return sum(map(_edges_to_leaves, _nodes(tensor)))
+    return sum(map(_edges_to_leaves, nodes(tensor)))
 
 
 def multiplies_by_itself(tensor: mg.Tensor) -> bool:
     """Whether a multiplication has both its edges end in a leaf: `x * x`."""
-    return any(node.op_name == "mul" and _edges_to_leaves(node) > 1 for node in _nodes(tensor))
+    return any(node.op_name == "mul" and _edges_to_leaves(node) > 1 for node in nodes(tensor))
 
 
 def reaches(tensor: mg.Tensor, leaf: mg.Tensor) -> bool:
@@ -46,7 +46,8 @@ def _edges_to_leaves(node: Any) -> int:
     return sum(hasattr(following, "variable") for following, _ in node.next_functions)
 
 
-def _nodes(tensor: mg.Tensor) -> list[Any]:
+def nodes(tensor: mg.Tensor) -> list[Any]:
+    """The functions behind a tensor, each once."""
     seen: dict[int, Any] = {}  # keeps the nodes alive, so that no two have the same id
     waiting = [tensor.grad_fn]
     while waiting:

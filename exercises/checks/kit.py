@@ -197,7 +197,7 @@ def _refuse_unanswered(answer: Any) -> None:
         raise Unanswered(f"There is no `{answer.name}` yet: run the cell above this one first.")
     if _has_dots(answer):
         raise Unanswered("Replace the three dots `...` in the cell above, run it, then run this cell.")
-    if type(answer) is types.FunctionType and _is_stub(answer):
+    if type(answer) is types.FunctionType and is_stub(answer):
         raise Unanswered("Write the body of the function in the cell above, and run both cells.")
     if answer is None:
         raise Wrong("none", "an answer", "None", look="whether a `return` or an `=` is missing above")
@@ -226,7 +226,8 @@ def _stubs() -> Iterable[types.FunctionType]:
 _STUB_CODES = frozenset(stub.__code__.co_code for stub in _stubs())
 
 
-def _is_stub(function: types.FunctionType) -> bool:
+def is_stub(function: types.FunctionType) -> bool:
+    """Whether the body of a function is still `...`."""
     code = function.__code__
     only_dots = all(item is None or item is ... or item == function.__doc__ for item in code.co_consts)
     return code.co_code in _STUB_CODES and only_dots
