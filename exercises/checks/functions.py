@@ -1,0 +1,642 @@
+"""Is a learner's own Function right, and if not, what is wrong with it? Shared by the chapters on Functions.
+
+    functions.check(answer, reference, functions.elementwise(), second=True, suspects=(...))
+
+`answer`     the class of a Function, or anything that is called as its `apply` is.
+`reference`  computes the same with minigrad's own operations: values and gradients are compared with its.
+`cases`      the arguments to try, the most telling first: `tensors(what, shape, shape, ...)` makes one case,
+             `elementwise(number_of_inputs)` the usual ones (a vector, 0-d, empty, gaps in memory, broadcast).
+`second`     compare second derivatives, too, and run gradgradcheck.
+`numerical`  False for a backward that is not meant to be the slope of its forward: gradcheck is left out.
+`suspects`   mistakes that only this exercise knows, tried before the usual ones.
+
+Nothing is returned for a Function that is right, however it is written. Everything else raises `kit.Wrong`, or
+`kit.Unanswered` for a stub. The codes: not-a-function arguments raised no-backward not-recorded other-type
+other-shape other-value other-dtype number-of-outputs untracked tracked input-changed saved-no-tensor;
+number-of-gradients gradient-of-no-tensor no-tensor shape-of-gradient summed-too-far transposed; no-gradient
+nan-gradient no-grad-output grad-output-twice grad-output-changed wrong-sign swapped not-summed slope-of-input
+slope-of-output slope-at-output no-slope wrong-factor other-gradient alone; once saved-intermediate detached
+other-second; gradcheck gradgradcheck.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import minigrad as mg
+from exercises.checks import graphs, kit
+from exercises.checks.kit import Unanswered, Wrong
+from exercises.checks.sandbox import clip, describe_error, show
+from minigrad.autograd import Function
+from minigrad.autograd.function import FunctionNode
+
+_METHODS = ("forward", "setup_context", "backward", "vjp")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One set of arguments: `make` makes them anew, always with the same numbers; `what` names them in a diagnosis."""
+
+    what: str
+    make: Callable[[], tuple]
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A mistake with its diagnosis, known by what it computes: a `forward` with other values, or a `backward`.
+
+    `forward(*arguments)` and `backward(*arguments, *grad_outputs)` get untracked tensors, and give what the mistake
+    does: a tensor, or a tuple with one for each output or for each input that is differentiated.
+    """
+
+    code: str
+    why: str
+    look: str
+    belief: str = ""
+    forward: Callable | None = None
+    backward: Callable | None = None
+
+
+def tensors(what: str, *shapes: tuple, low=-2.0, high=2.0, rest=(), gaps=False, constants=()) -> Case:
+    """A case of float64 tensors of these shapes, numbers from `low` to `high`, and the arguments of `rest` after them.
+
+    `gaps` puts the numbers apart in memory. `constants` are the positions of the tensors that need no gradient.
+    """
+
+    def make() -> tuple:
+        random = np.random.default_rng([len(what), *(sum(shape) for shape in shapes)])
+        arrays = [random.uniform(low, high, (*shape, 2)) for shape in shapes]
+        made = [mg.tensor(a)[..., 0] if gaps else mg.tensor(a[..., 0].copy()) for a in arrays]
+        return (*(t if i in constants else t.requires_grad_() for i, t in enumerate(made)), *rest)
+
+    return Case(what, make)
+
+
+def elementwise(inputs: int = 1, **options: Any) -> list[Case]:
+    """The cases for an operation on each element: options as for `tensors`."""
+    cases = [
+        tensors("a vector", *[(4,)] * inputs, **options),
+        tensors("a matrix with gaps in memory", *[(2, 3)] * inputs, **{**options, "gaps": True}),
+        tensors("a single number", *[()] * inputs, **options),
+        tensors("an empty tensor", *[(0,)] * inputs, **options),
+    ]
+    if inputs > 1:
+        wide, narrow = [(2, 3)] * (inputs - 1), [(2, 1)] * (inputs - 1)
+        cases[1:1] = [
+            tensors("inputs that are broadcast", *wide, (3,), **options),
+            tensors("inputs that are both broadcast", *narrow, (3,), **options),
+        ]
+    return cases
+
+
+def check(
+    answer: Any,
+    reference: Callable,
+    cases: Iterable[Case],
+    *,
+    second: bool = False,
+    numerical: bool = True,
+    suspects: tuple[Suspect, ...] = (),
+) -> None:
+    """Raise a diagnosis unless `answer` computes what `reference` does, forward and backward, in every case."""
+    apply = apply_of(answer)
+    trials = [Trial(apply, reference, case, suspects, names_of(answer, case)) for case in cases]
+    for trial in trials:
+        check_values(trial)
+    for trial in trials:
+        check_gradients(trial)
+    for trial in trials:
+        check_each_alone(trial)
+    for trial in trials if second else ():
+        check_second(trial)
+    for trial in trials if numerical else ():
+        check_numerically(trial, "gradcheck")
+        if second:
+            check_numerically(trial, "gradgradcheck")
+
+
+# --- The answer ----------------------------------------------------------------------------------
+
+
+def apply_of(answer: Any) -> Callable:
+    """What to call: the `apply` of a class, which must be a Function with something written in it."""
+    if isinstance(answer, type):
+        if not issubclass(answer, Function):
+            look = "the `class` line: `class Name(mg.autograd.Function):`"
+            raise Wrong("not-a-function", "a subclass of `mg.autograd.Function`", show(answer), look=look)
+        _refuse_stub(answer)
+        return answer.apply
+    return kit.a_function(answer, "the name that you give to the check: the class itself, or its `apply`")
+
+
+def refuse_given(answer: Any, given: str) -> None:
+    """A class whose methods are still those of the exercise is no answer yet."""
+    scope: dict[str, Any] = {"mg": mg}
+    exec(compile(given, "<given>", "exec"), scope)
+    (original,) = (value for value in scope.values() if isinstance(value, type))
+    if isinstance(answer, type) and _words(answer) == _words(original):
+        raise Unanswered("Change the class in the cell above, and run both cells.")
+
+
+def _refuse_stub(answer: type) -> None:
+    written = _written(answer)
+    if not {"forward", "backward", "vjp"} & set(written):
+        raise Unanswered("Write `forward` and `backward` in the class above, and run both cells.")
+    for name, method in written.items():
+        if kit.is_stub(method):
+            raise Unanswered(f"Write the body of `{name}` in the class above, and run both cells.")
+
+
+def _written(answer: type) -> dict[str, types.FunctionType]:
+    """The methods of a Function that the learner wrote, by name."""
+    found = {name: getattr(answer, name) for name in _METHODS}
+    return {n: f for n, f in found.items() if type(f) is types.FunctionType and f is not getattr(Function, n)}
+
+
+def _words(answer: type) -> dict:
+    codes = {name: inspect.unwrap(method).__code__ for name, method in _written(answer).items()}
+    return {name: (code.co_code, code.co_consts, code.co_names) for name, code in codes.items()}
+
+
+def names_of(answer: Any, case: Case) -> list[str]:
+    """What to call the arguments of forward in a diagnosis; also refuses a forward that does not take them."""
+    arguments = case.make()
+    numbered = [f"argument {position + 1}" for position in range(len(arguments))]
+    written = _written(answer) if isinstance(answer, type) else {}
+    if "forward" not in written:
+        return numbered
+    given = arguments if "setup_context" in written else ("ctx", *arguments)
+    signature = inspect.signature(written["forward"])
+    try:
+        signature.bind(*given)
+    except TypeError:
+        header = f"`forward({', '.join(signature.parameters)})`"
+        wanted = "`ctx` and then " * (given is not arguments) + f"{len(arguments)} of its own"
+        look = "the `def forward` line"
+        raise Wrong("arguments", f"a forward that takes {wanted}", header, look=look) from None
+    names = [name for name, p in signature.parameters.items() if p.kind is not p.VAR_POSITIONAL]
+    names = [f"`{name}`" for name in names[len(given) - len(arguments) :]]
+    return [*names, *numbered[len(names) :]]
+
+
+# --- One case ------------------------------------------------------------------------------------
+
+
+class Run(NamedTuple):
+    """One run of a function: the inputs that are differentiated, and the outputs."""
+
+    arguments: tuple
+    inputs: list
+    outputs: tuple
+
+
+@dataclass
+class Trial:
+    """The learner's function and the reference on the same numbers."""
+
+    apply: Callable
+    reference: Callable
+    case: Case
+    suspects: tuple
+    names: list[str]
+
+    def run(self, function: Callable, only: int | None = None) -> Run:
+        """Call a function on fresh arguments; `only` is the one input that is to require grad."""
+        arguments = self.case.make()
+        inputs = [a for a in arguments if isinstance(a, mg.Tensor) and a.requires_grad]
+        if only is not None:
+            for number, one in enumerate(inputs):
+                one.requires_grad_(number == only)
+            inputs = [inputs[only]]
+        given = kit.call(function, *arguments)
+        return Run(arguments, inputs, tuple(given) if type(given) in (tuple, list) else (given,))
+
+    def learners(self, only: int | None = None) -> Run:
+        """A run of the learner's function; errors that are known become their diagnosis."""
+        try:
+            return self.run(self.apply, only)
+        except Wrong as wrong:
+            if "save_for_backward can only save" in wrong.verdict.got:
+                why = "`save_for_backward` is for tensors. A number or a shape becomes an attribute: `ctx.n = n`."
+                look = "what you give to `save_for_backward`"
+                raise Wrong("saved-no-tensor", "tensors to save", wrong.verdict.got, why=why, look=look) from None
+            raise
+
+    def name(self, run: Run, position: int) -> str:
+        """The name of a differentiated input."""
+        return next(n for n, a in zip(self.names, run.arguments, strict=False) if a is run.inputs[position])
+
+    def inputs_in_words(self) -> str:
+        shown = [f"{n} = {_in_words(a)}" for n, a in zip(self.names, self.case.make(), strict=False)]
+        return clip(f"{self.case.what}: {', '.join(shown)}", 160)
+
+
+def _in_words(value: Any) -> str:
+    """A small tensor as a list, a large one by its shape, anything else as it is."""
+    if value is None or not isinstance(value, mg.Tensor | np.ndarray):
+        return show(value, 40)
+    values = _array(value)
+    if values.size > 6 or not values.size:
+        return f"a tensor of shape {values.shape}"
+    return str(np.round(values, 4).tolist())
+
+
+def _array(tensor: Any) -> np.ndarray:
+    return tensor.detach().numpy() if isinstance(tensor, mg.Tensor) else np.asarray(tensor)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two gradients agree; None counts as zero."""
+    if one is None or other is None:
+        given = one if other is None else other
+        return given is None or not _array(given).any()
+    a, b = _array(one), _array(other)
+    return a.shape == b.shape and np.allclose(a, b, 1e-4, 1e-6)
+
+
+# --- Values --------------------------------------------------------------------------------------
+
+
+def check_values(trial: Trial) -> None:
+    """The outputs of forward: their number, kind, shape and values, and that autograd knows of them."""
+    before = trial.case.make()
+    mine, right = trial.learners(), trial.run(trial.reference)
+    if len(mine.outputs) != len(right.outputs):
+        wanted = f"{len(right.outputs)} result{'s' * (len(right.outputs) > 1)}"
+        look = "the `return` of forward"
+        raise Wrong("number-of-outputs", wanted, f"{len(mine.outputs)}: {show(mine.outputs)}", look=look)
+    for given, expected in zip(mine.outputs, right.outputs, strict=True):
+        _check_value(trial, given, expected)
+    for name, argument, kept in zip(trial.names, mine.arguments, before, strict=False):
+        if isinstance(kept, mg.Tensor) and not _same(argument, kept):
+            look = "each operation of forward that ends in `_`, and each `+=`"
+            raise Wrong("input-changed", f"{name} as it was", _in_words(argument), look=look)
+    for given, expected in zip(mine.outputs, right.outputs, strict=True):
+        _check_recorded(given, expected)
+
+
+def _check_value(trial: Trial, given: Any, expected: mg.Tensor) -> None:
+    wanted = f"{_in_words(expected)} for {trial.inputs_in_words()}"
+    if type(given) is not mg.Tensor:
+        look = "what the `return` of forward gives back: a tensor"
+        raise Wrong("none" if given is None else "other-type", "a tensor as the result", show(given), look=look)
+    suspect = next((s for s in trial.suspects if s.forward and _computes(trial, s.forward, [given])), None)
+    if suspect and not _same(given, expected):
+        raise _of_suspect(suspect, wanted, _in_words(given))
+    if given.shape != expected.shape:
+        wanted = f"a result of shape {tuple(expected.shape)} for {trial.inputs_in_words()}"
+        raise Wrong("other-shape", wanted, f"shape {tuple(given.shape)}", look="the `return` of forward")
+    if not _same(given, expected):
+        raise Wrong("other-value", wanted, _in_words(given), look="what forward computes")
+    if given.dtype is not expected.dtype:
+        why = "The input was float64. A result of another type has lost digits, and gradcheck would see nothing else."
+        look = "where forward makes a new tensor: it needs the dtype of its input"
+        raise Wrong("other-dtype", f"a result of {expected.dtype}", f"{given.dtype}", why=why, look=look)
+
+
+def _check_recorded(given: mg.Tensor, expected: mg.Tensor) -> None:
+    if expected.requires_grad and not given.requires_grad:
+        why = "The result does not require grad: for autograd there is no way from it to the input."
+        look = "whether you call `apply` (not `forward`), and what you mark or detach"
+        raise Wrong("untracked", "a result that requires grad", show(given), why=why, look=look)
+    if given.requires_grad and not expected.requires_grad:
+        why = "This output has no gradient, and autograd has to be told so."
+        look = "`ctx.mark_non_differentiable`"
+        raise Wrong("tracked", "an output that does not require grad", show(given), why=why, look=look)
+    if given.requires_grad and not any(isinstance(node, FunctionNode) for node in graphs.nodes(given)):
+        why = "The operations were recorded one by one: no Function of yours is in the graph."
+        look = "whether the result comes from the `apply` of your class"
+        raise Wrong("not-recorded", "a graph with your Function in it", f"{given.grad_fn.name()}", why=why, look=look)
+
+
+def _computes(trial: Trial, mistake: Callable, given: Iterable, grad_outputs: tuple = ()) -> bool:
+    """Whether this mistake, made on purpose, gives the same."""
+    arguments = [a.detach() if isinstance(a, mg.Tensor) else a for a in trial.case.make()]
+    try:
+        with mg.no_grad(), np.errstate(all="ignore"):
+            made = mistake(*arguments, *grad_outputs)
+    except Exception:
+        return False
+    made = made if isinstance(made, tuple) else (made,)
+    given = list(given)
+    return len(made) == len(given) and all(map(_same, made, given))
+
+
+def _of_suspect(suspect: Suspect, expected: str, got: str) -> Wrong:
+    return Wrong(suspect.code, expected, got, belief=suspect.belief, why=suspect.why, look=suspect.look)
+
+
+# --- Gradients -----------------------------------------------------------------------------------
+
+
+class Gradients(NamedTuple):
+    """What one backward gave: the run, what it started from, and a gradient or None for each input."""
+
+    run: Run
+    starts: list
+    came: tuple
+
+
+def start_of(output: mg.Tensor, factor: float = 1.0) -> mg.Tensor:
+    """A grad_output that no two entries have in common, and that is neither 1 nor symmetric."""
+    numbers = np.random.default_rng(output.numel()).uniform(0.5, 1.5, output.shape)
+    return mg.tensor(np.asarray(factor * numbers), dtype=output.dtype)
+
+
+def gradients(run: Run, factor: float = 1.0, **options: Any) -> Gradients:
+    """One backward from all outputs that require grad."""
+    outputs = [o for o in run.outputs if isinstance(o, mg.Tensor) and o.requires_grad]
+    starts = [start_of(o, factor).requires_grad_(options.get("create_graph", False)) for o in outputs]
+    came = mg.autograd.grad(outputs, run.inputs, starts, allow_unused=True, **options)
+    return Gradients(run, starts, came)
+
+
+def learners_gradients(trial: Trial, only: int | None = None, factor: float = 1.0, **options: Any) -> Gradients:
+    """The same for the learner's function; errors that are known become their diagnosis."""
+    run = trial.learners(only)
+    try:
+        return gradients(run, factor, **options)
+    except NotImplementedError as error:
+        got, look = describe_error(error), "the class: it needs a `backward(ctx, grad_output)`"
+        raise Wrong("no-backward", "a Function with a backward", got, look=look) from None
+    except Exception as error:
+        raise _of_error(trial, run, error, only is not None) from None
+
+
+def _of_error(trial: Trial, run: Run, error: Exception, alone: bool) -> Wrong:
+    got = describe_error(error)
+    expected = f"gradients for {trial.inputs_in_words()}"
+    if "incorrect number of gradients" in got:
+        why = (
+            "backward returns one gradient for each argument of forward, whether it needs one or not; None is allowed."
+        )
+        look = "how many arguments forward has after `ctx`, and what backward returns"
+        number = f"{len(run.arguments)} for {len(run.arguments)} argument{'s' * (len(run.arguments) > 1)}"
+        return Wrong("number-of-gradients", number, got, belief="M32", why=why, look=look)
+    if "different than None at position" in got:
+        why = "This argument of forward is no tensor, so it has no gradient: None belongs in its place."
+        return Wrong("gradient-of-no-tensor", expected, got, why=why, look="the order of what backward returns")
+    if "expected Variable or None" in got:
+        why = "backward returned something that is no tensor. It returns tensors, or None."
+        return Wrong("no-tensor", expected, got, why=why, look="the type of what backward returns")
+    if "invalid gradient at index" in got:
+        return _of_shape(run, error, expected, got)
+    if "marked with @once_differentiable" in got:
+        why = "backward is marked with `once_differentiable`, and asked for is a Function with a second derivative."
+        return Wrong("once", "second derivatives", got, why=why, look="the decorator above `def backward`")
+    if alone:
+        why = "Only one of the inputs requires grad here. The gradient of the others is not needed, and may be None."
+        return Wrong("alone", expected, got, why=why, look="what backward does when an input needs no gradient")
+    return Wrong("raised", expected, got, look="backward, at the line named above")
+
+
+def _of_shape(run: Run, error: Exception, expected: str, got: str) -> Wrong:
+    """An error that says which gradient has a shape that does not fit."""
+    words = str(error).split("at index ")[1]
+    shape = tuple(run.arguments[int(words.split()[0])].shape)
+    came = tuple(int(n) for n in words.split("got [")[1].split("]")[0].replace(",", " ").split())
+    expected = f"a gradient of shape {shape}"
+    if len(shape) > 1 and came == shape[::-1]:
+        why = "A gradient has the shape of its input. This one has it the other way round."
+        return Wrong("transposed", expected, got, why=why, look="each `@` and `.t()` in backward")
+    if np.prod(came) < np.prod(shape):
+        why = "A gradient has the shape of its input. Here too much was added up, or too little came."
+        return Wrong("summed-too-far", expected, got, why=why, look="each `sum` in backward")
+    look = "the shape of each gradient that backward returns"
+    return Wrong("shape-of-gradient", expected, got, why="A gradient has the shape of its input.", look=look)
+
+
+def check_gradients(trial: Trial) -> None:
+    """One backward, compared with the reference's; what differs is explained as well as the evidence allows."""
+    mine = learners_gradients(trial, retain_graph=True)
+    right = gradients(trial.run(trial.reference))
+    for start, fresh in zip(mine.starts, right.starts, strict=True):
+        if not _same(start, fresh):
+            why = "backward changed its argument. Others may hold the same tensor."
+            look = "each operation of backward that ends in `_`, and each `*=`"
+            raise Wrong("grad-output-changed", "grad_output as it was", _in_words(start), why=why, look=look)
+    if not all(map(_same, mine.came, right.came)):
+        raise _of_gradients(trial, mine, right)
+
+
+def _of_gradients(trial: Trial, mine: Gradients, right: Gradients) -> Wrong:
+    position = next(i for i, pair in enumerate(zip(mine.came, right.came, strict=True)) if not _same(*pair))
+    name, came = trial.name(mine.run, position), mine.came[position]
+    starts = " and ".join(map(_in_words, right.starts))
+    expected = (
+        f"gradient of {name}: {_in_words(right.came[position])} (grad_output {starts}, {trial.inputs_in_words()})"
+    )
+    got = _in_words(came)
+    for suspect in trial.suspects:
+        if suspect.backward and _computes(trial, suspect.backward, mine.came, tuple(right.starts)):
+            return _of_suspect(suspect, expected, got)
+    if came is None:
+        why = f"backward returns None for {name}, although the result moves with it."
+        return Wrong("no-gradient", expected, got, why=why, look="what backward returns, and in which order")
+    if np.isnan(_array(came)).any():
+        return Wrong("nan-gradient", expected, got, look="what backward divides by, and what it takes a logarithm of")
+    code, why, look, belief = _factor_of_start(trial, position, came) or _cause(trial, right, position, mine.came)
+    return Wrong(code, expected, got, belief=belief, why=why, look=look)
+
+
+def _factor_of_start(trial: Trial, position: int, came: mg.Tensor) -> tuple | None:
+    """Whether each gradient has grad_output as a factor, once."""
+    zero, twice = (learners_gradients(trial, factor=f).came[position] for f in (0.0, 2.0))
+    if zero is not None and _array(zero).any():
+        why = (
+            "For grad_output 0 your gradient is not 0. A gradient is the slope times grad_output, in each of its terms."
+        )
+        return "no-grad-output", why, "where grad_output stands in what backward returns", ""
+    if twice is not None and not _same(_array(twice), 2 * _array(came)):
+        why = "When grad_output doubles, the gradient has to double. Yours does not: grad_output is a factor, once."
+        return "grad-output-twice", why, "how often grad_output stands in what backward returns", ""
+    return None
+
+
+def _cause(trial: Trial, right: Gradients, position: int, all_came: tuple) -> tuple:
+    """The first of the usual mistakes that gives what came: its code, why, where to look, the belief."""
+    came, wanted = _array(all_came[position]), _array(right.came[position])
+    if _same(came, -wanted):
+        return "wrong-sign", "The size is right, and the sign is the other one.", "each minus in backward", ""
+    for other, gradient in enumerate(right.came):
+        if other != position and gradient is not None and _same(came, gradient):
+            why = f"That is the gradient of {trial.name(right.run, other)}."
+            return "swapped", why, "the order of what backward returns: that of forward's arguments", ""
+    if wanted.ndim == 2 and wanted.shape[0] == wanted.shape[1] and _same(came, wanted.T):
+        return "transposed", "The right one is what `.t()` makes of it.", "each `@` and `.t()` in backward", ""
+    for code, slope, why, look, belief in _other_slopes(trial, right, position):
+        if _same(came, slope):
+            return code, why, look, belief
+    factor = _one_factor(came, wanted)
+    if factor is not None:
+        why = f"Every entry is {factor:.4g} times what it should be: a factor is wrong, or a term is missing."
+        return "wrong-factor", why, "the numbers in backward, and each term of the slope", ""
+    return "other-gradient", "", "the slope of what forward computes, on paper, for one entry", ""
+
+
+def _other_slopes(trial: Trial, right: Gradients, position: int) -> Iterable[tuple]:
+    """What some usual mistakes give for this input, where they can be made."""
+    run, look = right.run, "the slope of what forward computes, and what of it was saved"
+    x, y, start = _array(run.inputs[position]), _array(run.outputs[0]), _array(right.starts[0])
+    for row in _single_rows(trial, position, y.shape):
+        why = "The input is used for several results, and each use brings a gradient: they are added up. One is left."
+        yield "not-summed", row, why, "over which dimensions backward sums", "M37"
+    if len(run.outputs) > 1 or x.shape != y.shape:
+        return
+    yield "no-slope", start, "grad_output was passed on as it came: the slope is missing.", look, ""
+    yield "slope-of-output", start * y, "grad_output was multiplied by the result, not by the slope.", look, ""
+    yield (
+        "slope-of-input",
+        start * x,
+        "grad_output was multiplied by the input. What is needed is the slope at the input.",
+        look,
+        "M36",
+    )
+    at_output = _slope_at(trial, position, y, start)
+    yield "slope-at-output", at_output, "That is the slope at the result. The slope is needed at the input.", look, ""
+
+
+def _slope_at(trial: Trial, position: int, point: np.ndarray, start: np.ndarray) -> Any:
+    """The reference's gradient at another point."""
+    arguments = list(trial.case.make())
+    place = [i for i, a in enumerate(arguments) if isinstance(a, mg.Tensor) and a.requires_grad][position]
+    arguments[place] = x = mg.tensor(point, requires_grad=True)
+    with np.errstate(all="ignore"):
+        output = trial.reference(*arguments)
+        return mg.autograd.grad(output, x, mg.tensor(start), allow_unused=True)[0]
+
+
+def _single_rows(trial: Trial, position: int, shape: tuple) -> Iterable[np.ndarray]:
+    """For an input that is broadcast: the gradients of its first and of its last use, not added up."""
+    arguments = list(trial.case.make())
+    place = [i for i, a in enumerate(arguments) if isinstance(a, mg.Tensor) and a.requires_grad][position]
+    x = arguments[place].detach()
+    if x.shape == shape or not x.numel() or np.broadcast_shapes(x.shape, shape) != shape:
+        return
+    arguments[place] = wide = x.expand(*shape).clone().requires_grad_()
+    output = trial.reference(*arguments)
+    each = _array(mg.autograd.grad(output, wide, start_of(output))[0])
+    for end in (0, -1):
+        row = each
+        for _ in range(each.ndim - x.dim()):
+            row = row[end]
+        for axis, size in enumerate(x.shape):
+            row = row if size == row.shape[axis] else np.take(row, [end], axis)
+        yield row
+
+
+def _one_factor(came: np.ndarray, wanted: np.ndarray) -> float | None:
+    """The one factor between the two, if there is one; of a single number only a simple one tells anything."""
+    if came.shape != wanted.shape or not came.any() or not wanted.any():
+        return None
+    factor = float((came * wanted).sum() / (wanted**2).sum())
+    simple = factor and min(abs(f - round(f)) for f in (factor, 1 / factor) if round(f)) < 1e-6
+    several = np.count_nonzero(wanted) > 1
+    return factor if factor and (several or simple) and np.allclose(came, factor * wanted) else None
+
+
+def check_each_alone(trial: Trial) -> None:
+    """The same gradients where only one of several inputs requires grad."""
+    right = gradients(trial.run(trial.reference))
+    for position in range(len(right.came) if len(right.came) > 1 else 0):
+        mine = learners_gradients(trial, only=position)
+        if not _same(mine.came[0], right.came[position]):
+            name = trial.name(mine.run, 0)
+            expected = f"gradient of {name}, where only {name} requires grad: {_in_words(right.came[position])}"
+            look = "each use of `ctx.needs_input_grad`, and the order of what backward returns"
+            raise Wrong("alone", expected, _in_words(mine.came[0]), look=look)
+
+
+# --- Second derivatives --------------------------------------------------------------------------
+
+
+def check_second(trial: Trial) -> None:
+    """The gradient of the gradients, by the inputs and by grad_output."""
+    mine = learners_gradients(trial, create_graph=True)
+    right = gradients(trial.run(trial.reference), create_graph=True)
+    try:
+        came, seen = second_derivatives(mine)
+    except Exception as error:
+        raise _of_error(trial, mine.run, error, False) from None
+    wanted, _ = second_derivatives(right)
+    wrong = next((i for i, pair in enumerate(zip(came, wanted, strict=True)) if not _same(*pair)), None)
+    if wrong is not None:
+        raise _of_second(trial, mine, wrong, came[wrong], wanted[wrong], seen)
+
+
+def second_derivatives(first: Gradients) -> tuple[tuple, bool]:
+    """Of the weighted sum of the gradients, by inputs and grad_outputs; and whether there was any history."""
+    sources = [*first.run.inputs, *first.starts]
+    tracked = [g for g in first.came if g is not None and g.requires_grad]
+    if not tracked:
+        return (None,) * len(sources), False
+    total = sum((g * start_of(g, 0.7)).sum() for g in tracked)
+    total.backward()  # and not grad(): what refuses to be differentiated twice is then come to, and says so
+    return tuple(source.grad for source in sources), True
+
+
+def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any, seen: bool) -> Wrong:
+    inputs = len(mine.run.inputs)
+    source = trial.name(mine.run, place) if place < inputs else "grad_output"
+    expected = f"how the gradient moves with {source}: {_in_words(wanted)} ({trial.inputs_in_words()})"
+    got = f"{_in_words(came)}: no way back to {source}" if came is None else _in_words(came)
+    picture = mg.draw(next(g for g in mine.came if g is not None and g.requires_grad)) if seen else None
+    kept = _kept_without_history(mine.run)
+    details = dict(picture=picture)
+    if kept and place < inputs:
+        why = (
+            f"The first derivative is right. But backward computes it from {kept}, which forward made while nothing "
+            "was recorded: for autograd it does not depend on the input."
+        )
+        look = "what you save: inputs and outputs have a history, what forward computes on the way has none"
+        return Wrong("saved-intermediate", expected, got, belief="M29", why=why, look=look, **details)
+    if came is None:
+        why = f"The first derivative is right, but for autograd it does not depend on {source}: its history was cut."
+        look = "each `detach`, `.data`, `.numpy()`, `item` and `no_grad` in backward"
+        return Wrong("detached", expected, got, belief="M29", why=why, look=look, **details)
+    why = "The first derivative is right, but its own derivative is not."
+    return Wrong("other-second", expected, got, belief="M29", why=why, look="what backward computes from", **details)
+
+
+class _Plain(Function):
+    """Its node has the attributes that every node has."""
+
+    forward = staticmethod(lambda ctx, x: x * 1)
+    backward = staticmethod(lambda ctx, grad_output: grad_output)
+
+
+def _kept_without_history(run: Run) -> str:
+    """What the learner's node keeps that is neither an input nor an output, in words."""
+    of_all = set(vars(_Plain.apply(mg.tensor(1.0, requires_grad=True)).grad_fn))
+    for output in run.outputs:
+        for node in graphs.nodes(output):
+            if not isinstance(node, FunctionNode):
+                continue
+            for name, value in vars(node).items():
+                if name not in of_all and isinstance(value, mg.Tensor | np.ndarray):
+                    return f"`ctx.{name}`"
+            for position, saved in enumerate(node.saved_tensors):
+                if saved is not None and not saved.requires_grad and not any(saved is a for a in run.arguments):
+                    return f"saved tensor number {position}"
+    return ""
+
+
+# --- Numbers -------------------------------------------------------------------------------------
+
+
+def check_numerically(trial: Trial, which: str) -> None:
+    """gradcheck or gradgradcheck, which need no reference."""
+    arguments = trial.case.make()
+    try:
+        getattr(mg.autograd, which)(trial.apply, arguments)
+    except Exception as error:
+        notes = " ".join(note.removeprefix("minigrad: ") for note in getattr(error, "__notes__", ()))
+        expected = f"`{which}` passes for {trial.inputs_in_words()}"
+        look = "what changes from run to run, or what backward changes"
+        raise Wrong(which, expected, describe_error(error), why=notes, look=look) from None
