@@ -1,0 +1,974 @@
+"""The checks of chapter 09, "How do I differentiate a derivative?"."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from exercises.checks import functions, graphs, kit
+from exercises.checks.functions import Suspect, elementwise, tensors
+from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.targets import Targets
+
+chapter = kit.Chapter(__name__, "09", "How do I differentiate a derivative?")
+
+
+# --- What several exercises share ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What an error of the learner's code means here: the diagnosis for a part of its message."""
+
+    message: str
+    code: str
+    why: str
+    look: str
+    belief: str = ""
+
+
+_NO_HISTORY = Reason(
+    "does not require grad and does not have a grad_fn",
+    "no-history",
+    "A gradient has a history only if backward was recorded. Yours is a plain number, and cannot be differentiated.",
+    "the options of each `grad`",
+)
+_SECOND_TIME = Reason(
+    "a second time",
+    "second-time",
+    "A walk has freed a graph that is still needed.",
+    "the options of each `grad` and `backward`, and how often you walk",
+)
+_NOT_USED = Reason(
+    "not have been used",
+    "not-used",
+    "No way leads from what you differentiate to the tensor that you ask for.",
+    "whether you ask for `x` itself, and not for a copy",
+)
+
+
+def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
+    """The learner's function on our inputs; errors that are known become their diagnosis."""
+    try:
+        return call(function, *inputs)
+    except Wrong as wrong:
+        for reason in (*reasons, _NO_HISTORY, _SECOND_TIME, _NOT_USED):
+            if reason.message in wrong.verdict.got:
+                raise _explained(reason, expected, wrong.verdict.got, _asks_for(function, "retain_graph")) from None
+        raise
+
+
+def _explained(reason: Reason, expected: str, got: str, retains: bool) -> Wrong:
+    if reason is _NO_HISTORY and retains:
+        why = "`retain_graph=True` keeps the graph that you made. It does not record the walk back."
+        return Wrong("retained", expected, got, belief="M14", why=why, look=reason.look)
+    return Wrong(reason.code, expected, got, belief=reason.belief, why=reason.why, look=reason.look)
+
+
+def _asks_for(function: Any, option: str) -> bool:
+    """Whether a function's own code passes an argument by this name."""
+    constants = function.__code__.co_consts if type(function) is types.FunctionType else ()
+    return any(type(constant) is tuple and option in constant for constant in constants)
+
+
+def _leaf(values: Any) -> mg.Tensor:
+    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
+
+
+def _array(tensor: mg.Tensor) -> np.ndarray:
+    return tensor.detach().numpy().astype(float)
+
+
+def _same(one: np.ndarray, other: np.ndarray) -> bool:
+    return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-6)
+
+
+def _refuse_traces(**leaves: mg.Tensor) -> None:
+    """A `.grad` that was None before, and is not any more."""
+    for name, leaf in leaves.items():
+        if leaf.grad is not None:
+            why = (
+                "`backward()` adds what it computes to `.grad`, first and second derivatives alike. `grad` returns it."
+            )
+            look = "each `backward()` in your function"
+            got = f"`{name}.grad` is {show(leaf.grad.detach())}"
+            raise Wrong("traces", f"`{name}.grad` as it was: None", got, belief="M16", why=why, look=look)
+
+
+def _outcome(value: Any) -> Any:
+    """A predicted number or "error" as a word, so that both can stand in one prediction."""
+    if type(value) is str:
+        known = {"error": "error", "raises": "error", "runtimeerror": "error", "none": "None"}
+        return known.get(value.strip().lower(), value)
+    if value is None:
+        return "None"
+    if type(value) is np.ndarray and value.size == 1:
+        value = value.item()
+    try:
+        return f"{kit.a_number(value):.4g}"
+    except Wrong:
+        return value
+
+
+def _predicted(answer: Any, truth: dict[str, str], patterns: tuple, looks: dict[str, str]) -> None:
+    """Compare predictions that are numbers or "error"."""
+    given = {name: _outcome(value) for name, value in kit.a_dict(answer, truth).items()}
+    for name, value in given.items():
+        if type(value) is not str or not (value in ("error", "None") or _is_number(value)):
+            wanted = f'`{name}` is a number or "error"'
+            raise Wrong("kind", wanted, show(answer[name]), look=f"the value of `{name}`")
+    kit.predicted(given, truth, patterns, 'a number or "error"', looks)
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+# --- 1 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Does the second walk work?",
+    kind="predict",
+    points=2,
+    beliefs=("M14", "M15"),
+    hints=(
+        "Ask of each line: does the inner `first` return a tensor with a `grad_fn`?",
+        "Only `create_graph=True` gives one, and only if the slope moves with `x`.",
+        "In D and E the first graph is freed. 3x² was made from `x`, the slope of `exp` from the result of `exp`.",
+    ),
+    idea="A and B raise: nothing was recorded. C is 6 · 3. D is the same, since its new graph leads to `x` directly. "
+    "E leads through the node of `exp`, which has been freed. F raises: the slope 5 has no history.",
+)
+def twice(answer):
+    truth = {"A": "error", "B": "error", "C": "18", "D": "18", "E": "error", "F": "error"}
+    _predicted(answer, truth, _TWICE, {name: f"the options of line {name}" for name in truth})
+    return "create_graph records the walk. What the second walk needs of the first graph must not have been freed."
+
+
+_TWICE = (
+    Pattern(
+        "retain-is-enough",
+        {"B": "18"},
+        belief="M14",
+        why="`retain_graph=True` keeps the graph of x³. The walk that computes 3x² is not recorded.",
+        look="what the inner `first` returns in line B: does it have a `grad_fn`?",
+    ),
+    Pattern(
+        "always-recorded",
+        {"A": "18"},
+        why="Without `create_graph=True` nothing of the walk back is recorded.",
+        look="what the inner `first` returns in line A: does it have a `grad_fn`?",
+    ),
+    Pattern(
+        "freed-breaks",
+        {"D": "error"},
+        belief="M15",
+        why="The first graph is freed. But the second one has kept `x` for itself, and leads to it directly.",
+        look="the picture of x³ and its slope: where does the thick arrow end?",
+    ),
+    Pattern(
+        "first-not-second",
+        {"C": "27"},
+        why="27 is the first derivative, 3x². Line C differentiates it once more.",
+        look="how often `first` is called in line C",
+    ),
+    Pattern(
+        "third",
+        {"C": "6"},
+        why="6 is the third derivative. Line C differentiates twice.",
+        look="how often `first` is called in line C",
+    ),
+    Pattern(
+        "result-freed",
+        {"E": f"{np.exp(3):.4g}"},
+        why="That is e³, and the formula is right. But the slope was made from the result of `exp`, whose node has "
+        "been freed.",
+        look="the picture of `exp` and its slope: where does the thick arrow end?",
+    ),
+    Pattern(
+        "zero-without-history",
+        {"F": "0"},
+        why="The second derivative of 5x is 0. But the slope 5 was made from no tensor that requires grad, so it has "
+        "no history, and `grad` refuses it.",
+        look="the derivatives of x⁴ in the chapter, and where they end",
+    ),
+)
+
+
+# --- 2 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "What is in .grad?",
+    kind="predict",
+    points=2,
+    beliefs=("M08", "M16"),
+    hints=(
+        "The derivatives of x³ at 3 are 27 and 18. Which calls put something into `.grad`?",
+        "`backward` adds to `.grad`, whatever it differentiates. `grad` returns, and stores nothing.",
+        "Before F, `.grad` was cleared: what is added to it starts anew.",
+    ),
+    idea="27, then 27 + 18. `grad` stores nothing: None. Then 18, and 18 + 27. In the last program the first "
+    "derivative is taken out before the second is added: 18.",
+)
+def both(answer):
+    truth = {"A": 27.0, "B": 45.0, "C": None, "D": 18.0, "E": 45.0, "F": 18.0}
+    looks = {name: f"what line {name} computes, and whether it is added to `.grad`" for name in truth}
+    kit.predicted(answer, truth, _BOTH, "a number or None", looks)
+    return "backward() adds first and second derivatives into one `.grad`; autograd.grad keeps them apart."
+
+
+_BOTH = (
+    Pattern(
+        "second-alone",
+        {"B": 18},
+        belief="M16",
+        why="The second derivative is 18. But `backward()` adds it to what is there, and there is the first one.",
+        look="what `x.grad` holds before line B",
+    ),
+    Pattern(
+        "unchanged",
+        {"B": 27},
+        belief="M16",
+        why="`x.grad` has a history, so it can go backward, and what comes arrives in `x.grad` itself.",
+        look="which leaf the history of `x.grad` leads to",
+    ),
+    Pattern(
+        "grad-stores",
+        {"C": 27},
+        why="`autograd.grad` returns the 27, and leaves `.grad` alone.",
+        look="where line C puts its result",
+    ),
+    Pattern(
+        "first-in-d",
+        {"D": 27},
+        why="Line D goes backward from the slope, not from w³: it computes the second derivative.",
+        look="what line D goes backward from",
+    ),
+    Pattern(
+        "sum-in-d",
+        {"D": 45},
+        why="Nothing was in `w.grad` before line D: `autograd.grad` does not fill it.",
+        look="what line C leaves in `w.grad`",
+    ),
+    Pattern(
+        "overwritten",
+        {"E": 27},
+        belief="M08",
+        why="`backward()` adds its 27 to the 18 of line D.",
+        look="what `w.grad` holds before line E",
+    ),
+    Pattern(
+        "not-cleared",
+        {"F": 45},
+        why="`v.grad` was cleared before. What line F adds is all that is there.",
+        look="the line above F",
+    ),
+    Pattern(
+        "cleared-for-good",
+        {"F": None},
+        why="To clear `v.grad` does not touch the graph of `slope`. Line F goes backward through it, and fills "
+        "`v.grad` again.",
+        look="what still holds the first derivative, with its history",
+    ),
+)
+
+
+# --- 3 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "The first n derivatives",
+    kind="write",
+    points=2,
+    beliefs=("M14", "M16"),
+    hints=(
+        "Each derivative is made from the one before: a loop, as in section 2 of the chapter.",
+        "`(y,) = mg.autograd.grad(y, x, create_graph=True)`, n times. What if `y` has no history?",
+        "`y.requires_grad` says whether it has one. Without, all further derivatives are `mg.zeros_like(x)`.",
+    ),
+    idea="Start with `y = f(x)`. In each turn `y` becomes `grad(y, x, create_graph=True)[0]`, or `mg.zeros_like(x)` "
+    "if `y.requires_grad` is False. Append it.",
+)
+def derivatives(answer):
+    kit.a_function(answer)
+    for f, value, right in _DERIVATIVES:
+        _check_derivatives(answer, f, value, right)
+    return "Each derivative is the gradient of the one before, and a constant has a gradient of zero."
+
+
+_DERIVATIVES = (
+    (lambda x: x**4, 1.5, [4 * 1.5**3, 12 * 1.5**2, 24 * 1.5]),
+    (lambda x: mg.exp(2 * x) * x, 0.5, [np.e * 2, np.e * 6, np.e * 16, np.e * 40]),
+    (lambda x: x * x * x, -2.0, [12.0, -12.0, 6.0, 0.0, 0.0]),
+    (lambda x: 3 * x, 4.0, [3.0, 0.0, 0.0]),
+    (lambda x: mg.sin(x), 0.3, [np.cos(0.3)]),
+)
+
+
+def _check_derivatives(answer, f, value, right):
+    x = _leaf(value)
+    expected = f"{len(right)} derivatives"
+    given = _called(answer, (f, x, len(right)), expected, _ENDS_EARLY if right[-1] == 0 else _NO_HISTORY)
+    _refuse_traces(x=x)
+    if type(given) not in (list, tuple) or len(given) != len(right):
+        got = f"{len(given)} entries" if type(given) in (list, tuple) else show(given)
+        raise Wrong("type", f"a list of {expected}", got, look="what is appended, and how often")
+    came = [float(_array(kit.a_tensor(one, "each derivative")).sum()) for one in given]
+    if not all(map(kit.close, came, right)):
+        raise _wrong_derivatives(came, right, f, value)
+
+
+_ENDS_EARLY = Reason(
+    "does not require grad and does not have a grad_fn",
+    "ends-in-error",
+    "A constant derivative has no history, and `grad` refuses it. All derivatives that follow are 0.",
+    "how to find out, before you ask `grad`, whether there is a history",
+)
+
+
+def _wrong_derivatives(came, right, f, value):
+    expected, got = f"{np.round(right, 4).tolist()}", f"{np.round(came, 4).tolist()}"
+    start = f(mg.tensor(value, dtype=mg.float64)).item()
+    if all(map(kit.close, came, [start, *right])):
+        why = "The list begins with the value of `f`. It is to begin with the first derivative."
+        return Wrong("value-first", expected, got, why=why, look="what you append before the first walk")
+    if all(kit.close(one, right[0]) for one in came):
+        why = "Each entry is the first derivative. The second is the gradient of the first, not of `f` again."
+        return Wrong("first-again", expected, got, why=why, look="what you go backward from in each turn")
+    if all(map(kit.close, came, np.cumsum(right))):
+        why = "Each entry has those before it in it: first and second derivatives were added up in one `.grad`."
+        return Wrong("added-up", expected, got, belief="M16", why=why, look="each `backward()` and each `.grad`")
+    if all(map(kit.close, came, right[::-1])):
+        return Wrong("backwards", expected, got, why="The order is the other way round.", look="the order of the list")
+    return Wrong("other-derivatives", expected, got, look="one turn of your loop: what goes in, and what comes out")
+
+
+# --- 4 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Build this second generation",
+    kind="build",
+    points=2,
+    beliefs=("M14",),
+    hints=(
+        "The slope of `exp` is made from the result of `exp`. So a part of the graph of `slope` is the graph of `y`.",
+        "Follow the picture from the top: two multiplications, then `ExpBackward0`, then what `exp` was given.",
+        "`exp` was given a · b. So y = exp(a · b), and its slope is 1 · y, times `b`.",
+    ),
+    idea="`y = mg.exp(a * b)`, and `return mg.autograd.grad(y, a, create_graph=True)[0]`.",
+)
+def slope(answer):
+    kit.a_function(answer)
+    a, b = _leaf(0.5), _leaf(2.0)
+    given = _called(answer, (a, b), "a slope with the graph in the picture")
+    given = kit.a_tensor(given, "the result", "what `return` gives back: `grad` returns a tuple")
+    if not given.requires_grad:
+        raise _slope_without_graph(answer, given)
+    _targets.refuse_other(given, "slope", _wrong_slope(given))
+    if not (graphs.reaches(given, a) and graphs.reaches(given, b)):
+        look = "whether your function uses its two arguments"
+        raise Wrong("other-leaves", "a graph that ends in the `a` and `b` of the call", show(given), look=look)
+    return "The slope of exp is made from its result, so the second generation leads through the first."
+
+
+def _exp_slope():
+    a, b = mg.tensor(0.5, requires_grad=True), mg.tensor(2.0, requires_grad=True)
+    return mg.autograd.grad(mg.exp(a * b), a, create_graph=True)[0], {"a": a, "b": b}
+
+
+_targets = Targets(slope=_exp_slope)
+
+
+def show_target(name):
+    """Show the picture that an exercise asks for: show_target("slope")."""
+    _targets.show(name)
+
+
+def _slope_without_graph(answer, given):
+    expected, got = "a slope with the graph in the picture", show(given)
+    if _asks_for(answer, "retain_graph"):
+        why = "`retain_graph=True` keeps the graph of `y`. It does not record the walk back."
+        return Wrong("retained", expected, got, belief="M14", why=why, look="the options of `grad`")
+    why = "What you return has no graph at all: the walk back was not recorded."
+    return Wrong("not-recorded", expected, got, why=why, look="the options of `grad`, and each `detach`")
+
+
+def _wrong_slope(given):
+    made_of = graphs.operations(given)
+    if made_of == ["exp", "mul"]:
+        why = "This is the graph of exp(a · b). The picture shows the graph of its slope."
+        return Wrong("y-returned", why=why, look="what you return: `y`, or its gradient?")
+    if "exp" not in made_of:
+        why = "There is no `ExpBackward0` in your graph."
+        return Wrong("no-exp", why=why, look="which operation has a slope that is made from its own result")
+    if len(graphs.leaves(given)) < 2:
+        return Wrong("one-leaf", why="The picture has two leaves.", look="how `b` takes part in `y`")
+    why = "Your slope is made otherwise: `y` has other operations, or in another order."
+    return Wrong("other-graph", why=why, look="what `ExpBackward0` leads to in the picture, and in yours")
+
+
+# --- 5 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Six ways to write one backward",
+    kind="predict",
+    points=3,
+    beliefs=("M29", "M30"),
+    hints=(
+        "Ask of each: which of the numbers in the returned product have a history that leads to the input?",
+        "`ctx.square` was made in forward, and forward is not recorded. `x.detach()` is a constant, too.",
+        "In C one of two factors has a history: the derivative of 3 · 2 · x is 6. E and F differ in what `grad` walks "
+        "back to: the input, or a copy of it.",
+    ),
+    idea="A: 12. B and D return a plain number: error. C: half of it, 6, and no error. E: 12, it walks back to the "
+    "input. F: an error, its history ends in the copy. All six return 3x², so `gradcheck` passes six times.",
+)
+def trusted(answer):
+    truth = {"A": "12", "B": "error", "C": "6", "D": "error", "E": "12", "F": "error", "pass gradcheck": "6"}
+    looks = {name: f"what of line {name} has a history that leads to the input" for name in truth}
+    looks["pass gradcheck"] = "which derivative `gradcheck` checks"
+    _predicted(answer, truth, _TRUSTED, looks)
+    return "All six have the right slope. Only a history that leads to the input, whole, gives the right curvature."
+
+
+_TRUSTED = (
+    Pattern(
+        "gradcheck-sees-all",
+        {"pass gradcheck": "2"},
+        belief="M29",
+        why="All six return 3x², and `gradcheck` asks for no more. What is wrong with B, C, D and F it cannot see.",
+        look="the value that each backward returns at x = 2",
+    ),
+    Pattern(
+        "gradcheck-sees-some",
+        {"pass gradcheck": "3"},
+        belief="M29",
+        why="All six return 3x². `gradcheck` compares this number with a nudge, and knows nothing of histories.",
+        look="the value that each backward returns at x = 2",
+    ),
+    Pattern(
+        "intermediate-has-history",
+        {"B": "12"},
+        belief="M29",
+        why="`ctx.square` was made in forward, where nothing is recorded. For autograd it is a constant.",
+        look="what `ctx.square.requires_grad` is",
+    ),
+    Pattern(
+        "copy-is-the-input",
+        {"F": "12"},
+        belief="M30",
+        why="`grad` inside backward is recorded, but back to `copy`. No way leads from there to the input.",
+        look="the picture of `Copied` in the chapter",
+    ),
+    Pattern(
+        "grad-inside-never",
+        {"E": "error"},
+        belief="M30",
+        why="Here `grad` walks back to the saved input itself, and `create_graph=True` records the walk.",
+        look="what differs between E and F",
+    ),
+    Pattern(
+        "detach-harmless",
+        {"C": "12"},
+        why="One of the two factors is a constant, so one of the two terms of the derivative is missing.",
+        look="the derivative of 3 · c · x, with c = 2",
+    ),
+    Pattern(
+        "detach-cuts-all",
+        {"C": "error"},
+        why="`x.detach()` is a constant. But the other factor is `x`, and through it a way leads to the input.",
+        look="the derivative of 3 · c · x, with c = 2",
+    ),
+    Pattern(
+        "create-graph-beats-no-grad",
+        {"D": "12"},
+        why="`create_graph=True` turns recording on for backward. `no_grad` inside turns it off again.",
+        look="what is recorded between `with mg.no_grad():` and the return",
+    ),
+    Pattern(
+        "zero-for-constant",
+        {"B": "0"},
+        why="A gradient without history is not zero: there is nothing to start from, and `grad` raises.",
+        look="what `grad` said of a plain slope in section 1",
+    ),
+)
+
+
+# --- 6 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "The penalty that does nothing",
+    kind="fix",
+    points=2,
+    beliefs=("M14", "M16"),
+    hints=(
+        "Print `slope`. Is there a `grad_fn`?",
+        "`retain_graph=True` keeps the graph of `y`, for another walk. What records the walk itself?",
+        "`create_graph=True`. It keeps the graph of `y`, too.",
+    ),
+    idea="`create_graph=True` instead of `retain_graph=True`: then `slope` has a history, which leads to `w`.",
+)
+def penalty(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_PENALTY)
+    for f, x, w, right in _PENALTIES:
+        _check_penalty(answer, f, x, w, right)
+    return "The slope has a history now, so the penalty has a gradient for `w`."
+
+
+_GIVEN_PENALTY = """
+def penalized(f, x, w):
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, retain_graph=True)
+    return y + (slope - 1) ** 2
+"""
+# f, x, w, and: the value of f, its slope in x, its slope in w, and how its slope in x moves with w
+_PENALTIES = (
+    (lambda x, w: w * x * x, 3.0, 1.0, (9.0, 6.0, 9.0, 6.0)),
+    (lambda x, w: mg.exp(w * x), 0.5, 2.0, (np.e, 2 * np.e, 0.5 * np.e, 2 * np.e)),
+)
+_FREED_LATER = Reason(
+    "a second time",
+    "freed-too-early",
+    "Your function returns, but going backward from the loss needs a graph that your `grad` has freed.",
+    "what keeps the graph of `y`, besides recording the walk",
+)
+
+
+def _check_penalty(answer, f, x_value, w_value, numbers):
+    value, slope, by_w, slope_by_w = numbers
+    x, w, nudged = _leaf(x_value), _leaf(w_value), []
+
+    def watched(one, other):
+        nudged.append(type(one) is not mg.Tensor or not kit.close(one.item(), x_value, 1e-12))
+        return f(one, other)
+
+    loss = _called(answer, (watched, x, w), "the loss")
+    loss = kit.a_tensor(loss, "the result", "what `return` gives back")
+    _refuse_traces(x=x, w=w)
+    if any(nudged):
+        why = "`f` was called beside `x`. Autograd knows the slope at `x`, and its derivative, without a step."
+        raise Wrong("nudged", "`f(x, w)` only", show(loss), why=why, look="what you call `f` with")
+    if loss.numel() != 1 or not kit.close(_array(loss).sum(), value + (slope - 1) ** 2, 1e-4):
+        raise _wrong_loss(float(_array(loss).sum()), value, slope)
+    came = _gradient_for(loss, w)
+    right = by_w + 2 * (slope - 1) * slope_by_w
+    if came is None or not kit.close(came, right, 1e-4):
+        raise _wrong_penalty(came, right, by_w, _asks_for(answer, "retain_graph"))
+
+
+def _gradient_for(loss, w):
+    """The gradient of the learner's loss for `w`, as a caller would ask for it."""
+    try:
+        (found,) = mg.autograd.grad(loss, w, allow_unused=True)
+    except RuntimeError as error:
+        got = kit.sandbox.describe_error(error)
+        if _FREED_LATER.message in got:
+            raise _explained(_FREED_LATER, "a loss to go backward from", got, False) from None
+        if _NO_HISTORY.message in got:
+            return None
+        raise
+    return None if found is None else float(_array(found).sum())
+
+
+def _wrong_loss(came, value, slope):
+    expected = f"{value + (slope - 1) ** 2:.6g}, which is {value:.6g} plus ({slope:.6g} - 1) squared"
+    look = "the last line: `f(x, w)` plus the square"
+    if kit.close(came, (slope - 1) ** 2, 1e-4):
+        why = "That is the penalty alone."
+        return Wrong("penalty-alone", expected, f"{came:.6g}", why=why, look=look)
+    if kit.close(came, value, 1e-4):
+        return Wrong("no-penalty", expected, f"{came:.6g}", why="That is `f(x, w)` alone.", look=look)
+    return Wrong("other-loss", expected, f"{came:.6g}", look=look)
+
+
+def _wrong_penalty(came, right, by_w, retains):
+    expected = f"{right:.6g} as the gradient of the loss for `w`"
+    if came is None:
+        why = "No way leads from the loss to `w` any more."
+        return Wrong("cut-off", expected, "None", why=why, look="each `detach`, `item` and `no_grad`")
+    got = f"{came:.6g}"
+    if kit.close(came, by_w, 1e-4) and retains:
+        why = "That is the gradient of `f` alone. `retain_graph=True` keeps a graph; it does not record the walk back."
+        return Wrong("still-constant", expected, got, belief="M14", why=why, look="whether `slope` has a `grad_fn`")
+    if kit.close(came, by_w, 1e-4):
+        why = "That is the gradient of `f` alone: your slope is a number without history."
+        return Wrong("constant", expected, got, why=why, look="whether `slope` has a `grad_fn`, and keeps it")
+    if kit.close(came, right - by_w, 1e-4):
+        why = "That is the gradient of the penalty alone: the way through `f(x, w)` is gone."
+        return Wrong("cut-y", expected, got, why=why, look="the `y` in the last line")
+    return Wrong("other-gradient", expected, got, look="what the slope was made from")
+
+
+# --- 7 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Half a history",
+    kind="fix",
+    points=3,
+    beliefs=("M29",),
+    hints=(
+        "Which of the two saved tensors is neither an input nor an output of forward?",
+        "`s` was made while nothing was recorded: in backward it is a constant. `x` has its history.",
+        "Compute `s` again in backward, from the saved `x`. There it is recorded.",
+    ),
+    idea="Save `x` alone. In backward, `s = mg.sigmoid(x)`, and the same formula as before.",
+)
+def swish(answer):
+    functions.refuse_given(answer, _GIVEN_SWISH)
+    functions.check(answer, lambda x: x * mg.sigmoid(x), elementwise(), second=True)
+    return "Everything that backward uses leads back to the input, so the slope has a whole history."
+
+
+_GIVEN_SWISH = """
+class Swish(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        s = mg.sigmoid(x)
+        ctx.save_for_backward(x, s)
+        return x * s
+
+    @staticmethod
+    def backward(ctx, g):
+        x, s = ctx.saved_tensors
+        return g * (s + x * s * (1 - s))
+"""
+
+
+# --- 8 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "From the output",
+    kind="write",
+    points=3,
+    beliefs=("M29", "M32"),
+    hints=(
+        "forward has two inputs, so backward returns two gradients: g · a / r and g · b / r.",
+        "Which three tensors does backward need? Each of them is an input or the output.",
+        "`r = mg.sqrt(a * a + b * b)`, `ctx.save_for_backward(a, b, r)`, and return exactly this `r`.",
+    ),
+    idea="forward saves `a`, `b` and the `r` that it returns. backward returns `g * a / r, g * b / r`. All three come "
+    "back with their history.",
+)
+def hypotenuse(answer):
+    cases = elementwise(2, low=0.5, high=3.0)
+    functions.check(answer, lambda a, b: mg.sqrt(a * a + b * b), cases, second=True, suspects=_HYPOTENUSE)
+    if isinstance(answer, type) and kit.uses(answer.backward, "sqrt", "rsqrt", "hypot"):
+        why = "The derivatives are right. But backward computes the root again, and the output is the root."
+        look = "what `save_for_backward` gets"
+        raise Wrong("root-again", "a backward without a root", "`sqrt` in backward", why=why, look=look)
+    return "Two inputs and the output are saved, and all three come back with their history."
+
+
+_HYPOTENUSE = (
+    Suspect(
+        "no-root",
+        why="That is a² + b², without the root.",
+        look="what forward returns",
+        forward=lambda a, b: a * a + b * b,
+    ),
+    Suspect(
+        "not-divided",
+        why="The slopes are a / r and b / r. Yours are not divided by r.",
+        look="the division in backward",
+        backward=lambda a, b, g: (g * a, g * b),
+    ),
+    Suspect(
+        "slope-upside-down",
+        why="Your slopes are r / a and r / b: upside down.",
+        look="what is divided by what in backward",
+        backward=lambda a, b, g: (g * mg.sqrt(a * a + b * b) / a, g * mg.sqrt(a * a + b * b) / b),
+    ),
+)
+
+
+# --- 9 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Right at 2",
+    kind="fix",
+    points=3,
+    beliefs=("M32",),
+    hints=(
+        "CubeSlope computes b(g, x) = g · 3x². What are its two derivatives, for g and for x?",
+        "3x² for g, and g · 6x for x, each times gg. At x = 2 and g = 1 both are 12. What does backward lack to "
+        "compute them?",
+        "forward has to save `g`, too. And the gradients come back in the order of the arguments: first that of `g`.",
+    ),
+    idea="`ctx.save_for_backward(g, x)`, and `return gg * 3 * x**2, gg * g * 6 * x`. Two mistakes: the order, and the "
+    "factor g.",
+)
+def cube(answer):
+    functions.refuse_given(answer, _GIVEN_CUBE)
+    cases = [
+        tensors("vectors", (4,), (4,)),
+        tensors("matrices with gaps in memory", (2, 3), (2, 3), gaps=True),
+        tensors("single numbers", (), ()),
+        tensors("empty tensors", (0,), (0,)),
+    ]
+    functions.check(answer, lambda g, x: g * 3 * x**2, cases, suspects=_CUBE)
+    apply = functions.apply_of(answer)
+    functions.check(_cube_with(apply), lambda x: x**3, elementwise(), second=True)
+    return "The derivative of g · 3x² is 3x² for g, and g · 6x for x, in this order."
+
+
+def _cube_with(slope: Callable) -> type:
+    """The given Cube, with this Function for its slope."""
+
+    class Cube(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return mg.tensor(x.detach().numpy() ** 3, dtype=x.dtype)
+
+        @staticmethod
+        def backward(ctx, g):
+            return slope(g, *ctx.saved_tensors)
+
+    return Cube
+
+
+_GIVEN_CUBE = """
+class CubeSlope(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, g, x):
+        ctx.save_for_backward(x)
+        return mg.tensor(g.detach().numpy() * 3 * x.detach().numpy() ** 2)
+
+    @staticmethod
+    def backward(ctx, gg):
+        (x,) = ctx.saved_tensors
+        return gg * 6 * x, gg * 3 * x**2
+"""
+_ORDER = "which argument of forward each of the two gradients belongs to"
+_CUBE = (
+    Suspect(
+        "order-and-factor",
+        why="Both mistakes are still there: 3x² is the gradient of g and not of x, and the other one lacks g.",
+        look=_ORDER,
+        backward=lambda g, x, gg: (gg * 6 * x, gg * 3 * x**2),
+    ),
+    Suspect(
+        "order",
+        why="Both formulas are right, and each stands in the place of the other.",
+        look=_ORDER,
+        backward=lambda g, x, gg: (gg * g * 6 * x, gg * 3 * x**2),
+    ),
+    Suspect(
+        "factor-lost",
+        why="The order is right. But the derivative of g · 3x² for x is g · 6x, and your g is missing. It is 1 where "
+        "the walk starts at Cube itself, and another number in 5 · Cube(x).",
+        look="what forward saves, and the second gradient",
+        backward=lambda g, x, gg: (gg * 3 * x**2, gg * 6 * x),
+    ),
+    Suspect(
+        "wrong-g",
+        why="You multiply by gg once more. The factor that is missing is g, the first argument of forward.",
+        look="which gradient comes to backward now, and which one was an argument of forward",
+        backward=lambda g, x, gg: (gg * 3 * x**2, gg * gg * 6 * x),
+    ),
+    Suspect(
+        "g-gets-nothing",
+        why="The gradient for x is right. g gets none: it needs one where it has a history, as in Cube(x)².",
+        look="the first of the two gradients",
+        backward=lambda g, x, gg: (0 * g, gg * g * 6 * x),
+    ),
+)
+
+
+# --- 10 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Record it again",
+    kind="fix",
+    points=3,
+    beliefs=("M29", "M30", "M32"),
+    hints=(
+        "Draw `slope` for `Again.apply(x, lambda x: x**3)`, as the chapter does. Where does its history lead?",
+        "Two things cut the way: the walk is not recorded, and what it walks back to is a copy.",
+        "Run `f` on the saved `x` itself, inside `enable_grad`, and give `grad` the option `create_graph=True`.",
+    ),
+    idea="`y = ctx.f(x)` inside `mg.enable_grad()`, return `mg.autograd.grad(y, x, g, create_graph=True)[0]`, None.",
+)
+def recorded(answer):
+    functions.refuse_given(answer, _GIVEN_RECORDED)
+    for f, what in _RECORDED:
+        cases = [tensors(f"{where}, f = {what}", shape, rest=(f,)) for where, shape in _SHAPES.items()]
+        cases.append(tensors(f"a matrix with gaps in memory, f = {what}", (2, 3), rest=(f,), gaps=True))
+        try:
+            functions.check(answer, lambda x, f: f(x), cases, second=True)
+        except Wrong as wrong:
+            raise _of_recorded(answer, wrong) from None
+    return "f is recorded again from the saved input itself, and the walk through it is recorded, too."
+
+
+_GIVEN_RECORDED = """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, f):
+        ctx.f = f
+        ctx.save_for_backward(x)
+        return f(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        copy = x.detach().requires_grad_()
+        with mg.enable_grad():
+            y = ctx.f(copy)
+        return mg.autograd.grad(y, copy, g)[0], None
+"""
+_SHAPES = {"a vector": (4,), "a single number": (), "an empty tensor": (0,)}
+_RECORDED = ((lambda x: x**3, "x³"), (lambda x: mg.exp(x) * x, "x · eˣ"), (lambda x: mg.sin(2 * x), "sin(2x)"))
+
+
+def _of_recorded(answer, wrong):
+    """The diagnosis of `functions`, in the words of this exercise where a copy or a walk is behind it."""
+    verdict = wrong.verdict
+    if verdict.code not in ("detached", "saved-intermediate", "other-second"):
+        return wrong
+    source = mg.tensor(2.0, dtype=mg.float64, requires_grad=True)
+    result = functions.apply_of(answer)(source, lambda x: x**3)
+    (slope,) = mg.autograd.grad(result, source, create_graph=True)
+    details = {"belief": "M30", "picture": mg.draw(result, slope, params={"x": source, "slope": slope}, grads=False)}
+    if slope.requires_grad and not graphs.reaches(slope, source):
+        why = "`grad` inside backward is recorded now, but it walks back to another leaf. No way leads to `x`."
+        look = "on which tensor backward runs `f`, and which one it asks for"
+        return Wrong("leads-to-copy", verdict.expected, verdict.got, why=why, look=look, **details)
+    if not slope.requires_grad:
+        why = "What backward returns has no history: the walk of the inner `grad` is not recorded."
+        look = "the options of the inner `grad`"
+        return Wrong("walk-not-recorded", verdict.expected, verdict.got, why=why, look=look, **details)
+    return wrong
+
+
+# --- 11 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Hessian times vector",
+    kind="write",
+    points=3,
+    beliefs=("M14", "M16", "M24"),
+    hints=(
+        "The Hessian is the Jacobian of the gradient. Which call of `grad` gives a product of a vector and a Jacobian?",
+        "First the gradient of `f(x)`, with a history. It has several entries: from there `grad` needs a factor for "
+        "each.",
+        "`(slope,) = mg.autograd.grad(f(x), x, create_graph=True)`. Then `grad` from `slope`, with `grad_outputs=v`.",
+    ),
+    idea="`mg.autograd.grad(slope, x, grad_outputs=v)[0]`, where `slope` is the gradient of `f(x)` with "
+    "`create_graph=True`. Or go backward from `(slope * v).sum()`.",
+)
+def hvp(answer):
+    kit.a_function(answer)
+    for f, x, v in _HVPS:
+        _check_hvp(answer, f, x, v)
+    _refuse_many_walks(answer)
+    return "Two walks, one product, and no Hessian, however long x is."
+
+
+_HVPS = (
+    (lambda x: (x[1:] * x[:-1]).sum() + (x**3).sum(), [1.0, -2.0, 0.5], [1.0, 10.0, 100.0]),
+    (lambda x: mg.exp(x[0] * x[1]) + x[1] ** 2, [0.5, 1.0], [-1.0, 3.0]),
+    (lambda x: (x**4).sum() / 12, [2.0], [5.0]),
+)
+_NO_FACTORS = Reason(
+    "only for scalar outputs",
+    "no-factors",
+    "The gradient has several entries, so from there `grad` needs a factor for each: that is what `v` is for.",
+    "`grad_outputs=`",
+    "M24",
+)
+
+
+class _Counted(mg.autograd.Function):
+    """Passes everything on, and notes each walk that comes by."""
+
+    @staticmethod
+    def forward(ctx, x, walks):
+        ctx.walks = walks
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        ctx.walks.append(grad_output)
+        return grad_output, None
+
+
+def _check_hvp(answer, f, values, vector):
+    x, v, visits = _leaf(values), mg.tensor(vector, dtype=mg.float64), []
+    hessian = _array(mg.autograd.functional.hessian(f, _leaf(values)))
+    right = hessian @ np.array(vector)
+    expected = f"{np.round(right, 4).tolist()} at {values}, for v = {vector}"
+
+    def watched(t):
+        visits.append(_array(t) if type(t) is mg.Tensor else t)
+        return f(t)
+
+    given = _called(answer, (watched, x, v), expected, _NO_FACTORS)
+    given = kit.a_tensor(given, "the result", "what `return` gives back: `grad` returns a tuple")
+    _refuse_traces(x=x)
+    if not all(isinstance(visit, np.ndarray) and np.array_equal(visit, values) for visit in visits):
+        why = "`f` was called elsewhere than at `x`. Autograd needs `f(x)` only, and no steps."
+        raise Wrong("nudged", expected, show(given), why=why, look="what you call `f` with")
+    if not _same(_array(given), right):
+        raise _wrong_hvp(_array(given), right, hessian, f, values, vector, expected)
+
+
+def _refuse_many_walks(answer):
+    """For 30 inputs two walks are enough, or a few; a Hessian takes one for each row."""
+    walks = []
+    x, v = _leaf(np.linspace(0.1, 3.0, 30)), mg.ones(30, dtype=mg.float64)
+    call(answer, lambda t: (_Counted.apply(t, walks) ** 3).sum(), x, v)
+    if len(walks) > 6:
+        why = "The product is right. But you go backward once for each row of H. A product needs one walk for all rows."
+        look = "the second walk: it takes a factor for each entry of the gradient"
+        got = f"{len(walks)} walks for 30 numbers"
+        raise Wrong("hessian-built", "two walks, however long `x` is", got, why=why, look=look)
+
+
+def _wrong_hvp(came, right, hessian, f, values, vector, expected):
+    got = f"{np.round(came, 4).tolist()}" if came.size <= 9 else f"a tensor of shape {came.shape}"
+    point = _leaf(values)
+    slope = _array(mg.autograd.grad(f(point), point)[0])
+    for code, found, belief, why, look in (
+        ("hessian", hessian, "", "This is the Hessian itself. Asked for is its product with `v`.", "what you return"),
+        ("row-sums", hessian.sum(0), "M24", "Ones add all rows of H up. The factors are in `v`.", "`grad_outputs=`"),
+        ("slope-only", slope, "", "This is the gradient of `f`: the first walk.", "how often you go backward"),
+        ("times-slope", slope * vector, "", "This is the gradient times `v`, entry by entry.", "the second walk"),
+        ("diagonal", np.diag(hessian) * vector, "", "Only the diagonal of H took part.", "the second walk"),
+        (
+            "entry-by-entry",
+            hessian.sum(0) * vector,
+            "M24",
+            "The rows of H were added up, and then multiplied by `v`. Each row has a factor of its own.",
+            "where `v` comes in: before the second walk, or after it",
+        ),
+        ("number", np.dot(right, vector), "", "This is v · H · v, one number.", "the last product"),
+    ):
+        if _same(came, np.asarray(found)):
+            return Wrong(code, expected, got, belief=belief, why=why, look=look)
+    if came.shape != right.shape:
+        return Wrong("other-shape", expected, got, look="the shape of what you return: that of `x`")
+    return Wrong("other-product", expected, got, look="each of the two walks: from where, to where, with which factors")
+
+
+chapter.lock()

@@ -1,0 +1,822 @@
+"""Chapter 09: wrong answers with the diagnosis that each must get, and unusual right ones."""
+
+from banks.patterns import changed
+
+NOTEBOOK = "09_double_backward"
+
+_second = changed("second", A="error", B="error", C=18.0, D=18.0, E="error", F="error")
+_held = changed("held", A=27.0, B=45.0, C=None, D=18.0, E=45.0, F=18.0)
+_curvature = changed(
+    "curvature", {"A": 12, "B": "error", "C": 6, "D": "error", "E": 12, "F": "error", "pass gradcheck": 6}
+)
+
+
+def _swish(forward: str, backward: str) -> str:
+    return _function("Swish", "ctx, x", forward, "ctx, g", backward)
+
+
+def _hypotenuse(backward: str, forward: str = "", start: str = "ctx, g") -> str:
+    forward = forward or "r = mg.sqrt(a * a + b * b)\nctx.save_for_backward(a, b, r)\nreturn r"
+    return _function("Hypotenuse", "ctx, a, b", forward, start, f"a, b, r = ctx.saved_tensors\n{backward}")
+
+
+def _cube_slope(backward: str, saved: str = "g, x") -> str:
+    forward = f"ctx.save_for_backward({saved})\nreturn mg.tensor(g.detach().numpy() * 3 * x.detach().numpy() ** 2)"
+    return _function("CubeSlope", "ctx, g, x", forward, "ctx, gg", f"{saved}, = ctx.saved_tensors\n{backward}")
+
+
+def _again(backward: str, forward: str = "ctx.f = f\nctx.save_for_backward(x)\nreturn f(x)") -> str:
+    return _function("Again", "ctx, x, f", forward, "ctx, g", backward)
+
+
+def _function(name: str, given: str, forward: str, start: str, backward: str) -> str:
+    """The source of a Function with these two bodies."""
+    lines = [f"class {name}(mg.autograd.Function):"]
+    for method, arguments, body in (("forward", given, forward), ("backward", start, backward)):
+        lines += ["    @staticmethod", f"    def {method}({arguments}):"]
+        lines += [f"        {line}" for line in body.splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+WRONG = {
+    "twice": {
+        "retain-is-enough": _second(B=18),
+        "retain-is-enough/and-plain": _second(A=18, B=18),
+        "always-recorded": _second(A=18),
+        "freed-breaks": _second(D="error"),
+        "first-not-second": _second(C=27, D=27),
+        "third": _second(C=6),
+        "result-freed": _second(E=20.0855),
+        "zero-without-history": _second(F=0),
+        "wrong-F": _second(F=5),
+        "wrong-D": _second(D=27),
+        "wrong-C": _second(C="error"),
+        "kind": _second(C="eighteen"),
+        "kind/list": _second(C=[18]),
+    },
+    "both": {
+        "second-alone": _held(B=18),
+        "second-alone/tensor": "held = {'A': 27, 'B': mg.tensor(18.0), 'C': None, 'D': 18, 'E': 45, 'F': 18}",
+        "unchanged": _held(B=27),
+        "grad-stores": _held(C=27, D=45),
+        "first-in-d": _held(D=27),
+        "sum-in-d": _held(D=45),
+        "overwritten": _held(E=27),
+        "not-cleared": _held(F=45),
+        "cleared-for-good": _held(F=None),
+        "wrong-A": _held(A=9),
+        "kind": _held(C="nothing"),
+    },
+    "derivatives": {
+        "no-history": """
+def derivatives(f, x, n):
+    found, y = [], f(x)
+    for _ in range(n):
+        (y,) = mg.autograd.grad(y, x)
+        found.append(y)
+    return found
+""",
+        "retained": """
+def derivatives(f, x, n):
+    found, y = [], f(x)
+    for _ in range(n):
+        (y,) = mg.autograd.grad(y, x, retain_graph=True)
+        found.append(y)
+    return found
+""",
+        "ends-in-error": """
+def derivatives(f, x, n):
+    found, y = [], f(x)
+    for _ in range(n):
+        (y,) = mg.autograd.grad(y, x, create_graph=True)
+        found.append(y)
+    return found
+""",
+        "other-derivatives": """
+def derivatives(f, x, n):
+    found, y = [], f(x)
+    for _ in range(n):
+        if y.requires_grad:
+            (y,) = mg.autograd.grad(y, x, retain_graph=True)
+        else:
+            y = mg.zeros_like(x)
+        found.append(y)
+    return found
+""",
+        "other-derivatives/factorials": """
+def derivatives(f, x, n):
+    found, y = [], f(x)
+    for i in range(n):
+        y = mg.autograd.grad(y, x, create_graph=True)[0] / (i + 1) if y.requires_grad else mg.zeros_like(x)
+        found.append(y)
+    return found
+""",
+        "value-first": """
+def derivatives(f, x, n):
+    y = f(x)
+    found = [y]
+    for _ in range(n - 1):
+        y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
+        found.append(y)
+    return found
+""",
+        "first-again": """
+def derivatives(f, x, n):
+    return [mg.autograd.grad(f(x), x, create_graph=True)[0] for _ in range(n)]
+""",
+        "traces": """
+def derivatives(f, x, n):
+    found, y = [], f(x)
+    for _ in range(n):
+        if y.requires_grad:
+            x.grad = None
+            y.backward(create_graph=True)
+            y = x.grad
+        else:
+            y = mg.zeros_like(x)
+        found.append(y)
+    return found
+""",
+        "added-up": """
+def derivatives(f, x, n):
+    found, y, total = [], f(x), 0
+    for _ in range(n):
+        y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
+        total = total + y
+        found.append(total)
+    return found
+""",
+        "backwards": """
+def derivatives(f, x, n):
+    found, y = [], f(x)
+    for _ in range(n):
+        y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
+        found.insert(0, y)
+    return found
+""",
+        "type": """
+def derivatives(f, x, n):
+    y = f(x)
+    for _ in range(n):
+        y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
+    return y
+""",
+        "type/tuple-each": """
+def derivatives(f, x, n):
+    return [mg.autograd.grad(f(x), x) for _ in range(n)]
+""",
+        "type/too-many": """
+def derivatives(f, x, n):
+    found = [f(x)]
+    for _ in range(n):
+        y = found[-1]
+        found.append(mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x))
+    return found
+""",
+        "not-used": """
+def derivatives(f, x, n):
+    found, copy = [], x.detach().requires_grad_()
+    y = f(copy)
+    for _ in range(n):
+        y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
+        found.append(y)
+    return found
+""",
+    },
+    "slope": {
+        "y-returned": "def slope(a, b):\n    return mg.exp(a * b)\n",
+        "y-returned/named": """
+def slope(a, b):
+    y = mg.exp(a * b)
+    y.backward(create_graph=True)
+    return y
+""",
+        "not-recorded": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * b), a)[0]\n",
+        "not-recorded/detached": """
+def slope(a, b):
+    return mg.autograd.grad(mg.exp(a * b), a, create_graph=True)[0].detach()
+""",
+        "retained": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * b), a, retain_graph=True)[0]\n",
+        "no-exp": "def slope(a, b):\n    return mg.autograd.grad(a * a * b, a, create_graph=True)[0]\n",
+        "one-leaf": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * a), a, create_graph=True)[0]\n",
+        "other-graph": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a) * b, a, create_graph=True)[0]\n",
+        "other-graph/sum": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a + b), a, create_graph=True)[0]\n",
+        "type": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * b), a, create_graph=True)\n",
+        "other-leaves": """
+def slope(a, b):
+    a, b = a.detach().requires_grad_(), b.detach().requires_grad_()
+    return mg.autograd.grad(mg.exp(a * b), a, create_graph=True)[0]
+""",
+        "none": """
+def slope(a, b):
+    mg.exp(a * b).backward(create_graph=True)
+""",
+    },
+    "trusted": {
+        "gradcheck-sees-all": _curvature({"pass gradcheck": 2}),
+        "gradcheck-sees-some": _curvature({"pass gradcheck": 3}),
+        "intermediate-has-history": _curvature(B=12),
+        "copy-is-the-input": _curvature(F=12),
+        "grad-inside-never": _curvature(E="error"),
+        "detach-harmless": _curvature(C=12),
+        "detach-cuts-all": _curvature(C="error"),
+        "create-graph-beats-no-grad": _curvature(D=12),
+        "zero-for-constant": _curvature(B=0, D=0),
+        "wrong-A": _curvature(A="error"),
+        "wrong-pass gradcheck": _curvature({"pass gradcheck": 5}),
+        "kind": _curvature(A="right"),
+    },
+    "penalty": {
+        "still-constant": """
+def penalized(f, x, w):
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, retain_graph=True)
+    loss = y + (slope - 1) ** 2
+    return loss
+""",
+        "still-constant/tracked": """
+def penalized(f, x, w):
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, retain_graph=True)
+    slope.requires_grad_()
+    return y + (slope - 1) ** 2
+""",
+        "constant": """
+def penalized(f, x, w):
+    (slope,) = mg.autograd.grad(f(x, w), x)
+    return f(x, w) + (slope - 1) ** 2
+""",
+        "constant/detached": """
+def penalized(f, x, w):
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return y + (slope.detach() - 1) ** 2
+""",
+        "freed-too-early": """
+def penalized(f, x, w):
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x)
+    return y + (slope - 1) ** 2
+""",
+        "freed-too-early/asked-for": """
+def penalized(f, x, w):
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True, retain_graph=False)
+    return y + (slope - 1) ** 2
+""",
+        "traces": """
+def penalized(f, x, w):
+    y = f(x, w)
+    y.backward(create_graph=True)
+    return y + (x.grad - 1) ** 2
+""",
+        "penalty-alone": """
+def penalized(f, x, w):
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return (slope - 1) ** 2
+""",
+        "no-penalty": "def penalized(f, x, w):\n    return f(x, w)\n",
+        "other-loss": """
+def penalized(f, x, w):
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return y + (slope + 1) ** 2
+""",
+        "nudged": """
+def penalized(f, x, w):
+    slope = (f(x + 1e-6, w) - f(x - 1e-6, w)) / 2e-6
+    return f(x, w) + (slope - 1) ** 2
+""",
+        "cut-off": """
+def penalized(f, x, w):
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return (y + (slope - 1) ** 2).detach()
+""",
+        "cut-y": """
+def penalized(f, x, w):
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return y.detach() + (slope - 1) ** 2
+""",
+        "other-gradient": """
+def penalized(f, x, w):
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return y + (slope.detach() - 1) * (slope - 1)
+""",
+    },
+    "swish": {
+        "saved-intermediate/attribute": _swish(
+            "ctx.s = mg.sigmoid(x)\nctx.save_for_backward(x)\nreturn x * ctx.s",
+            "(x,) = ctx.saved_tensors\nreturn g * (ctx.s + x * ctx.s * (1 - ctx.s))",
+        ),
+        "saved-intermediate": _swish(
+            "s = mg.sigmoid(x).requires_grad_()\nctx.save_for_backward(s, x)\nreturn x * s",
+            "s, x = ctx.saved_tensors\nreturn g * (s + x * s * (1 - s))",
+        ),
+        "detached": _swish(
+            "ctx.save_for_backward(x)\nreturn x * mg.sigmoid(x)",
+            "(x,) = ctx.saved_tensors\nx = x.detach()\ns = mg.sigmoid(x)\nreturn g * (s + x * s * (1 - s))",
+        ),
+        "detached/no-grad": _swish(
+            "ctx.save_for_backward(x)\nreturn x * mg.sigmoid(x)",
+            "(x,) = ctx.saved_tensors\nwith mg.no_grad():\n    s = mg.sigmoid(x)\n    d = s + x * s * (1 - s)\n"
+            "return g * d",
+        ),
+        "other-second": _swish(
+            "ctx.save_for_backward(x)\nreturn x * mg.sigmoid(x)",
+            "(x,) = ctx.saved_tensors\ns = mg.sigmoid(x)\nt = s.detach()\nreturn g * (s + x * t * (1 - t))",
+        ),
+        "other-gradient": _swish(
+            "ctx.save_for_backward(x)\nreturn x * mg.sigmoid(x)",
+            "(x,) = ctx.saved_tensors\ns = mg.sigmoid(x)\nreturn g * (s + s * (1 - s))",
+        ),
+        "no-grad-output": _swish(
+            "ctx.save_for_backward(x)\nreturn x * mg.sigmoid(x)",
+            "(x,) = ctx.saved_tensors\ns = mg.sigmoid(x)\nreturn s + x * s * (1 - s)",
+        ),
+        "other-value": _swish(
+            "ctx.save_for_backward(x)\nreturn mg.sigmoid(x)",
+            "(x,) = ctx.saved_tensors\ns = mg.sigmoid(x)\nreturn g * (s + x * s * (1 - s))",
+        ),
+        "number-of-outputs": _swish(
+            "s = mg.sigmoid(x)\nctx.save_for_backward(x, s)\nreturn x * s, s",
+            "x, s = ctx.saved_tensors\nreturn g * (s + x * s * (1 - s))",
+        ),
+        "once": """
+class Swish(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * mg.sigmoid(x)
+
+    @staticmethod
+    @mg.autograd.function.once_differentiable
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        s = mg.sigmoid(x)
+        return g * (s + x * s * (1 - s))
+""",
+        "not-recorded": "def Swish(x):\n    return x * mg.sigmoid(x)\n",
+    },
+    "hypotenuse": {
+        "number-of-gradients": _hypotenuse("return g * a / r"),
+        "swapped": _hypotenuse("return g * b / r, g * a / r"),
+        "no-grad-output": _hypotenuse("return a / r, b / r"),
+        "wrong-sign": _hypotenuse("return -g * a / r, g * b / r"),
+        "grad-output-twice": _hypotenuse("return g * g * a / r, g * g * b / r"),
+        "not-divided": _hypotenuse("return g * a, g * b"),
+        "slope-upside-down": _hypotenuse("return g * r / a, g * r / b"),
+        "wrong-factor": _hypotenuse("return 2 * g * a / r, 2 * g * b / r"),
+        "no-root": _hypotenuse("return g * a / r, g * b / r", "ctx.save_for_backward(a, b, a)\nreturn a * a + b * b"),
+        "other-value": _hypotenuse("return g, g", "ctx.save_for_backward(a, b, a)\nreturn a + b"),
+        "no-gradient": _hypotenuse("return g * a / r, None"),
+        "saved-intermediate": _hypotenuse(
+            "return g * a / r, g * b / r",
+            "r = mg.sqrt(a * a + b * b)\nctx.save_for_backward(a, b, r)\nreturn r * 1",
+        ),
+        "saved-intermediate/attribute": _function(
+            "Hypotenuse",
+            "ctx, a, b",
+            "ctx.save_for_backward(a, b)\nctx.r = mg.sqrt(a * a + b * b)\nreturn ctx.r.clone()",
+            "ctx, g",
+            "a, b = ctx.saved_tensors\nreturn g * a / ctx.r, g * b / ctx.r",
+        ),
+        "detached": _hypotenuse("a, b, r = a.detach(), b.detach(), r.detach()\nreturn g * a / r, g * b / r"),
+        "other-second": _hypotenuse("return g * a / r.detach(), g * b / r.detach()"),
+        "root-again": _function(
+            "Hypotenuse",
+            "ctx, a, b",
+            "ctx.save_for_backward(a, b)\nreturn mg.sqrt(a * a + b * b)",
+            "ctx, g",
+            "a, b = ctx.saved_tensors\nr = mg.sqrt(a * a + b * b)\nreturn g * a / r, g * b / r",
+        ),
+        "raised": _hypotenuse("return g * a / s, g * b / s"),
+        "arguments": _function("Hypotenuse", "ctx, a", "return a", "ctx, g", "return g"),
+        "not-recorded": "def Hypotenuse(a, b):\n    return mg.sqrt(a * a + b * b)\n",
+        "no-backward": """
+class Hypotenuse(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        return mg.sqrt(a * a + b * b)
+""",
+    },
+    "cube": {
+        "order-and-factor": _cube_slope("return 6 * gg * x, 3 * gg * x**2", "x"),
+        "order": _cube_slope("return gg * g * 6 * x, gg * 3 * x**2"),
+        "factor-lost": _cube_slope("return gg * 3 * x**2, gg * 6 * x", "x"),
+        "wrong-g": _cube_slope("return gg * 3 * x**2, gg * gg * 6 * x", "x"),
+        "g-gets-nothing": _cube_slope("return mg.zeros_like(g), gg * g * 6 * x"),
+        "g-gets-nothing/none": _cube_slope("return None, gg * g * 6 * x"),
+        "no-gradient": _cube_slope("return gg * 3 * x**2, None"),
+        "number-of-gradients": _cube_slope("return gg * g * 6 * x"),
+        "no-grad-output": _cube_slope("return 3 * x**2, g * 6 * x"),
+        "wrong-sign": _cube_slope("return -gg * 3 * x**2, gg * g * 6 * x"),
+        "wrong-factor": _cube_slope("return gg * 3 * x**2, gg * g * 3 * x"),
+        "other-gradient": _cube_slope("return gg * 3 * x**2, gg * (g + 6 * x)"),
+        "raised": _cube_slope("g, x = ctx.saved_tensors\nreturn gg * 3 * x**2, gg * g * 6 * x", "x"),
+        "other-value": """
+class CubeSlope(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, g, x):
+        ctx.save_for_backward(g, x)
+        return mg.tensor(3 * x.detach().numpy() ** 2)
+    @staticmethod
+    def backward(ctx, gg):
+        g, x = ctx.saved_tensors
+        return gg * 3 * x**2, gg * g * 6 * x
+""",
+    },
+    "recorded": {
+        "leads-to-copy": _again(
+            "(x,) = ctx.saved_tensors\ncopy = x.detach().requires_grad_()\n"
+            "with mg.enable_grad():\n    y = ctx.f(copy)\n"
+            "return mg.autograd.grad(y, copy, g, create_graph=True)[0], None"
+        ),
+        "leads-to-copy/from-forward": _again(
+            "return mg.autograd.grad(ctx.y, ctx.copy, g, create_graph=True)[0], None",
+            "with mg.enable_grad():\n    ctx.copy = x.detach().requires_grad_()\n    ctx.y = f(ctx.copy)\n"
+            "return ctx.y.detach()",
+        ),
+        "walk-not-recorded": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
+            "return mg.autograd.grad(y, x, g)[0], None"
+        ),
+        "walk-not-recorded/retained": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
+            "return mg.autograd.grad(y, x, g, retain_graph=True)[0], None"
+        ),
+        "raised": _again(
+            "(x,) = ctx.saved_tensors\nreturn mg.autograd.grad(ctx.f(x), x, g, create_graph=True)[0], None"
+        ),
+        "number-of-gradients": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
+            "    return mg.autograd.grad(y, x, g, create_graph=True)[0]"
+        ),
+        "detached/from-g": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
+            "    slope = mg.autograd.grad(y, x, create_graph=True)[0] if x.dim() == 0 else "
+            "mg.autograd.grad(y.sum(), x, create_graph=True)[0]\nreturn g.detach() * slope, None"
+        ),
+        "no-grad-output": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x).sum()\n"
+            "    return mg.autograd.grad(y, x, create_graph=True)[0], None"
+        ),
+        "not-recorded": "def Again(x, f):\n    return f(x)\n",
+        "once": """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, f):
+        ctx.f = f
+        ctx.save_for_backward(x)
+        return f(x)
+
+    @staticmethod
+    @mg.autograd.function.once_differentiable
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        with mg.enable_grad():
+            y = ctx.f(x)
+            return mg.autograd.grad(y, x, g)[0], None
+""",
+    },
+    "hvp": {
+        "no-history": """
+def hvp(f, x, v):
+    (slope,) = mg.autograd.grad(f(x), x)
+    return mg.autograd.grad(slope, x, grad_outputs=v)[0]
+""",
+        "retained": """
+def hvp(f, x, v):
+    (slope,) = mg.autograd.grad(f(x), x, retain_graph=True)
+    return mg.autograd.grad(slope, x, grad_outputs=v)[0]
+""",
+        "no-factors": """
+def hvp(f, x, v):
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad(slope, x)[0] * v
+""",
+        "row-sums": """
+def hvp(f, x, v):
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad(slope.sum(), x)[0]
+""",
+        "entry-by-entry": """
+def hvp(f, x, v):
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad(slope.sum(), x)[0] * v
+""",
+        "times-slope": """
+def hvp(f, x, v):
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return slope * v
+""",
+        "slope-only": """
+def hvp(f, x, v):
+    return mg.autograd.grad(f(x), x)[0]
+""",
+        "hessian": """
+def hvp(f, x, v):
+    return mg.autograd.functional.hessian(f, x)
+""",
+        "hessian-built": """
+def hvp(f, x, v):
+    return mg.autograd.functional.hessian(f, x) @ v
+""",
+        "hessian-built/rows": """
+def hvp(f, x, v):
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    rows = [mg.autograd.grad(entry, x, retain_graph=True)[0] for entry in slope]
+    return mg.stack(rows) @ v
+""",
+        "traces": """
+def hvp(f, x, v):
+    f(x).backward(create_graph=True)
+    slope = x.grad
+    x.grad = None
+    slope.backward(v)
+    return x.grad
+""",
+        "traces/added": """
+def hvp(f, x, v):
+    f(x).backward(create_graph=True)
+    (x.grad * v).sum().backward()
+    return x.grad
+""",
+        "type": """
+def hvp(f, x, v):
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad(slope, x, grad_outputs=v)
+""",
+        "nudged": """
+def hvp(f, x, v):
+    step = 1e-5
+    up = mg.autograd.grad(f(x + step * v), x)[0]
+    down = mg.autograd.grad(f(x - step * v), x)[0]
+    return (up - down) / (2 * step)
+""",
+        "number": """
+def hvp(f, x, v):
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return (mg.autograd.grad(slope, x, grad_outputs=v)[0] * v).sum()
+""",
+        "diagonal": """
+def hvp(f, x, v):
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    rows = [mg.autograd.grad(slope[i], x, retain_graph=True)[0][i] for i in range(len(x))]
+    return mg.stack(rows) * v
+""",
+        "second-time": """
+def hvp(f, x, v):
+    y = f(x)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True, retain_graph=False)
+    return mg.autograd.grad(slope, x, grad_outputs=v)[0]
+""",
+        "other-product": """
+def hvp(f, x, v):
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad(slope, x, grad_outputs=v * v)[0]
+""",
+        "other-shape": """
+def hvp(f, x, v):
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad(slope, x, grad_outputs=v)[0].reshape(-1, 1)
+""",
+    },
+}
+
+RIGHT = {
+    "twice": [
+        "second = dict(A='Error', B='raises', C=18, D=mg.tensor(18.0), E='error', F='RuntimeError')",
+        """
+x = mg.tensor(3.0, requires_grad=True)
+c = mg.autograd.grad(mg.autograd.grad(x**3, x, create_graph=True)[0], x)[0]
+second = {"A": "error", "B": "error", "C": c, "D": c.numpy(), "E": "error", "F": "error"}
+""",
+    ],
+    "both": [
+        """
+x = mg.tensor(3.0, requires_grad=True)
+first = mg.autograd.grad(x**3, x)[0]
+held = {"A": first, "B": first + 18, "C": None, "D": mg.tensor([18.0]), "E": 45, "F": 18}
+""",
+        "held = dict(zip('ABCDEF', [27, 45, None, 18, 45, 18]))",
+    ],
+    "derivatives": [
+        """
+def derivatives(f, x, n):
+    if n == 0:
+        return []
+    def slope(t):
+        y = f(t)
+        if not y.requires_grad:
+            return mg.zeros_like(t)
+        return mg.autograd.grad(y, t, create_graph=True)[0]
+    return [slope(x), *derivatives(slope, x, n - 1)]
+""",
+        """
+def derivatives(function, at, count):
+    value, all_of_them = function(at), ()
+    while len(all_of_them) < count:
+        try:
+            value, = mg.autograd.grad(value, at, create_graph=True)
+        except RuntimeError:
+            value = at.detach() * 0
+        all_of_them += (value.clone(),)
+    return all_of_them
+""",
+        """
+def derivatives(f, x, n):
+    found = [f(x)]
+    for _ in range(n):
+        y = found[-1] + 0 * x
+        found.append(mg.autograd.grad(y, x, create_graph=True, materialize_grads=True)[0])
+    return found[1:]
+""",
+    ],
+    "slope": [
+        "def slope(a, b):\n    return mg.autograd.grad(mg.exp(b * a), b, create_graph=True)[0]\n",
+        """
+def slope(one, other):
+    one.grad = None
+    y = (one * other).exp()
+    slopes = mg.autograd.grad([y], [other, one], create_graph=True)
+    return slopes[1]
+""",
+        """
+def slope(a, b):
+    for _ in range(3):
+        y = mg.exp(a * b)
+    (found,) = mg.autograd.grad(outputs=y, inputs=(a,), grad_outputs=mg.ones_like(y), create_graph=True)
+    return found
+""",
+    ],
+    "trusted": [
+        """
+curvature = {"A": 12, "B": "Error", "C": mg.tensor(6.0), "D": "raises", "E": 12.0, "F": "error",
+             "pass gradcheck": 6.0}
+""",
+        """
+curvature = dict.fromkeys("BDF", "error") | {"A": 12, "C": 6, "E": 12}
+curvature["pass gradcheck"] = len("ABCDEF")
+""",
+    ],
+    "penalty": [
+        """
+def penalized(f, x, w):
+    y = f(x, w)
+    slope = mg.autograd.grad([y], [x], [mg.ones_like(y)], create_graph=True, retain_graph=True)[0]
+    return (slope - 1) * (slope - 1) + y
+""",
+        """
+def penalized(f, x, w):
+    slope = mg.autograd.functional.jacobian(lambda t: f(t, w), x, create_graph=True)
+    return f(x, w) + (1 - slope).pow(2).sum()
+""",
+        """
+def penalized(f, x, w):
+    (slope,) = mg.autograd.grad(f(x, w), x, create_graph=True)
+    return f(x, w) + (slope - 1) ** 2
+""",
+    ],
+    "swish": [
+        _swish(
+            "ctx.save_for_backward(x)\nwith mg.enable_grad():\n    return x * mg.sigmoid(x)",
+            "t, = ctx.saved_tensors\nd = 1 / (1 + mg.exp(-t))\nreturn g * d * (1 + t * (1 - d))",
+        ),
+        """
+class Swish(mg.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x * x.sigmoid()
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, = ctx.saved_tensors
+        with mg.enable_grad():
+            s = x.sigmoid()
+            return grad_output * s + grad_output * x * s - x * s * s * grad_output
+""",
+        """
+class _Both(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        s = mg.sigmoid(x)
+        ctx.save_for_backward(x, s)
+        return x * s, s
+
+    @staticmethod
+    def backward(ctx, g, g_s):
+        x, s = ctx.saved_tensors
+        return g * (s + x * s * (1 - s)) + g_s * s * (1 - s)
+
+
+def Swish(x):
+    return _Both.apply(x)[0]
+""",
+    ],
+    "hypotenuse": [
+        """
+class Hypotenuse(mg.autograd.Function):
+    @staticmethod
+    def forward(a, b):
+        return (a**2 + b**2) ** 0.5
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output, *inputs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        r, *sides = ctx.saved_tensors
+        return tuple(grad_output * side / r for side in sides)
+""",
+        """
+class Hypotenuse(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, short, other):
+        longest = (short * short + other * other).sqrt()
+        ctx.save_for_backward(longest, other, short)
+        return longest
+
+    @staticmethod
+    def backward(ctx, g):
+        longest, other, short = ctx.saved_tensors
+        part = g / longest
+        return (part * short if ctx.needs_input_grad[0] else None), (part * other if ctx.needs_input_grad[1] else None)
+""",
+    ],
+    "cube": [
+        _cube_slope("return 3 * x * x * gg, 6 * (g * gg) * x"),
+        """
+class CubeSlope(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, up, at):
+        ctx.save_for_backward(at, up)
+        return up * 3 * at * at
+
+    @staticmethod
+    def backward(ctx, start):
+        at, up = ctx.saved_tensors
+        slope = 3 * at**2
+        return start * slope, start * up * 2 * slope / at
+""",
+        """
+import numpy as np
+class CubeSlope(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, g, x):
+        ctx.g, ctx.x = g, x
+        return mg.tensor(np.asarray(3 * g.detach().numpy() * np.square(x.detach().numpy())))
+
+    @staticmethod
+    def backward(ctx, gg):
+        return gg * ctx.x.square() * 3, 6 * gg * ctx.g * ctx.x
+""",
+    ],
+    "recorded": [
+        _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
+            "return mg.autograd.grad(y, x, g, create_graph=mg.is_grad_enabled())[0], None"
+        ),
+        _again(
+            "with mg.enable_grad():\n    (t,) = ctx.saved_tensors\n    t = t * 1\n    y = ctx.f(t)\n"
+            "    (slope,) = mg.autograd.grad([y], [t], [g], create_graph=True, retain_graph=True)\nreturn slope, None"
+        ),
+        """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, f):
+        ctx.x, ctx.f = x, f
+        return f(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        with mg.enable_grad():
+            total = (ctx.f(ctx.x) * g).sum()
+        return *mg.autograd.grad(total, ctx.x, create_graph=True), None
+""",
+    ],
+    "hvp": [
+        """
+def hvp(f, x, v):
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad((slope * v).sum(), x)[0]
+""",
+        """
+def hvp(function, at, along):
+    slope = mg.autograd.grad(function(at), at, create_graph=True)[0]
+    return mg.autograd.grad(slope @ along, [at], create_graph=True)[0].detach()
+""",
+        """
+def hvp(f, x, v):
+    return mg.autograd.functional.hvp(f, x, v)[1]
+""",
+    ],
+}
