@@ -48,8 +48,10 @@ WRONG = {
         "third": _second(C=6),
         "result-freed": _second(E=20.0855),
         "zero-without-history": _second(F=0),
-        "wrong-F": _second(F=5),
-        "wrong-D": _second(D=27),
+        "first-not-second/D": _second(D=27),
+        "first-not-second/F": _second(F=5),
+        "wrong-F": _second(F=25),
+        "wrong-D": _second(D=6),
         "wrong-C": _second(C="error"),
         "kind": _second(C="eighteen"),
         "kind/list": _second(C=[18]),
@@ -138,6 +140,16 @@ def derivatives(f, x, n):
     return found
 """,
         "added-up": """
+def derivatives(f, x, n):
+    found, y = [], f(x)
+    for _ in range(n):
+        y.backward(create_graph=True)
+        y = x.grad
+        found.append(y)
+    x.grad = None
+    return found
+""",
+        "added-up/sum": """
 def derivatives(f, x, n):
     found, y, total = [], f(x), 0
     for _ in range(n):
@@ -448,7 +460,7 @@ class CubeSlope(mg.autograd.Function):
             "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
             "return mg.autograd.grad(y, x, g, retain_graph=True)[0], None"
         ),
-        "raised": _again(
+        "f-not-recorded": _again(
             "(x,) = ctx.saved_tensors\nreturn mg.autograd.grad(ctx.f(x), x, g, create_graph=True)[0], None"
         ),
         "number-of-gradients": _again(
@@ -539,7 +551,7 @@ def hvp(f, x, v):
     slope.backward(v)
     return x.grad
 """,
-        "traces/added": """
+        "added-up": """
 def hvp(f, x, v):
     f(x).backward(create_graph=True)
     (x.grad * v).sum().backward()
