@@ -197,6 +197,8 @@ A_AND_B = "(ctx, g):\n    a, b = ctx.saved_tensors\n    return "
         ("b @ g.t(), a.t() @ g", MATRICES[1:], "transposed"),
         ("g @ b, a.t() @ g", MATRICES[1:], "other-gradient"),
         ("g @ b, a.t() @ g", MATRICES, "raised"),
+        ("g @ b.t() + a, a.t() @ g", MATRICES, "no-grad-output"),
+        ("g @ b.t() * a, a.t() @ g", MATRICES, "other-gradient"),
         ("b.t(), a.t()", MATRICES[1:], "no-grad-output"),
     ],
 )
@@ -259,6 +261,22 @@ def test_what_a_check_suspects_comes_first():
     wrong = learners("(ctx, x): return x * x", READ + "x")
     assert diagnosis(wrong, cube, elementwise(), **options).code == "squared"
     assert diagnosis(learners(*WRONG_CUBES["wrong-factor"]), cube, elementwise(), **options).code == "forgot"
+
+
+def test_a_gradient_for_an_input_that_is_not_used():
+    forward = "(ctx, x, y): return x.clone()"
+    right, wrong = (learners(forward, f"(ctx, g): return g, {second}") for second in ("None", "g"))
+    functions.check(right, lambda x, y: x.clone(), elementwise(2), numerical=False)
+    assert diagnosis(wrong, lambda x, y: x.clone(), elementwise(2)).code == "swapped"
+
+
+def test_a_backward_that_is_not_linear_is_no_mistake_where_the_reference_is_not():
+    class Clip(mg.autograd.Function):
+        forward = staticmethod(lambda ctx, x: x.clone())
+        backward = staticmethod(lambda ctx, grad: grad.clamp(-1.0, 1.0))
+
+    other = learners("(ctx, x): return x.clone()", "(ctx, g): return g.clamp(-1.2, 1.2)")
+    assert diagnosis(other, Clip.apply, elementwise(), numerical=False).code == "other-gradient"
 
 
 def test_stubs_and_what_was_given_are_unanswered():

@@ -21,6 +21,7 @@ other-second; gradcheck gradgradcheck.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import types
 from collections.abc import Callable, Iterable
@@ -441,12 +442,16 @@ def _of_gradients(trial: Trial, mine: Gradients, right: Gradients) -> Wrong:
         return Wrong("no-gradient", expected, got, why=why, look="what backward returns, and in which order")
     if np.isnan(_array(came)).any():
         return Wrong("nan-gradient", expected, got, look="what backward divides by, and what it takes a logarithm of")
-    code, why, look, belief = _factor_of_start(trial, position, came) or _cause(trial, right, position, mine.came)
+    cause = _factor_of_start(trial, position, came, right.came[position])
+    code, why, look, belief = cause or _cause(trial, right, position, mine.came)
     return Wrong(code, expected, got, belief=belief, why=why, look=look)
 
 
-def _factor_of_start(trial: Trial, position: int, came: mg.Tensor) -> tuple | None:
-    """Whether each gradient has grad_output as a factor, once."""
+def _factor_of_start(trial: Trial, position: int, came: mg.Tensor, wanted: Any) -> tuple | None:
+    """Whether each gradient has grad_output as a factor, once; unless that of the reference has not either."""
+    doubled = gradients(trial.run(trial.reference), factor=2.0).came[position]
+    if not _same(doubled, None if wanted is None else 2 * wanted):
+        return None
     zero, twice = (learners_gradients(trial, factor=f).came[position] for f in (0.0, 2.0))
     if zero is not None and _array(zero).any():
         why = (
@@ -461,7 +466,8 @@ def _factor_of_start(trial: Trial, position: int, came: mg.Tensor) -> tuple | No
 
 def _cause(trial: Trial, right: Gradients, position: int, all_came: tuple) -> tuple:
     """The first of the usual mistakes that gives what came: its code, why, where to look, the belief."""
-    came, wanted = _array(all_came[position]), _array(right.came[position])
+    came = _array(all_came[position])
+    wanted = np.zeros_like(came) if right.came[position] is None else _array(right.came[position])
     if _same(came, -wanted):
         return "wrong-sign", "The size is right, and the sign is the other one.", "each minus in backward", ""
     for other, gradient in enumerate(right.came):
@@ -481,7 +487,12 @@ def _cause(trial: Trial, right: Gradients, position: int, all_came: tuple) -> tu
 
 
 def _other_slopes(trial: Trial, right: Gradients, position: int) -> Iterable[tuple]:
-    """What some usual mistakes give for this input, where they can be made."""
+    """What some usual mistakes give for this input, where they can be made: the reference may refuse other inputs."""
+    with contextlib.suppress(RuntimeError, TypeError, ValueError, IndexError):
+        yield from _slopes_of_mistakes(trial, right, position)
+
+
+def _slopes_of_mistakes(trial: Trial, right: Gradients, position: int) -> Iterable[tuple]:
     run, look = right.run, "the slope of what forward computes, and what of it was saved"
     x, y, start = _array(run.inputs[position]), _array(run.outputs[0]), _array(right.starts[0])
     for row in _single_rows(trial, position, y.shape):
@@ -491,33 +502,33 @@ def _other_slopes(trial: Trial, right: Gradients, position: int) -> Iterable[tup
         return
     yield "no-slope", start, "grad_output was passed on as it came: the slope is missing.", look, ""
     yield "slope-of-output", start * y, "grad_output was multiplied by the result, not by the slope.", look, ""
-    yield (
-        "slope-of-input",
-        start * x,
-        "grad_output was multiplied by the input. What is needed is the slope at the input.",
-        look,
-        "M36",
-    )
+    why = "grad_output was multiplied by the input. What is needed is the slope at the input."
+    yield "slope-of-input", start * x, why, look, ""
     at_output = _slope_at(trial, position, y, start)
     yield "slope-at-output", at_output, "That is the slope at the result. The slope is needed at the input.", look, ""
 
 
 def _slope_at(trial: Trial, position: int, point: np.ndarray, start: np.ndarray) -> Any:
     """The reference's gradient at another point."""
-    arguments = list(trial.case.make())
-    place = [i for i, a in enumerate(arguments) if isinstance(a, mg.Tensor) and a.requires_grad][position]
+    arguments, place = _moved(trial, position)
     arguments[place] = x = mg.tensor(point, requires_grad=True)
     with np.errstate(all="ignore"):
         output = trial.reference(*arguments)
         return mg.autograd.grad(output, x, mg.tensor(start), allow_unused=True)[0]
 
 
+def _moved(trial: Trial, position: int) -> tuple[list, int]:
+    """Fresh arguments, and the place among them of a differentiated input."""
+    arguments = list(trial.case.make())
+    tracked = [i for i, a in enumerate(arguments) if isinstance(a, mg.Tensor) and a.requires_grad]
+    return arguments, tracked[position]
+
+
 def _single_rows(trial: Trial, position: int, shape: tuple) -> Iterable[np.ndarray]:
     """For an input that is broadcast: the gradients of its first and of its last use, not added up."""
-    arguments = list(trial.case.make())
-    place = [i for i, a in enumerate(arguments) if isinstance(a, mg.Tensor) and a.requires_grad][position]
+    arguments, place = _moved(trial, position)
     x = arguments[place].detach()
-    if x.shape == shape or not x.numel() or np.broadcast_shapes(x.shape, shape) != shape:
+    if x.shape == shape or not x.numel() or not _broadcasts(x.shape, shape):
         return
     arguments[place] = wide = x.expand(*shape).clone().requires_grad_()
     output = trial.reference(*arguments)
@@ -529,6 +540,11 @@ def _single_rows(trial: Trial, position: int, shape: tuple) -> Iterable[np.ndarr
         for axis, size in enumerate(x.shape):
             row = row if size == row.shape[axis] else np.take(row, [end], axis)
         yield row
+
+
+def _broadcasts(narrow: tuple, wide: tuple) -> bool:
+    padded = (1,) * (len(wide) - len(narrow)) + tuple(narrow)
+    return len(padded) == len(wide) and all(a in (1, b) for a, b in zip(padded, wide, strict=True))
 
 
 def _one_factor(came: np.ndarray, wanted: np.ndarray) -> float | None:
