@@ -25,6 +25,12 @@ def test_the_recorded_file_is_still_what_torch_says():
     assert {name: answer(torch, case) for name, case in CASES.items()} == RECORDED
 
 
+@pytest.mark.parametrize("shape", [(0,), (0, 2), (3, 0, 2)])
+def test_a_tensor_without_elements_passes(shape):
+    x = mg.zeros(*shape, dtype=mg.float64, requires_grad=True)
+    assert gradcheck(mg.sin, (x,)) and gradgradcheck(mg.sin, (x,))
+
+
 # -- why it fails --------------------------------------------------------------------------------
 
 

@@ -200,7 +200,8 @@ def check_inputs(check: Check) -> None:
                 UserWarning,
                 stacklevel=4,
             )
-        if any(stride == 0 and length > 1 for stride, length in zip(x._array.strides, x.shape, strict=True)):
+        # (NumPy gives an array without elements no strides.)
+        if x.numel() and any(step == 0 and size > 1 for step, size in zip(x._array.strides, x.shape, strict=True)):
             raise refusal("gradcheck of an expanded input", index)
     if not check.checked:
         raise refusal("gradcheck of no input")
