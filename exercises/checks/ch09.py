@@ -867,9 +867,10 @@ def _of_recorded(answer, wrong):
     verdict = wrong.verdict
     if verdict.code == "raised" and _NO_HISTORY.message in verdict.got:
         why = (
-            "While backward runs, nothing is recorded, except under `create_graph=True`. So `f(x)` has no history here."
+            "What `f` makes in backward has no history: in a plain backward nothing is recorded unless you turn it on, "
+            "and a copy that was made in forward requires no grad."
         )
-        look = "where backward runs `f`: what turns recording on?"
+        look = "where backward runs `f`: what turns recording on, and what is `f` given?"
         return Wrong("f-not-recorded", verdict.expected, verdict.got, why=why, look=look)
     if verdict.code not in ("detached", "saved-intermediate", "other-second"):
         return wrong

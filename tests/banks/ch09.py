@@ -463,6 +463,11 @@ class CubeSlope(mg.autograd.Function):
         "f-not-recorded": _again(
             "(x,) = ctx.saved_tensors\nreturn mg.autograd.grad(ctx.f(x), x, g, create_graph=True)[0], None"
         ),
+        "f-not-recorded/copy": _again(
+            "with mg.enable_grad():\n    y = ctx.f(ctx.x)\n"
+            "return mg.autograd.grad(y, ctx.x, g, create_graph=True)[0], None",
+            "ctx.f, ctx.x = f, x.clone()\nreturn f(x)",
+        ),
         "number-of-gradients": _again(
             "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
             "    return mg.autograd.grad(y, x, g, create_graph=True)[0]"
@@ -814,6 +819,7 @@ class Again(mg.autograd.Function):
             total = (ctx.f(ctx.x) * g).sum()
         return *mg.autograd.grad(total, ctx.x, create_graph=True), None
 """,
+        _again("(x,) = ctx.saved_tensors\nreturn mg.autograd.functional.vjp(ctx.f, x, g, create_graph=True)[1], None"),
     ],
     "hvp": [
         """
