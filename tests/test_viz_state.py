@@ -29,6 +29,17 @@ def lines(graph, role):
 # -- where backward would fail -------------------------------------------------------------------
 
 
+def test_a_variable_that_refuses_every_question_is_left_out():
+    """The last name of a loop over rows, after a row was overwritten through an index."""
+    y = mg.tensor([1.0, 2.0], requires_grad=True) * 2
+    rows = list(y)
+    row = rows[-1]
+    y[0] = 7.0
+    with pytest.raises(RuntimeError, match="is a view and its base"):
+        row.grad_fn  # noqa: B018  asking is refused
+    assert "row" not in mg.draw(y, aliases=True).text
+
+
 def test_a_backward_that_would_fail_is_seen_before_it_is_called(leaves):
     x, _ = leaves
     y = mg.exp(x)

@@ -264,11 +264,20 @@ def _variables(frame) -> Iterator[tuple[str, Any]]:
         yield from ((name, value) for name, value in shown.items() if _is_shown(value))
         for name, value in shown.items():
             if isinstance(value, list | tuple) and len(value) <= 50:
-                yield from ((f"{name}[{i}]", v) for i, v in enumerate(value) if is_tensor(v))
+                yield from ((f"{name}[{i}]", v) for i, v in enumerate(value) if is_tensor(v) and _is_shown(v))
 
 
 def _is_shown(value: Any) -> bool:
-    return is_tensor(value) or isinstance(value, np.ndarray)
+    return _answers(value) if is_tensor(value) else isinstance(value, np.ndarray)
+
+
+def _answers(tensor) -> bool:
+    """Whether a tensor still says who made it: a view whose memory was changed behind its back refuses."""
+    try:
+        tensor.grad_fn  # noqa: B018  asking is the test
+    except RuntimeError:
+        return False
+    return True
 
 
 def gradient_of(tensor):
