@@ -299,7 +299,9 @@ def _refuse_other_arguments(function: Callable, inputs: tuple) -> None:
     try:
         signature.bind(*inputs)
     except TypeError:
-        number = {1: "one argument", 2: "two arguments", 3: "three arguments"}.get(len(inputs), str(len(inputs)))
+        number = {1: "one argument", 2: "two arguments", 3: "three arguments"}.get(
+            len(inputs), f"{len(inputs)} arguments"
+        )
         header = f"`{function.__name__}({', '.join(signature.parameters)})`"
         look = f"the `def` line: your function has to take {number}"
         raise Wrong("arguments", f"a function that takes {number}", header, look=look) from None
