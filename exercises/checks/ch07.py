@@ -1,0 +1,973 @@
+"""The checks of chapter 07, "What may I overwrite?"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from exercises.checks import graphs, kit
+from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.targets import Targets
+
+chapter = kit.Chapter(__name__, "07", "What may I overwrite?")
+
+
+# --- What several exercises share ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What an error of the learner's code means here: the diagnosis for a part of its message."""
+
+    message: str
+    code: str
+    why: str
+    look: str
+    belief: str = ""
+
+
+_LEAF = Reason(
+    "leaf Variable that requires grad",
+    "leaf-overwritten",
+    "A tracked leaf, and a view of it, cannot be overwritten while autograd records: it would be no leaf any more.",
+    "the line that the error names: do you want to move the leaf, or to compute with changed numbers?",
+    "M07",
+)
+_SPOILED = "modified by an inplace operation"
+
+
+def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
+    """The learner's function on our inputs; errors that are known become their diagnosis."""
+    try:
+        return call(function, *inputs)
+    except Wrong as wrong:
+        got = wrong.verdict.got
+        for reason in reasons:
+            if reason.message in got:
+                raise Wrong(
+                    reason.code, expected, got, belief=reason.belief, why=reason.why, look=reason.look
+                ) from None
+        raise
+
+
+def _leaf(values: Any) -> mg.Tensor:
+    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
+
+
+def _array(tensor: mg.Tensor) -> np.ndarray:
+    return tensor.detach().numpy().astype(float)
+
+
+def _same(tensor: mg.Tensor | None, numbers: Any) -> bool:
+    return tensor is not None and kit.same_values(tensor, numbers, 1e-4)
+
+
+def _result(given: Any) -> mg.Tensor:
+    return kit.a_tensor(given, "the result", "what `return` gives back")
+
+
+def _bypasses(function: Any) -> bool:
+    """Whether the function's own code names a way around the version counter."""
+    return kit.uses(function, "data", "numpy")
+
+
+def _refuse_other_value(y: mg.Tensor, numbers: Any) -> None:
+    if not kit.same_values(y, numbers, 1e-4):
+        right = np.round(np.asarray(numbers), 4).tolist()
+        look = "each line that you changed: what it computes has to stay the same"
+        raise Wrong("other-value", f"the value {right}", show(y), look=look)
+
+
+def _refuse_cut_off(y: mg.Tensor, leaf: mg.Tensor, name: str) -> None:
+    if not graphs.reaches(y, leaf):
+        why = f"No way leads from your result to `{name}`, so no gradient can come there."
+        look = "what cuts the way: `detach`, `no_grad`, `.data`, or a number taken out of a tensor"
+        raise Wrong("cut-off", f"a result that leads back to `{name}`", show(y), why=why, look=look)
+
+
+def _go_backward(y: mg.Tensor, v: Any, spoiled: Wrong) -> None:
+    """Go backward through the learner's graph; if a saved value was overwritten, that is the diagnosis given."""
+    try:
+        y.backward(gradient=mg.tensor(v, dtype=y.dtype))
+    except Exception as error:
+        got = kit.sandbox.describe_error(error)
+        if _SPOILED not in got:
+            look = "what your function does to the graph of its result"
+            raise Wrong("no-way-back", "a result that backward() can start from", got, look=look) from None
+        spoiled.verdict.got = got
+        if len(graphs.operations(y)) <= 12:
+            spoiled.verdict.picture = mg.draw(y, saved=True, params={"your result": y})
+        raise spoiled from None
+
+
+# --- 1 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Count the overwrites",
+    kind="predict",
+    points=2,
+    beliefs=("M17", "M18"),
+    hints=(
+        "First sort the tensors by memory: which of them lie on the memory of `a`?",
+        "Then by counter: a view and `detach()` share that of `a`. `.data` has a counter of its own.",
+        "Overwrites are `a += 1`, `v *= 2`, `raw[0] = 7.0` and `c.zero_()`. The first two count for `a`, `v` and `d`, "
+        "and the third writes into the memory of `a` without telling it.",
+    ),
+    idea="`a`, `v` and `d` share one counter: 2. `raw` counts its own overwrite: 1. `c` is a memory of its own: 1. `n` "
+    "is new: 0. `raw[0] = 7.0` wrote into the memory of `a`, so `a[0]` is 7.",
+)
+def versions(answer):
+    truth = {"a": 2, "v": 2, "d": 2, "raw": 1, "c": 1, "n": 0, "a[0]": 7.0}
+    looks = {name: f"on which memory `{name}` lies, and who counts there" for name in truth}
+    kit.predicted(answer, truth, _VERSIONS, "a number", looks)
+    return "One memory, one counter, except for `.data`: it writes into the same memory and counts for itself."
+
+
+_VERSIONS = (
+    Pattern(
+        "data-counts-along",
+        {"a": 3},
+        belief="M18",
+        why="You counted `raw[0] = 7.0` for `a` as well. `.data` shares the memory, but not the counter.",
+        look="the picture of the chapter with `d`, `raw` and `array`",
+    ),
+    Pattern(
+        "data-counts-along",
+        {"raw": 3},
+        belief="M18",
+        why="`.data` does not share the counter of `a`: it has its own, which starts at 0.",
+        look="the overwrites that go through the name `raw`",
+    ),
+    Pattern(
+        "data-counts-along",
+        {"raw": 2},
+        belief="M18",
+        why="2 is what `a` counts. `raw` counts only what is overwritten through `raw`.",
+        look="the overwrites that go through the name `raw`",
+    ),
+    Pattern(
+        "detach-copies",
+        {"d": 0},
+        belief="M17",
+        why="`detach()` makes no copy: `d` lies on the memory of `a`, and shares its counter.",
+        look="which of the five calls in the second line gives a tensor its own memory",
+    ),
+    Pattern(
+        "view-counts-alone",
+        {"a": 1, "v": 1},
+        why="`a += 1` and `v *= 2` overwrite the same memory: both count for both.",
+        look="what a view shares with its base",
+    ),
+    Pattern(
+        "view-counts-alone",
+        {"v": 1},
+        why="A view has no counter of its own. It shows the one of its base.",
+        look="what a view shares with its base",
+    ),
+    Pattern(
+        "only-named",
+        {"a": 1},
+        why="`v *= 2` overwrites a part of `a`, so `a` counts it.",
+        look="what a view shares with its base",
+    ),
+    Pattern(
+        "clone-shares",
+        {"c": 3},
+        why="`clone()` has a memory and a counter of its own. Only `c.zero_()` overwrites it.",
+        look="the overwrites that go through the name `c`",
+    ),
+    Pattern(
+        "new-inherits",
+        {"n": 2},
+        why="`a * 10` makes a new tensor. Nobody has overwritten it yet.",
+        look="whether `n` is on the memory of `a`",
+    ),
+    Pattern(
+        "new-counts",
+        {"n": 1},
+        why="To be made is not to be overwritten: a new tensor starts at 0.",
+        look="the first rule of the chapter",
+    ),
+    Pattern(
+        "data-copies",
+        {"a[0]": 2.0},
+        why="`.data` lies on the memory of `a`. What is written there is in `a`, counted or not.",
+        look="what `.data` shares, and what it does not",
+    ),
+)
+
+
+# --- 2 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Fine or refused?",
+    kind="predict",
+    points=2,
+    beliefs=("M22",),
+    hints=(
+        "Write down the slope of each first operation. Does it need the input, the result, or neither?",
+        "What the slope needs was saved, and only that has to stay as it was.",
+        "The slope of `w * data` for `w` is `data`. That of `log` is 1 divided by the input.",
+    ),
+    idea="exp saves its result (A error, B ok), the square its input (C ok, D error), 7 · h no tensor of yours (E ok), "
+    "a product with data the data (F error), log its input (G ok).",
+)
+def sides(answer):
+    truth = {"A": "error", "B": "ok", "C": "ok", "D": "error", "E": "ok", "F": "error", "G": "ok"}
+    given = {name: _outcome(value) for name, value in kit.a_dict(answer, truth).items()}
+    for name, value in given.items():
+        if value not in ("ok", "error"):
+            raise Wrong("kind", f'`{name}` is "ok" or "error"', show(value), look=f"the value of `{name}`")
+    looks = {name: f"the slope of the first operation in line {name}: what does it need?" for name in truth}
+    kit.predicted(given, truth, _SIDES, '"ok" or "error"', looks)
+    return "The slope says what was saved, and only what was saved has to stay."
+
+
+def _outcome(value: Any) -> Any:
+    return value.strip().lower() if type(value) is str else show(value)
+
+
+_SIDES = (
+    Pattern(
+        "all-refused",
+        {"B": "error", "C": "error", "E": "error", "G": "error"},
+        belief="M22",
+        why="Not every overwrite is refused: only one of a value that the way back needs.",
+        look="the table of the chapter: how many of its entries are errors?",
+    ),
+    Pattern(
+        "all-fine",
+        {"A": "ok", "D": "ok", "F": "ok"},
+        why="What was saved has to stay. In some of these lines a saved value is overwritten.",
+        look="the table of the chapter, row `exp`",
+    ),
+    Pattern(
+        "exp-saves-input",
+        {"A": "ok", "B": "error"},
+        why="The slope of exp is its result, not its input.",
+        look="row `exp` of the table",
+    ),
+    Pattern(
+        "square-saves-result",
+        {"C": "error", "D": "ok"},
+        why="The slope of h · h is 2h: that needs the input.",
+        look="row `x * x` of the table",
+    ),
+    Pattern(
+        "input-never",
+        {"B": "error", "E": "error"},
+        belief="M22",
+        why="Neither exp nor 7 · h needs its input on the way back, so it may be overwritten.",
+        look="rows `exp` and `10 * x` of the table",
+    ),
+    Pattern(
+        "result-never",
+        {"C": "error", "G": "error"},
+        belief="M22",
+        why="Neither the square nor log needs its result on the way back, so it may be overwritten.",
+        look="rows `x * x` and `log` of the table",
+    ),
+    Pattern(
+        "data-is-free",
+        {"F": "ok"},
+        why="`data` asks for no gradient, but the slope for `w` is `data`: it was saved.",
+        look="what the node of `w * data` has to keep for `w`",
+    ),
+    Pattern(
+        "number-is-saved",
+        {"E": "error"},
+        belief="M22",
+        why="The slope of 7 · h is 7, whatever `h` is or becomes.",
+        look="row `10 * x` of the table",
+    ),
+)
+
+
+# --- 3 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Which line raises?",
+    kind="predict",
+    points=2,
+    beliefs=("M07", "M22", "M23"),
+    hints=(
+        "There are two moments: an overwrite of a leaf is refused at once, one of a saved value by `backward()`.",
+        "In R: does `relu` need its input or its result? Does the multiplication by 5 need `h`?",
+        "In S the step is permitted, because of `no_grad`. But what has the node of `w * w` saved?",
+    ),
+    idea="P: sigmoid has saved `s`, and `backward()` finds out: line 4. Q: a view of a tracked leaf, refused at once: "
+    "line 2. R: nobody saved `h`: 0. S: the step is allowed, but spoils the saved `w`: line 3.",
+)
+def moments(answer):
+    truth = {"P": 4, "Q": 2, "R": 0, "S": 3}
+    looks = {name: f"in program {name}: what is overwritten, who has saved it, and is it a leaf?" for name in truth}
+    kit.predicted(answer, truth, _MOMENTS, "the number of a line, or 0", looks)
+    return "Leaves are guarded at once; saved values when `backward()` needs them; the rest is free."
+
+
+_MOMENTS = (
+    Pattern(
+        "at-the-overwrite",
+        {"P": 2},
+        belief="M23",
+        why="Line 2 runs: nothing is wrong until somebody needs what was saved. `backward()` does.",
+        look="which line raised the error in section 2 of the chapter",
+    ),
+    Pattern(
+        "sigmoid-forgotten",
+        {"P": 0},
+        why="The slope of sigmoid follows from its result, `s`, and line 2 overwrites that.",
+        look="row `sigmoid` of the table",
+    ),
+    Pattern(
+        "leaf-is-fine",
+        {"Q": 0},
+        belief="M07",
+        why="`w` is a tracked leaf, and `w[0] = 0.0` overwrites a view of it: refused, whoever saved it or not.",
+        look="section 5 of the chapter",
+    ),
+    Pattern(
+        "leaf-later",
+        {"Q": 4},
+        belief="M07",
+        why="A leaf is guarded at once. Nobody waits for a backward.",
+        look="section 5 of the chapter: when did the error come?",
+    ),
+    Pattern(
+        "any-overwrite",
+        {"R": 4},
+        belief="M22",
+        why="`relu` has saved its result and the multiplication the 5. Nobody needs `h`.",
+        look="row `relu` of the table: which side is saved?",
+    ),
+    Pattern(
+        "any-overwrite",
+        {"R": 3},
+        belief="M22",
+        why="`h` is no leaf, so line 3 runs; and nobody has saved `h`.",
+        look="row `relu` of the table: which side is saved?",
+    ),
+    Pattern(
+        "no-grad-protects",
+        {"S": 0},
+        belief="M07",
+        why="`no_grad` permits the step. It does not protect what was saved: the node of `w * w` still needs the 2.",
+        look="section 5 of the chapter: a step between two backwards",
+    ),
+    Pattern(
+        "step-refused",
+        {"S": 2},
+        why="Inside `no_grad` a leaf may be overwritten. The version rises, and that is noticed later.",
+        look="the rule for tracked leaves in section 5",
+    ),
+)
+
+
+# --- 4 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Too early",
+    kind="fix",
+    points=2,
+    beliefs=("M07", "M18"),
+    hints=(
+        "Draw the result with `saved=True`. Which node is red, and what has it saved?",
+        "Two lines overwrite `a`. Which of them overwrites what `sigmoid` has saved?",
+        "Make a new tensor in that line. What the other one overwrites then is saved by nobody.",
+    ),
+    idea="`a = a * 10` instead of `a *= 10`. After that `a` is a new tensor, which no node has saved, so `a -= 5` may "
+    "stay.",
+)
+def shift(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_SHIFT)
+    for weight, numbers in ((0.5, [1.0, -2.0]), (-1.5, [0.25, 3.0, 1.0])):
+        _check_shift(answer, weight, numbers)
+    return "The result of sigmoid stays as it was saved; what nobody has saved may be overwritten."
+
+
+_GIVEN_SHIFT = """
+def loss_of(w, x):
+    a = mg.sigmoid(w * x)
+    a *= 10
+    a -= 5
+    return (a * a).sum()
+"""
+
+
+def _check_shift(answer, weight, numbers):
+    w, x = _leaf(weight), mg.tensor(numbers, dtype=mg.float64)
+    y = _result(_called(answer, (w, x), "a loss", _LEAF))
+    s = 1 / (1 + np.exp(-weight * np.array(numbers)))
+    a = 10 * s - 5
+    _refuse_other_value(y, (a * a).sum())
+    _refuse_cut_off(y, w, "w")
+    _go_backward(y, 1.0, _still_refused(answer))
+    right = (2 * a * 10 * s * (1 - s) * numbers).sum()
+    if not _same(w.grad, right):
+        raise _wrong_shift(answer, f"the gradient {right:.4f} for w = {weight}", w.grad)
+
+
+def _still_refused(answer):
+    why = "A value that a node has saved is still overwritten: it is red in the picture."
+    if kit.uses(answer, "no_grad"):
+        why += " Inside `no_grad` an overwrite is not recorded, but it is counted."
+    look = "the first line that overwrites `a`, and who has saved `a` by then"
+    return Wrong("still-refused", "a result whose backward() runs", why=why, look=look)
+
+
+def _wrong_shift(answer, expected, gradient):
+    got = f"`w.grad` is {show(gradient)}"
+    if _bypasses(answer):
+        why = "The overwrite is not counted any more, so backward() runs, and computes with numbers that nobody saved."
+        return Wrong("silenced", expected, got, belief="M18", why=why, look="what a new tensor would change")
+    why = "backward() runs, but a part of the way back is missing or changed."
+    return Wrong("other-gradient", expected, got, why=why, look="each `detach` and `no_grad`, and what passes by it")
+
+
+# --- 5 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "One entry replaced",
+    kind="write",
+    points=2,
+    beliefs=("M07", "M18", "M27"),
+    hints=(
+        "`x` is a tracked leaf, so it must not be overwritten. What else has its numbers, and lets gradients pass?",
+        "Overwrite an entry of a `clone()`.",
+        "`y = x.clone()`, `y[i] = v`, `return y`. Put in the tensor `v` itself, not its number.",
+    ),
+    idea="`y = x.clone()`, then `y[i] = v`, then `return y`. The clone is recorded, and so is the assignment: it cuts "
+    "the old entry off, and leads to `v`.",
+)
+def put(answer):
+    kit.a_function(answer)
+    for values, i, number, tracked in (([1.5, -2.0, 3.0, 0.5], 2, 7.0, True), ([4.0, 5.0], 0, -1.0, False)):
+        _check_put(answer, values, i, number, tracked)
+    return "The clone has a memory of its own, and the assignment was recorded: the old entry out, `v` in."
+
+
+def _check_put(answer, values, i, number, tracked):
+    x, v = _leaf(values), mg.tensor(number, dtype=mg.float64, requires_grad=tracked)
+    y = _result(_called(answer, (x, i, v), "a tensor with the numbers of `x` and one of `v`", _LEAF))
+    if not _same(x, values):
+        why = "`x` itself was overwritten: inside `no_grad`, or by a way that nobody counts."
+        got = f"`x` is {show(_array(x).tolist())}, and was {values}"
+        raise Wrong("input-changed", "`x` as it was", got, why=why, look="on whose memory you write")
+    right = np.array(values)
+    right[i] = number
+    _refuse_other_value(y, right)
+    _refuse_cut_off(y, x, "x")
+    factors = np.array([2.0, 3.0, 5.0, 7.0][: len(values)])
+    refused = Wrong("refused", "a result whose backward() runs", look="what was saved, and overwritten after that")
+    _go_backward(y, factors, refused)
+    slopes = factors.copy()
+    slopes[i] = 0
+    _check_put_gradients(answer, x, v, slopes, factors, i)
+
+
+def _check_put_gradients(answer, x, v, slopes, factors, i):
+    expected = f"the gradient {slopes.tolist()} for `x`, after a backward with the factors {factors.tolist()}"
+    if not _same(x.grad, slopes):
+        got = f"`x.grad` is {show(x.grad)}"
+        if _same(x.grad, factors):
+            why = f"A gradient still comes to x[{i}], which is not in the result any more: no overwrite was recorded."
+            belief = "M18" if _bypasses(answer) else ""
+            look = "whether the line that puts `v` in is recorded"
+            raise Wrong("old-entry", expected, got, belief=belief, why=why, look=look)
+        raise Wrong("other-gradient", expected, got, look="which entries of `x` are in the result, and how")
+    if v.requires_grad and not _same(v.grad, factors[i]):
+        got = f"`v.grad` is {show(v.grad)}"
+        belief = "M27" if kit.uses(answer, "item", "numpy", "tolist", "float") else ""
+        why = "The number is in the result, and no way leads from there to `v`."
+        look = "what you put in: the tensor `v`, or a number taken out of it"
+        raise Wrong("v-lost", f"the gradient {factors[i]} for `v`", got, belief=belief, why=why, look=look)
+
+
+# --- 6 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "It runs, and it lies",
+    kind="fix",
+    points=2,
+    beliefs=("M18",),
+    hints=(
+        "Which value has `exp` saved, and which line overwrites it unseen?",
+        "Write `.detach()` for `.data` to see the error that `.data` hides. Then make a new tensor instead.",
+        "`y / y.sum()` is a new tensor, and both the numbers and their sum are recorded.",
+    ),
+    idea="`return y / y.sum()`. Nothing is overwritten, and the division and the sum are recorded: a number that grows "
+    "makes the other shares smaller.",
+)
+def shares(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_SHARES)
+    for values, v in (([0.0, 1.0, -0.5], [1.0, 10.0, 100.0]), ([2.0, -1.0], [3.0, -1.0])):
+        _check_shares(answer, values, np.array(v))
+    return "Every part of the formula is recorded, and what `exp` has saved is what it computed."
+
+
+_GIVEN_SHARES = """
+def shares(x):
+    y = mg.exp(x)
+    y.data /= y.data.sum()
+    return y
+"""
+
+
+def _check_shares(answer, values, v):
+    x = _leaf(values)
+    y = _result(_called(answer, (x,), "a tensor of shares", _LEAF))
+    right = np.exp(values) / np.exp(values).sum()
+    _refuse_other_value(y, right)
+    if not _same(x, values):
+        got = f"`x` is {show(_array(x).tolist())}, and was {values}"
+        raise Wrong("input-changed", "`x` as it was", got, look="on whose memory you write")
+    _refuse_cut_off(y, x, "x")
+    why = "Now the overwrite is counted, and you see what `.data` has hidden: the result of `exp` is saved."
+    look = "how to get the shares without overwriting"
+    _go_backward(y, v, Wrong("found-not-repaired", "a result whose backward() runs", why=why, look=look))
+    slopes = right * (v - (v * right).sum())
+    if not _same(x.grad, slopes):
+        raise _wrong_shares(answer, x.grad, slopes, right * v)
+
+
+def _wrong_shares(answer, gradient, slopes, without_sum):
+    expected, got = f"`x.grad` is {np.round(slopes, 4).tolist()}", f"`x.grad` is {show(gradient)}"
+    if _bypasses(answer):
+        why = "What goes through `.data` or NumPy is neither recorded nor counted: no error, and a wrong gradient."
+        look = "each `.data` and `.numpy()` that is left"
+        return Wrong("still-lies", expected, got, belief="M18", why=why, look=look)
+    if _same(gradient, without_sum):
+        why = "The sum was taken for a constant. But it moves with every number, and with it all shares."
+        return Wrong("constant-sum", expected, got, why=why, look="what cuts the way from the sum back to `x`")
+    return Wrong("other-gradient", expected, got, look="which part of the formula is not recorded")
+
+
+# --- 7 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A step for all parameters",
+    kind="fix",
+    points=3,
+    beliefs=("M06", "M07", "M18"),
+    hints=(
+        "`p = p - ...` gives the name `p` to a new tensor. Who still has the old one?",
+        "Overwrite `p`, and say that this is no computation.",
+        "`with mg.no_grad():` around the loop, `if p.grad is not None:`, `p -= rate * p.grad`, `p.grad = None`.",
+    ),
+    idea="Inside `with mg.no_grad():`, for each `p` whose `.grad` is not None: `p -= rate * p.grad`, and then "
+    "`p.grad = None`. The leaf stays, and its version rises.",
+)
+def descend(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_DESCEND)
+    for values, rate in (([1.0, -2.0, 3.0], 0.25), ([0.5], 0.1)):
+        _check_descend(answer, values, rate)
+    return "The leaves have moved, are still leaves, and every graph that waits for the old numbers knows."
+
+
+_GIVEN_DESCEND = """
+def descend(leaves, rate):
+    for p in leaves:
+        p = p - rate * p.grad
+        p.grad = None
+"""
+_NONE_GRADIENT = Reason(
+    "NoneType",
+    "none-gradient",
+    "One of the leaves has no gradient: its `.grad` is None, and None can be neither multiplied nor asked.",
+    "what to do before you use `p.grad`",
+)
+
+
+def _check_descend(answer, values, rate):
+    a, idle, c = _leaf(values), _leaf([5.0, 6.0]), _leaf(2.0)
+    waiting = (a * a).sum()
+    (a.sum() * c * c).backward()
+    gradients = {"a": _array(a.grad), "c": _array(c.grad)}
+    expected = f"each leaf that has a gradient, moved by {rate} times its gradient"
+    _called(answer, ([a, idle, c], rate), expected, _LEAF, _NONE_GRADIENT)
+    _check_moved(a, np.array(values), gradients["a"], rate)
+    _check_moved(c, np.array(2.0), gradients["c"], rate)
+    if not _same(idle, [5.0, 6.0]):
+        got = f"it was [5., 6.], and is {show(_array(idle).tolist())}"
+        raise Wrong("idle-moved", "a leaf without a gradient stays", got, look="what you subtract from it")
+    for p in (a, c):
+        if not (p.is_leaf and p.requires_grad):
+            got = f"is_leaf {p.is_leaf}, requires_grad {p.requires_grad}"
+            raise Wrong("no-leaf", "tracked leaves", got, look="whether you clear a flag, and set it again")
+        if p.grad is not None and _array(p.grad).any():
+            got = f"a `.grad` is {show(p.grad)}"
+            raise Wrong("not-cleared", "cleared gradients", got, look="whether the clearing is reached, and for whom")
+    _check_counted(waiting)
+
+
+def _check_moved(p, before, gradient, rate):
+    moved = before - rate * gradient
+    if _same(p, moved):
+        return
+    expected = f"{np.round(moved, 4).tolist()}, from {before.tolist()} with the gradient {gradient.tolist()}"
+    got = f"the leaf holds {show(_array(p).tolist())}"
+    if _same(p, before):
+        why = "The leaf has not moved: a new tensor was made, and your function forgets it."
+        raise Wrong("not-moved", expected, got, belief="M06", why=why, look="whether you overwrite `p`, or its name")
+    if _same(p, before + rate * gradient):
+        raise Wrong("uphill", expected, got, why="The step went up: the gradient was added.", look="the sign")
+    raise Wrong("other-step", expected, got, look="what you subtract: the rate times the gradient, once")
+
+
+def _check_counted(waiting):
+    try:
+        waiting.backward()
+    except RuntimeError as error:
+        if _SPOILED in str(error):
+            return
+    raise Wrong(
+        "not-counted",
+        "a graph that has saved the old numbers is refused",
+        "its backward() ran, with the new numbers: a wrong gradient without an error",
+        belief="M18",
+        why="The leaf has moved, and its version has not: you went around the counter.",
+        look="by which name you overwrite: `p`, or something that only shares its memory",
+    )
+
+
+# --- 8 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Two losses, two steps",
+    kind="fix",
+    points=3,
+    beliefs=("M06", "M08", "M13", "M18"),
+    hints=(
+        "The second loss was computed at the old `w`. Which number does its graph need, and where is that now?",
+        "The second step starts from where the first has led. So its loss has to be computed there.",
+        "Compute `w * w` anew before each backward. Then no graph is walked twice, and none has to be retained.",
+    ),
+    idea="For each of the two: `loss_of(w * w).backward()`, a step in `no_grad`, `w.grad = None`. Each loss has its "
+    "own graph, made of the `w` of that moment.",
+)
+def alternate(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_ALTERNATE)
+    for value, rate in ((1.5, 0.0625), (-2.0, 0.03)):
+        _check_alternate(answer, value, rate)
+    return "Each loss is computed where its step starts. No graph waits while `w` moves."
+
+
+_GIVEN_ALTERNATE = """
+def alternate(w, first, second, rate):
+    h = w * w
+    a, b = first(h), second(h)
+    a.backward(retain_graph=True)
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+    b.backward()
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+"""
+
+
+def _retains(function: Any) -> bool:
+    """Whether a function's own code passes `retain_graph=` to a call."""
+    code = getattr(function, "__code__", None)
+    return any("retain_graph" in item for item in getattr(code, "co_consts", ()) if type(item) is tuple)
+
+
+def _alternate_reasons(answer):
+    old_graph = Reason(
+        _SPOILED,
+        "old-graph",
+        "The second loss was computed before the step, and its graph needs the number that the step has overwritten.",
+        "where the second loss is computed: before or after the first step",
+        "M13" if _retains(answer) else "",
+    )
+    second_time = Reason(
+        "a second time",
+        "second-time",
+        "Both losses hang on one `h`, and the first backward has used up its graph.",
+        "whether the second loss can have a graph of its own",
+    )
+    return old_graph, second_time, _LEAF_STEP
+
+
+_LEAF_STEP = Reason(
+    "leaf Variable that requires grad",
+    "recorded-step",
+    "The step was recorded, and a tracked leaf cannot be the result of a recorded operation.",
+    "around which lines `no_grad` has to stand",
+)
+
+
+def _check_alternate(answer, value, rate):
+    w = _leaf(value)
+    _called(answer, (w, lambda h: h * h, lambda h: h * h * h, rate), "two steps", *_alternate_reasons(answer))
+    once = value - rate * 4 * value**3
+    right = once - rate * 6 * once**5
+    if not _same(w, right):
+        raise _wrong_alternate(answer, w.item(), value, rate, once, right)
+    if not (w.is_leaf and w.requires_grad):
+        got = f"is_leaf {w.is_leaf}, requires_grad {w.requires_grad}"
+        raise Wrong("no-leaf", "`w` is a tracked leaf", got, look="whether you clear its flag, and set it again")
+
+
+def _wrong_alternate(answer, came, value, rate, once, right):
+    expected = f"w goes from {value} to {once:.4f} and then to {right:.4f}"
+    got = f"`w` is {came:.4f}"
+    for code, number, belief, why, look in (
+        ("not-moved", value, "M06", "`w` has not moved: a new tensor was made, and not kept.", "the lines that step"),
+        ("one-step", once, "", "This is where the first step leads. The second is missing.", "the second loss"),
+        (
+            "at-the-old-place",
+            once - rate * 6 * value**5,
+            "",
+            "Both slopes are those at the old `w`. The second step should start with the slope at the new one.",
+            "where the second loss is computed",
+        ),
+        (
+            "not-cleared",
+            once - rate * (4 * value**3 + 6 * once**5),
+            "M08",
+            "The second step has used the first gradient once more: backward adds to `.grad`.",
+            "`w.grad` before the second backward",
+        ),
+        (
+            "mixed",
+            once - rate * 6 * value**4 * once,
+            "M18" if _bypasses(answer) else "",
+            "The second slope is mixed from the old and the new `w`: it belongs to no place, without an error.",
+            "the line that moves `w`: does anybody count it?",
+        ),
+        ("other-order", _both(value, rate), "", "The second loss went first.", "the order of the two steps"),
+    ):
+        if kit.close(came, number, 1e-4):
+            return Wrong(code, expected, got, belief=belief, why=why, look=look)
+    return Wrong("other-steps", expected, got, look="each of the two steps alone: from where, and with which slope")
+
+
+def _both(value, rate):
+    """Where the two steps lead in the other order."""
+    once = value - rate * 6 * value**5
+    return once - rate * 4 * once**3
+
+
+# --- 9 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Build this history",
+    kind="build",
+    points=2,
+    hints=(
+        "Read from `y` backward. What does `CopySlices` say about the last line?",
+        "An overwrite of a part of `y` is the last line. Before it, `y` was the result of a multiplication.",
+        "`y = a * 2`, and then an entry of `y` becomes `b`.",
+    ),
+    idea="`y = a * 2`, then `y[0] = b`. The node of `y` is `CopySlices`: one edge to the old history, one to what was "
+    "put in.",
+)
+def rewritten(answer):
+    y = kit.a_tensor(answer, "`y`", "what you assign to `y`")
+    _targets.refuse_other(y, "rewritten", _why_not_rewritten(y))
+    sizes = sorted(leaf.numel() for leaf in graphs.leaves(y))
+    if sizes != [1, 3]:
+        look = "what you make the two leaves of"
+        raise Wrong("other-leaves", "a leaf of three numbers, and one of one", f"leaves of {sizes} numbers", look=look)
+    return "Two edges leave `CopySlices`: to what `y` was before, and to what was put into a part of it."
+
+
+def _why_not_rewritten(y):
+    made_of = graphs.operations(y)
+    code, why, look = "other-graph", "The boxes or the arrows differ.", "the two graphs below: where do they part?"
+    overwrites = sum("CopySlices" in name or name == "copy_slices" for name in made_of)
+    if not y.requires_grad:
+        code, why, look = "untracked", "Nothing was recorded: there is no graph.", "which leaves ask for gradients"
+    elif not overwrites:
+        code = "no-overwrite"
+        why = "No overwrite of a part was recorded: there is no `CopySlices`."
+        look = "whether you make a new tensor, or write where nobody records"
+    elif overwrites > 1:
+        code = "several-overwrites"
+        why = "`y[0] *= b` is two overwrites: of the view, and then of `y` by the assignment. So is a second line."
+        look = "how often a part of `y` is overwritten"
+    elif len(graphs.leaves(y)) == 1:
+        code, why = "constant-in", "What was put in is a constant, so no edge leads to it."
+        look = "what you put into `y`: the tensor `b`, or a number?"
+    elif made_of and y.grad_fn is not None and "CopySlices" not in y.grad_fn.name():
+        code, why = "overwritten-first", "In the picture the overwrite comes last. In your graph something follows it."
+        look = "the order of your lines"
+    elif not any("mul" in name for name in made_of):
+        code, why, look = "no-product", "There is no multiplication.", "what makes `y` before it is overwritten"
+    return Wrong(code, why=why, look=look)
+
+
+def _rewritten():
+    a = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    b = mg.tensor(4.0, requires_grad=True)
+    y = a * 2
+    y[0] = b
+    return y, {"a": a, "b": b, "y": y}
+
+
+# --- 10 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Refused or not?",
+    kind="write",
+    points=3,
+    beliefs=("M22", "M23"),
+    hints=(
+        "Who compares versions? Nobody but a backward. So try one.",
+        "`mg.autograd.grad` stores nothing in `.grad`. One of its options leaves the graph usable.",
+        "`try:` and `mg.autograd.grad(y.sum(), x, retain_graph=True)`, `except RuntimeError:` and `return True`.",
+    ),
+    idea="`try: mg.autograd.grad(y.sum(), x, retain_graph=True)`, `except RuntimeError: return True`, and at the end "
+    "`return False`.",
+)
+def spoiled(answer):
+    kit.a_function(answer)
+    for label, make, refused in _PROGRAMS:
+        _check_spoiled(answer, label, *make(), refused)
+    return "Only a backward knows what it needs. Yours asked, and left no trace."
+
+
+def _squared():
+    x = _leaf([1.0, 2.0])
+    return x * x, x
+
+
+def _squared_and_stepped():
+    y, x = _squared()
+    with mg.no_grad():
+        x -= 1
+    return y, x
+
+
+def _result_of_exp():
+    x = _leaf([1.0, 2.0])
+    e = mg.exp(x)
+    y = e * 3
+    e += 1
+    return y, x
+
+
+def _input_of_exp():
+    x = _leaf([0.5, 2.0])
+    h = x * 1
+    y = mg.exp(h)
+    h += 1
+    return y, x
+
+
+def _result_of_square():
+    y, x = _squared()
+    y *= 10
+    return y, x
+
+
+def _stepped_but_linear():
+    x = _leaf([1.0, 2.0])
+    y = 10 * x
+    with mg.no_grad():
+        x -= 1
+    return y, x
+
+
+def _through_a_view():
+    x = _leaf([1.0, 2.0, 3.0])
+    h = x * 2
+    y = (h * h).sum()
+    h[:1] = 0.0
+    return y, x
+
+
+_PROGRAMS = (
+    ("y = x * x, and nothing is overwritten", _squared, False),
+    ("y = x * x, then x -= 1 inside no_grad", _squared_and_stepped, True),
+    ("y = x * x, then y *= 10", _result_of_square, False),
+    ("e = exp(x), y = e * 3, then e += 1", _result_of_exp, True),
+    ("h = x * 1, y = exp(h), then h += 1", _input_of_exp, False),
+    ("y = 10 * x, then x -= 1 inside no_grad", _stepped_but_linear, False),
+    ("h = x * 2, y = (h * h).sum(), then h[:1] = 0", _through_a_view, True),
+)
+_UNCAUGHT = Reason(
+    _SPOILED,
+    "error-uncaught",
+    "The backward that you tried was refused. That is the answer True, and your function has to catch it.",
+    "`try` and `except RuntimeError`",
+)
+_NO_FACTORS = Reason(
+    "only for scalar outputs",
+    "no-sum",
+    "`y` may have several entries. Start from `y.sum()`.",
+    "from what you go backward",
+)
+
+
+def _check_spoiled(answer, label, y, x, refused):
+    before = (y._version, x._version)
+    expected = f"{refused} for: {label}"
+    given = _called(answer, (y, x), expected, _UNCAUGHT, _NO_FACTORS)
+    if isinstance(given, np.bool_):
+        given = bool(given)
+    if type(given) is not bool:
+        raise Wrong("type", "True or False", show(given), look="what each `return` gives back")
+    if given != refused:
+        raise _wrong_spoiled(answer, expected, refused, before)
+    if x.grad is not None:
+        why = "`backward()` stores what it computes. Your function should only ask."
+        look = "which function returns gradients instead of storing them"
+        raise Wrong("traces", "`x.grad` as it was", f"`x.grad` is {show(x.grad)}", why=why, look=look)
+    if (y._version, x._version) != before:
+        raise Wrong("overwrote", "the tensors as they were", "a higher version", look="what your function overwrites")
+    _check_usable(y, x, refused)
+
+
+def _wrong_spoiled(answer, expected, refused, versions_before):
+    if refused:
+        asked = kit.uses(answer, "backward", "autograd", "draw")
+        why = "A saved value was overwritten, and only a backward finds out: nothing else raises an error."
+        look = "what your function does to find out, and whether it can fail at all"
+        return Wrong("not-noticed", expected, "False", belief="" if asked else "M23", why=why, look=look)
+    got = f"True; the version of `y` is {versions_before[0]}, that of `x` is {versions_before[1]}"
+    if any(versions_before) or "h += 1" in expected:
+        why = "Something was overwritten, but nothing that the way back needs. So it runs."
+        look = "the table of the chapter: which side does this operation save?"
+        return Wrong("any-overwrite", expected, got, belief="M22", why=why, look=look)
+    why = "Here nothing was overwritten at all, and a backward runs."
+    look = "what raises in your `try`, or what your function returns in all other cases"
+    return Wrong("healthy-refused", expected, got, why=why, look=look)
+
+
+def _check_usable(y, x, refused):
+    try:
+        mg.autograd.grad(y.sum(), x)
+    except RuntimeError as error:
+        if refused and _SPOILED in str(error):
+            return
+        got = kit.sandbox.describe_error(error)
+        why = "Your attempt has used up the graph, and whoever comes next is refused."
+        raise Wrong("used-up", "a graph as it was", got, why=why, look="which option keeps what is saved") from None
+
+
+# --- Pictures ------------------------------------------------------------------------------------
+
+_targets = Targets(rewritten=_rewritten)
+show_target = _targets.show
+chapter.lock()

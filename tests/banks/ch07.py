@@ -1,0 +1,807 @@
+"""Chapter 07: wrong answers with the diagnosis that each must get, and unusual right ones."""
+
+from banks.patterns import changed
+
+NOTEBOOK = "07_in_place"
+
+_versions = changed("versions", {"a": 2, "v": 2, "d": 2, "raw": 1, "c": 1, "n": 0, "a[0]": 7.0})
+_outcome = changed("outcome", A="error", B="ok", C="ok", D="error", E="ok", F="error", G="ok")
+_raises = changed("raises", P=4, Q=2, R=0, S=3)
+_LEAVES = """
+a = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+b = mg.tensor(4.0, requires_grad=True)
+"""
+
+WRONG = {
+    "versions": {
+        "data-counts-along": _versions(a=3, v=3, d=3, raw=3),
+        "data-counts-along/raw": _versions(raw=3),
+        "data-counts-along/so-far": _versions(raw=2),
+        "detach-copies": _versions(d=0),
+        "view-counts-alone": _versions(a=1, v=1, d=1),
+        "view-counts-alone/view": _versions(v=1),
+        "only-named": _versions(a=1, d=1),
+        "clone-shares": _versions(c=3),
+        "new-inherits": _versions(n=2),
+        "new-counts": _versions(n=1),
+        "data-copies": _versions({"a[0]": 2.0}),
+        "wrong-c": _versions(c=0),
+        "kind": _versions(a="two"),
+    },
+    "sides": {
+        "all-refused": _outcome(B="error", C="error", E="error", G="error"),
+        "all-fine": _outcome(A="ok", D="ok", F="ok"),
+        "exp-saves-input": _outcome(A="ok", B="error"),
+        "square-saves-result": _outcome(C="error", D="ok"),
+        "input-never": _outcome(B="error", E="error"),
+        "result-never": _outcome(C="error", G="error"),
+        "data-is-free": _outcome(F="ok"),
+        "number-is-saved": _outcome(E="error"),
+        "wrong-G": _outcome(G="error"),
+        "kind": _outcome(G="maybe"),
+        "kind/flag": _outcome(G=True),
+    },
+    "moments": {
+        "at-the-overwrite": _raises(P=2, R=3, S=2),
+        "at-the-overwrite/alone": _raises(P=2),
+        "sigmoid-forgotten": _raises(P=0),
+        "leaf-is-fine": _raises(Q=0),
+        "leaf-later": _raises(Q=4),
+        "any-overwrite": _raises(R=4),
+        "any-overwrite/at-once": _raises(R=3),
+        "no-grad-protects": _raises(S=0),
+        "step-refused": _raises(S=2),
+        "wrong-P": _raises(P=3),
+        "kind": _raises(P="backward"),
+    },
+    "shift": {
+        "silenced": """
+def loss_of(w, x):
+    a = mg.sigmoid(w * x)
+    a.data *= 10
+    a.data -= 5
+    return (a * a).sum()
+""",
+        "silenced/numpy": """
+def loss_of(w, x):
+    a = mg.sigmoid(w * x)
+    a.detach().numpy()[...] *= 10
+    a = a - 5
+    return (a * a).sum()
+""",
+        "still-refused": """
+def loss_of(w, x):
+    a = mg.sigmoid(w * x)
+    a *= 10
+    a = a - 5
+    return (a * a).sum()
+""",
+        "still-refused/no-grad": """
+def loss_of(w, x):
+    a = mg.sigmoid(w * x)
+    with mg.no_grad():
+        a *= 10
+        a -= 5
+    return (a * a).sum()
+""",
+        "still-refused/view": """
+def loss_of(w, x):
+    a = mg.sigmoid(w * x)
+    b = a.view(-1)
+    b *= 10
+    b -= 5
+    return (b * b).sum()
+""",
+        "still-refused/detach": """
+def loss_of(w, x):
+    a = mg.sigmoid(w * x)
+    a.detach().mul_(10).sub_(5)
+    return (a * a).sum()
+""",
+        "cut-off": """
+def loss_of(w, x):
+    a = mg.sigmoid(w * x).detach()
+    a *= 10
+    a -= 5
+    return (a * a).sum()
+""",
+        "other-value": """
+def loss_of(w, x):
+    a = mg.sigmoid(w * x)
+    a = a * 10
+    return (a * a).sum()
+""",
+        "other-gradient": """
+def loss_of(w, x):
+    a = mg.sigmoid(w * x)
+    a = 10 * a - 5
+    return (a * a.detach()).sum()
+""",
+        "leaf-overwritten": """
+def loss_of(w, x):
+    w *= x[0]
+    return w
+""",
+        "none": """
+def loss_of(w, x):
+    a = mg.sigmoid(w * x) * 10 - 5
+    (a * a).sum()
+""",
+    },
+    "put": {
+        "leaf-overwritten": """
+def put(x, i, v):
+    x[i] = v
+    return x
+""",
+        "leaf-overwritten/view": """
+def put(x, i, v):
+    y = x[:]
+    y[i] = v
+    return y
+""",
+        "input-changed": """
+def put(x, i, v):
+    with mg.no_grad():
+        x[i] = v
+    return x
+""",
+        "input-changed/data": """
+def put(x, i, v):
+    x.data[i] = v
+    return x * 1
+""",
+        "input-changed/detach": """
+def put(x, i, v):
+    y = x.detach()
+    y[i] = v
+    return y
+""",
+        "cut-off": """
+def put(x, i, v):
+    y = x.detach().clone()
+    y[i] = v
+    return y
+""",
+        "old-entry": """
+def put(x, i, v):
+    y = x.clone()
+    y.data[i] = v
+    return y
+""",
+        "old-entry/no-grad": """
+def put(x, i, v):
+    y = x.clone()
+    with mg.no_grad():
+        y[i] = v
+    return y
+""",
+        "v-lost": """
+def put(x, i, v):
+    y = x.clone()
+    y[i] = v.item()
+    return y
+""",
+        "v-lost/detach": """
+def put(x, i, v):
+    y = x.clone()
+    y[i] = v.detach()
+    return y
+""",
+        "other-value": """
+def put(x, i, v):
+    y = x.clone()
+    y[i] += v
+    return y
+""",
+        "other-value/position": """
+def put(x, i, v):
+    y = x.clone()
+    y[0] = v
+    return y
+""",
+        "other-gradient": """
+def put(x, i, v):
+    y = x.clone()
+    y.register_hook(lambda grad: 2 * grad)
+    z = y * 1
+    z[i] = v
+    return z
+""",
+        "none": """
+def put(x, i, v):
+    y = x.clone()
+    y[i] = v
+""",
+    },
+    "shares": {
+        "found-not-repaired": """
+def shares(x):
+    y = mg.exp(x)
+    d = y.detach()
+    d /= d.sum()
+    return y
+""",
+        "found-not-repaired/in-place": """
+def shares(x):
+    y = mg.exp(x)
+    y /= y.sum()
+    return y
+""",
+        "found-not-repaired/no-grad": """
+def shares(x):
+    y = mg.exp(x)
+    with mg.no_grad():
+        y /= y.sum()
+    return y
+""",
+        "still-lies": """
+def shares(x):
+    y = mg.exp(x)
+    y.data = y.data / y.data.sum()
+    return y
+""",
+        "still-lies/sum": """
+def shares(x):
+    y = mg.exp(x)
+    return y / y.data.sum()
+""",
+        "still-lies/numpy": """
+def shares(x):
+    y = mg.exp(x)
+    y.detach().numpy()[...] /= y.sum().item()
+    return y
+""",
+        "constant-sum": """
+def shares(x):
+    y = mg.exp(x)
+    return y / y.sum().item()
+""",
+        "constant-sum/detach": """
+def shares(x):
+    y = mg.exp(x)
+    return y / y.detach().sum()
+""",
+        "cut-off": """
+def shares(x):
+    y = mg.exp(x).detach()
+    y /= y.sum()
+    return y
+""",
+        "other-value": """
+def shares(x):
+    y = mg.exp(x)
+    return y / y.mean()
+""",
+        "other-gradient": """
+def shares(x):
+    y = mg.exp(x)
+    return y.detach() / y.sum()
+""",
+    },
+    "descend": {
+        "leaf-overwritten": """
+def descend(leaves, rate):
+    for p in leaves:
+        if p.grad is not None:
+            p -= rate * p.grad
+            p.grad = None
+""",
+        "not-moved": """
+def descend(leaves, rate):
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p = p - rate * p.grad
+                p.grad = None
+""",
+        "not-moved/list": """
+def descend(leaves, rate):
+    return [p if p.grad is None else p - rate * p.grad for p in leaves]
+""",
+        "not-counted": """
+def descend(leaves, rate):
+    for p in leaves:
+        if p.grad is not None:
+            p.data -= rate * p.grad
+            p.grad = None
+""",
+        "not-counted/new-data": """
+def descend(leaves, rate):
+    for p in leaves:
+        if p.grad is not None:
+            p.data = p.data - rate * p.grad
+            p.grad = None
+""",
+        "none-gradient": """
+def descend(leaves, rate):
+    with mg.no_grad():
+        for p in leaves:
+            p -= rate * p.grad
+            p.grad = None
+""",
+        "none-gradient/zero": """
+def descend(leaves, rate):
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= rate * p.grad
+            p.grad.zero_()
+""",
+        "not-cleared": """
+def descend(leaves, rate):
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= rate * p.grad
+""",
+        "no-leaf": """
+def descend(leaves, rate):
+    for p in leaves:
+        if p.grad is not None:
+            p.requires_grad_(False)
+            p -= rate * p.grad
+            p.grad = None
+""",
+        "uphill": """
+def descend(leaves, rate):
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p += rate * p.grad
+                p.grad = None
+""",
+        "other-step": """
+def descend(leaves, rate):
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= p.grad
+                p.grad = None
+""",
+        "idle-moved": """
+def descend(leaves, rate):
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= rate * p.grad
+                p.grad = None
+            else:
+                p -= rate
+""",
+    },
+    "alternate": {
+        "old-graph": """
+def alternate(w, first, second, rate):
+    h = w * w
+    a, b = first(h), second(h)
+    a.backward(retain_graph=True)
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+    b.backward(retain_graph=True)
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+""",
+        "old-graph/shared": """
+def alternate(w, first, second, rate):
+    h = w * w
+    first(h).backward(retain_graph=True)
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+    second(h).backward()
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+""",
+        "second-time": """
+def alternate(w, first, second, rate):
+    h = w * w
+    a, b = first(h), second(h)
+    a.backward()
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+    b.backward()
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+""",
+        "old-graph/separate": """
+def alternate(w, first, second, rate):
+    a, b = first(w * w), second(w * w)
+    for loss in (a, b):
+        loss.backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+        w.grad = None
+""",
+        "mixed": """
+def alternate(w, first, second, rate):
+    h = w * w
+    a, b = first(h), second(h)
+    a.backward(retain_graph=True)
+    w.data -= rate * w.grad
+    w.grad = None
+    b.backward()
+    w.data -= rate * w.grad
+    w.grad = None
+""",
+        "at-the-old-place": """
+def alternate(w, first, second, rate):
+    h = w * w
+    (first(h) + second(h)).backward()
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+""",
+        "at-the-old-place/retained": """
+def alternate(w, first, second, rate):
+    h = w * w
+    a, b = first(h), second(h)
+    a.backward(retain_graph=True)
+    b.backward()
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+""",
+        "not-cleared": """
+def alternate(w, first, second, rate):
+    for loss_of in (first, second):
+        loss_of(w * w).backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+""",
+        "not-moved": """
+def alternate(w, first, second, rate):
+    for loss_of in (first, second):
+        (slope,) = mg.autograd.grad(loss_of(w * w), w)
+        w = (w - rate * slope).detach().requires_grad_()
+    return w
+""",
+        "one-step": """
+def alternate(w, first, second, rate):
+    first(w * w).backward()
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+""",
+        "other-order": """
+def alternate(w, first, second, rate):
+    for loss_of in (second, first):
+        loss_of(w * w).backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+        w.grad = None
+""",
+        "recorded-step": """
+def alternate(w, first, second, rate):
+    for loss_of in (first, second):
+        loss_of(w * w).backward()
+        w -= rate * w.grad
+        w.grad = None
+""",
+        "no-leaf": """
+def alternate(w, first, second, rate):
+    for loss_of in (first, second):
+        w.requires_grad_()
+        loss_of(w * w).backward()
+        w.requires_grad_(False)
+        w -= rate * w.grad
+        w.grad = None
+""",
+        "other-steps": """
+def alternate(w, first, second, rate):
+    for loss_of in (first, second):
+        loss_of(w * w).backward()
+        with mg.no_grad():
+            w -= w.grad
+        w.grad = None
+""",
+    },
+    "rewritten": {
+        "no-overwrite": _LEAVES + "y = a * 2 + b",
+        "no-overwrite/no-grad": _LEAVES + "y = a * 2\nwith mg.no_grad():\n    y[0] = b",
+        "no-overwrite/data": _LEAVES + "y = a * 2\ny.data[0] = b",
+        "constant-in": _LEAVES + "y = a * 2\ny[0] = 4.0",
+        "constant-in/item": _LEAVES + "y = a * 2\ny[0] = b.item()",
+        "several-overwrites": _LEAVES + "y = a * 2\ny[0] *= b",
+        "several-overwrites/lines": _LEAVES + "y = a * 2\ny[0] = b\ny[1] = b",
+        "overwritten-first": _LEAVES + "y = a.clone()\ny[0] = b\ny = y * 2",
+        "no-product": _LEAVES + "y = a.clone()\ny[0] = b",
+        "other-graph": _LEAVES + "y = a * b\ny[0] = b",
+        "other-graph/product-in": _LEAVES + "y = a * 2\ny[0] = b * 3",
+        "untracked": "a = mg.tensor([1.0, 2.0, 3.0])\nb = mg.tensor(4.0)\ny = a * 2\ny[0] = b",
+        "other-leaves": """
+a = mg.tensor([1.0, 2.0], requires_grad=True)
+b = mg.tensor(4.0, requires_grad=True)
+y = a * 2
+y[0] = b
+""",
+        "type": "y = [4.0, 4.0, 6.0]",
+    },
+    "spoiled": {
+        "any-overwrite": """
+def spoiled(y, x):
+    return x._version > 0 or y._version > 0
+""",
+        "any-overwrite/walk": """
+def spoiled(y, x):
+    try:
+        mg.autograd.grad(y.sum(), x, retain_graph=True)
+    except RuntimeError:
+        return True
+    return y._version > 0
+""",
+        "not-noticed": """
+def spoiled(y, x):
+    try:
+        y.sum()
+    except RuntimeError:
+        return True
+    return False
+""",
+        "not-noticed/constant": """
+def spoiled(y, x):
+    return False
+""",
+        "healthy-refused": """
+def spoiled(y, x):
+    return True
+""",
+        "healthy-refused/no-sum": """
+def spoiled(y, x):
+    try:
+        mg.autograd.grad(y, x, retain_graph=True)
+    except RuntimeError:
+        return True
+    return False
+""",
+        "traces": """
+def spoiled(y, x):
+    try:
+        y.sum().backward(retain_graph=True)
+    except RuntimeError:
+        return True
+    return False
+""",
+        "used-up": """
+def spoiled(y, x):
+    try:
+        mg.autograd.grad(y.sum(), x)
+    except RuntimeError:
+        return True
+    return False
+""",
+        "error-uncaught": """
+def spoiled(y, x):
+    mg.autograd.grad(y.sum(), x, retain_graph=True)
+    return False
+""",
+        "no-sum": """
+def spoiled(y, x):
+    mg.autograd.grad(y, x, retain_graph=True)
+    return False
+""",
+        "type": """
+def spoiled(y, x):
+    try:
+        return mg.autograd.grad(y.sum(), x, retain_graph=True)
+    except RuntimeError:
+        return True
+""",
+        "overwrote": """
+def spoiled(y, x):
+    try:
+        mg.autograd.grad(y.sum(), x, retain_graph=True)
+    except RuntimeError:
+        return True
+    with mg.no_grad():
+        y += 0
+    return False
+""",
+        "not-noticed/ends": """
+def spoiled(y, x):
+    try:
+        mg.autograd.grad(y.sum(), y, retain_graph=True)
+    except RuntimeError:
+        return True
+    return False
+""",
+    },
+}
+
+RIGHT = {
+    "versions": [
+        _versions(a=2.0, v=2.0),
+        "versions = dict(a=2, v=2, d=2, raw=1, c=1, n=0)\nversions['a[0]'] = mg.tensor(7.0)",
+    ],
+    "sides": [
+        _outcome(A="Error", B="OK"),
+        "outcome = {name: 'error' if name in 'ADF' else 'ok' for name in 'ABCDEFG'}",
+    ],
+    "moments": [
+        _raises(P=4.0),
+        "raises = dict(zip('PQRS', (4, 2, 0, 3)))",
+    ],
+    "shift": [
+        """
+def loss_of(w, x):
+    return ((10 * mg.sigmoid(w * x) - 5) ** 2).sum()
+""",
+        """
+def loss_of(w, x):
+    a = mg.sigmoid(w * x).clone()
+    a *= 10
+    a -= 5
+    return (a * a).sum()
+""",
+        """
+def loss_of(weight, numbers):
+    total = 0
+    for number in numbers:
+        squashed = mg.sigmoid(weight * number)
+        total = total + (squashed * 10 - 5).pow(2)
+    return total
+""",
+        """
+def loss_of(w, x):
+    a = w * x
+    a.sigmoid_()
+    a = mg.mul(a, 10)
+    a.sub_(5)
+    return a.square().sum()
+""",
+    ],
+    "put": [
+        """
+def put(x, i, v):
+    return mg.where(mg.arange(len(x)) == i, v, x)
+""",
+        """
+def put(x, i, v):
+    return mg.stack([v if j == i else x[j] for j in range(len(x))])
+""",
+        """
+def put(numbers, position, new):
+    result = numbers * 1
+    result[position : position + 1] = new
+    return result
+""",
+        """
+def put(x, i, v):
+    y = x + 0
+    y[i].copy_(v)
+    return y
+""",
+    ],
+    "shares": [
+        """
+def shares(x):
+    return x.softmax(0)
+""",
+        """
+def shares(x):
+    y = mg.exp(x - x.max().detach())
+    y = y / y.sum()
+    return y
+""",
+        """
+def shares(x):
+    y = mg.exp(x).clone()
+    y /= y.sum()
+    return y
+""",
+        """
+def shares(numbers):
+    return mg.exp(numbers) * (1 / mg.exp(numbers).sum())
+""",
+    ],
+    "descend": [
+        """
+def descend(leaves, rate):
+    for p in leaves:
+        if p.grad is None:
+            continue
+        p.detach().sub_(rate * p.grad)
+        p.grad = None
+""",
+        """
+@mg.no_grad()
+def descend(leaves, rate):
+    for p in [q for q in leaves if q.grad is not None]:
+        p.copy_(p - rate * p.grad)
+        p.grad = None
+""",
+        """
+def descend(leaves, rate):
+    for i in range(len(leaves)):
+        if leaves[i].grad is not None:
+            with mg.no_grad():
+                leaves[i].add_(leaves[i].grad, alpha=-rate)
+            leaves[i].grad.zero_()
+""",
+        """
+def descend(leaves, rate):
+    for p in leaves:
+        if p.grad is not None:
+            p.requires_grad_(False)
+            p -= rate * p.grad
+            p.requires_grad_(True)
+            p.grad = None
+""",
+    ],
+    "alternate": [
+        """
+def alternate(w, first, second, rate):
+    first(w * w).backward()
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+    second(w * w).backward()
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+""",
+        """
+def alternate(w, first, second, rate):
+    for loss_of in [first, second]:
+        (slope,) = mg.autograd.grad(loss_of(w**2), w)
+        with mg.no_grad():
+            w.sub_(rate * slope)
+""",
+        """
+def alternate(w, first, second, rate):
+    def step(loss_of):
+        w.grad = None
+        loss_of(w.square()).backward(retain_graph=True)
+        w.detach().sub_(rate * w.grad)
+
+    step(first)
+    step(second)
+""",
+    ],
+    "rewritten": [
+        _LEAVES + "y = 2 * a\ny[1:2] = b",
+        _LEAVES + "y = a * 2\ny[-1:].copy_(b)",
+        """
+start = mg.tensor([5.0, 6.0, 7.0], dtype=mg.float64, requires_grad=True)
+new = mg.tensor(0.5, dtype=mg.float64, requires_grad=True)
+def make():
+    made = start * mg.tensor([2.0, 3.0, 4.0])
+    made[2] = new
+    return made
+y = make()
+""",
+        _LEAVES + "y = a * 2\nv = y[0]\nv.copy_(b)",
+    ],
+    "spoiled": [
+        """
+def spoiled(y, x):
+    kept = x.grad
+    x.grad = None
+    try:
+        y.sum().backward(retain_graph=True)
+    except RuntimeError:
+        return True
+    finally:
+        x.grad = kept
+    return False
+""",
+        """
+def spoiled(y, x):
+    return "would fail" in mg.draw(y).text
+""",
+        """
+def spoiled(result, leaf):
+    answer = False
+    try:
+        mg.autograd.grad([result.sum()], [leaf], retain_graph=True)
+    except Exception as error:
+        answer = "inplace" in str(error)
+    return answer
+""",
+    ],
+}
