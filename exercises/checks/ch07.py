@@ -75,6 +75,11 @@ def _bypasses(function: Any) -> bool:
     return kit.uses(function, "data", "numpy")
 
 
+def _belief_in_data(function: Any) -> str:
+    """The belief behind a `.data`; whoever goes through NumPy may have another."""
+    return "M18" if kit.uses(function, "data") else ""
+
+
 def _refuse_other_value(y: mg.Tensor, numbers: Any) -> None:
     if not kit.same_values(y, numbers, 1e-4):
         right = np.round(np.asarray(numbers), 4).tolist()
@@ -92,7 +97,7 @@ def _refuse_cut_off(y: mg.Tensor, leaf: mg.Tensor, name: str) -> None:
 def _go_backward(y: mg.Tensor, v: Any, spoiled: Wrong) -> None:
     """Go backward through the learner's graph; if a saved value was overwritten, that is the diagnosis given."""
     try:
-        y.backward(gradient=mg.tensor(v, dtype=y.dtype))
+        y.backward(gradient=mg.tensor(v, dtype=y.dtype), retain_graph=True)  # a picture shows what is saved
     except Exception as error:
         got = kit.sandbox.describe_error(error)
         if _SPOILED not in got:
@@ -100,6 +105,7 @@ def _go_backward(y: mg.Tensor, v: Any, spoiled: Wrong) -> None:
             raise Wrong("no-way-back", "a result that backward() can start from", got, look=look) from None
         spoiled.verdict.got = got
         if len(graphs.operations(y)) <= 12:
+            spoiled.verdict.why += " In the picture it is red."
             spoiled.verdict.picture = mg.draw(y, saved=True, params={"your result": y})
         raise spoiled from None
 
@@ -133,14 +139,14 @@ _VERSIONS = (
         "data-counts-along",
         {"a": 3},
         belief="M18",
-        why="You counted `raw[0] = 7.0` for `a` as well. `.data` shares the memory, but not the counter.",
+        why="3 would be right if `raw[0] = 7.0` counted for `a`. But `.data` shares the memory, not the counter.",
         look="the picture of the chapter with `d`, `raw` and `array`",
     ),
     Pattern(
         "data-counts-along",
         {"raw": 3},
         belief="M18",
-        why="`.data` does not share the counter of `a`: it has its own, which starts at 0.",
+        why="3 would be right if `raw` and `a` shared a counter. But `.data` has its own, which starts at 0.",
         look="the overwrites that go through the name `raw`",
     ),
     Pattern(
@@ -155,7 +161,7 @@ _VERSIONS = (
         {"d": 0},
         belief="M17",
         why="`detach()` makes no copy: `d` lies on the memory of `a`, and shares its counter.",
-        look="which of the five calls in the second line gives a tensor its own memory",
+        look="which of the four in the second line has a memory of its own",
     ),
     Pattern(
         "view-counts-alone",
@@ -223,7 +229,7 @@ def sides(answer):
     given = {name: _outcome(value) for name, value in kit.a_dict(answer, truth).items()}
     for name, value in given.items():
         if value not in ("ok", "error"):
-            raise Wrong("kind", f'`{name}` is "ok" or "error"', show(value), look=f"the value of `{name}`")
+            raise Wrong("kind", f'`{name}` is "ok" or "error"', show(answer[name]), look=f"the value of `{name}`")
     looks = {name: f"the slope of the first operation in line {name}: what does it need?" for name in truth}
     kit.predicted(given, truth, _SIDES, '"ok" or "error"', looks)
     return "The slope says what was saved, and only what was saved has to stay."
@@ -336,7 +342,6 @@ _MOMENTS = (
     Pattern(
         "leaf-later",
         {"Q": 4},
-        belief="M07",
         why="A leaf is guarded at once. Nobody waits for a backward.",
         look="section 5 of the chapter: when did the error come?",
     ),
@@ -357,7 +362,6 @@ _MOMENTS = (
     Pattern(
         "no-grad-protects",
         {"S": 0},
-        belief="M07",
         why="`no_grad` permits the step. It does not protect what was saved: the node of `w * w` still needs the 2.",
         look="section 5 of the chapter: a step between two backwards",
     ),
@@ -417,7 +421,7 @@ def _check_shift(answer, weight, numbers):
 
 
 def _still_refused(answer):
-    why = "A value that a node has saved is still overwritten: it is red in the picture."
+    why = "A value that a node has saved is still overwritten."
     if kit.uses(answer, "no_grad"):
         why += " Inside `no_grad` an overwrite is not recorded, but it is counted."
     look = "the first line that overwrites `a`, and who has saved `a` by then"
@@ -428,7 +432,8 @@ def _wrong_shift(answer, expected, gradient):
     got = f"`w.grad` is {show(gradient)}"
     if _bypasses(answer):
         why = "The overwrite is not counted any more, so backward() runs, and computes with numbers that nobody saved."
-        return Wrong("silenced", expected, got, belief="M18", why=why, look="what a new tensor would change")
+        look = "what a new tensor would change"
+        return Wrong("silenced", expected, got, belief=_belief_in_data(answer), why=why, look=look)
     why = "backward() runs, but a part of the way back is missing or changed."
     return Wrong("other-gradient", expected, got, why=why, look="each `detach` and `no_grad`, and what passes by it")
 
@@ -460,7 +465,7 @@ def _check_put(answer, values, i, number, tracked):
     x, v = _leaf(values), mg.tensor(number, dtype=mg.float64, requires_grad=tracked)
     y = _result(_called(answer, (x, i, v), "a tensor with the numbers of `x` and one of `v`", _LEAF))
     if not _same(x, values):
-        why = "`x` itself was overwritten: inside `no_grad`, or by a way that nobody counts."
+        why = "`x` itself was overwritten: what you write to lies on its memory."
         got = f"`x` is {show(_array(x).tolist())}, and was {values}"
         raise Wrong("input-changed", "`x` as it was", got, why=why, look="on whose memory you write")
     right = np.array(values)
@@ -468,7 +473,9 @@ def _check_put(answer, values, i, number, tracked):
     _refuse_other_value(y, right)
     _refuse_cut_off(y, x, "x")
     factors = np.array([2.0, 3.0, 5.0, 7.0][: len(values)])
-    refused = Wrong("refused", "a result whose backward() runs", look="what was saved, and overwritten after that")
+    why = "A value that a node has saved was overwritten."
+    look = "what you overwrite, and who has saved it"
+    refused = Wrong("refused", "a result whose backward() runs", why=why, look=look)
     _go_backward(y, factors, refused)
     slopes = factors.copy()
     slopes[i] = 0
@@ -481,7 +488,7 @@ def _check_put_gradients(answer, x, v, slopes, factors, i):
         got = f"`x.grad` is {show(x.grad)}"
         if _same(x.grad, factors):
             why = f"A gradient still comes to x[{i}], which is not in the result any more: no overwrite was recorded."
-            belief = "M18" if _bypasses(answer) else ""
+            belief = _belief_in_data(answer)
             look = "whether the line that puts `v` in is recorded"
             raise Wrong("old-entry", expected, got, belief=belief, why=why, look=look)
         raise Wrong("other-gradient", expected, got, look="which entries of `x` are in the result, and how")
@@ -534,20 +541,21 @@ def _check_shares(answer, values, v):
         got = f"`x` is {show(_array(x).tolist())}, and was {values}"
         raise Wrong("input-changed", "`x` as it was", got, look="on whose memory you write")
     _refuse_cut_off(y, x, "x")
-    why = "Now the overwrite is counted, and you see what `.data` has hidden: the result of `exp` is saved."
+    why = "The overwrite is counted now, and you see what `.data` has hidden: a saved value was overwritten."
     look = "how to get the shares without overwriting"
     _go_backward(y, v, Wrong("found-not-repaired", "a result whose backward() runs", why=why, look=look))
     slopes = right * (v - (v * right).sum())
     if not _same(x.grad, slopes):
-        raise _wrong_shares(answer, x.grad, slopes, right * v)
+        raise _wrong_shares(answer, x.grad, slopes, right * v, v)
 
 
-def _wrong_shares(answer, gradient, slopes, without_sum):
-    expected, got = f"`x.grad` is {np.round(slopes, 4).tolist()}", f"`x.grad` is {show(gradient)}"
+def _wrong_shares(answer, gradient, slopes, without_sum, v):
+    expected = f"`x.grad` is {np.round(slopes, 4).tolist()}, after a backward with the factors {v.tolist()}"
+    got = f"`x.grad` is {show(gradient)}"
     if _bypasses(answer):
         why = "What goes through `.data` or NumPy is neither recorded nor counted: no error, and a wrong gradient."
         look = "each `.data` and `.numpy()` that is left"
-        return Wrong("still-lies", expected, got, belief="M18", why=why, look=look)
+        return Wrong("still-lies", expected, got, belief=_belief_in_data(answer), why=why, look=look)
     if _same(gradient, without_sum):
         why = "The sum was taken for a constant. But it moves with every number, and with it all shares."
         return Wrong("constant-sum", expected, got, why=why, look="what cuts the way from the sum back to `x`")
@@ -611,7 +619,7 @@ def _check_descend(answer, values, rate):
         if p.grad is not None and _array(p.grad).any():
             got = f"a `.grad` is {show(p.grad)}"
             raise Wrong("not-cleared", "cleared gradients", got, look="whether the clearing is reached, and for whom")
-    _check_counted(waiting)
+    _check_counted(waiting, _belief_in_data(answer))
 
 
 def _check_moved(p, before, gradient, rate):
@@ -621,14 +629,14 @@ def _check_moved(p, before, gradient, rate):
     expected = f"{np.round(moved, 4).tolist()}, from {before.tolist()} with the gradient {gradient.tolist()}"
     got = f"the leaf holds {show(_array(p).tolist())}"
     if _same(p, before):
-        why = "The leaf has not moved: a new tensor was made, and your function forgets it."
+        why = "The leaf holds its old numbers. `p = p - ...` makes a new tensor, and moves only the name."
         raise Wrong("not-moved", expected, got, belief="M06", why=why, look="whether you overwrite `p`, or its name")
     if _same(p, before + rate * gradient):
         raise Wrong("uphill", expected, got, why="The step went up: the gradient was added.", look="the sign")
     raise Wrong("other-step", expected, got, look="what you subtract: the rate times the gradient, once")
 
 
-def _check_counted(waiting):
+def _check_counted(waiting, belief):
     try:
         waiting.backward()
     except RuntimeError as error:
@@ -638,7 +646,7 @@ def _check_counted(waiting):
         "not-counted",
         "a graph that has saved the old numbers is refused",
         "its backward() ran, with the new numbers: a wrong gradient without an error",
-        belief="M18",
+        belief=belief,
         why="The leaf has moved, and its version has not: you went around the counter.",
         look="by which name you overwrite: `p`, or something that only shares its memory",
     )
@@ -693,8 +701,8 @@ def _alternate_reasons(answer):
     old_graph = Reason(
         _SPOILED,
         "old-graph",
-        "The second loss was computed before the step, and its graph needs the number that the step has overwritten.",
-        "where the second loss is computed: before or after the first step",
+        "What this backward walks through was recorded before the step, and needs the number that was overwritten.",
+        "what of the second loss is computed before the first step",
         "M13" if _retains(answer) else "",
     )
     second_time = Reason(
@@ -730,7 +738,13 @@ def _wrong_alternate(answer, came, value, rate, once, right):
     expected = f"w goes from {value} to {once:.4f} and then to {right:.4f}"
     got = f"`w` is {came:.4f}"
     for code, number, belief, why, look in (
-        ("not-moved", value, "M06", "`w` has not moved: a new tensor was made, and not kept.", "the lines that step"),
+        (
+            "not-moved",
+            value,
+            "M06",
+            "The leaf that came in holds its old number.",
+            "the lines that step",
+        ),
         ("one-step", once, "", "This is where the first step leads. The second is missing.", "the second loss"),
         (
             "at-the-old-place",
@@ -749,7 +763,7 @@ def _wrong_alternate(answer, came, value, rate, once, right):
         (
             "mixed",
             once - rate * 6 * value**4 * once,
-            "M18" if _bypasses(answer) else "",
+            _belief_in_data(answer),
             "The second slope is mixed from the old and the new `w`: it belongs to no place, without an error.",
             "the line that moves `w`: does anybody count it?",
         ),
@@ -803,7 +817,7 @@ def _why_not_rewritten(y):
         look = "whether you make a new tensor, or write where nobody records"
     elif overwrites > 1:
         code = "several-overwrites"
-        why = "`y[0] *= b` is two overwrites: of the view, and then of `y` by the assignment. So is a second line."
+        why = "More than one overwrite was recorded. (`y[0] *= b` leaves two: of the view, and by the assignment.)"
         look = "how often a part of `y` is overwritten"
     elif len(graphs.leaves(y)) == 1:
         code, why = "constant-in", "What was put in is a constant, so no edge leads to it."
@@ -897,8 +911,9 @@ def _through_a_view():
     return y, x
 
 
+_HEALTHY = "y = x * x, and nothing is overwritten"
 _PROGRAMS = (
-    ("y = x * x, and nothing is overwritten", _squared, False),
+    (_HEALTHY, _squared, False),
     ("y = x * x, then x -= 1 inside no_grad", _squared_and_stepped, True),
     ("y = x * x, then y *= 10", _result_of_square, False),
     ("e = exp(x), y = e * 3, then e += 1", _result_of_exp, True),
@@ -929,7 +944,7 @@ def _check_spoiled(answer, label, y, x, refused):
     if type(given) is not bool:
         raise Wrong("type", "True or False", show(given), look="what each `return` gives back")
     if given != refused:
-        raise _wrong_spoiled(answer, expected, refused, before)
+        raise _wrong_spoiled(answer, expected, refused, label)
     if x.grad is not None:
         why = "`backward()` stores what it computes. Your function should only ask."
         look = "which function returns gradients instead of storing them"
@@ -939,20 +954,22 @@ def _check_spoiled(answer, label, y, x, refused):
     _check_usable(y, x, refused)
 
 
-def _wrong_spoiled(answer, expected, refused, versions_before):
+def _wrong_spoiled(answer, expected, refused, label):
     if refused:
-        asked = kit.uses(answer, "backward", "autograd", "draw")
+        if kit.uses(answer, "backward", "autograd"):
+            why = "The backward that you tried, if it ran, did not get to the node whose saved value was overwritten."
+            return Wrong("not-noticed", expected, "False", why=why, look="from where to where your backward walks")
+        waits = kit.uses(answer, "RuntimeError", "Exception")  # for an error of some line that is no backward
         why = "A saved value was overwritten, and only a backward finds out: nothing else raises an error."
-        look = "what your function does to find out, and whether it can fail at all"
-        return Wrong("not-noticed", expected, "False", belief="" if asked else "M23", why=why, look=look)
-    got = f"True; the version of `y` is {versions_before[0]}, that of `x` is {versions_before[1]}"
-    if any(versions_before) or "h += 1" in expected:
-        why = "Something was overwritten, but nothing that the way back needs. So it runs."
-        look = "the table of the chapter: which side does this operation save?"
-        return Wrong("any-overwrite", expected, got, belief="M22", why=why, look=look)
-    why = "Here nothing was overwritten at all, and a backward runs."
-    look = "what raises in your `try`, or what your function returns in all other cases"
-    return Wrong("healthy-refused", expected, got, why=why, look=look)
+        look = "what your function does to find out"
+        return Wrong("not-noticed", expected, "False", belief="M23" if waits else "", why=why, look=look)
+    if label == _HEALTHY:
+        why = "Here nothing was overwritten at all, and a backward runs."
+        look = "what raises in your `try`, or what your function returns in all other cases"
+        return Wrong("healthy-refused", expected, "True", why=why, look=look)
+    why = "Something was overwritten, but nothing that the way back needs. So it runs."
+    look = "the table of the chapter: which side does this operation save?"
+    return Wrong("any-overwrite", expected, "True", belief="M22", why=why, look=look)
 
 
 def _check_usable(y, x, refused):
