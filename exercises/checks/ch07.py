@@ -858,7 +858,7 @@ def spoiled(answer):
     kit.a_function(answer)
     for label, make, refused in _PROGRAMS:
         _check_spoiled(answer, label, *make(), refused)
-    return "Only a backward knows what it needs. Yours asked, and left no trace."
+    return "What counts is what a backward needs, and your function left no trace."
 
 
 def _squared():
