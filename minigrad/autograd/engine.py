@@ -12,7 +12,6 @@ Nothing recurses, so a graph may be a million nodes deep. PyTorch counterparts: 
 and ``torch/csrc/autograd/engine.cpp``.
 """
 
-import warnings
 from heapq import heappop, heappush, heappushpop
 from sys import getrefcount
 from threading import RLock, get_ident
