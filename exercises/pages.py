@@ -3,7 +3,8 @@
 - the line at the end of each notebook that leads to its neighbours;
 - in `00_start_here.ipynb` the map of the chapters, the glossary and its index;
 - in `README.md` the table of the chapters;
-- `notebooks/recap.md`: the recap tables of all chapters on one page.
+- `notebooks/recap.md`: the recap tables of all chapters on one page;
+- `notebooks/cheat_sheet.html`: operations, their derivatives and what is refused, on one printed page.
 
 Sources are the notebooks themselves (their names, titles, bold words and recaps) and `notebooks/glossary.md`.
 """
@@ -16,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+
+from exercises import cheat_sheet
 
 ROOT = Path(__file__).resolve().parents[1]
 LINE = "\n\n---\n\n"  # above what is generated at the end of a notebook's last cell
@@ -192,6 +195,7 @@ def pages(root: Path = ROOT) -> dict[Path, str]:
         end_with(solution.notebook, after_exercises(solution, all_))
     made = {c.path: nbformat.writes(c.notebook).rstrip("\n") + "\n" for c in (*all_, *solutions)}
     made[root / "notebooks" / "recap.md"] = recap_page(all_)
+    made[root / "notebooks" / "cheat_sheet.html"] = cheat_sheet.sheet()
     readme = (root / "README.md").read_text(encoding="utf-8")
     before, rest = readme.split(START)
     made[root / "README.md"] = before + readme_table(all_) + rest.split(END)[1]

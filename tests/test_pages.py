@@ -1,12 +1,15 @@
 """What the chapters say of each other is made from the chapters, and is not out of date."""
 
+import math
 import re
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 
-from exercises import pages
+import minigrad as mg
+from exercises import cheat_sheet, pages
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = pages.chapters(ROOT / "notebooks")
@@ -65,3 +68,27 @@ def test_every_recap_is_on_the_page():
     text = pages.recap_page(CHAPTERS)
     with_recap = [c for c in CHAPTERS if any("## Recap" in cell.source for cell in c.notebook.cells)]
     assert len(with_recap) >= 4 and all(f"({chapter.path.name})" in text for chapter in with_recap)
+
+
+ELEMENTWISE = {name: dict(rules) for name, rules in cheat_sheet.rows(ROOT / "minigrad" / "ops" / "pointwise.py")}
+
+
+OF_TWO = {"masked_fill", "remainder", "rsub", "clamp", "to"}  # they take another argument
+
+
+@pytest.mark.parametrize("name", [n for n in ELEMENTWISE if [*ELEMENTWISE[n]] == ["self"] and n not in OF_TWO])
+def test_the_cheat_sheet_says_what_the_engine_computes(name):
+    x = mg.tensor([0.2, 0.5, 0.7], dtype=mg.float64, requires_grad=True)
+    y = getattr(mg, name)(x)
+    y.backward(mg.tensor([1.0, 2.0, 3.0], dtype=mg.float64))
+    known = {"self": x.detach(), "result": y.detach(), "grad": mg.tensor([1.0, 2.0, 3.0], dtype=mg.float64)}
+    said = eval(ELEMENTWISE[name]["self"], {**vars(mg), "math": math, "sign": mg.sign} | known)
+    assert np.allclose(said.numpy(), x.grad.numpy())
+
+
+def test_the_cheat_sheet_has_what_learners_need():
+    text = cheat_sheet.sheet()
+    for name in ("mul", "exp", "tanh", "sigmoid", "relu", "where", "mm", "sum", "expand"):
+        assert f"<code>{name}</code>" in text
+    assert "Trying to backward through the graph a second time" in text
+    assert not re.search(r"\b_\w+\(|{}", text.split("<main>")[1])
