@@ -1,6 +1,6 @@
-"""What backward() and grad() are given, and where they start: each output's node with its gradient.
+"""What backward() and grad() are given, and where they start.
 
-That is the gradient that was given for it, or 1 for a scalar.
+A start is each output's node, with the gradient that was given for it, or 1 for a scalar.
 
 PyTorch counterpart: ``_make_grads`` in ``torch/autograd/__init__.py``.
 """
