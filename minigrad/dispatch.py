@@ -46,7 +46,7 @@ from .autograd.graph import (
     watchers,
 )
 from .autograd.node import Face
-from .autograd.saved_tensors import SavedTensor
+from .autograd.shown import option, public, raw, saved
 from .messages import NO_FILTER, SILENT, shapes_refused, silence
 from .tensor import Tensor, wrap
 from .views import alias, unrecorded
@@ -145,28 +145,10 @@ def arguments(function) -> list[str]:
 def face_class(name: str, op_name: str, saved_names: tuple = (), option_names: tuple = (), shown=()) -> type:
     """The class of an operation's `grad_fn`, with a property `_saved_NAME` for each value that it keeps."""
     shown = {f"_saved_{n}": value for n, value in dict(shown).items()}
-    shown |= {f"_saved_{n}": _saved_property(i) for i, n in enumerate(saved_names) if n}
-    shown |= {f"_raw_saved_{n}": _raw_saved_property(i) for i, n in enumerate(saved_names) if n}
-    shown |= {f"_saved_{n}": _option_property(i) for i, n in enumerate(option_names) if n[0] != "_"}
+    shown |= {f"_saved_{n}": saved(i) for i, n in enumerate(saved_names) if n}
+    shown |= {f"_raw_saved_{n}": raw(i) for i, n in enumerate(saved_names) if n}
+    shown |= {f"_saved_{public(n)}": option(i, n, op_name) for i, n in enumerate(option_names) if n[0] != "_"}
     return type(name, (RecordedOp,), {"__slots__": (), "op_name": op_name} | shown)
-
-
-def _option_property(position: int) -> property:
-    return property(lambda self: self.record.options[position])
-
-
-def _saved_property(position: int) -> property:
-    def value(self):
-        if self.record.saved is None:
-            raise freed_error()
-        kept = self.record.entry(position)[0]
-        return wrap(np.asarray(kept)) if isinstance(kept, (int, float)) else kept
-
-    return property(value)
-
-
-def _raw_saved_property(position: int) -> property:
-    return property(lambda self: SavedTensor(self.record, position))
 
 
 def camel(name: str) -> str:

@@ -493,6 +493,11 @@ REFUSALS = {
         "allowed at a time.",
         "pack and unpack in one pair of hooks.",
     ),
+    "hooks that cannot be called": (
+        TypeError,
+        "register_hooks(): incompatible function arguments. The following argument types are supported:",
+        "give two functions: the first packs the tensor, the second makes a tensor of what that returned.",
+    ),
     "hooks on None": (
         RuntimeError,
         "Calling register_hooks on a saved tensor with value None is forbidden",

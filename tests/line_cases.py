@@ -827,6 +827,57 @@ a = m.ones(3);; a.div_(0);; a.sub_(a);; a.log_();; a
 a = m.ones(3);; a /= 0;; a
 a = leaf();; a.grad = m.ones(3);; (a / 0).log().sum().backward();; a.grad
 a = m.zeros(3, requires_grad=True);; a.norm().backward();; a.grad
+
+# what a node shows of what it keeps
+[getattr(x[-1:].grad_fn, "_saved_" + n) for n in ("dim", "start", "end", "step")]
+[getattr(x[:, 1:-1].grad_fn, "_saved_" + n) for n in ("dim", "start", "end", "step")]
+[getattr(x[:5].grad_fn, "_saved_" + n) for n in ("dim", "start", "end", "step")]
+[getattr(x[::2].grad_fn, "_saved_" + n) for n in ("dim", "start", "end", "step")]
+[getattr(x[0:1].grad_fn, "_saved_" + n) for n in ("dim", "start", "end", "step")]
+[getattr(x.narrow(0, -1, 1).grad_fn, "_saved_" + n) for n in ("dim", "start", "end", "step")]
+[getattr(x[-1].grad_fn, "_saved_" + n) for n in ("dim", "index")]
+[getattr(x[:, -1].grad_fn, "_saved_" + n) for n in ("dim", "index")]
+[getattr(x[..., -1].grad_fn, "_saved_" + n) for n in ("dim", "index")]
+x.sum(0).grad_fn._saved_dim, x.sum(-1).grad_fn._saved_dim, x.sum((0, -1)).grad_fn._saved_dim, x.sum(dim=[1]).grad_fn._saved_dim, x.sum(0).grad_fn._saved_keepdim, x.sum(0, True).grad_fn._saved_keepdim
+x.mean(0).grad_fn._saved_dim, x.mean(-1).grad_fn._saved_dim, x.mean((0, -1)).grad_fn._saved_dim
+x.norm().grad_fn._saved_ord, x.norm(3).grad_fn._saved_ord, x.norm().grad_fn._saved_dim, x.norm(2, 0).grad_fn._saved_dim, x.norm(2, (0, -1)).grad_fn._saved_dim, x.norm().grad_fn._saved_keepdim, x.norm(float('inf')).grad_fn._saved_ord
+x.max(0)[0].grad_fn._saved_dim, x.max(-1)[0].grad_fn._saved_dim, x.max(0)[0].grad_fn._saved_keepdim, x.max(0)[0].grad_fn._saved_indices
+x.prod(0).grad_fn._saved_dim, x.prod(-1).grad_fn._saved_dim
+x.cumsum(0).grad_fn._saved_dim, x.cumsum(-1).grad_fn._saved_dim, x.cumprod(-1).grad_fn._saved_dim, x.logsumexp(-1).grad_fn._saved_dim, x.logsumexp(0).grad_fn._saved_keepdim
+x.softmax(-1).grad_fn._saved_dim, x.log_softmax(0).grad_fn._saved_dim
+x.transpose(0, 1).grad_fn._saved_dim0, x.transpose(0, 1).grad_fn._saved_dim1, x.transpose(-1, 0).grad_fn._saved_dim0, x.mT.grad_fn._saved_dim0, x.swapaxes(0, -1).grad_fn._saved_dim1
+x.permute(1, 0).grad_fn._saved_dims, x.permute(-1, 0).grad_fn._saved_dims, x.T.grad_fn._saved_dims, x.movedim(0, -1).grad_fn._saved_dims
+x.unsqueeze(0).grad_fn._saved_dim, x.unsqueeze(-1).grad_fn._saved_dim, x[None].grad_fn._saved_dim, x[..., None].grad_fn._saved_dim
+rg([[1.0]]).squeeze(-1).grad_fn._saved_dim, rg([[1.0]]).squeeze(0).grad_fn._saved_dim
+rg([[1.0]]).squeeze((0, -1)).grad_fn._saved_dim
+x.repeat(2, 1).grad_fn._saved_repeats, x.flip(0).grad_fn._saved_dims, x.flip(-1).grad_fn._saved_dims, x.roll(1, 0).grad_fn._saved_shifts, x.roll(1, 0).grad_fn._saved_dims, x.roll(-1, -1).grad_fn._saved_shifts, x.roll(1).grad_fn._saved_dims
+m.cat([x, x]).grad_fn._saved_dim, m.cat([x, x], -1).grad_fn._saved_dim, m.stack([x, x], -1).grad_fn._saved_dim, m.stack([x, x]).grad_fn._saved_dim
+x.chunk(2)[0].grad_fn._saved_dim, x.chunk(2)[0].grad_fn._saved_split_size, x.split(1, -1)[0].grad_fn._saved_dim, x.split([1, 1])[0].grad_fn._saved_split_sizes, x.unbind(-1)[0].grad_fn._saved_dim, x.unbind()[0].grad_fn._saved_dim
+x[[0, 1]].grad_fn._saved_indices
+x[x > 0].grad_fn._saved_indices
+x[:, [0, 1]].grad_fn._saved_indices
+x[m.tensor([0, 1]), m.tensor([1, 2])].grad_fn._saved_indices
+x[[0, 1]].grad_fn._raw_saved_indices[0].__class__.__name__
+o = x[:, [0, 1]];; n = o.grad_fn;; r = n._raw_saved_indices;; r[0].register_hooks(lambda a: a, lambda a: a)
+F.mse_loss(x, y).grad_fn._saved_reduction, F.mse_loss(x, y, reduction="sum").grad_fn._saved_reduction, F.mse_loss(x, y, reduction="none").grad_fn._saved_reduction
+[getattr(F.conv2d(m.ones(1,1,3,3).requires_grad_(), m.ones(1,1,2,2)).grad_fn, "_saved_" + n) for n in ("dilation", "groups", "output_padding", "padding", "stride", "transposed")]
+[getattr(F.conv_transpose2d(m.ones(1,1,3,3).requires_grad_(), m.ones(1,1,2,2), stride=2, padding=1).grad_fn, "_saved_" + n) for n in ("dilation", "groups", "output_padding", "padding", "stride", "transposed")]
+(x ** 2).grad_fn._saved_exponent, (x ** 0.5).grad_fn._saved_exponent, (2 ** x).grad_fn._saved_self, (x ** y).grad_fn._saved_exponent, (2 ** x).grad_fn._saved_exponent
+(x * 2).grad_fn._saved_other, (x * 2).grad_fn._saved_self, (x / 2).grad_fn._saved_other, (x / 2).grad_fn._saved_self, (1 / x).grad_fn._saved_other, (x * 2.5).grad_fn._saved_other, (2.5 * x).grad_fn._saved_other
+(x * y.detach()).grad_fn._saved_self, (x * y.detach()).grad_fn._saved_other
+(x * 2).grad_fn._raw_saved_other.__class__.__name__, (x * 2).grad_fn._raw_saved_self.__class__.__name__
+(x + y).grad_fn._saved_alpha, m.add(x, y, alpha=2).grad_fn._saved_alpha, (1 - x).grad_fn._saved_alpha, m.sub(x, y, alpha=0.5).grad_fn._saved_alpha
+x.clamp(0, 1).grad_fn._saved_min, x.clamp(0, 1).grad_fn._saved_max, x.clamp(min=0.5).grad_fn._saved_max
+x.gather(0, m.tensor([[0, 1, 0]])).grad_fn._saved_dim, x.gather(-1, m.tensor([[0], [1]])).grad_fn._saved_dim, x.gather(0, m.tensor([[0, 1, 0]])).grad_fn._saved_index, x.index_select(-1, m.tensor([0])).grad_fn._saved_dim, x.index_select(0, m.tensor([0])).grad_fn._saved_index
+x.masked_fill(x > 0, 0).grad_fn._saved_mask, m.where(x > 0, x, y).grad_fn._saved_condition
+x.diagonal().grad_fn._saved_offset, x.diagonal(0, -2, -1).grad_fn._saved_dim1, x.tril(-1).grad_fn._saved_diagonal, x.unfold(-1, 2, 1).grad_fn._saved_dimension, x.unfold(-1, 2, 1).grad_fn._saved_size, x.unfold(-1, 2, 1).grad_fn._saved_step
+x.sort(-1)[0].grad_fn._saved_dim, x.sort(0)[0].grad_fn._saved_indices, x.median(-1)[0].grad_fn._saved_dim, x.scatter_add(-1, m.tensor([[0], [1]]), y).grad_fn._saved_dim
+x.sum().grad_fn._saved_self_sym_sizes, x.mean().grad_fn._saved_self_sym_sizes, x.expand(1, 2, 3).grad_fn._saved_self_sym_sizes, x.view(6).grad_fn._saved_self_sym_sizes, x[0].grad_fn._saved_self_sym_sizes, x[[0]].grad_fn._saved_self_sym_sizes
+m.round(x).grad_fn.__class__.__name__, m.floor(x).grad_fn.next_functions[0][0].name()
+sq().apply(x).grad_fn._raw_saved_tensors[0].__class__.__name__
+a = sq().apply(x);; a.sum().backward();; a.grad_fn._raw_saved_tensors
+m.lerp(x, y, 0.5).grad_fn._saved_weight, m.addmm(m.ones(2, 2, dtype=m.float64), x, y.t()).grad_fn._saved_alpha, m.addmm(m.ones(2, 2, dtype=m.float64), x, y.t()).grad_fn._saved_beta
+F.leaky_relu(x, 0.2).grad_fn._saved_negative_slope, F.softplus(x).grad_fn._saved_beta, F.softplus(x).grad_fn._saved_threshold
 """
 
 CASES = [line for line in LINES.strip().splitlines() if not line.startswith("# ")]

@@ -27,6 +27,7 @@ ORDER = """
     autograd.dual
     printing
     autograd.saved_tensors
+    autograd.shown
     autograd.anomaly_mode
     dispatch
     ops.pointwise

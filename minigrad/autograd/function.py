@@ -21,6 +21,7 @@ from .dual import SavingForForward, dual_levels
 from .grad_mode import mode, no_grad
 from .graph import Kind, Packed, Record, freed_error, op_order, output_edge, own_counter, stale_error, watch, watchers
 from .node import Node
+from .saved_tensors import SavedTensor
 
 
 class FunctionNode(Record, SavingForForward, Node):
@@ -64,6 +65,12 @@ class FunctionNode(Record, SavingForForward, Node):
         if self.saved is None:
             raise freed_error()
         return tuple(self._unpack(position) for position in range(len(self.saved)))
+
+    @property
+    def _raw_saved_tensors(self) -> tuple:
+        if self.saved is None:
+            raise freed_error()
+        return tuple(SavedTensor(self, position) for position in range(len(self.saved)))
 
     @property
     def saved_variables(self) -> tuple:

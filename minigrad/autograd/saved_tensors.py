@@ -117,20 +117,24 @@ def allow_mutation_on_saved_tensors():
 class SavedTensor:
     """One saved value of a node, packed: ``node._raw_saved_self``. PyTorch counterpart: ``SavedTensor``."""
 
-    def __init__(self, record: Record | None = None, position: int = 0):
+    def __init__(self, record: Record | None = None, position: int = 0, part: int | None = None):
         if record is None:
             raise refusal("saved tensor made by hand")
-        self._record, self._position = record, position
+        self._record, self._position, self._part = record, position, part
 
-    def register_hooks(self, pack_hook, unpack_hook) -> None:
+    def register_hooks(self, pack_hook=None, unpack_hook=None) -> None:
         """Pack this value with a pair of hooks of its own; see ``saved_tensors_hooks``."""
+        if not callable(pack_hook) or not callable(unpack_hook):
+            raise refusal("hooks that cannot be called")
         if self._record.saved is None:
             raise refusal("hooks on a freed tensor")
-        value = self._record.saved[self._position]
-        if isinstance(value, Packed):
+        if isinstance(self._record.saved[self._position], Packed):
             raise refusal("hooks set twice")
-        if value is None:
+        value = self._record.entry(self._position)[0]
+        if value is None or (self._part is not None and isinstance(value[self._part], slice)):
             raise refusal("hooks on None")
+        if self._part is not None:
+            return pack_indices(self._record, self._position, pack_hook, unpack_hook, self._part)
         if not _is_kept(self._record, self._position):
             return
         pack(self._record, self._position, pack_hook, unpack_hook, lambda tensor: tensor.detach())
@@ -143,6 +147,8 @@ def _pack_all(record: Record) -> None:
     for position, name in enumerate(record.kind.saved_names):
         if name and _is_kept(record, position):
             pack(record, position, *_active.hooks[-1])
+        elif name == "indices":
+            pack_indices(record, position, *_active.hooks[-1])
 
 
 def _is_kept(record: Record, position: int) -> bool:
@@ -166,6 +172,22 @@ def pack(record: Record, position: int, pack_hook, unpack_hook, shown=lambda ten
     record.saved = tuple(saved)
     if not isinstance(record, Node):  # a Function's node unpacks where its backward asks
         record.kind = with_unpacking(record.kind)
+
+
+def pack_indices(record: Record, position: int, pack_hook, unpack_hook, part: int | None = None) -> None:
+    """Replace the indices of a key, or one of them, by what `pack_hook` makes of them."""
+    indices = record.saved[position]
+    boxes = [None if isinstance(each, slice) or part not in (None, i) else each for i, each in enumerate(indices)]
+    with no_grad():
+        boxes = [None if each is None else (pack_hook(wrap(each)),) for each in boxes]
+
+    def unpack(record):
+        pairs = zip(boxes, indices, strict=True)
+        return tuple(each if box is None else _called(unpack_hook, *box)._array for box, each in pairs)
+
+    saved = list(record.saved)
+    saved[position] = Packed(boxes, unpack)
+    record.saved, record.kind = tuple(saved), with_unpacking(record.kind)
 
 
 def _open(box, unpack_hook, edge: Record | None, own_output: int | None, record: Record) -> Tensor:
@@ -215,6 +237,9 @@ def _unpacked(kind: Kind, rules: str, record: Record, grad, edges):
     for position, (name, value) in enumerate(zip(kind.saved_names, packed, strict=True)):
         if isinstance(value, Packed):
             tensor = value.open(record)
+            if isinstance(tensor, tuple):  # a key's indices, which have no version
+                saved[position] = tensor
+                continue
             kept = (tensor._array,) if name == "result" else (tensor,)
             kept += (tensor._counter,) if name == "result" else ()
             saved[position : position + len(kept) + 1] = (*kept, tensor._counter[0])

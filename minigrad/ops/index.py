@@ -2,6 +2,7 @@
 
 import functools
 import operator
+import sys
 
 import numpy as np
 
@@ -229,10 +230,11 @@ def _sliced(tensor, dim: int, key: slice):
     """The part of a dimension that a slice picks."""
     if not tensor.ndim:
         raise too_many_refused(key, 0)
-    start, end, step = key.indices(tensor._array.shape[dim])
+    step = key.indices(tensor._array.shape[dim])[2]
     if step < 1:
         raise ValueError("step must be greater than zero")
-    return slice_(tensor, dim, start, max(start, end), step)
+    start = 0 if key.start is None else operator.index(key.start)
+    return slice_(tensor, dim, start, sys.maxsize if key.stop is None else operator.index(key.stop), step)
 
 
 def _selected(tensor, dim: int, position: int, at: int):
