@@ -80,14 +80,21 @@ def test_builtins_and_streams_are_put_back():
     assert (input, quit, sys.stdout, sys.stderr, sys.gettrace()) == before
 
 
-def test_the_learners_own_line_is_named(tmp_path):
+@pytest.mark.parametrize(
+    "line, sentence",
+    [
+        ("mg.tensor([1], requires_grad=True)", "Only Tensors of floating point"),
+        ("mg.ones(2, 3).clamp(mg.ones(4))", "The size of tensor a (3) must match"),  # in what minigrad assembles
+    ],
+)
+def test_the_learners_own_line_is_named(tmp_path, line, sentence):
     cell = tmp_path / "cell.py"
-    cell.write_text("def f():\n    return mg.tensor([1], requires_grad=True)\n")
+    cell.write_text(f"def f():\n    return {line}\n")
     space = {"mg": mg}
     exec(compile(cell.read_text(), str(cell), "exec"), space)
     said = sandbox.describe_error(sandbox.run(space["f"], 5).error)
-    assert said.startswith("RuntimeError: Only Tensors of floating point")
-    assert said.endswith("(your line: return mg.tensor([1], requires_grad=True))")
+    assert said.startswith(f"RuntimeError: {sentence}")
+    assert said.endswith(f"(your line: return {line})")
 
 
 class Hostile:

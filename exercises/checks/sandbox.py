@@ -34,6 +34,7 @@ _NOT_THE_LEARNERS = (
     *(str(place) for place in (Path(__file__).parent, _REPOSITORY / "minigrad")),
     *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
     "<frozen",
+    "<operation ",  # what minigrad assembles for a row of its tables
 )
 
 
