@@ -176,6 +176,8 @@ from .ops import (
     var,
     where,
 )
+from .ops.further import allclose, amax, amin, broadcast_to, empty_like, equal, isclose, isfinite, isinf
+from .ops.index import pick as select
 from .ops.inplace import with_out
 from .printing import tensor_repr
 from .random import manual_seed, rand, rand_like, randn, randn_like
@@ -192,6 +194,30 @@ float, int = float32, int32
 abs, add, cos, div, exp, log, matmul, mm, mul, neg, pow, sigmoid, sin, sqrt, sub, sum, tanh = map(
     with_out, (abs, add, cos, div, exp, log, matmul, mm, mul, neg, pow, sigmoid, sin, sqrt, sub, sum, tanh)
 )
+
+# The other names of these, and those that are methods first.
+absolute, clip, multiply, negative, subtract = abs, clamp, mul, neg, sub
+divide = true_divide = div
+concat = concatenate = cat
+swapaxes, swapdims, moveaxis = transpose, transpose, movedim
+detach, detach_, numel, is_floating_point = Tensor.detach, Tensor.detach_, Tensor.numel, Tensor.is_floating_point
+for _name in (
+    "abs",
+    "clamp",
+    "cos",
+    "exp",
+    "fill",
+    "log",
+    "neg",
+    "relu",
+    "round",
+    "sigmoid",
+    "sin",
+    "sqrt",
+    "tanh",
+    "zero",
+):
+    globals()[f"{_name}_"] = getattr(Tensor, f"{_name}_")
 
 Tensor.backward = engine.tensor_backward
 Tensor.register_hook, Tensor.retain_grad = hooks.register_hook, hooks.retain_grad

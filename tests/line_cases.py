@@ -878,6 +878,38 @@ sq().apply(x).grad_fn._raw_saved_tensors[0].__class__.__name__
 a = sq().apply(x);; a.sum().backward();; a.grad_fn._raw_saved_tensors
 m.lerp(x, y, 0.5).grad_fn._saved_weight, m.addmm(m.ones(2, 2, dtype=m.float64), x, y.t()).grad_fn._saved_alpha, m.addmm(m.ones(2, 2, dtype=m.float64), x, y.t()).grad_fn._saved_beta
 F.leaky_relu(x, 0.2).grad_fn._saved_negative_slope, F.softplus(x).grad_fn._saved_beta, F.softplus(x).grad_fn._saved_threshold
+
+# further names, and views in place
+y = x * 2;; v = y[0];; w = y.view(6);; r = y.t_();; (r is y, y, v, w, y._version, v.grad_fn.next_functions[0][0].name(), w._version)
+y = x * 2;; y.t_();; (y * m.arange(6.0, dtype=m.float64).view(3, 2)).sum().backward();; x.grad
+y = x * 2;; v = y[:, :2];; v.t_();; (v * m.arange(4.0, dtype=m.float64).view(2, 2)).sum().backward();; v, y, v.grad_fn.next_functions[0][0].name(), x.grad
+leaf(2, 3).t_()
+leaf(2, 3)[0].unsqueeze_(0)
+leaf(1).squeeze_()
+a = m.ones(2, 3);; b = a.detach();; a.t_();; a.shape, b.shape, a._version, b._version, a.is_leaf
+y = x * 2;; y.unsqueeze_(0);; y.mul_(3);; g = y.grad_fn.next_functions[0][0].name();; y.squeeze_(0);; g, y, y._version
+y = x * 2;; y.unsqueeze_(-1);; y.squeeze_();; y.sum().backward();; y, x.grad
+y = x * 2;; y.transpose_(0, 1);; y.swapaxes_(0, 1).swapdims_(0, -1);; y
+with_grad = leaf(2, 3);; m.set_grad_enabled(False);; with_grad.t_();; with_grad.shape, with_grad.is_leaf, with_grad.requires_grad
+a = leaf(2, 3);; m.set_grad_enabled(False);; a.t_();; m.set_grad_enabled(True);; (a * 2).sum().backward();; a.grad
+y = x.unbind()[0];; y.unsqueeze_(0)
+y = x * 2;; y.retain_grad();; y.t_();; y.sum().backward();; y.grad
+grads(lambda a: a.amax(1), x)
+grads(lambda a: m.amin(a, (0, 1), keepdim=True), x)
+grads(lambda a: a.amax(), rg([1.0, 2.0, 2.0]))
+rg([[1.0, 2.0], [2.0, 1.0]]).amax(0), m.tensor([3, 1]).amin(), m.tensor([1.0, float('nan')]).amax()
+m.equal(x, x.clone()), m.allclose(x, x + 1e-9), m.isclose(x, x + 1), m.allclose(x, f32), x.equal(y)
+m.isinf(m.tensor([1.0, float('inf')])), m.isfinite(m.tensor([1.0, float('nan')])), m.numel(x), m.is_floating_point(i3), m.empty_like(x).shape, m.empty_like(x, dtype=m.int64).dtype
+m.absolute(x), m.clip(x, 0, 1), m.subtract(x, y), m.multiply(x, y), m.negative(x), m.divide(x, y), m.true_divide(x, 2), m.concat([x, y]), m.concatenate([x, y], 1)
+x.clip(0, 1), x.multiply(2), x.subtract(1), x.negative(), x.absolute(), x.true_divide(2), x.nelement(), x.ndimension(), x.swapdims(0, 1), x.moveaxis(0, 1)
+a = x.clone();; m.sigmoid_(a);; m.exp_(a);; m.relu_(a);; m.sin_(a);; a
+a = x.clone();; a.clamp_(min=0);; a.square_().tan_();; a
+a = x.clone();; a.clamp_(-1, max=0.5);; a.sum().backward();; x.grad
+a = x.clone();; a.masked_fill_(a > 0, 0);; a.sum().backward();; (a, x.grad)
+x.t().is_contiguous(), x.is_contiguous(), x.t().contiguous(), x.contiguous() is x, x.stride(), x.t().stride(), x.stride(-1)
+x.new_zeros(2), x.new_ones((2, 1), dtype=m.int64), x.new_tensor([1, 2]), i3.new_zeros(1, 2, requires_grad=False)
+a = x.clone();; a.masked_fill_(a > 0, s);; a.sum().backward();; (a, x.grad, s.grad)
+m.broadcast_to(v, (2, 3))
 """
 
 CASES = [line for line in LINES.strip().splitlines() if not line.startswith("# ")]

@@ -39,6 +39,7 @@ ORDER = """
     ops
     factories
     random
+    ops.further
     autograd.reentry
     autograd.hooks
     autograd.seeds
