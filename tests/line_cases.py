@@ -910,6 +910,26 @@ x.t().is_contiguous(), x.is_contiguous(), x.t().contiguous(), x.contiguous() is 
 x.new_zeros(2), x.new_ones((2, 1), dtype=m.int64), x.new_tensor([1, 2]), i3.new_zeros(1, 2, requires_grad=False)
 a = x.clone();; a.masked_fill_(a > 0, s);; a.sum().backward();; (a, x.grad, s.grad)
 m.broadcast_to(v, (2, 3))
+
+# convolutions with dilation, groups, of one image
+F.conv2d(m.ones(1, 2, 4, 4), m.ones(3, 2, 2, 2), stride=2, padding=1, dilation=1, groups=1)
+F.conv2d(m.ones(1, 2, 4, 4), m.ones(4, 1, 2, 2), groups=2)
+F.conv2d(m.ones(1, 1, 5, 5), m.ones(1, 1, 2, 2), dilation=2)
+F.conv2d(m.ones(2, 4, 4), m.ones(3, 2, 2, 2))
+F.conv2d(m.ones(2, 4, 4), m.ones(3, 2, 2, 2).requires_grad_(), m.ones(3))
+F.conv2d(m.ones(1, 2, 4, 4), m.ones(3, 2, 3, 3), padding='same').shape, F.conv2d(m.ones(1, 2, 4, 4), m.ones(3, 2, 3, 3), padding='valid').shape
+F.conv_transpose2d(m.ones(1, 2, 2, 2), m.ones(2, 1, 2, 2), stride=(2, 1), output_padding=(1, 0))
+F.conv_transpose2d(m.ones(2, 2, 2), m.ones(2, 1, 2, 2))
+grads(lambda a, b: F.conv2d(a, b, stride=2, padding=1, dilation=2, groups=2), rg([[[[float((i * 7 + j * 3 + c * 5) % 11) for j in range(5)] for i in range(6)] for c in range(4)]]), rg([[[[float((i + 2 * j + o) % 3) for j in range(2)] for i in range(3)] for c in range(2)] for o in range(6)]))
+grads(lambda a, b, c: F.conv2d(a, b, c, dilation=(2, 1)), rg([[[[float((i * 7 + j * 3) % 11) for j in range(4)] for i in range(5)]]]), rg([[[[1.0, -2.0], [0.5, 3.0]]]]), rg([0.5]))
+grads(lambda a, b: F.conv_transpose2d(a, b, stride=2, padding=1, output_padding=1, groups=2, dilation=2), rg([[[[float((i * 7 + j * 3 + c * 5) % 11) for j in range(3)] for i in range(2)] for c in range(4)]]), rg([[[[float((i + 2 * j + o) % 3) for j in range(2)] for i in range(3)] for c in range(2)] for o in range(4)]))
+grads(lambda a, b, c: F.conv_transpose2d(a, b, c, groups=2), rg([[[[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [0.5, 2.0]]]]), rg([[[[1.0, -2.0], [0.5, 3.0]]]] * 2), rg([0.5, 1.0]))
+[getattr(F.conv2d(m.ones(1,2,4,4).requires_grad_(), m.ones(2,1,2,2), stride=(2, 1), padding=1, dilation=(1, 2), groups=2).grad_fn, "_saved_" + n) for n in ("dilation", "groups", "output_padding", "padding", "stride", "transposed")]
+F.conv2d(m.ones(1, 3, 4, 4), m.ones(4, 2, 2, 2))
+F.conv2d(m.ones(1, 4, 4, 4), m.ones(4, 1, 2, 2), groups=2)
+F.conv2d(m.ones(4, 4), m.ones(4, 1, 2, 2))
+F.conv2d(m.ones(1, 1, 2, 2), m.ones(1, 1, 2, 2), dilation=2)
+F.conv2d(m.ones(1, 1, 2, 2), m.ones(1, 1, 2, 2), padding="odd")
 """
 
 CASES = [line for line in LINES.strip().splitlines() if not line.startswith("# ")]

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from .. import ops
-from ..messages import OTHER_SIZE
+from ..messages import OTHER_SIZE, refuse
 from ..ops import log_softmax, sigmoid, softmax, tanh
 from ..ops.index import put
 from ..ops.linalg import addmm, matmul
 from ..ops.pointwise import op, where
-from ..ops.shape import broadcast_shape, expand, reshape, t, view
+from ..ops.shape import broadcast_shape, expand, reshape, squeeze, t, unsqueeze, view
 from ..tensor import Tensor
 
 __all__ = [
@@ -148,11 +148,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 # Convolution, its transpose and the gradient of its weight are each other's derivatives: three rows (and two
-# with a bias), and every higher derivative is there. Each is one matrix product with the patches that the kernel
-# meets, a column each: large products are what the processor does best, and worth the copy. Strides and paddings
-# are pairs: rows, columns.
-
-_SHOWN = {"dilation": (1, 1), "groups": 1, "output_padding": (0, 0)}
+# with a bias), and every higher derivative is there. Each is one matrix product (of each group) with the patches that
+# the kernel meets, a column each: large products are what the processor does best, and worth the copy. Strides,
+# paddings and dilations are pairs: rows, columns.
 
 
 def _sum_of_positions(grad):
@@ -162,63 +160,75 @@ def _sum_of_positions(grad):
 def _convolution(shown, with_bias, name, input, weight):
     """A row of ConvolutionBackward0, which has a bias or has not, from the derivatives of the other two."""
     rules = {"input": input, "weight": weight} | ({"bias": _sum_of_positions} if with_bias else {})
-    return op(node="ConvolutionBackward0", name=name, fits=True, shown=_SHOWN | shown, **rules)
+    shown = {"output_padding": (0, 0)} | shown
+    return op(node="ConvolutionBackward0", name=name, fits=True, shown=shown, **rules)
 
 
 _direct = functools.partial(
     _convolution,
     {"transposed": False},
     name="conv2d",
-    input=lambda grad, weight, stride, padding, input_shape: spread(grad, weight, stride, padding, input_shape),
-    weight=lambda grad, input, stride, padding, weight_shape: correlate(input, grad, stride, padding, weight_shape),
+    input=lambda grad, weight, stride, padding, dilation, groups, input_shape: spread(
+        grad, weight, stride, padding, dilation, groups, input_shape
+    ),
+    weight=lambda grad, input, stride, padding, dilation, groups, weight_shape: correlate(
+        input, grad, stride, padding, dilation, groups, weight_shape
+    ),
 )
 _transposed = functools.partial(
     _convolution,
     {"transposed": True},
     name="conv_transpose2d",
-    input=lambda grad, weight, stride, padding: convolve(grad, weight, stride, padding),
-    weight=lambda grad, input, stride, padding, weight_shape: correlate(grad, input, stride, padding, weight_shape),
+    input=lambda grad, weight, stride, padding, dilation, groups: convolve(
+        grad, weight, stride, padding, dilation, groups
+    ),
+    weight=lambda grad, input, stride, padding, dilation, groups, weight_shape: correlate(
+        grad, input, stride, padding, dilation, groups, weight_shape
+    ),
 )
 
 
 @_direct(False)
-def convolve(input, weight, stride, padding):
-    """Slide the kernels over the input. Shapes: input (n, c, h, w), weight (o, c, i, j)."""
-    return _slide(input, weight, stride, padding)
+def convolve(input, weight, stride, padding, dilation, groups):
+    """Slide the kernels over the input. Shapes: input (n, c, h, w), weight (o, c / groups, i, j)."""
+    return _slide(input, weight, stride, padding, dilation, groups)
 
 
 @_direct(True)
-def convolve_with_bias(input, weight, bias, stride, padding):
+def convolve_with_bias(input, weight, bias, stride, padding, dilation, groups):
     """Slide the kernels over the input, and add a number per kernel."""
-    return _slide(input, weight, stride, padding) + bias.reshape(-1, 1, 1)
+    return _slide(input, weight, stride, padding, dilation, groups) + bias.reshape(-1, 1, 1)
 
 
-def _slide(input, weight, stride, padding):
-    columns, sides = _patches(input, weight.shape[2:], stride, padding)
-    return (weight.reshape(len(weight), -1) @ columns).reshape(len(input), len(weight), *sides)
+def _slide(input, weight, stride, padding, dilation, groups):
+    columns, sides = _patches(input, weight.shape[2:], stride, padding, dilation, groups)
+    kernels = weight.reshape(groups, len(weight) // groups, -1)
+    return (kernels @ columns).reshape(len(input), len(weight), *sides)
 
 
 @_transposed(False)
-def spread(input, weight, stride, padding, shape):
+def spread(input, weight, stride, padding, dilation, groups, shape):
     """Add each input element's multiple of the kernels into zeros of ``shape``: convolution's derivative."""
-    return _scatter(input, weight, stride, padding, shape)
+    return _scatter(input, weight, stride, padding, dilation, groups, shape)
 
 
 @_transposed(True)
-def spread_with_bias(input, weight, bias, stride, padding, shape):
+def spread_with_bias(input, weight, bias, stride, padding, dilation, groups, shape):
     """Add each input element's multiple of the kernels, and a number per channel."""
-    return _scatter(input, weight, stride, padding, shape) + bias.reshape(-1, 1, 1)
+    return _scatter(input, weight, stride, padding, dilation, groups, shape) + bias.reshape(-1, 1, 1)
 
 
-def _scatter(input, weight, stride, padding, shape):
+def _scatter(input, weight, stride, padding, dilation, groups, shape):
     sides = (n + 2 * pad for n, pad in zip(shape[2:], padding, strict=True))
     padded = np.zeros((*shape[:2], *sides), np.result_type(input, weight))
     (count, filters, height, width), (rows, columns) = input.shape, weight.shape[2:]
-    patches = weight.reshape(filters, -1).T @ input.reshape(count, filters, -1)
+    kernels = weight.reshape(groups, filters // groups, -1).transpose(0, 2, 1)
+    patches = kernels @ input.reshape(count, groups, filters // groups, -1)
     patches = patches.reshape(count, shape[1], rows, columns, height, width)
-    down, right = stride
+    (down, right), (below, beside) = stride, dilation
     for i, j in np.ndindex(rows, columns):
-        padded[:, :, i : i + down * height : down, j : j + right * width : right] += patches[:, :, i, j]
+        top, left = i * below, j * beside
+        padded[:, :, top : top + down * height : down, left : left + right * width : right] += patches[:, :, i, j]
     (top, left), (height, width) = padding, shape[2:]
     return padded[:, :, top : top + height, left : left + width]
 
@@ -227,66 +237,107 @@ def _scatter(input, weight, stride, padding, shape):
     node="ConvolutionBackward0",
     name="conv2d_weight",
     fits=True,
-    input=lambda grad, slope, stride, padding, input_shape: spread(slope, grad, stride, padding, input_shape),
-    slope=lambda grad, input, stride, padding: convolve(input, grad, stride, padding),
+    input=lambda grad, slope, stride, padding, dilation, groups, input_shape: spread(
+        slope, grad, stride, padding, dilation, groups, input_shape
+    ),
+    slope=lambda grad, input, stride, padding, dilation, groups: convolve(
+        input, grad, stride, padding, dilation, groups
+    ),
 )
-def correlate(input, slope, stride, padding, shape):
+def correlate(input, slope, stride, padding, dilation, groups, shape):
     """How the kernels of ``shape`` share in a gradient `slope` of the output: convolution's other derivative."""
-    columns, _ = _patches(input, shape[2:], stride, padding)
-    slope = slope.reshape(*slope.shape[:2], -1)
-    return (slope @ columns.transpose(0, 2, 1)).sum(0).reshape(shape)
+    columns, _ = _patches(input, shape[2:], stride, padding, dilation, groups)
+    slope = slope.reshape(len(slope), groups, slope.shape[1] // groups, -1)
+    return (slope @ columns.transpose(0, 1, 3, 2)).sum(0).reshape(shape)
 
 
-def _patches(array, kernel, stride, padding):
-    """What the kernel meets at each output position, a column each (n, c * i * j, h * w); and the output's sides."""
-    (top, left), (down, right) = padding, stride
+def _patches(array, kernel, stride, padding, dilation, groups):
+    """What the kernel meets at each output position, a column each (n, groups, c * i * j, h * w); the output's sides.
+
+    (c is the number of channels in a group.)
+    """
+    (top, left), (down, right), (below, beside) = padding, stride, dilation
     if top or left:
         array = np.pad(array, ((0, 0), (0, 0), (top, top), (left, left)))
     sizes = array.shape[2:]
-    if kernel[0] > sizes[0] or kernel[1] > sizes[1]:
+    reach = [(length - 1) * step + 1 for length, step in zip(kernel, dilation, strict=True)]
+    if reach[0] > sizes[0] or reach[1] > sizes[1]:
         raise RuntimeError(
-            f"Calculated padded input size per channel: ({sizes[0]} x {sizes[1]}). Kernel size: ({kernel[0]} x "
-            f"{kernel[1]}). Kernel size can't be greater than actual input size"
+            f"Calculated padded input size per channel: ({sizes[0]} x {sizes[1]}). Kernel size: ({reach[0]} x "
+            f"{reach[1]}). Kernel size can't be greater than actual input size"
         )
-    windows = sliding_window_view(array, kernel, (2, 3))[:, :, ::down, ::right]
+    windows = sliding_window_view(array, reach, (2, 3))[:, :, ::down, ::right, ::below, ::beside]
     count, channels, height, width = windows.shape[:4]
-    columns = windows.transpose(0, 1, 4, 5, 2, 3).reshape(count, channels * math.prod(kernel), height * width)
-    return columns, (height, width)
+    columns = windows.transpose(0, 1, 4, 5, 2, 3)
+    return columns.reshape(count, groups, channels // groups * math.prod(kernel), height * width), (height, width)
 
 
 def _pair(number) -> tuple:
     return (number, number) if isinstance(number, int) else tuple(number)
 
 
-def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride=1, padding=0) -> Tensor:
-    """2-d convolution. Shapes: input (n, c, h, w), weight (o, c, i, j), bias (o,), result (n, o, ...).
+def conv2d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride=1, padding=0, dilation=1, groups: int = 1
+) -> Tensor:
+    """2-d convolution. Shapes: input (n, c, h, w) or (c, h, w), weight (o, c / groups, i, j), bias (o,).
 
-    `stride` and `padding` are numbers, or pairs for rows and columns. PyTorch: ``torch.nn.functional.conv2d``.
+    `stride`, `padding` and `dilation` are numbers, or pairs for rows and columns; `padding` may be "valid", and
+    "same" for kernels of odd lengths. PyTorch counterpart: ``torch.nn.functional.conv2d``.
     """
-    if input.ndim != 4 or weight.ndim != 4 or input.shape[1] != weight.shape[1]:
-        raise _channels_refused(weight, input, weight.shape[1])
+    if input.ndim == 3:
+        return squeeze(conv2d(unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0)
+    _check_channels("conv2d", weight, input, weight.shape[1] * groups if weight.ndim == 4 else 0, groups)
+    stride, dilation = _pair(stride), _pair(dilation)
+    padding = _named_padding(padding, weight, dilation) if isinstance(padding, str) else _pair(padding)
     if bias is None:
-        return convolve(input, weight, _pair(stride), _pair(padding))
-    return convolve_with_bias(input, weight, bias, _pair(stride), _pair(padding))
+        return convolve(input, weight, stride, padding, dilation, groups)
+    return convolve_with_bias(input, weight, bias, stride, padding, dilation, groups)
 
 
-def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride=1, padding=0) -> Tensor:
-    """The transpose of conv2d. Shapes: input (n, o, h, w), weight (o, c, i, j), bias (c,), result (n, c, ...).
+def _named_padding(name: str, weight: Tensor, dilation: tuple) -> tuple:
+    """The padding that leaves the sides as they are ("same"), or none ("valid")."""
+    if name not in ("same", "valid"):
+        raise RuntimeError(f"Invalid padding string: '{name}'")
+    added = [
+        (length - 1) * step if name == "same" else 0 for length, step in zip(weight.shape[2:], dilation, strict=True)
+    ]
+    if any(each % 2 for each in added):
+        raise refuse(
+            RuntimeError, "padding='same' of kernels of even length", "give a kernel of odd length, or pad yourself."
+        )
+    return tuple(each // 2 for each in added)
+
+
+def conv_transpose2d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride=1, padding=0, output_padding=0, groups: int = 1,
+    dilation=1,
+) -> Tensor:  # fmt: skip
+    """The transpose of conv2d. Shapes: input (n, o, h, w) or (o, h, w), weight (o, c / groups, i, j), bias (c,).
 
     PyTorch counterpart: ``torch.nn.functional.conv_transpose2d``.
     """
-    if input.ndim != 4 or weight.ndim != 4 or input.shape[1] != weight.shape[0]:
-        raise _channels_refused(weight, input, weight.shape[0])
-    stride, padding = _pair(stride), _pair(padding)
-    lengths = zip(input.shape[2:], weight.shape[2:], stride, padding, strict=True)
-    shape = (input.shape[0], weight.shape[1], *((n - 1) * step - 2 * pad + k for n, k, step, pad in lengths))
+    if input.ndim == 3:
+        options = stride, padding, output_padding, groups, dilation
+        return squeeze(conv_transpose2d(unsqueeze(input, 0), weight, bias, *options), 0)
+    _check_channels("conv_transpose2d", weight, input, weight.shape[0], groups)
+    pairs = stride, padding, dilation, _ = [_pair(each) for each in (stride, padding, dilation, output_padding)]
+    lengths = zip(input.shape[2:], weight.shape[2:], *pairs, strict=True)
+    sides = [(n - 1) * step - 2 * pad + (k - 1) * spacing + 1 + extra for n, k, step, pad, spacing, extra in lengths]
+    shape = (input.shape[0], weight.shape[1] * groups, *sides)
     if bias is None:
-        return spread(input, weight, stride, padding, shape)
-    return spread_with_bias(input, weight, bias, stride, padding, shape)
+        return spread(input, weight, stride, padding, dilation, groups, shape)
+    return spread_with_bias(input, weight, bias, stride, padding, dilation, groups, shape)
 
 
-def _channels_refused(weight: Tensor, input: Tensor, channels: int) -> Exception:
-    return RuntimeError(
-        f"Given groups=1, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have {channels} "
-        f"channels, but got {input.shape[1] if input.ndim > 1 else 0} channels instead"
+def _check_channels(name: str, weight: Tensor, input: Tensor, channels: int, groups: int) -> None:
+    """Refuse an input that has other channels than the kernels, or no place for them."""
+    if input.ndim != 4:
+        raise RuntimeError(
+            f"Expected 3D (unbatched) or 4D (batched) input to {name}, but got input of size: {list(input.shape)}"
+        )
+    if weight.ndim == 4 and input.shape[1] == channels:
+        return
+    raise RuntimeError(
+        f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
+        f"{channels} channels, but got {input.shape[1]} channels instead"
     )
