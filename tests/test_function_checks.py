@@ -299,3 +299,7 @@ def test_what_is_no_function_is_refused(answer):
 
 def test_operations_without_a_function_are_refused():
     assert diagnosis(cube, lambda x: x**3, elementwise()).code == "not-recorded"
+
+
+def test_an_input_that_is_given_back_is_no_function():
+    assert diagnosis(lambda x: x, lambda x: x.clone(), elementwise()).code == "not-recorded"

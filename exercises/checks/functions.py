@@ -311,9 +311,10 @@ def _check_recorded(given: mg.Tensor, expected: mg.Tensor) -> None:
         look = "`ctx.mark_non_differentiable`"
         raise Wrong("tracked", "an output that does not require grad", show(given), why=why, look=look)
     if given.requires_grad and not any(isinstance(node, FunctionNode) for node in graphs.nodes(given)):
-        why = "The operations were recorded one by one: no Function of yours is in the graph."
+        why = "No Function is in the graph: what was recorded are the operations themselves."
         look = "whether the result comes from the `apply` of your class"
-        raise Wrong("not-recorded", "a graph with your Function in it", f"{given.grad_fn.name()}", why=why, look=look)
+        got = ", ".join(graphs.operations(given)) or "no operation at all"
+        raise Wrong("not-recorded", "a graph with your Function in it", got, why=why, look=look)
 
 
 def _computes(trial: Trial, mistake: Callable, given: Iterable, grad_outputs: tuple = ()) -> bool:
@@ -344,16 +345,16 @@ class Gradients(NamedTuple):
     came: tuple
 
 
-def start_of(output: mg.Tensor, factor: float = 1.0) -> mg.Tensor:
-    """A grad_output that no two entries have in common, and that is neither 1 nor symmetric."""
-    numbers = np.random.default_rng(output.numel()).uniform(0.5, 1.5, output.shape)
+def start_of(output: mg.Tensor, number: int, factor: float = 1.0) -> mg.Tensor:
+    """A grad_output for output `number`: no two entries or outputs have the same, and none is 1."""
+    numbers = np.random.default_rng([output.numel(), number]).uniform(0.5, 1.5, output.shape)
     return mg.tensor(np.asarray(factor * numbers), dtype=output.dtype)
 
 
 def gradients(run: Run, factor: float = 1.0, **options: Any) -> Gradients:
     """One backward from all outputs that require grad."""
     outputs = [o for o in run.outputs if isinstance(o, mg.Tensor) and o.requires_grad]
-    starts = [start_of(o, factor).requires_grad_(options.get("create_graph", False)) for o in outputs]
+    starts = [start_of(o, i, factor).requires_grad_(options.get("create_graph", False)) for i, o in enumerate(outputs)]
     came = mg.autograd.grad(outputs, run.inputs, starts, allow_unused=True, **options)
     return Gradients(run, starts, came)
 
@@ -387,7 +388,7 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool) -> Wrong:
         why = "backward returned something that is no tensor. It returns tensors, or None."
         return Wrong("no-tensor", expected, got, why=why, look="the type of what backward returns")
     if "invalid gradient at index" in got:
-        return _of_shape(run, error, expected, got)
+        return _of_shape(trial, run, error, got)
     if "marked with @once_differentiable" in got:
         why = "backward is marked with `once_differentiable`, and asked for is a Function with a second derivative."
         return Wrong("once", "second derivatives", got, why=why, look="the decorator above `def backward`")
@@ -397,7 +398,7 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool) -> Wrong:
     return Wrong("raised", expected, got, look="backward, at the line named above")
 
 
-def _of_shape(run: Run, error: Exception, expected: str, got: str) -> Wrong:
+def _of_shape(trial: Trial, run: Run, error: Exception, got: str) -> Wrong:
     """An error that says which gradient has a shape that does not fit."""
     words = str(error).split("at index ")[1]
     shape = tuple(run.arguments[int(words.split()[0])].shape)
@@ -406,6 +407,10 @@ def _of_shape(run: Run, error: Exception, expected: str, got: str) -> Wrong:
     if len(shape) > 1 and came == shape[::-1]:
         why = "A gradient has the shape of its input. This one has it the other way round."
         return Wrong("transposed", expected, got, why=why, look="each `@` and `.t()` in backward")
+    others = [n for n, a in zip(trial.names, run.arguments, strict=False) if getattr(a, "shape", None) == came]
+    if others:
+        why = f"A gradient has the shape of its input. This one has the shape of {others[0]}."
+        return Wrong("swapped", expected, got, why=why, look="the order of what backward returns")
     if np.prod(came) < np.prod(shape):
         why = "A gradient has the shape of its input. Here too much was added up, or too little came."
         return Wrong("summed-too-far", expected, got, why=why, look="each `sum` in backward")
@@ -532,7 +537,7 @@ def _single_rows(trial: Trial, position: int, shape: tuple) -> Iterable[np.ndarr
         return
     arguments[place] = wide = x.expand(*shape).clone().requires_grad_()
     output = trial.reference(*arguments)
-    each = _array(mg.autograd.grad(output, wide, start_of(output))[0])
+    each = _array(mg.autograd.grad(output, wide, start_of(output, 0))[0])
     for end in (0, -1):
         row = each
         for _ in range(each.ndim - x.dim()):
@@ -592,7 +597,7 @@ def second_derivatives(first: Gradients) -> tuple[tuple, bool]:
     tracked = [g for g in first.came if g is not None and g.requires_grad]
     if not tracked:
         return (None,) * len(sources), False
-    total = sum((g * start_of(g, 0.7)).sum() for g in tracked)
+    total = sum((g * start_of(g, 10 + i)).sum() for i, g in enumerate(tracked))
     total.backward()  # and not grad(): what refuses to be differentiated twice is then come to, and says so
     return tuple(source.grad for source in sources), True
 

@@ -1,0 +1,758 @@
+"""The checks of chapter 08, "How do I teach autograd a new operation?"."""
+
+from __future__ import annotations
+
+import gc
+import math
+import weakref
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from exercises.checks import functions, graphs, kit
+from exercises.checks.functions import Suspect, elementwise, tensors
+from exercises.checks.kit import Pattern, Wrong, show
+from exercises.checks.targets import Targets
+from minigrad.autograd import Function
+
+chapter = kit.Chapter(__name__, "08", "How do I teach autograd a new operation?")
+
+
+# --- 1 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Inside a Function",
+    kind="predict",
+    points=2,
+    beliefs=("M32", "M33"),
+    hints=(
+        "What does autograd record while `forward` runs? The cells with `Spy` in the chapter print it.",
+        "`grad_output` is how much `z` moves when the result of `Mix` does. Nobody asked for a graph of the gradient.",
+        "A Function is one operation, whatever it computes inside. And `apply` has three arguments here.",
+    ),
+    idea="Inside `forward` nothing is recorded, so `y` is not tracked yet. `z` is 4 times the result, so 4 comes in. "
+    "Grad mode is off in a plain `backward()`. Two operations: `Mix`, and the multiplication by 4. Three arguments, "
+    "so three gradients, two of them `None`.",
+)
+def inside(answer):
+    truth = {"y tracked": False, "grad_output": 4.0, "grad mode": False, "operations": 2, "gradients": 3}
+    looks = {
+        "grad_output": "what happens to the result of `Mix` in the last but one line",
+        "operations": "the picture of the three sigmoids in the chapter",
+        "gradients": "the arguments of `forward` after `ctx`",
+    }
+    kit.predicted(answer, truth, _INSIDE, "True, False or a number", looks)
+    return "One box, unrecorded inside; what comes in is the gradient of its result, and each argument gets an answer."
+
+
+_INSIDE = (
+    Pattern(
+        "recorded-inside",
+        {"y tracked": True},
+        belief="M33",
+        why="While `forward` runs, nothing is recorded. `apply` ties the result to its node afterwards.",
+        look="what `Spy` prints in the chapter",
+    ),
+    Pattern(
+        "recorded-inside",
+        {"operations": 4},
+        belief="M33",
+        why="You counted the two multiplications inside `forward`. They are not recorded: `Mix` is one box.",
+        look="the picture of the three sigmoids in the chapter",
+    ),
+    Pattern(
+        "recorded-inside",
+        {"operations": 3},
+        belief="M33",
+        why="The two multiplications inside `forward` are not recorded. In their place there is one box, `Mix`.",
+        look="the picture of the three sigmoids in the chapter",
+    ),
+    Pattern(
+        "one-per-tracked",
+        {"gradients": 1},
+        belief="M32",
+        why="Only `x` is tracked. But backward returns something for each argument: `k` and `w` get a None each.",
+        look="the error of `Scale` in the chapter",
+    ),
+    Pattern(
+        "one-per-tensor",
+        {"gradients": 2},
+        belief="M32",
+        why="Two of the arguments are tensors. But backward returns something for each argument, for `k` a None.",
+        look="the error of `Scale` in the chapter",
+    ),
+    Pattern(
+        "ctx-counted",
+        {"gradients": 4},
+        why="`ctx` is no argument of `apply`. Only what you give to `apply` gets a gradient.",
+        look="the line with `Mix.apply`",
+    ),
+    Pattern(
+        "starts-with-one",
+        {"grad_output": 1},
+        why="`z` starts with 1. On the way to `Mix` lies the multiplication by 4.",
+        look="the trace of the loss 5 · y in the chapter",
+    ),
+    Pattern(
+        "gradient-of-x",
+        {"grad_output": 60},
+        why="60 is what `backward` makes of it, the gradient of `x`. What comes in is the gradient of its result.",
+        look="the trace of the loss 5 · y in the chapter",
+    ),
+    Pattern(
+        "mode-on",
+        {"grad mode": True},
+        why="In a plain `backward()` nothing is recorded. Grad mode is on only with `create_graph=True`.",
+        look="the four words that `Spy` prints in the chapter",
+    ),
+    Pattern(
+        "last-forgotten",
+        {"operations": 1},
+        why="`Mix` is one. `4 * ...` is another.",
+        look="the last but one line",
+    ),
+)
+
+
+# --- 2 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "What will gradcheck say?",
+    kind="predict",
+    points=2,
+    beliefs=("M29", "M31"),
+    hints=(
+        "gradcheck knows nothing of your formula. It compares backward with what nudging finds, at these points only.",
+        "Two of the lines have a right formula and fail, for two different reasons.",
+        "Ask of C: are there negative numbers in `x`? Ask of D and E: for which of the two has `ctx.slope` to move? "
+        "And gradcheck also starts with other gradients than 1.",
+    ),
+    idea="A fails, float32 is too coarse. B fails at the kink. C passes: both points are positive. D passes, its first "
+    "derivative is right; E fails, since `ctx.slope` has no history. F has no `grad_output`.",
+)
+def verdicts(answer):
+    truth = {"A": "fail", "B": "fail", "C": "pass", "D": "pass", "E": "fail", "F": "fail"}
+    given = {name: _verdict(value) for name, value in kit.a_dict(answer, truth).items()}
+    for name, value in given.items():
+        if value not in ("pass", "fail"):
+            raise Wrong("kind", f'`{name}` is "pass" or "fail"', show(answer[name]), look=f"the value of `{name}`")
+    kit.predicted(given, truth, _VERDICTS, '"pass" or "fail"')
+    return "gradcheck compares numbers: at your points, with its tolerance, for the first derivative. No more, no less."
+
+
+def _verdict(value: Any) -> Any:
+    known = {"pass": "pass", "passes": "pass", "true": "pass", "fail": "fail", "fails": "fail", "false": "fail"}
+    known |= {"error": "fail", "raises": "fail"}
+    return known.get(str(value).strip().lower(), "") if type(value) in (str, bool) else ""
+
+
+_VERDICTS = (
+    Pattern(
+        "right-formula-passes",
+        {"A": "pass"},
+        belief="M31",
+        why="The formula is right, and gradcheck fails all the same: in float32 a nudge of a millionth leaves one or "
+        "two digits of the difference.",
+        look="the figure of nudges in the chapter",
+    ),
+    Pattern(
+        "right-formula-passes",
+        {"B": "pass"},
+        belief="M31",
+        why="The slope that `relu` gives at 0 is as good as any. But nudging to both sides finds one half there.",
+        look="the second error about `relu` in the chapter",
+    ),
+    Pattern(
+        "wrong-formula-fails",
+        {"C": "fail"},
+        belief="M29",
+        why="The rule is wrong for negative numbers, and gradcheck tries only those that you give it: 1 and 2.",
+        look="what True says, and what it does not",
+    ),
+    Pattern(
+        "first-is-second",
+        {"E": "pass"},
+        belief="M29",
+        why="D passes, so the first derivative is right. The second asks how `ctx.slope` moves with `x`, and it was "
+        "computed where nothing is recorded.",
+        look="the picture of `slope` in the chapter",
+    ),
+    Pattern(
+        "second-is-first",
+        {"D": "fail"},
+        why="Its first derivative is right: `ctx.slope` is 2 · x, times grad_output. gradcheck asks no more.",
+        look="the two Functions that pass in the chapter",
+    ),
+    Pattern(
+        "factor-not-seen",
+        {"F": "pass"},
+        why="Without `grad_output` the gradient is right only if 1 comes in. gradcheck starts a backward from each "
+        "result alone, and then 0 comes to the others.",
+        look="the two numbers of `Careless` in the chapter",
+    ),
+)
+
+
+# --- 3 -------------------------------------------------------------------------------------------
+
+_GIVEN_RECIPROCAL = """
+class Reciprocal(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 1 / x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return 1 / x**2
+"""
+
+
+@chapter.exercise(
+    "Repair a slope",
+    kind="fix",
+    points=2,
+    hints=(
+        "Two things are wrong. For the first, compare the slope in the text with what `backward` returns.",
+        "For the second, try a loss of 5 times the result.",
+        "`backward` returns `grad_output`, times the slope: a minus, and a factor.",
+    ),
+    idea="`return -grad_output / x**2`. Saving the output works as well: `-grad_output * y * y`.",
+)
+def reciprocal(answer):
+    functions.refuse_given(answer, _GIVEN_RECIPROCAL)
+    functions.check(answer, lambda x: 1 / x, elementwise(low=0.5, high=2.0), suspects=_RECIPROCAL)
+    return "The sign is right, and grad_output is a factor: gradcheck agrees, at numbers that you have not seen."
+
+
+_RECIPROCAL = (
+    Suspect(
+        "power-lost",
+        "The slope falls with the square of x. Your gradient is divided by x once.",
+        "the power in `backward`",
+        backward=lambda x, g: -g / x,
+    ),
+    Suspect(
+        "input-for-output",
+        "What comes is 1 / y² for the result y: the formula wants x.",
+        "what was saved, and what the formula takes it for",
+        backward=lambda x, g: -g * x * x,
+    ),
+)
+
+
+# --- 4 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Two to the power of x",
+    kind="write",
+    points=2,
+    beliefs=("M29", "M36"),
+    hints=(
+        "What does the slope contain: the input, the output, or both?",
+        "The slope is the result, times a number. So save the result; the number needs no saving.",
+        "In `backward`: `(y,) = ctx.saved_tensors`, and then `grad_output`, times `y`, times `float(np.log(2))`.",
+    ),
+    idea="Save the output `y = 2**x`, and return `grad_output * y * float(np.log(2))`.",
+)
+def power(answer):
+    functions.check(answer, lambda x: 2**x, elementwise(), second=True, suspects=_POWER)
+    return (
+        "The slope is made of the result, which is there anyway. And because it was saved, the second derivative holds."
+    )
+
+
+_LN2 = math.log(2)
+_POWER = (
+    Suspect(
+        "input-as-slope",
+        "You multiply by x. The slope of an exponential function is made of its result.",
+        "what is saved: input or output?",
+        "M36",
+        backward=lambda x, g: g * x,
+    ),
+    Suspect(
+        "input-as-slope",
+        "You multiply by x and ln 2. The slope of an exponential function is made of its result.",
+        "what is saved: input or output?",
+        "M36",
+        backward=lambda x, g: g * x * _LN2,
+    ),
+    Suspect(
+        "ln-lost",
+        "That would be the slope of eˣ. The slope of 2ˣ has one more factor.",
+        "the slope in the text of the exercise",
+        backward=lambda x, g: g * 2**x,
+    ),
+    Suspect(
+        "power-rule",
+        "x · 2ˣ⁻¹ comes from the rule for a power of x. Here x is the exponent.",
+        "the slope in the text of the exercise",
+        backward=lambda x, g: g * x * 2 ** (x - 1),
+    ),
+    Suspect(
+        "power-of-output",
+        "You take 2 to the power of what was saved, and that is 2ˣ already.",
+        "what was saved, and what the formula takes it for",
+        "",
+        backward=lambda x, g: g * 2 ** (2**x) * _LN2,
+    ),
+    Suspect(
+        "square",
+        "x² is x to the power of 2. Asked for is 2 to the power of x.",
+        "the `return` of forward",
+        forward=lambda x: x**2,
+    ),
+)
+
+
+# --- 5 -------------------------------------------------------------------------------------------
+
+
+class _Clip(Function):
+    @staticmethod
+    def forward(ctx, x, low, high):
+        ctx.limits = low, high
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output.clamp(*ctx.limits), None, None
+
+
+@chapter.exercise(
+    "A gradient within limits",
+    kind="write",
+    points=2,
+    beliefs=("M32",),
+    hints=(
+        "Where do the two limits stay between `forward` and `backward`? They are plain numbers, no tensors.",
+        "Chapter 04 clipped a gradient in a hook, with `clamp`.",
+        "`apply` has three arguments, so `backward` returns three things. Two of them have no gradient.",
+    ),
+    idea="`ctx.limits = low, high` and `return x.clone()`; then `return grad_output.clamp(*ctx.limits), None, None`.",
+)
+def clip(answer):
+    for low, high in ((0.8, 1.2), (-1.0, 0.7), (1.1, 9.0)):
+        cases = elementwise(rest=(low, high))
+        functions.check(answer, _Clip.apply, cases, numerical=False, suspects=_CLIP)
+    return "Nothing changes forward, the gradient keeps to its limits, and each of the three arguments has an answer."
+
+
+_CLIP = (
+    Suspect(
+        "clipped-forward",
+        "The values were clipped. Going forward nothing is to change.",
+        "the `return` of forward",
+        forward=lambda x, low, high: x.clamp(low, high),
+    ),
+    Suspect(
+        "unchanged",
+        "The gradient passes as it came: no limit was kept.",
+        "what backward does to `grad_output`",
+        backward=lambda x, low, high, g: (g,),
+    ),
+    Suspect(
+        "values-clipped",
+        "Those are the values of `x` within the limits. Asked for is the gradient within the limits.",
+        "what `clamp` is called on",
+        backward=lambda x, low, high, g: (x.clamp(low, high),),
+    ),
+    Suspect(
+        "zeroed",
+        "Where the gradient was beyond a limit, you make it 0. It is to become the limit.",
+        "entries beyond the limits",
+        backward=lambda x, low, high, g: (g * ((g >= low) & (g <= high)),),
+    ),
+    Suspect(
+        "stopped-by-value",
+        "You ask whether `x` is within the limits. They are limits for the gradient.",
+        "what is compared with `low` and `high`",
+        backward=lambda x, low, high, g: (g * ((x >= low) & (x <= high)),),
+    ),
+    Suspect(
+        "one-limit",
+        "Only the upper limit was kept.",
+        "both limits, `low` and `high`",
+        backward=lambda x, low, high, g: (g.clamp(max=high),),
+    ),
+    Suspect(
+        "one-limit",
+        "Only the lower limit was kept.",
+        "both limits, `low` and `high`",
+        backward=lambda x, low, high, g: (g.clamp(min=low),),
+    ),
+)
+
+
+# --- 6 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A table of products",
+    kind="write",
+    points=3,
+    beliefs=("M29", "M32"),
+    hints=(
+        "`a[0]` stands in the whole first row of the table. How much does the loss move with it?",
+        "The gradient of `a[0]` is the first row of `grad_output`, times `b`, added up. That is a product of matrices.",
+        "For 2 and 3 numbers `grad_output` has shape (2, 3). Which product of it and `b` has shape (2,)?",
+    ),
+    idea="Save both. Then `return grad_output @ b, grad_output.t() @ a`.",
+)
+def outer(answer):
+    functions.check(answer, lambda a, b: a.unsqueeze(1) * b, _OUTER_CASES, second=True, suspects=_OUTER)
+    return "Each number is used in a whole row or column of the table, so its gradient adds up a row or a column."
+
+
+_OUTER_CASES = (
+    tensors("2 and 3 numbers", (2,), (3,)),
+    tensors("3 and 3 numbers", (3,), (3,)),
+    tensors("numbers with gaps in memory", (4,), (2,), gaps=True),
+    tensors("one number and four", (1,), (4,)),
+    tensors("no number and two", (0,), (2,)),
+)
+_OUTER = (
+    Suspect(
+        "transposed-table",
+        "Rows and columns are swapped: row i belongs to `a[i]`.",
+        "which of the two becomes a column",
+        forward=lambda a, b: b.unsqueeze(1) * a,
+    ),
+    Suspect(
+        "not-multiplied",
+        "The rows of grad_output were added up, but not multiplied with the other input.",
+        "the slope of `a[i] * b[j]`",
+        backward=lambda a, b, g: (g.sum(1), g.sum(0)),
+    ),
+)
+
+
+# --- 7 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Two results at once",
+    kind="write",
+    points=3,
+    beliefs=("M29", "M32"),
+    hints=(
+        "`backward` gets two gradients, one for each result, and returns two, one for each argument.",
+        "`a` moves both results. What comes back to it through the one and through the other is added up.",
+        "The slopes of a · b are b and a. Those of a / b are 1 / b and -a / b².",
+    ),
+    idea="`grad_a = grad_product * b + grad_quotient / b` and `grad_b = grad_product * a - grad_quotient * a / b**2`.",
+)
+def several(answer):
+    cases = elementwise(2, low=0.5, high=2.0)
+    functions.check(answer, lambda a, b: (a * b, a / b), cases, second=True, suspects=_SEVERAL)
+    return "Each argument adds up what comes back through both results; if one of them is unused, it brings zeros."
+
+
+def _fit(gradient: mg.Tensor, like: mg.Tensor) -> mg.Tensor:
+    """A gradient as the engine makes it fit an input that was broadcast."""
+    while gradient.dim() > like.dim():
+        gradient = gradient.sum(0)
+    for i, size in enumerate(like.shape):
+        gradient = gradient.sum(i, keepdim=True) if size == 1 else gradient
+    return gradient
+
+
+def _both_fit(a, b, grad_a, grad_b):
+    return _fit(grad_a, a), _fit(grad_b, b)
+
+
+_SEVERAL = (
+    Suspect(
+        "one-result",
+        "These are the gradients through the product alone. The quotient moves, too.",
+        "the second gradient that backward gets",
+        backward=lambda a, b, g, h: _both_fit(a, b, g * b, g * a),
+    ),
+    Suspect(
+        "one-result",
+        "These are the gradients through the quotient alone. The product moves, too.",
+        "the first gradient that backward gets",
+        backward=lambda a, b, g, h: _both_fit(a, b, h / b, -h * a / b**2),
+    ),
+    Suspect(
+        "one-each",
+        "You return the gradient of `a` through the product and that of `b` through the quotient. Both move both.",
+        "how many slopes there are: two results, two arguments",
+        backward=lambda a, b, g, h: _both_fit(a, b, g * b, -h * a / b**2),
+    ),
+    Suspect(
+        "sign-of-quotient",
+        "A larger b makes the quotient smaller: this part has the other sign.",
+        "the slope of a / b with respect to b",
+        backward=lambda a, b, g, h: _both_fit(a, b, g * b + h / b, g * a + h * a / b**2),
+    ),
+    Suspect(
+        "mixed-up",
+        "The two gradients that come in are swapped.",
+        "the order of the arguments of backward: that of forward's results",
+        backward=lambda a, b, g, h: _both_fit(a, b, h * b + g / b, h * a - g * a / b**2),
+    ),
+)
+
+
+# --- 8 -------------------------------------------------------------------------------------------
+
+_GIVEN_BELL = """
+class Bell(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x
+        ctx.y = mg.exp(-x * x)
+        return ctx.y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * -2 * ctx.x * ctx.y
+"""
+
+
+@chapter.exercise(
+    "Nobody is watching",
+    kind="fix",
+    points=3,
+    beliefs=("M29",),
+    hints=(
+        "What does autograd watch: what hangs on `ctx`, or what was saved?",
+        "Both things are saved in one call. `ctx.saved_tensors` gives them back in the same order.",
+        "Give `mg.exp(-x * x)` a name of its own: it is saved, and it is returned.",
+    ),
+    idea="`y = mg.exp(-x * x)`, `ctx.save_for_backward(x, y)`, and in `backward` `x, y = ctx.saved_tensors`.",
+)
+def bell(answer):
+    functions.refuse_given(answer, _GIVEN_BELL)
+    functions.check(answer, _bell, elementwise(), second=True)
+    apply = functions.apply_of(answer)
+    _check_overwritten(apply, "result", lambda x, y: y)
+    _check_overwritten(apply, "input", lambda x, y: x)
+    _check_freed(apply)
+    return "What was saved is watched, and nothing holds itself: overwritten is noticed, out of use is gone."
+
+
+def _bell(x: mg.Tensor) -> mg.Tensor:
+    return mg.exp(-x * x)
+
+
+def _check_overwritten(apply, what, chosen):
+    """The gradient after an overwrite in place: it must be right, or refused."""
+    leaf = mg.tensor([0.5, -1.5, 2.0], dtype=mg.float64, requires_grad=True)
+    x = leaf * 1
+    y = kit.call(apply, x)
+    total = (y * mg.tensor([1.0, 2.0, 3.0])).sum()
+    right = mg.autograd.grad((_bell(leaf) * mg.tensor([1.0, 2.0, 3.0])).sum(), leaf)[0]
+    with mg.no_grad():
+        chosen(x, y).mul_(3)
+    try:
+        came = mg.autograd.grad(total, leaf)[0]
+    except RuntimeError as error:
+        if "modified by an inplace operation" in str(error):
+            return
+        raise
+    if kit.same_values(came, right.numpy()):
+        return
+    why = (
+        f"The {what} was overwritten in place, and nobody noticed. What hangs on `ctx` has no version that is watched."
+    )
+    expected = f"after an overwrite of the {what}: the right gradient, or an error"
+    look = f"how the {what} gets from forward to backward"
+    raise Wrong(f"unwatched-{what}", expected, f"the wrong gradient {show(came)}", why=why, look=look)
+
+
+def _check_freed(apply):
+    """A result that nobody needs is gone at once, and its node with it."""
+    x = mg.tensor(0.5, dtype=mg.float64, requires_grad=True)
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        y = kit.call(apply, x)
+        watched = [weakref.ref(node) for node in graphs.nodes(y) if not hasattr(node, "variable")]
+        del y
+        alive = any(node() is not None for node in watched)
+    finally:
+        if was_on:
+            gc.enable()
+    if alive:
+        why = (
+            "Something that the node holds leads back to the node, so it stays in memory. A result on `ctx` does that."
+        )
+        got = "it is still in memory"
+        look = "each `ctx.name = ...` in forward"
+        raise Wrong("circle", "a node that goes with its result", got, why=why, look=look)
+
+
+# --- 9 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Somebody else's library",
+    kind="write",
+    points=3,
+    beliefs=("M29",),
+    hints=(
+        "`x.detach().numpy()` goes to NumPy, `mg.from_numpy(array)` comes back.",
+        "Save the input, and call `library_slope` in `backward`. Do not forget what comes in.",
+        "A decorator above `def backward` makes a second derivative an error: the black box of the chapter has it, "
+        "below `@staticmethod`.",
+    ),
+    idea="`forward` saves `x` and returns `mg.from_numpy(library_value(x.detach().numpy()))`. `backward` returns "
+    "`grad_output * mg.from_numpy(library_slope(x.detach().numpy()))`, under "
+    "`@mg.autograd.function.once_differentiable`.",
+)
+def library(answer):
+    cases = elementwise()
+    functions.check(answer, _softplus, cases, suspects=_LIBRARY)
+    _check_second_is_no_lie(answer, cases[0])
+    return "NumPy computes, autograd goes back through your rule, and where it cannot go, it says so."
+
+
+def _softplus(x: mg.Tensor) -> mg.Tensor:
+    return mg.log(1 + mg.exp(x))
+
+
+_LIBRARY = (
+    Suspect(
+        "value-for-slope",
+        "grad_output was multiplied by the value, not by the slope.",
+        "which function of the library `backward` calls",
+        backward=lambda x, g: g * _softplus(x),
+    ),
+    Suspect(
+        "slope-of-value",
+        "That is the slope at the result. The library wants the input.",
+        "what you save, and what `library_slope` is called with",
+        backward=lambda x, g: g * mg.sigmoid(_softplus(x)),
+    ),
+    Suspect(
+        "slope-forward",
+        "`forward` returns the slope.",
+        "which function of the library `forward` calls",
+        forward=mg.sigmoid,
+    ),
+)
+
+
+def _check_second_is_no_lie(answer, case):
+    """The second derivative is refused or right, also where something else in the loss has one."""
+    (x,), (other,) = case.make(), case.make()
+    wanted = _second(_softplus, other)
+    try:
+        came = _second(functions.apply_of(answer), x)
+    except RuntimeError:
+        return
+    if came is not None and kit.same_values(came, wanted.numpy()):
+        return
+    expected = f"as the second derivative of y² + x³ an error, or {show(np.round(wanted.numpy(), 4).tolist())}"
+    got = "None" if came is None else show(np.round(came.numpy(), 4).tolist())
+    why = "The first derivative is right. But NumPy has no graph, so a part of the second is lost, without a word."
+    look = "the decorator that makes a second derivative an error"
+    raise Wrong("silent-second", expected, got, belief="M29", why=why, look=look)
+
+
+def _second(apply, x):
+    y = apply(x)
+    (first,) = mg.autograd.grad((y * y).sum() + (x**3).sum(), x, create_graph=True)
+    first.sum().backward()
+    return x.grad
+
+
+# --- 10 ------------------------------------------------------------------------------------------
+
+
+class Square(Function):
+    """As in the exercise."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * 2 * ctx.saved_tensors[0]
+
+
+class Scale(Function):
+    """As in the exercise."""
+
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.factor = factor
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.factor, None
+
+
+def _target() -> tuple[mg.Tensor, dict[str, mg.Tensor]]:
+    a, b = _leaf(3.0), _leaf(2.0)
+    square = Square.apply(a)
+    return square * Scale.apply(square + b, -1.0), {"a": a, "b": b}
+
+
+def _leaf(number: float) -> mg.Tensor:
+    return mg.tensor(number, requires_grad=True)
+
+
+_targets = Targets(build=_target)
+show_target = _targets.show
+
+
+@chapter.exercise(
+    "Build this graph",
+    kind="build",
+    points=2,
+    beliefs=("M33",),
+    hints=(
+        "Start at the result, and follow the arrows. Which operation made it, and from what?",
+        "Two arrows end in the box of `Square`. So its result is used twice.",
+        "Name the square, add `b` to it, scale the sum, and multiply by the square.",
+    ),
+    idea="`square = Square.apply(a)` and `return square * Scale.apply(square + b, -1.0)`.",
+)
+def build(answer):
+    kit.a_function(answer)
+    a, b = _leaf(5.0), _leaf(-2.0)
+    y = kit.a_tensor(kit.call(answer, a, b), "the result", "what `return` gives back")
+    found = graphs.leaves(y) if y.requires_grad else []
+    for name, one in {"a": a, "b": b}.items():
+        if not any(leaf is one for leaf in found):
+            why = f"No way leads from your result to `{name}`."
+            look = f"whether `{name}` itself goes into the result, through `apply`"
+            got = f"{len(found)} leaves, without `{name}`"
+            raise Wrong("leaf-missing", f"a graph that ends in `{name}`", got, why=why, look=look)
+    _targets.refuse_other(y, "build", _wrong_graph(graphs.operations(y)))
+    return "Each Function is one box, and a result that is used twice has two arrows to it."
+
+
+def _wrong_graph(found: list[str]) -> Wrong:
+    squares, scales = found.count("Square"), found.count("Scale")
+    if "pow" in found or (not squares and found.count("mul") > 1):
+        why = "There is no box of `Square`: its multiplication was recorded instead, as an operation like any other."
+        return Wrong("no-function", belief="M33", why=why, look="where the square is computed: `Square.apply`")
+    if squares > 1:
+        why = "`Square` is applied more than once. In the picture it is one box, with two arrows to it."
+        return Wrong("not-shared", why=why, look="a name for the square, used twice")
+    if scales == 0:
+        return Wrong("no-scale", why="There is no box of `Scale` in it.", look="what goes into the multiplication")
+    if scales > 1 or squares == 0:
+        why = "The picture has one box of each Function."
+        return Wrong("other-boxes", why=why, look="how often each `apply` is called")
+    if found.count("add") == 1 and found.count("mul") == 1 and len(found) == 4:
+        why = "The boxes are all there, but their arrows are others."
+        return Wrong("other-arrows", why=why, look="what each box gets, from the result on")
+    why = "There are other boxes than in the picture."
+    return Wrong("other-boxes", why=why, look="each operation of your function, and its box")
+
+
+chapter.lock()

@@ -1,0 +1,444 @@
+"""Chapter 08: wrong answers with the diagnosis that each must get, and unusual right ones."""
+
+import textwrap
+
+from banks.patterns import changed
+
+NOTEBOOK = "08_custom_functions"
+
+_inside = changed(
+    "answers", {"y tracked": False, "grad_output": 4.0, "grad mode": False, "operations": 2, "gradients": 3}
+)
+_verdicts = changed("verdicts", A="fail", B="fail", C="pass", D="pass", E="fail", F="fail")
+
+
+def function(name, forward, backward, before=""):
+    """The source of a Function; forward and backward are written from the bracket of their arguments on."""
+    body = f"@staticmethod\ndef forward{forward}\n\n@staticmethod\n{before}def backward{backward}\n"
+    return f"class {name}(mg.autograd.Function):\n" + textwrap.indent(body, "    ")
+
+
+def _maker(name, forward, start):
+    """A function that writes the Function `name` with this forward, if no other, and the end of its backward."""
+
+    def made(ending, forward=forward, start=start, before=""):
+        return function(name, forward, start + ending, before)
+
+    return made
+
+
+_SAVED_X = "(ctx, grad_output):\n    (x,) = ctx.saved_tensors\n    "
+_SAVED_Y = "(ctx, grad_output):\n    (y,) = ctx.saved_tensors\n    "
+_SAVED_AB = "(ctx, grad_output):\n    a, b = ctx.saved_tensors\n    "
+
+_reciprocal = _maker("Reciprocal", "(ctx, x):\n    ctx.save_for_backward(x)\n    return 1 / x", _SAVED_X)
+_reciprocal_y = "(ctx, x):\n    y = 1 / x\n    ctx.save_for_backward(y)\n    return y"
+
+_POWER_Y = "(ctx, x):\n    y = 2**x\n    ctx.save_for_backward(y)\n    return y"
+_POWER_X = "(ctx, x):\n    ctx.save_for_backward(x)\n    return 2**x"
+_power = _maker("PowerOfTwo", _POWER_Y, _SAVED_Y)
+_power_x = _maker("PowerOfTwo", _POWER_X, _SAVED_X)
+
+_CLIP = "(ctx, x, low, high):\n    ctx.low, ctx.high = low, high\n    return x.clone()"
+_CLIP_X = "(ctx, x, low, high):\n    ctx.save_for_backward(x)\n    ctx.low, ctx.high = low, high\n    return x.clone()"
+_clip = _maker("Clip", _CLIP, "(ctx, grad_output):\n    ")
+_clip_x = _maker("Clip", _CLIP_X, _SAVED_X)
+_CLAMPED = "grad_output.clamp(ctx.low, ctx.high)"
+
+_outer = _maker("Outer", "(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return a.unsqueeze(1) * b", _SAVED_AB)
+_several = _maker(
+    "Both",
+    "(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return a * b, a / b",
+    "(ctx, g, h):\n    a, b = ctx.saved_tensors\n    ",
+)
+
+_BELL = "(ctx, x):\n    y = mg.exp(-x * x)\n    ctx.save_for_backward(x, y)\n    return y"
+_BELL_XY = "(ctx, grad_output):\n    x, y = ctx.saved_tensors\n    "
+_bell = _maker("Bell", _BELL, _BELL_XY)
+
+_GIVEN_LIBRARY = """
+def library_value(array):
+    return np.asarray(np.log1p(np.exp(array)))
+
+def library_slope(array):
+    return np.asarray(1 / (1 + np.exp(-array)))
+
+once = mg.autograd.function.once_differentiable
+
+"""
+_LIBRARY = "(ctx, x):\n    ctx.save_for_backward(x)\n    return mg.from_numpy(library_value(x.detach().numpy()))"
+_LIBRARY_SLOPE = "mg.from_numpy(library_slope(x.detach().numpy()))"
+
+
+def _library(ending, forward=_LIBRARY, start=_SAVED_X, before="@once\n"):
+    return _GIVEN_LIBRARY + function("Softplus", forward, start + ending, before)
+
+
+_GIVEN_BUILD = (
+    function(
+        "Square", "(ctx, x):\n    ctx.save_for_backward(x)\n    return x * x", _SAVED_X + "return grad_output * 2 * x"
+    )
+    + "\n"
+    + function(
+        "Scale",
+        "(ctx, x, factor):\n    ctx.factor = factor\n    return x.clone()",
+        "(ctx, grad):\n    return grad * ctx.factor, None",
+    )
+    + "\n"
+)
+
+
+def _build(*lines):
+    return _GIVEN_BUILD + "def build(a, b):\n" + textwrap.indent("\n".join(lines), "    ")
+
+
+WRONG = {
+    "inside": {
+        "recorded-inside": _inside({"y tracked": True, "operations": 4}),
+        "recorded-inside/boxes": _inside({"operations": 4}),
+        "recorded-inside/three": _inside({"operations": 3}),
+        "one-per-tracked": _inside(gradients=1),
+        "one-per-tensor": _inside(gradients=2),
+        "ctx-counted": _inside(gradients=4),
+        "starts-with-one": _inside(grad_output=1.0),
+        "gradient-of-x": _inside(grad_output=60),
+        "mode-on": _inside({"grad mode": True}),
+        "last-forgotten": _inside(operations=1),
+        "wrong-grad_output": _inside(grad_output=30),
+        "kind": _inside(gradients="three"),
+    },
+    "verdicts": {
+        "right-formula-passes": _verdicts(A="pass"),
+        "right-formula-passes/kink": _verdicts(B="pass"),
+        "wrong-formula-fails": _verdicts(C="fail"),
+        "first-is-second": _verdicts(E="pass"),
+        "second-is-first": _verdicts(D="fail"),
+        "factor-not-seen": _verdicts(F="pass"),
+        "kind": _verdicts(A="maybe"),
+        "kind/number": _verdicts(A=1),
+        "keys": "verdicts = {'A': 'fail'}",
+    },
+    "reciprocal": {
+        "no-grad-output": _reciprocal("return -1 / x**2"),
+        "wrong-sign": _reciprocal("return grad_output / x**2"),
+        "power-lost": _reciprocal("return -grad_output / x"),
+        "input-for-output": _reciprocal("return -grad_output / x**2", forward=_reciprocal_y),
+        "grad-output-twice": _reciprocal("return -grad_output * grad_output / x**2"),
+        "no-slope": _reciprocal("return grad_output"),
+        "slope-of-output": _reciprocal("return grad_output / x"),
+        "slope-of-input": _reciprocal("return grad_output * x"),
+        "wrong-factor": _reciprocal("return -2 * grad_output / x**2"),
+        "other-gradient": _reciprocal("return -grad_output / x**3"),
+        "no-gradient": _reciprocal("g = -grad_output / x**2"),
+        "summed-too-far": _reciprocal("return (-grad_output / x**2).sum()"),
+        "no-tensor": _reciprocal("return (-grad_output / x**2).numpy()"),
+        "grad-output-changed": _reciprocal("return grad_output.mul_(-1 / x**2)"),
+        "other-value": _reciprocal("return -grad_output / x**2", forward=_reciprocal_y.replace("1 / x", "-1 / x")),
+        "raised": _reciprocal("x, y = ctx.saved_tensors\n    return -grad_output / x**2"),
+        "not-a-function": "Reciprocal = mg.Tensor",
+        "type": "Reciprocal = 5",
+        "not-recorded": "Reciprocal = lambda x: 1 / x",
+    },
+    "power": {
+        "input-as-slope": _power_x("return grad_output * x"),
+        "input-as-slope/ln": _power_x("return grad_output * x * float(np.log(2))"),
+        "ln-lost": _power("return grad_output * y"),
+        "power-rule": _power_x("return grad_output * x * 2 ** (x - 1)"),
+        "power-of-output": _power("return grad_output * 2**y * float(np.log(2))"),
+        "no-grad-output": _power("return y * float(np.log(2))"),
+        "no-slope": _power("return grad_output"),
+        "wrong-factor": _power("return grad_output * y * 2"),
+        "square": _power("return grad_output * y", forward=_POWER_Y.replace("2**x", "x**2")),
+        "none": _power("return grad_output * y", forward=_POWER_Y.replace("\n    return y", "")),
+        "detached": _power("return grad_output * y.detach() * float(np.log(2))"),
+        "detached/numpy": _power("return grad_output * mg.tensor(np.log(2) * y.detach().numpy())"),
+        "saved-intermediate": _power(
+            "return grad_output * ctx.slope",
+            forward="(ctx, x):\n    y = 2**x\n    ctx.slope = y * float(np.log(2))\n    return y",
+            start="(ctx, grad_output):\n    ",
+        ),
+        "saved-intermediate/saved": _power(
+            "return grad_output * y",
+            forward="(ctx, x):\n    y = 2**x\n    ctx.save_for_backward(y * float(np.log(2)))\n    return y",
+        ),
+        "once": _power(
+            "return grad_output * y * float(np.log(2))", before="@mg.autograd.function.once_differentiable\n"
+        ),
+        "arguments": _power("return grad_output * y", forward="(x):\n    return 2**x"),
+        "no-backward": "class PowerOfTwo(mg.autograd.Function):\n    forward = staticmethod(lambda ctx, x: 2**x)",
+        "saved-no-tensor": _power(
+            "return grad_output * y * ln", forward=_POWER_Y.replace("(y)", "(y, float(np.log(2)))")
+        ),
+        "other-dtype": _power("return grad_output * y", forward=_POWER_Y.replace("return y", "return y.float()")),
+        "other-type": _power("return grad_output * y", forward="(ctx, x):\n    return 2 ** x.detach().numpy()"),
+    },
+    "clip": {
+        "number-of-gradients": _clip(f"return {_CLAMPED}"),
+        "number-of-gradients/two": _clip(f"return {_CLAMPED}, None"),
+        "gradient-of-no-tensor": _clip(f"g = {_CLAMPED}\n    return g, g, g"),
+        "clipped-forward": _clip(
+            f"return {_CLAMPED}, None, None", forward=_CLIP.replace("x.clone()", "x.clamp(low, high)")
+        ),
+        "unchanged": _clip("return grad_output, None, None"),
+        "values-clipped": _clip_x("return x.clamp(ctx.low, ctx.high), None, None"),
+        "zeroed": _clip(
+            "inside = (grad_output >= ctx.low) & (grad_output <= ctx.high)\n    return grad_output * inside, None, None"
+        ),
+        "stopped-by-value": _clip_x(
+            "inside = (x >= ctx.low) & (x <= ctx.high)\n    return grad_output * inside, None, None"
+        ),
+        "one-limit": _clip("return grad_output.clamp(max=ctx.high), None, None"),
+        "one-limit/low": _clip("return grad_output.clamp(min=ctx.low), None, None"),
+        "saved-no-tensor": _clip(
+            "return grad_output, None, None",
+            forward=_CLIP.replace("ctx.low, ctx.high = ", "ctx.save_for_backward").replace(
+                "low, high\n    r", "(low, high)\n    r"
+            ),
+        ),
+        "arguments": _clip("return grad_output", forward="(ctx, x):\n    return x.clone()"),
+        "grad-output-changed": _clip("return grad_output.mul_(grad_output <= ctx.high), None, None"),
+        "raised": _clip("return grad_output.clamp(low, high), None, None"),
+    },
+    "outer": {
+        "number-of-gradients": _outer("return grad_output @ b"),
+        "swapped": _outer("return grad_output.t() @ a, grad_output @ b"),
+        "no-grad-output": _outer("return b.sum() * mg.ones_like(a), a.sum() * mg.ones_like(b)"),
+        "not-multiplied": _outer("return grad_output.sum(1), grad_output.sum(0)"),
+        "transposed-table": _outer(
+            "return grad_output @ b, grad_output.t() @ a",
+            forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return b.unsqueeze(1) * a",
+        ),
+        "other-shape": _outer(
+            "return grad_output @ b, grad_output.t() @ a",
+            forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return (a.unsqueeze(1) * b).sum(0)",
+        ),
+        "raised": _outer("return grad_output.t() @ b, grad_output @ a"),
+        "raised/forward": _outer("return None, None", forward="(ctx, a, b):\n    return a @ b"),
+        "no-gradient": _outer("return grad_output @ b, None"),
+        "summed-too-far": _outer("return (grad_output @ b).sum(), grad_output.t() @ a"),
+        "shape-of-gradient": _outer("return grad_output, grad_output"),
+        "wrong-sign": _outer("return -(grad_output @ b), grad_output.t() @ a"),
+        "detached": _outer("return grad_output @ b.detach(), grad_output.t() @ a.detach()"),
+        "saved-intermediate": _outer(
+            "return grad_output @ ctx.b, grad_output.t() @ ctx.a",
+            forward="(ctx, a, b):\n    ctx.a, ctx.b = a.clone(), b.clone()\n    return a.unsqueeze(1) * b",
+            start="(ctx, grad_output):\n    ",
+        ),
+        "number-of-gradients/needed": _outer(
+            "grads = grad_output @ b, grad_output.t() @ a\n"
+            "    return tuple(g for g, needed in zip(grads, ctx.needs_input_grad) if needed)"
+        ),
+        "alone": _outer(
+            "if not ctx.needs_input_grad[0]:\n        return None, None\n"
+            "    return grad_output @ b, grad_output.t() @ a"
+        ),
+    },
+    "several": {
+        "one-result": _several("return g * b, g * a"),
+        "one-result/quotient": _several("return h / b, -h * a / b**2"),
+        "one-each": _several("return g * b, -h * a / b**2"),
+        "sign-of-quotient": _several("return g * b + h / b, g * a + h * a / b**2"),
+        "mixed-up": _several("return h * b + g / b, h * a - g * a / b**2"),
+        "number-of-gradients": _several("return g * b + h / b"),
+        "swapped": _several("return g * a - h * a / b**2, g * b + h / b"),
+        "no-grad-output": _several("return b + 1 / b, a - a / b**2"),
+        "no-gradient": _several("return g * b + h / b, None"),
+        "raised": _several("return g * b + h / b, g * a", start="(ctx, g):\n    a, b = ctx.saved_tensors\n    "),
+        "number-of-outputs": _several(
+            "return g * b, g * a", forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return a * b"
+        ),
+        "other-value": _several(
+            "return g * b, g * a", forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return a / b, a * b"
+        ),
+        "detached": _several("a, b = a.detach(), b.detach()\n    return g * b + h / b, g * a - h * a / b**2"),
+        "saved-intermediate": _several(
+            "a, b, r = ctx.saved_tensors\n    return g * b + h / b, g * a - h * r",
+            forward="(ctx, a, b):\n    ctx.save_for_backward(a, b, a / b**2)\n    return a * b, a / b",
+            start="(ctx, g, h):\n    ",
+        ),
+        "other-gradient": _several("return g * b + h / b, g * a - h / b**2"),
+    },
+    "bell": {
+        "unwatched-result": _bell(
+            "return grad_output * -2 * x * ctx.y",
+            forward="(ctx, x):\n    ctx.save_for_backward(x)\n    ctx.y = mg.exp(-x * x)\n    return ctx.y",
+            start=_SAVED_X,
+        ),
+        "unwatched-input": _bell(
+            "return grad_output * -2 * ctx.x * y",
+            forward="(ctx, x):\n    y = mg.exp(-x * x)\n    ctx.x = x\n    ctx.save_for_backward(y)\n    return y",
+            start=_SAVED_Y,
+        ),
+        "circle": _bell(
+            "return grad_output * -2 * x * y", forward=_BELL.replace("return y", "ctx.y = y\n    return y")
+        ),
+        "saved-intermediate": _bell(
+            "return grad_output * -2 * ctx.x * ctx.y",
+            forward="(ctx, x):\n    y = mg.exp(-x * x)\n    ctx.x, ctx.y = x.clone(), y.clone()\n    return y",
+            start="(ctx, grad_output):\n    ",
+        ),
+        "saved-intermediate/slope": _bell(
+            "return grad_output * s",
+            forward="(ctx, x):\n    y = mg.exp(-x * x)\n    ctx.save_for_backward(-2 * x * y)\n    return y",
+            start="(ctx, grad_output):\n    (s,) = ctx.saved_tensors\n    ",
+        ),
+        "detached": _bell("return grad_output * -2 * x.detach() * y.detach()"),
+        "raised": _bell("return grad_output * -2 * x * y", start=_SAVED_X),
+        "no-grad-output": _bell("return -2 * x * y"),
+        "wrong-sign": _bell("return grad_output * 2 * x * y"),
+        "slope-at-output": _bell("return grad_output * -2 * y * mg.exp(-y * y)"),
+        "other-gradient": _bell("y, x = ctx.saved_tensors\n    return grad_output * -2 * x * x * y"),
+    },
+    "library": {
+        "silent-second": _library(f"return grad_output * {_LIBRARY_SLOPE}", before=""),
+        "silent-second/numpy": _library(
+            "g = grad_output.detach().numpy() * library_slope(x.detach().numpy())\n    return mg.tensor(g)", before=""
+        ),
+        "no-grad-output": _library(f"return {_LIBRARY_SLOPE}"),
+        "value-for-slope": _library("return grad_output * mg.from_numpy(library_value(x.detach().numpy()))"),
+        "slope-of-value": _library(
+            f"return grad_output * {_LIBRARY_SLOPE}",
+            forward="(ctx, x):\n    y = mg.from_numpy(library_value(x.detach().numpy()))\n"
+            "    ctx.save_for_backward(y)\n    return y",
+        ),
+        "slope-forward": _library(
+            f"return grad_output * {_LIBRARY_SLOPE}", forward=_LIBRARY.replace("library_value", "library_slope")
+        ),
+        "other-type": _library("return grad_output", forward="(ctx, x):\n    return library_value(x.detach().numpy())"),
+        "no-tensor": _library("return grad_output.numpy() * library_slope(x.detach().numpy())"),
+        "raised": _library("return grad_output * library_slope(ctx.x)"),
+        "no-slope": _library("return grad_output"),
+        "other-dtype": _library(
+            f"return grad_output * {_LIBRARY_SLOPE}",
+            forward="(ctx, x):\n    ctx.save_for_backward(x)\n"
+            "    return mg.tensor(library_value(x.detach().numpy()), dtype=mg.float32)",
+        ),
+    },
+    "build": {
+        "no-function": _build("s = a * a", "return s * Scale.apply(s + b, -1.0)"),
+        "no-function/power": _build("s = a**2", "return s * Scale.apply(s + b, -1.0)"),
+        "not-shared": _build("return Square.apply(a) * Scale.apply(Square.apply(a) + b, -1.0)"),
+        "no-scale": _build("s = Square.apply(a)", "return s * (s + b) * -1.0"),
+        "other-arrows": _build("s = Square.apply(a)", "return Scale.apply(s, -1.0) * (s + b)"),
+        "other-arrows/a": _build("s = Square.apply(a)", "return s * Scale.apply(a + b, -1.0)"),
+        "other-boxes": _build("s = Square.apply(a)", "return s * Scale.apply(Scale.apply(s + b, 2.0), -1.0)"),
+        "other-boxes/sub": _build("s = Square.apply(a)", "return s * Scale.apply(s - b, -1.0)"),
+        "leaf-missing": _build("s = Square.apply(a.detach())", "return s * Scale.apply(s + b, -1.0)"),
+        "leaf-missing/no-grad": _build(
+            "with mg.no_grad():", "    s = Square.apply(a)", "return s * Scale.apply(s + b, -1.0)"
+        ),
+        "raised": _build("s = Square.forward(a)", "return s * Scale.apply(s + b, -1.0)"),
+        "raised/call": _build("s = Square()(a)", "return s * Scale.apply(s + b, -1.0)"),
+        "none": _build("s = Square.apply(a)", "s * Scale.apply(s + b, -1.0)"),
+    },
+}
+
+RIGHT = {
+    "inside": [
+        _inside(grad_output=4, operations=2.0),
+        "answers = dict(gradients=3, operations=2, grad_output=mg.tensor(4.0))\n"
+        "answers |= {'y tracked': False, 'grad mode': False}",
+    ],
+    "verdicts": [
+        "verdicts = {'A': False, 'B': False, 'C': True, 'D': True, 'E': False, 'F': False}",
+        _verdicts(A="Fails", B="error", C="passes"),
+    ],
+    "reciprocal": [
+        _reciprocal("return -grad_output * x**-2"),
+        "class Other(mg.autograd.Function):\n"
+        "    def forward(x):\n        return x.reciprocal()\n"
+        "    def setup_context(c, inputs, y):\n        c.save_for_backward(y)\n"
+        "    def vjp(c, g):\n        return (-g * c.saved_tensors[0].square(),)\n"
+        "Reciprocal = Other.apply",
+        _reciprocal(
+            "x = x.detach().requires_grad_()\n    with mg.enable_grad():\n        y = 1 / x\n"
+            "    return mg.autograd.grad(y, x, grad_output)"
+        ),
+        _reciprocal("return mg.tensor(-grad_output.numpy() / x.detach().numpy() ** 2)"),
+    ],
+    "power": [
+        _power("return y * (grad_output * 0.6931471805599453)"),
+        _power_x("return grad_output * 2**x * mg.log(mg.tensor(2.0, dtype=x.dtype))"),
+        _power_x(
+            "return PowerOfTwo.apply(x) * grad_output * float(np.log(2))",
+            forward="(ctx, x):\n    ctx.save_for_backward(x)\n    return mg.exp(x * float(np.log(2)))",
+        ),
+        "ln = float(np.log(2))\n" + _power("return grad_output * y * ln") + "\npower = PowerOfTwo.apply\n"
+        "PowerOfTwo = lambda numbers: power(numbers)",
+    ],
+    "clip": [
+        _clip("return mg.maximum(mg.minimum(grad_output, mg.tensor(ctx.high)), mg.tensor(ctx.low)), None, None"),
+        _clip(
+            "g = mg.where(grad_output > ctx.high, ctx.high, grad_output)\n"
+            "    return (mg.where(g < ctx.low, ctx.low, g), *[None] * 2)"
+        ),
+        _clip(f"return {_CLAMPED}, None, None, None", forward=_CLIP.replace("x.clone()", "x.view_as(x)")),
+        _clip(f"return {_CLAMPED}, None, None", forward=_CLIP.replace("x.clone()", "x")),
+    ],
+    "outer": [
+        _outer("return (grad_output * b).sum(1), (grad_output * a.unsqueeze(1)).sum(0)"),
+        _outer("return grad_output.mv(b), a @ grad_output"),
+        _outer(
+            "x = grad_output @ b if ctx.needs_input_grad[0] else None\n"
+            "    return x, (grad_output.t() @ a if ctx.needs_input_grad[1] else None)",
+            forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return mg.outer(a, b)",
+        ),
+        _outer(
+            "return grad_output @ ctx.b, grad_output.t() @ ctx.a",
+            forward="(ctx, a, b):\n    ctx.a, ctx.b = a, b\n    return a.view(-1, 1) @ b.view(1, -1)",
+            start="(ctx, grad_output):\n    ",
+        ),
+    ],
+    "several": [
+        _several("return g * b + h / b, a * (g - h / b / b)"),
+        _several(
+            "return g * b + h / b, g * a - h * q / b",
+            forward="(ctx, a, b):\n    q = a / b\n    ctx.save_for_backward(a, b, q)\n    return a * b, q",
+            start="(ctx, g, h):\n    a, b, q = ctx.saved_tensors\n    ",
+        ),
+        _several(
+            "grads = [g * b, g * a]\n    grads[0] = grads[0] + h / b\n    grads[1] = grads[1] - h * a / b**2\n"
+            "    return tuple(grads)"
+        ),
+    ],
+    "bell": [
+        _bell("return -(grad_output * (x + x) * y)"),
+        _bell(
+            "return grad_output * -2 * x * mg.exp(-(x**2))",
+            forward="(ctx, x):\n    ctx.save_for_backward(x)\n    return mg.exp(-(x**2))",
+            start=_SAVED_X,
+        ),
+        "class Bell(mg.autograd.Function):\n"
+        "    def forward(x):\n        return (-x * x).exp()\n"
+        "    def setup_context(ctx, inputs, y):\n        ctx.save_for_backward(*inputs, y)\n"
+        "    def backward(ctx, g):\n        x, y = ctx.saved_tensors\n        return -2 * g * x * y",
+    ],
+    "library": [
+        _library(
+            "g = grad_output.numpy() * library_slope(x.detach().numpy())\n    return mg.from_numpy(np.asarray(g))"
+        ),
+        _library(
+            "return grad_output * ctx.slope",
+            forward="(ctx, x):\n    array = x.detach().numpy()\n    ctx.slope = mg.tensor(library_slope(array))\n"
+            "    return mg.tensor(library_value(array))",
+            start="(ctx, grad_output):\n    ",
+        ),
+        _library("return grad_output * mg.sigmoid(x)", before=""),
+        _library("return grad_output * library_slope(x)"),
+        _library("return grad_output * Slope.apply(x)", before="")
+        + "\n"
+        + function(
+            "Slope",
+            "(ctx, x):\n    s = mg.from_numpy(library_slope(x.detach().numpy()))\n"
+            "    ctx.save_for_backward(s)\n    return s",
+            "(ctx, g):\n    (s,) = ctx.saved_tensors\n    return g * s * (1 - s)",
+        ),
+    ],
+    "build": [
+        _build("s = Square.apply(a)", "t = Scale.apply(b + s, 7.0)", "return t * s"),
+        _build(
+            "square, scale = Square.apply, Scale.apply", "one = square(a)", "return mg.mul(one, scale(one.add(b), 0.5))"
+        ),
+        _build("for _ in range(1):", "    s = Square.apply(a)", "sum_ = s + b", "return Scale.apply(sum_, 3) * s"),
+    ],
+}
