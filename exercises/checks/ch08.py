@@ -238,7 +238,7 @@ _RECIPROCAL = (
     ),
     Suspect(
         "input-for-output",
-        "What comes is 1 / y² for the result y: the formula wants x.",
+        "What comes is -grad_output / y², with the result y. The formula wants x there.",
         "what was saved, and what the formula takes it for",
         backward=lambda x, g: -g * x * x,
     ),

@@ -13,8 +13,8 @@
 Nothing is returned for a Function that is right, however it is written. Everything else raises `kit.Wrong`, or
 `kit.Unanswered` for a stub. The codes: not-a-function arguments raised no-backward not-recorded other-type
 other-shape other-value other-dtype number-of-outputs untracked tracked input-changed saved-no-tensor;
-number-of-gradients gradient-of-no-tensor no-tensor shape-of-gradient summed-too-far transposed; no-gradient
-nan-gradient no-grad-output grad-output-twice grad-output-changed wrong-sign swapped not-summed slope-of-input
+number-of-gradients gradient-of-no-tensor arguments-of-backward no-tensor shape-of-gradient summed-too-far
+transposed; no-gradient nan-gradient no-grad-output grad-output-twice grad-output-changed wrong-sign swapped not-summed slope-of-input
 slope-of-output slope-at-output no-slope wrong-factor other-gradient alone; once saved-intermediate detached
 other-second; gradcheck gradgradcheck.
 """
@@ -178,7 +178,7 @@ def names_of(answer: Any, case: Case) -> list[str]:
         signature.bind(*given)
     except TypeError:
         header = f"`forward({', '.join(signature.parameters)})`"
-        wanted = "`ctx` and then " * (given is not arguments) + f"{len(arguments)} of its own"
+        wanted = "`ctx` and " * (given is not arguments) + f"{len(arguments)} argument{'s' * (len(arguments) > 1)}"
         look = "the `def forward` line"
         raise Wrong("arguments", f"a forward that takes {wanted}", header, look=look) from None
     names = [name for name, p in signature.parameters.items() if p.kind is not p.VAR_POSITIONAL]
@@ -379,11 +379,15 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool) -> Wrong:
             "backward returns one gradient for each argument of forward, whether it needs one or not; None is allowed."
         )
         look = "how many arguments forward has after `ctx`, and what backward returns"
-        number = f"{len(run.arguments)} for {len(run.arguments)} argument{'s' * (len(run.arguments) > 1)}"
+        count = len(run.arguments)
+        number = f"{count} gradient{'s' * (count > 1)}, for {count} argument{'s' * (count > 1)} of forward"
         return Wrong("number-of-gradients", number, got, belief="M32", why=why, look=look)
     if "different than None at position" in got:
         why = "This argument of forward is no tensor, so it has no gradient: None belongs in its place."
         return Wrong("gradient-of-no-tensor", expected, got, why=why, look="the order of what backward returns")
+    if "backward() " in got and "positional argument" in got:
+        why = f"backward gets `ctx`, and one gradient for each result of forward: {len(run.outputs)} here."
+        return Wrong("arguments-of-backward", expected, got, why=why, look="the `def backward` line")
     if "expected Variable or None" in got:
         why = "backward returned something that is no tensor. It returns tensors, or None."
         return Wrong("no-tensor", expected, got, why=why, look="the type of what backward returns")
@@ -570,8 +574,9 @@ def check_each_alone(trial: Trial) -> None:
         if not _same(mine.came[0], right.came[position]):
             name = trial.name(mine.run, 0)
             expected = f"gradient of {name}, where only {name} requires grad: {_in_words(right.came[position])}"
+            why = f"If only {name} requires grad, its gradient is another one than if all inputs do."
             look = "each use of `ctx.needs_input_grad`, and the order of what backward returns"
-            raise Wrong("alone", expected, _in_words(mine.came[0]), look=look)
+            raise Wrong("alone", expected, _in_words(mine.came[0]), why=why, look=look)
 
 
 # --- Second derivatives --------------------------------------------------------------------------
@@ -607,13 +612,12 @@ def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any
     source = trial.name(mine.run, place) if place < inputs else "grad_output"
     expected = f"how the gradient moves with {source}: {_in_words(wanted)} ({trial.inputs_in_words()})"
     got = f"{_in_words(came)}: no way back to {source}" if came is None else _in_words(came)
-    picture = mg.draw(next(g for g in mine.came if g is not None and g.requires_grad)) if seen else None
+    details = dict(picture=_gradient_as_a_graph(trial) if seen else None)
     kept = _kept_without_history(mine.run)
-    details = dict(picture=picture)
     if kept and place < inputs:
         why = (
-            f"The first derivative is right. But backward computes it from {kept}, which forward made while nothing "
-            "was recorded: for autograd it does not depend on the input."
+            f"The first derivative is right. But the node keeps {kept}, which forward made while nothing was recorded: "
+            "for autograd, what backward computes from it does not depend on the input."
         )
         look = "what you save: inputs and outputs have a history, what forward computes on the way has none"
         return Wrong("saved-intermediate", expected, got, belief="M29", why=why, look=look, **details)
@@ -623,6 +627,15 @@ def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any
         return Wrong("detached", expected, got, belief="M29", why=why, look=look, **details)
     why = "The first derivative is right, but its own derivative is not."
     return Wrong("other-second", expected, got, belief="M29", why=why, look="what backward computes from", **details)
+
+
+def _gradient_as_a_graph(trial: Trial) -> Any:
+    """The graph of the first gradient that has one, before anything is done with it."""
+    fresh = learners_gradients(trial, create_graph=True)
+    names = {name.strip("`"): a for name, a in zip(trial.names, fresh.run.arguments, strict=False)}
+    gradient = next(g for g in fresh.came if g is not None and g.requires_grad)
+    names |= {"grad_output": fresh.starts[0], "gradient": gradient}
+    return mg.draw(gradient, params={n: t for n, t in names.items() if isinstance(t, mg.Tensor)}, grads=False)
 
 
 class _Plain(Function):

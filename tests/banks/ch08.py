@@ -243,7 +243,9 @@ WRONG = {
         "swapped": _several("return g * a - h * a / b**2, g * b + h / b"),
         "no-grad-output": _several("return b + 1 / b, a - a / b**2"),
         "no-gradient": _several("return g * b + h / b, None"),
-        "raised": _several("return g * b + h / b, g * a", start="(ctx, g):\n    a, b = ctx.saved_tensors\n    "),
+        "arguments-of-backward": _several(
+            "return g * b + h / b, g * a", start="(ctx, g):\n    a, b = ctx.saved_tensors\n    "
+        ),
         "number-of-outputs": _several(
             "return g * b, g * a", forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return a * b"
         ),
