@@ -560,9 +560,7 @@ def _check_overwritten(apply, what, chosen):
         raise
     if kit.same_values(came, right.numpy()):
         return
-    why = (
-        f"The {what} was overwritten in place, and nobody noticed. What hangs on `ctx` has no version that is watched."
-    )
+    why = f"The {what} was overwritten in place, and nobody noticed. Only what is saved is watched."
     expected = f"after an overwrite of the {what}: the right gradient, or an error"
     look = f"how the {what} gets from forward to backward"
     raise Wrong(f"unwatched-{what}", expected, f"the wrong gradient {show(came)}", why=why, look=look)
@@ -729,8 +727,7 @@ def build(answer):
         if not any(leaf is one for leaf in found):
             why = f"No way leads from your result to `{name}`."
             look = f"whether `{name}` itself goes into the result, through `apply`"
-            got = f"{len(found)} leaves, without `{name}`"
-            raise Wrong("leaf-missing", f"a graph that ends in `{name}`", got, why=why, look=look)
+            raise Wrong("leaf-missing", "a graph that ends in `a` and `b`", f"no way to `{name}`", why=why, look=look)
     _targets.refuse_other(y, "build", _wrong_graph(graphs.operations(y)))
     return "Each Function is one box, and a result that is used twice has two arrows to it."
 
@@ -738,7 +735,7 @@ def build(answer):
 def _wrong_graph(found: list[str]) -> Wrong:
     squares, scales = found.count("Square"), found.count("Scale")
     if "pow" in found or (not squares and found.count("mul") > 1):
-        why = "There is no box of `Square`: its multiplication was recorded instead, as an operation like any other."
+        why = "There is no box of `Square`: another operation was recorded in its place."
         return Wrong("no-function", belief="M33", why=why, look="where the square is computed: `Square.apply`")
     if squares > 1:
         why = "`Square` is applied more than once. In the picture it is one box, with two arrows to it."

@@ -14,9 +14,9 @@ Nothing is returned for a Function that is right, however it is written. Everyth
 `kit.Unanswered` for a stub. The codes: not-a-function arguments raised no-backward not-recorded other-type
 other-shape other-value other-dtype number-of-outputs untracked tracked input-changed saved-no-tensor;
 number-of-gradients gradient-of-no-tensor arguments-of-backward no-tensor shape-of-gradient summed-too-far
-transposed; no-gradient nan-gradient no-grad-output grad-output-twice grad-output-changed wrong-sign swapped not-summed slope-of-input
-slope-of-output slope-at-output no-slope wrong-factor other-gradient alone; once saved-intermediate detached
-other-second; gradcheck gradgradcheck.
+transposed; no-gradient nan-gradient no-grad-output grad-output-twice grad-output-changed wrong-sign swapped
+not-summed slope-of-input slope-of-output slope-at-output no-slope wrong-factor other-gradient alone; once
+saved-intermediate detached other-second; gradcheck gradgradcheck.
 """
 
 from __future__ import annotations
