@@ -1,6 +1,7 @@
 """Graders are graded: the right pass, the wrong get their own diagnosis, nothing crashes one."""
 
 import importlib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -51,18 +52,24 @@ def test_the_untouched_cell_fails_kindly(bank, exercise, _):
     assert verdict.look, "it says what to do"
 
 
+@cache
+def judged(bank, exercise, source):
+    """What the check says to a wrong answer: verdict, error, and the card in plain text."""
+    room = SOLUTIONS[bank]
+    return *room.check(exercise, source), room.card["text/plain"]
+
+
 @pytest.mark.parametrize("bank,exercise,wrong", cases(lambda bank, exercise: bank.WRONG[exercise].items()))
 def test_a_wrong_answer_gets_its_own_diagnosis(bank, exercise, wrong):
     code, source = wrong[0].partition("/")[0], wrong[1]
-    room = SOLUTIONS[bank]
-    verdict, error = room.check(exercise, source)
+    verdict, error, card = judged(bank, exercise, source)
     assert (verdict.status, verdict.code) == ("wrong", code), verdict
     assert isinstance(error, kit.CheckFailed)
     assert verdict.look and verdict.got, "it says what came and what to look at"
-    assert verdict.look.replace("`", "") in room.card["text/plain"]
-    assert verdict.belief_text in room.card["text/plain"]
-    assert not verdict.belief or verdict.belief not in room.card["text/plain"], "ids are ours, not the learner's"
-    assert "the same graph" not in room.card["text/plain"]
+    assert verdict.look.replace("`", "") in card
+    assert verdict.belief_text in card
+    assert not verdict.belief or verdict.belief not in card, "ids are ours, not the learner's"
+    assert "the same graph" not in card
 
 
 @pytest.mark.parametrize("bank,exercise,source", cases(lambda bank, exercise: bank.RIGHT[exercise]))
@@ -74,10 +81,10 @@ def test_an_unusual_right_answer_passes(bank, exercise, source):
 @pytest.mark.parametrize("bank", BANKS, ids=lambda bank: bank.__name__[-4:])
 def test_killed_of_total(bank, capsys):
     """All wrong answers of a chapter in one number: each must fail, and by its own diagnosis."""
-    room, killed, total = SOLUTIONS[bank], 0, 0
+    killed = total = 0
     for exercise, answers in bank.WRONG.items():
         for code, source in answers.items():
-            verdict, _ = room.check(exercise, source)
+            verdict, *_ = judged(bank, exercise, source)
             total += 1
             killed += verdict.status == "wrong" and verdict.code == code.partition("/")[0]
     with capsys.disabled():
@@ -96,9 +103,8 @@ def test_the_bank_is_large_enough(bank):
 
 @pytest.mark.parametrize("bank", BANKS, ids=lambda bank: bank.__name__[-4:])
 def test_the_beliefs_that_exercises_announce_are_diagnosed(bank):
-    room = SOLUTIONS[bank]
     for exercise, answers in bank.WRONG.items():
-        found = {room.check(exercise, source)[0].belief for source in answers.values()} - {""}
+        found = {judged(bank, exercise, source)[0].belief for source in answers.values()} - {""}
         chapter = kit._chapters[bank.__name__[-2:]]
         assert found == set(chapter.exercises[exercise].beliefs), exercise
         assert found <= set(beliefs.BELIEFS)
