@@ -115,6 +115,12 @@ NO_FREEDOM = (
     "divided by output numel)."
 )
 
+LIST_OF_KEYS = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
+    "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], "
+    "which will result either in an error or a different result"
+)
+
 ONLY_INPUTS = (
     "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
     "parts of the graph, please use torch.autograd.backward."
@@ -361,6 +367,11 @@ REFUSALS = {
         RuntimeError,
         "One of the differentiated Tensors does not require grad",
         "set requires_grad before the forward.",
+    ),
+    "zeros of an edge": (
+        RuntimeError,
+        "materialize_grads cannot be used when the given input is a GradientEdge",
+        "an edge has no tensor whose shape the zeros could have; give the tensor itself.",
     ),
     "grad of an unused input": (
         RuntimeError,

@@ -58,6 +58,10 @@ class ModifiedView(Tensor):
     def _edge(self):
         raise self.refused(indirect=True)
 
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """It does already."""
+        return self
+
     @property
     def grad(self):
         return self._meta.grad

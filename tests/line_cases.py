@@ -930,6 +930,29 @@ F.conv2d(m.ones(1, 4, 4, 4), m.ones(4, 1, 2, 2), groups=2)
 F.conv2d(m.ones(4, 4), m.ones(4, 1, 2, 2))
 F.conv2d(m.ones(1, 1, 2, 2), m.ones(1, 1, 2, 2), dilation=2)
 F.conv2d(m.ones(1, 1, 2, 2), m.ones(1, 1, 2, 2), padding="odd")
+
+# lists of keys, memory that repeats, hooks that nothing comes to
+m.autograd.gradcheck(lambda a: (b := a.clone(), b.register_hook(lambda g: g * 1))[0], (rg([1.0]),))
+m.autograd.gradcheck(lambda a: (b := a.clone(), b.register_hook(lambda g: None))[0], (rg([1.0]),))
+h = [];; m.autograd.gradcheck(lambda a: (b := a.clone(), b.register_hook(lambda g: h.append(g is None)))[0], (rg([1.0]),)), any(h)
+x[[[1, 1, 1], [0]]]
+x[[[1, 1, 0], [0, 1, 2]]]
+x[[0, 1], [1, 2]]
+x[[True, False]]
+x[[[True, False, True], [True, True, True]]]
+a = x.clone();; a[[[0, 1], [1]]] = 5;; a
+x[[slice(0, 1), 0]]
+x[[0, slice(0, 2)]]
+x[[0, None]]
+m.zeros(3).expand(2, 3).fill_(1)
+m.zeros(1).expand(5).fill_(1)
+a = m.zeros(1).expand(5);; a[0] = 5;; a
+a = m.zeros(1).expand(5);; a[:] = 5;; a
+a = m.zeros(1).expand(5);; a[:1] = 5;; a
+a = m.zeros(3).expand(2, 3);; a[:, 0] = 5;; a
+a = m.zeros(1).expand(5);; a.zero_()
+a = m.zeros(3);; a.copy_(a)
+a = leaf(2);; b = a.expand(3, 2).clone();; e = m.autograd.graph.get_gradient_edge(b);; c = m.autograd.graph.get_gradient_edge(leaf(2) * 2);; m.autograd.grad(b.sum(), (e, c), allow_unused=True, materialize_grads=True)
 """
 
 CASES = [line for line in LINES.strip().splitlines() if not line.startswith("# ")]

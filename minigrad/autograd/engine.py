@@ -440,6 +440,8 @@ def result_for(index: int, tensor: Tensor, grad, create_graph, allow_unused, mat
     if grad is not None:
         return grad if isinstance(grad, Tensor) else wrap(np.asarray(grad))
     if materialize_grads:
+        if not isinstance(tensor, Tensor):
+            raise refusal("zeros of an edge")
         zeros = wrap(np.zeros(tensor.shape, edge_of(tensor).dtype))
         return zeros.requires_grad_(create_graph)
     if not allow_unused:

@@ -392,11 +392,26 @@ def check_undefined(check: Check) -> None:
         ]
         with no_grad():
             check_zero(partial(gradients_of, node, seeds), node.name())
+    for output in differentiable(check.outputs()):
+        for hook in hooks_of(output):
+            check_zero(partial(called_with_nothing, hook), "a hook")
     count = len(differentiable(check.outputs()))
     for missing in range(count if count > 1 else 0):
         outputs = differentiable(check.outputs())
         others = outputs[:missing] + outputs[missing + 1 :]
         check_zero(partial(of_zeros, others, check.checked), f"a backward without output {missing}")
+
+
+def hooks_of(output: Tensor) -> list:
+    """The tensor hooks of an output."""
+    extra = None if output.is_leaf else output.grad_fn.record.extra
+    return list(extra.tensor_hooks.get(output.output_nr, {}).values()) if extra is not None else []
+
+
+def called_with_nothing(hook: Callable) -> tuple:
+    """A hook is called for an output that no gradient came to as well."""
+    hook(None)
+    return ()
 
 
 def check_zero(gradients: Callable, name: str) -> None:

@@ -10,7 +10,7 @@ from ..autograd.graph import UNCOUNTED, Kind
 from ..dispatch import face_class, op
 from ..factories import finish, numpy_of
 from ..factories import tensor as tensor_of
-from ..messages import type_name
+from ..messages import refusal, type_name
 from ..tensor import Tensor, wrap
 from .inplace import check_recordable, in_place, raise_version, renew_views
 from .pointwise import clamp_to_numbers, clone, masked_fill_number, masked_fill_tensor, tan
@@ -148,9 +148,11 @@ def _view_in_place(operation, name: str):
     """The in-place form of a view: the tensor becomes it, on the same memory, at another version."""
 
     def method(self, *args, **options):
-        if mode.state > 0:
-            check_recordable(self)
         recording = mode.state > 0 and self.requires_grad
+        if recording:
+            check_recordable(self)
+        if self._counter is UNCOUNTED and mode.state >= 0:
+            raise refusal("in place, inference tensor")
         before = self.detach()
         before._edge = self._edge if recording else None
         after = operation(before, *args, **options)

@@ -3,11 +3,12 @@
 import functools
 import operator
 import sys
+import warnings
 
 import numpy as np
 
 from ..dispatch import op
-from ..messages import dim_refused, indices_refused, too_many_refused
+from ..messages import LIST_OF_KEYS, dim_refused, indices_refused, too_many_refused
 from ..tensor import Tensor
 from .shape import along, movedim, place, put, unsqueeze, whole
 
@@ -179,7 +180,7 @@ def sliced(tensor, key) -> tuple:
 
     A slice of everything is left out: it makes no node.
     """
-    keys = [_plain(k) for k in (key if isinstance(key, tuple) else (key,))]
+    keys = [_plain(k) for k in (key if isinstance(key, tuple) or _stands_for_tuple(key) else (key,))]
     dims_of = [0 if k is None or k is Ellipsis else k.ndim if _is_mask(k) else 1 for k in keys]
     if sum(dims_of) > tensor.ndim:
         raise too_many_refused(key, tensor.ndim)
@@ -200,6 +201,16 @@ def sliced(tensor, key) -> tuple:
         else:
             tensor = _selected(tensor, dim, k, at)
     return tensor, tuple(indices)
+
+
+def _stands_for_tuple(key) -> bool:
+    """Whether a key is a list of keys, as old programs wrote them: ``x[[[0, 1], [1]]]`` is ``x[[0, 1], [1]]``."""
+    if not isinstance(key, list) or len(key) >= 32:
+        return False
+    if not any(each is None or each is ... or isinstance(each, (list, tuple, slice, Tensor)) for each in key):
+        return False
+    warnings.warn(LIST_OF_KEYS, UserWarning, stacklevel=4)
+    return True
 
 
 def _plain(key):

@@ -204,7 +204,11 @@ def write(self: Tensor, values, renew: bool = True, fills: bool = False) -> None
         raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*names))
     if self._counter is UNCOUNTED and mode.state >= 0:
         raise refusal("in place, inference tensor")
-    self._array[...] = values
+    if fills and repeats(self._array):
+        changed = values != self._array
+        self._array[changed] = values[changed]  # what stays as it is would be written over what changes
+    else:
+        self._array[...] = values
     if self._counter is not UNCOUNTED:
         raise_version(self, renew)
 
@@ -375,7 +379,7 @@ def _check_fit(self, values, indices) -> None:
 
 CASTING = (fill_with, copy, index_put)
 _copy_, index_put_ = in_place(copy, casts=True), in_place(index_put, casts=True, fills=True)
-fill_with_, zero_ = in_place(fill_with, casts=True, fills=True), in_place(zero, casts=True, fills=True)
+fill_with_, zero_ = in_place(fill_with, casts=True), in_place(zero, casts=True, fills=True)
 
 
 _fill_ = in_place(fill, casts=True, fills=True)

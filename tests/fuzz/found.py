@@ -269,6 +269,19 @@ a = torch.tensor([1.0, 2.0], requires_grad=True)
 b = Same.apply(a)
 b.detach().add_(0.5)
 c = torch.autograd.grad(b, a)[0]""",
+    "memory that repeats is written to in one place": """\
+a = torch.tensor([[0.5], [1.0]]).unsqueeze(0).expand(2, -1, -1)
+a[[0]] = 2
+a[a > 1] = 3
+b = torch.ones(3).expand(2, 3)
+b[:, 0] = 2
+b[0] = 5""",
+    "a view that is of no use any more is asked to require grad": """\
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = Part.apply(a * 1)
+with torch.no_grad(): b.fill_(1)
+b.requires_grad_()
+c = b * 2""",
     "a view of what was detached in place": """\
 a = torch.tensor([1.0, 2.0], requires_grad=True) * 1
 b = a.reshape((2,))
