@@ -358,7 +358,7 @@ def _node_source(row: Row) -> str:
         constants = f"(None, {row.number})"
     lines = [
         "node = Record()",
-        "node.kind = kind; node.order = next_order()",
+        "node.kind = kind; node.order = next(op_order)",
         f"node.edges = ({edges})",
         "node.pending = node.extra = node.face = None",
         f"node.constants = {constants}",
@@ -399,6 +399,11 @@ def _shape_source(row: Row) -> str:
     return f"shape = node.shape = out.shape; node.fits = same and (({fitting}) or None)"
 
 
+def hands_on(rule) -> bool:
+    """Whether a derivative is the gradient as it comes, as those of a sum are: it needs no call."""
+    return arguments(rule) == ["grad"] and rule.__code__.co_code == (lambda grad: grad).__code__.co_code
+
+
 def _vjp_source(row: Row, kind: str) -> str:
     """`vjp` (arrays) or `vjp_recorded` (Tensors): check the versions, unpack, apply the derivatives."""
     lines = []
@@ -414,7 +419,7 @@ def _vjp_source(row: Row, kind: str) -> str:
     if row.many:
         lines += [f"grads = filled(node, grads, {kind == 'vjp'})"]
     rule = "raw_rule" if kind == "vjp" else "rule"
-    calls = [f"{rule}_{name}({', '.join(row.needs[name])})" for name in row.tracked]
+    calls = ["grad" if hands_on(row.rules[n]) else f"{rule}_{n}({', '.join(row.needs[n])})" for n in row.tracked]
     if len(calls) > 1:
         calls = [f"None if edges[{i}] is None else {call}" for i, call in enumerate(calls)]
     lines += [f"return ({', '.join(calls)},)"]
@@ -535,6 +540,6 @@ _TOOLS = {
         *(Dual, silence, stale_error, uncounted, unrecorded, unwrap, watch, np.asarray, np.ndarray),
     )
 }
-_TOOLS |= dict(FRESH=FRESH, inferring=inferring, mode=mode, new=object.__new__, next_order=op_order.__next__)
+_TOOLS |= dict(FRESH=FRESH, inferring=inferring, mode=mode, new=object.__new__, op_order=op_order)
 _TOOLS |= dict(dual_levels=dual_levels, float32=np.dtype(np.float32), switched_off=switched_off, watchers=watchers)
 _TOOLS |= dict(UNCOUNTED=UNCOUNTED, ref=weakref.ref, NO_FILTER=NO_FILTER, SILENT=SILENT, warnings=warnings)

@@ -17,6 +17,7 @@ from sys import getrefcount
 from threading import RLock, get_ident
 
 import numpy as np
+from numpy import ndarray
 
 from ..messages import CREATE_GRAPH_CYCLE, refusal, silence, warn_once
 from ..ops.inplace import copy_
@@ -140,12 +141,11 @@ def run(waiting: Waiting, retain_graph, create_graph, wanted, route, captured: d
     """Take the newest node, apply its derivatives, let the results arrive at its inputs; until none waits."""
     heap, leaves, careful, hurried = waiting.heap, waiting.leaves, anomaly.enabled, waiting.hurried
     while heap or waiting.newest is not None:
-        if waiting.newest is None:
-            node = heappop(heap)[1]
-        else:
-            node = heappushpop(heap, (waiting.newest.order, waiting.newest))[1] if heap else waiting.newest
-            waiting.newest = None
-        (grad, edges, kind), node.pending = (node.pending, node.edges, node.kind), None
+        node, waiting.newest = waiting.newest, None
+        if heap:
+            node = (heappop(heap) if node is None else heappushpop(heap, (node.order, node)))[1]
+        grad, edges, kind = node.pending, node.edges, node.kind
+        node.pending = None
         if node.extra is not None:
             grad = run_hooks(node, grad)
         if wanted is not None:
@@ -259,17 +259,17 @@ def finish(leaves: list, waiting: Waiting, create_graph: bool, captured: dict) -
 
 def fit(grad, edge: Record, node: Record):
     """Undo broadcasting: sum a gradient to the shape of the input it belongs to, in that input's dtype."""
-    array = grad if grad.__class__ is np.ndarray else getattr(grad, "_array", grad)
+    array = grad if grad.__class__ is ndarray else getattr(grad, "_array", grad)
     shape = array.shape
     if shape != edge.shape:
-        if len(shape) == 2 and shape[1:] == edge.shape and array is grad:  # a bias
+        if array is grad and len(shape) == 2 and shape[1:] == edge.shape:  # a bias
             grad = column_sums(grad)
         elif expandable(edge.shape, shape):
             grad = sum_to(grad, edge.shape)
         else:
             name, index = node.kind.face.__name__, node.edges.index(edge)
             raise refusal("gradient does not fit", name, index, list(shape), list(edge.shape))
-    if array.dtype is not edge.dtype and array.dtype != edge.dtype:
+    if node.fits is not None and array.dtype is not edge.dtype and array.dtype != edge.dtype:
         grad = to_copy(grad, edge.dtype) if isinstance(grad, Tensor) else grad.astype(edge.dtype)
     return grad
 
@@ -283,11 +283,11 @@ def accumulate(meta: AutogradMeta, grad, create_graph: bool) -> None:
     if create_graph:
         meta.grad = copy_(wrap(np.empty_like(grad._array)), grad) if meta.grad is None else meta.grad + grad
     elif meta.grad is None:
-        if grad.__class__ is np.ndarray and grad.base is None and getrefcount(grad) <= ONLY_HERE:
+        if grad.__class__ is ndarray and grad.base is None and getrefcount(grad) <= ONLY_HERE:
             meta.grad = wrap(grad)  # nobody else has this array
             return
         # It may be a read-only expanded view, or shared with another leaf: own a copy.
-        meta.grad = wrap(grad.copy() if grad.__class__ is np.ndarray else np.array(grad))
+        meta.grad = wrap(grad.copy() if grad.__class__ is ndarray else np.array(grad))
     else:
         own_counter(meta.grad)[0] += 1
         np.add(meta.grad._array, grad, meta.grad._array)
@@ -301,19 +301,19 @@ def current_walk() -> Waiting:
 def on_the_way(seeds: list) -> set:
     """All records that a walk from these seeds comes to."""
     found = {record for record, _ in seeds}
-    stack = list(found)
-    while stack:
-        for edge in stack.pop().edges:
+    ahead = list(found)
+    for record in ahead:  # which grows meanwhile
+        for edge in record.edges:
             if edge is not None and edge not in found:
                 found.add(edge)
-                stack.append(edge)
+                ahead.append(edge)
     return found
 
 
 def reachable(seeds: list, wanted: dict) -> set | None:
     """The records from which a wanted one can be reached; None if all can, because every leaf is wanted."""
     found = on_the_way(seeds)
-    if all(record.order < 0 or record in wanted for record in found):
+    if all([record in wanted for record in found if record.order > 0]):
         return None
     route: set = set()
     for record in sorted(found, key=lambda r: r.order, reverse=True):  # oldest first

@@ -9,7 +9,6 @@ PyTorch counterpart: ``torch/autograd/gradcheck.py``, in its slow mode.
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -119,8 +118,7 @@ def refuse_batches(batched: bool) -> None:
         raise NotImplementedError("minigrad: there are no batched gradients; check them one at a time.")
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """What is checked, and how closely."""
 
     func: Callable
@@ -156,7 +154,7 @@ class Check:
             found = grad(outputs, [arguments[i] for i in needed], seeds, create_graph=True, allow_unused=True)
             return tuple(g for g in found if g is not None)
 
-        return replace(self, func=gradients, inputs=(*self.inputs, *grad_outputs), first=self)
+        return self._replace(func=gradients, inputs=(*self.inputs, *grad_outputs), first=self)
 
 
 def as_tuple(tensors) -> tuple:
@@ -504,7 +502,7 @@ class Finding(NamedTuple):
     def with_larger_step(self) -> "Finding":
         """Once more as coarse as single precision can tell: steps of a hundredth, one part in a hundred."""
         size = max(1.0, float(np.abs(self.input._array).max()))
-        check = replace(self.check, eps=0.01 * size, atol=0.01, rtol=0.01)
+        check = self.check._replace(eps=0.01 * size, atol=0.01, rtol=0.01)
         return self._replace(check=check, numerical=differences(check, self.input, check.outputs())[self.column])
 
 

@@ -51,7 +51,7 @@ def in_place(operation, casts: bool = False, fills: bool = False):
             counter = self._counter = [0]
         if counter is UNCOUNTED or other.__class__ is not Tensor or other._dtype is not self._dtype or dual_levels:
             return general(self, other)
-        if self.__class__ is ModifiedView or 0 in self._array.strides:
+        if self.__class__ is ModifiedView or (self._array.base is not None and 0 in self._array.strides):
             return general(self, other)
         if (self._edge or other._edge) and mode.state > 0:
             return general(self, other)
@@ -131,7 +131,10 @@ def with_out(operation):
     """
 
     @functools.wraps(operation)
-    def function(*args, out=None, **options):
+    def function(*args, **options):
+        if not options:
+            return operation(*args)
+        out = options.pop("out", None)
         if "input" in options:
             args = (options.pop("input"), *args)
         if out is None:

@@ -3,7 +3,6 @@
 import builtins
 import functools
 import math
-import string
 from collections import Counter
 
 import numpy as np
@@ -219,7 +218,7 @@ def _spelled_out(terms: list, operands: tuple) -> tuple:
         tensor.ndim - len(letters) + 3 if "..." in letters else 0
         for letters, tensor in zip(terms, operands, strict=False)
     ]
-    rest = string.digits[: builtins.max(hidden, default=0)]
+    rest = "0123456789"[: builtins.max(hidden, default=0)]
     shown = zip(terms, [*hidden, *[0] * len(terms)], strict=False)
     return [letters.replace("...", rest[len(rest) - count :]) for letters, count in shown], rest
 
