@@ -5,6 +5,7 @@
     python3 course.py exercises     make the exercise notebooks again from the solutions
     python3 course.py pages         make the map, the glossary, the recap and the links between chapters again
     python3 course.py outputs       run chapters and solutions and store what they show
+    python3 course.py grade FOLDER  grade collected exercise notebooks (--help says how)
     python3 course.py transcripts   record what PyTorch says to their %%versus cells (needs PyTorch)
 
 On Windows type `py course.py`. What follows is passed on: `course.py --no-browser --port 9999`
@@ -195,6 +196,9 @@ def command_line(words):
         return [str(existing(Path("exercises", "pages.py"))), *words[1:]]
     if words[0] == "outputs":
         return [str(existing(Path("tests", "refresh_outputs.py"))), *words[1:]]
+    if words[0] == "grade":
+        existing(Path("exercises", "grading"))
+        return ["-m", "exercises.grading", "--base", os.getcwd(), *words[1:]]
     if words[0] == "transcripts":
         return [str(existing(Path("tests", "record_transcripts.py"))), *words[1:]]
     raise Problem(

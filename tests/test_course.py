@@ -145,6 +145,14 @@ def test_pages_are_made_in_the_environment(ready):
     assert str(ready / ".venv") in run(ready, "pages").stdout
 
 
+def test_grading_runs_in_the_environment_and_knows_where_it_was_typed(ready):
+    (ready / "exercises" / "grading").mkdir(exist_ok=True)
+    (ready / "exercises" / "grading" / "__main__.py").write_text(ECHO, encoding="utf-8")
+    printed = run(ready, "grade", "collected", "--jobs", "2").stdout
+    assert str(ready / ".venv") in printed
+    assert f"['--base', {str(Path.cwd())!r}, 'collected', '--jobs', '2']" in printed
+
+
 def test_transcripts_are_recorded_in_the_environment(ready):
     assert str(ready / ".venv") in run(ready, "transcripts").stdout
 
