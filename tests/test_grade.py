@@ -21,6 +21,7 @@ import pytest
 pytest.importorskip("IPython")
 
 from banks.classroom import ROOT, Classroom
+from banks.forgeries import FORGERIES
 
 from exercises.grading import material, submissions, tables
 from exercises.grading.supervisor import Limits, Result
@@ -29,7 +30,7 @@ BANKS = {name: importlib.import_module(f"banks.{name}") for name in ("ch01", "ch
 NOTEBOOKS = {name: bank.NOTEBOOK for name, bank in BANKS.items()}
 SHEETS = material.read_sheets()
 MARKER = "minigrad-left-behind"
-TASK_SECONDS, SECONDS = 5, 60
+TASK_SECONDS, SECONDS = 8, 90
 
 
 def solved(chapter="ch01"):
@@ -207,24 +208,36 @@ PRELUDES = {
         "wrote into the report",
     ),
 }
-# The same, where the answer stands and passes; the notes say what was tried.
+# What stands in a cell of its own above a right answer, which passes; the notes say what was tried.
 REFUSED = {
-    "starts-a-program": ("import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'pass'])", "another process"),
-    "forks": ("import os; os.fork()", "another process"),
-    "kills-the-grader": ("import os; os.kill(os.getppid(), 9)", "another process"),
+    "starts-a-program": (
+        "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'pass'])",
+        "start or end another process",
+    ),
+    "forks": ("import os; os.fork()", "start or end another process"),
+    "kills-the-grader": ("import os; os.kill(os.getppid(), 9)", "start or end another process"),
     "looks-for-the-key": ("import gc; gc.get_objects()", "look into running code"),
     "looks-up-the-stack": ("import inspect; inspect.currentframe()", "look into running code"),
-    "shell": ("!echo hello > there", "another process"),
+    "shell": ("!echo hello > there", "start or end another process"),
     "network": ("import socket; socket.create_connection(('127.0.0.1', 9))", "use the network"),
-    "checks-on-disk": ("from exercises.checks import kit; open(kit.__file__, 'a')", "write outside"),
-    "reads-another": ("open({folder!r} + '/perfect-ch01/01_requires_grad.ipynb').read()", "belongs to others"),
-    "lists-others": ("import os; os.listdir({folder!r})", "belongs to others"),
-    "writes-another": ("open({folder!r} + '/perfect-ch01/01_requires_grad.ipynb', 'w')", "write outside"),
-    "removes-another": ("import os; os.remove({folder!r} + '/perfect-ch01/01_requires_grad.ipynb')", "write outside"),
-    "writes-the-results": ("open({out!r} + '/points.csv', 'w').write('mine,100')", "write outside"),
-    "reads-the-solutions": ("open({solutions!r} + '/01_requires_grad.ipynb').read()", "belongs to others"),
+    "checks-on-disk": ("from exercises.checks import kit; open(kit.__file__, 'a')", "write outside its own folder"),
+    "reads-another": (
+        "open({folder!r} + '/perfect-ch01/01_requires_grad.ipynb').read()",
+        "read what belongs to others",
+    ),
+    "lists-others": ("import os; os.listdir({folder!r})", "read what belongs to others"),
+    "writes-another": (
+        "open({folder!r} + '/perfect-ch01/01_requires_grad.ipynb', 'w')",
+        "write outside its own folder",
+    ),
+    "removes-another": (
+        "import os; os.remove({folder!r} + '/perfect-ch01/01_requires_grad.ipynb')",
+        "write outside its own folder",
+    ),
+    "writes-the-results": ("open({out!r} + '/points.csv', 'w').write('mine,100')", "write outside its own folder"),
+    "reads-the-solutions": ("open({solutions!r} + '/01_requires_grad.ipynb').read()", "read what belongs to others"),
 }
-# The same, where nothing has to be said.
+# The same, above the answer to `tracked`, where nothing has to be said.
 HARMLESS = {
     "prints-much": "for _ in range(2000): print('x' * 100_000)",
     "print-replaced": "print = lambda *a, **k: None\nimport sys; sys.stdout = sys.stderr = None",
@@ -245,8 +258,7 @@ def hostile(folder, out):
     paths = {"folder": str(folder), "out": str(out), "solutions": str(ROOT / "solutions")}
     for name, (prelude, result, said) in PRELUDES.items():
         yield after(name, prelude, but={"tracked": result}, notes={"tracked": said})
-    for name, (prelude, said) in REFUSED.items():
-        yield after(name, prelude.format(**paths), notes={"tracked": said}, raises=True)
+    yield from refused({name: (prelude.format(**paths), said) for name, (prelude, said) in REFUSED.items()})
     for name, prelude in HARMLESS.items():
         yield after(name, prelude, raises=True)
     yield endless_function()
@@ -254,6 +266,20 @@ def hostile(folder, out):
     yield from cheats()
     if sys.platform.startswith("linux"):
         yield after("leaves-processes-behind", LEAVES_PROCESSES)
+
+
+def refused(tries):
+    """A few learners who try all of these, each above the answer to another exercise."""
+    exercises = [task.id.partition(".")[2] for task in SHEETS[NOTEBOOKS["ch01"]].tasks]
+    waiting = list(tries.values())
+    while waiting:
+        notebook, notes = solved(), {}
+        for exercise, (prelude, said) in zip(exercises, waiting, strict=False):
+            where = notebook["cells"].index(cell(notebook, f"answer-{exercise}"))
+            notebook["cells"].insert(where, code(prelude))
+            notes[exercise] = f"tried to {said}: refused"
+        yield learner(f"refused-{len(waiting)}", notebook, notes=notes)
+        waiting = waiting[len(exercises) :]
 
 
 def after(name, prelude, raises=False, **expected):
@@ -273,7 +299,8 @@ def hoarders():
         expected = {"but": {"tracked": NOT_GRADED}, "notes": {"tracked": "MB of memory"}}
         yield after("allocates-4-GB", "hoard = bytearray(4 << 30)", **expected)
         yield after("array-of-4-GB", "import numpy; hoard = numpy.ones(1 << 29)", **expected)
-        yield after("allocates-for-ever", "hoard = []\nwhile True: hoard.append(bytearray(10**7))", **expected)
+        expected.pop("notes")  # the limit of time may come first, where zeroing memory is slow
+        yield after("allocates-for-ever", "hoard = []\nwhile True: hoard.append(bytearray(10**8))", **expected)
 
 
 def endless_function():
@@ -297,12 +324,10 @@ def cheats():
         if one["id"].startswith("test-"):
             one["metadata"]["nbgrader"] |= {"solution": True, "grade": False, "locked": False}
     yield learner("cheats-in-the-metadata", unlocked, but=but)
-    frames = {
-        "cut": "def cut(w, x, b):\n    import sys\n    frame = sys._getframe()\n    while frame:\n"
-        "        if 'outcome' in frame.f_locals: frame.f_locals['outcome'].value = 'passed'\n"
-        "        frame = frame.f_back"
-    }
-    yield learner("looks-up-while-judged", with_answers(frames), but={"cut": ("wrong", "raised")})
+    for name, (exercise, result, source) in FORGERIES.items():
+        given = cell(untouched(), f"answer-{exercise}")["source"]
+        notebook = with_answers({exercise: source.replace("{untouched}", given)})
+        yield learner(f"forges-{name}", notebook, but={exercise: result})
 
 
 # Around the audit hook: it is told of Popen, not of what Popen uses. The process leaves its group, twice.
@@ -355,7 +380,7 @@ def done(tmp_path_factory):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(one.content)
     begin = time.monotonic()
-    limits = ["--exercise-seconds", TASK_SECONDS, "--seconds", SECONDS, "--memory", 900, "--jobs", 4]
+    limits = ["--exercise-seconds", TASK_SECONDS, "--seconds", SECONDS, "--memory", 600, "--jobs", 4]
     ended = run_grader(folder, "--out", out, *limits)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     before = {one.path: one.content for one in learners}

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import logging
 import os
 import sys
 import threading
+import traceback
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,8 @@ _REFUSED = {
 }
 # How Python code gets at what is not its own. Python itself and the checks use these too.
 _FROM_LEARNERS = {
-    **dict.fromkeys(("sys._getframe", "sys._current_frames", "sys.setprofile"), "look into running code"),
+    **dict.fromkeys(("sys._getframe", "sys._current_frames", "object.__getattr__"), "look into running code"),
+    **dict.fromkeys(("sys.settrace", "sys.setprofile", "sys.monitoring.register_callback"), "look into running code"),
     **dict.fromkeys(("gc.get_objects", "gc.get_referrers", "gc.get_referents"), "look into running code"),
     **dict.fromkeys(("ctypes.dlopen", "ctypes.dlsym", "ctypes.string_at", "ctypes.cdata"), "leave Python"),
 }
@@ -53,10 +56,12 @@ def refuse(folder: Path, closed: list[str]) -> list[str]:
     tried: list[str] = []
     why_not, watched = _reasons(folder, closed)
     asking: set[int] = set()
-    thread = threading.get_ident
+    thread, frames = threading.get_ident, _FRAMES
 
     def hook(event: str, arguments: tuple) -> None:
         if event not in watched or thread() in asking:
+            return
+        if event == "object.__getattr__" and arguments[1] not in frames:
             return
         asking.add(thread())
         try:
@@ -75,7 +80,7 @@ def refuse(folder: Path, closed: list[str]) -> list[str]:
 def _reasons(folder: Path, closed: list[str]) -> tuple[Callable[[str, tuple], str], frozenset[str]]:
     """The function that says why an event is refused, or '', and the events that it is to be asked about."""
     within, of_python = _within(str(folder)), _within(sys.prefix, sys.base_prefix, str(folder))
-    is_closed, frame_of, ours, devnull = _within(*closed), sys._getframe, is_learners, os.devnull
+    is_closed, frame_of, ours, devnull = _within("/proc", *closed), sys._getframe, is_learners, os.devnull
     refused, from_learners, changes, reads = dict(_REFUSED), dict(_FROM_LEARNERS), _CHANGES_FILES, _READS_FILES
 
     def why_not(event: str, arguments: tuple) -> str:
@@ -95,9 +100,14 @@ def _reasons(folder: Path, closed: list[str]) -> tuple[Callable[[str, tuple], st
     return why_not, frozenset(("open", *refused, *from_learners, *changes, *reads))
 
 
+# Attributes that lead to a frame, and from there to everything that calls the learner's code.
+_FRAMES = frozenset(("tb_frame", "gi_frame", "cr_frame", "ag_frame"))
+_GO_BETWEENS = frozenset(module.__file__ for module in (inspect, logging, threading, traceback))
+
+
 def _asker(frame: types.FrameType | None) -> str:
-    """The file of the code that asks; `inspect` asks on behalf of its caller."""
-    while frame is not None and frame.f_code.co_filename == inspect.__file__:
+    """The file of the code that asks; some modules of Python ask on behalf of their caller."""
+    while frame is not None and frame.f_code.co_filename in _GO_BETWEENS:
         frame = frame.f_back
     return frame.f_code.co_filename if frame is not None else ""
 
@@ -114,39 +124,67 @@ def _within(*folders: str) -> Callable[[str], bool]:
     return inside
 
 
-class Seal:
-    """What the checks are made of, remembered, so that a change to any of it is found.
+def seal() -> Callable[[], str]:
+    """Remember what answers are judged with; the function that names a part that was changed, or ''.
 
-    Compared are functions, classes and their methods, with their code, in every module that judging
-    uses; of the checks themselves also every other name. Numbers and containers of the framework may
-    change: a default dtype is set, a counter counts.
+    Compared are functions, classes and their methods, with their code, in every module that is loaded
+    now; of the checks also their data. Numbers and containers elsewhere may change: a default dtype is
+    set, a counter counts. Nothing here belongs to an object, or a name, that other code could find.
     """
+    identities, differs, code_of = _identities, _changed, _code
+    places = [(owner, place, dict(place)) for owner, place in _places()]
+    seen = [identities(place) for _, place, _ in places]
+    functions = list(_functions(places).values())
+    codes = [code_of(name, one) for name, one in functions]
 
-    def __init__(self) -> None:
-        self._places: list[tuple[str, Mapping, dict]] = []
-        functions: dict[int, tuple[str, types.FunctionType]] = {}
-        for module in [name for name in sys.modules if _takes_part(name) and sys.modules[name] is not None]:
-            names = vars(sys.modules[module])
-            kinds = [one for one in names.values() if isinstance(one, type) and one.__module__ == module]
-            for owner, place in ((module, names), *((f"{module}.{one.__name__}", vars(one)) for one in kinds)):
-                self._places.append((owner, place, dict(place)))
-                found = [(f"{owner}.{name}", one) for name, one in place.items() if _is_function(one)]
-                functions |= {id(one): (name, one) for name, one in found}
-        self._ids = [_identities(place) for _, place, _ in self._places]
-        self._functions = list(functions.values())
-        self._codes = [_code(name, one) for name, one in self._functions]
-
-    def broken(self) -> str:
-        """The name of a part that is not what it was, or ''."""
-        for (owner, place, before), ids in zip(self._places, self._ids, strict=True):
-            if _identities(place) != ids:
-                changed = _changed(owner, place, before)
+    def broken() -> str:
+        for (owner, place, before), ids in zip(places, seen, strict=True):
+            if identities(place) != ids:
+                changed = differs(owner, place, before)
                 if changed:
                     return f"{owner}.{changed}"
-        for (name, function), code in zip(self._functions, self._codes, strict=True):
-            if _code(name, function) != code:
+        for (name, function), code in zip(functions, codes, strict=True):
+            if code_of(name, function) != code:
                 return name
         return ""
+
+    return broken
+
+
+def _places() -> Iterator[tuple[str, Mapping]]:
+    """Where things have names, and what it is called: modules, their classes, and the checks' own data."""
+    for module, loaded in list(sys.modules.items()):
+        if module.partition(".")[0] in _RESTLESS or not isinstance(loaded, types.ModuleType):
+            continue
+        yield module, vars(loaded)
+        for one in list(vars(loaded).values()):
+            if isinstance(one, type) and one.__module__ == module:
+                yield f"{module}.{one.__name__}", vars(one)
+        if module.startswith("exercises.checks"):
+            yield from _data(module, vars(loaded))
+
+
+def _data(owner: str, names: Mapping) -> Iterator[tuple[str, Mapping]]:
+    """The dicts and objects of a module of the checks, and those in them."""
+    waiting, known = [(owner, value) for value in names.values()], set()
+    while waiting:
+        place, value = waiting.pop()
+        if id(value) in known or type(value).__name__ in _LIVELY:
+            continue
+        known.add(id(value))
+        inside = value if type(value) is dict else None
+        if type(value).__module__.startswith("exercises.") and hasattr(value, "__dict__"):
+            inside = vars(value)
+        if inside is not None and not isinstance(value, type | types.ModuleType):
+            yield f"{place}.{type(value).__name__}", inside
+            waiting += [(place, one) for one in inside.values()]
+        elif type(value) in (list, tuple):
+            waiting += [(place, one) for one in value]
+
+
+def _functions(places: list[tuple[str, Mapping, dict]]) -> dict[int, tuple[str, types.FunctionType]]:
+    found = [(f"{owner}.{name}", one) for owner, _, before in places for name, one in before.items()]
+    return {id(one): (name, one) for name, one in found if type(one) is types.FunctionType}
 
 
 def _identities(place: Mapping) -> list[int]:
@@ -154,24 +192,20 @@ def _identities(place: Mapping) -> list[int]:
 
 
 def _changed(owner: str, place: Mapping, before: dict) -> str:
-    """The name of a thing in a module or class that is another one now."""
+    """The name of a thing that is another one now."""
     ours = owner.startswith("exercises.")
     now = dict(place)
     for name, value in before.items():
         if now.get(name, before) is not value and (ours or _does_something(value)):
-            return name
+            return str(name)
     for name in now.keys() - before.keys():
-        if name in _BUILTINS or (ours and not name.startswith("__")):  # it may hide one that was meant
-            return name
+        if name in _BUILTINS or (ours and not str(name).startswith("__")):  # it may hide one that was meant
+            return str(name)
     return ""
 
 
 def _does_something(value: Any) -> bool:
-    return callable(value) or isinstance(value, property | classmethod | staticmethod)
-
-
-def _is_function(value: Any) -> bool:
-    return type(value) is types.FunctionType
+    return callable(value) or isinstance(value, property | classmethod | staticmethod | types.ModuleType)
 
 
 def _code(name: str, function: types.FunctionType) -> tuple:
@@ -183,13 +217,6 @@ def _code(name: str, function: types.FunctionType) -> tuple:
 
 
 _BUILTINS = frozenset(vars(builtins))
-# Python's own modules that the checks and the framework judge with.
-_TOOLS = frozenset(
-    """builtins collections contextlib ctypes dataclasses dis functools inspect io itertools linecache math
-    operator os os.path posixpath ntpath queue sys threading time traceback types typing warnings weakref""".split()
-)
-
-
-def _takes_part(module: str) -> bool:
-    root = module.partition(".")[0]
-    return module in _TOOLS or root in ("minigrad", "numpy") or module.startswith("exercises.checks")
+# The shell changes these while it runs cells, and nothing is judged with them.
+_RESTLESS = frozenset(("IPython", "traitlets", "__main__"))
+_LIVELY = frozenset(("_Session", "CellWatch"))  # what the checks themselves keep a record in

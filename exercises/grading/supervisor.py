@@ -75,22 +75,22 @@ class Supervisor:
         left_out: set[int] = set()
         until = time.monotonic() + self.limits.seconds
         while len(results) < len(sheet.tasks):
-            current, before = None, len(results) + len(left_out)
+            current, before, why = None, len(results) + len(left_out), "its process was ended too often"
             try:
                 for current, message in self._messages(sheet, answers, results, left_out, until):
+                    if message.get("status") in ("memory", "tampered"):
+                        left_out.add(current)
                     if message and current not in results:
                         results[current] = self._result(sheet.tasks[current], message)
-                if len(results) < len(sheet.tasks):
-                    raise Failed("the process ended before the last exercise")
             except Failed as failed:
                 why = str(failed)
                 if current is not None and failed.by_learner:
                     # Twice the same: what ends it was started by a cell further up.
                     left_out |= set(range(current)) if current in left_out else {current}
                     results.setdefault(current, _not_graded(sheet.tasks[current], why))
-                if len(results) + len(left_out) == before:
-                    return [results.get(n) or _not_graded(task, why) for n, task in enumerate(sheet.tasks)]
-        return [results[number] for number in range(len(sheet.tasks))]
+            if len(results) + len(left_out) == before:
+                break
+        return [results.get(number) or _not_graded(task, why) for number, task in enumerate(sheet.tasks)]
 
     def _result(self, task: Task, message: dict[str, Any]) -> Result:
         """What a verdict says, as far as it can be true."""
@@ -177,7 +177,7 @@ class _Worker:
                     raise Failed("the time for the whole notebook was over", by_learner=False) from None
                 raise Failed(f"stopped after {task_seconds:g} seconds") from None
             if message["event"] == "end":
-                return
+                return  # before the last exercise, if one cannot be trusted with those after it
             yield message["task"], message if message["event"] == "verdict" else {}
 
     def _message(self, seconds: float) -> dict[str, Any]:

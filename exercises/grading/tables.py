@@ -7,7 +7,7 @@ CSV kept from being a formula.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -174,12 +174,14 @@ p, caption, li { max-width: 52rem; }
 .wide { overflow-x: auto; } .wide:focus-visible { outline: 2px solid var(--quiet); }
 table { border-collapse: collapse; } caption { text-align: left; color: var(--quiet); padding-bottom: .4rem; }
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .6rem; text-align: left; vertical-align: top; }
-th { font-weight: 600; } thead th { white-space: nowrap; } td.number { text-align: right; white-space: nowrap; }
+th { font-weight: 600; } thead th, td.number { white-space: nowrap; }
+.numbers th + th, td.number { text-align: right; }
 tbody th { overflow-wrap: anywhere; min-width: 8rem; }
 td.text { overflow-wrap: anywhere; min-width: 12rem; }
 .passed { color: var(--passed); } .wrong { color: var(--wrong); }
 .unanswered { color: var(--unanswered); } .not-graded { color: var(--not-graded); }
 .said { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+dt { font-weight: 600; float: left; clear: left; width: 3.2rem; } dd { margin: 0 0 .2rem 3.2rem; }
 summary { cursor: pointer; padding: .3rem 0; } code { font-family: ui-monospace, Consolas, monospace; }
 """
 
@@ -230,28 +232,35 @@ def _points(room: Class) -> str:
         counted = room.counted(learner)
         cells = [_result_cell(counted.get(task.id)) for task in room.tasks]
         rows.append(f"{_row_head(learner)}{_number(room.points(learner))}{''.join(cells)}")
-    right = [[one.counted(name).get(task.id) for name in one.learners] for one in (room,) for task in room.tasks]
-    shares = [_number(_share(sum(bool(r and r.points) for r in results), len(results))) for results in right]
+    counted = [room.counted(learner) for learner in room.learners]
+    right = [sum(one[task.id].points > 0 for one in counted if task.id in one) for task in room.tasks]
+    shares = [_number(f"{100 * number / len(counted):.0f} %") for number in right]
     rows.append(f"{_row_head('right, of all learners')}<td></td>{''.join(shares)}")
     return _table("Points by exercise", "Points of each learner for each exercise.", heads, rows)
 
 
 def _beliefs(room: Class) -> str:
     caption = (
-        "Points of the exercises in which a belief is at stake; below them, how many wrong answers show that the "
-        "learner holds it."
+        "Points of the exercises in which a belief is at stake, and how many wrong answers show that the learner "
+        "holds it. What the beliefs are is said below."
     )
-    heads = [_head("Belief")] + [_head(escape(_visible(learner))) for learner in room.learners]
-    rows = []
-    for belief in room.beliefs:
-        cells = []
-        for learner in room.learners:
-            got, possible, shown = room.of_belief(learner, belief)
-            held = f'<br><span class="wrong">shown {shown}×</span>' if shown else ""
-            cells.append(f'<td class="number">{got}/{possible}{held}</td>')
-        sentence = f"{belief} <small>“{escape(BELIEFS[belief])}”</small>"
-        rows.append(f'<th scope="row">{sentence}</th>{"".join(cells)}')
-    return _table("Points by belief", caption, heads, rows)
+    heads = [_head("Learner")] + [_head(belief, BELIEFS[belief]) for belief in room.beliefs]
+    rows = [_beliefs_row(learner, [room.of_belief(learner, one) for one in room.beliefs]) for learner in room.learners]
+    totals = [
+        tuple(map(sum, zip(*(room.of_belief(who, one) for who in room.learners), strict=True))) for one in room.beliefs
+    ]
+    rows.append(_beliefs_row("all learners", totals))
+    terms = "".join(f"<dt>{belief}</dt><dd>“{escape(BELIEFS[belief])}”</dd>\n" for belief in room.beliefs)
+    return _table("Points by belief", caption, heads, rows) + f"<dl>\n{terms}</dl>\n"
+
+
+def _beliefs_row(name: str, numbers: list[tuple[int, int, int]]) -> str:
+    cells = [
+        f'<td class="number">{got}/{possible}'
+        + (f'<br><span class="wrong">shown {shown}×</span></td>' if shown else "</td>")
+        for got, possible, shown in numbers
+    ]
+    return _row_head(name) + "".join(cells)
 
 
 def _answers(room: Class) -> str:
@@ -283,15 +292,16 @@ def _answer_row(result: Result) -> str:
 
 
 def _table(title: str, caption: str, heads: list[str], rows: list[str]) -> str:
-    return f"<h2>{escape(title)}</h2>\n{_grid(caption, heads, rows)}"
+    return f"<h2>{escape(title)}</h2>\n{_grid(caption, heads, rows, 'numbers')}"
 
 
-def _grid(caption: str, heads: list[str], rows: list[str]) -> str:
+def _grid(caption: str, heads: list[str], rows: list[str], kind: str = "texts") -> str:
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
     label = escape(caption, quote=True)
     return (
         f'<div class="wide" role="region" aria-label="{label}" tabindex="0">\n'
-        f"<table>\n<caption>{escape(caption)}</caption>\n<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n"
+        f'<table class="{kind}">\n<caption>{escape(caption)}</caption>\n'
+        f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n"
     )
 
 
@@ -320,14 +330,9 @@ def _number(number: object) -> str:
     return f'<td class="number">{number}</td>'
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f} %" if whole else ""
-
-
 def _visible(text: str) -> str:
     return printable(text, 120)
 
 
 def _text(text: str) -> str:
-    show: Callable[[str], str] = lambda line: escape(printable(line, 600))  # noqa: E731
-    return "<br>".join(show(line) for line in text.splitlines())
+    return "<br>".join(escape(printable(line, 600)) for line in text.splitlines())

@@ -14,6 +14,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from traitlets.config import Config
 
 import minigrad.viz  # pictures are made by some checks: loaded before the seal is set
 from exercises.checks import kit, notebook, sandbox
-from exercises.grading import guard
+from exercises.grading import guard, silence
 
 try:
     import resource
@@ -39,39 +40,42 @@ def main() -> None:
     unlimited = _limit(job["megabytes"], job["seconds"])
     sandbox.SECONDS = min(sandbox.SECONDS, job["task_seconds"] / 2)  # the check's own limit says more
     shell = _shell(Path.cwd())
-    shell.run_cell(job["setup"])
-    check = shell.user_ns["check"]
-    functions = {name: one for name, one in check.chapter.exercises.items()}
-    judge_one = _judge_of(shell.user_ns, functions)
-    seal = guard.Seal()
+    InteractiveShell.run_cell(shell, job["setup"])
+    # A copy: of the exercises themselves, whatever is frozen can be melted.
+    exercises = {name: replace(one) for name, one in shell.user_ns["check"].chapter.exercises.items()}
+    judges = [_judge_of(step["test"], shell.user_ns, exercises) for step in job["steps"]]
+    _hide()
+    broken = guard.seal()
     tried = guard.refuse(Path.cwd(), job["closed"])
-    for name in [name for name in sys.modules if name.startswith("exercises.grading")]:
-        del sys.modules[name]  # nothing of this is a learner's to import
     report({"event": "ready", "unlimited": unlimited})
-    _run_steps(job["steps"], shell, judge_one, seal.broken, tried, report)
+    for step, judge in zip(job["steps"], judges, strict=True):
+        report({"event": "begin", "task": step["task"]})
+        verdict = _run_step(step, shell, judge, broken)
+        report({"event": "verdict", "task": step["task"], "tried": tried[:], **verdict})
+        tried.clear()
+        if verdict["status"] in ("memory", "tampered"):
+            break
     report({"event": "end"})
     os._exit(0)  # threads that learners' code left behind would keep it alive
 
 
-def _run_steps(steps, shell, judge_one, broken, tried, report) -> None:
-    for step in steps:
-        report({"event": "begin", "task": step["task"]})
-        try:
-            verdict = _run_step(step, shell, judge_one, broken)
-        except MemoryError:
-            shell.user_ns.clear()  # room for the report
-            verdict = {"status": "memory"}
-        report({"event": "verdict", "task": step["task"], "tried": tried[:], **verdict})
-        tried.clear()
-        if verdict["status"] in ("memory", "tampered"):
-            os._exit(0)
+def _hide() -> None:
+    """Take this module, and what it is made of, from where learners' code could find it by name."""
+    for name in [name for name in sys.modules if name.startswith("exercises.grading")]:
+        del sys.modules[name]
+    delattr(sys.modules["exercises"], "grading")
 
 
-def _run_step(step, shell, judge_one, broken) -> dict:
+def _run_step(step: dict, shell: InteractiveShell, judge: Callable[[], dict], broken: Callable[[], str]) -> dict:
+    """Run the cells of one exercise and judge the answer: a verdict."""
     error = ""
-    for source in step["cells"]:
-        error = _run_cell(shell, source) or error
-    verdict = {} if broken() else judge_one(step["test"]) if step["judge"] else {"status": "replayed"}
+    try:
+        for source in step["cells"]:
+            error = _run_cell(shell, source) or error
+        verdict = {} if broken() else judge() if step["judge"] else {"status": "replayed"}
+    except MemoryError:
+        shell.user_ns.clear()  # room for the report
+        return {"status": "memory"}
     changed = broken()
     return {"status": "tampered", "code": changed} if changed else {"error": error, **verdict}
 
@@ -82,7 +86,7 @@ def _open_channel() -> tuple[dict, Callable[[dict], None]]:
     channel, nowhere = os.dup(1), os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
-    write, sign, dumps, key = os.write, hmac.digest, json.dumps, bytes.fromhex(job.pop("key"))
+    write, sign, dumps, key = os.write, hmac.digest, json.JSONEncoder().encode, bytes.fromhex(job.pop("key"))
     count = 0
 
     def report(message: dict) -> None:
@@ -117,8 +121,8 @@ def _shell(folder: Path) -> InteractiveShell:
     config = Config()
     config.HistoryManager.enabled = False
     shell = InteractiveShell.instance(config=config, ipython_dir=str(folder))
-    shell.showtraceback = shell.showsyntaxerror = lambda *arguments, **options: None
-    shell.display_formatter.format = lambda *arguments, **options: ({}, {})
+    shell.showtraceback = shell.showsyntaxerror = silence.nothing
+    shell.display_formatter.format = silence.no_formats
     notebook.watch_cells(kit._chapters)
     return shell
 
@@ -138,21 +142,21 @@ def _run_cell(shell: InteractiveShell, source: str) -> str:
     return sandbox.describe_error(error) if error is not None else ""
 
 
-def _judge_of(names: dict[str, Any], exercises: dict[str, kit.Exercise]) -> Callable[[str], dict]:
+def _judge_of(source: str, names: dict[str, Any], exercises: dict[str, kit.Exercise]) -> Callable[[], dict]:
     """The function that judges what a check cell like `check.spread(flags)` asks about."""
-    judge, parse, walk, missing = kit.judge, ast.parse, ast.walk, notebook.Missing
+    (call,) = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    (argument,) = call.args
+    used = [node.id for node in ast.walk(argument) if isinstance(node, ast.Name)]
+    code = compile(ast.Expression(argument), "<check>", "eval")
+    exercise, judge, missing, clip = exercises[call.func.attr], kit.judge, notebook.Missing, sandbox.clip
 
-    def judge_cell(source: str) -> dict:
-        (call,) = (node for node in walk(parse(source)) if isinstance(node, ast.Call))
-        (argument,) = call.args
-        used = [node.id for node in walk(argument) if isinstance(node, ast.Name)]
+    def judge_answer() -> dict:
         lent = {name: missing(name) for name in used if name not in names}
-        answer = eval(compile(ast.Expression(argument), "<check>", "eval"), {**names, **lent})
-        verdict = judge(exercises[call.func.attr], answer)
+        verdict = judge(exercise, eval(code, {**names, **lent}))
         kept = ("status", "code", "belief", "got", "why", "look")
-        return {name: sandbox.clip(str(getattr(verdict, name)), LONGEST) for name in kept}
+        return {name: clip(str(getattr(verdict, name)), LONGEST) for name in kept}
 
-    return judge_cell
+    return judge_answer
 
 
 if __name__ == "__main__":
