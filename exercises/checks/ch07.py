@@ -90,7 +90,7 @@ def _refuse_other_value(y: mg.Tensor, numbers: Any) -> None:
 def _refuse_cut_off(y: mg.Tensor, leaf: mg.Tensor, name: str) -> None:
     if not graphs.reaches(y, leaf):
         why = f"No way leads from your result to `{name}`, so no gradient can come there."
-        look = "what cuts the way: `detach`, `no_grad`, `.data`, or a number taken out of a tensor"
+        look = "what cuts the way: `detach`, `no_grad`, `.data`, or a new tensor that is made of numbers only"
         raise Wrong("cut-off", f"a result that leads back to `{name}`", show(y), why=why, look=look)
 
 
@@ -249,7 +249,7 @@ _SIDES = (
     ),
     Pattern(
         "all-fine",
-        {"A": "ok", "D": "ok", "F": "ok"},
+        {"A": "ok", "B": "ok", "C": "ok", "D": "ok", "F": "ok"},
         why="What was saved has to stay. In some of these lines a saved value is overwritten.",
         look="the table of the chapter, row `exp`",
     ),
@@ -324,6 +324,12 @@ _MOMENTS = (
         {"P": 2},
         belief="M23",
         why="Line 2 runs: nothing is wrong until somebody needs what was saved. `backward()` does.",
+        look="which line raised the error in section 2 of the chapter",
+    ),
+    Pattern(
+        "at-the-use",
+        {"P": 3},
+        why="Line 3 reads `s` as it is now, and that is allowed. Nobody asks for the old `s` before the way back.",
         look="which line raised the error in section 2 of the chapter",
     ),
     Pattern(
@@ -424,7 +430,7 @@ def _still_refused(answer):
     why = "A value that a node has saved is still overwritten."
     if kit.uses(answer, "no_grad"):
         why += " Inside `no_grad` an overwrite is not recorded, but it is counted."
-    look = "the first line that overwrites `a`, and who has saved `a` by then"
+    look = "each line that overwrites something: who has saved it by then?"
     return Wrong("still-refused", "a result whose backward() runs", why=why, look=look)
 
 
@@ -595,8 +601,14 @@ def descend(leaves, rate):
 _NONE_GRADIENT = Reason(
     "NoneType",
     "none-gradient",
-    "One of the leaves has no gradient: its `.grad` is None, and None can be neither multiplied nor asked.",
-    "what to do before you use `p.grad`",
+    "Here a `.grad` is None: the leaf has none, or it was cleared before. None can be neither multiplied nor asked.",
+    "what to do before you use `p.grad`, and when it is cleared",
+)
+_TRUTH_OF_GRADIENT = Reason(
+    "Boolean value of Tensor",
+    "truth-of-gradient",
+    "A gradient of several numbers is neither true nor false. Whether there is one at all is another question.",
+    "how Python asks whether something is None",
 )
 
 
@@ -606,8 +618,12 @@ def _check_descend(answer, values, rate):
     (a.sum() * c * c).backward()
     gradients = {"a": _array(a.grad), "c": _array(c.grad)}
     expected = f"each leaf that has a gradient, moved by {rate} times its gradient"
-    _called(answer, ([a, idle, c], rate), expected, _LEAF, _NONE_GRADIENT)
+    _called(answer, ([a, idle, c], rate), expected, _LEAF, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
     _check_moved(a, np.array(values), gradients["a"], rate)
+    if _same(c, 2.0):
+        why = "The first leaf has moved. One that comes after a leaf without a gradient has not."
+        look = "what your loop does at a leaf without a gradient, and what comes next"
+        raise Wrong("stopped-early", expected, "the last leaf holds its old number", why=why, look=look)
     _check_moved(c, np.array(2.0), gradients["c"], rate)
     if not _same(idle, [5.0, 6.0]):
         got = f"it was [5., 6.], and is {show(_array(idle).tolist())}"
@@ -629,8 +645,15 @@ def _check_moved(p, before, gradient, rate):
     expected = f"{np.round(moved, 4).tolist()}, from {before.tolist()} with the gradient {gradient.tolist()}"
     got = f"the leaf holds {show(_array(p).tolist())}"
     if _same(p, before):
-        why = "The leaf holds its old numbers. `p = p - ...` makes a new tensor, and moves only the name."
-        raise Wrong("not-moved", expected, got, belief="M06", why=why, look="whether you overwrite `p`, or its name")
+        why = "The leaf holds its old numbers. `p - ...` makes a new tensor, and `=` gives that a name or a place."
+        raise Wrong(
+            "not-moved",
+            expected,
+            got,
+            belief="M06",
+            why=why,
+            look="whether you overwrite the leaf itself",
+        )
     if _same(p, before + rate * gradient):
         raise Wrong("uphill", expected, got, why="The step went up: the gradient was added.", look="the sign")
     raise Wrong("other-step", expected, got, look="what you subtract: the rate times the gradient, once")
@@ -711,9 +734,21 @@ def _alternate_reasons(answer):
         "Both losses hang on one `h`, and the first backward has used up its graph.",
         "whether the second loss can have a graph of its own",
     )
-    return old_graph, second_time, _LEAF_STEP
+    return old_graph, second_time, _LEAF_STEP, _NO_WAY, _NO_GRADIENT_LEFT
 
 
+_NO_WAY = Reason(
+    "does not require grad",
+    "cut-off",
+    "No way leads from this loss to `w`: no error of the old graph, and no gradient either.",
+    "what you cut off, and of which `w` the second loss is made",
+)
+_NO_GRADIENT_LEFT = Reason(
+    "NoneType",
+    "cleared-before-the-step",
+    "At this step `w.grad` is None. It was cleared, and no backward has filled it since.",
+    "what happens between the first step and the second",
+)
 _LEAF_STEP = Reason(
     "leaf Variable that requires grad",
     "recorded-step",

@@ -32,6 +32,7 @@ WRONG = {
         "all-refused": _outcome(B="error", C="error", E="error", G="error"),
         "all-fine": _outcome(A="ok", D="ok", F="ok"),
         "exp-saves-input": _outcome(A="ok", B="error"),
+        "exp-saves-input/all-swapped": _outcome(A="ok", B="error", C="error", D="ok", F="ok"),
         "square-saves-result": _outcome(C="error", D="ok"),
         "input-never": _outcome(B="error", E="error"),
         "result-never": _outcome(C="error", G="error"),
@@ -51,7 +52,8 @@ WRONG = {
         "any-overwrite/at-once": _raises(R=3),
         "no-grad-protects": _raises(S=0),
         "step-refused": _raises(S=2),
-        "wrong-P": _raises(P=3),
+        "at-the-use": _raises(P=3),
+        "wrong-P": _raises(P=1),
         "kind": _raises(P="backward"),
     },
     "shift": {
@@ -91,6 +93,21 @@ def loss_of(w, x):
     b *= 10
     b -= 5
     return (b * b).sum()
+""",
+        "still-refused/clone-unused": """
+def loss_of(w, x):
+    b = mg.sigmoid(w * x)
+    a = b.clone()
+    b *= 10
+    b -= 5
+    return (b * b).sum()
+""",
+        "still-refused/square": """
+def loss_of(w, x):
+    a = mg.sigmoid(w * x) * 10
+    a -= 5
+    a *= a
+    return a.sum()
 """,
         "still-refused/detach": """
 def loss_of(w, x):
@@ -160,6 +177,12 @@ def put(x, i, v):
         "cut-off": """
 def put(x, i, v):
     y = x.detach().clone()
+    y[i] = v
+    return y
+""",
+        "cut-off/new-tensor": """
+def put(x, i, v):
+    y = mg.tensor(x.tolist(), requires_grad=True).clone()
     y[i] = v
     return y
 """,
@@ -304,6 +327,37 @@ def descend(leaves, rate):
                 p = p - rate * p.grad
                 p.grad = None
 """,
+        "truth-of-gradient": """
+def descend(leaves, rate):
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad:
+                p -= rate * p.grad
+                p.grad = None
+""",
+        "none-gradient/cleared-first": """
+def descend(leaves, rate):
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p.grad = None
+                p -= rate * p.grad
+""",
+        "stopped-early": """
+def descend(leaves, rate):
+    for p in leaves:
+        if p.grad is None:
+            break
+        with mg.no_grad():
+            p -= rate * p.grad
+        p.grad = None
+""",
+        "not-moved/into-the-list": """
+def descend(leaves, rate):
+    for i, p in enumerate(leaves):
+        if p.grad is not None:
+            leaves[i] = (p - rate * p.grad).detach().requires_grad_()
+""",
         "not-moved/list": """
 def descend(leaves, rate):
     return [p if p.grad is None else p - rate * p.grad for p in leaves]
@@ -418,6 +472,39 @@ def alternate(w, first, second, rate):
         w -= rate * w.grad
     w.grad = None
 """,
+        "cut-off": """
+def alternate(w, first, second, rate):
+    h = w * w
+    a, b = first(h), second(h.detach())
+    a.backward()
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+    b.backward()
+    with mg.no_grad():
+        w -= rate * w.grad
+    w.grad = None
+""",
+        "cleared-before-the-step": """
+def alternate(w, first, second, rate):
+    h = w * w
+    a, b = first(h), second(h)
+    a.backward(retain_graph=True)
+    b.backward()
+    for _ in range(2):
+        with mg.no_grad():
+            w -= rate * w.grad
+        w.grad = None
+""",
+        "at-the-old-place/clones": """
+def alternate(w, first, second, rate):
+    h = w.clone() * w.clone()
+    for loss in (first(h), second(h)):
+        loss.backward(retain_graph=True)
+        with mg.no_grad():
+            w -= rate * w.grad
+        w.grad = None
+""",
         "old-graph/separate": """
 def alternate(w, first, second, rate):
     a, b = first(w * w), second(w * w)
@@ -514,6 +601,8 @@ def alternate(w, first, second, rate):
         "no-overwrite": _LEAVES + "y = a * 2 + b",
         "no-overwrite/no-grad": _LEAVES + "y = a * 2\nwith mg.no_grad():\n    y[0] = b",
         "no-overwrite/data": _LEAVES + "y = a * 2\ny.data[0] = b",
+        "no-overwrite/rebound": _LEAVES + "y = a * 2\nfirst = y[0]\nfirst = b",
+        "no-overwrite/where": _LEAVES + "y = mg.where(mg.tensor([True, False, False]), b, a * 2)",
         "constant-in": _LEAVES + "y = a * 2\ny[0] = 4.0",
         "constant-in/item": _LEAVES + "y = a * 2\ny[0] = b.item()",
         "several-overwrites": _LEAVES + "y = a * 2\ny[0] *= b",
@@ -667,6 +756,12 @@ def loss_of(w, x):
     "put": [
         """
 def put(x, i, v):
+    mask = mg.zeros_like(x)
+    mask[i] = 1
+    return x * (1 - mask) + v * mask
+""",
+        """
+def put(x, i, v):
     return mg.where(mg.arange(len(x)) == i, v, x)
 """,
         """
@@ -709,6 +804,14 @@ def shares(numbers):
 """,
     ],
     "descend": [
+        """
+def descend(leaves, rate):
+    for p in leaves:
+        if p.grad is not None:
+            with mg.no_grad():
+                p[...] = p - rate * p.grad
+            p.grad = None
+""",
         """
 def descend(leaves, rate):
     for p in leaves:
@@ -785,6 +888,7 @@ def make():
 y = make()
 """,
         _LEAVES + "y = a * 2\nv = y[0]\nv.copy_(b)",
+        _LEAVES + "y = a * 2\nv = y[:1]\nv *= b",
     ],
     "spoiled": [
         """
