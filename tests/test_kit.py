@@ -113,6 +113,8 @@ def test_any_value_can_be_shown():
     assert sandbox.show(10**6000) == "a very large int"
     assert sandbox.show(print) == "the function print"
     assert sandbox.show(list) == "the class list"
+    assert sandbox.show(number for number in (1, 2)) == "an object of type generator"
+    assert sandbox.show(map(str, (1, 2))) == "an object of type map"
     assert len(sandbox.show("x" * 10_000)) == 160
     assert len(sandbox.show(list(range(10_000)))) <= 160
 

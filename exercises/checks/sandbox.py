@@ -18,6 +18,7 @@ import sysconfig
 import threading
 import time
 import traceback
+import types
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -241,7 +242,8 @@ def show(value: Any, length: int = 160, depth: int = 3) -> str:
     with contextlib.suppress(Exception):
         if kind.__module__ == "builtins" and callable(value):
             return f"{'the class' if kind is type else 'the function'} {value.__name__}"
-        if kind.__module__.partition(".")[0] in ("builtins", "numpy", "minigrad"):
+        known = kind.__module__.partition(".")[0] in ("builtins", "numpy", "minigrad")
+        if known and kind.__repr__ is not object.__repr__ and kind is not types.GeneratorType:
             return clip(repr(value), length)
     return f"an object of type {clip(kind.__name__, 40)}"
 
