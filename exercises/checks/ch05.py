@@ -22,13 +22,14 @@ chapter = kit.Chapter(__name__, "05", "Why can't I go backward twice?")
 
 @dataclass(frozen=True)
 class Reason:
-    """What an error of the learner's code means here: the diagnosis for a part of its message."""
+    """What an error of the learner's code means here: the diagnosis for a part of its message, `when` it holds."""
 
     message: str
     code: str
     why: str
     look: str
     belief: str = ""
+    when: Callable[[], bool] = lambda: True
 
 
 def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
@@ -37,7 +38,7 @@ def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) 
         return call(function, *inputs)
     except Wrong as wrong:
         for reason in reasons:
-            if reason.message in wrong.verdict.got:
+            if reason.message in wrong.verdict.got and reason.when():
                 raise Wrong(
                     reason.code,
                     expected,
@@ -295,8 +296,8 @@ def _why_not_four_times(y):
         if "mul" in made_of or "matmul" in made_of or "pow" in made_of:
             why = "A multiplication saves its factors, and a walk frees them: from your result you can go once."
         return Wrong("other-operation", why=why, look="the boxes of the picture")
-    if len(made_of) == 3:
-        why = "Three additions. In the picture there are two: one of them is used twice."
+    if len(made_of) > 2:
+        why = f"{len(made_of)} additions. In the picture there are two: one of them is used twice."
         return Wrong("not-shared", why=why, look="how many arrows end in each box")
     return Wrong("other-graph", look="the number of additions, and where their arrows end")
 
@@ -405,8 +406,8 @@ def _check_the_walk(runs, turns, x):
 def _wrong_shared(x, a, b, from_a, from_b, expected):
     got = _grad_text(x)
     added = None if x.grad is None else _array(x.grad) - 1
-    if added is None or _same(added + 1, from_a + from_b):
-        why = "What was in `.grad` before your function ran is gone."
+    if added is None or any(_same(added + 1, one) for one in (from_a + from_b, from_a, from_b)):
+        why = "What was in `.grad` before, the 1 or the gradient of the first loss, is gone."
         return Wrong("cleared", expected, got, why=why, look="each line that clears or sets a `.grad`")
     for one, head, grad in ((from_a, "head_a", b.grad), (from_b, "head_b", a.grad)):
         if _same(added, one) and grad is not None:
@@ -418,6 +419,12 @@ def _wrong_shared(x, a, b, from_a, from_b, expected):
     if _same(added, (from_a + from_b) / 2):
         why = "Half of what should arrive: a mean, where the sum was asked for."
         return Wrong("mean", expected, got, why=why, look="what the losses are divided by")
+    if _same(added, 2 * (from_a + from_b)):
+        why = "Twice what should arrive."
+        return Wrong("twice", expected, got, why=why, look="how often each loss goes backward")
+    if _same(added, 0 * added) and a.grad is not None:
+        why = "The parameters of the heads have their gradients. But nothing went on to the leaf behind the trunk."
+        return Wrong("trunk-missed", expected, got, why=why, look="where `h` was cut off, and who goes on from there")
     if _same(added, 0 * added):
         why = "Nothing arrived. `autograd.grad` returns gradients, `backward` adds them to `.grad`."
         return Wrong("nothing-added", expected, got, why=why, look="whether a `backward` runs, and from what")
@@ -486,7 +493,11 @@ def _check_curvature(answer, f, number, derivatives):
     x = _leaf(number)
     value, first, second = derivatives
     expected = f"the second derivative at {number:g}, {second:.6g}"
-    y = kit.a_tensor(_called(answer, (f, x), expected, *_CURVATURE_ERRORS), "the result", "what `return` gives back")
+    y = _called(answer, (f, x), expected, *_CURVATURE_ERRORS)
+    if y is None:
+        look = "whether a `return` is missing, and whether a `grad` was allowed to return None"
+        raise Wrong("none", expected, "None", look=look)
+    y = kit.a_tensor(y, "the result", "what `return` gives back")
     if y.numel() == 1 and kit.close(y.item(), second, 1e-4):
         if x.grad is not None:
             why = "`backward` adds to `.grad`. `autograd.grad` returns the gradient and adds nothing."
@@ -593,6 +604,24 @@ _KINDS = (
         look="from what the second `grad` of D starts",
     ),
     Pattern(
+        "second-from-y",
+        {"F": "6"},
+        why="The second `grad` of F starts from `y`. So 6, the slope of `g`, is not what it looks for.",
+        look="from what the second `grad` of F starts, and whether that graph is there",
+    ),
+    Pattern(
+        "first-again",
+        {"C": "3"},
+        why="3 is `g` itself. The second `grad` of C starts from `g`, and returns its slope.",
+        look="from what the second `grad` of C starts",
+    ),
+    Pattern(
+        "first-again",
+        {"E": "3"},
+        why="3 is `g` itself. The second `grad` of E starts from `g`, and returns its slope.",
+        look="from what the second `grad` of E starts",
+    ),
+    Pattern(
         "grad-adds-up",
         {"A": "6"},
         why="`grad` returns what it has computed, and adds it to nothing.",
@@ -641,43 +670,74 @@ _MODELS = (
     (lambda w: w * w, lambda w: 2 * w, 1.5, 4.0, 3),
     (lambda w: 3 * w + 1, lambda w: 3.0, 2.0, 13.0, 4),
 )
-_STALE_ERRORS = (
-    Reason(
-        "modified by an inplace operation",
-        "moved-error",
-        "Now `model(w)` is kept from the first round, and has saved the `w` of that time. The update has overwritten "
-        "that `w`, so a version does not fit.",
-        "where `model(w)` is computed, and how often",
-        "M13",
-    ),
-    Reason(
-        "a second time",
-        "still-stale",
-        "A round goes back into a graph that an earlier round has used up.",
-        "what was computed before the loop, or in an earlier round",
-    ),
-    Reason(
-        _NO_WAY,
-        "no-way",
-        "No way leads from the loss to `w` any more.",
-        "each `detach` or `no_grad` around what `w` goes into",
-    ),
-    Reason(
-        "unsupported operand type(s) for *",
-        "grad-none",
-        "A factor is no number: a `.grad` that is None? `w = w - ...` makes a result of `w`, which gets no `.grad`, "
-        "and the `w` of the caller stays.",
-        "the line that updates `w`",
-        "M06",
-    ),
-    Reason(
-        "a leaf Variable that requires grad is being used in an in-place operation",
-        "recorded-update",
-        "The update would be recorded, like any operation. A leaf may be overwritten only where nothing is recorded.",
-        "the `with` line around the update",
-        "M07",
-    ),
-)
+
+
+def _stale_errors(w, made):
+    """What errors of a loop mean, after `made` results of the model: a `.grad` in `w` is that of an earlier round."""
+
+    def went():
+        return w.grad is not None
+
+    return (
+        Reason(
+            "modified by an inplace operation",
+            "moved-error",
+            "Now `model(w)` is kept from the first round, and has saved the `w` of that time. The update has "
+            "overwritten that `w`, so a version does not fit.",
+            "where `model(w)` is computed, and how often",
+            "M13",
+            when=lambda: len(made) == 1,
+        ),
+        Reason(
+            "modified by an inplace operation",
+            "before-the-update",
+            "What `model(w)` has saved was overwritten by an update before the walk, so a version does not fit.",
+            "where `model(w)` is computed: before or after the update",
+        ),
+        Reason(
+            "a second time",
+            "still-stale",
+            "A round goes back into a graph that an earlier round has used up.",
+            "what was computed before the loop, or in an earlier round",
+        ),
+        Reason(
+            _NO_WAY,
+            "lost-later",
+            "In the first round a gradient came to `w`. Later no way leads from the loss to a tensor that asks for "
+            "one.",
+            "what the first round leaves behind: is `w` still the same tensor then, and is it tracked?",
+            when=went,
+        ),
+        Reason(
+            _NO_WAY,
+            "no-way",
+            "No way leads from the loss to `w` any more.",
+            "each `detach` or `no_grad` around what `w` goes into",
+        ),
+        Reason(
+            "unsupported operand type(s) for *",
+            "grad-none",
+            "A factor is no number: a `.grad` that is None? `w = w - ...` makes a result of `w`, which gets no "
+            "`.grad`, and the `w` of the caller stays.",
+            "the line that updates `w`",
+            "M06",
+            when=went,
+        ),
+        Reason(
+            "unsupported operand type(s) for *",
+            "grad-elsewhere",
+            "A factor is no number: a `.grad` that is None? No gradient came to the caller's `w`.",
+            "which tensor goes into `model`: `w` itself, or another one?",
+        ),
+        Reason(
+            "a leaf Variable that requires grad is being used in an in-place operation",
+            "recorded-update",
+            "The update would be recorded, like any operation. A leaf may be overwritten only where nothing is "
+            "recorded.",
+            "the `with` line around the update",
+            "M07",
+        ),
+    )
 
 
 def _check_stale(answer, model, slope, start, target, rounds):
@@ -689,7 +749,7 @@ def _check_stale(answer, model, slope, start, target, rounds):
 
     right = _path(model, slope, start, target, rounds)
     expected = f"`w` at {right:.6g} after {rounds} rounds, from {start:g}"
-    _called(answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
+    _called(answer, (watched, w, target, rounds), expected, *_stale_errors(w, made))
     if not kit.close(w.item(), right, 1e-4):
         raise _wrong_stale(w, model, slope, start, target, rounds, expected)
     if not any(_used_up(y, w) for y in made):
@@ -887,7 +947,7 @@ def _check_apart(answer, values, count):
     given = _called(answer, (list(losses), x), expected, *_APART_ERRORS)
     if type(given) not in (list, tuple) or len(given) != count:
         raise Wrong("type", expected, show(given), look="what you append for each loss, and what you return")
-    if any(type(one) in (list, tuple) for one in given):
+    if any(type(one) is tuple for one in given):
         why = "`autograd.grad` returns a tuple, also if you ask for one tensor."
         raise Wrong("tuples", expected, show(given), why=why, look="how to take the first entry of a tuple")
     arrays = [_array(kit.a_tensor(one, "each entry of the list")) for one in given]
@@ -937,8 +997,10 @@ def _wrong_apart(given, arrays, right, expected):
 )
 def saved(answer):
     kit.a_function(answer)
+    before = 0
     for f, values, right in _SAVING:
-        _check_saved(answer, f, values, right)
+        _check_saved(answer, f, values, right, before)
+        before += right[0]
     return "Each tensor was counted when it was saved, and kept, so one can still go backward."
 
 
@@ -947,10 +1009,11 @@ _SAVING = (
     (lambda x: (mg.exp(x) + x).sum(), [0.5, 1.0, 1.5, 2.0], (4, 1)),
     (lambda x: (x + 1).mean(), [1.0, 2.0], (0, 0)),
     (lambda x: mg.sin(x * x).sum() * 2, [0.5, -1.0], (6, 3)),
+    (lambda x: x * x, [[0.5, 2.0, 1.0], [3.0, -1.0, 4.0]], (12, 2)),
 )
 
 
-def _check_saved(answer, f, values, right):
+def _check_saved(answer, f, values, right, before):
     x, results = _leaf(values), []
 
     def watched(t):
@@ -958,13 +1021,13 @@ def _check_saved(answer, f, values, right):
         return results[-1]
 
     numbers, tensors = right
-    expected = f"{numbers}, for an `x` with {len(values)} entries"
+    expected = f"{numbers}, for an `x` with {x.numel()} entries"
     came = kit.a_number(_called(answer, (watched, x), expected), "the result")
     if not results:
         look = "whether your function calls `f`"
         raise Wrong("not-called", "a call of `f(x)`", "none", look=look)
     if not kit.close(came, numbers):
-        raise _wrong_saved(came, numbers, tensors, len(values), expected)
+        raise _wrong_saved(came, numbers, tensors, before, x, expected)
     for y in results:
         _check_can_go_back(y)
 
@@ -973,6 +1036,12 @@ def _check_can_go_back(y):
     try:
         y.sum().backward()
     except Exception as error:
+        if "a second time" in str(error):
+            why = "The number is right. But a walk in your function has freed what was saved."
+            look = "each `backward` and `grad` in your function"
+            got = kit.sandbox.describe_error(error)
+            expected = "a result that one can go backward from"
+            raise Wrong("walked", expected, got, why=why, look=look) from None
         raise Wrong(
             "nothing-kept",
             "a result that one can go backward from",
@@ -983,8 +1052,11 @@ def _check_can_go_back(y):
         ) from None
 
 
-def _wrong_saved(came, numbers, tensors, entries, expected):
+def _wrong_saved(came, numbers, tensors, before, x, expected):
     got = f"{came:g}"
+    if before and kit.close(came, before + numbers):
+        why = "That holds what your function counted in earlier calls, too. Each call has to start from 0."
+        return Wrong("counted-before", expected, got, why=why, look="where the count is made: inside of the function?")
     if kit.close(came, tensors):
         why = "That is how many tensors were saved. Asked for are the numbers in them."
         return Wrong("tensors-counted", expected, got, why=why, look="what you note of each tensor")
@@ -994,7 +1066,10 @@ def _wrong_saved(came, numbers, tensors, entries, expected):
     if kit.close(came, 2 * numbers):
         why = "That is twice as much. `pack` sees each tensor once, when it is saved; `unpack` sees it once a walk."
         return Wrong("counted-twice", expected, got, why=why, look="how often `f(x)` runs, and where you count")
-    if kit.close(came, entries):
+    if x.ndim == 2 and kit.close(came, tensors * len(x)):
+        why = "Right for a row of numbers. For a table `len(t)` or `t.shape[0]` is the number of its rows."
+        return Wrong("rows-counted", expected, got, why=why, look="how to count all numbers of a tensor")
+    if kit.close(came, x.numel()):
         why = "That is the number of entries of `x`. How much is saved is up to the operations in `f`."
         return Wrong("entries-counted", expected, got, why=why, look="what your hook is called with")
     return Wrong("other-count", expected, got, look="what you add up, and for which tensors")

@@ -54,6 +54,10 @@ def four_times(x):
 def four_times(x):
     return (x + x) + (x + x)
 """,
+        "not-shared/sum": """
+def four_times(x):
+    return sum([x] * 4)
+""",
         "not-shared/row": """
 def four_times(x):
     return x + x + x + x
@@ -151,10 +155,29 @@ def train_both(trunk, head_a, head_b, x):
     h = trunk(x)
     return mg.autograd.grad(head_a(h) + head_b(h), x)
 """,
-        "nothing-added/cut": """
+        "trunk-missed": """
 def train_both(trunk, head_a, head_b, x):
     h = trunk(x).detach()
     (head_a(h) + head_b(h)).backward()
+""",
+        "trunk-missed/asked": """
+def train_both(trunk, head_a, head_b, x):
+    h = trunk(x).detach().requires_grad_()
+    (head_a(h) + head_b(h)).backward()
+""",
+        "twice": """
+def train_both(trunk, head_a, head_b, x):
+    h = trunk(x)
+    loss = head_a(h) + head_b(h)
+    loss.backward(retain_graph=True)
+    loss.backward()
+""",
+        "cleared/between": """
+def train_both(trunk, head_a, head_b, x):
+    h = trunk(x)
+    head_a(h).backward(retain_graph=True)
+    x.grad = None
+    head_b(h).backward()
 """,
         "cleared": """
 def train_both(trunk, head_a, head_b, x):
@@ -245,6 +268,13 @@ def curvature(f, x):
     slope.backward()
     return x.grad
 """,
+        "none": """
+def curvature(f, x):
+    slope, = mg.autograd.grad(f(x), x)
+    slope.requires_grad_()
+    result, = mg.autograd.grad(slope, x, allow_unused=True)
+    return result
+""",
         "type": """
 def curvature(f, x):
     slope, = mg.autograd.grad(f(x), x, create_graph=True)
@@ -270,6 +300,9 @@ def curvature(f, x):
         "create-does-not-retain": _kinds(D="error"),
         "both-graphs-kept": _kinds(F=3),
         "second-from-y": _kinds(D=6),
+        "second-from-y/freed": _kinds(F=6),
+        "first-again": _kinds(C=3),
+        "first-again/freed": _kinds(E=3),
         "grad-adds-up": _kinds(A=6),
         "kept-fails": _kinds(A="error"),
         "kept-fails/all": _kinds(A="error", C="error", D="error", E="error"),
@@ -286,6 +319,36 @@ def fit(model, w, target, rounds):
         loss.backward(retain_graph=True)
         with mg.no_grad():
             w -= 0.01 * w.grad
+""",
+        "before-the-update": """
+def fit(model, w, target, rounds):
+    y = model(w)
+    for _ in range(rounds):
+        w.grad = None
+        loss = (y - target) ** 2
+        loss.backward()
+        y = model(w)
+        with mg.no_grad():
+            w -= 0.01 * w.grad
+""",
+        "grad-elsewhere": """
+def fit(model, w, target, rounds):
+    for _ in range(rounds):
+        w.grad = None
+        y = model(w.detach().requires_grad_())
+        loss = (y - target) ** 2
+        loss.backward()
+        with mg.no_grad():
+            w -= 0.01 * w.grad
+""",
+        "lost-later": """
+def fit(model, w, target, rounds):
+    for _ in range(rounds):
+        w.grad = None
+        loss = (model(w) - target) ** 2
+        loss.backward()
+        with mg.no_grad():
+            w = w - 0.01 * w.grad
 """,
         "stale-slope": """
 def fit(model, w, target, rounds):
@@ -571,6 +634,16 @@ def apart(losses, x):
         (gradient,) = mg.autograd.grad(loss, x, retain_graph=True)
     return gradient
 """,
+        "type/generator": """
+def apart(losses, x):
+    for loss in losses:
+        yield mg.autograd.grad(loss, x, retain_graph=loss is not losses[-1])[0]
+""",
+        "type/numbers": """
+def apart(losses, x):
+    last = losses[-1]
+    return [mg.autograd.grad(loss, x, retain_graph=loss is not last)[0].tolist() for loss in losses]
+""",
         "type/one-walk": """
 def apart(losses, x):
     return mg.autograd.grad(losses, x)
@@ -640,6 +713,55 @@ def saved_numbers(f, x):
     def pack(t):
         counts.append(t.numel())
         return t.numel()
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        f(x)
+    return sum(counts)
+""",
+        "walked": """
+def saved_numbers(f, x):
+    counts = []
+
+    def pack(t):
+        counts.append(t.numel())
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f(x)
+    y.sum().backward()
+    return sum(counts)
+""",
+        "walked/unpack": """
+def saved_numbers(f, x):
+    counts = []
+
+    def unpack(t):
+        counts.append(t.numel())
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: t, unpack):
+        f(x).sum().backward()
+    return sum(counts)
+""",
+        "counted-before": """
+counts = []
+
+def pack(t):
+    counts.append(t.numel())
+    return t
+
+def saved_numbers(f, x):
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        f(x)
+    return sum(counts)
+""",
+        "rows-counted": """
+def saved_numbers(f, x):
+    counts = []
+
+    def pack(t):
+        counts.append(len(t))
+        return t
 
     with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         f(x)
@@ -716,6 +838,12 @@ def twice(t):
 
 four_times = lambda x: twice(twice(x))
 """,
+        """
+def four_times(x):
+    y = x + x
+    y += y
+    return y
+""",
     ],
     "shared": [
         """
@@ -740,6 +868,13 @@ def train_both(trunk, head_a, head_b, x):
 """,
     ],
     "curvature": [
+        """
+def curvature(f, x):
+    f(x).backward(create_graph=True)
+    slope, x.grad = x.grad, None
+    return mg.autograd.grad(slope, x)[0]
+""",
+        "curvature = mg.autograd.functional.hessian",
         """
 def curvature(f, x):
     y = f(x)
@@ -794,6 +929,16 @@ def fit(model, w, target, rounds):
 def run(w, inputs):
     state = mg.tensor(1.0)
     for number in inputs:
+        state = w * state + number
+        loss = state * state
+        loss.backward()
+        state.detach_()
+    return state
+""",
+        """
+def run(w, inputs):
+    state = mg.tensor(1.0)
+    for number in inputs:
         state = number + state * w
         (state ** 2).backward()
         state = state.detach()
@@ -820,6 +965,16 @@ def run(w, inputs):
 """,
     ],
     "apart": [
+        """
+def apart(losses, x):
+    old, found = x.grad, []
+    for i, loss in enumerate(losses):
+        x.grad = None
+        loss.backward(retain_graph=i < len(losses) - 1, inputs=[x])
+        found.append(x.grad)
+    x.grad = old
+    return found
+""",
         """
 def apart(losses, x):
     gradients = []
