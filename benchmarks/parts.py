@@ -1,0 +1,105 @@
+"""Where the time of a step goes: `python -m benchmarks.parts`.
+
+Each workload is timed up to one stage after the other, in interleaved bursts, with minigrad and, where it is
+installed, with PyTorch. A line says how long a stage takes beyond the one before it, in microseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import hand, inputs, libraries, timing, workloads
+
+ROUNDS = 40
+
+
+def second_derivative(lib, value: Callable, arrays, combine: Callable) -> dict[str, Callable]:
+    """The stages of a derivative of a derivative."""
+    module, leaves = lib.module, lib.leaves(arrays)
+    grad = module.autograd.grad
+
+    def unrecorded():
+        with module.no_grad():
+            return value(*leaves)
+
+    def recorded_walk():
+        return combine(grad(value(*leaves), leaves, create_graph=True))
+
+    return {
+        "value, in no_grad": unrecorded,
+        "value, recorded": lambda: value(*leaves),
+        "first gradient": lambda: grad(value(*leaves), leaves),
+        "... with a graph of its own": recorded_walk,
+        "second gradient": lambda: grad(recorded_walk(), leaves),
+    }
+
+
+def training_step(lib, loss: Callable, arrays) -> dict[str, Callable]:
+    """The stages of a step of gradient descent."""
+    module, leaves = lib.module, lib.leaves(arrays)
+
+    def unrecorded():
+        with module.no_grad():
+            return loss(*leaves)
+
+    def backward():
+        loss(*leaves).backward()
+
+    def update():
+        backward()
+        with module.no_grad():
+            for leaf in leaves:
+                leaf -= 0.01 * leaf.grad
+                leaf.grad = None
+
+    return {
+        "loss, in no_grad": unrecorded,
+        "loss, recorded": lambda: loss(*leaves),
+        "backward": backward,
+        "update": update,
+    }
+
+
+def double_backward(lib) -> dict[str, Callable]:
+    sin = lib.sin
+    return second_derivative(lib, lambda x: (sin(x) * x**3).sum(), [inputs.normal(4, seed=3)], lambda g: g[0].sum())
+
+
+def hvp_small(lib) -> dict[str, Callable]:
+    arrays = inputs.layers(inputs.SMALL)
+    vectors = [lib.constant(vector) for vector in inputs.directions(arrays)]
+    loss = workloads.squared_error(lib, inputs.SMALL, 32)
+    return second_derivative(
+        lib, loss, arrays, lambda slopes: sum((s * v).sum() for s, v in zip(slopes, vectors, strict=True))
+    )
+
+
+def small_mlp(lib) -> dict[str, Callable]:
+    return training_step(lib, workloads.squared_error(lib, inputs.SMALL, 32), inputs.layers(inputs.SMALL))
+
+
+PARTS = {"small_mlp": small_mlp, "double_backward": double_backward, "hvp_small": hvp_small}
+
+
+def measure(name: str) -> None:
+    """Print the stages of one workload."""
+    found = {key: lib for key, lib in libraries.present().items() if key in ("minigrad", "torch")}
+    stages = {key: PARTS[name](lib) for key, lib in found.items()}
+    steps = {f"{key}: {stage}": timing.Step(run) for key, all_ in stages.items() for stage, run in all_.items()}
+    steps["by hand"] = getattr(hand, name)()
+    best = {key: 1e6 * min(taken) for key, taken in timing.interleave(steps, ROUNDS, seconds=0.003).items()}
+    print(f"{workloads.WORKLOADS[name].title}: NumPy by hand {best['by hand']:.1f} us")
+    for key, all_ in stages.items():
+        total = best[f"{key}: {list(all_)[-1]}"]
+        print(f"  {key}: {total:.1f} us")
+        before = 0.0
+        for stage in all_:
+            here = best[f"{key}: {stage}"]
+            print(f"    {stage:30} {here - before:+8.1f}")
+            before = here
+    print()
+
+
+if __name__ == "__main__":
+    for name in PARTS:
+        measure(name)
