@@ -16,12 +16,12 @@ memory; an exercise that breaks it costs its own points, and the rest is graded 
 A limit is not a sandbox. The notebooks run as you, and code that is written to do harm can read and
 change what you can. For notebooks of people you do not trust, run this in a container, for example:
 
-    docker run --rm --network none --memory 4g --pids-limit 256 -v COURSE:/course:ro
-        -v COLLECTED:/collected:ro -v GRADES:/grades -e MINIGRAD_VENV=/venv IMAGE
-        python3 /course/course.py grade /collected --out /grades
+    docker run --rm --network none --memory 4g --pids-limit 256 -w /course -v COURSE:/course:ro
+        -v COLLECTED:/collected:ro -v GRADES:/grades IMAGE
+        python3 -m exercises.grading /collected --out /grades
 
-where IMAGE has Python and, in /venv, the environment of the course. For a large class, nbgrader with
-JupyterHub does the collecting, too, and runs the same checks: see the README.
+where IMAGE has Python with the packages of requirements.txt. For a large class, nbgrader
+with JupyterHub does the collecting, too, and runs the same checks: see the README.
 """
 
 from __future__ import annotations

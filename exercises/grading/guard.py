@@ -112,14 +112,16 @@ def _asker(frame: types.FrameType | None) -> str:
     return frame.f_code.co_filename if frame is not None else ""
 
 
+_FORMS = (os.path.abspath, os.path.realpath)
+
+
 def _within(*folders: str) -> Callable[[str], bool]:
     """Whether a path, written in whatever way, is one of these folders or below one."""
-    absolute, separator = os.path.abspath, os.sep
-    starts = tuple(f"{absolute(one).rstrip(separator)}{separator}" for one in folders)
-    real = tuple(f"{os.path.realpath(one).rstrip(separator)}{separator}" for one in folders)
+    absolute, same_case, separator = os.path.abspath, os.path.normcase, os.sep
+    starts = tuple(f"{same_case(form(one)).rstrip(separator)}{separator}" for one in folders for form in _FORMS)
 
     def inside(path: str) -> bool:
-        return f"{absolute(path)}{separator}".startswith(starts + real)
+        return f"{same_case(absolute(path))}{separator}".startswith(starts)
 
     return inside
 

@@ -189,7 +189,7 @@ class _Worker:
         if not line:
             raise Failed(_ending(self.end()))
         self.count += 1
-        tag, _, content = line.rstrip(b"\n").partition(b" ")
+        tag, _, content = line.rstrip(b"\r\n").partition(b" ")
         wanted = hmac.digest(self.key, content, "sha256").hex().encode()
         message = json.loads(content) if hmac.compare_digest(tag, wanted) else {}
         if message.get("number") != self.count:
