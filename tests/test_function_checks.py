@@ -292,6 +292,23 @@ def test_stubs_and_what_was_given_are_unanswered():
     functions.refuse_given(learners("(ctx, x): return x * 2", READ + "x"), given)
 
 
+def test_what_forward_leaves_belongs_to_one_apply():
+    kept = learners("(ctx, x): F.x = x; return x**3", "(ctx, g): return g * 3 * F.x**2")
+    kept.forward.__globals__["F"] = kept
+    assert diagnosis(kept, cube, elementwise()).code == "shared"
+    functions.check(kept, cube, elementwise()[:1])
+
+
+def test_results_in_a_list_are_seen_if_autograd_does_not():
+    def both(x):
+        return x * 2, x * 3
+
+    in_a_list = learners("(ctx, x): return [x * 2, x * 3]", "(ctx, g, h): return g * 2 + h * 3")
+    assert diagnosis(in_a_list, both, elementwise()).code == "list"
+    in_a_tuple = learners("(ctx, x): return x * 2, x * 3", "(ctx, g, h): return g * 2 + h * 3")
+    functions.check(lambda x: list(in_a_tuple.apply(x)), both, elementwise())
+
+
 @pytest.mark.parametrize("answer", [3, None, int, mg.Tensor, "text"])
 def test_what_is_no_function_is_refused(answer):
     assert diagnosis(answer, cube, elementwise()).code in ("type", "not-a-function")

@@ -2,6 +2,7 @@
 
 import html.parser
 import json
+import linecache
 import multiprocessing
 import os
 import re
@@ -245,6 +246,13 @@ def test_what_is_not_answered_is_told_kindly(stub, check, shown, relaxed):
 )
 def test_a_short_function_is_an_answer(source):
     assert not kit.is_stub(learner(source))
+
+
+@pytest.mark.parametrize("body", ["return None", "return", "return None  # it has none", "pass", "..."])
+def test_a_written_return_is_an_answer_and_an_empty_body_is_none(body, monkeypatch):
+    source = f"def f(x):\n    {body}\n"
+    monkeypatch.setitem(linecache.cache, "<cell>", (len(source), None, source.splitlines(True), "<cell>"))
+    assert kit.is_stub(learner(source)) is ("return" not in body)
 
 
 GIVEN = "def f(w):\n    total = mg.zeros(1)\n    return total + w"

@@ -238,9 +238,22 @@ _RECIPROCAL = (
     ),
     Suspect(
         "input-for-output",
-        "What comes is -grad_output / y², with the result y. The formula wants x there.",
+        "What comes is -grad_output · x². Either x² multiplies and should divide, or you divide by the square of the "
+        "result, and not of the input.",
         "what was saved, and what the formula takes it for",
         backward=lambda x, g: -g * x * x,
+    ),
+    Suspect(
+        "divided-and-multiplied",
+        "What comes is -grad_output, as if x had gone. `/ x * x` divides by x, and then multiplies by it.",
+        "the brackets around x²",
+        backward=lambda x, g: -g,
+    ),
+    Suspect(
+        "second-derivative",
+        "2 / x³ is the slope of the slope. Asked for is the slope itself.",
+        "the slope in the text of the exercise",
+        backward=lambda x, g: 2 * g / x**3,
     ),
 )
 
@@ -263,7 +276,8 @@ _RECIPROCAL = (
 def power(answer):
     functions.check(answer, lambda x: 2**x, elementwise(), second=True, suspects=_POWER)
     return (
-        "The slope is made of the result, which is there anyway. And because it was saved, the second derivative holds."
+        "The slope is made of the result, which is there anyway. And from what you use a way leads back to the input: "
+        "so the second derivative is right, too."
     )
 
 
@@ -338,9 +352,9 @@ class _Clip(Function):
     idea="`ctx.limits = low, high` and `return x.clone()`; then `return grad_output.clamp(*ctx.limits), None, None`.",
 )
 def clip(answer):
-    for low, high in ((0.8, 1.2), (-1.0, 0.7), (1.1, 9.0)):
-        cases = elementwise(rest=(low, high))
-        functions.check(answer, _Clip.apply, cases, numerical=False, suspects=_CLIP)
+    limits = (0.8, 1.2), (-1.0, 0.7), (1.1, 9.0)
+    cases = [case for pair in limits for case in elementwise(low=0.5, high=1.5, rest=pair)]
+    functions.check(answer, _Clip.apply, cases, numerical=False, suspects=_CLIP)
     return "Nothing changes forward, the gradient keeps to its limits, and each of the three arguments has an answer."
 
 
@@ -350,6 +364,12 @@ _CLIP = (
         "The values were clipped. Going forward nothing is to change.",
         "the `return` of forward",
         forward=lambda x, low, high: x.clamp(low, high),
+    ),
+    Suspect(
+        "limits-swapped",
+        "Wherever the gradient was, it has become `low`: that is what `clamp` does if it gets the larger limit first.",
+        "the order of what `clamp` is called with",
+        backward=lambda x, low, high, g: (g.clamp(high, low),),
     ),
     Suspect(
         "unchanged",
@@ -397,7 +417,7 @@ _CLIP = (
     "A table of products",
     kind="write",
     points=3,
-    beliefs=("M29", "M32"),
+    beliefs=("M29", "M32", "M37"),
     hints=(
         "`a[0]` stands in the whole first row of the table. How much does the loss move with it?",
         "The gradient of `a[0]` is the first row of `grad_output`, times `b`, added up. That is a product of matrices.",
@@ -485,6 +505,20 @@ _SEVERAL = (
         "You return the gradient of `a` through the product and that of `b` through the quotient. Both move both.",
         "how many slopes there are: two results, two arguments",
         backward=lambda a, b, g, h: _both_fit(a, b, g * b, -h * a / b**2),
+    ),
+    Suspect(
+        "one-per-result",
+        "The first gradient is that of the product by `a`, the second that of the quotient by `a`. What is returned "
+        "belongs to the arguments: one for `a`, one for `b`.",
+        "what backward gets (for each result), and what it returns (for each argument)",
+        "M32",
+        backward=lambda a, b, g, h: _both_fit(a, b, g * b, h / b),
+    ),
+    Suspect(
+        "added-too-early",
+        "The two gradients that came in were added before anything else. Each belongs to its own slope.",
+        "which slope each of the two is multiplied by",
+        backward=lambda a, b, g, h: _both_fit(a, b, (g + h) * (b + 1 / b), (g + h) * (a - a / b**2)),
     ),
     Suspect(
         "sign-of-quotient",

@@ -12,11 +12,11 @@
 
 Nothing is returned for a Function that is right, however it is written. Everything else raises `kit.Wrong`, or
 `kit.Unanswered` for a stub. The codes: not-a-function arguments raised no-backward not-recorded other-type
-other-shape other-value other-dtype number-of-outputs untracked tracked input-changed saved-no-tensor;
-number-of-gradients gradient-of-no-tensor arguments-of-backward no-tensor shape-of-gradient summed-too-far
-transposed; no-gradient nan-gradient no-grad-output grad-output-twice grad-output-changed wrong-sign swapped
-not-summed slope-of-input slope-of-output slope-at-output no-slope wrong-factor other-gradient alone; once
-saved-intermediate detached other-second; gradcheck gradgradcheck.
+other-shape other-value other-dtype number-of-outputs list untracked tracked input-changed saved-no-tensor;
+number-of-gradients gradient-of-no-tensor arguments-of-backward no-tensor saved-tuple shape-of-gradient
+summed-too-far transposed; no-gradient nan-gradient no-grad-output grad-output-twice grad-output-changed wrong-sign
+swapped not-summed slope-of-input slope-of-output slope-at-output no-slope wrong-factor other-gradient alone shared;
+once saved-intermediate detached other-second; gradcheck gradgradcheck.
 """
 
 from __future__ import annotations
@@ -114,6 +114,8 @@ def check(
         check_gradients(trial)
     for trial in trials:
         check_each_alone(trial)
+    if len(trials) > 1:
+        check_apart(trials[0], trials[-1])
     for trial in trials if second else ():
         check_second(trial)
     for trial in trials if numerical else ():
@@ -195,6 +197,7 @@ class Run(NamedTuple):
     arguments: tuple
     inputs: list
     outputs: tuple
+    in_a_list: bool
 
 
 @dataclass
@@ -216,7 +219,8 @@ class Trial:
                 one.requires_grad_(number == only)
             inputs = [inputs[only]]
         given = kit.call(function, *arguments)
-        return Run(arguments, inputs, tuple(given) if type(given) in (tuple, list) else (given,))
+        outputs = tuple(given) if type(given) in (tuple, list) else (given,)
+        return Run(arguments, inputs, outputs, type(given) is list)
 
     def learners(self, only: int | None = None) -> Run:
         """A run of the learner's function; errors that are known become their diagnosis."""
@@ -270,14 +274,17 @@ def check_values(trial: Trial) -> None:
     mine, right = trial.learners(), trial.run(trial.reference)
     if len(mine.outputs) != len(right.outputs):
         wanted = f"{len(right.outputs)} result{'s' * (len(right.outputs) > 1)}"
-        look = "the `return` of forward"
-        raise Wrong("number-of-outputs", wanted, f"{len(mine.outputs)}: {show(mine.outputs)}", look=look)
+        got = f"{len(mine.outputs)}: {', '.join(map(_in_words, mine.outputs))}"
+        raise Wrong("number-of-outputs", wanted, got, look="the `return` of forward")
     for given, expected in zip(mine.outputs, right.outputs, strict=True):
         _check_value(trial, given, expected)
     for name, argument, kept in zip(trial.names, mine.arguments, before, strict=False):
         if isinstance(kept, mg.Tensor) and not _same(argument, kept):
             look = "each operation of forward that ends in `_`, and each `+=`"
             raise Wrong("input-changed", f"{name} as it was", _in_words(argument), look=look)
+    if mine.in_a_list and not any(output.requires_grad for output in mine.outputs):
+        why = "The results came in a list, and none of them requires grad. Autograd looks for them in a tuple only."
+        raise Wrong("list", "a tuple of results", "a list", why=why, look="the `return` of forward")
     for given, expected in zip(mine.outputs, right.outputs, strict=True):
         _check_recorded(given, expected)
 
@@ -375,13 +382,7 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool) -> Wrong:
     got = describe_error(error)
     expected = f"gradients for {trial.inputs_in_words()}"
     if "incorrect number of gradients" in got:
-        why = (
-            "backward returns one gradient for each argument of forward, whether it needs one or not; None is allowed."
-        )
-        look = "how many arguments forward has after `ctx`, and what backward returns"
-        count = len(run.arguments)
-        number = f"{count} gradient{'s' * (count > 1)}, for {count} argument{'s' * (count > 1)} of forward"
-        return Wrong("number-of-gradients", number, got, belief="M32", why=why, look=look)
+        return _of_number(run, got)
     if "different than None at position" in got:
         why = "This argument of forward is no tensor, so it has no gradient: None belongs in its place."
         return Wrong("gradient-of-no-tensor", expected, got, why=why, look="the order of what backward returns")
@@ -393,6 +394,10 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool) -> Wrong:
         return Wrong("no-tensor", expected, got, why=why, look="the type of what backward returns")
     if "invalid gradient at index" in got:
         return _of_shape(trial, run, error, got)
+    if isinstance(error, TypeError) and "tuple" in got:
+        why = "A tuple came where a tensor is needed. `ctx.saved_tensors` is a tuple, even if only one was saved."
+        look = "how the tensors come out of it: `(x,) = ctx.saved_tensors`, with the comma"
+        return Wrong("saved-tuple", expected, got, why=why, look=look)
     if "marked with @once_differentiable" in got:
         why = "backward is marked with `once_differentiable`, and asked for is a Function with a second derivative."
         return Wrong("once", "second derivatives", got, why=why, look="the decorator above `def backward`")
@@ -400,6 +405,18 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool) -> Wrong:
         why = "Only one of the inputs requires grad here. The gradient of the others is not needed, and may be None."
         return Wrong("alone", expected, got, why=why, look="what backward does when an input needs no gradient")
     return Wrong("raised", expected, got, look="backward, at the line named above")
+
+
+def _of_number(run: Run, got: str) -> Wrong:
+    """An error that says how many gradients came."""
+    count, came = len(run.arguments), int(got.split("got ")[1].split(")")[0])
+    belief, rule = "M32", "backward returns one gradient for each argument of forward, whether it needs one or not"
+    why = f"{rule}; None is allowed."
+    if came > count:
+        belief, why = "", f"{rule}, and no more. What belongs to the same argument becomes one tensor."
+    look = "how many arguments forward has after `ctx`, and what backward returns"
+    number = f"{count} gradient{'s' * (count > 1)}, for {count} argument{'s' * (count > 1)} of forward"
+    return Wrong("number-of-gradients", number, got, belief=belief, why=why, look=look)
 
 
 def _of_shape(trial: Trial, run: Run, error: Exception, got: str) -> Wrong:
@@ -414,7 +431,11 @@ def _of_shape(trial: Trial, run: Run, error: Exception, got: str) -> Wrong:
     others = [n for n, a in zip(trial.names, run.arguments, strict=False) if getattr(a, "shape", None) == came]
     if others:
         why = f"A gradient has the shape of its input. This one has the shape of {others[0]}."
-        return Wrong("swapped", expected, got, why=why, look="the order of what backward returns")
+        look = "the order of what backward returns, and over which dimension it sums"
+        return Wrong("swapped", expected, got, why=why, look=look)
+    if np.prod(came) > np.prod(shape):
+        why = "A gradient has the shape of its input. Yours has more entries: what several results bring is added up."
+        return Wrong("not-summed", expected, got, belief="M37", why=why, look="over which dimension backward sums")
     if np.prod(came) < np.prod(shape):
         why = "A gradient has the shape of its input. Here too much was added up, or too little came."
         return Wrong("summed-too-far", expected, got, why=why, look="each `sum` in backward")
@@ -577,6 +598,25 @@ def check_each_alone(trial: Trial) -> None:
             why = f"If only {name} requires grad, its gradient is another one than if all inputs do."
             look = "each use of `ctx.needs_input_grad`, and the order of what backward returns"
             raise Wrong("alone", expected, _in_words(mine.came[0]), why=why, look=look)
+
+
+def check_apart(trial: Trial, other: Trial) -> None:
+    """The same gradients if the function is applied to something else before this one goes backward."""
+    right = gradients(trial.run(trial.reference)).came
+    mine = trial.learners()
+    other.learners()
+    expected = f"the gradients for {trial.inputs_in_words()}, also if `apply` is called once more before `backward()`"
+    try:
+        came = gradients(mine).came
+    except Exception as error:
+        got = describe_error(error)
+    else:
+        if all(map(_same, came, right)):
+            return
+        got = ", ".join(map(_in_words, came))
+    why = "A second `apply` changed what the first one had left. Each has a `ctx` of its own, and nothing else."
+    look = "what forward leaves on the class or in a global name, and not on `ctx`"
+    raise Wrong("shared", expected, got, why=why, look=look)
 
 
 # --- Second derivatives --------------------------------------------------------------------------

@@ -23,8 +23,10 @@ import dis
 import functools
 import importlib
 import inspect
+import linecache
 import math
 import os
+import re
 import sys
 import types
 from collections.abc import Callable, Iterable
@@ -230,7 +232,13 @@ def is_stub(function: types.FunctionType) -> bool:
     """Whether the body of a function is still `...`."""
     code = function.__code__
     only_dots = all(item is None or item is ... or item == function.__doc__ for item in code.co_consts)
-    return code.co_code in _STUB_CODES and only_dots
+    return code.co_code in _STUB_CODES and only_dots and not _says_return(code)
+
+
+def _says_return(code: types.CodeType) -> bool:
+    """Whether the last line is `return` or `return None`: an answer, though compiled it looks like an empty body."""
+    last = max(line for *_, line in code.co_lines() if line)
+    return bool(re.search(r"\breturn(\s+None)?\s*(#.*)?$", linecache.getline(code.co_filename, last)))
 
 
 def refuse_given(answer: Any, given: str) -> None:

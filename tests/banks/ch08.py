@@ -129,7 +129,19 @@ WRONG = {
         "slope-of-input": _reciprocal("return grad_output * x"),
         "wrong-factor": _reciprocal("return -2 * grad_output / x**2"),
         "other-gradient": _reciprocal("return -grad_output / x**3"),
+        "input-for-output/multiplied": _reciprocal("return grad_output * -(x**2)"),
+        "divided-and-multiplied": _reciprocal("return -grad_output / x * x"),
+        "second-derivative": _reciprocal("return grad_output * 2 / x**3"),
+        "number-of-gradients": _reciprocal("return grad_output, -1 / x**2"),
+        "no-grad-output/added": _reciprocal("return grad_output - 1 / x**2"),
+        "saved-tuple": _reciprocal("return -grad_output / x**2", start=_SAVED_X.replace("(x,)", "x")),
+        "shared": _reciprocal(
+            "return -grad_output / x**2",
+            forward="(ctx, x):\n    global kept\n    kept = x\n    return 1 / x",
+            start="(ctx, grad_output):\n    x = kept\n    ",
+        ),
         "no-gradient": _reciprocal("g = -grad_output / x**2"),
+        "no-gradient/only": _reciprocal("return None", start="(ctx, grad_output):\n    "),
         "summed-too-far": _reciprocal("return (-grad_output / x**2).sum()"),
         "no-tensor": _reciprocal("return (-grad_output / x**2).numpy()"),
         "grad-output-changed": _reciprocal("return grad_output.mul_(-1 / x**2)"),
@@ -165,6 +177,14 @@ WRONG = {
             "return grad_output * y * float(np.log(2))", before="@mg.autograd.function.once_differentiable\n"
         ),
         "arguments": _power("return grad_output * y", forward="(x):\n    return 2**x"),
+        "no-gradient": _power("return None  # what else?", start="(ctx, grad_output):\n    "),
+        "saved-tuple": _power("return grad_output * y", start=_SAVED_Y.replace("(y,)", "y")),
+        "shared": _power(
+            "return grad_output * PowerOfTwo.y * float(np.log(2))",
+            forward="(ctx, x):\n    PowerOfTwo.y = 2**x\n    return PowerOfTwo.y",
+            start="(ctx, grad_output):\n    ",
+        ),
+        "arguments/self": _power("return grad_output * y", forward="(self, ctx, x):\n    return 2**x"),
         "no-backward": "class PowerOfTwo(mg.autograd.Function):\n    forward = staticmethod(lambda ctx, x: 2**x)",
         "saved-no-tensor": _power(
             "return grad_output * y * ln", forward=_POWER_Y.replace("(y)", "(y, float(np.log(2)))")
@@ -187,6 +207,12 @@ WRONG = {
         "stopped-by-value": _clip_x(
             "inside = (x >= ctx.low) & (x <= ctx.high)\n    return grad_output * inside, None, None"
         ),
+        "limits-swapped": _clip("return grad_output.clamp(ctx.high, ctx.low), None, None"),
+        "shared": _clip(
+            "return grad_output.clamp(Clip.low, Clip.high), None, None",
+            forward="(ctx, x, low, high):\n    Clip.low, Clip.high = low, high\n    return x.clone()",
+        ),
+        "no-tensor": _clip(f"return {_CLAMPED}, 0, 0"),
         "one-limit": _clip("return grad_output.clamp(max=ctx.high), None, None"),
         "one-limit/low": _clip("return grad_output.clamp(min=ctx.low), None, None"),
         "saved-no-tensor": _clip(
@@ -216,7 +242,10 @@ WRONG = {
         "raised/forward": _outer("return None, None", forward="(ctx, a, b):\n    return a @ b"),
         "no-gradient": _outer("return grad_output @ b, None"),
         "summed-too-far": _outer("return (grad_output @ b).sum(), grad_output.t() @ a"),
-        "shape-of-gradient": _outer("return grad_output, grad_output"),
+        "not-summed/neither": _outer("return grad_output, grad_output"),
+        "not-summed": _outer("return grad_output * b, grad_output * a.unsqueeze(1)"),
+        "swapped/sums": _outer("return (grad_output * b).sum(0), (grad_output * a.unsqueeze(1)).sum(1)"),
+        "shape-of-gradient/column": _outer("return grad_output @ b.unsqueeze(1), grad_output.t() @ a.unsqueeze(1)"),
         "wrong-sign": _outer("return -(grad_output @ b), grad_output.t() @ a"),
         "detached": _outer("return grad_output @ b.detach(), grad_output.t() @ a.detach()"),
         "saved-intermediate": _outer(
@@ -236,6 +265,18 @@ WRONG = {
     "several": {
         "one-result": _several("return g * b, g * a"),
         "one-result/quotient": _several("return h / b, -h * a / b**2"),
+        "one-per-result": _several("return g * b, h / b"),
+        "added-too-early": _several("return (g + h) * (b + 1 / b), (g + h) * (a - a / b**2)"),
+        "grad-output-twice": _several("return g * b * h / b, g * a * -h * a / b**2"),
+        "number-of-gradients/four": _several("return g * b, g * a, h / b, -h * a / b**2"),
+        "list": _several(
+            "return g * b + h / b, g * a - h * a / b**2",
+            forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return [a * b, a / b]",
+        ),
+        "number-of-outputs/stacked": _several(
+            "return g * b, g * a",
+            forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return mg.stack([a * b, a / b])",
+        ),
         "one-each": _several("return g * b, -h * a / b**2"),
         "sign-of-quotient": _several("return g * b + h / b, g * a + h * a / b**2"),
         "mixed-up": _several("return h * b + g / b, h * a - g * a / b**2"),
@@ -279,6 +320,22 @@ WRONG = {
             forward="(ctx, x):\n    y = mg.exp(-x * x)\n    ctx.x, ctx.y = x.clone(), y.clone()\n    return y",
             start="(ctx, grad_output):\n    ",
         ),
+        "saved-intermediate/detached": _bell(
+            "return grad_output * -2 * ctx.x * ctx.y",
+            forward="(ctx, x):\n    y = mg.exp(-x * x)\n    ctx.x, ctx.y = x.detach(), y.detach()\n    return y",
+            start="(ctx, grad_output):\n    ",
+        ),
+        "saved-intermediate/copy-returned": _bell(
+            "return grad_output * -2 * x * y", forward=_BELL.replace("return y", "return y.clone()")
+        ),
+        "circle/both": _bell(
+            "return grad_output * -2 * x * y",
+            forward="(ctx, x):\n    ctx.y = mg.exp(-x * x)\n    ctx.save_for_backward(x, ctx.y)\n    return ctx.y",
+        ),
+        "raised/two-calls": _bell(
+            "return grad_output * -2 * x * y",
+            forward=_BELL.replace("(x, y)", "(x)").replace("return y", "ctx.save_for_backward(y)\n    return y"),
+        ),
         "saved-intermediate/slope": _bell(
             "return grad_output * s",
             forward="(ctx, x):\n    y = mg.exp(-x * x)\n    ctx.save_for_backward(-2 * x * y)\n    return y",
@@ -296,6 +353,7 @@ WRONG = {
         "silent-second/numpy": _library(
             "g = grad_output.detach().numpy() * library_slope(x.detach().numpy())\n    return mg.tensor(g)", before=""
         ),
+        "silent-second/no-grad": _library(f"return grad_output * {_LIBRARY_SLOPE}", before="@mg.no_grad()\n"),
         "no-grad-output": _library(f"return {_LIBRARY_SLOPE}"),
         "value-for-slope": _library("return grad_output * mg.from_numpy(library_value(x.detach().numpy()))"),
         "slope-of-value": _library(
@@ -323,6 +381,9 @@ WRONG = {
         "no-scale": _build("s = Square.apply(a)", "return s * (s + b) * -1.0"),
         "other-arrows": _build("s = Square.apply(a)", "return Scale.apply(s, -1.0) * (s + b)"),
         "other-arrows/a": _build("s = Square.apply(a)", "return s * Scale.apply(a + b, -1.0)"),
+        "other-arrows/outside": _build("s = Square.apply(a)", "return Scale.apply(s * (s + b), -1.0)"),
+        "raised/factor": _build("s = Square.apply(a)", "return s * Scale.apply(s + b)"),
+        "leaf-missing/item": _build("s = Square.apply(a)", "return s * Scale.apply(s + b.item(), -1.0)"),
         "other-boxes": _build("s = Square.apply(a)", "return s * Scale.apply(Scale.apply(s + b, 2.0), -1.0)"),
         "other-boxes/sub": _build("s = Square.apply(a)", "return s * Scale.apply(s - b, -1.0)"),
         "leaf-missing": _build("s = Square.apply(a.detach())", "return s * Scale.apply(s + b, -1.0)"),
@@ -347,6 +408,11 @@ RIGHT = {
     ],
     "reciprocal": [
         _reciprocal("return -grad_output * x**-2"),
+        _reciprocal(
+            "return -grad_output * ctx.x ** (-2)",
+            forward="(ctx, x):\n    ctx.x = x\n    return 1 / x",
+            start="(ctx, grad_output):\n    ",
+        ),
         "class Other(mg.autograd.Function):\n"
         "    def forward(x):\n        return x.reciprocal()\n"
         "    def setup_context(c, inputs, y):\n        c.save_for_backward(y)\n"
@@ -360,6 +426,7 @@ RIGHT = {
     ],
     "power": [
         _power("return y * (grad_output * 0.6931471805599453)"),
+        _power("return np.log(2) * y * grad_output"),
         _power_x("return grad_output * 2**x * mg.log(mg.tensor(2.0, dtype=x.dtype))"),
         _power_x(
             "return PowerOfTwo.apply(x) * grad_output * float(np.log(2))",
@@ -376,10 +443,17 @@ RIGHT = {
         ),
         _clip(f"return {_CLAMPED}, None, None, None", forward=_CLIP.replace("x.clone()", "x.view_as(x)")),
         _clip(f"return {_CLAMPED}, None, None", forward=_CLIP.replace("x.clone()", "x")),
+        _clip(
+            "g = grad_output.clone()\n    g[g < ctx.low], g[g > ctx.high] = ctx.low, ctx.high\n    return g, None, None"
+        ),
     ],
     "outer": [
         _outer("return (grad_output * b).sum(1), (grad_output * a.unsqueeze(1)).sum(0)"),
         _outer("return grad_output.mv(b), a @ grad_output"),
+        _outer(
+            "return b @ grad_output.t(), (grad_output * a[:, None]).sum(0)",
+            forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return a[:, None] * b[None, :]",
+        ),
         _outer(
             "x = grad_output @ b if ctx.needs_input_grad[0] else None\n"
             "    return x, (grad_output.t() @ a if ctx.needs_input_grad[1] else None)",
@@ -393,6 +467,10 @@ RIGHT = {
     ],
     "several": [
         _several("return g * b + h / b, a * (g - h / b / b)"),
+        _several(
+            "return g * b + h / b, g * a - h * a / b**2",
+            start="(ctx, *grads):\n    g, h = grads\n    a, b = ctx.saved_tensors\n    ",
+        ),
         _several(
             "return g * b + h / b, g * a - h * q / b",
             forward="(ctx, a, b):\n    q = a / b\n    ctx.save_for_backward(a, b, q)\n    return a * b, q",
@@ -427,6 +505,13 @@ RIGHT = {
         ),
         _library("return grad_output * mg.sigmoid(x)", before=""),
         _library("return grad_output * library_slope(x)"),
+        _library(f"return grad_output * {_LIBRARY_SLOPE}").replace(
+            "@staticmethod\n    @once", "@once\n    @staticmethod"
+        ),
+        _library(
+            f"return grad_output * {_LIBRARY_SLOPE}",
+            forward="(ctx, x):\n    ctx.save_for_backward(x)\n    return mg.tensor(library_value(x.numpy()))",
+        ),
         _library("return grad_output * Slope.apply(x)", before="")
         + "\n"
         + function(
@@ -441,6 +526,7 @@ RIGHT = {
         _build(
             "square, scale = Square.apply, Scale.apply", "one = square(a)", "return mg.mul(one, scale(one.add(b), 0.5))"
         ),
+        _build("s = Square.apply(a)", "t = Scale.apply(s + b, mg.tensor(2.0))", "return s * t"),
         _build("for _ in range(1):", "    s = Square.apply(a)", "sum_ = s + b", "return Scale.apply(sum_, 3) * s"),
     ],
 }
