@@ -1,0 +1,1226 @@
+"""The checks of chapter 10, "Could you have written it?"."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from exercises.checks import kit
+from exercises.checks import small_engine as small
+from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.small_engine import Node, Scalar
+from minigrad.ops.shape import sum_to
+
+chapter = kit.Chapter(__name__, "10", "Could you have written it?")
+
+_DEEP = 1_200  # operations in a row: more than the calls that may wait
+_MAY_WAIT = 1_000  # Python's own limit, which JupyterLab raises
+_CALLS = 60_000  # an engine that walks a small graph once needs some hundred
+
+
+# --- What several exercises share ----------------------------------------------------------------
+
+
+def _once(function: Callable, *inputs: Any) -> Any:
+    """The learner's function on our inputs, stopped when it walks each way of a graph by itself."""
+
+    def careful():
+        try:
+            return small.within(_CALLS, function, *inputs)
+        except small.TooMany:
+            raise _paths() from None
+
+    kit._refuse_other_arguments(function, inputs)
+    return _without_recursion(careful)
+
+
+def _without_recursion(function: Callable, *inputs: Any) -> Any:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(min(before, _MAY_WAIT))
+    try:
+        return call(function, *inputs)
+    except Wrong as wrong:
+        if "RecursionError" in wrong.verdict.got:
+            raise _recursion(wrong.verdict.got) from None
+        raise
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _paths() -> Wrong:
+    return Wrong(
+        "paths",
+        "as many turns as there are nodes",
+        "many thousand calls for 25 additions `h = h + h`",
+        belief="M11",
+        why="Each way to a node is walked by itself, and each sharing doubles the ways.",
+        look="whether a node can have more than one turn",
+    )
+
+
+def _recursion(got: str) -> Wrong:
+    return Wrong(
+        "recursion",
+        f"an answer for {_DEEP:,} operations in a row",
+        got,
+        why="A call waits for a call for each node, and Python lets only so many wait. A loop has no such limit.",
+        look="which function calls itself",
+    )
+
+
+def _doubled(x: Any, times: int = 25) -> Any:
+    for _ in range(times):
+        x = x + x
+    return x
+
+
+def _chain(x: Any, z: Any) -> Any:
+    for _ in range(_DEEP):
+        x = x + z
+    return x
+
+
+def _diamond(x: Any, z: Any) -> Any:
+    h = x * z
+    return h + h * h
+
+
+def _true_slopes(program: Callable, values: tuple) -> list[float]:
+    """What minigrad says of the same program."""
+    leaves = [mg.tensor(value, dtype=mg.float64, requires_grad=True) for value in values]
+    program(*leaves).backward()
+    return [0.0 if leaf.grad is None else leaf.grad.item() for leaf in leaves]
+
+
+_SCALAR_PROGRAMS: dict[str, Callable] = {
+    "x * x": lambda x, z: x * x,
+    "z * (h + h * h), with h = x * z": lambda x, z: z * _diamond(x, z),
+    "h * x + h, with h = x + z": lambda x, z: (x + z) * x + (x + z),
+    "(h + z) * h, with h = x * x": lambda x, z: (lambda h: (h + z) * h)(x * x),
+}
+
+
+def _grads(leaves: list[Scalar]) -> list[float]:
+    return [kit.a_number(leaf.grad, "the `.grad` of a leaf") for leaf in leaves]
+
+
+def _all_close(came: list, true: list) -> bool:
+    return len(came) == len(true) and all(kit.close(one, other) for one, other in zip(came, true, strict=True))
+
+
+def _numbers(values: list[float]) -> str:
+    return " and ".join(f"{value:.6g}" for value in values)
+
+
+# --- 1 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Read the rows",
+    kind="predict",
+    points=2,
+    beliefs=("M12",),
+    hints=(
+        "For each line: which inputs have an edge? Only their derivatives are needed.",
+        "Then read the names of the parameters of these derivatives, without `grad`. Each name is one saved value.",
+        "A second walk fails where something was saved and freed. Where nothing was saved, nothing was freed.",
+    ),
+    idea="A saves both operands, because both are x. B saves nothing: no name but `grad`. C saves its result. D needs "
+    "the derivative for self only, which names `other`. E needs that for other, which names both.",
+)
+def sources(answer):
+    truth = {"A": 2, "B": 0, "C": 1, "D": 1, "E": 2, "B twice": True, "D twice": False}
+    looks = {name: f"the row of line {name[0]}, and which of its inputs has an edge" for name in truth}
+    kit.predicted(answer, truth, _SOURCES, "a whole number, or True or False in the last two", looks)
+    return "A row says what is saved, and what is saved says whether a second walk is possible."
+
+
+_SOURCES = (
+    Pattern(
+        "sub-saves",
+        {"B": 2},
+        why="No derivative of `sub` names an operand. What nobody names is not saved.",
+        look="the parameters of both derivatives of `sub`",
+    ),
+    Pattern(
+        "second-fails",
+        {"B twice": False},
+        belief="M12",
+        why="A walk frees what was saved. `sub` saved nothing, so a second walk finds all that it needs.",
+        look="what the second walk would miss",
+    ),
+    Pattern(
+        "one-x",
+        {"A": 1},
+        why="Both inputs of `x * x` have an edge, so both derivatives are needed. One names other, one names self: "
+        "two entries, though both hold `x`.",
+        look="the derivatives of `mul`, one by one",
+    ),
+    Pattern(
+        "result-forgotten",
+        {"C": 0},
+        why="The derivative of `exp` names `result`. That is kept like an operand.",
+        look="the parameters of the derivative of `exp`",
+    ),
+    Pattern(
+        "unneeded-saved",
+        {"D": 2},
+        why="`k` has no edge, so the derivative for `other` is not needed, and what it names is not saved for it.",
+        look="which input of `x / k` has an edge",
+    ),
+    Pattern(
+        "constant-not-saved",
+        {"D": 0},
+        why="`k` gets no gradient, but the derivative for `self` needs its value.",
+        look="what the derivative of `div` for `self` names",
+    ),
+    Pattern(
+        "one-of-two",
+        {"E": 1},
+        why="The derivative for `other` names `self` and `other`, and both are saved, with an edge or without.",
+        look="the parameters of the second derivative of `div`",
+    ),
+    Pattern(
+        "constants-stay",
+        {"D twice": True},
+        why="A constant that was saved is freed like anything else that was saved.",
+        look="the line of `run` that sets `node.saved` to None",
+    ),
+)
+
+
+# --- 2 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Five walks",
+    kind="predict",
+    points=3,
+    beliefs=("M10", "M11"),
+    hints=(
+        "Write the slopes on the edges first: `h` has two edges to x, with 3 each. `m` has one to h, with 3, and one "
+        "to x, with 9.",
+        "A walk that overwrites leaves what came last; `m` is the second input of `y`. A walk with a turn as soon as "
+        "found gives `h` its turn before `m`.",
+        "In the second walk of E the old numbers are still there: h had 4 and gets 1 and then 2 · 3 more.",
+    ),
+    idea="The slope is 2x + 3x² = 33. A ends with m's edge to x: 9. B is right, and comes to x five times. C loses "
+    "the 3 that m sends to h: 6 + 9. D is right. E: 33 + 18 + 11 · 6 = 117. minigrad keeps nothing inside: 66.",
+)
+def walks(answer):
+    truth = {"A": 9.0, "B": 33.0, "B visits": 5, "C": 15.0, "D": 33.0, "E": 117.0, "minigrad": 66.0}
+    looks = {name: f"the walk of line {name[0]}, edge by edge" for name in truth}
+    looks["minigrad"] = "where minigrad keeps what is on the way"
+    kit.predicted(answer, truth, _WALKS, "a number", looks)
+    return "One program, five walks, four different answers. Only an order with complete gradients is right twice."
+
+
+_WALKS = (
+    Pattern(
+        "overwriting-adds",
+        {"A": 33},
+        why="33 is the sum of all that arrives. This walk has `=`, so what came before is lost.",
+        look="which edge to x is walked last",
+    ),
+    Pattern(
+        "first-not-last",
+        {"A": 3},
+        why="3 arrives first. Each later one overwrites it.",
+        look="which edge to x is walked last",
+    ),
+    Pattern(
+        "no-order-needed",
+        {"C": 33},
+        belief="M11",
+        why="`h` is found before `m` and passes on the 1 that it has. What `m` sends it comes too late.",
+        look="the turns in the picture of the chapter, and what has arrived at `h` in its own",
+    ),
+    Pattern(
+        "one-visit",
+        {"B visits": 1},
+        why="The walk calls itself for each edge, and five ways lead from y to x.",
+        look="each way from y down to x",
+    ),
+    Pattern(
+        "edges-not-ways",
+        {"B visits": 3},
+        why="Three edges end in x. But h is visited twice, and each time both of its edges are walked.",
+        look="how often h is visited",
+    ),
+    Pattern(
+        "inside-is-clean",
+        {"E": 66},
+        why="66 is what it ought to be. This walk keeps 4 at `h` and 1 at `m`, and the second walk adds to them.",
+        look="what `h.grad` is when the second walk starts",
+    ),
+    Pattern(
+        "minigrad-keeps",
+        {"minigrad": 117},
+        belief="M10",
+        why="In minigrad what is on the way is taken off a record at its turn. Nothing is left to clear.",
+        look="the line of `run` that sets `node.pending` to None",
+    ),
+    Pattern(
+        "cleared-between",
+        {"minigrad": 33},
+        why="Nobody clears `x.grad` between the walks, and leaves add up.",
+        look="the words *twice, without clearing*",
+    ),
+)
+
+
+# --- 3 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "The slope of x · x is not x",
+    kind="fix",
+    points=2,
+    beliefs=("M11",),
+    hints=(
+        "Try it on `x * x` at 3. Two things arrive at `x`. Which line handles an arrival?",
+        "Then try `h + h * h`. How often does `h` come out of `waiting`, and what does it pass on each time?",
+        "`+=` for `=`. And put an edge into `waiting` only if it is not there yet.",
+    ),
+    idea="`edge.grad += node.grad * slope`, and `if edge not in waiting: waiting.append(edge)`. The newest node goes "
+    "first, so a node is complete when its only turn comes.",
+)
+def square(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_SQUARE)
+    for name, program in _SCALAR_PROGRAMS.items():
+        _check_walk(answer, name, program, (1.5, -2.5))
+    leaf = Scalar(1.5)
+    _once(answer, _doubled(leaf))
+    if not kit.close(*_grads([leaf]), 2.0**25):
+        raise _unlike(_grads([leaf]), [2.0**25], "25 times h = h + h")
+    leaves = [Scalar(1.0), Scalar(2.0)]
+    _without_recursion(answer, _chain(*leaves))
+    if not _all_close(_grads(leaves), [1.0, _DEEP]):
+        raise _unlike(_grads(leaves), [1.0, _DEEP], "a long chain of additions")
+    return "What arrives is added, and each node has one turn, when all has arrived. That is a correct walk."
+
+
+_GIVEN_SQUARE = """
+def backward(root):
+    root.grad = 1.0
+    waiting = [root]
+    while waiting:
+        node = max(waiting, key=attrgetter("number"))
+        waiting.remove(node)
+        for edge, slope in zip(node.edges, node.slopes):
+            edge.grad = node.grad * slope
+            waiting.append(edge)
+"""
+
+
+def _check_walk(answer, name, program, values):
+    leaves = [Scalar(value) for value in values]
+    root = program(*leaves)
+    _once(answer, root)
+    came, true = _grads(leaves), _true_slopes(program, values)
+    if _all_close(came, true):
+        return
+    for simulated, diagnosis in ((_overwriting, _overwrites), (_repeated, _two_turns), (_as_found, _too_early)):
+        if _all_close(came, [simulated(root).get(leaf, 0.0) for leaf in leaves]):
+            raise diagnosis(came, true, name)
+    raise _unlike(came, true, name)
+
+
+def _unlike(came, true, name):
+    if not any(came):
+        why = "No gradient has reached the leaves."
+        return _wrong_walk("nothing", came, true, name, why, "where the walk starts, and with which gradient")
+    return _wrong_walk("other-gradient", came, true, name, "", "what each edge passes on: gradient times slope")
+
+
+def _wrong_walk(code, came, true, name, why, look, belief=""):
+    expected = f"for {name} the gradients {_numbers(true)}, as in minigrad"
+    return Wrong(code, expected, _numbers(came), belief=belief, why=why, look=look)
+
+
+def _overwrites(came, true, name):
+    why = "Each leaf has only what came last: a later gradient overwrites the earlier ones."
+    return _wrong_walk("overwrites", came, true, name, why, "the line in which a gradient arrives: `=` or `+=`?")
+
+
+def _two_turns(came, true, name):
+    why = "A node that is used twice has two turns, and passes on all it has each time."
+    return _wrong_walk("two-turns", came, true, name, why, "what is put into `waiting` when it is there already")
+
+
+def _too_early(came, true, name):
+    why = "A node has had its turn before all that used its result. What came later was lost."
+    return _wrong_walk("too-early", came, true, name, why, "which of the waiting nodes goes first", "M11")
+
+
+def _overwriting(root):
+    grads, waiting = {root: 1.0}, [root]
+    while waiting:
+        node = max(waiting, key=lambda one: one.number)
+        waiting = [one for one in waiting if one is not node]
+        for edge, slope in zip(node.edges, node.slopes, strict=True):
+            grads[edge] = grads[node] * slope
+            waiting.append(edge)
+    return grads
+
+
+def _repeated(root):
+    grads, waiting = {root: 1.0}, [root]
+    while waiting:
+        node = max(waiting, key=lambda one: one.number)
+        waiting.remove(node)
+        for edge, slope in zip(node.edges, node.slopes, strict=True):
+            grads[edge] = grads.get(edge, 0.0) + grads[node] * slope
+            waiting.append(edge)
+    return grads
+
+
+def _as_found(root):
+    grads, found = {root: 1.0}, [root]
+    for node in found:
+        for edge, slope in zip(node.edges, node.slopes, strict=True):
+            grads[edge] = grads.get(edge, 0.0) + grads[node] * slope
+            if edge not in found:
+                found.append(edge)
+    return grads
+
+
+# --- 4 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Ninety for sixty",
+    kind="fix",
+    points=2,
+    beliefs=("M08", "M11"),
+    hints=(
+        "After one walk, look at the `.grad` of a node in the middle. What does the second walk do with it?",
+        "Only the `.grad` of leaves (nodes without edges) may outlive a walk. Where else could the rest be kept?",
+        "A dict of this call, `gathered = {root: 1.0}`, takes the place of `.grad` on the way. At a leaf, add what has "
+        "gathered to `.grad`.",
+    ),
+    idea="Keep what is on the way in a dict that the call makes, and add to `.grad` only at nodes without edges. Or "
+    "set `node.grad = 0.0` at the end of the turn of each node that has edges.",
+)
+def twice(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_TWICE)
+    for name, program in _SCALAR_PROGRAMS.items():
+        leaves = [Scalar(0.5), Scalar(3.0)]
+        root, true = program(*leaves), _true_slopes(program, (0.5, 3.0))
+        for times in (1, 2, 3):
+            _once(answer, root)
+            _check_times(_grads(leaves), true, times, name)
+    _once(answer, _doubled(Scalar(1.0)))
+    _check_trunk(answer)
+    return "What is on the way belongs to one walk. So nothing inside of a graph ever needs clearing."
+
+
+_GIVEN_TWICE = """
+def backward_twice(root):
+    root.grad = 1.0
+    waiting = {root}
+    while waiting:
+        node = max(waiting, key=attrgetter("number"))
+        waiting.remove(node)
+        for edge, slope in zip(node.edges, node.slopes):
+            edge.grad += node.grad * slope
+            waiting.add(edge)
+"""
+
+
+def _check_times(came, true, times, name):
+    wanted = [times * one for one in true]
+    if _all_close(came, wanted):
+        return
+    walks_text = {1: "one walk", 2: "two walks", 3: "three walks"}[times]
+    where = f"{name}, after {walks_text}"
+    if times > 1 and _all_close(came, true):
+        why = "The leaves hold the gradient of the last walk only. Theirs have to add up."
+        raise _wrong_walk("leaves-cleared", came, wanted, where, why, "which `.grad` you clear, or set with `=`", "M08")
+    if times > 1 and sum(map(abs, came)) > sum(map(abs, wanted)):
+        why = "More than it should be: something of an earlier walk has been passed on again."
+        raise _wrong_walk("kept-inside", came, wanted, where, why, "what is left on nodes with edges after a walk")
+    raise _unlike(came, wanted, where)
+
+
+def _check_trunk(answer):
+    x = Scalar(2.0)
+    h = x * x
+    for root in (h * Scalar(3.0), h * Scalar(4.0)):
+        _once(answer, root)
+    if not kit.close(*_grads([x]), 28.0):
+        why = "Two results share `h`. The walk of the second has met something that the first left behind."
+        look = "what is left on nodes with edges after a walk"
+        raise _wrong_walk("kept-inside", _grads([x]), [28.0], "3h, then 4h, with h = x * x", why, look)
+
+
+# --- 5 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Whose turn is it?",
+    kind="rebuild",
+    points=2,
+    beliefs=("M11",),
+    hints=(
+        "First collect every node once. A list that grows while you go through it needs no recursion.",
+        "Then an order: who used a result was made after it, and `number` says when a node was made.",
+        "`sorted(found, key=attrgetter('number'), reverse=True)`. Use a set to know quickly who was found.",
+    ),
+    idea="Collect all nodes with a list and a set, then sort them by `number`, the largest first.",
+)
+def turns(answer):
+    kit.a_function(answer)
+    for name, program in _SCALAR_PROGRAMS.items():
+        root = program(Scalar(1.5), Scalar(-2.5))
+        _check_turns(_once(answer, root), root, name)
+    root = _doubled(Scalar(1.0))
+    _check_turns(_once(answer, root), root, "25 times h = h + h")
+    root = _chain(Scalar(1.0), Scalar(2.0))
+    _check_turns(_without_recursion(answer, root), root, "a long chain")
+    return "Each node once, users first, in a loop: with these turns every gradient is complete in time."
+
+
+def _check_turns(given, root, name):
+    expected = f"for {name} a list of its nodes, each once, those that used a result before the node that made it"
+    if type(given) not in (list, tuple):
+        raise Wrong("type", expected, show(given), look="what `return` gives back: a list of nodes")
+    nodes = _reachable(root)
+    place = {id(node): i for i, node in enumerate(given)}
+    if any(type(one) is not Scalar for one in given):
+        raise Wrong("type", expected, "a list with other things in it", look="what you put into the list")
+    if len(place) < len(given):
+        got = f"{len(given)} entries for {len(place)} nodes"
+        raise Wrong("twice", expected, got, why="A node has more than one turn.", look="how you know who was found")
+    if len(place) != len(nodes) or any(id(node) not in place for node in nodes):
+        got = f"{len(place)} of {len(nodes)} nodes" if len(place) < len(nodes) else "nodes of something else"
+        raise Wrong("missing", expected, got, why="Leaves and the root have a turn, too.", look="who is left out")
+    pairs = [(place[id(node)], place[id(edge)]) for node in nodes for edge in node.edges]
+    if all(one < other for one, other in pairs):
+        return
+    got = "a list in which a node comes before one that used its result"
+    if all(one > other for one, other in pairs):
+        why = "This is the order of the forward pass."
+        raise Wrong("inputs-first", expected, got, why=why, look="who comes first on the way back: the root")
+    why = "When such a node has its turn, a part of its gradient is still to come."
+    raise Wrong("too-early", expected, got, belief="M11", why=why, look="the numbers of your nodes, in your order")
+
+
+def _reachable(root):
+    found, seen = [root], {root}
+    for node in found:
+        for edge in node.edges:
+            if edge not in seen:
+                seen.add(edge)
+                found.append(edge)
+    return found
+
+
+# --- 6 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A part arrives",
+    kind="rebuild",
+    points=3,
+    beliefs=("M37",),
+    hints=(
+        "Two jobs: give the part the shape `edge.shape`, then put it into the dict, or add it to what is there.",
+        "Sum away the leading dimensions that the edge has not. Then sum, with `keepdims=True`, where the edge has 1.",
+        "`gathered[edge] + part` makes a new array. `+=` would write into one that somebody else may hold.",
+    ),
+    idea="`while part.ndim > len(edge.shape): part = part.sum(0)`, then `part.sum(i, keepdims=True)` for each `i` "
+    "where the shape has 1, then `gathered[edge] = gathered[edge] + part if edge in gathered else part`.",
+)
+def arrive(answer):
+    kit.a_function(answer)
+    rng = np.random.default_rng(10)
+    for shape in ((4, 3), (3,), (4, 1), (1, 3), ()):
+        _check_arrival(answer, shape, rng.integers(-5, 6, (2, 4, 3)).astype(float))
+    _check_shared(answer)
+    _check_programs(_with(arrive=_on_tensors(answer)))
+    return "What was broadcast is summed, and what arrives is added, without touching arrays that others hold."
+
+
+def _check_arrival(answer, shape, parts):
+    edge, gathered = Node("leaf", shape), {}
+    for part in parts:
+        _once(answer, gathered, edge, part.copy())
+        if list(gathered) != [edge]:
+            look = "the line that puts the part into `gathered`, under the key `edge`"
+            raise Wrong("nothing-stored", "an entry for `edge` in `gathered`", show(len(gathered)), look=look)
+        _check_array(gathered[edge], shape)
+    came, right = gathered[edge], [sum_to(part, shape) for part in parts]
+    if np.allclose(came, right[0] + right[1]):
+        return
+    expected, got = _entry(came, right[0] + right[1], f"for an edge of shape {shape}")
+    if np.allclose(came, right[1]):
+        why = "Only the second part is there: it took the place of the first."
+        raise Wrong("overwrites", expected, got, why=why, look="what you do when `edge in gathered`")
+    if np.allclose(came, right[0]):
+        why = "Only the first part is there."
+        raise Wrong("first-only", expected, got, why=why, look="what you do when `edge in gathered`")
+    if came.size < 12 and np.allclose(came * (12 // came.size), right[0] + right[1]):
+        why = "That is a mean. What the forward pass repeats, the backward pass adds up."
+        raise Wrong("mean", expected, got, why=why, look="the function that you call on the part")
+    raise Wrong("other-gradient", expected, got, look="along which dimensions you sum, and how parts are added")
+
+
+def _check_array(came, shape):
+    expected = f"an array of shape {shape}, as `edge.shape` says"
+    if not isinstance(came, np.ndarray | np.generic) or came.dtype.kind != "f":
+        raise Wrong("type", expected, show(came), look="what you put into `gathered`")
+    if came.shape == shape:
+        return
+    got = f"one of shape {came.shape}"
+    if came.shape == (4, 3):
+        why = "That is the shape of the result. A gradient has the shape of its tensor."
+        look = "how a part gets the shape of its edge"
+        raise Wrong("unbroadcast", expected, got, belief="M37", why=why, look=look)
+    raise Wrong("other-shape", expected, got, look="which dimensions you sum, and which you keep")
+
+
+def _entry(came, right, where):
+    """Expected and got, at the first entry that differs."""
+    came, right = np.asarray(came, float), np.asarray(right, float)
+    wrong = np.argwhere(~np.isclose(came, right, 1e-4, 1e-6))
+    index = tuple(int(i) for i in wrong[0]) if len(wrong) else ()
+    place = f", entry {list(index)}" if index else ""
+    count = f" ({len(wrong)} of {right.size} entries differ)" if right.size > 1 else ""
+    return f"{right[index]:.6g} {where}{place}", f"{came[index]:.6g}{count}"
+
+
+def _check_shared(answer):
+    gathered, one, other = {}, Node("leaf", (3,)), Node("leaf", (3,))
+    part = np.array([1.0, 2.0, 3.0])
+    for edge in (one, other):
+        _once(answer, gathered, edge, part)
+    _once(answer, gathered, one, np.array([10.0, 10.0, 10.0]))
+    if not np.allclose(gathered[other], [1, 2, 3]) or not np.allclose(part, [1, 2, 3]):
+        raise Wrong(
+            "in-place",
+            "[1, 2, 3] at the other edge, which got the same array",
+            show(gathered[other]),
+            why="An addition hands one array to both inputs. You added to it in place, and so changed both.",
+            look="whether a line writes into an array: `+=` does",
+        )
+
+
+def _on_tensors(answer):
+    """The learner's function, which is for arrays, in an engine of tensors."""
+
+    def arrive(gathered, edge, part):
+        arrays = {key: value.data for key, value in gathered.items()}
+        answer(arrays, edge, part.data)
+        gathered[edge] = type(part)(arrays[edge])
+
+    return arrive
+
+
+# --- Programs that run on a learner's engine and on minigrad -------------------------------------
+
+
+_PROGRAMS: dict[str, Callable] = {
+    "a * a": lambda a, b: (a * a).sum(),
+    "h + h * h, with h = a * b": lambda a, b: _diamond(a, b).sum(),
+    "tanh of a + b": lambda a, b: (a + b).tanh().sum(),
+    "a @ a.t() - b": lambda a, b: (a @ a.t() - b).sum(),
+    "a constant in it": lambda a, b: (a * np.array([2.0, 5.0]) + 3.0).exp().sum(),
+}
+_VALUES = ([[0.5, -1.0], [0.25, 1.5]], [0.75, -0.5])
+
+
+def _with(**parts: Callable) -> type:
+    """A small engine with some of its parts replaced."""
+    return type("Tensor", (small.Tensor,), {"parts": small.Parts(**parts)})
+
+
+def _leaves(kind: Callable) -> list:
+    return [call(lambda value=value: kind(value, requires_grad=True)) for value in _VALUES]
+
+
+def _trues() -> list[mg.Tensor]:
+    return [mg.tensor(value, dtype=mg.float64, requires_grad=True) for value in _VALUES]
+
+
+def _for_minigrad(program: Callable) -> mg.Tensor:
+    """A program on minigrad's leaves, where constants have to be tensors."""
+    leaves = _trues()
+    return leaves, program(*leaves)
+
+
+def _check_programs(kind: type) -> None:
+    for name, program in _PROGRAMS.items():
+        mine, (leaves, true) = _leaves(kind), _for_minigrad(program)
+        result = _without_recursion(lambda mine=mine, program=program: program(*mine))
+        _check_graph(result, true, mine, leaves, name)
+        _without_recursion(result.backward)
+        true.backward()
+        for letter, one, other in zip("ab", mine, leaves, strict=True):
+            _check_grad(one, other, letter, name)
+
+
+def _check_grad(one, other, letter, name):
+    """The gradient of a leaf, entry by entry."""
+    if other.grad is None:
+        return
+    came = _array(one.grad, f"`{letter}.grad`, for {name},")
+    right, where = other.grad.numpy(), f"in `{letter}.grad`, for {name}"
+    if came.shape != right.shape:
+        raise Wrong(
+            "unbroadcast" if came.shape == (2, 2) else "other-shape",
+            f"the shape {right.shape} {where}",
+            f"the shape {came.shape}",
+            belief="M37" if came.shape == (2, 2) else "",
+            why="A gradient has the shape of its tensor: what was broadcast is summed.",
+            look="where a part arrives at a node of another shape",
+        )
+    if not np.allclose(came, right, 1e-4, 1e-6):
+        expected, got = _entry(came, right, where)
+        raise Wrong("other-gradient", expected, got, look=f"what happens in the walk of {name}, node by node")
+
+
+def _array(tensor: Any, what: str) -> np.ndarray:
+    """The numbers of a tensor of the learner's engine."""
+    if tensor is None:
+        raise Wrong("no-gradient", f"{what} a tensor", "None", look="the leaves: who adds to their `.grad`?")
+    data = call(lambda: tensor.data)
+    if not isinstance(data, np.ndarray | np.generic) or data.dtype.kind != "f":
+        look = "what is put into it: a tensor of your engine, with an array in `.data`"
+        raise Wrong("type", f"{what} a tensor with an array of floats in `.data`", show(data), look=look)
+    return np.array(data)
+
+
+def _check_graph(result, true, mine, leaves, name):
+    """The learner's graph beside minigrad's."""
+    names = dict(zip([call(lambda leaf=leaf: leaf.node) for leaf in mine], "ab", strict=True))
+    node = call(lambda: result.node)
+    expected = mg.viz.record(true, view="kept", params=dict(zip("ab", leaves, strict=True)), values=False)
+    look = "`name` and `edges` of the nodes, which should be as in the graph of minigrad"
+    if node is None:
+        why = "An input has an edge, so the result needs a node."
+        raise Wrong("not-recorded", f"a node for {name}", "None", why=why, look="when a node is made")
+    try:
+        came = small.graph_of(node, names)
+        same = mg.viz.difference(expected, came, view="kept").same
+    except Exception as error:
+        got = kit.sandbox.describe_error(error)
+        raise Wrong("no-graph", f"a graph of nodes for {name}", got, look=look) from None
+    if not same:
+        picture = mg.viz.draw_difference(expected, came, view="kept")
+        raise Wrong("other-graph", f"the graph of minigrad, for {name}", "another graph", look=look, picture=picture)
+
+
+# --- 7 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Write the record",
+    kind="build",
+    points=3,
+    hints=(
+        "The edge of an input is its `.node`, and that of a constant is None. When is there nothing to record?",
+        "Match the names of `op.rules` with the inputs: `dict(zip(op.rules, inputs))`. Which names are asked for, by "
+        "the rules of inputs with an edge?",
+        "`saved[name] = (tensor, tensor.version)` for each of those names. Then "
+        "`small.Node(op.name, shape, edges, list(op.rules.values()), saved)`.",
+    ),
+    idea="`edges = [one.node for one in inputs]`; return None unless any of them is a node. Collect in `saved` what "
+    "the rules of inputs with an edge ask for, with its version, and return the node.",
+)
+def record(answer):
+    kit.a_function(answer)
+    _check_record(answer)
+    _check_programs(_with(record=answer))
+    return "Edges for who needs a gradient, saved values for their rules, and nothing else: that is a record."
+
+
+def _check_record(answer):
+    x, k = small.Tensor([2.0, 3.0], requires_grad=True), small.Tensor([5.0, 7.0])
+    k.sub_(1.0)
+    op = small.Op("mul", np.multiply, {"a": lambda grad, b: grad * b, "b": lambda grad, a: grad * a})
+    nothing = call(answer, op, [k, k], (2,))
+    if nothing is not None:
+        why = "No input has an edge, so nobody will ask for a gradient."
+        look = "the condition on which you make a node"
+        raise Wrong("constant-recorded", "None for two constants", show(nothing), why=why, look=look)
+    node = _a_node(call(answer, op, [x, k], (2,)))
+    _check_edges(node.edges, x, k)
+    twice = _a_node(call(answer, op, [x, x], (2,)))
+    if len(twice.edges) != 2 or any(edge is not x.node for edge in twice.edges):
+        why = "There is an edge for each input, also where two inputs are one tensor."
+        raise Wrong("edge-lost", "two edges for x * x", show(len(twice.edges)), why=why, look="how `edges` is made")
+    _check_saved(node.saved, twice.saved, k)
+    if node.name != "mul" or node.shape != (2,) or list(node.rules) != list(op.rules.values()):
+        look = "the arguments of `small.Node`: name, shape, edges, rules, saved"
+        raise Wrong("arguments-of-node", "name, shape and rules of the operation", f"{node.name!r}", look=look)
+
+
+def _a_node(given: Any) -> Node:
+    if type(given) is Node and type(given.edges) in (list, tuple):
+        return given
+    raise Wrong("type", "a `small.Node`, with a list of edges", show(given), look="what `return` gives back")
+
+
+def _check_edges(edges, x, k):
+    expected = "the edges of x * k: the node of x, and None"
+    if any(isinstance(edge, small.Tensor) for edge in edges):
+        why = "An edge leads to a node, not to a tensor: so results that nobody holds can go."
+        raise Wrong("tensor-as-edge", expected, "a tensor", why=why, look="what an edge is made from")
+    if any(edge is not None and type(edge) is not Node for edge in edges):
+        raise Wrong("type", expected, "something else", look="what an edge is made from")
+    if len(edges) != 2:
+        why = "Each input has its place among the edges, also one that gets nothing."
+        raise Wrong("edge-lost", expected, f"{len(edges)} edges", why=why, look="how `edges` is made")
+    if edges[1] is not None:
+        why = "`k` needs no gradient, so nothing is to be sent there."
+        raise Wrong("edge-for-constant", expected, f"{edges}", why=why, look="the edge of an input without a node")
+    if edges[0] is not x.node:
+        raise Wrong("other-edge", expected, f"{edges}", look="the node of x, `x.node`")
+
+
+def _check_saved(saved, both, k):
+    expected = "for x * k only `b`, with its version 1"
+    if type(saved) is not dict or type(both) is not dict:
+        raise Wrong("type", "a dict of what is saved", show(saved), look="the last argument of `small.Node`")
+    if "b" not in saved or set(both) != {"a", "b"}:
+        got = f"for x * k {sorted(saved)}, for x * x {sorted(both)}"
+        why = "The rule for `a` asks for `b`, and in x * x the other rule is needed, too."
+        raise Wrong("not-saved", expected, got, why=why, look="what `small.asked(rule)` says of each rule")
+    if set(saved) != {"b"}:
+        why = "The rule for `b` is not needed, because `k` has no edge. So what it asks for is not kept."
+        raise Wrong("saves-all", expected, f"{sorted(saved)}", why=why, look="for which inputs you look at the rule")
+    entry = saved["b"]
+    if type(entry) is not tuple or len(entry) != 2 or entry[0] is not k:
+        look = "the pair that you save: the tensor itself, and a number"
+        raise Wrong("not-a-pair", expected, show(entry), look=look)
+    if entry[1] != 1:
+        why = "`k` was overwritten once before the operation, so its version is 1 now. The node notes that."
+        raise Wrong("other-version", expected, f"the version {show(entry[1])}", why=why, look="`tensor.version`")
+
+
+# --- 8 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "One turn",
+    kind="rebuild",
+    points=3,
+    beliefs=("M12", "M22"),
+    hints=(
+        "In this order: was it freed? Was something overwritten? Then the rules. Then free, unless it is retained.",
+        "`node.saved` is a dict of pairs (tensor, version), or None when it was freed. Compare the version of each "
+        "pair with `tensor.version`.",
+        "A rule gets the gradient and then the tensors that `small.asked(rule)` names. In an empty dict there is "
+        "nothing to free.",
+    ),
+    idea="Raise RuntimeError if `node.saved is None`, and if a `tensor.version != version`. Call each rule whose edge "
+    "is no None. Then `if node.saved and not retain_graph: node.saved = None`.",
+)
+def turn(answer):
+    kit.a_function(answer)
+    _check_rules(answer)
+    _check_release(answer)
+    _check_versions(answer)
+    _check_programs(_with(turn=answer))
+    return "Freed, overwritten, rules, release: everything that chapters 05 and 07 told you is in these few lines."
+
+
+def _made(operation: Callable) -> tuple[Node, Any, Any]:
+    x, k = small.Tensor([2.0, 3.0], requires_grad=True), small.Tensor([5.0, 7.0])
+    return operation(x, k).node, x, k
+
+
+def _take_turn(answer, node, retain_graph=False):
+    return call(answer, node, small.Tensor([1.0, 10.0]), retain_graph)
+
+
+def _check_rules(answer):
+    for name, operation, right in (
+        ("x * k", lambda x, k: x * k, ([5, 70], None)),
+        ("k - x", lambda x, k: k - x, (None, [-1, -10])),
+        ("x * x", lambda x, k: x * x, ([2, 30], [2, 30])),
+    ):
+        node = _made(operation)[0]
+        given = _take_turn(answer, node)
+        expected = f"for {name} a list with an entry for each edge: {right[0]} and {right[1]}"
+        if type(given) not in (list, tuple) or len(given) != 2:
+            raise Wrong("type", expected, show(given), look="what `return` gives back")
+        for came, wanted in zip(given, right, strict=True):
+            _check_part(came, wanted, expected)
+
+
+def _check_part(came, wanted, expected):
+    if wanted is None and came is None:
+        return
+    if wanted is None:
+        why = "Where no edge leads on, nobody needs a gradient."
+        raise Wrong("unneeded", expected, "a gradient for the edge None", why=why, look="the rules that you call")
+    if not isinstance(came, small.Tensor):
+        raise Wrong("type", expected, show(came), look="what your list has for an edge that is a node")
+    if came.data.shape != (2,) or not np.allclose(came.data, wanted):
+        got = f"{came.data.tolist()} among them"
+        raise Wrong(
+            "other-gradient", expected, got, look="what each rule is called with: the gradient, then the tensors"
+        )
+
+
+def _check_release(answer):
+    node = _made(lambda x, k: x * k)[0]
+    _take_turn(answer, node, True)
+    if not node.saved:
+        why = "With `retain_graph=True` the next walk still needs it."
+        raise Wrong(
+            "frees-anyway",
+            "what was saved, after a turn with retain_graph=True",
+            "nothing",
+            why=why,
+            look="the condition on which you free",
+        )
+    _take_turn(answer, node)
+    if node.saved is not None:
+        got = "what was saved is still there" if node.saved else "an empty dict"
+        why = "The node keeps tensors alive that nobody needs, or cannot tell that it was used up."
+        raise Wrong("no-release", "`node.saved` is None after a turn", got, why=why, look="the end of your function")
+    _expect_refusal(answer, node, "no-second-time", "a freed node")
+    empty = _made(lambda x, k: x + k)[0]
+    _take_turn(answer, empty)
+    try:
+        _take_turn(answer, empty)
+    except Wrong as wrong:
+        why = "An addition saves nothing, so there is nothing to free, and a second walk may come."
+        look = "what happens to an empty dict"
+        raise Wrong("frees-all", "two turns of x + k", wrong.verdict.got, belief="M12", why=why, look=look) from None
+
+
+def _expect_refusal(answer, node, code, what):
+    look = "what you check before the rules are called"
+    try:
+        _take_turn(answer, node)
+    except Wrong as wrong:
+        if wrong.verdict.code == "raised" and wrong.verdict.got.startswith("RuntimeError"):
+            return
+        why = "There should be an error that says what is wrong, before anything else fails."
+        raise Wrong(code, f"a RuntimeError for {what}", wrong.verdict.got, why=why, look=look) from None
+    raise Wrong(code, f"a RuntimeError for {what}", "no error", look=look)
+
+
+def _check_versions(answer):
+    node, _, k = _made(lambda x, k: x * k)
+    k.sub_(1.0)
+    _expect_refusal(answer, node, "no-version", "a saved tensor that was overwritten")
+    late, _, k = _made(lambda x, k: (k.sub_(1.0), x * k)[1])
+    other, x, _ = _made(lambda x, k: x * k)
+    x.sub_(1.0)
+    for node, what in (
+        (late, "k was overwritten before x * k saved it"),
+        (other, "x was overwritten after x * k, which saved k alone"),
+    ):
+        try:
+            _take_turn(answer, node)
+        except Wrong as wrong:
+            why = "What counts is whether a *saved* tensor changed *since* it was saved."
+            look = "which two numbers you compare"
+            raise Wrong(
+                "too-strict", f"no error: {what}", wrong.verdict.got, belief="M22", why=why, look=look
+            ) from None
+
+
+# --- 9 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A rule that records itself",
+    kind="write",
+    points=2,
+    hints=(
+        "The slope of σ is σ(a) · (1 - σ(a)), times the gradient that arrives. How do you write σ with `exp` and `**`?",
+        "Stay with tensors: `(a * -1.0).exp()` has a history, `np.exp(-a.data)` has none.",
+        "`s = ((a * -1.0).exp() + 1.0) ** -1.0`, then `grad * s - grad * s * s`.",
+    ),
+    idea="`s = ((a * -1.0).exp() + 1.0) ** -1.0` and `return grad * s - grad * s * s`. All of it is recorded when "
+    "recording is on.",
+)
+def rule(answer):
+    kit.a_function(answer)
+    op = small.Op("sigmoid", lambda a: 1 / (1 + np.exp(-a)), {"a": lambda grad, a: _ruled(answer, grad, a)})
+    mine = small.Tensor([0.5, -1.0, 2.0], requires_grad=True)
+    true = mg.tensor([0.5, -1.0, 2.0], dtype=mg.float64, requires_grad=True)
+    factors = [1.0, 10.0, -2.0]
+    came, right = (op(mine) * np.array(factors)).sum(), (mg.sigmoid(true) * mg.tensor(factors)).sum()
+    for order in ("first", "second", "third"):
+        came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
+        _check_slope(came, right, order, np.array(factors), mine.data)
+        came, right = came.sum(), right.sum()
+    return "Three derivatives from one rule, because the rule is written in what the engine can record."
+
+
+def _ruled(answer, grad, a):
+    given = call(answer, grad, a)
+    if type(given) is not small.Tensor:
+        raise Wrong("type", "a rule that returns a tensor", show(given), look="what `return` gives back")
+    if given.data.shape != a.data.shape:
+        look = "the shape of what you return: that of `a`"
+        raise Wrong("other-shape", f"the shape {a.data.shape}", f"{given.data.shape}", look=look)
+    return given
+
+
+def _next_slope(result, leaf):
+    leaf.grad = None
+    call(lambda: result.backward(create_graph=True))
+    return leaf.grad
+
+
+def _check_slope(came, right, order, factors, values):
+    right = right.detach().numpy()
+    if not np.allclose(came.data, right, 1e-4, 1e-6):
+        raise _wrong_slope(came.data, right, order, factors, 1 / (1 + np.exp(-values)))
+    if came.node is None and order != "third":
+        why = "The number is right, but it was computed without a history: a dead end."
+        look = "each place where you take `.data`, or call NumPy"
+        raise Wrong("dead-end", f"a {order} derivative with a history", "one without", why=why, look=look)
+
+
+def _wrong_slope(came, right, order, factors, sigma):
+    expected, got = _entry(came, right, f"as the {order} derivative")
+    if order != "first":
+        why = "A part of the slope was computed without a history, and counts as a constant."
+        look = "each place where you take `.data`, or call NumPy"
+        return Wrong("dead-end", expected, got, why=why, look=look)
+    slope = sigma * (1 - sigma)
+    if np.allclose(came, slope):
+        why = "This is the slope alone. A rule multiplies it with the gradient that arrives."
+        return Wrong("grad-forgotten", expected, got, why=why, look="where your rule uses `grad`")
+    if np.allclose(came, factors * sigma):
+        why = "This is the value of σ, times the gradient. A rule needs its slope."
+        return Wrong("value-not-slope", expected, got, why=why, look="the derivative of σ")
+    return Wrong("other-gradient", expected, got, look="the derivative of σ, at a = 0: it is 1/4")
+
+
+# --- 10 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "The whole engine",
+    kind="rebuild",
+    points=5,
+    beliefs=("M10", "M11", "M12", "M22", "M37"),
+    hints=(
+        "Go through your exercises: 7 is what an operation does, 5 is the order, 8 is a turn, 6 an arrival. What is "
+        "missing is the class around them, and the table.",
+        "Start with + and *, until the check complains about another operation. The chapter has a `Node`, an `op` and "
+        "a `walk` of 15 lines.",
+        "For `create_graph` let a switch decide whether operations record, and set it during the walk. The sum at a "
+        "leaf is an operation of yours, too.",
+    ),
+    idea="Section 6 of the chapter, in one cell: `Node`, `Tensor`, `asked`, `op`, the table, `sum_to`, `parts`, "
+    "`arrive`, `walk` and `backward`.",
+)
+def engine(answer):
+    if type(answer) is not type:
+        raise Wrong("type", "a class `Tensor`", show(answer), look="the name of your class")
+    for stage in (_stage_values, _stage_order, _stage_programs, _stage_memory, _stage_versions, _stage_recorded):
+        stage(answer)
+    return _trained(answer)
+
+
+def _leaf(kind, value):
+    return _without_recursion(lambda: kind(value, requires_grad=True))
+
+
+def _stage_values(kind):
+    for name, program in _PROGRAMS.items():
+        mine = _leaves(kind)
+        result = call(lambda mine=mine, program=program: program(*mine))
+        came, right = _array(result, f"the result of {name} is"), _for_minigrad(program)[1].detach().numpy()
+        if came.shape != right.shape or not np.allclose(came, right, 1e-4, 1e-6):
+            look = "the forward of these operations"
+            raise Wrong("value", f"{show(right)} for {name}", show(came), look=look)
+
+
+def _stage_order(kind):
+    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
+    _first_walk(lambda: (x * x).backward(), "x * x")
+    came = float(_array(x.grad, "`x.grad` is"))
+    if kit.close(came, 3.0):
+        raise _overwrites([came], [6.0], "x * x")
+    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
+    _first_walk(lambda: (z * _diamond(x, z)).backward(), "z * (h + h * h), with h = x * z")
+    came, right = [float(_array(one.grad, "`.grad` is")) for one in (x, z)], [52.0, 120.0]
+    if kit.close(came[0], 4.0):  # h passed on what had come from the sum alone
+        raise _too_early(came, right, "z * (h + h * h), with h = x * z")
+    if not _all_close(came, right):
+        raise _unlike(came, right, "z * (h + h * h), with h = x * z")
+    _check_leaf_again(x)
+    x.grad = None
+    _once(lambda: _doubled(x).backward())
+    _without_recursion(lambda: _chain(x, z).backward())
+    came = float(_array(x.grad, "`x.grad` is"))
+    if not kit.close(came, 2.0**25 + 1):
+        raise _unlike([came], [2.0**25 + 1], "25 times h = h + h, then a long chain")
+
+
+def _first_walk(walk, name):
+    try:
+        _once(walk)
+    except Wrong as wrong:
+        if wrong.verdict.code != "raised" or not wrong.verdict.got.startswith("RuntimeError"):
+            raise
+        why = "Nobody has walked there before. It looks as if a node has more than one turn in one walk."
+        look = "how often each node has its turn"
+        raise Wrong("second-turn", f"a first walk over {name}", wrong.verdict.got, why=why, look=look) from None
+
+
+def _check_leaf_again(x):
+    said = _fails(lambda: (x + x).backward())
+    if said:
+        why = "This graph is new, only its leaf was reached before. A leaf has nothing saved, so nothing is used up."
+        look = "on which condition you free"
+        raise Wrong("frees-all", "a backward of x + x", said, belief="M12", why=why, look=look)
+
+
+def _stage_programs(kind):
+    _check_programs(kind)
+    constant = call(lambda: (kind([1.0, 2.0]) * 3.0).node)
+    if constant is not None:
+        why = "No input requires a gradient, so there is nothing to record."
+        raise Wrong("constant-recorded", "no node for constants", show(constant), why=why, look="when a node is made")
+
+
+def _fails(function: Callable) -> str:
+    """What the learner's engine says: the error in one line, "" for none."""
+    try:
+        call(lambda: [function(), 0][1])
+    except Wrong as wrong:
+        return wrong.verdict.got
+    return ""
+
+
+def _stage_memory(kind):
+    x = _leaf(kind, 3.0)
+    once = call(lambda: x * x)
+    call(lambda: once.backward())
+    said = _fails(lambda: once.backward())
+    if not said.startswith("RuntimeError"):
+        why = "The first walk has to free what the node saved, and the second to notice it."
+        look = "what is done after a node's turn, and what is checked before it"
+        raise Wrong(
+            "no-release", "a RuntimeError at the second backward of x * x", said or "no error", why=why, look=look
+        )
+    total = call(lambda: x + 3.0)
+    said = _fails(lambda: [total.backward(), total.backward()])
+    if said:
+        why = "An addition saves nothing, so nothing is used up."
+        look = "on which condition you free"
+        raise Wrong("frees-all", "two backwards of x + 3", said, belief="M12", why=why, look=look)
+    y, x.grad = call(lambda: (x * x) * 5.0), None
+    said = _fails(lambda: [y.backward(retain_graph=True), y.backward()])
+    if said:
+        look = "on which condition you free"
+        raise Wrong("frees-anyway", "two backwards, the first with retain_graph=True", said, look=look)
+    came = float(_array(x.grad, "`x.grad` is"))
+    if kit.close(came, 60.0):
+        return
+    if kit.close(came, 90.0):
+        why = "The second walk has passed on what the first left inside of the graph. With such an engine people "
+        why += "would have to clear it; in PyTorch and minigrad nothing is left there."
+        look = "where you keep what is on the way"
+        raise Wrong("kept-inside", "60 after two walks of 5 · x · x", "90", belief="M10", why=why, look=look)
+    raise _unlike([came], [60.0], "5 · x · x at 3, after two walks")
+
+
+def _stage_versions(kind):
+    x, k = _leaf(kind, [2.0, 3.0]), call(lambda: kind([5.0, 7.0]))
+    y, z = call(lambda: (x * k).sum()), call(lambda: (x + k).sum())
+    call(lambda: k.sub_(np.array([1.0, 1.0])))
+    if not np.allclose(_array(k, "k is"), [4.0, 6.0]):
+        raise Wrong("sub", "[4, 6] in `k` after `k.sub_`", show(k.data), look="your `sub_`: it overwrites `.data`")
+    said = _fails(lambda: y.backward())
+    if not said.startswith("RuntimeError"):
+        why = "x * k needs the `k` of that time, and it was overwritten."
+        look = "the version that you save, and where you compare it"
+        raise Wrong(
+            "no-version",
+            "a RuntimeError: `k` was overwritten after it was saved",
+            said or "no error",
+            why=why,
+            look=look,
+        )
+    later = call(lambda: (x * k).sum())
+    said = _fails(lambda: [z.backward(), later.backward()])
+    if said:
+        why = "x + k did not save `k`, and the later x * k saved what it is now."
+        raise Wrong("too-strict", "no error", said, belief="M22", why=why, look="which two numbers you compare")
+
+
+def _stage_recorded(kind):
+    for name, program in (
+        ("x ** 3", lambda x: x**3.0),
+        ("tanh", lambda x: x.tanh()),
+        ("x * exp x", lambda x: x * x.exp()),
+    ):
+        x, true = _leaf(kind, [0.5, -1.5]), mg.tensor([0.5, -1.5], dtype=mg.float64, requires_grad=True)
+        came, right = call(lambda x=x, program=program: program(x).sum()), program(true).sum()
+        for order in ("first", "second", "third"):
+            x.grad = None
+            call(lambda came=came: came.backward(create_graph=True))
+            (slope,) = mg.autograd.grad(right, true, create_graph=True)
+            _check_recorded(x.grad, slope, f"{order} derivative of {name}", order)
+            came, right = call(lambda x=x: x.grad.sum()), slope.sum()
+
+
+def _check_recorded(came, slope, what, order):
+    values, right = _array(came, f"the {what} is"), slope.detach().numpy()
+    look = "each rule: does it use your own operations only? And what is on while the walk runs?"
+    if values.shape != right.shape or not np.allclose(values, right, 1e-4, 1e-6):
+        expected, got = _entry(np.broadcast_to(values, right.shape) if values.ndim < 2 else right, right, f"as {what}")
+        why = "A factor was computed without a history, and counts as a constant." if order != "first" else ""
+        raise Wrong("second-derivative", expected, got, why=why, look=look)
+    if order != "third" and call(lambda: came.node) is None:
+        why = "The number is right, but nothing was recorded on the way, so it has no history."
+        code = "create-graph" if "x ** 3" in what else "dead-end"
+        raise Wrong(code, f"a {what} with a node", "None", why=why, look=look)
+
+
+def _trained(kind):
+    """Train the network of chapter 11 with the learner's engine; the sentence and the picture of its graph."""
+    rng = np.random.default_rng(11)
+    radius, angle = np.r_[0.9 * rng.random(20), 1.3 + 0.7 * rng.random(20)], 2 * np.pi * rng.random(40)
+    points = np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1)
+    right, ones = np.repeat([[1.0, 0.0], [0.0, 1.0]], 20, 0), np.ones((2, 1))
+    start = (rng.normal(size=(2, 8)), np.zeros(8), 0.5 * rng.normal(size=(8, 2)), np.zeros(2))
+    leaves = [_leaf(kind, values) for values in start]
+
+    def loss():
+        W1, b1, W2, b2 = leaves
+        scores = (kind(points) @ W1 + b1).tanh() @ W2 + b2
+        return ((scores.exp() @ ones).log() - (scores * right) @ ones).sum() * (1 / 40)
+
+    def train():
+        for _ in range(40):
+            for leaf in leaves:
+                leaf.grad = None
+            now = loss()
+            now.backward()
+            for leaf in leaves:
+                leaf.sub_(leaf.grad.data)
+        return loss()
+
+    last = call(train)
+    reached = float(_array(last, "the loss is"))
+    if not reached < 0.35:
+        look = "whether `sub_` and `.grad` belong to the leaf itself"
+        raise Wrong("not-trained", "a loss below 0.35 after 40 steps", f"{reached:.3g}", look=look)
+    names = dict(zip([leaf.node for leaf in leaves], ("W1", "b1", "W2", "b2"), strict=True))
+    graph = small.graph_of(last.node, names, "the graph of your loss, in your engine")
+    sentence = f"Your engine says what minigrad says, and it has trained a network to a loss of {reached:.2g}."
+    return sentence, mg.viz.Picture([graph])
+
+
+chapter.lock()
