@@ -457,7 +457,7 @@ def test_points_add_up(done):
     for row in table(done.out / "points.csv"):
         by_exercise = [int(value) for id, value in row.items() if id.startswith("ch") and value]
         assert int(row["points"]) == sum(by_exercise)
-        assert int(row["possible"]) == sum(sheet.points for sheet in SHEETS.values())
+        assert int(row["possible"]) == sum(SHEETS[name].points for name in NOTEBOOKS.values())
 
 
 def test_a_name_is_no_formula(done):
