@@ -132,6 +132,12 @@ _ARRIVES = (
         look="which numbers are constants in line B",
     ),
     Pattern(
+        "nothing-stopped",
+        {"B a": 9},
+        why="9 is the slope of a · b · b. `a` stands in the parentheses only, and those are detached.",
+        look="which numbers are constants in line B",
+    ),
+    Pattern(
         "value-lost",
         {"A a": 3},
         why="3 is the slope of a · b, as if the detached factor were gone. Its number is still there: a 2.",
@@ -147,6 +153,12 @@ _ARRIVES = (
     Pattern(
         "item-disconnects",
         {"C a": None},
+        why="`a.item()` takes a number out of `a` and leaves `a` as it is. By `+ a` a gradient comes.",
+        look="the second term of line C",
+    ),
+    Pattern(
+        "item-disconnects",
+        {"C a": 0},
         why="`a.item()` takes a number out of `a` and leaves `a` as it is. By `+ a` a gradient comes.",
         look="the second term of line C",
     ),
@@ -213,7 +225,7 @@ def inside(answer):
         "w.grad": 4.0,
     }
     looks = {"w.grad": "the slope of w · w at 2, and what `backward()` needs"}
-    kit.predicted(answer, truth, _INSIDE, "True or False, or a number or None for `w.grad`", looks)
+    kit.predicted(answer, truth, _INSIDE, "True or False (for `w.grad`: a number or None)", looks)
     return "The block decides about one thing: whether the operations that run in it are recorded."
 
 
@@ -235,6 +247,13 @@ _INSIDE = (
     Pattern(
         "backward-blocked",
         {"w.grad": None},
+        belief="M20",
+        why="`backward()` walks what was recorded before. It needs no recording to do so.",
+        look="when the graph of `old` was made",
+    ),
+    Pattern(
+        "backward-blocked",
+        {"w.grad": 0},
         belief="M20",
         why="`backward()` walks what was recorded before. It needs no recording to do so.",
         look="when the graph of `old` was made",
@@ -320,6 +339,51 @@ _FROZEN = (
         look="which node y has in line D",
     ),
     Pattern(
+        "frozen-is-a-wall",
+        {"A w1": 0},
+        belief="M21",
+        why="`w2` gets no gradient, but it lets it pass: multiplied by 5, it goes on to `w1`.",
+        look="the comparison of the two graphs in section 5: is the middle multiplication gone?",
+    ),
+    Pattern(
+        "frozen-is-a-wall",
+        {"D w1": 0},
+        belief="M21",
+        why="The last layer is frozen, and still the gradient passes through it, to all that are behind.",
+        look="which node y has in line D",
+    ),
+    Pattern(
+        "frozen-is-a-wall",
+        {"D w2": 0},
+        belief="M21",
+        why="The last layer is frozen, and still the gradient passes through it, to all that are behind.",
+        look="which node y has in line D",
+    ),
+    Pattern(
+        "factor-lost",
+        {"A w1": 12},
+        why="12 is without the factor 5. `w2` is frozen, but its number takes part in the product as before.",
+        look="what the frozen layer multiplies by",
+    ),
+    Pattern(
+        "factor-lost",
+        {"D w1": 15},
+        why="15 is without the factor 4. `w3` is frozen, but its number takes part in the product as before.",
+        look="what the frozen layer multiplies by",
+    ),
+    Pattern(
+        "factor-lost",
+        {"D w2": 6},
+        why="6 is without the factor 4. `w3` is frozen, but its number takes part in the product as before.",
+        look="what the frozen layer multiplies by",
+    ),
+    Pattern(
+        "neighbour-frozen",
+        {"A w3": None},
+        why="`w2` is frozen in line A, and no other weight. The gradient of `w3` does not come through `w2`.",
+        look="which leaf is taken out in line A",
+    ),
+    Pattern(
         "frozen-gets-one",
         {"A w2": 24},
         why="24 would be its gradient. But `w2` is not tracked in line A: nobody writes to its `.grad`.",
@@ -354,6 +418,20 @@ _FROZEN = (
         {"A w2": 0},
         belief="M25",
         why="`w2` is frozen, so nobody writes to `w2.grad`, not even a zero.",
+        look="what `.grad` is before any backward",
+    ),
+    Pattern(
+        "zero-for-none",
+        {"B w1": 0},
+        belief="M25",
+        why="No way leads to `w1`, so nobody writes to `w1.grad`, not even a zero.",
+        look="what `.grad` is before any backward",
+    ),
+    Pattern(
+        "zero-for-none",
+        {"B w2": 0},
+        belief="M25",
+        why="No way leads to `w2`, so nobody writes to `w2.grad`, not even a zero.",
         look="what `.grad` is before any backward",
     ),
     Pattern(
@@ -416,8 +494,8 @@ def _why_not_layers(y):
         why = "Your graph ends in one leaf, the picture in two."
         return Wrong("one-leaf", why=why, look="which weights are tracked")
     if len(made_of) < 3:
-        why = "A multiplication is missing: it has no tracked input, or there is no such layer."
-        return Wrong("layer-missing", why=why, look="which weight stands next to `x`, and whether it is tracked")
+        why = "A multiplication is missing: it has no tracked input, it was cut off, or there is no such layer."
+        return Wrong("layer-missing", why=why, look="the way from the root: where does it end, and why there?")
     if len(made_of) > 3:
         why = f"Your graph has {len(made_of)} multiplications, the picture three."
         return Wrong("layer-added", why=why, look="what each layer multiplies")
@@ -470,6 +548,10 @@ def _check_target(answer, weight, now, later, reward):
     if not y.requires_grad or not graphs.reaches(y, w):
         why = "No way leads back to the weights any more, so the guess does not learn either."
         raise Wrong("all-cut", expected, show(y), why=why, look="what is cut off: the target alone?")
+    if w.grad is not None:
+        why = "A backward ran in your function. It only makes the loss; to go backward is left to whoever trains."
+        got = f"{w.grad.item():.6g} in the `.grad` of the weight already"
+        raise Wrong("walked", "a loss that nobody has gone backward from", got, why=why, look="each `backward`")
     y.backward()
     by_guess, by_target = -2 * error * now, error * later
     if not kit.close(w.grad.item(), by_guess, 1e-4):
@@ -494,7 +576,7 @@ def _wrong_target(came, by_guess, by_target):
     "The path of a weight",
     kind="fix",
     points=2,
-    beliefs=("M06", "M17"),
+    beliefs=("M06", "M08", "M17"),
     hints=(
         "Run it and print the list at the end. What do its entries have in common?",
         "Each entry is a tensor of its own. But which numbers does it look at?",
@@ -544,7 +626,9 @@ def _check_path(answer, start, goal, steps):
         raise Wrong("history-kept", "entries without history", show(tracked[0]), why=why, look="`detach()`")
     right = [goal + (np.array(start) - goal) * 0.5 ** (step + 1) for step in range(steps)]
     if not _same(_array(w), right[-1]):
-        raise _wrong_walk(w, start, right[-1])
+        raise _wrong_walk(w, start, goal, steps, right[-1])
+    for entry in given:
+        _as_numbers(entry)
     with mg.no_grad():
         w += 100.0  # whoever looks at the memory of w sees it
     came = [_as_numbers(entry) for entry in given]
@@ -562,11 +646,23 @@ def _as_numbers(entry):
     raise Wrong("type", "entries that hold numbers", show(entry), look="what is appended")
 
 
-def _wrong_walk(w, start, right):
+def _never_cleared(start, goal, steps):
+    """Where the weight goes if the slopes of all steps so far add up."""
+    w, slope = np.array(start), 0.0
+    for _ in range(steps):
+        slope = slope + 2 * (w - goal)
+        w = w - 0.25 * slope
+    return w
+
+
+def _wrong_walk(w, start, goal, steps, right):
     expected, got = f"{right.tolist()} in `w` at the end", f"{_array(w).tolist()}"
     if _same(_array(w), np.array(start)):
         why = "The `w` that came in has not moved. `w = w - ...` makes another tensor and takes the name for it."
         return Wrong("not-moved", expected, got, belief="M06", why=why, look="the line of the update")
+    if _same(_array(w), _never_cleared(start, goal, steps)):
+        why = "The slopes of all steps so far add up in `w.grad`."
+        return Wrong("not-cleared", expected, got, belief="M08", why=why, look="where `w.grad` is cleared")
     return Wrong("other-walk", expected, got, look="the update, which was right: a quarter of the slope")
 
 
@@ -755,8 +851,10 @@ def _check_old_result(answer):
                 look="what takes the history away from a tensor that has one",
             )
     if not (x.requires_grad and old.requires_grad):
+        why = "What `f` returns may belong to others, who go backward from it later. Give back another tensor."
         look = "each line that changes a tensor itself"
-        raise Wrong("input-changed", "the old tensors as they were", "one is not tracked any more", look=look)
+        got = "one is not tracked any more"
+        raise Wrong("input-changed", "the old tensors as they were", got, why=why, look=look)
 
 
 def _check_mode_after(answer):
@@ -952,7 +1050,7 @@ def _refuse_held_graphs(given, cell):
     "A switch that learns",
     kind="write",
     points=3,
-    beliefs=("M27",),
+    beliefs=("M18", "M27"),
     hints=(
         "Section 2 has a function with the values of one thing and the slopes of another.",
         "Make both first: the soft one has the slopes, the hard one has the values. `(x > 0).float()` is hard.",
@@ -994,7 +1092,8 @@ def _check_switch(answer, values):
         raise Wrong("no-way-back", "a result that backward() can start from", got, look=look) from None
     slopes = soft * (1 - soft)
     if not _same(_array(x.grad), slopes):
-        raise _wrong_slopes(_array(x.grad), slopes)
+        overwritten = y.grad_fn.name() == "SigmoidBackward0" and kit.uses(answer, "data")
+        raise _wrong_slopes(_array(x.grad), slopes, overwritten)
 
 
 def _wrong_values(y, hard, soft):
@@ -1015,13 +1114,17 @@ def _no_slopes(answer, y):
     return Wrong("no-way", expected, show(y), why=why, look="what of your result is not detached, and has a slope")
 
 
-def _wrong_slopes(came, slopes):
+def _wrong_slopes(came, slopes, overwritten):
     expected, got = f"the slopes {np.round(slopes, 4).tolist()}", f"{np.round(came, 4).tolist()}"
     if _same(came, -slopes):
         why = "The sign is the other one: the sigmoid that you left in the graph is the one with the minus."
         return Wrong("sign", expected, got, why=why, look="which part is detached, and which is not")
+    if overwritten:
+        why = "The sigmoid makes its slopes from the result that it has saved, and yours was overwritten by `.data`."
+        look = "what is changed in place between the sigmoid and `backward()`"
+        return Wrong("overwritten", expected, got, belief="M18", why=why, look=look)
     if not came.any():
-        why = "All slopes are 0. Either the sigmoid cancels out in the graph as well, or only steps are left in it."
+        why = "All slopes are 0. Either the sigmoid cancels out in the graph as well, or what is left is flat here."
         return Wrong("zero-slopes", expected, got, why=why, look="what is detached, and what is not")
     if _same(came, np.ones_like(came)):
         why = "These are the slopes of `x` itself."

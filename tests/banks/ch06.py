@@ -46,18 +46,21 @@ WRONG = {
         "value-lost": _arrives({"A a": 3, "A b": 2}),
         "item-connected": _arrives({"C a": 4}),
         "item-disconnects": _arrives({"C a": None}),
+        "item-disconnects/zero": _arrives({"C a": 0}),
         "block-untracks": _arrives({"D a": None}),
         "block-ignored": _arrives({"D a": 12, "D b": 4}),
         "block-ignored/b": _arrives({"D b": 4}),
         "zero-for-none": _arrives({"B a": 0}),
         "zero-for-none/d": _arrives({"D b": 0}),
-        "wrong-B a": _arrives({"B a": 9}),
+        "nothing-stopped/a": _arrives({"B a": 9}),
+        "wrong-A b": _arrives({"A b": None}),
         "kind": _arrives({"B a": "nothing"}),
     },
     "inside": {
         "leaf-untracked": _inside(fresh=False),
         "history-gone": _inside(same=False),
         "backward-blocked": _inside({"w.grad": None}),
+        "backward-blocked/zero": _inside({"w.grad": 0}),
         "product-tracked": _inside(product=True, later=True),
         "enable-ignored": _inside(again=False),
         "later-tracked": _inside(later=True),
@@ -70,14 +73,20 @@ WRONG = {
         "frozen-is-a-wall": _frozen({"A w1": None}),
         "frozen-is-a-wall/top": _frozen({"D w1": None, "D w2": None}),
         "frozen-is-a-wall/below": _frozen({"D w2": None}),
+        "frozen-is-a-wall/zero": _frozen({"A w1": 0}),
+        "frozen-is-a-wall/zeros": _frozen({"D w1": 0, "D w2": 0}),
+        "factor-lost": _frozen({"A w1": 12}),
+        "factor-lost/top": _frozen({"D w1": 15, "D w2": 6}),
         "frozen-gets-one": _frozen({"A w2": 24}),
         "block-freezes": _frozen({"B w1": 60}),
         "block-ignored": _frozen({"B w2": 24}),
         "cut-too-high": _frozen({"C w2": None}),
         "cut-ignored": _frozen({"C w1": 60}),
         "zero-for-none": _frozen({"A w2": 0}),
+        "zero-for-none/b": _frozen({"B w1": 0, "B w2": 0}),
         "zero-for-none/c": _frozen({"C w1": 0}),
-        "wrong-A w3": _frozen({"A w3": None}),
+        "neighbour-frozen": _frozen({"A w3": None}),
+        "wrong-A w3": _frozen({"A w3": 150}),
         "kind": _frozen({"A w2": True}),
     },
     "layers": {
@@ -126,6 +135,14 @@ def surprise(value, now, later, reward):
         with mg.enable_grad():
             target = reward + 0.5 * value(later)
     return (target - guess) ** 2
+""",
+        "walked": """
+def surprise(value, now, later, reward):
+    guess = value(now)
+    target = (reward + 0.5 * value(later)).detach()
+    loss = (target - guess) ** 2
+    loss.backward()
+    return loss
 """,
         "guess-cut": """
 def surprise(value, now, later, reward):
@@ -240,6 +257,27 @@ def path(w, loss_of, steps):
         loss_of(w).backward()
         w = (w - 0.25 * w.grad).detach().requires_grad_()
         seen.append(w.detach().clone())
+    return seen
+""",
+        "not-cleared": """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        seen.append(w.detach().clone())
+    return seen
+""",
+        "type/list": """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(list(w))
     return seen
 """,
         "one-early": """
@@ -483,6 +521,11 @@ def values_of(f, x):
 def values_of(f, x):
     x.requires_grad_(False)
     return f(x)
+""",
+        "input-changed/detached": """
+def values_of(f, x):
+    with mg.no_grad():
+        return f(x).detach_()
 """,
         "input-changed/in-place": """
 def values_of(f, x):
@@ -759,6 +802,16 @@ def switch(x):
 def switch(x):
     return x.sigmoid().round()
 """,
+        "overwritten": """
+def switch(x):
+    soft = x.sigmoid()
+    soft.data.copy_((x > 0).float())
+    return soft
+""",
+        "zero-slopes/steep": """
+def switch(x):
+    return (x * 1000).sigmoid()
+""",
         "zero-slopes/cancelled": """
 def switch(x):
     soft, hard = x.sigmoid(), (x > 0).float()
@@ -864,6 +917,12 @@ layers = forward(4.0, [p, 3.0, q])
 """,
     ],
     "target": [
+        """
+def surprise(value, now, later, reward):
+    target = reward + 0.5 * value(later)
+    target.detach_()
+    return (target - value(now)) ** 2
+""",
         """
 def surprise(value, now, later, reward):
     with mg.no_grad():
@@ -1018,6 +1077,11 @@ def run(cell, state, inputs, every):
 """,
     ],
     "switch": [
+        """
+def switch(x):
+    soft = x.detach().sigmoid()
+    return (x > 0).double() + soft * (1 - soft) * (x - x.detach())
+""",
         """
 def switch(x):
     soft = mg.sigmoid(x)
