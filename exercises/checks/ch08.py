@@ -265,7 +265,7 @@ _RECIPROCAL = (
     "Two to the power of x",
     kind="write",
     points=2,
-    beliefs=("M29", "M36"),
+    beliefs=("M29", "M33", "M36"),
     hints=(
         "What does the slope contain: the input, the output, or both?",
         "The slope is the result, times a number. So save the result; the number needs no saving.",
@@ -417,7 +417,7 @@ _CLIP = (
     "A table of products",
     kind="write",
     points=3,
-    beliefs=("M29", "M32", "M37"),
+    beliefs=("M29", "M32", "M33", "M37"),
     hints=(
         "`a[0]` stands in the whole first row of the table. How much does the loss move with it?",
         "The gradient of `a[0]` is the first row of `grad_output`, times `b`, added up. That is a product of matrices.",
@@ -460,7 +460,7 @@ _OUTER = (
     "Two results at once",
     kind="write",
     points=3,
-    beliefs=("M29", "M32"),
+    beliefs=("M29", "M32", "M33"),
     hints=(
         "`backward` gets two gradients, one for each result, and returns two, one for each argument.",
         "`a` moves both results. What comes back to it through the one and through the other is added up.",
@@ -555,7 +555,7 @@ class Bell(mg.autograd.Function):
     "Nobody is watching",
     kind="fix",
     points=3,
-    beliefs=("M29",),
+    beliefs=("M29", "M33"),
     hints=(
         "What does autograd watch: what hangs on `ctx`, or what was saved?",
         "Both things are saved in one call. `ctx.saved_tensors` gives them back in the same order.",

@@ -11,7 +11,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import functions, graphs, kit
-from exercises.checks.functions import Suspect, elementwise, tensors
+from exercises.checks.functions import Case, Suspect, elementwise, tensors
 from exercises.checks.kit import Pattern, Wrong, call, show
 from exercises.checks.targets import Targets
 
@@ -50,6 +50,11 @@ _NOT_USED = Reason(
     "No way leads from what you differentiate to the tensor that you ask for.",
     "whether you ask for `x` itself, and not for a copy",
 )
+_TUPLE_LOOK = "how the chapter unpacks what `grad` returns: `(slope,) = ...`"
+_TUPLES = tuple(
+    Reason(message, "tuple-of-grad", "`grad` returns a tuple, with one gradient for each input.", _TUPLE_LOOK)
+    for message in ("'tuple' and", "not tuple")
+)
 
 
 def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
@@ -57,7 +62,7 @@ def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) 
     try:
         return call(function, *inputs)
     except Wrong as wrong:
-        for reason in (*reasons, _NO_HISTORY, _SECOND_TIME, _NOT_USED):
+        for reason in (*reasons, _NO_HISTORY, _SECOND_TIME, _NOT_USED, *_TUPLES):
             if reason.message in wrong.verdict.got:
                 raise _explained(reason, expected, wrong.verdict.got, _asks_for(function, "retain_graph")) from None
         raise
@@ -216,6 +221,12 @@ _TWICE = (
         "no history, and `grad` refuses it.",
         look="the derivatives of x⁴ in the chapter, and where they end",
     ),
+    Pattern(
+        "none-without-history",
+        {"F": "None"},
+        why="`grad` gives None only where you allow it. Asked to start from a 5 that has no history, it refuses.",
+        look="what `grad` said of a plain slope in section 1",
+    ),
 )
 
 
@@ -260,6 +271,12 @@ _BOTH = (
         "grad-stores",
         {"C": 27},
         why="`autograd.grad` returns the 27, and leaves `.grad` alone.",
+        look="where line C puts its result",
+    ),
+    Pattern(
+        "zero-for-none",
+        {"C": 0},
+        why="0 would be a gradient. Into `w.grad` nobody has put any yet.",
         look="where line C puts its result",
     ),
     Pattern(
@@ -336,7 +353,7 @@ def _check_derivatives(answer, f, value, right):
     if type(given) not in (list, tuple) or len(given) != len(right):
         got = f"{len(given)} entries" if type(given) in (list, tuple) else show(given)
         raise Wrong("type", f"a list of {expected}", got, look="what is appended, and how often")
-    came = [float(_array(kit.a_tensor(one, "each derivative")).sum()) for one in given]
+    came = [float(_array(kit.a_tensor(one, "each derivative", "what you append")).sum()) for one in given]
     if not all(map(kit.close, came, right)):
         raise _wrong_derivatives(came, right, f, value)
     _refuse_traces(x=x)
@@ -390,7 +407,10 @@ def slope(answer):
     given = kit.a_tensor(given, "the result", "what `return` gives back: `grad` returns a tuple")
     if not given.requires_grad:
         raise _slope_without_graph(answer, given)
-    _targets.refuse_other(given, "slope", _wrong_slope(given))
+    _targets.refuse_other(given, "slope", _wrong_slope(answer, given))
+    if kit.close(given.item(), 0.5 * np.e):  # the graph is the same, with `a` and `b` in each other's place
+        why = "The boxes and arrows are right. But this is the slope for `b`: `a` and `b` have changed places."
+        raise Wrong("for-b", "the slope for `a`", show(given), why=why, look="for which of the two you ask `grad`")
     if not (graphs.reaches(given, a) and graphs.reaches(given, b)):
         look = "whether you go on with the two arguments themselves, or with copies"
         raise Wrong("other-leaves", "a graph that ends in the `a` and `b` of the call", show(given), look=look)
@@ -419,7 +439,7 @@ def _slope_without_graph(answer, given):
     return Wrong("not-recorded", expected, got, why=why, look="the options of `grad`, and each `detach`")
 
 
-def _wrong_slope(given):
+def _wrong_slope(answer, given):
     made_of = graphs.operations(given)
     if made_of == ["exp", "mul"]:
         why = "This is the graph of exp(a · b). The picture shows the graph of its slope."
@@ -429,6 +449,14 @@ def _wrong_slope(given):
         return Wrong("no-exp", why=why, look="which operation has a slope that is made from its own result")
     if len(graphs.leaves(given)) < 2:
         return Wrong("one-leaf", why="The picture has two leaves.", look="how `b` takes part in `y`")
+    if "copy" in made_of:
+        why = "What `backward()` puts into `.grad` is a copy, and has a node of its own, `CopyBackwards`."
+        return Wrong("copied", why=why, look="which function returns the gradient itself")
+    if not kit.uses(answer, "grad", "backward"):
+        why = (
+            "You wrote the formula of a slope. In the picture the slope was made by a walk back, which starts with a 1."
+        )
+        return Wrong("by-hand", why=why, look="who built the purple box")
     why = "Your slope is made otherwise: `y` has other operations, or in another order."
     return Wrong("other-graph", why=why, look="what `ExpBackward0` leads to in the picture, and in yours")
 
@@ -466,12 +494,15 @@ _TRUSTED = (
         why="All six return 3x², and `gradcheck` asks for no more. What is wrong with some of them it cannot see.",
         look="the value that each backward returns at x = 2",
     ),
-    Pattern(
-        "gradcheck-sees-some",
-        {"pass gradcheck": "3"},
-        belief="M29",
-        why="All six return 3x². `gradcheck` compares this number with a nudge, and knows nothing of histories.",
-        look="the value that each backward returns at x = 2",
+    *(
+        Pattern(
+            "gradcheck-sees-some",
+            {"pass gradcheck": number},
+            belief="M29",
+            why="All six return 3x². `gradcheck` compares this number with a nudge, and knows nothing of histories.",
+            look="the value that each backward returns at x = 2",
+        )
+        for number in ("1", "3", "4", "5")
     ),
     Pattern(
         "intermediate-has-history",
@@ -511,11 +542,20 @@ _TRUSTED = (
         why="`create_graph=True` turns recording on for backward. `no_grad` inside turns it off again.",
         look="what is recorded between `with mg.no_grad():` and the return",
     ),
+    *(
+        Pattern(
+            "zero-for-constant",
+            {name: "0"},
+            why="A slope without history has no slope of 0: there is nothing to start from, and `grad` raises.",
+            look="what `grad` said of a plain slope in section 1",
+        )
+        for name in "BD"
+    ),
     Pattern(
         "zero-for-constant",
-        {"B": "0"},
-        why="A gradient without history is not zero: there is nothing to start from, and `grad` raises.",
-        look="what `grad` said of a plain slope in section 1",
+        {"F": "0"},
+        why="The slope has a history that leads elsewhere. Asked for a tensor that was not used, `grad` raises.",
+        look="what chapter 04 says of None, 0 and the error",
     ),
 )
 
@@ -634,7 +674,7 @@ def _wrong_penalty(came, right, by_w, retains):
     "Half a history",
     kind="fix",
     points=3,
-    beliefs=("M29",),
+    beliefs=("M29", "M33"),
     hints=(
         "Which of the two saved tensors is neither an input nor an output of forward?",
         "`s` was made while nothing was recorded: in backward it is a constant. `x` has its history.",
@@ -644,7 +684,8 @@ def _wrong_penalty(came, right, by_w, retains):
 )
 def swish(answer):
     functions.refuse_given(answer, _GIVEN_SWISH)
-    functions.check(answer, lambda x: x * mg.sigmoid(x), elementwise(), second=True)
+    cases = [*elementwise(), Case("a vector with a 0", lambda: (_leaf([-1.0, 0.0, 2.0]),))]
+    functions.check(answer, lambda x: x * mg.sigmoid(x), cases, second=True)
     return "Everything that backward uses leads back to the input, so the slope has a whole history."
 
 
@@ -670,7 +711,7 @@ class Swish(mg.autograd.Function):
     "From the output",
     kind="write",
     points=3,
-    beliefs=("M29", "M32"),
+    beliefs=("M29", "M32", "M33"),
     hints=(
         "forward has two inputs, so backward returns two gradients: g · a / r and g · b / r.",
         "Which three tensors does backward need? Each of them is an input or the output.",
@@ -682,11 +723,19 @@ class Swish(mg.autograd.Function):
 def hypotenuse(answer):
     cases = elementwise(2, low=0.5, high=3.0)
     functions.check(answer, lambda a, b: mg.sqrt(a * a + b * b), cases, second=True, suspects=_HYPOTENUSE)
-    if isinstance(answer, type) and kit.uses(answer.backward, "sqrt", "rsqrt", "hypot"):
+    if isinstance(answer, type) and _takes_a_root(answer.backward):
         why = "The derivatives are right. But backward computes the root again, and the output is the root."
         look = "what `save_for_backward` gets"
-        raise Wrong("root-again", "a backward without a root", "`sqrt` in backward", why=why, look=look)
+        raise Wrong("root-again", "a backward without a root", "a root in backward", why=why, look=look)
     return "Two inputs and the output are saved, and all three come back with their history."
+
+
+def _takes_a_root(function: Any) -> bool:
+    """Whether a function's own code names a root, or has an exponent of one half."""
+    if type(function) is not types.FunctionType:
+        return False
+    halves = [constant for constant in function.__code__.co_consts if constant in (0.5, -0.5)]
+    return bool(halves) or kit.uses(function, "sqrt", "rsqrt", "hypot")
 
 
 _HYPOTENUSE = (
@@ -872,8 +921,16 @@ def _of_recorded(answer, wrong):
         )
         look = "where backward runs `f`: what turns recording on, and what is `f` given?"
         return Wrong("f-not-recorded", verdict.expected, verdict.got, why=why, look=look)
+    if verdict.code == "raised" and _NO_FACTORS.message in verdict.got:
+        why = "What `f` makes may have several entries, so the inner `grad` needs a factor for each: the `g` that came."
+        look = "what the inner `grad` is given besides `y` and the input"
+        return Wrong("no-factors", verdict.expected, verdict.got, why=why, look=look)
     if verdict.code not in ("detached", "saved-intermediate", "other-second"):
         return wrong
+    if isinstance(answer, type) and kit.uses(answer.backward, "backward"):
+        why = "`backward()` inside backward adds to the `.grad` of `x`, where the gradients of the caller arrive, too."
+        look = "which function returns gradients, and adds to nothing"
+        return Wrong("backward-inside", verdict.expected, verdict.got, why=why, look=look)
     source = mg.tensor(2.0, dtype=mg.float64, requires_grad=True)
     result = functions.apply_of(answer)(source, _third_power)
     (slope,) = mg.autograd.grad(result, source, create_graph=True)

@@ -660,7 +660,7 @@ def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any
             "for autograd, what backward computes from it does not depend on the input."
         )
         look = "what you save: inputs and outputs have a history, what forward computes on the way has none"
-        return Wrong("saved-intermediate", expected, got, belief="M29", why=why, look=look, **details)
+        return Wrong("saved-intermediate", expected, got, belief="M33", why=why, look=look, **details)
     if came is None:
         why = f"The first derivative is right, but for autograd it does not depend on {source}: its history was cut."
         look = "each `detach`, `.data`, `.numpy()`, `item` and `no_grad` in backward"
@@ -697,7 +697,7 @@ def _kept_without_history(run: Run) -> str:
                     return f"`ctx.{name}`"
             for position, saved in enumerate(node.saved_tensors):
                 if saved is not None and saved.is_leaf and not any(saved is a for a in run.arguments):
-                    return f"saved tensor number {position}"
+                    return f"`saved_tensors[{position}]`"
     return ""
 
 

@@ -50,6 +50,7 @@ WRONG = {
         "zero-without-history": _second(F=0),
         "first-not-second/D": _second(D=27),
         "first-not-second/F": _second(F=5),
+        "none-without-history": "second = dict(A='error', B='error', C=18, D=18, E='error', F=None)",
         "wrong-F": _second(F=25),
         "wrong-D": _second(D=6),
         "wrong-C": _second(C="error"),
@@ -66,6 +67,7 @@ WRONG = {
         "overwritten": _held(E=27),
         "not-cleared": _held(F=45),
         "cleared-for-good": _held(F=None),
+        "zero-for-none": _held(C=0),
         "wrong-A": _held(A=9),
         "kind": _held(C="nothing"),
     },
@@ -173,6 +175,23 @@ def derivatives(f, x, n):
         y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
     return y
 """,
+        "type/numbers": """
+def derivatives(f, x, n):
+    found, y = [], f(x)
+    for _ in range(n):
+        y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
+        found.append(y.item())
+    return found
+""",
+        "ends-in-error/allowed": """
+def derivatives(f, x, n):
+    found, y = [], f(x)
+    for _ in range(n):
+        (y,) = mg.autograd.grad(y, x, create_graph=True, allow_unused=True)
+        y = mg.zeros_like(x) if y is None else y
+        found.append(y)
+    return found
+""",
         "type/tuple-each": """
 def derivatives(f, x, n):
     return [mg.autograd.grad(f(x), x) for _ in range(n)]
@@ -214,6 +233,14 @@ def slope(a, b):
         "other-graph": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a) * b, a, create_graph=True)[0]\n",
         "other-graph/sum": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a + b), a, create_graph=True)[0]\n",
         "type": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * b), a, create_graph=True)\n",
+        "by-hand": "def slope(a, b):\n    return mg.exp(a * b) * b\n",
+        "copied": """
+def slope(a, b):
+    y = mg.exp(a * b)
+    y.backward(create_graph=True)
+    return a.grad
+""",
+        "for-b": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * b), b, create_graph=True)[0]\n",
         "other-leaves": """
 def slope(a, b):
     a, b = a.detach().requires_grad_(), b.detach().requires_grad_()
@@ -234,8 +261,12 @@ def slope(a, b):
         "detach-cuts-all": _curvature(C="error"),
         "create-graph-beats-no-grad": _curvature(D=12),
         "zero-for-constant": _curvature(B=0, D=0),
+        "zero-for-constant/D": _curvature(D=0),
+        "zero-for-constant/F": _curvature(F=0),
+        "wrong-C": _curvature(C=0),
         "wrong-A": _curvature(A="error"),
-        "wrong-pass gradcheck": _curvature({"pass gradcheck": 5}),
+        "gradcheck-sees-some/5": _curvature({"pass gradcheck": 5}),
+        "wrong-pass gradcheck": _curvature({"pass gradcheck": 0}),
         "kind": _curvature(A="right"),
     },
     "penalty": {
@@ -282,6 +313,20 @@ def penalized(f, x, w):
     y.backward(create_graph=True)
     return y + (x.grad - 1) ** 2
 """,
+        "tuple-of-grad": """
+def penalized(f, x, w):
+    y = f(x, w)
+    slope = mg.autograd.grad(y, x, create_graph=True)
+    return y + (slope - 1) ** 2
+""",
+        "traces/goes-backward": """
+def penalized(f, x, w):
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    loss = y + (slope - 1) ** 2
+    loss.backward(retain_graph=True)
+    return loss
+""",
         "penalty-alone": """
 def penalized(f, x, w):
     y = f(x, w)
@@ -320,6 +365,14 @@ def penalized(f, x, w):
 """,
     },
     "swish": {
+        "nan-gradient": _swish(
+            "y = x * mg.sigmoid(x)\nctx.save_for_backward(x, y)\nreturn y",
+            "x, y = ctx.saved_tensors\ns = y / x\nreturn g * (s + x * s * (1 - s))",
+        ),
+        "saved-intermediate/tracked": _swish(
+            "s = mg.sigmoid(x)\nctx.save_for_backward(x, s)\nreturn x * s",
+            "x, s = ctx.saved_tensors\ns = s.clone().requires_grad_()\nreturn g * (s + x * s * (1 - s))",
+        ),
         "saved-intermediate/attribute": _swish(
             "ctx.s = mg.sigmoid(x)\nctx.save_for_backward(x)\nreturn x * ctx.s",
             "(x,) = ctx.saved_tensors\nreturn g * (ctx.s + x * ctx.s * (1 - ctx.s))",
@@ -405,6 +458,10 @@ class Swish(mg.autograd.Function):
             "ctx, g",
             "a, b = ctx.saved_tensors\nr = mg.sqrt(a * a + b * b)\nreturn g * a / r, g * b / r",
         ),
+        "root-again/power": _hypotenuse("r = (a * a + b * b) ** 0.5\nreturn g * a / r, g * b / r"),
+        "saved-intermediate/a-copy-returned": _hypotenuse(
+            "return g * a / r, g * b / r", "r = mg.sqrt(a * a + b * b)\nctx.save_for_backward(a, b, r)\nreturn r * 1"
+        ),
         "raised": _hypotenuse("return g * a / s, g * b / s"),
         "arguments": _function("Hypotenuse", "ctx, a", "return a", "ctx, g", "return g"),
         "not-recorded": "def Hypotenuse(a, b):\n    return mg.sqrt(a * a + b * b)\n",
@@ -468,6 +525,14 @@ class CubeSlope(mg.autograd.Function):
             "return mg.autograd.grad(y, ctx.x, g, create_graph=True)[0], None",
             "ctx.f, ctx.x = f, x.clone()\nreturn f(x)",
         ),
+        "no-factors": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
+            "    return mg.autograd.grad(y, x, create_graph=True)[0], None"
+        ),
+        "backward-inside": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
+            "    y.backward(g, create_graph=True)\n    return x.grad, None"
+        ),
         "number-of-gradients": _again(
             "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
             "    return mg.autograd.grad(y, x, g, create_graph=True)[0]"
@@ -500,6 +565,11 @@ class Again(mg.autograd.Function):
 """,
     },
     "hvp": {
+        "tuple-of-grad": """
+def hvp(f, x, v):
+    slope = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad((slope * v).sum(), x)[0]
+""",
         "no-history": """
 def hvp(f, x, v):
     (slope,) = mg.autograd.grad(f(x), x)
@@ -654,7 +724,7 @@ def derivatives(f, x, n):
 """,
     ],
     "slope": [
-        "def slope(a, b):\n    return mg.autograd.grad(mg.exp(b * a), b, create_graph=True)[0]\n",
+        "def slope(a, b):\n    return mg.autograd.grad(mg.exp(b * a), a, create_graph=True)[0]\n",
         """
 def slope(one, other):
     one.grad = None
