@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from exercises.checks import small_engine as small
 from exercises.checks.kit import Pattern, Wrong, call, show
 from exercises.checks.small_engine import Node, Scalar
 from minigrad.ops.shape import sum_to
+from minigrad.viz.matching import numbered
+from minigrad.viz.records import value_text
 
 chapter = kit.Chapter(__name__, "10", "Could you have written it?")
 
@@ -216,7 +220,7 @@ def walks(answer):
     looks = {name: f"the walk of line {name[0]}, edge by edge" for name in truth}
     looks["minigrad"] = "where minigrad keeps what is on the way"
     kit.predicted(answer, truth, _WALKS, "a number", looks)
-    return "One program, five walks, four different answers. Only an order with complete gradients is right twice."
+    return "One program, five walks, four answers. Only a walk that keeps an order, and nothing inside, is right twice."
 
 
 _WALKS = (
@@ -661,9 +665,26 @@ def _check_programs(kind: type) -> None:
         result = _without_recursion(lambda mine=mine, program=program: program(*mine))
         _check_graph(result, true, mine, leaves, name)
         _without_recursion(result.backward)
-        true.backward()
-        for letter, one, other in zip("ab", mine, leaves, strict=True):
-            _check_grad(one, other, letter, name)
+        true.backward(retain_graph=True)
+        try:
+            for letter, one, other in zip("ab", mine, leaves, strict=True):
+                _check_grad(one, other, letter, name)
+        except Wrong as wrong:
+            wrong.verdict.picture = _beside(result, true, mine, leaves)
+            raise
+
+
+def _beside(result, true, mine, leaves):
+    """Both graphs with the gradients of their leaves; None where a learner's tensor has no such thing."""
+    letters = dict(zip("ab", leaves, strict=True))
+    expected = mg.viz.record(true, view="kept", params=letters)
+    try:
+        names = {leaf.node: letter for letter, leaf in zip("ab", mine, strict=True)}
+        grads = {leaf.node: value_text(leaf.grad.data.tolist()) for leaf in mine if leaf.grad is not None}
+        came = small.graph_of(result.node, names, "your engine", grads)
+    except Exception:
+        return None
+    return mg.viz.Picture((replace(expected, title="minigrad"), numbered(came, count(len(expected.nodes)))))
 
 
 def _check_grad(one, other, letter, name):
@@ -925,7 +946,7 @@ def _check_versions(answer):
         try:
             _take_turn(answer, node)
         except Wrong as wrong:
-            why = "What counts is whether a *saved* tensor changed *since* it was saved."
+            why = "What counts is whether a tensor that was saved has changed since it was saved."
             look = "which two numbers you compare"
             raise Wrong(
                 "too-strict", f"no error: {what}", wrong.verdict.got, belief="M22", why=why, look=look

@@ -216,16 +216,17 @@ def within(calls: int, function: Callable, *inputs: Any) -> Any:
         sys.setprofile(None)
 
 
-def graph_of(root: Any, names: dict[Any, str], title: str = "your graph") -> GraphRecord:
+def graph_of(root: Any, names: dict[Any, str], title: str = "your graph", grads: dict | None = None) -> GraphRecord:
     """The records of a graph of nodes with a name and edges, in the form of "what autograd keeps".
 
-    `names` has the nodes of leaves. Raises AttributeError or TypeError where something else is in the graph.
+    `names` and `grads` have the nodes of leaves, and what is to be written on these. Raises AttributeError or
+    TypeError where something else is in the graph.
     """
     ids, waiting = {id(root): "n1"}, [root]
-    nodes, edges = [NodeRecord("n0", "output")], [EdgeRecord("n0", "n1", "grad_fn")]
+    nodes, edges = [NodeRecord("n0", "output", "result")], [EdgeRecord("n0", "n1", "grad_fn")]
     for node in waiting:
         source, inputs = ids[id(node)], list(node.edges)
-        nodes += _records(node, source, inputs, names)
+        nodes += _records(node, source, inputs, names, grads or {})
         if not inputs:
             edges.append(EdgeRecord(source, f"{source}leaf", "accumulate"))
         for position, edge in enumerate(inputs):
@@ -238,9 +239,9 @@ def graph_of(root: Any, names: dict[Any, str], title: str = "your graph") -> Gra
     return GraphRecord(title, "kept", tuple(nodes), tuple(edges), ("n0",))
 
 
-def _records(node: Any, source: str, inputs: list, names: dict) -> list[NodeRecord]:
+def _records(node: Any, source: str, inputs: list, names: dict, grads: dict) -> list[NodeRecord]:
     if inputs:
         op = str(node.name)
         return [NodeRecord(source, "function", f"{op.capitalize()}Backward0", op)]
-    leaf = NodeRecord(f"{source}leaf", "leaf", names.get(node, "a leaf"))
+    leaf = NodeRecord(f"{source}leaf", "leaf", names.get(node, "a leaf"), grad=grads.get(node, ""))
     return [NodeRecord(source, "accumulate", "AccumulateGrad"), leaf]
