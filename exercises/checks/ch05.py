@@ -678,6 +678,10 @@ def _stale_errors(w, made):
     def went():
         return w.grad is not None
 
+    return *_old_graphs(made), *_lost_ways(went), *_updates(went)
+
+
+def _old_graphs(made):
     return (
         Reason(
             "modified by an inplace operation",
@@ -700,6 +704,11 @@ def _stale_errors(w, made):
             "A round goes back into a graph that an earlier round has used up.",
             "what was computed before the loop, or in an earlier round",
         ),
+    )
+
+
+def _lost_ways(went):
+    return (
         Reason(
             _NO_WAY,
             "lost-later",
@@ -714,6 +723,11 @@ def _stale_errors(w, made):
             "No way leads from the loss to `w` any more.",
             "each `detach` or `no_grad` around what `w` goes into",
         ),
+    )
+
+
+def _updates(went):
+    return (
         Reason(
             "unsupported operand type(s) for *",
             "grad-none",
