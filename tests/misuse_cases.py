@@ -32,6 +32,21 @@ def saved_after_backward(m):
     return y.grad_fn._saved_self
 
 
+def saved_after_an_overwrite(m):
+    x = leaf(m)
+    y = x * x
+    with m.no_grad():
+        x.add_(1)
+    return y.grad_fn._saved_self
+
+
+def saved_result_after_an_overwrite(m):
+    y = leaf(m).exp()
+    node = y.grad_fn
+    y.add_(1)
+    return node._saved_result
+
+
 def ctx_saved_after_backward(m):
     def forward(ctx, x):
         ctx.save_for_backward(x)
@@ -292,6 +307,8 @@ CASES = {
     "second derivative of a line": second_of_linear,
     "backward twice": backward_twice,
     "_saved_self after backward": saved_after_backward,
+    "_saved_self after an overwrite": saved_after_an_overwrite,
+    "_saved_result after an overwrite": saved_result_after_an_overwrite,
     "saved_tensors after backward": ctx_saved_after_backward,
     "in place on a leaf": lambda m: leaf(m).add_(1),
     "in place on a leaf, operator": lambda m: leaf(m).__iadd__(1),

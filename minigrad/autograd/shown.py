@@ -6,7 +6,7 @@ PyTorch counterpart: the getters that ``tools/autograd/gen_autograd_functions.py
 import numpy as np
 
 from ..tensor import wrap
-from .graph import freed_error
+from .graph import freed_error, stale_error
 from .saved_tensors import SavedTensor
 
 # Integers that C++ keeps as 64 bits without a sign: -1 shows as 2 ** 64 - 1.
@@ -41,12 +41,18 @@ def _unsigned(value):
 
 
 def saved(position: int) -> property:
-    """A tensor that is saved; a number as a tensor; of a key's indices, None for those of everything."""
+    """A tensor that is saved; a number as a tensor; of a key's indices, None for those of everything.
+
+    RuntimeError once it is freed, or was overwritten since.
+    """
 
     def value(node):
-        if node.record.saved is None:
+        record = node.record
+        if record.saved is None:
             raise freed_error()
-        kept = node.record.entry(position)[0]
+        kept, version, now = record.entry(position)
+        if version is not None and now > version:
+            raise stale_error(record, record.kind.saved_names[position], now, version)
         if isinstance(kept, tuple):
             return tuple(None if isinstance(each, slice) else wrap(np.asarray(each)) for each in kept)
         return wrap(np.asarray(kept)) if isinstance(kept, (int, float)) else kept
