@@ -908,6 +908,18 @@ def spoiled(y, x):
     return "would fail" in mg.draw(y).text
 """,
         """
+def spoiled(y, x):
+    nodes = [y.grad_fn]
+    for node in nodes:
+        try:
+            for name in dir(node):
+                getattr(node, name)
+        except RuntimeError:
+            return True
+        nodes += [before for before, _ in node.next_functions if before is not None]
+    return False
+""",
+        """
 def spoiled(result, leaf):
     answer = False
     try:
