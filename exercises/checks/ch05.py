@@ -29,7 +29,7 @@ class Reason:
     why: str
     look: str
     belief: str = ""
-    when: Callable[[], bool] = lambda: True
+    when: Callable[..., bool] = lambda *inputs: True
 
 
 def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
@@ -38,7 +38,7 @@ def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) 
         return call(function, *inputs)
     except Wrong as wrong:
         for reason in reasons:
-            if reason.message in wrong.verdict.got and reason.when():
+            if reason.message in wrong.verdict.got and reason.when(*inputs):
                 raise Wrong(
                     reason.code,
                     expected,
@@ -672,86 +672,65 @@ _MODELS = (
 )
 
 
-def _stale_errors(w, made):
-    """What errors of a loop mean, after `made` results of the model: a `.grad` in `w` is that of an earlier round."""
-
-    def went():
-        return w.grad is not None
-
-    return *_old_graphs(made), *_lost_ways(went), *_updates(went)
-
-
-def _old_graphs(made):
-    return (
-        Reason(
-            "modified by an inplace operation",
-            "moved-error",
-            "Now `model(w)` is kept from the first round, and has saved the `w` of that time. The update has "
-            "overwritten that `w`, so a version does not fit.",
-            "where `model(w)` is computed, and how often",
-            "M13",
-            when=lambda: len(made) == 1,
-        ),
-        Reason(
-            "modified by an inplace operation",
-            "before-the-update",
-            "What `model(w)` has saved was overwritten by an update before the walk, so a version does not fit.",
-            "where `model(w)` is computed: before or after the update",
-        ),
-        Reason(
-            "a second time",
-            "still-stale",
-            "A round goes back into a graph that an earlier round has used up.",
-            "what was computed before the loop, or in an earlier round",
-        ),
-    )
-
-
-def _lost_ways(went):
-    return (
-        Reason(
-            _NO_WAY,
-            "lost-later",
-            "In the first round a gradient came to `w`. Later no way leads from the loss to a tensor that asks for "
-            "one.",
-            "what the first round leaves behind: is `w` still the same tensor then, and is it tracked?",
-            when=went,
-        ),
-        Reason(
-            _NO_WAY,
-            "no-way",
-            "No way leads from the loss to `w` any more.",
-            "each `detach` or `no_grad` around what `w` goes into",
-        ),
-    )
-
-
-def _updates(went):
-    return (
-        Reason(
-            "unsupported operand type(s) for *",
-            "grad-none",
-            "A factor is no number: a `.grad` that is None? `w = w - ...` makes a result of `w`, which gets no "
-            "`.grad`, and the `w` of the caller stays.",
-            "the line that updates `w`",
-            "M06",
-            when=went,
-        ),
-        Reason(
-            "unsupported operand type(s) for *",
-            "grad-elsewhere",
-            "A factor is no number: a `.grad` that is None? No gradient came to the caller's `w`.",
-            "which tensor goes into `model`: `w` itself, or another one?",
-        ),
-        Reason(
-            "a leaf Variable that requires grad is being used in an in-place operation",
-            "recorded-update",
-            "The update would be recorded, like any operation. A leaf may be overwritten only where nothing is "
-            "recorded.",
-            "the `with` line around the update",
-            "M07",
-        ),
-    )
+# A `.grad` in `w` is that of an earlier round; `model.made` holds the results of the model.
+_STALE_ERRORS = (
+    Reason(
+        "modified by an inplace operation",
+        "moved-error",
+        "Now `model(w)` is kept from the first round, and has saved the `w` of that time. The update has "
+        "overwritten that `w`, so a version does not fit.",
+        "where `model(w)` is computed, and how often",
+        "M13",
+        when=lambda model, w, *_: len(model.made) == 1,
+    ),
+    Reason(
+        "modified by an inplace operation",
+        "before-the-update",
+        "What `model(w)` has saved was overwritten by an update before the walk, so a version does not fit.",
+        "where `model(w)` is computed: before or after the update",
+    ),
+    Reason(
+        "a second time",
+        "still-stale",
+        "A round goes back into a graph that an earlier round has used up.",
+        "what was computed before the loop, or in an earlier round",
+    ),
+    Reason(
+        _NO_WAY,
+        "lost-later",
+        "In the first round a gradient came to `w`. Later no way leads from the loss to a tensor that asks for one.",
+        "what the first round leaves behind: is `w` still the same tensor then, and is it tracked?",
+        when=lambda model, w, *_: w.grad is not None,
+    ),
+    Reason(
+        _NO_WAY,
+        "no-way",
+        "No way leads from the loss to `w` any more.",
+        "each `detach` or `no_grad` around what `w` goes into",
+    ),
+    Reason(
+        "unsupported operand type(s) for *",
+        "grad-none",
+        "A factor is no number: a `.grad` that is None? `w = w - ...` makes a result of `w`, which gets no "
+        "`.grad`, and the `w` of the caller stays.",
+        "the line that updates `w`",
+        "M06",
+        when=lambda model, w, *_: w.grad is not None,
+    ),
+    Reason(
+        "unsupported operand type(s) for *",
+        "grad-elsewhere",
+        "A factor is no number: a `.grad` that is None? No gradient came to the caller's `w`.",
+        "which tensor goes into `model`: `w` itself, or another one?",
+    ),
+    Reason(
+        "a leaf Variable that requires grad is being used in an in-place operation",
+        "recorded-update",
+        "The update would be recorded, like any operation. A leaf may be overwritten only where nothing is recorded.",
+        "the `with` line around the update",
+        "M07",
+    ),
+)
 
 
 def _check_stale(answer, model, slope, start, target, rounds):
@@ -761,9 +740,10 @@ def _check_stale(answer, model, slope, start, target, rounds):
         made.append(model(t))
         return made[-1]
 
+    watched.made = made
     right = _path(model, slope, start, target, rounds)
     expected = f"`w` at {right:.6g} after {rounds} rounds, from {start:g}"
-    _called(answer, (watched, w, target, rounds), expected, *_stale_errors(w, made))
+    _called(answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
     if not kit.close(w.item(), right, 1e-4):
         raise _wrong_stale(w, model, slope, start, target, rounds, expected)
     if not any(_used_up(y, w) for y in made):
