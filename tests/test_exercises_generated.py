@@ -47,7 +47,9 @@ def test_no_solution_is_left_in_the_exercise(solution):
 def test_cells_carry_nbgraders_metadata(solution):
     """Schema 3: an open solution cell and a locked test cell with points for each exercise."""
     cells = nbformat.read(solution, as_version=4).cells
-    marked = [cell for cell in cells if cell.cell_type == "code"]
+    free = [cell for cell in cells if cell.cell_type == "code" and cell.id == "again"]  # a question, worth no points
+    assert not any("nbgrader" in cell.metadata for cell in free)
+    marked = [cell for cell in cells if cell.cell_type == "code" and cell not in free]
     assert all(cell.metadata.nbgrader.schema_version == 3 for cell in marked)
     grade_ids = [cell.metadata.nbgrader.grade_id for cell in marked]
     assert len(grade_ids) == len(set(grade_ids))
