@@ -246,13 +246,14 @@ def refuse_given(answer: Any, given: str) -> None:
     scope: dict[str, Any] = {}
     exec(compile(given, "<given>", "exec"), scope)  # not from a module of ours: imports change the code
     (function,) = (value for value in scope.values() if type(value) is types.FunctionType)
-    if type(answer) is types.FunctionType and _words(answer) == _words(function):
+    if type(answer) is types.FunctionType and _words(answer.__code__) == _words(function.__code__):
         raise Unanswered("Change the function in the cell above, and run both cells.")
 
 
-def _words(function: types.FunctionType) -> tuple:
-    code = function.__code__
-    return code.co_code, code.co_consts, code.co_names, code.co_varnames
+def _words(code: types.CodeType) -> tuple:
+    """What a function says, and the comprehensions and functions inside it, wherever it stands."""
+    constants = tuple(_words(one) if type(one) is types.CodeType else one for one in code.co_consts)
+    return code.co_code, constants, code.co_names, code.co_varnames
 
 
 # --- Tools for checks ----------------------------------------------------------------------------
