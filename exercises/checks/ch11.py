@@ -1,0 +1,1341 @@
+"""The checks of chapter 11, "What is it all for?"."""
+
+from __future__ import annotations
+
+import types
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from exercises.checks import graphs, kit
+from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.targets import Targets
+
+chapter = kit.Chapter(__name__, "11", "What is it all for?")
+
+
+# --- What several exercises share ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What an error of the learner's code means here: the diagnosis for a part of its message."""
+
+    message: str
+    code: str
+    why: str
+    look: str
+    belief: str = ""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A way to do it wrong: what comes out of it for the numbers of a case, and its diagnosis."""
+
+    code: str
+    gives: Callable[..., Any]
+    why: str
+    look: str
+    belief: str = ""
+
+
+_RECORDED_UPDATE = Reason(
+    "in-place operation",
+    "recorded-update",
+    "The update would be recorded, like any operation. A tracked leaf may be overwritten only where nothing is.",
+    "what stands inside `no_grad()`",
+    "M07",
+)
+_NO_HISTORY = Reason(
+    "does not require grad and does not have a grad_fn",
+    "no-history",
+    "What you go backward from has no history.",
+    "what stands inside `no_grad()`, and each `detach` and `item`",
+)
+_SECOND_TIME = Reason(
+    "a second time",
+    "second-time",
+    "A walk leads into a graph that an earlier walk has used up.",
+    "what is made only once, and walked back more often",
+)
+
+
+def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
+    """The learner's function on our inputs; errors that are known become their diagnosis."""
+    try:
+        return call(function, *inputs)
+    except Wrong as wrong:
+        if wrong.verdict.code == "raised":
+            for reason in reasons:
+                if reason.message in wrong.verdict.got:
+                    raise _diagnosis(reason, expected, wrong.verdict.got) from None
+        raise
+
+
+def _diagnosis(of: Reason | Mistake, expected: str, got: str) -> Wrong:
+    return Wrong(of.code, expected, got, belief=of.belief, why=of.why, look=of.look)
+
+
+def _refuse_other(came: Any, case: tuple, right: Callable, mistakes: tuple, what: str, look: str) -> None:
+    """Raise the diagnosis of the first mistake that gives what came, unless it is what is right."""
+    wanted = right(*case)
+    if _same(came, wanted):
+        return
+    expected, got = f"{what} {_text(wanted)}", f"{what} {_text(came)}"
+    for mistake in mistakes:
+        if _same(came, mistake.gives(*case)):
+            raise _diagnosis(mistake, expected, got)
+    raise Wrong("other-numbers", expected, got, look=look)
+
+
+def _leaf(values: Any) -> mg.Tensor:
+    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
+
+
+def _array(tensor: mg.Tensor) -> np.ndarray:
+    return tensor.detach().numpy().astype(float)
+
+
+def _same(one: Any, other: Any) -> bool:
+    one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-6)
+
+
+def _text(values: Any) -> str:
+    """Numbers as a learner would write them."""
+    return str(np.round(np.asarray(values, dtype=float), 4).tolist())
+
+
+def _refuse_frozen(**leaves: mg.Tensor) -> None:
+    for name, leaf in leaves.items():
+        if not (leaf.requires_grad and leaf.is_leaf):
+            why = "The numbers are right, but the next loss will lead back to nothing."
+            look = f"`{name}.requires_grad` at the end"
+            raise Wrong("left-frozen", f"`{name}` is a tracked leaf, as before", show(leaf), why=why, look=look)
+
+
+def _used_up(y: mg.Tensor, x: mg.Tensor) -> bool:
+    """Whether a walk has freed what lies between `y` and `x`. (Asking frees it.)"""
+    try:
+        mg.autograd.grad(y.sum(), x, allow_unused=True)
+    except RuntimeError as error:
+        return "a second time" in str(error)
+    return False
+
+
+def _alive(graphs: list) -> int:
+    return sum(graph() is not None for graph in graphs)
+
+
+# --- 1 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Two rounds in your head",
+    kind="predict",
+    points=2,
+    beliefs=("M08",),
+    hints=(
+        "With e = 2w − b the loss is e². Its slope in w is 2e · 2, and its slope in b is 2e · (−1).",
+        "In round 1, e is 5. A step goes against the slope: which way does `b` go?",
+        "In round 2, e is 0, so `backward()` brings zeros. What do they meet in `w.grad`, and what in `b.grad`?",
+    ),
+    idea="e = 5: the slopes are 20 and −10, so `w` goes to 1 and `b` to 2. Then e = 0, and the loss is 0. `w.grad` was "
+    "cleared, so `w` stays. `b.grad` is −10 + 0, so `b` goes on to 3, away from the bottom.",
+)
+def rounds(answer):
+    truth = {"w.grad 1": 20.0, "w 1": 1.0, "b 1": 2.0, "loss 2": 0.0, "w 2": 1.0, "b 2": 3.0}
+    looks = {name: f"what round {name[-1]} computes, line by line" for name in truth}
+    kit.predicted(answer, truth, _ROUNDS, "a number", looks)
+    return "The bottom was reached after one round. `b` left it again, because nobody cleared `b.grad`."
+
+
+_SIGN = "The gradient points uphill. `-=` goes the other way."
+_ROUNDS = (
+    Pattern(
+        "overwritten",
+        {"b 2": 2},
+        belief="M08",
+        why="The second `backward()` brings 0 for `b`, and adds it to what is in `b.grad`.",
+        look="what `b.grad` holds before the second `backward()`, and which line clears it",
+    ),
+    Pattern(
+        "both-added-up",
+        {"w 2": -1},
+        why="`w.grad` is cleared at the start of each round. In round 2 only the new slope is in it.",
+        look="the first line of the loop",
+    ),
+    Pattern(
+        "inner-slope-lost",
+        {"w.grad 1": 10},
+        why="That is 2e. The 2 in front of `w` is a factor of its slope, too.",
+        look="by how much e = 2w − b moves, when `w` moves",
+    ),
+    Pattern(
+        "square-lost",
+        {"w.grad 1": 2},
+        why="That is the slope of 2w − b. The loss is its square.",
+        look="the slope of e², for e = 5",
+    ),
+    Pattern("uphill", {"w 1": 5}, why=_SIGN, look="the line `w -= ...`, and the sign of `w.grad`"),
+    Pattern("uphill", {"b 1": 0}, why=_SIGN, look="the line `b -= ...`, and the sign of `b.grad`"),
+    Pattern(
+        "no-rate",
+        {"w 1": -17},
+        why="That is a step by the whole gradient. The learning rate makes it a tenth.",
+        look="the line `w -= ...`",
+    ),
+    Pattern(
+        "old-loss",
+        {"loss 2": 25},
+        why="In round 2 the loss is computed anew, from the `w` and `b` that round 1 has left.",
+        look="where the loss is computed: inside the loop, or before it?",
+    ),
+)
+
+
+# --- 2 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Build this loss",
+    kind="build",
+    points=2,
+    hints=(
+        "Read from the end: the last operation adds two numbers. What is each of them?",
+        "One way is the loss of section 1. The other goes through a square and a product, and reaches one leaf only.",
+        "Its leaf is `w`: the other way is a number times `w ** 2`.",
+    ),
+    idea="`((w * x + b - y) ** 2).mean() + 0.1 * w ** 2`: the error of a line, and a penalty on its slope.",
+)
+def step_loss(answer):
+    loss = kit.a_tensor(answer, "`loss`")
+    if not loss.requires_grad:
+        look = "which tensors require grad, and each `item`, `detach` and `no_grad`"
+        raise Wrong("no-graph", "a loss with the graph in the picture", show(loss), look=look)
+    _targets.refuse_other(loss, "loss", _wrong_loss(loss))
+    return (
+        "Two ways lead back to `w`, so two slopes will be added up in `w.grad`: one makes it fit, one keeps it small."
+    )
+
+
+def _penalized_line():
+    x, y = mg.tensor([0.0, 1.0, 2.0]), mg.tensor([1.0, 3.0, 5.0])
+    w, b = mg.tensor(1.0, requires_grad=True), mg.tensor(0.0, requires_grad=True)
+    return ((w * x + b - y) ** 2).mean() + 0.1 * w**2, {"w": w, "b": b}
+
+
+_targets = Targets(loss=_penalized_line)
+
+
+def show_target(name):
+    """Show the picture that an exercise asks for: show_target("loss")."""
+    _targets.show(name)
+
+
+def _wrong_loss(loss):
+    made_of = graphs.operations(loss)
+    look = "the boxes of the picture, from the end to the leaves"
+    if made_of.count("pow") < 2:
+        why = "The picture has two boxes `PowBackward0`, on two ways that end in `w`."
+        return Wrong("one-square", why=why, look="the shorter of these two ways")
+    if "mean" not in made_of:
+        why = "The picture has a `MeanBackward0`."
+        return Wrong("no-mean", why=why, look="what makes one number of the squares")
+    if made_of == graphs.operations(_penalized_line()[0]):
+        why = "The boxes are those of the picture, but they are connected otherwise."
+        return Wrong("other-ways", why=why, look="which leaf is multiplied, and which leaf is squared")
+    return Wrong("other-graph", why="Your graph has other operations.", look=look)
+
+
+# --- 3 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Two halves of a batch",
+    kind="fix",
+    points=2,
+    beliefs=("M06", "M07", "M08", "M09"),
+    hints=(
+        "Go through one round: which slopes are in `w.grad` when the update reads it?",
+        "`backward()` adds, and here that is what you want, inside a round. What has to be gone when a round begins?",
+        "Clear as the first thing in a round, in a way that works where `.grad` is still None.",
+    ),
+    idea="Clear once a round, as its first line. `backward()` needs nothing of what is in `.grad`: the graph keeps "
+    "values. Then both halves add up, and nothing else does.",
+)
+def halves(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_HALVES)
+    for case in _BATCHES:
+        _check_halves(answer, *case)
+    return "Cleared before each round, and never inside one: the slopes of both halves add up, and no others."
+
+
+_GIVEN_HALVES = """
+def train_halves(w, loss_of, batches, rate):
+    for one, other in batches:
+        loss_of(w, one).backward()
+        w.grad.zero_()
+        loss_of(w, other).backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+"""
+# Where w starts, what is in w.grad before (None: nothing), the batches of two halves (x, y), and the rate.
+_BATCHES = (
+    ([1.0, -2.0], None, [((1.0, 3.0), (2.0, 1.0)), ((0.5, 2.0), (-1.0, 4.0)), ((1.5, 0.0), (1.0, 2.0))], 0.1),
+    ([0.5, 2.0], [10.0, -10.0], [((2.0, 1.0), (1.0, -1.0)), ((1.0, 2.0), (0.5, 0.5))], 0.05),
+)
+
+
+def _half_loss(w, half):
+    x, y = half
+    return ((w * x - y) ** 2).sum()
+
+
+def _half_slope(w, half):
+    x, y = half
+    return 2 * x * (w * x - y)
+
+
+def _halves_end(start, old, batches, rate, parts=(0, 1), clears=True, forgets_old=True):
+    """Where plain numbers go: with these parts of each batch; with or without clearing."""
+    w = np.array(start)
+    total = np.zeros(2) if old is None or forgets_old else np.array(old)
+    for number, batch in enumerate(batches):
+        total = np.zeros(2) if clears and (number or forgets_old) else total
+        total = total + sum(_half_slope(w, batch[part]) for part in parts)
+        w = w - rate * total
+    return w
+
+
+_HALVES = (
+    Mistake(
+        "first-half-lost",
+        lambda *case: _halves_end(*case, parts=(1,)),
+        "`w` moves by the slope of the second half alone: that of the first is not in `w.grad` when the update reads "
+        "it. To clear before the first `backward()` would cost nothing: its graph keeps values, and no `.grad`.",
+        "each line that clears: what is in `w.grad` at that moment?",
+        "M09",
+    ),
+    Mistake(
+        "second-half-lost",
+        lambda *case: _halves_end(*case, parts=(0,)),
+        "`w` moves by the slope of the first half alone.",
+        "what is in `w.grad` when the update reads it",
+    ),
+    Mistake(
+        "never-cleared",
+        lambda *case: _halves_end(*case, clears=False),
+        "The slopes of all rounds so far add up: each `backward()` adds to what the round before has left.",
+        "what is in `w.grad` when a round begins",
+        "M08",
+    ),
+    Mistake(
+        "never-cleared",
+        lambda *case: _halves_end(*case, clears=False, forgets_old=False),
+        "The slopes of all rounds so far add up, and what was in `w.grad` before your function was called.",
+        "what is in `w.grad` when a round begins",
+        "M08",
+    ),
+    Mistake(
+        "old-gradient",
+        lambda *case: _halves_end(*case, forgets_old=False),
+        "`w.grad` was not empty when your function was called, and the first `backward()` has added to it.",
+        "what is in `w.grad` when the first round begins",
+        "M08",
+    ),
+    Mistake(
+        "not-moved",
+        lambda start, *_: start,
+        "`w` is where it was. Either it was updated with zeros, or another tensor was made.",
+        "what is in `w.grad` when the update reads it, and whether the update overwrites",
+    ),
+)
+
+
+def _check_halves(answer, start, old, batches, rate):
+    w = _leaf(start)
+    w.grad = None if old is None else mg.tensor(old, dtype=mg.float64)
+    tensors = [tuple(tuple(mg.tensor(n, dtype=mg.float64) for n in half) for half in batch) for batch in batches]
+    case = (start, old, batches, rate)
+    expected = f"`w` at {_text(_halves_end(*case))} after {len(batches)} rounds"
+    try:
+        _called(answer, (w, _half_loss, tensors, rate), expected, _RECORDED_UPDATE, _NEW_TENSOR, _SECOND_TIME)
+    except Wrong as wrong:
+        raise _none_in_update(answer, wrong, expected, w.grad is None) from None
+    what = f"`w` after {len(batches)} rounds:"
+    _refuse_other(_array(w), case, _halves_end, _HALVES, what, "one round alone, line by line")
+    _refuse_frozen(w=w)
+
+
+_NEW_TENSOR = Reason(
+    "does not require grad and does not have a grad_fn",
+    "new-tensor",
+    "`w = w - ...` inside `no_grad()` makes a new tensor that is not tracked, and the next loss is made from it.",
+    "the line that updates `w`",
+    "M06",
+)
+
+
+def _none_in_update(answer: Any, wrong: Wrong, expected: str, is_cleared: bool) -> Wrong:
+    """An update that met a `.grad` of None: was it cleared, or is it that of another tensor?"""
+    got = wrong.verdict.got
+    if "NoneType" not in got:
+        return wrong
+    if "zero_" in got:
+        why = "Before the first `backward()` a `.grad` may be None, and then there is nothing to fill with zeros."
+        return Wrong("nothing-to-clear", expected, got, why=why, look="a clearing that always works")
+    if not kit.uses(answer, "backward", "autograd"):
+        why = "Until a `backward()` has run, a `.grad` may be None."
+        return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
+    if is_cleared:
+        why = "A `.grad` is None when the update reads it: it was cleared after `backward()` had filled it. To clear "
+        why += "before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
+        look = "each line that clears: before or after the `backward()` that the update needs?"
+        return Wrong("cleared-too-late", expected, got, belief="M09", why=why, look=look)
+    why = (
+        "The leaf has its gradient. The `.grad` that is None is that of a new tensor, made by the update of the round "
+    )
+    why += "before."
+    return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
+
+
+# --- 4 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "The best so far",
+    kind="fix",
+    points=2,
+    beliefs=("M17",),
+    hints=(
+        "Run it with a `step` that makes things worse in its last round. Whose numbers come back?",
+        "`step()` overwrites the parameters. On which memory do the tensors in `best` lie?",
+        "Keep a copy of each, made in the round in which it is the best.",
+    ),
+    idea="`[p.detach().clone() for p in parameters]`: without history, and on a memory of its own.",
+)
+def best(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_BEST)
+    for losses in ([5.0, 2.0, 3.0, 1.5, 4.0], [1.0, 6.0, 2.0], [3.0, 2.0], [7.0]):
+        _check_best(answer, losses)
+    return "Copies of the best round, which later steps cannot reach."
+
+
+_GIVEN_BEST = """
+def best_of(parameters, step, rounds):
+    best, lowest = None, float("inf")
+    for _ in range(rounds):
+        loss = step()
+        if loss < lowest:
+            lowest = loss
+            best = [p.detach() for p in parameters]
+    return best
+"""
+
+
+class _Stepping:
+    """Two parameters which each step overwrites, and the loss that it says."""
+
+    def __init__(self, losses: list[float]) -> None:
+        self.losses, self.calls = losses, 0
+        self.parameters = [_leaf([0.0, 0.0]), _leaf(0.0)]
+
+    def place(self, number: int) -> list[np.ndarray]:
+        """The parameters after so many steps."""
+        return [np.array([1.5, -2.0]) * number**2, np.array(number + 0.25)]
+
+    def step(self) -> float:
+        self.calls += 1
+        with mg.no_grad():
+            for p, numbers in zip(self.parameters, self.place(self.calls), strict=True):
+                p.copy_(mg.tensor(numbers, dtype=mg.float64))
+        return self.losses[(self.calls - 1) % len(self.losses)]
+
+
+def _check_best(answer, losses):
+    run, number = _Stepping(losses), len(losses)
+    given = list(run.parameters)
+    expected = f"{number} steps, with the losses {losses}: the parameters after step {np.argmin(losses) + 1}"
+    kept = call(answer, given, lambda: run.step(), number)
+    if type(kept) not in (list, tuple) or len(kept) != len(run.parameters):
+        raise Wrong("type", f"a list of {len(run.parameters)} tensors", show(kept), look="what is returned")
+    for p, one in zip(run.parameters, kept, strict=True):
+        _refuse_shared(kit.a_tensor(one, "each entry"), p, expected)
+    if run.calls != number:
+        look = "how often `step()` is called"
+        raise Wrong("other-count", f"{number} calls of `step()`", f"{run.calls} calls", look=look)
+    if not all(_same(_array(p), place) for p, place in zip(run.parameters, run.place(number), strict=True)):
+        why = "Your function has changed the parameters. Only `step()` does that."
+        got = " and ".join(_text(_array(p)) for p in run.parameters)
+        raise Wrong("parameters-changed", expected, got, why=why, look="each line that overwrites a parameter")
+    _refuse_other_round(run, [_array(one) for one in kept], expected)
+
+
+def _refuse_shared(one, p, expected):
+    if one is p:
+        why = "What you return is the parameter itself. It moves on with the next step."
+        raise Wrong("parameter-itself", expected, show(one), why=why, look="what is put into `best`: a copy?")
+    if np.shares_memory(one.detach().numpy(), p.detach().numpy()):
+        why = "A tensor in `best` lies on the memory of its parameter: the next step overwrites it. To cut the history "
+        why += "copies nothing."
+        got = f"{show(one)}, on the memory of a parameter"
+        raise Wrong("shared", expected, got, belief="M17", why=why, look="what would make a copy")
+    if one.grad_fn is not None:
+        why = "It is a copy, but a recorded one: a graph is kept that nobody needs."
+        raise Wrong("with-history", "tensors without history", show(one), why=why, look="`grad_fn` of what you keep")
+
+
+def _refuse_other_round(run, came, expected):
+    got = " and ".join(map(_text, came))
+    after = [n for n in range(len(run.losses) + 1) if all(map(_same, came, run.place(n)))]
+    if not after:
+        raise Wrong("other-numbers", expected, got, look="when the copies are made: all in the same round?")
+    if after[0] != np.argmin(run.losses) + 1:
+        got = f"the parameters after step {after[0]}" if after[0] else "the parameters before the first step"
+        why = "It is a copy, but of another moment."
+        raise Wrong("other-moment", expected, got, why=why, look="when the copy is made, and what is compared")
+
+
+# --- 5 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Cut: a smooth report",
+    kind="cut",
+    points=2,
+    beliefs=("M28",),
+    hints=(
+        "What is `smooth` after the second round: a number, or a tensor with a `grad_fn`? How long is its history?",
+        "No gradient is ever asked of `smooth`. Which of the tensors that it is made of has a history?",
+        "Cut at the source, in each round: the loss that `step()` returns is only read.",
+    ),
+    idea="`step().item()`, both times. A number goes into `smooth`, and the graph of the round is freed.",
+)
+def smooth(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_SMOOTH)
+    for start, number in ((3.0, 12), (-2.0, 5), (1.0, 1)):
+        _check_smooth(answer, start, number)
+    return "The same number, and however long it runs, no graph is kept for it."
+
+
+_GIVEN_SMOOTH = """
+def smoothed(step, rounds):
+    smooth = step()
+    for _ in range(rounds - 1):
+        smooth = 0.9 * smooth + 0.1 * step()
+    return smooth
+"""
+
+
+class _Watched:
+    """Training steps of one weight. It watches how many graphs of earlier rounds are alive."""
+
+    def __init__(self, start: float) -> None:
+        self.w, self.losses, self.graphs, self.held = _leaf(start), [], [], 0
+
+    def step(self) -> mg.Tensor:
+        self.held = max(self.held, _alive(self.graphs))
+        self.w.grad = None
+        loss = (self.w * 2 - 1) ** 2
+        loss.backward()
+        with mg.no_grad():
+            self.w -= 0.05 * self.w.grad
+        self.losses.append(loss.item())
+        self.graphs.append(weakref.ref(loss._edge))
+        return loss
+
+
+def _check_smooth(answer, start, number):
+    run = _Watched(start)
+    reason = Reason(
+        _NO_HISTORY.message,
+        "step-not-recorded",
+        "`step()` trains: it goes backward itself, and needs its graph until then. You may cut what it returns.",
+        "what stands inside `no_grad()`",
+    )
+    given = _called(answer, (lambda: run.step(), number), "the smoothed loss", reason)
+    came = kit.a_number(given, "the smoothed loss")
+    if len(run.losses) != number:
+        got = f"{len(run.losses)} calls"
+        raise Wrong("other-count", f"{number} calls of `step()`", got, look="how often `step()` is called")
+    case = (np.array(run.losses),)
+    _refuse_other(came, case, _smooth_of, _SMOOTHS, "the smoothed loss", "the two factors, and where it starts")
+    if run.held > 1:
+        got = f"{run.held} graphs of earlier rounds are alive when the last of {number} begins"
+        why = (
+            "Each new `smooth` leads back to the one before, and to the loss of its round. Or each loss is kept, with "
+        )
+        why += "its graph. To cut at the very end frees them too late."
+        look = "what `smooth`, or your list, holds while the loop runs"
+        raise Wrong("graphs-kept", "not more than one at any time", got, belief="M28", why=why, look=look)
+    if type(given) is mg.Tensor and given.requires_grad:
+        why = "Nothing adds up any more. But what you return still keeps the graph of the last round."
+        raise Wrong("last-graph", "a number, or a tensor without history", show(given), why=why, look="the `return`")
+
+
+def _smooth_of(losses, old=0.9, new=0.1, start=None):
+    value = losses[0] if start is None else start
+    for loss in losses[1:] if start is None else losses:
+        value = old * value + new * loss
+    return value
+
+
+_SMOOTHS = (
+    Mistake(
+        "factors-swapped",
+        lambda losses: _smooth_of(losses, 0.1, 0.9),
+        "The old value counts 0.9, and the new loss 0.1. Yours is the other way round.",
+        "the two factors",
+    ),
+    Mistake(
+        "starts-at-zero",
+        lambda losses: _smooth_of(losses, start=0.0),
+        "Yours starts at 0. It is to start at the first loss.",
+        "the line before the loop",
+    ),
+    Mistake(
+        "plain-mean",
+        np.mean,
+        "That is the mean of all losses: each counts the same.",
+        "the line that makes the new value from the old one",
+    ),
+    Mistake(
+        "last-loss",
+        lambda losses: losses[-1],
+        "That is the last loss alone.",
+        "the line that makes the new value from the old one",
+    ),
+)
+
+
+# --- 6 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Cured twice, still ill",
+    kind="fix",
+    points=3,
+    beliefs=("M06", "M07", "M08", "M09", "M13"),
+    hints=(
+        "Which node of the loss of round 2 was made before the loop? Which `w` has it saved?",
+        "The penalty depends on `w`, and `w` moves.",
+        "One line goes into the loop. Then one option has nothing left to do.",
+    ),
+    idea="`penalty = 0.5 * (w * w).sum()` goes into the loop, and `retain_graph=True` goes away. Each round has a "
+    "graph of its own, from end to end.",
+)
+def penalized(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_PENALIZED)
+    for case in (([1.0, -2.0], [3.0, 0.5], 0.1, 3), ([0.5, 4.0, 1.0], [2.0, 1.0, -1.0], 0.2, 4)):
+        _check_penalized(answer, *case)
+    return "Loss and penalty are made anew in each round, from the `w` of that round, and nothing is retained."
+
+
+_GIVEN_PENALIZED = """
+def train_small(w, loss_of, rate, rounds):
+    penalty = 0.5 * (w * w).sum()
+    for _ in range(rounds):
+        w.grad = None
+        loss = loss_of(w) + penalty
+        loss.backward(retain_graph=True)
+        with mg.no_grad():
+            w -= rate * w.grad
+"""
+
+
+def _penalized_end(start, goal, rate, rounds, penalty="new", loss="new", clears=True):
+    """Where plain numbers go: each slope is "new", that of the "old" start, or "none"."""
+    first, goal, total = np.array(start), np.array(goal), 0.0
+    w = first
+    for _ in range(rounds):
+        total = 0.0 if clears else total
+        total = total + {"new": 2 * (w - goal), "old": 2 * (first - goal)}[loss]
+        total = total + {"new": w, "old": first, "none": 0.0}[penalty]
+        w = w - rate * total
+    return w
+
+
+_PENALIZED = (
+    Mistake(
+        "penalty-without-slope",
+        lambda *case: _penalized_end(*case, penalty="none"),
+        "It runs, but `w` moves as if there were no penalty: no slope comes from it any more.",
+        "each `detach`, `item` and `no_grad`, and what is added to the loss",
+    ),
+    Mistake(
+        "old-penalty",
+        lambda *case: _penalized_end(*case, penalty="old"),
+        "No error, but the slope of the penalty is that of the first `w`, in every round.",
+        "where the penalty is computed, and how often",
+        "M13",
+    ),
+    Mistake(
+        "never-cleared",
+        lambda *case: _penalized_end(*case, clears=False),
+        "The slopes of all rounds so far add up in `w.grad`.",
+        "where `w.grad` is cleared",
+        "M08",
+    ),
+    Mistake(
+        "one-round",
+        lambda start, goal, rate, rounds: _penalized_end(start, goal, rate, 1),
+        "Only one step was taken.",
+        "the loop over the rounds",
+    ),
+    Mistake(
+        "not-moved",
+        lambda start, *_: start,
+        "`w` is where it was. A line like `w = w - ...` makes another tensor, and the `w` of the caller stays.",
+        "the line that updates `w`",
+        "M06",
+    ),
+)
+_OLD_PENALTY = Reason(
+    "modified by an inplace operation",
+    "old-graph",
+    "A round goes back into a graph that an earlier one has made. It has saved the `w` of that time, and the "
+    "update has overwritten it. Retaining keeps such a graph, and does not make it fit.",
+    "what is computed before the loop, and depends on `w`",
+    "M13",
+)
+
+
+def _check_penalized(answer, start, goal, rate, rounds):
+    w, made = _leaf(start), []
+    goals = mg.tensor(goal, dtype=mg.float64)
+
+    def loss_of(tensor):
+        made.append(((tensor - goals) ** 2).sum())
+        return made[-1]
+
+    case = (start, goal, rate, rounds)
+    expected = f"`w` at {_text(_penalized_end(*case))} after {rounds} rounds"
+    reasons = (_OLD_PENALTY, _SECOND_TIME, _RECORDED_UPDATE, _NEW_TENSOR)
+    try:
+        _called(answer, (w, loss_of, rate, rounds), expected, *reasons)
+    except Wrong as wrong:
+        raise _none_in_update(answer, wrong, expected, w.grad is None) from None
+    _refuse_other(_array(w), case, _penalized_end, _PENALIZED, f"`w` after {rounds} rounds:", "one round alone")
+    _refuse_frozen(w=w)
+    if not all(_used_up(one, w) for one in made):
+        got = "after the last round there is still a graph with all that it saved"
+        why = "`w` is right, but graphs are kept. Where loss and penalty are made anew in each round, there is nothing "
+        why += "that `retain_graph=True` could cure."
+        look = "the options of `backward`"
+        raise Wrong("retained", "each graph is used up", got, belief="M13", why=why, look=look)
+
+
+# --- 7 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A step with momentum",
+    kind="fix",
+    points=3,
+    beliefs=("M06", "M07", "M08"),
+    hints=(
+        "Print `parameters` before and after a call. Has anything moved?",
+        "Inside the loop, `p` and `v` are names. `p = ...` gives the name to another tensor; the list keeps the old.",
+        "Overwrite both: `*=` and `+=` for the speed, `-=` for the parameter. The last line is right.",
+    ),
+    idea="Inside `no_grad`: `v *= 0.9`, `v += p.grad`, `p -= rate * v`, `p.grad = None`. The lists hold the same "
+    "tensors as before, with other numbers.",
+)
+def momentum(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_MOMENTUM)
+    for starts, rate in (([2.0, [1.0, -3.0]], 0.1), ([[[0.5], [4.0]], -1.0], 0.05)):
+        _check_momentum(answer, starts, rate)
+    return "Parameters and speeds are the same tensors as before, with other numbers, so the next step finds them."
+
+
+_GIVEN_MOMENTUM = """
+def momentum_step(parameters, speeds, rate):
+    with mg.no_grad():
+        for p, v in zip(parameters, speeds):
+            v = 0.9 * v + p.grad
+            p = p - rate * v
+            p.grad = None
+"""
+
+
+_CLEARED_FIRST = Reason(
+    "NoneType",
+    "cleared-too-early",
+    "A `.grad` is None where your function reads it: it was cleared before it was used.",
+    "the order of the lines in the loop",
+)
+
+
+def _check_momentum(answer, starts, rate):
+    leaves = [_leaf(start) for start in starts]
+    parameters, speeds = list(leaves), [mg.zeros_like(leaf).detach() for leaf in leaves]
+    places, pace = [np.array(start) for start in starts], [np.zeros(leaf.shape) for leaf in leaves]
+    for number in (1, 2, 3):
+        sum((p**3).sum() for p in leaves).backward()
+        slopes = [3 * place**2 for place in places]
+        before, old = places, pace
+        pace = [0.9 * v + slope for v, slope in zip(pace, slopes, strict=True)]
+        places = [place - rate * v for place, v in zip(places, pace, strict=True)]
+        expected = f"after call {number} the parameters {_texts(places)} and the speeds {_texts(pace)}"
+        _called(answer, (parameters, speeds, rate), expected, _RECORDED_UPDATE, _CLEARED_FIRST)
+        _refuse_stayed(leaves, parameters, before, expected)
+        _refuse_other_pace(leaves, speeds, places, pace, (before, old, slopes, rate), expected)
+        _refuse_not_cleared(leaves)
+    _refuse_frozen(**{f"parameters[{i}]": leaf for i, leaf in enumerate(leaves)})
+
+
+def _texts(arrays: Any) -> str:
+    return " and ".join(map(_text, arrays))
+
+
+def _refuse_stayed(leaves, parameters, before, expected):
+    got = f"the parameters {_texts(map(_array, leaves))}"
+    if len(parameters) != len(leaves) or any(a is not b for a, b in zip(parameters, leaves, strict=True)):
+        why = "The list holds other tensors now. The caller's loss is made from those that were in it."
+        raise Wrong("list-changed", expected, got, belief="M06", why=why, look="each line that assigns to the list")
+    if all(_same(_array(leaf), place) for leaf, place in zip(leaves, before, strict=True)):
+        why = "The parameters are where they were. `p = p - ...` makes a new tensor, and gives it the name `p`."
+        raise Wrong("not-moved", expected, got, belief="M06", why=why, look="an update that overwrites")
+
+
+def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected):
+    before, old, slopes, rate = earlier
+    came = [_array(leaf) for leaf in leaves]
+    paces = [_array(kit.a_tensor(v, "each speed")) for v in speeds]
+    got = f"the parameters {_texts(came)} and the speeds {_texts(paces)}"
+    moved, sped = all(map(_same, came, places)), all(map(_same, paces, pace))
+    if moved and sped:
+        return
+    if moved and all(map(_same, paces, old)):
+        why = (
+            "The parameters are right, but the speeds in the list are as before: `v = ...` makes a new tensor, and the "
+        )
+        why += "list holds the old one."
+        raise Wrong("speed-forgotten", expected, got, belief="M06", why=why, look="the line that makes the new speed")
+    if all(_same(p, q + rate * v) for p, q, v in zip(came, before, pace, strict=True)):
+        raise Wrong("uphill", expected, got, why="A step goes against the slope.", look="the sign of the step")
+    if sped and any(map(_same, came, before)):
+        why = "One of the parameters has not moved."
+        raise Wrong("not-all", expected, got, why=why, look="the loop over the parameters")
+    if sped and all(_same(p, q - rate * v) for p, q, v in zip(came, before, slopes, strict=True)):
+        why = "The parameters move by the slope alone. They are to move by the new speed."
+        raise Wrong("plain-step", expected, got, why=why, look="the line that moves the parameter")
+    raise Wrong("other-numbers", expected, got, look="the three numbers of one call: speed, slope, step")
+
+
+def _refuse_not_cleared(leaves):
+    for leaf in leaves:
+        if leaf.grad is not None and _array(leaf.grad).any():
+            why = "The next `backward()` adds to what is there."
+            got = f"a `.grad` is {_text(_array(leaf.grad))}"
+            look = "which tensor's `.grad` is cleared, and in each turn of the loop?"
+            raise Wrong("not-cleared", "each `.grad` cleared", got, belief="M08", why=why, look=look)
+
+
+# --- 8 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Newton's step",
+    kind="write",
+    points=3,
+    beliefs=("M14",),
+    hints=(
+        "You need the two slopes and the four second derivatives at (w, b). Which functions of the chapter give them?",
+        "`H = mg.autograd.functional.hessian(f, (w, b))`, and `mg.autograd.grad(f(w, b), (w, b))` for the slopes.",
+        "`np.linalg.solve` gives the s with H · s = the slopes. Which way do you go from (w, b)?",
+    ),
+    idea="`s = np.linalg.solve(np.array(H, float), np.array(slopes, float))`, then "
+    "`return w.item() - s[0], b.item() - s[1]`.",
+)
+def newton(answer):
+    kit.a_function(answer)
+    for case in _QUADRATICS:
+        _check_newton(answer, *case)
+    return "One step from anywhere, and both slopes are 0: gradient and Hessian know the whole of a quadratic."
+
+
+# The factors of w², wb, b², w and b, and where to start.
+_QUADRATICS = (
+    ((2.0, 3.0, 4.0, -11.0, -14.0), (1.0, -2.0)),
+    ((1.0, -1.0, 0.5, 2.0, 3.0), (0.0, 0.0)),
+    ((3.0, 0.5, 1.0, -7.0, 0.25), (-4.0, 2.5)),
+)
+
+
+def _slopes(factors, place):
+    (ww, wb, bb, w1, b1), (w, b) = factors, place
+    return np.array([2 * ww * w + wb * b + w1, 2 * bb * b + wb * w + b1])
+
+
+def _curvatures(factors):
+    ww, wb, bb, *_ = factors
+    return np.array([[2 * ww, wb], [wb, 2 * bb]])
+
+
+def _newton_step(factors, place):
+    return np.linalg.solve(_curvatures(factors), _slopes(factors, place))
+
+
+def _bottom(factors, place):
+    return np.array(place) - _newton_step(factors, place)
+
+
+_NEWTONS = (
+    Mistake(
+        "wrong-way",
+        lambda factors, place: np.array(place) + _newton_step(factors, place),
+        "The step has the right size, and goes the wrong way: the slopes are to become 0.",
+        "the sign of the step",
+    ),
+    Mistake(
+        "step-alone",
+        _newton_step,
+        "That is the solution of H · s = slopes. It says how to move, and not where you arrive.",
+        "what you do with the step",
+    ),
+    Mistake(
+        "step-alone",
+        lambda factors, place: -_newton_step(factors, place),
+        "That is the step. It says how to move, and not where you arrive.",
+        "what you do with the step",
+    ),
+    Mistake(
+        "no-curvature",
+        lambda factors, place: np.array(place) - _slopes(factors, place),
+        "You move by the slopes themselves. The second derivatives say how far.",
+        "where the Hessian goes into the step",
+    ),
+    Mistake(
+        "each-alone",
+        lambda factors, place: np.array(place) - _slopes(factors, place) / _curvatures(factors).diagonal(),
+        "Each slope is divided by its own curvature. But when `w` moves, the slope in `b` moves, too.",
+        "the two entries of H that are not on its diagonal",
+    ),
+    Mistake(
+        "times-curvature",
+        lambda factors, place: np.array(place) - _curvatures(factors) @ _slopes(factors, place),
+        "The slopes are multiplied by H. You look for the s with H · s = slopes.",
+        "how the step comes from H and the slopes",
+    ),
+    Mistake(
+        "swapped",
+        lambda factors, place: _bottom(factors, place)[::-1],
+        "The two numbers are in the wrong order.",
+        "the order of what you return",
+    ),
+)
+_NO_SECOND = Reason(
+    _NO_HISTORY.message,
+    "gradient-without-history",
+    "A gradient can be differentiated only if backward was recorded.",
+    "the options of each `grad`",
+)
+_RETAINED_SECOND = Reason(
+    _NO_HISTORY.message,
+    "retained-is-not-recorded",
+    "`retain_graph=True` keeps the graph of f. It does not record the walk back, so the slopes have no history.",
+    "the options of each `grad`",
+    "M14",
+)
+
+
+def _check_newton(answer, factors, place):
+    def f(w, b):
+        ww, wb, bb, w1, b1 = factors
+        return ww * w * w + wb * w * b + bb * b * b + w1 * w + b1 * b
+
+    w, b = map(_leaf, place)
+    second = _RETAINED_SECOND if _asks_for(answer, "retain_graph") else _NO_SECOND
+    found = _called(answer, (f, w, b), "w and b at the bottom", second, _SECOND_TIME, _RECORDED_UPDATE)
+    came = _pair(found)
+    for name, leaf, start in (("w", w, place[0]), ("b", b, place[1])):
+        if not kit.close(leaf.item(), start) or leaf.grad is not None:
+            got = f"`{name}` is {show(leaf)}, and its `.grad` is {show(leaf.grad)}"
+            why = "The caller's tensors are to stay as they are. `autograd.grad` returns slopes, and stores none."
+            look = "each `backward()`, and each line that overwrites"
+            raise Wrong("traces", f"`{name}` at {start:g}, and its `.grad` None", got, why=why, look=look)
+    what = f"from w = {place[0]:g}, b = {place[1]:g} to"
+    _refuse_other(came, (factors, place), _bottom, _NEWTONS, what, "the slopes, H, and the step, each alone")
+
+
+def _asks_for(function: Any, option: str) -> bool:
+    """Whether a function's own code passes an argument by this name."""
+    constants = function.__code__.co_consts if type(function) is types.FunctionType else ()
+    return any(type(constant) is tuple and option in constant for constant in constants)
+
+
+def _pair(found: Any) -> np.ndarray:
+    """Two numbers, however they come: a tuple, a list, an array or a tensor."""
+    if type(found) in (np.ndarray, mg.Tensor) and found.shape == (2,):
+        found = list(found)
+    if type(found) not in (tuple, list) or len(found) != 2:
+        raise Wrong("type", "two numbers, w and b", show(found), look="what `return` gives back")
+    return np.array([kit.a_number(one, "each of the two") for one in found])
+
+
+# --- 9 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "How large a step?",
+    kind="write",
+    points=3,
+    hints=(
+        "Which numbers of the Hessian say how steep the valley is, in the direction in which it is steepest?",
+        "`mg.autograd.functional.hessian(f, x)` is one tensor here, with a row for each entry of `x`.",
+        "`np.linalg.eigvalsh` gives the curvatures. Along which of them does a step overshoot first?",
+    ),
+    idea="`2 / np.linalg.eigvalsh(H).max()`, with H as an array. The steepest direction decides.",
+)
+def rate(answer):
+    kit.a_function(answer)
+    for H, place in _VALLEYS:
+        _check_rate(answer, np.array(H), place)
+    return "The steepest direction decides: there a larger step lands higher than it began."
+
+
+_VALLEYS = (
+    ([[3.0, 1.0], [1.0, 3.0]], [5.0, -1.0]),
+    ([[4.0, 1.0, 0.5], [1.0, 2.0, -1.0], [0.5, -1.0, 6.0]], [0.0, 1.0, 2.0]),
+    ([[0.5, -0.4], [-0.4, 0.5]], [1.0, 1.0]),
+)
+
+
+def _largest_rate(H):
+    return 2 / np.linalg.eigvalsh(H)[-1]
+
+
+_RATES = (
+    Mistake(
+        "flattest",
+        lambda H: 2 / np.linalg.eigvalsh(H)[0],
+        "That rate fits the flattest direction. In the steepest one it overshoots by far.",
+        "which of the eigenvalues you take",
+    ),
+    Mistake(
+        "one-over",
+        lambda H: 1 / np.linalg.eigvalsh(H)[-1],
+        "With that rate one step reaches the bottom of the steepest direction. It may be larger: up to where a step "
+        "lands as high on the other side.",
+        "the picture of the two rates in section 2, and what 2 stands for in the cell below it",
+    ),
+    Mistake(
+        "diagonal",
+        lambda H: 2 / H.diagonal().max(),
+        "That uses the diagonal of H. The steepest direction need not lie along one of the entries of `x`.",
+        "the entries beside the diagonal, and what they do to the curvature",
+    ),
+    Mistake(
+        "sum-of-curvatures",
+        lambda H: 2 / H.trace(),
+        "That uses the sum of all curvatures. Only the largest one decides.",
+        "which of the eigenvalues you take",
+    ),
+    Mistake(
+        "curvature-itself",
+        lambda H: np.linalg.eigvalsh(H)[-1],
+        "That is the largest curvature. The steeper it is, the smaller the rate has to be.",
+        "how the rate comes from the curvature",
+    ),
+    Mistake(
+        "curvature-doubled",
+        lambda H: 2 * np.linalg.eigvalsh(H)[-1],
+        "The steeper it is, the smaller the rate has to be. Yours grows with the curvature.",
+        "how the rate comes from the curvature",
+    ),
+    Mistake(
+        "one-row",
+        lambda H: 2 / np.linalg.norm(H[0]),
+        "That uses one row of H.",
+        "what `np.linalg.eigvalsh` is given",
+    ),
+)
+
+
+def _check_rate(answer, H, place):
+    x, steep = _leaf(place), mg.tensor(H)
+
+    def f(x):
+        return 0.5 * (x * (steep @ x)).sum() - 3 * x[0] + 1
+
+    given = _called(answer, (f, x), "one rate", _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE)
+    came = kit.a_number(given, "the rate")
+    if x.grad is not None:
+        why = "`backward()` puts what it computes into `.grad`. The caller's is to stay as it is."
+        raise Wrong("traces", "`x.grad` is None", show(x.grad), why=why, look="each `backward()`")
+    _refuse_other(came, (H,), _largest_rate, _RATES, f"for the Hessian {_text(H)}", "the Hessian and its eigenvalues")
+
+
+# --- 10 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Train until it is good",
+    kind="write",
+    points=4,
+    beliefs=("M06", "M07", "M08", "M09", "M13", "M28"),
+    hints=(
+        "Write one round first, as in section 3: clear, compute, go back, update. How can it know that it is the last?",
+        "The loop ends in its middle: after a loss is computed and noted, and before the step.",
+        "`while True:`, and after `losses.append(loss.item())` comes `if losses[-1] <= bound: return losses`.",
+    ),
+    idea="In a `while True` loop: `p.grad = None` for each parameter, `loss = loss_of()`, append `loss.item()`, return "
+    "if it is at most `bound`, `loss.backward()`, and in `no_grad` `p -= rate * p.grad` for each.",
+)
+def train(answer):
+    kit.a_function(answer)
+    for problem in (_two_classes, _line, _done_already):
+        trained = _check_train(answer, problem)
+        if problem is _two_classes:
+            points, labels = _quarters(np.random.default_rng(11))
+            right = (_scores(points, *trained).argmax(1) == labels).sum().item()
+    return f"One loop for a line and for a network, which puts {right} of {len(labels)} new points on the right side."
+
+
+class _Problem:
+    """Parameters, their loss, and what can be seen of a training from the calls of `loss_of`."""
+
+    def __init__(self, starts: list, loss: Callable, rate: float, bound: float) -> None:
+        self.starts, self.loss, self.rate, self.bound = starts, loss, rate, bound
+        self.parameters = [_leaf(start) for start in starts]
+        for p in self.parameters:
+            p.grad = mg.ones_like(p).detach() * 5  # of an earlier training: to be cleared
+        self.losses, self.graphs, self.first, self.held = [], [], None, 0
+
+    def loss_of(self) -> mg.Tensor:
+        self.held = max(self.held, _alive(self.graphs))
+        loss = self.loss(*self.parameters)
+        self.losses.append(loss.item())
+        if self.first is None:
+            self.first = loss
+        elif loss._edge is not None:
+            self.graphs.append(weakref.ref(loss._edge))
+        return loss
+
+    def run(self, most: int, sign: int = -1, clears: bool = True, forgets_old: bool = True) -> None:
+        """What the loop of the solution does, or does wrong, for so many losses."""
+        for number in range(most):
+            for p in self.parameters:
+                p.grad = None if (clears if number else forgets_old) else p.grad
+            loss = self.loss_of()
+            if self.losses[-1] <= self.bound:
+                return
+            loss.backward()
+            with mg.no_grad():
+                for p in self.parameters:
+                    p += sign * self.rate * p.grad
+
+    def moved(self) -> bool:
+        return any(not _same(_array(p), start) for p, start in zip(self.parameters, self.starts, strict=True))
+
+
+def _line() -> _Problem:
+    """Points on y = 3x - 2, and a line that starts flat."""
+    x = mg.tensor([-1.0, 0.0, 1.0, 2.0], dtype=mg.float64)
+    return _Problem([0.0, 0.0], lambda w, b: ((w * x + b - 3 * x + 2) ** 2).mean(), 0.1, 0.05)
+
+
+def _two_classes() -> _Problem:
+    """A network for points in two opposite quarters, or in the two others."""
+    numbers = np.random.default_rng(3)
+    starts = [numbers.normal(size=(2, 8)), np.zeros(8), 0.5 * numbers.normal(size=(8, 2)), np.zeros(2)]
+    points, labels = _quarters(numbers)
+    return _Problem(starts, lambda *p: mg.nn.functional.cross_entropy(_scores(points, *p), labels), 0.5, 0.2)
+
+
+def _scores(points, W1, b1, W2, b2):
+    return mg.tanh(points @ W1 + b1) @ W2 + b2
+
+
+def _quarters(numbers):
+    places = numbers.uniform(0.2, 1.5, (80, 2)) * numbers.choice([-1.0, 1.0], (80, 2))
+    return mg.tensor(places), mg.tensor((places[:, 0] * places[:, 1] > 0).astype(np.int64))
+
+
+def _done_already() -> _Problem:
+    """A loss that is below its bound from the start."""
+    return _Problem([0.1], lambda w: w * w, 0.1, 0.5)
+
+
+_SPARE = 30  # rounds more than are needed, before the check says that the training leads nowhere
+
+
+def _check_train(answer, problem):
+    run, right = problem(), problem()
+    right.run(1000)
+    expected = f"{len(right.losses)} losses, from {right.losses[0]:.4g} to {right.losses[-1]:.4g} (at most {run.bound})"
+
+    def loss_of():
+        if len(run.losses) >= len(right.losses) + _SPARE:
+            raise _leads_nowhere(answer, run, right, problem, expected)
+        return run.loss_of()
+
+    given = list(run.parameters)
+    try:
+        reasons = (_OLD_LOSS, _RECORDED_UPDATE, _NO_HISTORY, _ONE_LOSS)
+        losses = _called(answer, (given, loss_of, run.rate, run.bound), expected, *reasons)
+    except Wrong as wrong:
+        raise _none_in_update(answer, wrong, expected, all(p.grad is None for p in run.parameters)) from None
+    if not run.losses:
+        raise Wrong("loss-not-used", expected, "no call of `loss_of()`", look="where the loss is computed")
+    _refuse_kept_graphs(run, losses)
+    _refuse_other_course(run, right, problem, expected)
+    _refuse_other_list(losses, run, right, expected)
+    _refuse_other_end(run, right)
+    return [p.detach() for p in run.parameters]
+
+
+_OLD_LOSS = Reason(
+    "modified by an inplace operation",
+    "old-loss",
+    "A round goes back into the graph of an earlier one, which was made from parameters that have been overwritten "
+    "since. To retain it does not make it fit.",
+    "how often `loss_of()` is called, and where",
+    "M13",
+)
+_ONE_LOSS = Reason(
+    "a second time",
+    "one-loss",
+    "`backward()` was called twice on one loss. The parameters move, so each round needs a new one.",
+    "how often `loss_of()` is called, and where",
+)
+
+
+def _leads_nowhere(answer, run, right, problem, expected):
+    got = f"after {len(run.losses)} losses it is {run.losses[-1]:.4g}, and your loop goes on"
+    if min(run.losses) <= run.bound:
+        why = f"A loss was at most {run.bound}, and your function did not stop."
+        return Wrong("does-not-stop", expected, got, why=why, look="the condition that should end your loop")
+    if not run.moved():
+        return _not_moved(answer, run, expected, got)
+    if run.losses[0::2][: len(run.losses) // 2] == run.losses[1::2]:
+        why = "Each loss is computed twice: one call of `loss_of()` a round is enough."
+        return Wrong("computed-twice", expected, got, why=why, look="each call of `loss_of()`")
+    why = "Steps of this rate, against the slope of the round, get there sooner."
+    return _mistaken_course(run, right, problem, expected, got) or Wrong(
+        "leads-nowhere", expected, got, why=why, look="one round alone: each slope, and each step"
+    )
+
+
+def _not_moved(answer, run, expected, got):
+    if not kit.uses(answer, "backward", "autograd"):
+        why = "Losses are computed, and nothing is done with them."
+        return Wrong("no-backward", expected, got, why=why, look="what comes after the loss is computed")
+    if all(p.grad is not None and not _array(p.grad).any() for p in run.parameters):
+        why = "Each `.grad` is 0 when the update reads it: it was cleared after `backward()` had filled it. To clear "
+        why += "before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
+        look = "each line that clears: before or after the `backward()` that the update needs?"
+        return Wrong("cleared-too-late", expected, got, belief="M09", why=why, look=look)
+    why = "No parameter has moved. `p = p - ...` makes a new tensor, and `loss_of()` knows nothing of it."
+    return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
+
+
+def _mistaken_course(run, right, problem, expected, got):
+    """The diagnosis of a course of losses that a usual mistake takes, or None."""
+    for code, options, why, look, belief in _COURSES:
+        other = problem()
+        other.run(min(len(run.losses), 6), **options)
+        if len(other.losses) > 1 and _same(run.losses[: len(other.losses)], other.losses):
+            return Wrong(code, expected, got, belief=belief, why=why, look=look)
+    return None
+
+
+_COURSES = (
+    (
+        "never-cleared",
+        dict(clears=False, forgets_old=False),
+        "The losses go as they do when the slopes of all rounds add up, and what was in each `.grad` before.",
+        "what is in each `.grad` when a round begins",
+        "M08",
+    ),
+    (
+        "never-cleared",
+        dict(clears=False),
+        "The losses go as they do when the slopes of all rounds add up: each `backward()` adds to what is there.",
+        "what is in each `.grad` when a round begins",
+        "M08",
+    ),
+    (
+        "old-gradient",
+        dict(forgets_old=False),
+        "The parameters have a `.grad` when your function is called, and your first `backward()` has added to it.",
+        "what is in each `.grad` when the first round begins",
+        "M08",
+    ),
+    ("uphill", dict(sign=1), "A step goes against the slope.", "the sign of the step", ""),
+)
+
+
+def _refuse_kept_graphs(run, losses):
+    if type(losses) in (list, tuple) and any(type(loss) is mg.Tensor and loss.requires_grad for loss in losses):
+        got = f"{show(losses)}, with the graph of each"
+        why = "A loss with its history keeps the graph of its round, for as long as the list lives."
+        look = "what you append to the list"
+        raise Wrong("graphs-kept", "a list of plain numbers", got, belief="M28", why=why, look=look)
+    if run.held > 1:
+        got = f"{run.held} graphs of earlier rounds are alive when a round begins"
+        why = "Something that you keep has the history of every round, until the end."
+        look = "each list, and each sum, that grows in the loop"
+        raise Wrong("graphs-kept", "not more than one at any time", got, belief="M28", why=why, look=look)
+
+
+def _refuse_other_course(run, right, problem, expected):
+    """The losses that were computed, whatever is in the list."""
+    got = f"{len(run.losses)} losses, from {run.losses[0]:.4g} to {run.losses[-1]:.4g}"
+    number = len(right.losses)
+    if _same(run.losses, right.losses):
+        return
+    if _same(run.losses[:number], right.losses):
+        why = f"After a loss of at most {run.bound} there are to be no more."
+        raise Wrong("stops-too-late", expected, got, why=why, look="where your loop ends, and where it looks")
+    if _same(run.losses, right.losses[: len(run.losses)]):
+        why = f"The last loss is still above {run.bound}."
+        raise Wrong("stops-too-early", expected, got, why=why, look="the condition that ends your loop")
+    if len(run.losses) > 1 and not run.moved():
+        raise _not_moved(None, run, expected, got)
+    raise _mistaken_course(run, right, problem, expected, got) or Wrong(
+        "other-course", expected, got, look="one round alone: each slope, and each step"
+    )
+
+
+def _refuse_other_list(losses, run, right, expected):
+    if type(losses) not in (list, tuple):
+        raise Wrong("type", "a list of losses", show(losses), look="what is returned")
+    came = [kit.a_number(loss, "each loss") for loss in losses]
+    if _same(came, right.losses):
+        return
+    got = f"{len(came)} numbers in the list: {show(came[:6])}"
+    if _same(came, right.losses[:-1]) or _same(came, right.losses[1:]):
+        which = "last" if _same(came, right.losses[:-1]) else "first"
+        why = f"The {which} loss is missing in the list."
+        raise Wrong("loss-missing", expected, got, why=why, look="when a loss is appended")
+    raise Wrong("other-list", expected, got, look="what is appended, and when")
+
+
+def _refuse_other_end(run, right):
+    if not all(_same(_array(p), _array(q)) for p, q in zip(run.parameters, right.parameters, strict=True)):
+        why = (
+            "The loss was good enough, and your function has taken a step more, away from the parameters it is that of."
+        )
+        expected = "the parameters of the last loss"
+        got = "parameters that have moved since"
+        raise Wrong("one-step-more", expected, got, why=why, look="what your loop does before it looks at the loss")
+    _refuse_frozen(**{f"parameters[{i}]": p for i, p in enumerate(run.parameters)})
+    if run.losses[1:] and not _used_up(run.first, run.parameters[0]):
+        why = "Each round makes a graph of its own and needs it once. `retain_graph=True` only keeps memory."
+        got = "the graph of the first round is still there, with all that it saved"
+        raise Wrong("retained", "each graph is used up", got, belief="M13", why=why, look="the options of `backward`")
+
+
+chapter.lock()

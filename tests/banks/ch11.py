@@ -1,0 +1,638 @@
+"""Chapter 11: wrong answers with the diagnosis that each must get, and unusual right ones."""
+
+import textwrap
+
+from banks.patterns import changed
+
+NOTEBOOK = "11_training"
+
+_numbers = changed("numbers", {"w.grad 1": 20, "w 1": 1, "b 1": 2, "loss 2": 0, "w 2": 1, "b 2": 3})
+
+
+def _loss(last: str) -> str:
+    return f"""
+x, y = mg.tensor([0.0, 1.0, 2.0]), mg.tensor([1.0, 3.0, 5.0])
+w = mg.tensor(1.0, requires_grad=True)
+b = mg.tensor(0.0, requires_grad=True)
+{last}
+"""
+
+
+def _def(header: str, body: str) -> str:
+    return f"def {header}:\n{textwrap.indent(textwrap.dedent(body).strip(), '    ')}\n"
+
+
+def _halves(body: str, before: str = "", update: str = "w -= rate * w.grad") -> str:
+    """One round, with what comes before the loop."""
+    update = f"with mg.no_grad():\n    {update}\n" if update else ""
+    loop = f"for one, other in batches:\n{textwrap.indent(textwrap.dedent(body).strip() + chr(10), '    ')}"
+    after = textwrap.indent(update, "    ")
+    if "UPDATE" in loop:
+        loop, after = loop.replace("    UPDATE\n", after), ""
+    return _def("train_halves(w, loss_of, batches, rate)", f"{before}\n{loop}{after}")
+
+
+_BOTH = "loss_of(w, one).backward()\nloss_of(w, other).backward()\n"
+
+
+def _best(kept: str, compare: str = "loss < lowest", end: str = "return best") -> str:
+    return f"""
+def best_of(parameters, step, rounds):
+    best, lowest = None, float("inf")
+    for _ in range(rounds):
+        loss = step()
+        if {compare}:
+            lowest = loss
+            best = {kept}
+    {end}
+"""
+
+
+def _smooth(body: str) -> str:
+    return _def("smoothed(step, rounds)", body)
+
+
+def _small(body: str, before: str = "") -> str:
+    loop = f"for _ in range(rounds):\n{textwrap.indent(textwrap.dedent(body).strip(), '    ')}"
+    return _def("train_small(w, loss_of, rate, rounds)", f"{before}\n{loop}")
+
+
+_STEP = "with mg.no_grad():\n    w -= rate * w.grad\n"
+_PENALTY = "penalty = 0.5 * (w * w).sum()"
+
+
+def _momentum(body: str, before: str = "with mg.no_grad():") -> str:
+    inner = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    loop = f"for p, v in zip(parameters, speeds):\n{inner}"
+    return _def("momentum_step(parameters, speeds, rate)", f"{before}\n{textwrap.indent(loop, '    ')}")
+
+
+_SPEED = "v *= 0.9\nv += p.grad\n"
+
+
+def _newton(end: str, slopes: str = "slopes = mg.autograd.grad(f(w, b), (w, b))") -> str:
+    return _def(
+        "newton(f, w, b)",
+        f"{slopes}\n"
+        "H = np.array(mg.autograd.functional.hessian(f, (w, b)), float)\n"
+        f"g = np.array([s.detach().item() for s in slopes])\n{end}",
+    )
+
+
+def _rate(end: str) -> str:
+    return _def("largest_rate(f, x)", f"H = mg.autograd.functional.hessian(f, x).numpy()\n{end}")
+
+
+def _train(
+    clear: str = "for p in parameters:\n    p.grad = None",
+    loss: str = "loss = loss_of()\nlosses.append(loss.item())",
+    stop: str = "if losses[-1] <= bound:\n    return losses",
+    back: str = "loss.backward()",
+    update: str = "with mg.no_grad():\n    for p in parameters:\n        p -= rate * p.grad",
+    before: str = "",
+) -> str:
+    """The loop of the solution, with one of its parts put otherwise."""
+    body = textwrap.indent("\n".join([clear, loss, stop, back, update]), "    ")
+    return _def("train(parameters, loss_of, rate, bound)", f"losses = []\n{before}\nwhile True:\n{body}")
+
+
+WRONG = {
+    "rounds": {
+        "overwritten": _numbers({"b 2": 2}),
+        "both-added-up": _numbers({"w 2": -1}),
+        "inner-slope-lost": _numbers({"w.grad 1": 10, "w 1": 2}),
+        "square-lost": _numbers({"w.grad 1": 2, "w 1": 2.8}),
+        "uphill": _numbers({"w 1": 5}),
+        "uphill/b": _numbers({"b 1": 0}),
+        "no-rate": _numbers({"w 1": -17}),
+        "old-loss": _numbers({"loss 2": 25}),
+        "wrong-w.grad 1": _numbers({"w.grad 1": -20}),
+        "wrong-b 2": _numbers({"b 2": 1}),
+        "wrong-loss 2": _numbers({"loss 2": 1}),
+        "kind": _numbers({"w 1": "one"}),
+        "keys": "numbers = {'w': 1}",
+    },
+    "step_loss": {
+        "one-square": _loss("loss = ((w * x + b - y) ** 2).mean()"),
+        "one-square/abs": _loss("loss = ((w * x + b - y) ** 2).mean() + 0.1 * mg.abs(w)"),
+        "one-square/product": _loss("loss = ((w * x + b - y) ** 2).mean() + 0.1 * w * w"),
+        "one-square/cut": _loss("loss = ((w * x + b - y) ** 2).mean() + 0.1 * w.detach() ** 2"),
+        "no-mean": _loss("loss = ((w * x + b - y) ** 2).sum() + 0.1 * w ** 2"),
+        "other-ways": _loss("loss = ((w * x + b - y) ** 2).mean() + 0.1 * b ** 2"),
+        "other-ways/sum": _loss("loss = (((w + b) * x - y) ** 2).mean() + 0.1 * w ** 2"),
+        "other-graph": _loss("loss = ((w * x + b - y) ** 2).mean() + 0.1 * w ** 2 + 0.1 * b ** 2"),
+        "other-graph/no-rate": _loss("loss = ((w * x + b - y) ** 2).mean() + w ** 2"),
+        "no-graph": _loss("loss = (((w * x + b - y) ** 2).mean() + 0.1 * w ** 2).detach()"),
+        "type": _loss("loss = (((w * x + b - y) ** 2).mean() + 0.1 * w ** 2).item()"),
+    },
+    "halves": {
+        "first-half-lost": _halves("loss_of(w, one).backward(retain_graph=True)\nw.grad = None\n" + _BOTH[27:]),
+        "first-half-lost/zeros": _halves(
+            "loss_of(w, one).backward()\nw.grad = w.grad * 0\nloss_of(w, other).backward()"
+        ),
+        "first-half-lost/each": _halves(
+            "for half in (one, other):\n    w.grad = None\n    loss_of(w, half).backward()"
+        ),
+        "second-half-lost": _halves("w.grad = None\nloss_of(w, one).backward()"),
+        "never-cleared": _halves(_BOTH),
+        "never-cleared/once": _halves(_BOTH, before="w.grad = None"),
+        "old-gradient": _halves(_BOTH + "UPDATE\nw.grad = None"),
+        "cleared-too-late": _halves(_BOTH + "w.grad = None"),
+        "cleared-too-late/no-grad": _halves("w.grad = None\n" + _BOTH, update="w.grad = None; w -= rate * w.grad"),
+        "not-moved": _halves(_BOTH + "w.grad.zero_()"),
+        "nothing-to-clear": _halves("w.grad.zero_()\n" + _BOTH),
+        "new-tensor": _halves("w.grad = None\n" + _BOTH, update="w = w - rate * w.grad"),
+        "new-tensor/recorded": _halves("w.grad = None\n" + _BOTH + "w = w - rate * w.grad", update=""),
+        "recorded-update": _halves("w.grad = None\n" + _BOTH + "w -= rate * w.grad", update=""),
+        "second-time": _halves(
+            "w.grad = None\nloss = loss_of(w, one) + loss_of(w, other)\nloss.backward()\nloss.backward()"
+        ),
+        "other-numbers": _halves("w.grad = None\n(0.5 * (loss_of(w, one) + loss_of(w, other))).backward()"),
+        "left-frozen": _halves("w.requires_grad_(True)\nw.grad = None\n" + _BOTH + "w.requires_grad_(False)"),
+    },
+    "best": {
+        "shared": _best("[p.data for p in parameters]"),
+        "shared/view": _best("[p.detach().reshape(p.shape) for p in parameters]"),
+        "shared/comment": _best("[mg.from_numpy(p.detach().numpy()) for p in parameters]"),
+        "shared/once": _best("[p.detach() for p in parameters]", end="return list(best)"),
+        "parameter-itself": _best("list(parameters)"),
+        "with-history": _best("[p.clone() for p in parameters]"),
+        "other-moment": _best("0", end="return [p.detach().clone() for p in parameters]"),
+        "other-moment/highest": _best(
+            "[p.detach().clone() for p in parameters]", "lowest == float('inf') or loss > lowest"
+        ),
+        "other-moment/first": _best("[p.detach().clone() for p in parameters]", "best is None"),
+        "other-moment/before": """
+def best_of(parameters, step, rounds):
+    best, lowest = None, float("inf")
+    for _ in range(rounds):
+        before = [p.detach().clone() for p in parameters]
+        loss = step()
+        if loss < lowest:
+            lowest, best = loss, before
+    return best
+""",
+        "type": _best("parameters[0].detach().clone()"),
+        "type/arrays": _best("[p.detach().numpy().copy() for p in parameters]"),
+        "type/none": _best("[p.detach().clone() for p in parameters]", end="best"),
+        "other-count": _best("[p.detach().clone() for p in parameters]", end="step(); return best"),
+        "parameters-changed": _best(
+            "[p.detach().clone() for p in parameters]", end="[p.data.zero_() for p in parameters]; return best"
+        ),
+        "other-numbers": _best("[p.detach() * 2 for p in parameters]"),
+    },
+    "smooth": {
+        "graphs-kept": _smooth("""
+            smooth = step()
+            for _ in range(rounds - 1):
+                smooth = 0.9 * smooth + 0.1 * step()
+            return smooth.item()
+        """),
+        "graphs-kept/detach-at-the-end": _smooth("""
+            smooth = step()
+            for _ in range(rounds - 1):
+                smooth = 0.9 * smooth + 0.1 * step()
+            return smooth.detach()
+        """),
+        "graphs-kept/list": _smooth("""
+            losses = [step() for _ in range(rounds)]
+            smooth = losses[0].item()
+            for loss in losses[1:]:
+                smooth = 0.9 * smooth + 0.1 * loss.item()
+            return smooth
+        """),
+        "graphs-kept/first-only": _smooth("""
+            smooth = step().item()
+            for _ in range(rounds - 1):
+                smooth = 0.9 * smooth + 0.1 * step()
+            return smooth
+        """),
+        "graphs-kept/requires-grad": _smooth("""
+            smooth = step().detach().requires_grad_()
+            for _ in range(rounds - 1):
+                smooth = 0.9 * smooth + 0.1 * step()
+            return smooth.detach()
+        """),
+        "last-graph": _smooth("""
+            smooth = step()
+            for _ in range(rounds - 1):
+                smooth = 0.9 * smooth.detach() + 0.1 * step()
+            return smooth
+        """),
+        "step-not-recorded": _smooth("""
+            with mg.no_grad():
+                smooth = step()
+                for _ in range(rounds - 1):
+                    smooth = 0.9 * smooth + 0.1 * step()
+            return smooth
+        """),
+        "factors-swapped": _smooth("""
+            smooth = step().item()
+            for _ in range(rounds - 1):
+                smooth = 0.1 * smooth + 0.9 * step().item()
+            return smooth
+        """),
+        "starts-at-zero": _smooth("""
+            smooth = 0.0
+            for _ in range(rounds):
+                smooth = 0.9 * smooth + 0.1 * step().item()
+            return smooth
+        """),
+        "plain-mean": _smooth("return sum(step().item() for _ in range(rounds)) / rounds"),
+        "last-loss": _smooth("""
+            for _ in range(rounds):
+                smooth = step().item()
+            return smooth
+        """),
+        "other-count": _smooth("""
+            smooth = step().item()
+            for _ in range(rounds):
+                smooth = 0.9 * smooth + 0.1 * step().item()
+            return smooth
+        """),
+        "other-numbers": _smooth("""
+            smooth = step().item()
+            for _ in range(rounds - 1):
+                smooth = smooth + 0.1 * step().item()
+            return smooth
+        """),
+    },
+    "penalized": {
+        "no-backward": _small(f"w.grad = None\nloss = loss_of(w) + {_PENALTY[10:]}\n{_STEP}"),
+        "second-time": _small(f"w.grad = None\n(loss_of(w) + penalty).backward()\n{_STEP}", _PENALTY),
+        "old-graph": _small(f"w.grad = None\n(penalty + loss_of(w)).backward(retain_graph=True)\n{_STEP}", _PENALTY),
+        "old-graph/loss-too": _small(
+            f"w.grad = None\nloss.backward(retain_graph=True)\n{_STEP}", f"loss = loss_of(w) + {_PENALTY[10:]}"
+        ),
+        "retained/data": _small(
+            "w.grad = None\n(loss_of(w) + penalty).backward(retain_graph=True)\nw.data -= rate * w.grad", _PENALTY
+        ),
+        "old-penalty": _small(
+            f"w.grad = None\n(loss_of(w) + penalty).backward(retain_graph=True)\n{_STEP}",
+            f"first = w.clone()\n{_PENALTY.replace('w', 'first')}",
+        ),
+        "old-penalty/slope": _small(
+            f"w.grad = None\nloss_of(w).backward()\nw.grad += slope\n{_STEP}", "slope = w.detach().clone()"
+        ),
+        "penalty-without-slope": _small(
+            f"w.grad = None\n(loss_of(w) + penalty).backward()\n{_STEP}", f"{_PENALTY}.detach()"
+        ),
+        "penalty-without-slope/item": _small(
+            f"w.grad = None\n(loss_of(w) + 0.5 * (w * w).sum().item()).backward()\n{_STEP}"
+        ),
+        "never-cleared": _small(f"(loss_of(w) + 0.5 * (w * w).sum()).backward()\n{_STEP}"),
+        "retained": _small(f"w.grad = None\n(loss_of(w) + 0.5 * (w * w).sum()).backward(retain_graph=True)\n{_STEP}"),
+        "new-tensor": _small(
+            "w.grad = None\n(loss_of(w) + 0.5 * (w * w).sum()).backward()\n"
+            "with mg.no_grad():\n    w = w - rate * w.grad"
+        ),
+        "not-moved": _small(
+            "w.grad = None\n(loss_of(w) + 0.5 * (w * w).sum()).backward()\n"
+            "w = (w - rate * w.grad).detach().requires_grad_()"
+        ),
+        "recorded-update": _small("w.grad = None\n(loss_of(w) + 0.5 * (w * w).sum()).backward()\nw -= rate * w.grad"),
+        "cleared-too-late": _small(f"(loss_of(w) + 0.5 * (w * w).sum()).backward()\nw.grad = None\n{_STEP}"),
+        "one-round": _small(f"w.grad = None\n(loss_of(w) + 0.5 * (w * w).sum()).backward()\n{_STEP}break"),
+        "other-numbers": _small(f"w.grad = None\n(loss_of(w) + (w * w).sum()).backward()\n{_STEP}"),
+    },
+    "momentum": {
+        "not-moved": _momentum(_SPEED + "p = p - rate * v\np.grad = None"),
+        "not-moved/recorded": _momentum("v = 0.9 * v + p.grad\np = p - rate * v\np.grad = None", "if True:"),
+        "speed-forgotten": _momentum("v = 0.9 * v + p.grad\np -= rate * v\np.grad = None"),
+        "list-changed": _def(
+            "momentum_step(parameters, speeds, rate)",
+            """
+            with mg.no_grad():
+                for i, p in enumerate(parameters):
+                    speeds[i] = 0.9 * speeds[i] + p.grad
+                    parameters[i] = p - rate * speeds[i]
+                    p.grad = None
+            """,
+        ),
+        "recorded-update": _momentum(_SPEED + "p -= rate * v\np.grad = None", "if True:"),
+        "not-cleared": _momentum(_SPEED + "p -= rate * v"),
+        "not-cleared/last-only": _momentum(_SPEED + "p -= rate * v") + "    p.grad = None\n",
+        "uphill": _momentum(_SPEED + "p += rate * v\np.grad = None"),
+        "plain-step": _momentum(_SPEED + "p -= rate * p.grad\np.grad = None"),
+        "not-all": _momentum(_SPEED + "if p is parameters[0]:\n    p -= rate * v\np.grad = None"),
+        "other-numbers": _momentum("p -= rate * v\nv *= 0.9\nv += p.grad\np.grad = None\np -= 1"),
+        "left-frozen": _momentum(_SPEED + "p -= rate * v\np.grad = None")
+        + "    if len(history) == 2:\n        p.requires_grad_(False)\n    history.append(0)\nhistory = []\n",
+        "cleared-too-early": _momentum(_SPEED + "p.grad = None\np -= rate * p.grad"),
+    },
+    "newton": {
+        "wrong-way": _newton("s = np.linalg.solve(H, g)\nreturn w.item() + s[0], b.item() + s[1]"),
+        "step-alone": _newton("return tuple(np.linalg.solve(H, g))"),
+        "step-alone/down": _newton("return tuple(-np.linalg.solve(H, g))"),
+        "no-curvature": _newton("return w.item() - g[0], b.item() - g[1]"),
+        "each-alone": _newton("return w.item() - g[0] / H[0, 0], b.item() - g[1] / H[1, 1]"),
+        "times-curvature": _newton("s = H @ g\nreturn w.item() - s[0], b.item() - s[1]"),
+        "swapped": _newton("s = np.linalg.solve(H, g)\nreturn b.item() - s[1], w.item() - s[0]"),
+        "other-numbers": _newton("return w.item() - 0.1 * g[0], b.item() - 0.1 * g[1]"),
+        "traces": _newton(
+            "s = np.linalg.solve(H, g)\nreturn w.item() - s[0], b.item() - s[1]",
+            "f(w, b).backward()\nslopes = w.grad, b.grad",
+        ),
+        "traces/moved": _newton(
+            "with mg.no_grad():\n    w -= np.linalg.solve(H, g)[0]\n    b -= np.linalg.solve(H, g)[1]\nreturn w, b"
+        ),
+        "retained-is-not-recorded": _def(
+            "newton(f, w, b)",
+            """
+            gw, gb = mg.autograd.grad(f(w, b), (w, b), retain_graph=True)
+            hww, hwb = mg.autograd.grad(gw, (w, b), retain_graph=True)
+            hwb, hbb = mg.autograd.grad(gb, (w, b))
+            H = np.array([[hww, hwb], [hwb, hbb]], float)
+            s = np.linalg.solve(H, [gw.item(), gb.item()])
+            return w.item() - s[0], b.item() - s[1]
+            """,
+        ),
+        "gradient-without-history": _def(
+            "newton(f, w, b)",
+            """
+            gw, gb = mg.autograd.grad(f(w, b), (w, b))
+            hww, hwb = mg.autograd.grad(gw, (w, b))
+            return w.item() - gw / hww, b.item() - gb / hwb
+            """,
+        ),
+        "second-time": _def(
+            "newton(f, w, b)",
+            """
+            y = f(w, b)
+            gw, = mg.autograd.grad(y, w)
+            gb, = mg.autograd.grad(y, b)
+            return gw, gb
+            """,
+        ),
+        "type": _newton("return np.linalg.solve(H, g)[0]"),
+    },
+    "rate": {
+        "flattest": _rate("return 2 / np.linalg.eigvalsh(H)[0]"),
+        "one-over": _rate("return 1 / np.linalg.eigvalsh(H).max()"),
+        "diagonal": _rate("return 2 / H.diagonal().max()"),
+        "diagonal/entry": _rate("return 2 / H.max()"),
+        "sum-of-curvatures": _rate("return 2 / H.trace()"),
+        "curvature-itself": _rate("return np.linalg.eigvalsh(H)[-1]"),
+        "curvature-doubled": _rate("return 2 * np.linalg.eigvalsh(H)[-1]"),
+        "one-row": _rate("return 2 / np.sqrt((H[0] ** 2).sum())"),
+        "other-numbers": _rate("return 0.1"),
+        "traces": _def(
+            "largest_rate(f, x)",
+            "f(x).backward()\nreturn 2 / np.linalg.eigvalsh(mg.autograd.functional.hessian(f, x).numpy())[-1]",
+        ),
+        "type": _rate("return 2 / np.linalg.eigvalsh(H)"),
+        "no-history": _def(
+            "largest_rate(f, x)", "g, = mg.autograd.grad(f(x), x)\nreturn mg.autograd.grad(g.sum(), x)[0][0]"
+        ),
+    },
+    "train": {
+        "never-cleared": _train(clear="pass"),
+        "never-cleared/once": _train(clear="pass", before="for p in parameters:\n    p.grad = None"),
+        "never-cleared/first-only": _train(
+            clear="parameters = list(parameters)", before="for p in parameters: p.grad = None"
+        ),
+        "old-gradient": _train(
+            clear="pass",
+            update="with mg.no_grad():\n    for p in parameters:\n        p -= rate * p.grad\n        p.grad = None",
+        ),
+        "cleared-too-late": _train(clear="pass", back="loss.backward()\nfor p in parameters:\n    p.grad = None"),
+        "cleared-too-late/zeros": _train(
+            clear="pass", back="loss.backward()\nfor p in parameters:\n    p.grad.zero_()"
+        ),
+        "new-tensor": _train(update="with mg.no_grad():\n    for p in parameters:\n        p = p - rate * p.grad"),
+        "new-tensor/list": _train(
+            update="with mg.no_grad():\n    parameters = [p - rate * p.grad for p in parameters]"
+        ),
+        "new-tensor/recorded": _train(update="for p in parameters:\n    p = p - rate * p.grad"),
+        "recorded-update": _train(update="for p in parameters:\n    p -= rate * p.grad"),
+        "old-loss": _train(
+            loss="losses.append(loss.item())", back="loss.backward(retain_graph=True)", before="loss = loss_of()"
+        ),
+        "one-loss": _train(loss="losses.append(loss.item())", before="loss = loss_of()"),
+        "retained": _train(back="loss.backward(retain_graph=True)"),
+        "graphs-kept": _train(loss="loss = loss_of()\nlosses.append(loss)"),
+        "graphs-kept/sum": _train(
+            loss="loss = loss_of()\ntotal = total + loss\nlosses.append(loss.item())", before="total = 0"
+        ),
+        "no-history": _train(loss="with mg.no_grad():\n    loss = loss_of()\nlosses.append(loss.item())"),
+        "uphill": _train(update="with mg.no_grad():\n    for p in parameters:\n        p += rate * p.grad"),
+        "stops-too-late": _train(stop="if len(losses) > 1 and losses[-2] <= bound:\n    return losses"),
+        "stops-too-early": _train(stop="if losses[-1] <= 2 * bound:\n    return losses"),
+        "does-not-stop": _train(stop=""),
+        "one-step-more": _train(
+            stop="",
+            update="with mg.no_grad():\n    for p in parameters:\n        p -= rate * p.grad\n"
+            "if losses[-1] <= bound:\n    return losses",
+        ),
+        "no-backward": _def(
+            "train(parameters, loss_of, rate, bound)",
+            "losses = [loss_of().item()]\nwhile losses[-1] > bound:\n    losses += [loss_of().item()]\nreturn losses",
+        ),
+        "computed-twice": _train(loss="loss = loss_of()\nlosses.append(loss_of().item())"),
+        "leads-nowhere": _train(update="with mg.no_grad():\n    for p in parameters:\n        p -= 0.0001 * p.grad"),
+        "other-course": _train(update="with mg.no_grad():\n    for p in parameters:\n        p -= 1.5 * rate * p.grad"),
+        "loss-missing": _train(stop="if losses[-1] <= bound:\n    return losses[1:]"),
+        "loss-missing/last": _train(
+            loss="loss = loss_of()", stop="if loss.item() <= bound:\n    return losses\nlosses.append(loss.item())"
+        ),
+        "other-list": _train(stop="if losses[-1] <= bound:\n    return losses[-1:] * 2"),
+        "type": _train(stop="if losses[-1] <= bound:\n    return losses[-1]"),
+        "loss-not-used": _def("train(parameters, loss_of, rate, bound)", "return []"),
+        "left-frozen": _train(
+            stop="if losses[-1] <= bound:\n    for p in parameters: p.requires_grad_(False)\n    return losses"
+        ),
+    },
+}
+
+RIGHT = {
+    "rounds": [
+        _numbers({"w.grad 1": 20.0, "loss 2": 0.0}),
+        """
+w = mg.tensor(3.0, requires_grad=True)
+b = mg.tensor(1.0, requires_grad=True)
+numbers = {}
+for turn in "12":
+    w.grad = None
+    numbers["loss " + turn] = loss = (2 * w - b) ** 2
+    loss.backward()
+    with mg.no_grad():
+        w -= 0.1 * w.grad
+        b -= 0.1 * b.grad
+    seen = {"w.grad": w.grad.clone(), "w": w.detach().clone(), "b": b.detach().clone()}
+    numbers |= {name + " " + turn: value for name, value in seen.items()}
+numbers = {name: numbers[name] for name in ("w.grad 1", "w 1", "b 1", "loss 2", "w 2", "b 2")}
+""",
+    ],
+    "step_loss": [
+        _loss("loss = w**2 * 0.3 + ((b + x * w - y) ** 2).mean()"),
+        _loss("loss = ((y - (x * w + b)) ** 2).mean() + 0.1 * w.pow(2)"),
+        """
+slope = mg.tensor(-1.0, dtype=mg.float64, requires_grad=True)
+start = mg.tensor(2.0, dtype=mg.float64, requires_grad=True)
+
+def make(points, wanted):
+    error = slope * points + start - wanted
+    return mg.mean(error**2) + 2 * slope**2
+
+loss = make(mg.arange(5.0).double(), mg.ones(5).double())
+loss.backward()
+""",
+    ],
+    "halves": [
+        _halves("w.grad = None\n(loss_of(w, one) + loss_of(w, other)).backward()"),
+        _halves(
+            "if w.grad is not None:\n    w.grad.zero_()\nfor half in (other, one):\n    loss_of(w, half).backward()"
+        ),
+        _halves(_BOTH + "UPDATE\nw.grad = None", before="w.grad = None"),
+        """
+def train_halves(w, loss_of, batches, rate):
+    for batch in batches:
+        slopes = [mg.autograd.grad(loss_of(w, half), w)[0] for half in batch]
+        w.data.sub_(rate * sum(slopes))
+""",
+    ],
+    "best": [
+        _best("[p.detach() + 0 for p in parameters]"),
+        _best("[mg.tensor(p.detach().numpy().copy()) for p in parameters]"),
+        _best("tuple(p.clone().detach().requires_grad_() for p in parameters)"),
+        """
+def best_of(ps, one_step, n):
+    seen = []
+    for _ in range(n):
+        loss = one_step()
+        with mg.no_grad():
+            seen.append((loss, [p.clone() for p in ps]))
+    return min(seen, key=lambda pair: pair[0])[1]
+""",
+    ],
+    "smooth": [
+        _smooth("""
+            loss = step()
+            value = loss.item()
+            for _ in range(1, rounds):
+                loss = step()
+                value += 0.1 * (loss.item() - value)
+            return value
+        """),
+        _smooth("""
+            smooth = step().detach()
+            for _ in range(rounds - 1):
+                smooth = 0.9 * smooth + 0.1 * step().detach()
+            return smooth
+        """),
+        _smooth("""
+            smooth = step()
+            for _ in range(rounds - 1):
+                smooth = 0.9 * smooth.detach() + 0.1 * step()
+            return smooth.item()
+        """),
+        _smooth("""
+            losses = [step().item() for _ in range(rounds)]
+            smooth = losses[0]
+            for loss in losses[1:]:
+                smooth = 0.9 * smooth + 0.1 * loss
+            return mg.tensor(smooth)
+        """),
+    ],
+    "penalized": [
+        _small(f"w.grad = None\nloss_of(w).backward()\n(w * w / 2).sum().backward()\n{_STEP}"),
+        _small("w.grad = None\nloss_of(w).backward()\nwith mg.no_grad():\n    w -= rate * (w.grad + w)"),
+        """
+def train_small(leaf, loss_of, size, n):
+    def whole():
+        return loss_of(leaf) + leaf.pow(2).sum() / 2
+
+    while n:
+        slope, = mg.autograd.grad(whole(), leaf)
+        leaf.data -= size * slope
+        n -= 1
+""",
+    ],
+    "momentum": [
+        _momentum("v.mul_(0.9).add_(p.grad)\np.sub_(v, alpha=rate)\np.grad = None"),
+        _def(
+            "momentum_step(parameters, speeds, rate)",
+            """
+            for i, p in enumerate(parameters):
+                speeds[i] = 0.9 * speeds[i] + p.grad
+                p.data -= rate * speeds[i]
+                p.grad.zero_()
+            """,
+        ),
+        _def(
+            "momentum_step(ps, vs, size)",
+            """
+            with mg.no_grad():
+                for v, p in zip(vs, ps):
+                    v.copy_(v * 0.9 + p.grad)
+                    p.copy_(p - v * size)
+                for p in ps:
+                    p.grad = None
+            """,
+        ),
+    ],
+    "newton": [
+        _newton("return np.array([w.item(), b.item()]) - np.linalg.inv(H) @ g"),
+        _def(
+            "newton(f, w, b)",
+            """
+            gw, gb = mg.autograd.grad(f(w, b), (w, b), create_graph=True)
+            hww, hwb = mg.autograd.grad(gw, (w, b), retain_graph=True)
+            hbw, hbb = mg.autograd.grad(gb, (w, b))
+            with mg.no_grad():
+                below = hww * hbb - hwb * hbw
+                return w - (hbb * gw - hwb * gb) / below, b - (hww * gb - hbw * gw) / below
+            """,
+        ),
+        _def(
+            "newton(f, w, b)",
+            """
+            zero = mg.tensor(0.0, dtype=w.dtype, requires_grad=True), mg.tensor(0.0, dtype=w.dtype, requires_grad=True)
+            slopes = mg.autograd.grad(f(*zero), zero)
+            H = mg.autograd.functional.hessian(f, zero)
+            return list(-np.linalg.solve(np.array(H, float), np.array(slopes, float)))
+            """,
+        ),
+    ],
+    "rate": [
+        _rate("return 2 / np.linalg.norm(H, 2)"),
+        _rate("return mg.tensor(2 / max(np.linalg.eigvals(H).real))"),
+        _def(
+            "largest_rate(f, x)",
+            """
+            slope, = mg.autograd.grad(f(x), x, create_graph=True)
+            rows = [mg.autograd.grad(slope, x, row, retain_graph=True)[0] for row in mg.eye(len(x)).double()]
+            H = mg.stack(rows).numpy()
+            v = np.array([1.0, 2.0, -3.0])[: len(x)]
+            for _ in range(500):
+                v = H @ v / np.linalg.norm(H @ v)
+            return 2 / (v @ H @ v)
+            """,
+        ),
+    ],
+    "train": [
+        """
+def train(ps, loss_of, size, enough):
+    loss = loss_of()
+    losses = [loss.item()]
+    while losses[-1] > enough:
+        for p, slope in zip(ps, mg.autograd.grad(loss, ps)):
+            p.data -= size * slope
+        loss = loss_of()
+        losses.append(float(loss))
+    return losses
+""",
+        _train(
+            clear="for p in parameters:\n    if p.grad is not None:\n        p.grad.zero_()",
+            loss="loss = loss_of()\nlosses.append(loss.detach())",
+        ),
+        _train(
+            clear="pass",
+            before="for p in parameters: p.grad = None",
+            stop="loss.backward()\nif loss.item() <= bound:\n    break",
+            back="",
+            update="with mg.no_grad():\n    for p in parameters:\n        p.sub_(rate * p.grad)\n        p.grad = None",
+        )
+        + "    return tuple(losses)\n",
+    ],
+}
