@@ -711,7 +711,7 @@ def _array(tensor: Any, what: str) -> np.ndarray:
     """The numbers of a tensor of the learner's engine."""
     if tensor is None:
         raise Wrong("no-gradient", f"{what} a tensor", "None", look="the leaves: who adds to their `.grad`?")
-    data = call(lambda: tensor.data)
+    data = "an array" if isinstance(tensor, np.ndarray) else call(lambda: tensor.data)
     if not isinstance(data, np.ndarray | np.generic) or data.dtype.kind != "f":
         look = "what is put into it: a tensor of your engine, with an array in `.data`"
         raise Wrong("type", f"{what} a tensor with an array of floats in `.data`", show(data), look=look)
@@ -1044,7 +1044,7 @@ def _wrong_slope(came, right, order, factors, sigma):
     "The whole engine",
     kind="rebuild",
     points=5,
-    beliefs=("M10", "M11", "M12", "M22", "M37"),
+    beliefs=("M08", "M10", "M11", "M12", "M22", "M37"),
     hints=(
         "Go through your exercises: 7 is what an operation does, 5 is the order, 8 is a turn, 6 an arrival. What is "
         "missing is the class around them, and the table.",
@@ -1059,6 +1059,9 @@ def _wrong_slope(came, right, order, factors, sigma):
 def engine(answer):
     if type(answer) is not type:
         raise Wrong("type", "a class `Tensor`", show(answer), look="the name of your class")
+    if issubclass(answer, small.Tensor | mg.Tensor):
+        why = "That engine was given. This exercise is about one of your own."
+        raise Wrong("given-engine", "a class of yours", "a given one", why=why, look="what `Tensor` stands for")
     for stage in (_stage_values, _stage_order, _stage_programs, _stage_memory, _stage_versions, _stage_recorded):
         stage(answer)
     return _trained(answer)
@@ -1112,11 +1115,19 @@ def _first_walk(walk, name):
 
 
 def _check_leaf_again(x):
+    """A second graph over the leaf x, whose gradient is 52 by now."""
     said = _fails(lambda: (x + x).backward())
     if said:
         why = "This graph is new, only its leaf was reached before. A leaf has nothing saved, so nothing is used up."
         look = "on which condition you free"
         raise Wrong("frees-all", "a backward of x + x", said, belief="M12", why=why, look=look)
+    came = _one(x.grad, "`x.grad` is")
+    if kit.close(came, 2.0):
+        why = "52 was there before. A leaf adds what arrives to what it has."
+        look = "the line that sets the `.grad` of a leaf"
+        raise Wrong("leaf-overwritten", "54 in `x.grad`, 52 + 2", "2", belief="M08", why=why, look=look)
+    if not kit.close(came, 54.0):
+        raise _unlike([came], [54.0], "x + x, where `x.grad` was 52")
 
 
 def _stage_programs(kind):
@@ -1203,10 +1214,20 @@ def _stage_recorded(kind):
         came, right = call(lambda x=x, program=program: program(x).sum()), program(true).sum()
         for order in ("first", "second", "third"):
             x.grad = None
-            call(lambda came=came: came.backward(create_graph=True))
+            _walk_recorded(came, f"{order} derivative of {name}")
             (slope,) = mg.autograd.grad(right, true, create_graph=True)
             _check_recorded(x.grad, slope, f"{order} derivative of {name}", order)
             came, right = call(lambda x=x: x.grad.sum()), slope.sum()
+
+
+def _walk_recorded(result, what):
+    said = _fails(lambda: result.backward(create_graph=True))
+    if said:
+        why = "The new graph may lead into the old one, so with `create_graph=True` nothing is freed." * (
+            "time" in said
+        )
+        look = "what is freed in a walk with `create_graph=True`"
+        raise Wrong("create-fails", f"the {what}, with create_graph=True", said, why=why, look=look)
 
 
 def _check_recorded(came, slope, what, order):
