@@ -711,7 +711,7 @@ def _array(tensor: Any, what: str) -> np.ndarray:
     """The numbers of a tensor of the learner's engine."""
     if tensor is None:
         raise Wrong("no-gradient", f"{what} a tensor", "None", look="the leaves: who adds to their `.grad`?")
-    data = "an array" if isinstance(tensor, np.ndarray) else call(lambda: tensor.data)
+    data = tensor.tolist() if isinstance(tensor, np.ndarray) else call(lambda: tensor.data)
     if not isinstance(data, np.ndarray | np.generic) or data.dtype.kind != "f":
         look = "what is put into it: a tensor of your engine, with an array in `.data`"
         raise Wrong("type", f"{what} a tensor with an array of floats in `.data`", show(data), look=look)
@@ -1223,10 +1223,8 @@ def _stage_recorded(kind):
 def _walk_recorded(result, what):
     said = _fails(lambda: result.backward(create_graph=True))
     if said:
-        why = "The new graph may lead into the old one, so with `create_graph=True` nothing is freed." * (
-            "time" in said
-        )
-        look = "what is freed in a walk with `create_graph=True`"
+        why = "With `create_graph=True` a new graph is made, which may lead into the old one."
+        look = "what is recorded, and what is freed, in a walk with `create_graph=True`"
         raise Wrong("create-fails", f"the {what}, with create_graph=True", said, why=why, look=look)
 
 
