@@ -620,7 +620,7 @@ _SMOOTHS = (
 
 
 @chapter.exercise(
-    "Cured twice, still ill",
+    "Cured, and still ill",
     kind="fix",
     points=3,
     beliefs=("M06", "M07", "M08", "M09", "M13"),
