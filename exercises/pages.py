@@ -147,12 +147,16 @@ def _text(name: str, source: str) -> nbformat.NotebookNode:
     return cell
 
 
+def is_made(cell: nbformat.NotebookNode) -> bool:
+    """Whether a cell of the first notebook is one of map, glossary and index."""
+    return cell.id.split("-")[0] in ("map", "glossary", "index")
+
+
 def start_here(start: Chapter, all_: list[Chapter], terms: dict) -> None:
     """Put map, glossary and index into the first notebook, where the old ones were."""
-    made = ("map", "glossary", "index")
     cells = start.notebook.cells
-    place = next(i for i, cell in enumerate(cells) if cell.id.split("-")[0] in made)
-    rest = [cell for cell in cells if cell.id.split("-")[0] not in made]
+    place = next(i for i, cell in enumerate(cells) if is_made(cell))
+    rest = [cell for cell in cells if not is_made(cell)]
     new = [_text("map", map_of(all_)), *glossary_cells(terms), *index_cells(terms, all_)]
     start.notebook.cells = [*rest[:place], *new, *rest[place:]]
 

@@ -22,12 +22,8 @@ def test_nothing_is_out_of_date():
 
 
 def prose(chapter):
-    cells = [c.source for c in chapter.notebook.cells if c.cell_type == "markdown" and not made(c)]
+    cells = [c.source for c in chapter.notebook.cells if c.cell_type == "markdown" and not pages.is_made(c)]
     return "\n".join(cells).replace("\n", " ").lower()
-
-
-def made(cell):
-    return cell.id.split("-")[0] in ("map", "glossary", "index")
 
 
 def test_every_chapter_has_a_line_in_the_readme():
