@@ -21,15 +21,6 @@ def pytest_configure(config):
     config.stash[PROGRESS] = Path(folder.name)
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist looks
-def pytest_collection_modifyitems(items):
-    """Say what stays together where several workers share the tests: a file, or what judges one chapter's bank."""
-    for item in items:
-        bank = getattr(item, "callspec", None) and item.callspec.params.get("bank")
-        name = f"{item.path.name} {bank.__name__}" if bank else item.path.name
-        item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name} {name}"))
-
-
 def pytest_collectstart(collector):
     """Let nbval compare what notebooks say, not how their pictures are drawn."""
     if hasattr(collector, "skip_compare"):

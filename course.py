@@ -220,7 +220,7 @@ def open_course(options):
 def run_tests(options):
     """One pytest for all: tests, doctests, and every notebook against its stored outputs."""
     notebooks = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=60"]
-    parallel = ["-n", "logical", "--maxprocesses=4", "--dist=loadgroup"]
+    parallel = ["-n", "logical", "--maxprocesses=4", "--dist=loadfile"]
     return ["-m", "pytest", *notebooks, *parallel, *options]
 
 

@@ -122,7 +122,7 @@ def test_the_second_run_is_quick_and_makes_nothing(ready):
 
 def test_one_pytest_runs_tests_and_notebooks(ready):
     printed = run(ready, "test").stdout
-    assert "'--nbval'" in printed and "'--dist=loadgroup'" in printed
+    assert "'--nbval'" in printed and "'--dist=loadfile'" in printed
 
 
 def test_the_exit_code_is_passed_on(ready):
