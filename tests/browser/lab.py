@@ -223,7 +223,7 @@ def browser_on(course, private, width=1200, height=1600):
 
 def copy_of_the_course(folder):
     """The notebooks as a fresh clone has them; what is run and saved there changes nothing here."""
-    for name in ("notebooks", "exercises", "solutions"):
+    for name in ("notebooks", "exercises", "solutions", "benchmarks"):
         if (ROOT / name).is_dir():
             skip = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", ".progress*")
             shutil.copytree(ROOT / name, folder / name, ignore=skip)
