@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit
+from exercises.checks import graphs, kit, tools
 from exercises.checks.kit import Pattern, Wrong, call, show
 from exercises.checks.targets import Targets, side_by_side
 
@@ -51,7 +51,7 @@ def _check_tracked(answer, values):
     if type(given) is bool:
         expected, look = "a tensor", "what `return` gives back: the flag, or the tensor that has it"
         raise Wrong("flag-for-tensor", expected, f"{given} {came}", look=look)
-    _result(given)
+    tools.result(given)
     if not given.requires_grad:
         why = "A tensor is only tracked if somebody asks. This one holds numbers and nothing else."
         look = "`requires_grad` of your result"
@@ -70,10 +70,6 @@ def _check_tracked(answer, values):
     if not kit.same_values(given, values):
         look = "whether your function uses its argument"
         raise Wrong("other-values", f"the values {values}", f"{show(given)} {came}", look=look)
-
-
-def _result(given):
-    return kit.a_tensor(given, "the result", "what `return` gives back")
 
 
 def _ints_asked(values, got):
@@ -700,7 +696,7 @@ def _check_squared_errors(answer, start, data):
             why="A plain number has no history. There is nothing that backward() could follow.",
             look="each `.item()` in your function",
         )
-    total = _result(given)
+    total = tools.result(given)
     if not kit.same_values(total, right, 1e-4):
         look = "`total` after the loop: is it the sum of the squares of all errors?"
         raise Wrong("other-value", f"the value {right:.6g}", show(total), look=look)
@@ -774,7 +770,7 @@ def cut(answer):
             given = call(answer, w, x, b)
         except Wrong as wrong:
             raise _cut_error(wrong) from None
-        _check_cut(_result(given), w, x, b)
+        _check_cut(tools.result(given), w, x, b)
     return "The value is the same, and there is no way to `x`: what you multiplied `w` by is not tracked."
 
 

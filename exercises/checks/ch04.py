@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import cards, graphs, kit
-from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks import cards, graphs, kit, tools
+from exercises.checks.kit import Pattern, Wrong, show
 
 chapter = kit.Chapter(__name__, "04", "What does backward() really compute?")
 
@@ -18,45 +17,19 @@ chapter = kit.Chapter(__name__, "04", "What does backward() really compute?")
 # --- What several exercises share ----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Reason:
-    """What an error of the learner's code means here: the diagnosis for a part of its message."""
-
-    message: str
-    code: str
-    why: str
-    look: str
-    belief: str = ""
-
-
-_SECOND_TIME = Reason(
+_SECOND_TIME = tools.Reason(
     "a second time",
     "second-time",
     "One backward uses up the graph behind a result. The next one needs a new graph, or both have to be one walk.",
     "how often you go backward through what is behind one result",
 )
-_SEVERAL = Reason(
+_SEVERAL = tools.Reason(
     "only for scalar outputs",
     "no-factors",
     "The result has several entries, so backward needs a factor for each: one row, not all of them.",
     "`gradient=`, or `grad_outputs=` of `grad`",
     "M24",
 )
-
-
-def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
-    """The learner's function on our inputs; errors that are known become their diagnosis."""
-    try:
-        return call(function, *inputs)
-    except Wrong as wrong:
-        for reason in reasons:
-            if reason.message in wrong.verdict.got:
-                raise _explained(reason, expected, wrong.verdict.got) from None
-        raise
-
-
-def _explained(reason: Reason, expected: str, got: str) -> Wrong:
-    return Wrong(reason.code, expected, got, belief=reason.belief, why=reason.why, look=reason.look)
 
 
 def _walk(go_backward: Callable, *arguments: Any) -> Any:
@@ -68,22 +41,6 @@ def _walk(go_backward: Callable, *arguments: Any) -> Any:
         why = "Your function returns, but a backward from its result does not reach the end."
         look = "what your hooks return, and whether you go backward yourself: leave that to the caller"
         raise Wrong("no-way-back", "a result that backward() can start from", got, why=why, look=look) from None
-
-
-def _leaf(values: Any) -> mg.Tensor:
-    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
-
-
-def _result(given: Any) -> mg.Tensor:
-    return kit.a_tensor(given, "the result", "what `return` gives back")
-
-
-def _same(one: np.ndarray, other: np.ndarray) -> bool:
-    return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-4)
-
-
-def _array(tensor: mg.Tensor) -> np.ndarray:
-    return tensor.detach().numpy().astype(float)
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -387,19 +344,19 @@ _BETWEEN = (
     (lambda x: x * 3, lambda h: h[0] * h[1], [0.5, 4.0], ([12.0, 1.5], [36.0, 4.5])),
 )
 _BETWEEN_ERRORS = (
-    Reason(
+    tools.Reason(
         "a second time",
         "second-time",
         "The first walk has used up the graph. `grad` takes several inputs, so one walk is enough.",
         "whether one call can ask for both",
     ),
-    Reason(
+    tools.Reason(
         "not have been used",
         "another-tensor",
         "You asked for a tensor that the result was not made from: a second `f(x)`, or a copy.",
         "whether the tensor that goes into `g` is the one that you ask for",
     ),
-    Reason(
+    tools.Reason(
         "only for scalar outputs",
         "no-factors",
         "`f(x)` has several entries, so from there `grad` needs a factor for each. The factors are the gradient of "
@@ -410,9 +367,9 @@ _BETWEEN_ERRORS = (
 
 
 def _check_between(answer, f, g, values, slopes):
-    x = _leaf(values)
+    x = tools.leaf(values)
     results = []
-    given = _called(answer, (_keeping(f, results), g, x), "two gradients", *_BETWEEN_ERRORS)
+    given = tools.called(answer, (_keeping(f, results), g, x), "two gradients", *_BETWEEN_ERRORS)
     if type(given) in (list, tuple) and None in [one if one is None else 0 for one in given]:
         raise Wrong(
             "grad-on-the-way",
@@ -425,7 +382,7 @@ def _check_between(answer, f, g, values, slopes):
     if type(given) not in (list, tuple) or len(given) != 2:
         look = "what you return: first the gradient for the result of `f`, then the one for `x`"
         raise Wrong("type", "two gradients, in a tuple or a list", show(given), look=look)
-    first, second = map(_result, given)
+    first, second = map(tools.result, given)
     if x.grad is not None or any(h.is_leaf is False and h.retains_grad and h.grad is not None for h in results):
         raise Wrong(
             "traces",
@@ -435,9 +392,9 @@ def _check_between(answer, f, g, values, slopes):
             look="each `backward()` in your function",
         )
     right = [np.array(slope) for slope in slopes]
-    if _same(_array(first), right[0]) and _same(_array(second), right[1]):
+    if tools.same(tools.array(first), right[0]) and tools.same(tools.array(second), right[1]):
         return
-    raise _wrong_between(_array(first), _array(second), right, show(given))
+    raise _wrong_between(tools.array(first), tools.array(second), right, show(given))
 
 
 def _keeping(f, results):
@@ -450,10 +407,10 @@ def _keeping(f, results):
 
 def _wrong_between(first, second, right, came):
     expected = "the gradients of `g(f(x))` for `f(x)` and for `x`"
-    if _same(first, right[1]) and _same(second, right[0]):
+    if tools.same(first, right[1]) and tools.same(second, right[0]):
         look = "the order of the inputs in your call"
         return Wrong("swapped", expected, came, why="Both are right, in the other order.", look=look)
-    if _same(second, right[1]):
+    if tools.same(second, right[1]):
         look = "for which tensor you asked first"
         return Wrong("other-first", expected, came, why="The second is right, the first is not.", look=look)
     why = "One of them, or both, is the gradient of something else."
@@ -492,19 +449,19 @@ def backward_weighted(losses, weights, wanted):
 """
 _WEIGHTED_ERRORS = (
     _SECOND_TIME,
-    Reason(
+    tools.Reason(
         "can be either Tensors or None",
         "weights-no-tensors",
         "Each entry of `grad_tensors` is a tensor, or None for a plain 1. Yours are Python numbers.",
         "how to make a tensor of each weight",
     ),
-    Reason(
+    tools.Reason(
         "tensors and 1 gradients",
         "one-factor",
         "`grad_tensors` has one entry for each root. One tensor that holds all weights is a single entry.",
         "the type of what you pass: a list of tensors, or a tensor?",
     ),
-    Reason(
+    tools.Reason(
         "Mismatch in shape",
         "one-factor",
         "Each entry of `grad_tensors` is one factor, in the shape of its root: a single number here.",
@@ -514,7 +471,7 @@ _WEIGHTED_ERRORS = (
 
 
 def _check_weighted(answer, value, weights, wanted):
-    a, b, c = _leaf(value), _leaf(4.0), _leaf(5.0)
+    a, b, c = tools.leaf(value), tools.leaf(4.0), tools.leaf(5.0)
     h = a * a
     losses = [h * 3 + c, h + a + b, h * h][: len(weights)]
     slopes = [6 * value, 2 * value + 1, 4 * value**3][: len(weights)]
@@ -522,7 +479,7 @@ def _check_weighted(answer, value, weights, wanted):
     expected = f"{1 + right:.6g} in `a.grad`: 1 was there before, and {right:.6g} is the weighted sum"
     a.grad = mg.tensor(1.0, dtype=mg.float64)
     asked = [leaf for name, leaf in (("a", a), ("b", b)) if name in wanted]
-    _called(answer, (list(losses), list(weights), asked), expected, *_WEIGHTED_ERRORS)
+    tools.called(answer, (list(losses), list(weights), asked), expected, *_WEIGHTED_ERRORS)
     came = None if a.grad is None else a.grad.item()
     if came is None or not kit.close(came, 1 + right, 1e-4):
         raise _wrong_weighted(came, right, weights, slopes, expected)
@@ -601,7 +558,7 @@ _JACOBIANS = (
     (lambda x: x * x.cumsum(0), [2.0, -1.0, 3.0]),
     (lambda x: mg.stack([x[0] * x[1], x[0].exp(), 3 * x[1]]), [0.5, -2.0]),
 )
-_TUPLE_IN_ROWS = Reason(
+_TUPLE_IN_ROWS = tools.Reason(
     "got tuple",
     "tuple-in-rows",
     "`autograd.grad` returns a tuple, with one gradient for each input, also if there is one input only.",
@@ -611,13 +568,13 @@ _JACOBIAN_ERRORS = (
     _SECOND_TIME,
     _SEVERAL,
     _TUPLE_IN_ROWS,
-    Reason(
+    tools.Reason(
         "Mismatch in shape",
         "factors-for-inputs",
         "v is a row with one factor for each result. Yours has another shape: one for each input, or several rows.",
         "the shape of `f(x)`, and of what you pass as factors",
     ),
-    Reason(
+    tools.Reason(
         "out of bounds",
         "rows-for-inputs",
         "J has a row for each result, and there may be fewer results than inputs.",
@@ -627,33 +584,33 @@ _JACOBIAN_ERRORS = (
 
 
 def _check_jacobian(answer, f, values):
-    x, visits = _leaf(values), []
+    x, visits = tools.leaf(values), []
 
     def watched(t):
-        visits.append(_array(t) if type(t) is mg.Tensor else t)
+        visits.append(tools.array(t) if type(t) is mg.Tensor else t)
         return f(t)
 
-    result = _array(f(x))
-    right = _array(mg.autograd.functional.jacobian(f, _leaf(values)))
+    result = tools.array(f(x))
+    right = tools.array(mg.autograd.functional.jacobian(f, tools.leaf(values)))
     expected = f"a tensor of shape {right.shape}: a row for each result, a column for each input"
-    given = _called(answer, (watched, x), expected, *_JACOBIAN_ERRORS)
+    given = tools.called(answer, (watched, x), expected, *_JACOBIAN_ERRORS)
     if type(given) is np.ndarray and given.ndim == right.ndim + 1:  # a stack of tuples
-        raise _explained(_TUPLE_IN_ROWS, expected, f"an array of shape {given.shape}")
-    given = _array(_result(given))
+        raise _TUPLE_IN_ROWS.wrong(expected, f"an array of shape {given.shape}")
+    given = tools.array(tools.result(given))
     moved = any(not isinstance(visit, np.ndarray) or not np.array_equal(visit, values) for visit in visits)
     if moved or not visits:
         why = "`f` was called elsewhere than at `x`, or not at all. Autograd needs `f(x)` only, and no steps."
         raise Wrong("nudged", expected, show(given), why=why, look="what you call `f` with")
-    if not _same(given, right):
+    if not tools.same(given, right):
         raise _wrong_jacobian(given, right, result, expected)
 
 
 def _wrong_jacobian(given, right, result, expected):
     came = f"{given.tolist()} of shape {given.shape}" if given.size <= 12 else f"a tensor of shape {given.shape}"
     for code, what, belief, why, look in _JACOBIAN_MISTAKES:
-        if any(_same(given, array) for array in what(right, result)):
+        if any(tools.same(given, array) for array in what(right, result)):
             return Wrong(code, expected, came, belief=belief, why=why, look=look)
-    if given.shape == right.shape and _same(given, np.broadcast_to(given[-1], given.shape)):
+    if given.shape == right.shape and tools.same(given, np.broadcast_to(given[-1], given.shape)):
         why = "All rows are the same. `x.grad` is one tensor that every backward changes: keep a copy of each row."
         return Wrong("same-row", expected, came, belief="M08", why=why, look="what you append, and what changes later")
     if given.shape != right.shape:
@@ -732,12 +689,12 @@ def mirror(answer):
 
 
 def _check_mirror(answer, values):
-    x, z = _leaf(values), _leaf(np.ones(len(values)))
-    y = _called(answer, (x,), "a tensor with the values of `x`")
+    x, z = tools.leaf(values), tools.leaf(np.ones(len(values)))
+    y = tools.called(answer, (x,), "a tensor with the values of `x`")
     if isinstance(y, mg.autograd.graph.RemovableHandle):
         look = "what `register_hook` returns, and what your `return` gives back"
         raise Wrong("handle-returned", "a tensor with the values of `x`", "the handle of your hook", look=look)
-    y = _result(y)
+    y = tools.result(y)
     if not kit.same_values(y, values):
         why = "Your operation turns the sign on the way forward, too." if kit.same_values(-y, values) else ""
         look = "the operation that makes your result: it must not change the value"
@@ -749,10 +706,10 @@ def _check_mirror(answer, values):
     loss = ((y + z) * mg.tensor(v)).sum() + (x * mg.tensor(u)).sum()
     expected = f"{(u - v).tolist()} for `x`: minus {v.tolist()} through your result, plus {u.tolist()} by another way"
     _walk(loss.backward)
-    came = None if x.grad is None else _array(x.grad)
-    if came is None or not _same(came, u - v):
+    came = None if x.grad is None else tools.array(x.grad)
+    if came is None or not tools.same(came, u - v):
         raise _wrong_mirror(came, u, v, y is x, expected)
-    if not _same(_array(z.grad), v):
+    if not tools.same(tools.array(z.grad), v):
         why = (
             "Another tensor got the other sign, too. The gradient that a hook is given may be shared: change no entry."
         )
@@ -762,7 +719,7 @@ def _check_mirror(answer, values):
 
 def _wrong_mirror(came, u, v, same_tensor, expected):
     got = f"{came.tolist()}" if came is not None else "None"
-    if same_tensor or (came is not None and _same(came, -(u + v))):
+    if same_tensor or (came is not None and tools.same(came, -(u + v))):
         return Wrong(
             "hook-on-x",
             expected,
@@ -770,7 +727,7 @@ def _wrong_mirror(came, u, v, same_tensor, expected):
             why="Your hook sits on `x` itself, where all ways end. It changes what comes by the others, too.",
             look="on which tensor you call `register_hook`",
         )
-    if came is not None and _same(came, u + v):
+    if came is not None and tools.same(came, u + v):
         return Wrong(
             "gradient-unchanged",
             expected,
@@ -780,7 +737,7 @@ def _wrong_mirror(came, u, v, same_tensor, expected):
             "sits on.",
             look="whether your hook returns a tensor, and whether it sits on what you return",
         )
-    if came is not None and _same(came, u):
+    if came is not None and tools.same(came, u):
         why = "Nothing came through your result: a zero, where minus the gradient was asked for."
         return Wrong("gradient-lost", expected, got, why=why, look="what your hook returns")
     return Wrong("other-gradient", expected, got, look="what your hook makes of the gradient that it is given")
@@ -809,7 +766,7 @@ def fit(answer):
     return "Repeated on the way forward, added up on the way back: the gradient has the shape of its tensor."
 
 
-_RESHAPED = Reason(
+_RESHAPED = tools.Reason(
     "is invalid for input of size",
     "reshaped",
     "To reshape keeps every number. The input has fewer numbers than `grad`: some have to be added up.",
@@ -822,11 +779,11 @@ def _check_fit(answer, full, shape):
     numbers = np.sqrt(np.arange(2.0, 2.0 + np.prod(full))).reshape(full)
     expected = f"a tensor of shape {shape} for a gradient of shape {full}"
     grad = mg.tensor(numbers)
-    given = _result(_called(answer, (grad, shape), expected, _RESHAPED))
-    if not _same(_array(grad), numbers):
+    given = tools.result(tools.called(answer, (grad, shape), expected, _RESHAPED))
+    if not tools.same(tools.array(grad), numbers):
         raise Wrong("input-changed", "`grad` as it was", show(grad), look="each in-place operation on `grad`")
-    came, right = _array(given), _summed(numbers, shape)
-    if not _same(came, right):
+    came, right = tools.array(given), _summed(numbers, shape)
+    if not tools.same(came, right):
         raise _wrong_fit(came, numbers, right, shape, expected)
 
 
@@ -854,7 +811,7 @@ def _wrong_fit(came, numbers, right, shape, expected):
     if came.shape == right.shape and np.isin(np.round(came, 6), np.round(numbers, 6)).all():
         why = "These are single entries of the gradient. What comes back by the other uses is lost."
         return Wrong("one-of-many", expected, got, belief="M37", why=why, look="what happens to the other rows")
-    if _same(came, numbers.sum(0)):
+    if tools.same(came, numbers.sum(0)):
         why = "You add up over the first dimension. Here `shape` keeps that one, and what was repeated is another."
         return Wrong("first-dimension", expected, got, why=why, look="the dimensions where `shape` has a 1")
     look = "dimensions that are missing in front, and dimensions of size 1"
@@ -892,13 +849,13 @@ def surprise(x):
 
 
 def _check_surprise(answer, values):
-    x, numbers = _leaf(values), np.array(values)
+    x, numbers = tools.leaf(values), np.array(values)
     positive = np.where(numbers > 0, numbers, 1.0)
-    y = _called(answer, (x,), "a tensor of the shape of `x`")
-    if type(y) is mg.Tensor and np.isnan(_array(y)).any():
+    y = tools.called(answer, (x,), "a tensor of the shape of `x`")
+    if type(y) is mg.Tensor and np.isnan(tools.array(y)).any():
         why = "Now the value is NaN as well: 0 · log(0) is 0 · -∞. Only `where` can leave an entry out."
         raise Wrong("value-nan", "0 where `x` is 0", show(y), belief="M26", why=why, look="the entry for 0")
-    y = _result(y)
+    y = tools.result(y)
     if not kit.same_values(y, positive * np.log(positive), 1e-4):
         look = "`x * log(x)` where `x` is positive, and 0 where it is 0"
         raise Wrong("other-value", "the values as before", show(y), look=look)
@@ -907,8 +864,8 @@ def _check_surprise(answer, values):
         raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
     _walk(y.backward, mg.ones(len(values)))
     slopes = np.where(numbers > 0, np.log(positive) + 1, 0.0)
-    came = None if x.grad is None else _array(x.grad)
-    if came is None or not _same(came, slopes):
+    came = None if x.grad is None else tools.array(x.grad)
+    if came is None or not tools.same(came, slopes):
         raise _wrong_surprise(came, numbers, slopes)
     _check_nothing_hidden(x, values)
 
@@ -926,7 +883,7 @@ def _wrong_surprise(came, numbers, slopes):
             "and that 0 meets infinity.",
             look="what goes into `log` where `x` is 0",
         )
-    if came is not None and _same(came[numbers > 0], slopes[numbers > 0]):
+    if came is not None and tools.same(came[numbers > 0], slopes[numbers > 0]):
         why = "The slopes are right where `x` is positive. Where `x` is 0 the result does not depend on it."
         return Wrong(
             "slope-at-zero", expected, got, why=why, look="whether the branch that is not taken gets exactly 0"
@@ -941,7 +898,7 @@ def _check_nothing_hidden(x, values):
     """A hook that stays on x would hide every later NaN, a true one included."""
     x.grad = None
     (x * float("nan")).backward(gradient=mg.ones(len(values)))
-    if np.isnan(_array(x.grad)).all():
+    if np.isnan(tools.array(x.grad)).all():
         return
     why = "A hook stays on `x` and removes every NaN from now on, also one that you should see."
     look = "where the NaN comes from, not where it arrives"
@@ -970,11 +927,11 @@ def steps(answer):
 
 
 def _check_steps(answer, values):
-    x, size = _leaf(values), len(values)
+    x, size = tools.leaf(values), len(values)
     right = _of_steps(size)
     expected = f"the Jacobian in the picture, with {size} columns"
-    y = _result(_called(answer, (x,), expected))
-    if y.dim() == 2 and _same(_array(y), right):
+    y = tools.result(tools.called(answer, (x,), expected))
+    if y.dim() == 2 and tools.same(tools.array(y), right):
         why = "This is the Jacobian itself. Asked for is a function that has it."
         raise Wrong("matrix-returned", expected, show(y), why=why, look="what the function does to `x`")
     if not y.requires_grad or not graphs.reaches(y, x):
@@ -983,8 +940,8 @@ def _check_steps(answer, values):
     if y.dim() != 1:
         look = "the number of dimensions of what you return: one entry for each row of the picture"
         raise Wrong("other-shape", expected, f"a result of shape {tuple(y.shape)}", look=look)
-    given = np.stack([_array(_walk(mg.autograd.grad, y, x, v, True)[0]) for v in mg.eye(len(y))])
-    if not _same(given, right):
+    given = np.stack([tools.array(_walk(mg.autograd.grad, y, x, v, True)[0]) for v in mg.eye(len(y))])
+    if not tools.same(given, right):
         raise _wrong_steps(given, right)
 
 
@@ -1001,15 +958,17 @@ def _wrong_steps(given, right):
 
 def _why_not_steps(given, right):
     size = right.shape[1]
-    if _same(given, -right):
+    if tools.same(given, -right):
         return "signs", "Every sign is the other one.", "which of the two neighbours is subtracted"
-    if _same(given, abs(right)):
+    if tools.same(given, abs(right)):
         return "added", "The right inputs, but both slopes are 1: you add the neighbours.", "the sign of the -1"
-    if given.shape == right.shape and (_same(given, np.minimum(right, 0)) or _same(given, np.maximum(right, 0))):
+    if given.shape == right.shape and (
+        tools.same(given, np.minimum(right, 0)) or tools.same(given, np.maximum(right, 0))
+    ):
         return "half", "One of the two slopes is there, the other is 0.", "what else goes into each result, and how"
-    if _same(given, np.tril(np.ones((size, size)))):
+    if tools.same(given, np.tril(np.ones((size, size)))):
         return "running-sums", "These are running sums: each result depends on all inputs before it.", "one row"
-    if given.shape == right.shape and not _same(given, np.round(given)):
+    if given.shape == right.shape and not tools.same(given, np.round(given)):
         return "depends-on-x", "Your slopes are other ones at each `x`. In the picture they are not.", "one row"
     if given.shape[0] != right.shape[0]:
         rows = f"Your result has {given.shape[0]} entries for {size} inputs, so J has as many rows."

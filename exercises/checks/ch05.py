@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit
-from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks import graphs, kit, tools
+from exercises.checks.kit import Pattern, Wrong, show
 from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "05", "Why can't I go backward twice?")
@@ -20,56 +18,8 @@ chapter = kit.Chapter(__name__, "05", "Why can't I go backward twice?")
 # --- What several exercises share ----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Reason:
-    """What an error of the learner's code means here: the diagnosis for a part of its message, `when` it holds."""
-
-    message: str
-    code: str
-    why: str
-    look: str
-    belief: str = ""
-    when: Callable[..., bool] = lambda *inputs: True
-
-
-def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
-    """The learner's function on our inputs; errors that are known become their diagnosis."""
-    try:
-        return call(function, *inputs)
-    except Wrong as wrong:
-        for reason in reasons:
-            if reason.message in wrong.verdict.got and reason.when(*inputs):
-                raise Wrong(
-                    reason.code,
-                    expected,
-                    wrong.verdict.got,
-                    belief=reason.belief,
-                    why=reason.why,
-                    look=reason.look,
-                ) from None
-        raise
-
-
-def _leaf(values: Any) -> mg.Tensor:
-    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
-
-
-def _array(tensor: mg.Tensor) -> np.ndarray:
-    return tensor.detach().numpy().astype(float)
-
-
-def _same(one: Any, other: Any) -> bool:
-    one, other = np.asarray(one), np.asarray(other)
-    return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-4)
-
-
-def _text(values: Any) -> str:
-    """Numbers as a learner would write them."""
-    return str(np.round(np.asarray(values, dtype=float), 4).tolist())
-
-
 def _grad_text(tensor: mg.Tensor) -> str:
-    return "None" if tensor.grad is None else _text(_array(tensor.grad))
+    return "None" if tensor.grad is None else tools.text(tools.array(tensor.grad))
 
 
 def _used_up(y: mg.Tensor, x: mg.Tensor) -> bool:
@@ -278,8 +228,8 @@ _WALKS = (
 def four_times(answer):
     kit.a_function(answer)
     for number in (1.5, -2.0):
-        x = _leaf(number)
-        y = kit.a_tensor(_called(answer, (x,), "a tensor, 4 times `x`"), "the result", "what `return` gives back")
+        x = tools.leaf(number)
+        y = kit.a_tensor(tools.called(answer, (x,), "a tensor, 4 times `x`"), "the result", "what `return` gives back")
         if not kit.same_values(y, 4 * number):
             raise Wrong("other-value", f"{4 * number:g} for {number:g}", show(y), look="what you add to what")
         if not graphs.reaches(y, x):
@@ -318,7 +268,7 @@ def show_target(name):
 
 # --- 4 -------------------------------------------------------------------------------------------
 
-_SECOND_TIME = Reason(
+_SECOND_TIME = tools.Reason(
     "a second time",
     "second-time",
     "A walk came to a node that an earlier walk had freed.",
@@ -356,7 +306,7 @@ def train_both(trunk, head_a, head_b, x):
 
 
 def _check_shared(answer, values):
-    x, a, b = _leaf(values), _leaf(3.0), _leaf(-2.0)
+    x, a, b = tools.leaf(values), tools.leaf(3.0), tools.leaf(-2.0)
     turns, runs = [], []
 
     def trunk(t):
@@ -369,10 +319,10 @@ def _check_shared(answer, values):
     way = np.cos(numbers**2) * 2 * numbers
     from_a, from_b = 3 * way, -2 * 2 * np.sin(numbers**2) * way
     x.grad = mg.ones_like(x)
-    expected = f"{_text(1 + from_a + from_b)} in the `.grad` of a leaf: 1 was there, and both losses add to it"
+    expected = f"{tools.text(1 + from_a + from_b)} in the `.grad` of a leaf: 1 was there, and both losses add to it"
     inputs = (trunk, lambda h: (a * h).sum(), lambda h: (b * h * h).sum(), x)
-    _called(answer, inputs, expected, _SECOND_TIME)
-    if x.grad is None or not _same(_array(x.grad), 1 + from_a + from_b):
+    tools.called(answer, inputs, expected, _SECOND_TIME)
+    if x.grad is None or not tools.same(tools.array(x.grad), 1 + from_a + from_b):
         raise _wrong_shared(x, a, b, from_a, from_b, expected)
     if a.grad is None or b.grad is None:
         who = "a" if a.grad is None else "b"
@@ -405,27 +355,27 @@ def _check_the_walk(runs, turns, x):
 
 def _wrong_shared(x, a, b, from_a, from_b, expected):
     got = _grad_text(x)
-    added = None if x.grad is None else _array(x.grad) - 1
-    if added is None or any(_same(added + 1, one) for one in (from_a + from_b, from_a, from_b)):
+    added = None if x.grad is None else tools.array(x.grad) - 1
+    if added is None or any(tools.same(added + 1, one) for one in (from_a + from_b, from_a, from_b)):
         why = "What was in `.grad` before, the 1 or the gradient of the first loss, is gone."
         return Wrong("cleared", expected, got, why=why, look="each line that clears or sets a `.grad`")
     for one, head, grad in ((from_a, "head_a", b.grad), (from_b, "head_b", a.grad)):
-        if _same(added, one) and grad is not None:
+        if tools.same(added, one) and grad is not None:
             why = f"Only the loss of `{head}` reaches the leaf behind the trunk. The other one trains its head alone."
             return Wrong("cut-off", expected, got, why=why, look="each `detach` or `no_grad` before the heads")
-        if _same(added, one):
+        if tools.same(added, one):
             why = f"Only the loss of `{head}` arrives."
             return Wrong("one-loss", expected, got, why=why, look="whether both losses go into the walk")
-    if _same(added, (from_a + from_b) / 2):
+    if tools.same(added, (from_a + from_b) / 2):
         why = "Half of what should arrive: a mean, where the sum was asked for."
         return Wrong("mean", expected, got, why=why, look="what the losses are divided by")
-    if _same(added, 2 * (from_a + from_b)):
+    if tools.same(added, 2 * (from_a + from_b)):
         why = "Twice what should arrive."
         return Wrong("twice", expected, got, why=why, look="how often each loss goes backward")
-    if _same(added, 0 * added) and a.grad is not None:
+    if tools.same(added, 0 * added) and a.grad is not None:
         why = "The parameters of the heads have their gradients. But nothing went on to the leaf behind the trunk."
         return Wrong("trunk-missed", expected, got, why=why, look="where `h` was cut off, and who goes on from there")
-    if _same(added, 0 * added):
+    if tools.same(added, 0 * added):
         why = "Nothing arrived. `autograd.grad` returns gradients, `backward` adds them to `.grad`."
         return Wrong("nothing-added", expected, got, why=why, look="whether a `backward` runs, and from what")
     return Wrong("other-gradient", expected, got, look="from which number you go backward, and how often")
@@ -467,20 +417,20 @@ _CURVATURES = (
     (lambda t: t * mg.sin(t), 2.0, (2 * np.sin(2), np.sin(2) + 2 * np.cos(2), 2 * np.cos(2) - 2 * np.sin(2))),
 )
 _CURVATURE_ERRORS = (
-    Reason(
+    tools.Reason(
         _NO_WAY,
         "slope-without-graph",
         "The slope is a plain number without history. What `retain_graph=True` keeps is the graph of `f(x)`.",
         "the option of `grad` that makes a graph for the gradient",
         "M14",
     ),
-    Reason(
+    tools.Reason(
         "not have been used",
         "another-tensor",
         "No way leads from the slope to `x`. To ask for `requires_grad` afterwards gives it no history.",
         "how the slope is computed: is that recorded?",
     ),
-    Reason(
+    tools.Reason(
         "a second time",
         "freed-too-early",
         "A walk came to a node that was freed. A new graph may lead back into the old one: the slope of exp does.",
@@ -490,10 +440,10 @@ _CURVATURE_ERRORS = (
 
 
 def _check_curvature(answer, f, number, derivatives):
-    x = _leaf(number)
+    x = tools.leaf(number)
     value, first, second = derivatives
     expected = f"the second derivative at {number:g}, {second:.6g}"
-    y = _called(answer, (f, x), expected, *_CURVATURE_ERRORS)
+    y = tools.called(answer, (f, x), expected, *_CURVATURE_ERRORS)
     if y is None:
         look = "whether a `return` is missing, and whether a `grad` was allowed to return None"
         raise Wrong("none", expected, "None", look=look)
@@ -674,7 +624,7 @@ _MODELS = (
 
 # A `.grad` in `w` is that of an earlier round; `model.made` holds the results of the model.
 _STALE_ERRORS = (
-    Reason(
+    tools.Reason(
         "modified by an inplace operation",
         "moved-error",
         "Now `model(w)` is kept from the first round, and has saved the `w` of that time. The update has "
@@ -683,32 +633,32 @@ _STALE_ERRORS = (
         "M13",
         when=lambda model, w, *_: len(model.made) == 1,
     ),
-    Reason(
+    tools.Reason(
         "modified by an inplace operation",
         "before-the-update",
         "What `model(w)` has saved was overwritten by an update before the walk, so a version does not fit.",
         "where `model(w)` is computed: before or after the update",
     ),
-    Reason(
+    tools.Reason(
         "a second time",
         "still-stale",
         "A round goes back into a graph that an earlier round has used up.",
         "what was computed before the loop, or in an earlier round",
     ),
-    Reason(
+    tools.Reason(
         _NO_WAY,
         "lost-later",
         "In the first round a gradient came to `w`. Later no way leads from the loss to a tensor that asks for one.",
         "what the first round leaves behind: is `w` still the same tensor then, and is it tracked?",
         when=lambda model, w, *_: w.grad is not None,
     ),
-    Reason(
+    tools.Reason(
         _NO_WAY,
         "no-way",
         "No way leads from the loss to `w` any more.",
         "each `detach` or `no_grad` around what `w` goes into",
     ),
-    Reason(
+    tools.Reason(
         "unsupported operand type(s) for *",
         "grad-none",
         "A factor is no number: a `.grad` that is None? `w = w - ...` makes a result of `w`, which gets no "
@@ -717,13 +667,13 @@ _STALE_ERRORS = (
         "M06",
         when=lambda model, w, *_: w.grad is not None,
     ),
-    Reason(
+    tools.Reason(
         "unsupported operand type(s) for *",
         "grad-elsewhere",
         "A factor is no number: a `.grad` that is None? No gradient came to the caller's `w`.",
         "which tensor goes into `model`: `w` itself, or another one?",
     ),
-    Reason(
+    tools.Reason(
         "a leaf Variable that requires grad is being used in an in-place operation",
         "recorded-update",
         "The update would be recorded, like any operation. A leaf may be overwritten only where nothing is recorded.",
@@ -734,7 +684,7 @@ _STALE_ERRORS = (
 
 
 def _check_stale(answer, model, slope, start, target, rounds):
-    w, made = _leaf(start), []
+    w, made = tools.leaf(start), []
 
     def watched(t):
         made.append(model(t))
@@ -743,7 +693,7 @@ def _check_stale(answer, model, slope, start, target, rounds):
     watched.made = made
     right = _path(model, slope, start, target, rounds)
     expected = f"`w` at {right:.6g} after {rounds} rounds, from {start:g}"
-    _called(answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
+    tools.called(answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
     if not kit.close(w.item(), right, 1e-4):
         raise _wrong_stale(w, model, slope, start, target, rounds, expected)
     if not any(_used_up(y, w) for y in made):
@@ -827,13 +777,13 @@ def run(w, inputs):
     return state
 """
 _MEMORY_ERRORS = (
-    Reason(
+    tools.Reason(
         "a second time",
         "second-time",
         "The second round still goes back into the graph of the first.",
         "which tensor of the last round goes into this one",
     ),
-    Reason(
+    tools.Reason(
         _NO_WAY,
         "cut-too-far",
         "You have cut the way to `w`, too: no way leads from the loss to any leaf.",
@@ -843,12 +793,12 @@ _MEMORY_ERRORS = (
 
 
 def _check_memory(answer, start, inputs):
-    w, walks = _leaf(start), []
+    w, walks = tools.leaf(start), []
     w.register_hook(walks.append)
     states = _states(start, inputs)
     right = sum(2 * new * old for old, new in pairwise(states))
     expected = f"{right:.6g} in `w.grad`: from each round 2 · its state · the state before it"
-    state = _called(answer, (w, list(inputs)), expected, *_MEMORY_ERRORS)
+    state = tools.called(answer, (w, list(inputs)), expected, *_MEMORY_ERRORS)
     state = kit.a_tensor(state, "the result", "what `return` gives back: the last state")
     if state.numel() != 1 or not kit.close(state.item(), states[-1], 1e-4):
         why = "The value of a state changed. A cut leaves all values as they are."
@@ -922,7 +872,7 @@ def apart(answer):
 
 
 _APART_ERRORS = (
-    Reason(
+    tools.Reason(
         "a second time",
         "second-time",
         "A walk has freed what the losses share, and a later one needs it.",
@@ -932,20 +882,20 @@ _APART_ERRORS = (
 
 
 def _check_apart(answer, values, count):
-    x = _leaf(values)
+    x = tools.leaf(values)
     h = x * x
     losses = [(3 * h).sum(), h.exp().sum(), (h * x).sum()][:count]
     numbers = np.array(values)
     right = [6 * numbers, 2 * numbers * np.exp(numbers**2), 3 * numbers**2][:count]
     expected = f"a list of {count} {'gradients' if count > 1 else 'gradient'}, each in the shape of `x`"
-    given = _called(answer, (list(losses), x), expected, *_APART_ERRORS)
+    given = tools.called(answer, (list(losses), x), expected, *_APART_ERRORS)
     if type(given) not in (list, tuple) or len(given) != count:
         raise Wrong("type", expected, show(given), look="what you append for each loss, and what you return")
     if any(type(one) is tuple for one in given):
         why = "`autograd.grad` returns a tuple, also if you ask for one tensor."
         raise Wrong("tuples", expected, show(given), why=why, look="how to take the first entry of a tuple")
-    arrays = [_array(kit.a_tensor(one, "each entry of the list")) for one in given]
-    if not all(map(_same, arrays, right)):
+    arrays = [tools.array(kit.a_tensor(one, "each entry of the list")) for one in given]
+    if not all(map(tools.same, arrays, right)):
         raise _wrong_apart(given, arrays, right, expected)
     if x.grad is not None:
         why = "`backward` stores in `.grad`. `autograd.grad` returns the gradient and stores nothing."
@@ -959,17 +909,17 @@ def _check_apart(answer, values, count):
 
 
 def _wrong_apart(given, arrays, right, expected):
-    got = ", ".join(map(_text, arrays))
+    got = ", ".join(map(tools.text, arrays))
     if len({id(one) for one in given}) < len(given):
         why = "All entries are one and the same tensor: `x.grad`, which each walk changes."
         return Wrong("same-tensor", expected, got, belief="M08", why=why, look="what you append: the tensor or a copy")
-    if len(arrays) > 1 and all(map(_same, arrays, np.cumsum(right, 0))):
+    if len(arrays) > 1 and all(map(tools.same, arrays, np.cumsum(right, 0))):
         why = "Each entry holds those before it, too: backward adds to `.grad`."
         return Wrong("added-up", expected, got, belief="M08", why=why, look="what is in `.grad` before each walk")
-    if len(arrays) > 1 and all(_same(one, np.sum(right, 0)) for one in arrays):
+    if len(arrays) > 1 and all(tools.same(one, np.sum(right, 0)) for one in arrays):
         why = "Each entry is the gradient of the sum of all losses."
         return Wrong("summed", expected, got, why=why, look="from what each walk starts")
-    if len(arrays) > 1 and all(map(_same, arrays, right[::-1])):
+    if len(arrays) > 1 and all(map(tools.same, arrays, right[::-1])):
         return Wrong("other-order", expected, got, why="These are the gradients in another order.", look="the loop")
     return Wrong("other-gradients", expected, got, look="from which loss each walk starts, and for whom it asks")
 
@@ -1008,7 +958,7 @@ _SAVING = (
 
 
 def _check_saved(answer, f, values, right, before):
-    x, results = _leaf(values), []
+    x, results = tools.leaf(values), []
 
     def watched(t):
         results.append(f(t))
@@ -1016,7 +966,7 @@ def _check_saved(answer, f, values, right, before):
 
     numbers, tensors = right
     expected = f"{numbers}, for an `x` with {x.numel()} entries"
-    came = kit.a_number(_called(answer, (watched, x), expected), "the result")
+    came = kit.a_number(tools.called(answer, (watched, x), expected), "the result")
     if not results:
         look = "whether your function calls `f`"
         raise Wrong("not-called", "a call of `f(x)`", "none", look=look)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit
-from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks import graphs, kit, tools
+from exercises.checks.kit import Pattern, Wrong, show
 from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "06", "How do I stop a gradient?")
@@ -20,36 +17,13 @@ chapter = kit.Chapter(__name__, "06", "How do I stop a gradient?")
 # --- What several exercises share ----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Reason:
-    """What an error of the learner's code means here: the diagnosis for a part of its message."""
-
-    message: str
-    code: str
-    why: str
-    look: str
-    belief: str = ""
-
-
-_NO_HISTORY = Reason(
+_NO_HISTORY = tools.Reason(
     "does not require grad",
     "all-cut",
     "Where `backward()` starts, nothing was recorded: too much was cut.",
     "each `detach()` and each block in your function: does it stop more than it should?",
 )
 _STILL_OFF = "The grad mode was switched, and nobody has put back what was there."
-
-
-def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
-    """The learner's function on our inputs; errors that are known become their diagnosis."""
-    try:
-        return call(function, *inputs)
-    except Wrong as wrong:
-        for reason in reasons:
-            if reason.message in wrong.verdict.got:
-                got, why, look = wrong.verdict.got, reason.why, reason.look
-                raise Wrong(reason.code, expected, got, belief=reason.belief, why=why, look=look) from None
-        raise
 
 
 def _refuse_mode_left_off() -> None:
@@ -59,22 +33,6 @@ def _refuse_mode_left_off() -> None:
     mg.set_grad_enabled(True)
     look = "`set_grad_enabled` without `with`"
     raise Wrong("mode-left-off", "recording as it was", "nothing is recorded any more", why=_STILL_OFF, look=look)
-
-
-def _leaf(values: Any) -> mg.Tensor:
-    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
-
-
-def _result(given: Any) -> mg.Tensor:
-    return kit.a_tensor(given, "the result", "what `return` gives back")
-
-
-def _same(one: np.ndarray, other: np.ndarray) -> bool:
-    return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-4)
-
-
-def _array(tensor: mg.Tensor) -> np.ndarray:
-    return np.array(tensor.detach().numpy(), dtype=float)
 
 
 def _number(value: float | None) -> str:
@@ -538,8 +496,8 @@ def surprise(value, now, later, reward):
 
 
 def _check_target(answer, weight, now, later, reward):
-    w, expected = _leaf(weight), "a loss with the value as before, that leads back to the weights"
-    y = _result(_called(answer, (lambda state: w * state, now, later, reward), expected))
+    w, expected = tools.leaf(weight), "a loss with the value as before, that leads back to the weights"
+    y = tools.result(tools.called(answer, (lambda state: w * state, now, later, reward), expected))
     _refuse_mode_left_off()
     error = reward + 0.5 * weight * later - weight * now
     if not kit.same_values(y, error**2, 1e-4):
@@ -604,7 +562,7 @@ def path(w, loss_of, steps):
         seen.append(w.detach())
     return seen
 """
-_LEAF_IN_PLACE = Reason(
+_LEAF_IN_PLACE = tools.Reason(
     "a leaf Variable that requires grad",
     "leaf-in-place",
     "A tracked leaf is changed in place while recording is on. Updates belong inside of `no_grad`.",
@@ -613,9 +571,9 @@ _LEAF_IN_PLACE = Reason(
 
 
 def _check_path(answer, start, goal, steps):
-    w, goal = _leaf(start), np.array(goal)
+    w, goal = tools.leaf(start), np.array(goal)
     expected = f"{steps} entries: the numbers of `w` after each step"
-    given = _called(answer, (w, lambda t: ((t - mg.tensor(goal)) ** 2).sum(), steps), expected, _LEAF_IN_PLACE)
+    given = tools.called(answer, (w, lambda t: ((t - mg.tensor(goal)) ** 2).sum(), steps), expected, _LEAF_IN_PLACE)
     _refuse_mode_left_off()
     if type(given) not in (list, tuple) or len(given) != steps:
         got = f"{len(given)} entries" if type(given) in (list, tuple) else show(given)
@@ -625,20 +583,20 @@ def _check_path(answer, start, goal, steps):
         why = "An entry is tracked, so it keeps a graph. A copy of a tracked tensor is recorded like any operation."
         raise Wrong("history-kept", "entries without history", show(tracked[0]), why=why, look="`detach()`")
     right = [goal + (np.array(start) - goal) * 0.5 ** (step + 1) for step in range(steps)]
-    if not _same(_array(w), right[-1]):
+    if not tools.same(tools.array(w), right[-1]):
         raise _wrong_walk(w, start, goal, steps, right[-1])
     for entry in given:
         _as_numbers(entry)
     with mg.no_grad():
         w += 100.0  # whoever looks at the memory of w sees it
     came = [_as_numbers(entry) for entry in given]
-    if not all(_same(entry, step) for entry, step in zip(came, right, strict=True)):
-        raise _wrong_path(came, right, _array(w), start, expected)
+    if not all(tools.same(entry, step) for entry, step in zip(came, right, strict=True)):
+        raise _wrong_path(came, right, tools.array(w), start, expected)
 
 
 def _as_numbers(entry):
     if type(entry) is mg.Tensor:
-        return _array(entry)
+        return tools.array(entry)
     if type(entry) is np.ndarray or (type(entry) is list and all(type(one) in (int, float) for one in entry)):
         return np.asarray(entry, dtype=float)
     if type(entry) in (int, float):
@@ -656,11 +614,11 @@ def _never_cleared(start, goal, steps):
 
 
 def _wrong_walk(w, start, goal, steps, right):
-    expected, got = f"{right.tolist()} in `w` at the end", f"{_array(w).tolist()}"
-    if _same(_array(w), np.array(start)):
+    expected, got = f"{right.tolist()} in `w` at the end", f"{tools.array(w).tolist()}"
+    if tools.same(tools.array(w), np.array(start)):
         why = "The `w` that came in has not moved. `w = w - ...` makes another tensor and takes the name for it."
         return Wrong("not-moved", expected, got, belief="M06", why=why, look="the line of the update")
-    if _same(_array(w), _never_cleared(start, goal, steps)):
+    if tools.same(tools.array(w), _never_cleared(start, goal, steps)):
         why = "The slopes of all steps so far add up in `w.grad`."
         return Wrong("not-cleared", expected, got, belief="M08", why=why, look="where `w.grad` is cleared")
     return Wrong("other-walk", expected, got, look="the update, which was right: a quarter of the slope")
@@ -668,7 +626,7 @@ def _wrong_walk(w, start, goal, steps, right):
 
 def _wrong_path(came, right, moved, start, expected):
     got = show([entry.tolist() for entry in came])
-    if any(_same(entry, moved) for entry in came):
+    if any(tools.same(entry, moved) for entry in came):
         return Wrong(
             "shares-memory",
             expected,
@@ -677,10 +635,10 @@ def _wrong_path(came, right, moved, start, expected):
             why="Entries of yours look at the memory of `w`. Each later change of `w` changes them, too.",
             look="what copies numbers, and what only gives them another name",
         )
-    if all(_same(entry, step) for entry, step in zip(came, [np.array(start), *right[:-1]], strict=True)):
+    if all(tools.same(entry, step) for entry, step in zip(came, [np.array(start), *right[:-1]], strict=True)):
         why = "These are the numbers before each step."
         return Wrong("one-early", expected, got, why=why, look="where in the loop you append")
-    if all(_same(entry, right[-1]) for entry in came):
+    if all(tools.same(entry, right[-1]) for entry in came):
         why = "All entries are copies, but all of the end: they were made after the loop."
         return Wrong("copied-late", expected, got, why=why, look="when the copy is made")
     return Wrong("other-numbers", expected, got, look="what you append in each turn")
@@ -721,13 +679,13 @@ _STEPS = (
     (lambda w: w * w, lambda w: 2 * w, 2.0, 1.0),
     (lambda w: w * w * w, lambda w: 3 * w * w, -1.0, 0.5),
 )
-_CAUGHT = Reason(
+_CAUGHT = tools.Reason(
     "modified by an inplace operation",
     "caught",
     "The alarm works: a number that `backward()` needs was changed first. But there should be nothing to catch.",
     "the order of the three lines",
 )
-_CAUGHT_ALIAS = Reason(
+_CAUGHT_ALIAS = tools.Reason(
     "modified by an inplace operation",
     "caught-alias",
     "`detach()` copies nothing: your change reaches `w`, and raises its version counter. So it is caught, as it "
@@ -735,15 +693,15 @@ _CAUGHT_ALIAS = Reason(
     "what runs between `f(w)` and `backward()`",
     "M17",
 )
-_STEP_IN_PLACE = Reason(_LEAF_IN_PLACE.message, "leaf-in-place", _LEAF_IN_PLACE.why, _LEAF_IN_PLACE.look, "M07")
+_STEP_IN_PLACE = tools.Reason(_LEAF_IN_PLACE.message, "leaf-in-place", _LEAF_IN_PLACE.why, _LEAF_IN_PLACE.look, "M07")
 
 
 def _check_step(answer, function, slope, start, size):
-    w = _leaf(start)
+    w = tools.leaf(start)
     by_alias = kit.uses(answer, "detach") and not kit.uses(answer, "no_grad")
     caught = _CAUGHT_ALIAS if by_alias else _CAUGHT
     expected = f"{slope(start):.6g} in `w.grad`, and {start + size:.6g} in `w`"
-    y = _result(_called(answer, (function, w, size), expected, caught, _STEP_IN_PLACE, _NO_HISTORY))
+    y = tools.result(tools.called(answer, (function, w, size), expected, caught, _STEP_IN_PLACE, _NO_HISTORY))
     _refuse_mode_left_off()
     came = None if w.grad is None else w.grad.item()
     got = f"{_number(came)} in `w.grad`, and {w.item():.6g} in `w`"
@@ -757,7 +715,7 @@ def _check_step(answer, function, slope, start, size):
         why = "The slope is right. But the `w` that came in has not made the step: another tensor has."
         why = why if belief else "The slope is right. The step is another one."
         raise Wrong("not-moved", expected, got, belief=belief, why=why, look="the line of the step")
-    if not kit.same_values(y, _array(function(_leaf(start))), 1e-4):
+    if not kit.same_values(y, tools.array(function(tools.leaf(start))), 1e-4):
         look = "where you compute what you return"
         raise Wrong("other-value", "the value of `f` at the old `w`", show(y), look=look)
 
@@ -803,13 +761,13 @@ class _Probe(Exception):
 
 
 def _check_recording(answer):
-    x, modes = _leaf([2.0, -3.0]), []
+    x, modes = tools.leaf([2.0, -3.0]), []
 
     def f(t):
         modes.append(mg.is_grad_enabled())
         return t * t
 
-    given = _result(_called(answer, (f, x), "the values of `f(x)`"))
+    given = tools.result(tools.called(answer, (f, x), "the values of `f(x)`"))
     if not kit.same_values(given, [4.0, 9.0]):
         raise Wrong("other-value", "[4.0, 9.0], the values of `f(x)`", show(given), look="what you return")
     if not modes:
@@ -831,7 +789,7 @@ def _check_recording(answer):
 
 
 def _check_old_result(answer):
-    x = _leaf([2.0, -3.0])
+    x = tools.leaf([2.0, -3.0])
     old = x * 2
 
     def recording(t):
@@ -839,7 +797,7 @@ def _check_old_result(answer):
             return t * 3
 
     for name, f in (("its own `x`", lambda t: t), ("an old result", lambda t: old), ("what it records", recording)):
-        given = _result(_called(answer, (f, x), "a tensor without history"))
+        given = tools.result(tools.called(answer, (f, x), "a tensor without history"))
         if given.requires_grad:
             raise Wrong(
                 "still-tracked",
@@ -859,7 +817,7 @@ def _check_old_result(answer):
 
 def _check_mode_after(answer):
     with mg.no_grad():
-        _called(answer, (lambda t: t * 2, _leaf(3.0)), "the values of `f(x)`")
+        tools.called(answer, (lambda t: t * 2, tools.leaf(3.0)), "the values of `f(x)`")
         switched_on = mg.is_grad_enabled()
     if switched_on:
         why = "Your function was called inside of `no_grad`, and after it recording was on. A block puts back what was."
@@ -870,7 +828,7 @@ def _check_mode_after(answer):
         raise _Probe("f has failed")
 
     try:
-        answer(failing, _leaf(3.0))
+        answer(failing, tools.leaf(3.0))
     except _Probe:
         pass
     else:
@@ -924,7 +882,7 @@ _RUNS = (
     (-0.8, 0.3, [2.0, 1.0, 1.0, -1.0, 0.5, 2.5, 1.0], 3),
 )
 _PIECES_ERRORS = (
-    Reason(
+    tools.Reason(
         "a second time",
         "second-time",
         "The walk of a later piece gets into an earlier one, which is used up: by way of the state.",
@@ -938,7 +896,7 @@ class _Cell:
     """One step of a run, w * state + x; notes what came in, and which graphs of older pieces are held."""
 
     def __init__(self, weight, every):
-        self.w, self.every = _leaf(weight), every
+        self.w, self.every = tools.leaf(weight), every
         self.seen, self.nodes, self.held, self.walks = [], [], 0, 0
         self.w.register_hook(self.note_walk)
 
@@ -961,12 +919,12 @@ def _check_pieces(answer, weight, start, inputs, every):
         return cell(state, x)
 
     expected = "the gradient of each piece by itself, in the `.grad` of the weights"
-    given = _called(
+    given = tools.called(
         answer, (watched, mg.tensor(start, dtype=mg.float64), list(inputs), every), expected, *_PIECES_ERRORS
     )
     _refuse_mode_left_off()
     states = _states(weight, start, inputs)
-    if not _same(np.array(cell.seen), np.array(states[:-1])):
+    if not tools.same(np.array(cell.seen), np.array(states[:-1])):
         raise _wrong_states(cell.seen, states)
     came = None if cell.w.grad is None else cell.w.grad.item()
     if came is None or not kit.close(came, _slope(weight, states, every), 1e-4):
@@ -1070,18 +1028,18 @@ _TO_NUMBERS = ("item", "numpy", "tolist")
 
 
 def _check_switch(answer, values):
-    x, numbers = _leaf(values), np.array(values)
+    x, numbers = tools.leaf(values), np.array(values)
     hard, soft = (numbers > 0).astype(float), 1 / (1 + np.exp(-numbers))
-    refused = Reason(
+    refused = tools.Reason(
         "call numpy()",
         "numpy-refused",
         "NumPy records nothing, so it takes no tracked tensor. Whatever you compute there has no slopes.",
         "how the chapter keeps slopes: with tensors all the way",
         "M27",
     )
-    y = _result(_called(answer, (x,), "a tensor with the shape of `x`", refused))
+    y = tools.result(tools.called(answer, (x,), "a tensor with the shape of `x`", refused))
     _refuse_mode_left_off()
-    if not _same(_array(y), hard):
+    if not tools.same(tools.array(y), hard):
         raise _wrong_values(y, hard, soft)
     if not y.requires_grad or not graphs.reaches(y, x):
         raise _no_slopes(answer, y)
@@ -1091,14 +1049,14 @@ def _check_switch(answer, values):
         got, look = kit.sandbox.describe_error(error), "in-place changes in your function"
         raise Wrong("no-way-back", "a result that backward() can start from", got, look=look) from None
     slopes = soft * (1 - soft)
-    if not _same(_array(x.grad), slopes):
+    if not tools.same(tools.array(x.grad), slopes):
         overwritten = y.grad_fn.name() == "SigmoidBackward0" and kit.uses(answer, "data")
-        raise _wrong_slopes(_array(x.grad), slopes, overwritten)
+        raise _wrong_slopes(tools.array(x.grad), slopes, overwritten)
 
 
 def _wrong_values(y, hard, soft):
     expected, got = f"the values {hard.tolist()}", show(y)
-    if _same(_array(y), soft):
+    if tools.same(tools.array(y), soft):
         why = "These are the values of the sigmoid. The slopes may be soft, the values are 0 and 1."
         return Wrong("soft-values", expected, got, why=why, look="what has to be added to get the hard values")
     return Wrong("other-value", expected, got, look="the values alone: 1 where `x` is positive, else 0")
@@ -1116,7 +1074,7 @@ def _no_slopes(answer, y):
 
 def _wrong_slopes(came, slopes, overwritten):
     expected, got = f"the slopes {np.round(slopes, 4).tolist()}", f"{np.round(came, 4).tolist()}"
-    if _same(came, -slopes):
+    if tools.same(came, -slopes):
         why = "The sign is the other one: the sigmoid that you left in the graph is the one with the minus."
         return Wrong("sign", expected, got, why=why, look="which part is detached, and which is not")
     if overwritten:
@@ -1126,7 +1084,7 @@ def _wrong_slopes(came, slopes, overwritten):
     if not came.any():
         why = "All slopes are 0. Either the sigmoid cancels out in the graph as well, or what is left is flat here."
         return Wrong("zero-slopes", expected, got, why=why, look="what is detached, and what is not")
-    if _same(came, np.ones_like(came)):
+    if tools.same(came, np.ones_like(came)):
         why = "These are the slopes of `x` itself."
         return Wrong("slopes-of-x", expected, got, why=why, look="which tensor stays in the graph: its slopes come")
     return Wrong("other-slopes", expected, got, look="which tensor stays in the graph: its slopes come")

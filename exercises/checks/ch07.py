@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit
-from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks import graphs, kit, tools
+from exercises.checks.kit import Pattern, Wrong, show
 from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "07", "What may I overwrite?")
@@ -19,18 +17,7 @@ chapter = kit.Chapter(__name__, "07", "What may I overwrite?")
 # --- What several exercises share ----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Reason:
-    """What an error of the learner's code means here: the diagnosis for a part of its message."""
-
-    message: str
-    code: str
-    why: str
-    look: str
-    belief: str = ""
-
-
-_LEAF = Reason(
+_LEAF = tools.Reason(
     "leaf Variable that requires grad",
     "leaf-overwritten",
     "A tracked leaf, and a view of it, cannot be overwritten while autograd records: it would be no leaf any more.",
@@ -40,34 +27,8 @@ _LEAF = Reason(
 _SPOILED = "modified by an inplace operation"
 
 
-def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
-    """The learner's function on our inputs; errors that are known become their diagnosis."""
-    try:
-        return call(function, *inputs)
-    except Wrong as wrong:
-        got = wrong.verdict.got
-        for reason in reasons:
-            if reason.message in got:
-                raise Wrong(
-                    reason.code, expected, got, belief=reason.belief, why=reason.why, look=reason.look
-                ) from None
-        raise
-
-
-def _leaf(values: Any) -> mg.Tensor:
-    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
-
-
-def _array(tensor: mg.Tensor) -> np.ndarray:
-    return tensor.detach().numpy().astype(float)
-
-
 def _same(tensor: mg.Tensor | None, numbers: Any) -> bool:
     return tensor is not None and kit.same_values(tensor, numbers, 1e-4)
-
-
-def _result(given: Any) -> mg.Tensor:
-    return kit.a_tensor(given, "the result", "what `return` gives back")
 
 
 def _bypasses(function: Any) -> bool:
@@ -414,8 +375,8 @@ def loss_of(w, x):
 
 
 def _check_shift(answer, weight, numbers):
-    w, x = _leaf(weight), mg.tensor(numbers, dtype=mg.float64)
-    y = _result(_called(answer, (w, x), "a loss", _LEAF))
+    w, x = tools.leaf(weight), mg.tensor(numbers, dtype=mg.float64)
+    y = tools.result(tools.called(answer, (w, x), "a loss", _LEAF))
     s = 1 / (1 + np.exp(-weight * np.array(numbers)))
     a = 10 * s - 5
     _refuse_other_value(y, (a * a).sum())
@@ -468,11 +429,11 @@ def put(answer):
 
 
 def _check_put(answer, values, i, number, tracked):
-    x, v = _leaf(values), mg.tensor(number, dtype=mg.float64, requires_grad=tracked)
-    y = _result(_called(answer, (x, i, v), "a tensor with the numbers of `x` and one of `v`", _LEAF))
+    x, v = tools.leaf(values), mg.tensor(number, dtype=mg.float64, requires_grad=tracked)
+    y = tools.result(tools.called(answer, (x, i, v), "a tensor with the numbers of `x` and one of `v`", _LEAF))
     if not _same(x, values):
         why = "`x` itself was overwritten: what you write to lies on its memory."
-        got = f"`x` is {show(_array(x).tolist())}, and was {values}"
+        got = f"`x` is {show(tools.array(x).tolist())}, and was {values}"
         raise Wrong("input-changed", "`x` as it was", got, why=why, look="on whose memory you write")
     right = np.array(values)
     right[i] = number
@@ -539,12 +500,12 @@ def shares(x):
 
 
 def _check_shares(answer, values, v):
-    x = _leaf(values)
-    y = _result(_called(answer, (x,), "a tensor of shares", _LEAF))
+    x = tools.leaf(values)
+    y = tools.result(tools.called(answer, (x,), "a tensor of shares", _LEAF))
     right = np.exp(values) / np.exp(values).sum()
     _refuse_other_value(y, right)
     if not _same(x, values):
-        got = f"`x` is {show(_array(x).tolist())}, and was {values}"
+        got = f"`x` is {show(tools.array(x).tolist())}, and was {values}"
         raise Wrong("input-changed", "`x` as it was", got, look="on whose memory you write")
     _refuse_cut_off(y, x, "x")
     why = "The overwrite is counted now, and you see what `.data` has hidden: a saved value was overwritten."
@@ -598,13 +559,13 @@ def descend(leaves, rate):
         p = p - rate * p.grad
         p.grad = None
 """
-_NONE_GRADIENT = Reason(
+_NONE_GRADIENT = tools.Reason(
     "NoneType",
     "none-gradient",
     "Here a `.grad` is None: the leaf has none, or it was cleared before. None can be neither multiplied nor asked.",
     "what to do before you use `p.grad`, and when it is cleared",
 )
-_TRUTH_OF_GRADIENT = Reason(
+_TRUTH_OF_GRADIENT = tools.Reason(
     "Boolean value of Tensor",
     "truth-of-gradient",
     "A gradient of several numbers is neither true nor false. Whether there is one at all is another question.",
@@ -613,12 +574,12 @@ _TRUTH_OF_GRADIENT = Reason(
 
 
 def _check_descend(answer, values, rate):
-    a, idle, c = _leaf(values), _leaf([5.0, 6.0]), _leaf(2.0)
+    a, idle, c = tools.leaf(values), tools.leaf([5.0, 6.0]), tools.leaf(2.0)
     waiting = (a * a).sum()
     (a.sum() * c * c).backward()
-    gradients = {"a": _array(a.grad), "c": _array(c.grad)}
+    gradients = {"a": tools.array(a.grad), "c": tools.array(c.grad)}
     expected = f"each leaf that has a gradient, moved by {rate} times its gradient"
-    _called(answer, ([a, idle, c], rate), expected, _LEAF, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
+    tools.called(answer, ([a, idle, c], rate), expected, _LEAF, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
     _check_moved(a, np.array(values), gradients["a"], rate)
     if _same(c, 2.0):
         why = "The first leaf has moved. One that comes after a leaf without a gradient has not."
@@ -626,13 +587,13 @@ def _check_descend(answer, values, rate):
         raise Wrong("stopped-early", expected, "the last leaf holds its old number", why=why, look=look)
     _check_moved(c, np.array(2.0), gradients["c"], rate)
     if not _same(idle, [5.0, 6.0]):
-        got = f"it was [5., 6.], and is {show(_array(idle).tolist())}"
+        got = f"it was [5., 6.], and is {show(tools.array(idle).tolist())}"
         raise Wrong("idle-moved", "a leaf without a gradient stays", got, look="what you subtract from it")
     for p in (a, c):
         if not (p.is_leaf and p.requires_grad):
             got = f"is_leaf {p.is_leaf}, requires_grad {p.requires_grad}"
             raise Wrong("no-leaf", "tracked leaves", got, look="whether you clear a flag, and set it again")
-        if p.grad is not None and _array(p.grad).any():
+        if p.grad is not None and tools.array(p.grad).any():
             got = f"a `.grad` is {show(p.grad)}"
             raise Wrong("not-cleared", "cleared gradients", got, look="whether the clearing is reached, and for whom")
     _check_counted(waiting, _belief_in_data(answer))
@@ -643,7 +604,7 @@ def _check_moved(p, before, gradient, rate):
     if _same(p, moved):
         return
     expected = f"{np.round(moved, 4).tolist()}, from {before.tolist()} with the gradient {gradient.tolist()}"
-    got = f"the leaf holds {show(_array(p).tolist())}"
+    got = f"the leaf holds {show(tools.array(p).tolist())}"
     if _same(p, before):
         why = "The leaf holds its old numbers. `p - ...` makes a new tensor, and `=` gives that a name or a place."
         raise Wrong(
@@ -721,14 +682,14 @@ def _retains(function: Any) -> bool:
 
 
 def _alternate_reasons(answer):
-    old_graph = Reason(
+    old_graph = tools.Reason(
         _SPOILED,
         "old-graph",
         "What this backward walks through was recorded before the step, and needs the number that was overwritten.",
         "what of the second loss is computed before the first step",
         "M13" if _retains(answer) else "",
     )
-    second_time = Reason(
+    second_time = tools.Reason(
         "a second time",
         "second-time",
         "Both losses hang on one `h`, and the first backward has used up its graph.",
@@ -737,19 +698,19 @@ def _alternate_reasons(answer):
     return old_graph, second_time, _LEAF_STEP, _NO_WAY, _NO_GRADIENT_LEFT
 
 
-_NO_WAY = Reason(
+_NO_WAY = tools.Reason(
     "does not require grad",
     "cut-off",
     "No way leads from this loss to `w`: no error of the old graph, and no gradient either.",
     "what you cut off, and of which `w` the second loss is made",
 )
-_NO_GRADIENT_LEFT = Reason(
+_NO_GRADIENT_LEFT = tools.Reason(
     "NoneType",
     "cleared-before-the-step",
     "At this step `w.grad` is None. It was cleared, and no backward has filled it since.",
     "what happens between the first step and the second",
 )
-_LEAF_STEP = Reason(
+_LEAF_STEP = tools.Reason(
     "leaf Variable that requires grad",
     "recorded-step",
     "The step was recorded, and a tracked leaf cannot be the result of a recorded operation.",
@@ -758,8 +719,8 @@ _LEAF_STEP = Reason(
 
 
 def _check_alternate(answer, value, rate):
-    w = _leaf(value)
-    _called(answer, (w, lambda h: h * h, lambda h: h * h * h, rate), "two steps", *_alternate_reasons(answer))
+    w = tools.leaf(value)
+    tools.called(answer, (w, lambda h: h * h, lambda h: h * h * h, rate), "two steps", *_alternate_reasons(answer))
     once = value - rate * 4 * value**3
     right = once - rate * 6 * once**5
     if not _same(w, right):
@@ -897,7 +858,7 @@ def spoiled(answer):
 
 
 def _squared():
-    x = _leaf([1.0, 2.0])
+    x = tools.leaf([1.0, 2.0])
     return x * x, x
 
 
@@ -909,7 +870,7 @@ def _squared_and_stepped():
 
 
 def _result_of_exp():
-    x = _leaf([1.0, 2.0])
+    x = tools.leaf([1.0, 2.0])
     e = mg.exp(x)
     y = e * 3
     e += 1
@@ -917,7 +878,7 @@ def _result_of_exp():
 
 
 def _input_of_exp():
-    x = _leaf([0.5, 2.0])
+    x = tools.leaf([0.5, 2.0])
     h = x * 1
     y = mg.exp(h)
     h += 1
@@ -931,7 +892,7 @@ def _result_of_square():
 
 
 def _stepped_but_linear():
-    x = _leaf([1.0, 2.0])
+    x = tools.leaf([1.0, 2.0])
     y = 10 * x
     with mg.no_grad():
         x -= 1
@@ -939,7 +900,7 @@ def _stepped_but_linear():
 
 
 def _through_a_view():
-    x = _leaf([1.0, 2.0, 3.0])
+    x = tools.leaf([1.0, 2.0, 3.0])
     h = x * 2
     y = (h * h).sum()
     h[:1] = 0.0
@@ -956,13 +917,13 @@ _PROGRAMS = (
     ("y = 10 * x, then x -= 1 inside no_grad", _stepped_but_linear, False),
     ("h = x * 2, y = (h * h).sum(), then h[:1] = 0", _through_a_view, True),
 )
-_UNCAUGHT = Reason(
+_UNCAUGHT = tools.Reason(
     _SPOILED,
     "error-uncaught",
     "The backward that you tried was refused. That is the answer True, and your function has to catch it.",
     "`try` and `except RuntimeError`",
 )
-_NO_FACTORS = Reason(
+_NO_FACTORS = tools.Reason(
     "only for scalar outputs",
     "no-sum",
     "`y` may have several entries. Start from `y.sum()`.",
@@ -973,7 +934,7 @@ _NO_FACTORS = Reason(
 def _check_spoiled(answer, label, y, x, refused):
     before = (y._version, x._version)
     expected = f"{refused} for: {label}"
-    given = _called(answer, (y, x), expected, _UNCAUGHT, _NO_FACTORS)
+    given = tools.called(answer, (y, x), expected, _UNCAUGHT, _NO_FACTORS)
     if isinstance(given, np.bool_):
         given = bool(given)
     if type(given) is not bool:

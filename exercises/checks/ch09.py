@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import functions, graphs, kit
+from exercises.checks import functions, graphs, kit, tools
 from exercises.checks.functions import Case, Suspect, elementwise, tensors
 from exercises.checks.kit import Pattern, Wrong, call, show
 from exercises.checks.targets import Targets
@@ -21,30 +21,19 @@ chapter = kit.Chapter(__name__, "09", "How do I differentiate a derivative?")
 # --- What several exercises share ----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Reason:
-    """What an error of the learner's code means here: the diagnosis for a part of its message."""
-
-    message: str
-    code: str
-    why: str
-    look: str
-    belief: str = ""
-
-
-_NO_HISTORY = Reason(
+_NO_HISTORY = tools.Reason(
     "does not require grad and does not have a grad_fn",
     "no-history",
     "A gradient has a history only if backward was recorded. Yours is a plain number, and cannot be differentiated.",
     "the options of each `grad`",
 )
-_SECOND_TIME = Reason(
+_SECOND_TIME = tools.Reason(
     "a second time",
     "second-time",
     "A walk has freed a graph that is still needed.",
     "the options of each `grad` and `backward`, and how often you walk",
 )
-_NOT_USED = Reason(
+_NOT_USED = tools.Reason(
     "not have been used",
     "not-used",
     "No way leads from what you differentiate to the tensor that you ask for.",
@@ -52,45 +41,31 @@ _NOT_USED = Reason(
 )
 _TUPLE_LOOK = "how the chapter unpacks what `grad` returns: `(slope,) = ...`"
 _TUPLES = tuple(
-    Reason(message, "tuple-of-grad", "`grad` returns a tuple, with one gradient for each input.", _TUPLE_LOOK)
+    tools.Reason(message, "tuple-of-grad", "`grad` returns a tuple, with one gradient for each input.", _TUPLE_LOOK)
     for message in ("'tuple' and", "not tuple")
 )
 
 
-def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
-    """The learner's function on our inputs; errors that are known become their diagnosis."""
-    try:
-        return call(function, *inputs)
-    except Wrong as wrong:
-        for reason in (*reasons, _NO_HISTORY, _SECOND_TIME, _NOT_USED, *_TUPLES):
-            if reason.message in wrong.verdict.got:
-                raise _explained(reason, expected, wrong.verdict.got, _asks_for(function, "retain_graph")) from None
-        raise
+_RETAINED = replace(
+    _NO_HISTORY,
+    code="retained",
+    why="`retain_graph=True` keeps the graph that you made. It does not record the walk back.",
+    belief="M14",
+)
 
 
-def _explained(reason: Reason, expected: str, got: str, retains: bool) -> Wrong:
-    if reason is _NO_HISTORY and retains:
-        why = "`retain_graph=True` keeps the graph that you made. It does not record the walk back."
-        return Wrong("retained", expected, got, belief="M14", why=why, look=reason.look)
-    return Wrong(reason.code, expected, got, belief=reason.belief, why=reason.why, look=reason.look)
+def _called(function: Callable, inputs: tuple, expected: str, *reasons: tools.Reason) -> Any:
+    """The learner's function on our inputs, with the errors that any derivative of a derivative may raise."""
+    known = (*reasons, _NO_HISTORY, _SECOND_TIME, _NOT_USED, *_TUPLES)
+    if _asks_for(function, "retain_graph"):
+        known = tuple(_RETAINED if reason is _NO_HISTORY else reason for reason in known)
+    return tools.called(function, inputs, expected, *known)
 
 
 def _asks_for(function: Any, option: str) -> bool:
     """Whether a function's own code passes an argument by this name."""
     constants = function.__code__.co_consts if type(function) is types.FunctionType else ()
     return any(type(constant) is tuple and option in constant for constant in constants)
-
-
-def _leaf(values: Any) -> mg.Tensor:
-    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
-
-
-def _array(tensor: mg.Tensor) -> np.ndarray:
-    return tensor.detach().numpy().astype(float)
-
-
-def _same(one: np.ndarray, other: np.ndarray) -> bool:
-    return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-6)
 
 
 def _refuse_traces(**leaves: mg.Tensor) -> None:
@@ -347,19 +322,19 @@ _DERIVATIVES = (
 
 
 def _check_derivatives(answer, f, value, right):
-    x = _leaf(value)
+    x = tools.leaf(value)
     expected = f"{len(right)} derivatives"
     given = _called(answer, (f, x, len(right)), expected, _ENDS_EARLY if right[-1] == 0 else _NO_HISTORY)
     if type(given) not in (list, tuple) or len(given) != len(right):
         got = f"{len(given)} entries" if type(given) in (list, tuple) else show(given)
         raise Wrong("type", f"a list of {expected}", got, look="what is appended, and how often")
-    came = [float(_array(kit.a_tensor(one, "each derivative", "what you append")).sum()) for one in given]
+    came = [float(tools.array(kit.a_tensor(one, "each derivative", "what you append")).sum()) for one in given]
     if not all(map(kit.close, came, right)):
         raise _wrong_derivatives(came, right, f, value)
     _refuse_traces(x=x)
 
 
-_ENDS_EARLY = Reason(
+_ENDS_EARLY = tools.Reason(
     "does not require grad and does not have a grad_fn",
     "ends-in-error",
     "A constant derivative has no history, and `grad` refuses it. All derivatives that follow are 0.",
@@ -402,7 +377,7 @@ def _wrong_derivatives(came, right, f, value):
 )
 def slope(answer):
     kit.a_function(answer)
-    a, b = _leaf(0.5), _leaf(2.0)
+    a, b = tools.leaf(0.5), tools.leaf(2.0)
     given = _called(answer, (a, b), "a slope with the graph in the picture")
     given = kit.a_tensor(given, "the result", "what `return` gives back: `grad` returns a tuple")
     if not given.requires_grad:
@@ -594,7 +569,7 @@ _PENALTIES = (
     (lambda x, w: w * x * x, 3.0, 1.0, (9.0, 6.0, 9.0, 6.0)),
     (lambda x, w: mg.exp(w * x), 0.5, 2.0, (np.e, 2 * np.e, 0.5 * np.e, 2 * np.e)),
 )
-_FREED_LATER = Reason(
+_FREED_LATER = tools.Reason(
     "a second time",
     "freed-too-early",
     "Your function returns, but going backward from the loss needs a graph that your `grad` has freed.",
@@ -604,7 +579,7 @@ _FREED_LATER = Reason(
 
 def _check_penalty(answer, f, x_value, w_value, numbers):
     value, slope, by_w, slope_by_w = numbers
-    x, w, nudged = _leaf(x_value), _leaf(w_value), []
+    x, w, nudged = tools.leaf(x_value), tools.leaf(w_value), []
 
     def watched(one, other):
         nudged.append(type(one) is not mg.Tensor or not kit.close(one.item(), x_value, 1e-12))
@@ -616,8 +591,8 @@ def _check_penalty(answer, f, x_value, w_value, numbers):
     if any(nudged):
         why = "`f` was called beside `x`. Autograd knows the slope at `x`, and its derivative, without a step."
         raise Wrong("nudged", "`f(x, w)` only", show(loss), why=why, look="what you call `f` with")
-    if loss.numel() != 1 or not kit.close(_array(loss).sum(), value + (slope - 1) ** 2, 1e-4):
-        raise _wrong_loss(float(_array(loss).sum()), value, slope)
+    if loss.numel() != 1 or not kit.close(tools.array(loss).sum(), value + (slope - 1) ** 2, 1e-4):
+        raise _wrong_loss(float(tools.array(loss).sum()), value, slope)
     came = _gradient_for(loss, w)
     right = by_w + 2 * (slope - 1) * slope_by_w
     if came is None or not kit.close(came, right, 1e-4):
@@ -631,11 +606,11 @@ def _gradient_for(loss, w):
     except RuntimeError as error:
         got = kit.sandbox.describe_error(error)
         if _FREED_LATER.message in got:
-            raise _explained(_FREED_LATER, "a loss to go backward from", got, False) from None
+            raise _FREED_LATER.wrong("a loss to go backward from", got) from None
         if _NO_HISTORY.message in got:
             return None
         raise
-    return None if found is None else float(_array(found).sum())
+    return None if found is None else float(tools.array(found).sum())
 
 
 def _wrong_loss(came, value, slope):
@@ -684,7 +659,7 @@ def _wrong_penalty(came, right, by_w, retains):
 )
 def swish(answer):
     functions.refuse_given(answer, _GIVEN_SWISH)
-    cases = [*elementwise(), Case("a vector with a 0", lambda: (_leaf([-1.0, 0.0, 2.0]),))]
+    cases = [*elementwise(), Case("a vector with a 0", lambda: (tools.leaf([-1.0, 0.0, 2.0]),))]
     functions.check(answer, lambda x: x * mg.sigmoid(x), cases, second=True)
     return "Everything that backward uses leads back to the input, so the slope has a whole history."
 
@@ -976,7 +951,7 @@ _HVPS = (
     (lambda x: mg.exp(x[0] * x[1]) + x[1] ** 2, [0.5, 1.0], [-1.0, 3.0]),
     (lambda x: (x**4).sum() / 12, [2.0], [5.0]),
 )
-_NO_FACTORS = Reason(
+_NO_FACTORS = tools.Reason(
     "only for scalar outputs",
     "no-factors",
     "The gradient has several entries, so from there `grad` needs a factor for each: that is what `v` is for.",
@@ -1000,13 +975,13 @@ class _Counted(mg.autograd.Function):
 
 
 def _check_hvp(answer, f, values, vector):
-    x, v, visits = _leaf(values), mg.tensor(vector, dtype=mg.float64), []
-    hessian = _array(mg.autograd.functional.hessian(f, _leaf(values)))
+    x, v, visits = tools.leaf(values), mg.tensor(vector, dtype=mg.float64), []
+    hessian = tools.array(mg.autograd.functional.hessian(f, tools.leaf(values)))
     right = hessian @ np.array(vector)
     expected = f"{np.round(right, 4).tolist()} at {values}, for v = {vector}"
 
     def watched(t):
-        visits.append(_array(t) if type(t) is mg.Tensor else t)
+        visits.append(tools.array(t) if type(t) is mg.Tensor else t)
         return f(t)
 
     given = _called(answer, (watched, x, v), expected, _NO_FACTORS)
@@ -1014,15 +989,15 @@ def _check_hvp(answer, f, values, vector):
     if not all(isinstance(visit, np.ndarray) and np.array_equal(visit, values) for visit in visits):
         why = "`f` was called elsewhere than at `x`. Autograd needs `f(x)` only, and no steps."
         raise Wrong("nudged", expected, show(given), why=why, look="what you call `f` with")
-    if not _same(_array(given), right):
-        raise _wrong_hvp(_array(given), right, hessian, f, values, vector, expected)
+    if not tools.same(tools.array(given), right):
+        raise _wrong_hvp(tools.array(given), right, hessian, f, values, vector, expected)
     _refuse_traces(x=x)
 
 
 def _refuse_many_walks(answer):
     """For 30 inputs two walks are enough, or a few; a Hessian takes one for each row."""
     walks = []
-    x, v = _leaf(np.linspace(0.1, 3.0, 30)), mg.ones(30, dtype=mg.float64)
+    x, v = tools.leaf(np.linspace(0.1, 3.0, 30)), mg.ones(30, dtype=mg.float64)
     call(answer, lambda t: (_Counted.apply(t, walks) ** 3).sum(), x, v)
     if len(walks) > 6:
         why = "The product is right. But you go backward once for each row of H. A product needs one walk for all rows."
@@ -1033,8 +1008,8 @@ def _refuse_many_walks(answer):
 
 def _wrong_hvp(came, right, hessian, f, values, vector, expected):
     got = f"{np.round(came, 4).tolist()}" if came.size <= 9 else f"a tensor of shape {came.shape}"
-    point = _leaf(values)
-    slope = _array(mg.autograd.grad(f(point), point)[0])
+    point = tools.leaf(values)
+    slope = tools.array(mg.autograd.grad(f(point), point)[0])
     for code, found, belief, why, look in (
         ("hessian", hessian, "", "This is the Hessian itself. Asked for is its product with `v`.", "what you return"),
         ("row-sums", hessian.sum(0), "M24", "Ones add all rows of H up. The factors are in `v`.", "`grad_outputs=`"),
@@ -1057,7 +1032,7 @@ def _wrong_hvp(came, right, hessian, f, values, vector, expected):
         ),
         ("number", np.dot(right, vector), "", "This is v · H · v, one number.", "the last product"),
     ):
-        if _same(came, np.asarray(found)):
+        if tools.same(came, np.asarray(found)):
             return Wrong(code, expected, got, belief=belief, why=why, look=look)
     if came.shape != right.shape:
         return Wrong("other-shape", expected, got, look="the shape of what you return: that of `x`")

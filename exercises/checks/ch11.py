@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit
+from exercises.checks import graphs, kit, tools
 from exercises.checks.kit import Pattern, Wrong, call, show
 from exercises.checks.targets import Targets
 
@@ -19,17 +19,6 @@ chapter = kit.Chapter(__name__, "11", "What is it all for?")
 
 
 # --- What several exercises share ----------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Reason:
-    """What an error of the learner's code means here: the diagnosis for a part of its message."""
-
-    message: str
-    code: str
-    why: str
-    look: str
-    belief: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,20 +32,20 @@ class Mistake:
     belief: str = ""
 
 
-_RECORDED_UPDATE = Reason(
+_RECORDED_UPDATE = tools.Reason(
     "in-place operation",
     "recorded-update",
     "The update would be recorded, like any operation. A tracked leaf may be overwritten only where nothing is.",
     "what stands inside `no_grad()`",
     "M07",
 )
-_NO_HISTORY = Reason(
+_NO_HISTORY = tools.Reason(
     "does not require grad and does not have a grad_fn",
     "no-history",
     "What you go backward from has no history.",
     "what stands inside `no_grad()`, and each `detach` and `item`",
 )
-_SECOND_TIME = Reason(
+_SECOND_TIME = tools.Reason(
     "a second time",
     "second-time",
     "A walk leads into a graph that an earlier walk has used up.",
@@ -64,50 +53,16 @@ _SECOND_TIME = Reason(
 )
 
 
-def _called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
-    """The learner's function on our inputs; errors that are known become their diagnosis."""
-    try:
-        return call(function, *inputs)
-    except Wrong as wrong:
-        if wrong.verdict.code == "raised":
-            for reason in reasons:
-                if reason.message in wrong.verdict.got:
-                    raise _diagnosis(reason, expected, wrong.verdict.got) from None
-        raise
-
-
-def _diagnosis(of: Reason | Mistake, expected: str, got: str) -> Wrong:
-    return Wrong(of.code, expected, got, belief=of.belief, why=of.why, look=of.look)
-
-
 def _refuse_other(came: Any, case: tuple, right: Callable, mistakes: tuple, what: str, look: str) -> None:
     """Raise the diagnosis of the first mistake that gives what came, unless it is what is right."""
     wanted = right(*case)
-    if _same(came, wanted):
+    if tools.same(came, wanted):
         return
-    expected, got = f"{what} {_text(wanted)}", f"{what} {_text(came)}"
+    expected, got = f"{what} {tools.text(wanted)}", f"{what} {tools.text(came)}"
     for mistake in mistakes:
-        if _same(came, mistake.gives(*case)):
-            raise _diagnosis(mistake, expected, got)
+        if tools.same(came, mistake.gives(*case)):
+            raise Wrong(mistake.code, expected, got, belief=mistake.belief, why=mistake.why, look=mistake.look)
     raise Wrong("other-numbers", expected, got, look=look)
-
-
-def _leaf(values: Any) -> mg.Tensor:
-    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
-
-
-def _array(tensor: mg.Tensor) -> np.ndarray:
-    return tensor.detach().numpy().astype(float)
-
-
-def _same(one: Any, other: Any) -> bool:
-    one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
-    return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-6)
-
-
-def _text(values: Any) -> str:
-    """Numbers as a learner would write them."""
-    return str(np.round(np.asarray(values, dtype=float), 4).tolist())
 
 
 def _refuse_frozen(**leaves: mg.Tensor) -> None:
@@ -359,21 +314,21 @@ _HALVES = (
 
 
 def _check_halves(answer, start, old, batches, rate):
-    w = _leaf(start)
+    w = tools.leaf(start)
     w.grad = None if old is None else mg.tensor(old, dtype=mg.float64)
     tensors = [tuple(tuple(mg.tensor(n, dtype=mg.float64) for n in half) for half in batch) for batch in batches]
     case = (start, old, batches, rate)
-    expected = f"`w` at {_text(_halves_end(*case))} after {len(batches)} rounds"
+    expected = f"`w` at {tools.text(_halves_end(*case))} after {len(batches)} rounds"
     try:
-        _called(answer, (w, _half_loss, tensors, rate), expected, _RECORDED_UPDATE, _NEW_TENSOR, _SECOND_TIME)
+        tools.called(answer, (w, _half_loss, tensors, rate), expected, _RECORDED_UPDATE, _NEW_TENSOR, _SECOND_TIME)
     except Wrong as wrong:
         raise _none_in_update(answer, wrong, expected, w.grad is None) from None
     what = f"`w` after {len(batches)} rounds:"
-    _refuse_other(_array(w), case, _halves_end, _HALVES, what, "one round alone, line by line")
+    _refuse_other(tools.array(w), case, _halves_end, _HALVES, what, "one round alone, line by line")
     _refuse_frozen(w=w)
 
 
-_NEW_TENSOR = Reason(
+_NEW_TENSOR = tools.Reason(
     "does not require grad and does not have a grad_fn",
     "new-tensor",
     "`w = w - ...` inside `no_grad()` makes a new tensor that is not tracked, and the next loss is made from it.",
@@ -445,7 +400,7 @@ class _Stepping:
 
     def __init__(self, losses: list[float]) -> None:
         self.losses, self.calls = losses, 0
-        self.parameters = [_leaf([0.0, 0.0]), _leaf(0.0)]
+        self.parameters = [tools.leaf([0.0, 0.0]), tools.leaf(0.0)]
 
     def place(self, number: int) -> list[np.ndarray]:
         """The parameters after so many steps."""
@@ -471,11 +426,11 @@ def _check_best(answer, losses):
     if run.calls != number:
         look = "how often `step()` is called"
         raise Wrong("other-count", f"{number} calls of `step()`", f"{run.calls} calls", look=look)
-    if not all(_same(_array(p), place) for p, place in zip(run.parameters, run.place(number), strict=True)):
+    if not all(tools.same(tools.array(p), place) for p, place in zip(run.parameters, run.place(number), strict=True)):
         why = "Your function has changed the parameters. Only `step()` does that."
-        got = " and ".join(_text(_array(p)) for p in run.parameters)
+        got = " and ".join(tools.text(tools.array(p)) for p in run.parameters)
         raise Wrong("parameters-changed", expected, got, why=why, look="each line that overwrites a parameter")
-    _refuse_other_round(run, [_array(one) for one in kept], expected)
+    _refuse_other_round(run, [tools.array(one) for one in kept], expected)
 
 
 def _refuse_shared(one, p, expected):
@@ -493,8 +448,8 @@ def _refuse_shared(one, p, expected):
 
 
 def _refuse_other_round(run, came, expected):
-    got = " and ".join(map(_text, came))
-    after = [n for n in range(len(run.losses) + 1) if all(map(_same, came, run.place(n)))]
+    got = " and ".join(map(tools.text, came))
+    after = [n for n in range(len(run.losses) + 1) if all(map(tools.same, came, run.place(n)))]
     if not after:
         raise Wrong("other-numbers", expected, got, look="when the copies are made: all in the same round?")
     if after[0] != np.argmin(run.losses) + 1:
@@ -539,7 +494,7 @@ class _Watched:
     """Training steps of one weight. It watches how many graphs of earlier rounds are alive."""
 
     def __init__(self, start: float) -> None:
-        self.w, self.losses, self.graphs, self.held = _leaf(start), [], [], 0
+        self.w, self.losses, self.graphs, self.held = tools.leaf(start), [], [], 0
 
     def step(self) -> mg.Tensor:
         self.held = max(self.held, _alive(self.graphs))
@@ -555,13 +510,13 @@ class _Watched:
 
 def _check_smooth(answer, start, number):
     run = _Watched(start)
-    reason = Reason(
+    reason = tools.Reason(
         _NO_HISTORY.message,
         "step-not-recorded",
         "`step()` trains: it goes backward itself, and needs its graph until then. You may cut what it returns.",
         "what stands inside `no_grad()`",
     )
-    given = _called(answer, (lambda: run.step(), number), "the smoothed loss", reason)
+    given = tools.called(answer, (lambda: run.step(), number), "the smoothed loss", reason)
     came = kit.a_number(given, "the smoothed loss")
     if len(run.losses) != number:
         got = f"{len(run.losses)} calls"
@@ -699,7 +654,7 @@ _PENALIZED = (
         "M06",
     ),
 )
-_OLD_PENALTY = Reason(
+_OLD_PENALTY = tools.Reason(
     "modified by an inplace operation",
     "old-graph",
     "A round goes back into a graph that an earlier one has made. It has saved the `w` of that time, and the "
@@ -710,7 +665,7 @@ _OLD_PENALTY = Reason(
 
 
 def _check_penalized(answer, start, goal, rate, rounds):
-    w, made = _leaf(start), []
+    w, made = tools.leaf(start), []
     goals = mg.tensor(goal, dtype=mg.float64)
 
     def loss_of(tensor):
@@ -718,13 +673,13 @@ def _check_penalized(answer, start, goal, rate, rounds):
         return made[-1]
 
     case = (start, goal, rate, rounds)
-    expected = f"`w` at {_text(_penalized_end(*case))} after {rounds} rounds"
+    expected = f"`w` at {tools.text(_penalized_end(*case))} after {rounds} rounds"
     reasons = (_OLD_PENALTY, _SECOND_TIME, _RECORDED_UPDATE, _NEW_TENSOR)
     try:
-        _called(answer, (w, loss_of, rate, rounds), expected, *reasons)
+        tools.called(answer, (w, loss_of, rate, rounds), expected, *reasons)
     except Wrong as wrong:
         raise _none_in_update(answer, wrong, expected, w.grad is None) from None
-    _refuse_other(_array(w), case, _penalized_end, _PENALIZED, f"`w` after {rounds} rounds:", "one round alone")
+    _refuse_other(tools.array(w), case, _penalized_end, _PENALIZED, f"`w` after {rounds} rounds:", "one round alone")
     _refuse_frozen(w=w)
     if not all(_used_up(one, w) for one in made):
         got = "after the last round there is still a graph with all that it saved"
@@ -768,7 +723,7 @@ def momentum_step(parameters, speeds, rate):
 """
 
 
-_CLEARED_FIRST = Reason(
+_CLEARED_FIRST = tools.Reason(
     "NoneType",
     "cleared-too-early",
     "A `.grad` is None where your function reads it: it was cleared before it was used.",
@@ -777,7 +732,7 @@ _CLEARED_FIRST = Reason(
 
 
 def _check_momentum(answer, starts, rate):
-    leaves = [_leaf(start) for start in starts]
+    leaves = [tools.leaf(start) for start in starts]
     parameters, speeds = list(leaves), [mg.zeros_like(leaf).detach() for leaf in leaves]
     places, pace = [np.array(start) for start in starts], [np.zeros(leaf.shape) for leaf in leaves]
     for number in (1, 2, 3):
@@ -787,7 +742,7 @@ def _check_momentum(answer, starts, rate):
         pace = [0.9 * v + slope for v, slope in zip(pace, slopes, strict=True)]
         places = [place - rate * v for place, v in zip(places, pace, strict=True)]
         expected = f"after call {number} the parameters {_texts(places)} and the speeds {_texts(pace)}"
-        _called(answer, (parameters, speeds, rate), expected, _RECORDED_UPDATE, _CLEARED_FIRST)
+        tools.called(answer, (parameters, speeds, rate), expected, _RECORDED_UPDATE, _CLEARED_FIRST)
         _refuse_stayed(leaves, parameters, before, expected)
         _refuse_other_pace(leaves, speeds, places, pace, (before, old, slopes, rate), expected)
         _refuse_not_cleared(leaves)
@@ -795,39 +750,39 @@ def _check_momentum(answer, starts, rate):
 
 
 def _texts(arrays: Any) -> str:
-    return " and ".join(map(_text, arrays))
+    return " and ".join(map(tools.text, arrays))
 
 
 def _refuse_stayed(leaves, parameters, before, expected):
-    got = f"the parameters {_texts(map(_array, leaves))}"
+    got = f"the parameters {_texts(map(tools.array, leaves))}"
     if len(parameters) != len(leaves) or any(a is not b for a, b in zip(parameters, leaves, strict=True)):
         why = "The list holds other tensors now. The caller's loss is made from those that were in it."
         raise Wrong("list-changed", expected, got, belief="M06", why=why, look="each line that assigns to the list")
-    if all(_same(_array(leaf), place) for leaf, place in zip(leaves, before, strict=True)):
+    if all(tools.same(tools.array(leaf), place) for leaf, place in zip(leaves, before, strict=True)):
         why = "The parameters are where they were. `p = p - ...` makes a new tensor, and gives it the name `p`."
         raise Wrong("not-moved", expected, got, belief="M06", why=why, look="an update that overwrites")
 
 
 def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected):
     before, old, slopes, rate = earlier
-    came = [_array(leaf) for leaf in leaves]
-    paces = [_array(kit.a_tensor(v, "each speed")) for v in speeds]
+    came = [tools.array(leaf) for leaf in leaves]
+    paces = [tools.array(kit.a_tensor(v, "each speed")) for v in speeds]
     got = f"the parameters {_texts(came)} and the speeds {_texts(paces)}"
-    moved, sped = all(map(_same, came, places)), all(map(_same, paces, pace))
+    moved, sped = all(map(tools.same, came, places)), all(map(tools.same, paces, pace))
     if moved and sped:
         return
-    if moved and all(map(_same, paces, old)):
+    if moved and all(map(tools.same, paces, old)):
         why = (
             "The parameters are right, but the speeds in the list are as before: `v = ...` makes a new tensor, and the "
         )
         why += "list holds the old one."
         raise Wrong("speed-forgotten", expected, got, belief="M06", why=why, look="the line that makes the new speed")
-    if all(_same(p, q + rate * v) for p, q, v in zip(came, before, pace, strict=True)):
+    if all(tools.same(p, q + rate * v) for p, q, v in zip(came, before, pace, strict=True)):
         raise Wrong("uphill", expected, got, why="A step goes against the slope.", look="the sign of the step")
-    if sped and any(map(_same, came, before)):
+    if sped and any(map(tools.same, came, before)):
         why = "One of the parameters has not moved."
         raise Wrong("not-all", expected, got, why=why, look="the loop over the parameters")
-    if sped and all(_same(p, q - rate * v) for p, q, v in zip(came, before, slopes, strict=True)):
+    if sped and all(tools.same(p, q - rate * v) for p, q, v in zip(came, before, slopes, strict=True)):
         why = "The parameters move by the slope alone. They are to move by the new speed."
         raise Wrong("plain-step", expected, got, why=why, look="the line that moves the parameter")
     raise Wrong("other-numbers", expected, got, look="the three numbers of one call: speed, slope, step")
@@ -835,9 +790,9 @@ def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected):
 
 def _refuse_not_cleared(leaves):
     for leaf in leaves:
-        if leaf.grad is not None and _array(leaf.grad).any():
+        if leaf.grad is not None and tools.array(leaf.grad).any():
             why = "The next `backward()` adds to what is there."
-            got = f"a `.grad` is {_text(_array(leaf.grad))}"
+            got = f"a `.grad` is {tools.text(tools.array(leaf.grad))}"
             look = "which tensor's `.grad` is cleared, and in each turn of the loop?"
             raise Wrong("not-cleared", "each `.grad` cleared", got, belief="M08", why=why, look=look)
 
@@ -935,13 +890,13 @@ _NEWTONS = (
         "the order of what you return",
     ),
 )
-_NO_SECOND = Reason(
+_NO_SECOND = tools.Reason(
     _NO_HISTORY.message,
     "gradient-without-history",
     "A gradient can be differentiated only if backward was recorded.",
     "the options of each `grad`",
 )
-_RETAINED_SECOND = Reason(
+_RETAINED_SECOND = tools.Reason(
     _NO_HISTORY.message,
     "retained-is-not-recorded",
     "`retain_graph=True` keeps the graph of f. It does not record the walk back, so the slopes have no history.",
@@ -955,9 +910,9 @@ def _check_newton(answer, factors, place):
         ww, wb, bb, w1, b1 = factors
         return ww * w * w + wb * w * b + bb * b * b + w1 * w + b1 * b
 
-    w, b = map(_leaf, place)
+    w, b = map(tools.leaf, place)
     second = _RETAINED_SECOND if _asks_for(answer, "retain_graph") else _NO_SECOND
-    found = _called(answer, (f, w, b), "w and b at the bottom", second, _SECOND_TIME, _RECORDED_UPDATE)
+    found = tools.called(answer, (f, w, b), "w and b at the bottom", second, _SECOND_TIME, _RECORDED_UPDATE)
     came = _pair(found)
     for name, leaf, start in (("w", w, place[0]), ("b", b, place[1])):
         if not kit.close(leaf.item(), start) or leaf.grad is not None:
@@ -1064,17 +1019,19 @@ _RATES = (
 
 
 def _check_rate(answer, H, place):
-    x, steep = _leaf(place), mg.tensor(H)
+    x, steep = tools.leaf(place), mg.tensor(H)
 
     def f(x):
         return 0.5 * (x * (steep @ x)).sum() - 3 * x[0] + 1
 
-    given = _called(answer, (f, x), "one rate", _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE)
+    given = tools.called(answer, (f, x), "one rate", _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE)
     came = kit.a_number(given, "the rate")
     if x.grad is not None:
         why = "`backward()` puts what it computes into `.grad`. The caller's is to stay as it is."
         raise Wrong("traces", "`x.grad` is None", show(x.grad), why=why, look="each `backward()`")
-    _refuse_other(came, (H,), _largest_rate, _RATES, f"for the Hessian {_text(H)}", "the Hessian and its eigenvalues")
+    _refuse_other(
+        came, (H,), _largest_rate, _RATES, f"for the Hessian {tools.text(H)}", "the Hessian and its eigenvalues"
+    )
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -1108,7 +1065,7 @@ class _Problem:
 
     def __init__(self, starts: list, loss: Callable, rate: float, bound: float) -> None:
         self.starts, self.loss, self.rate, self.bound = starts, loss, rate, bound
-        self.parameters = [_leaf(start) for start in starts]
+        self.parameters = [tools.leaf(start) for start in starts]
         for p in self.parameters:
             p.grad = mg.ones_like(p).detach() * 5  # of an earlier training: to be cleared
         self.losses, self.graphs, self.first, self.held = [], [], None, 0
@@ -1137,7 +1094,7 @@ class _Problem:
                     p += sign * self.rate * p.grad
 
     def moved(self) -> bool:
-        return any(not _same(_array(p), start) for p, start in zip(self.parameters, self.starts, strict=True))
+        return any(not tools.same(tools.array(p), start) for p, start in zip(self.parameters, self.starts, strict=True))
 
 
 def _line() -> _Problem:
@@ -1184,7 +1141,7 @@ def _check_train(answer, problem):
     given = list(run.parameters)
     try:
         reasons = (_OLD_LOSS, _RECORDED_UPDATE, _NO_HISTORY, _ONE_LOSS)
-        losses = _called(answer, (given, loss_of, run.rate, run.bound), expected, *reasons)
+        losses = tools.called(answer, (given, loss_of, run.rate, run.bound), expected, *reasons)
     except Wrong as wrong:
         raise _none_in_update(answer, wrong, expected, all(p.grad is None for p in run.parameters)) from None
     if not run.losses:
@@ -1196,7 +1153,7 @@ def _check_train(answer, problem):
     return [p.detach() for p in run.parameters]
 
 
-_OLD_LOSS = Reason(
+_OLD_LOSS = tools.Reason(
     "modified by an inplace operation",
     "old-loss",
     "A round goes back into the graph of an earlier one, which was made from parameters that have been overwritten "
@@ -1204,7 +1161,7 @@ _OLD_LOSS = Reason(
     "how often `loss_of()` is called, and where",
     "M13",
 )
-_ONE_LOSS = Reason(
+_ONE_LOSS = tools.Reason(
     "a second time",
     "one-loss",
     "`backward()` was called twice on one loss. The parameters move, so each round needs a new one.",
@@ -1232,7 +1189,7 @@ def _not_moved(answer, run, expected, got):
     if not kit.uses(answer, "backward", "autograd"):
         why = "Losses are computed, and nothing is done with them."
         return Wrong("no-backward", expected, got, why=why, look="what comes after the loss is computed")
-    if all(p.grad is not None and not _array(p.grad).any() for p in run.parameters):
+    if all(p.grad is not None and not tools.array(p.grad).any() for p in run.parameters):
         why = "Each `.grad` is 0 when the update reads it: it was cleared after `backward()` had filled it. To clear "
         why += "before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
         look = "each line that clears: before or after the `backward()` that the update needs?"
@@ -1246,7 +1203,7 @@ def _mistaken_course(run, right, problem, expected, got):
     for code, options, why, look, belief in _COURSES:
         other = problem()
         other.run(min(len(run.losses), 6), **options)
-        if len(other.losses) > 1 and _same(run.losses[: len(other.losses)], other.losses):
+        if len(other.losses) > 1 and tools.same(run.losses[: len(other.losses)], other.losses):
             return Wrong(code, expected, got, belief=belief, why=why, look=look)
     return None
 
@@ -1294,12 +1251,12 @@ def _refuse_other_course(run, right, problem, expected):
     """The losses that were computed, whatever is in the list."""
     got = f"{len(run.losses)} losses, from {run.losses[0]:.4g} to {run.losses[-1]:.4g}"
     number = len(right.losses)
-    if _same(run.losses, right.losses):
+    if tools.same(run.losses, right.losses):
         return
-    if _same(run.losses[:number], right.losses):
+    if tools.same(run.losses[:number], right.losses):
         why = f"After a loss of at most {run.bound} there are to be no more."
         raise Wrong("stops-too-late", expected, got, why=why, look="where your loop ends, and where it looks")
-    if _same(run.losses, right.losses[: len(run.losses)]):
+    if tools.same(run.losses, right.losses[: len(run.losses)]):
         why = f"The last loss is still above {run.bound}."
         raise Wrong("stops-too-early", expected, got, why=why, look="the condition that ends your loop")
     if len(run.losses) > 1 and not run.moved():
@@ -1313,18 +1270,20 @@ def _refuse_other_list(losses, run, right, expected):
     if type(losses) not in (list, tuple):
         raise Wrong("type", "a list of losses", show(losses), look="what is returned")
     came = [kit.a_number(loss, "each loss") for loss in losses]
-    if _same(came, right.losses):
+    if tools.same(came, right.losses):
         return
     got = f"{len(came)} numbers in the list: {show(came[:6])}"
-    if _same(came, right.losses[:-1]) or _same(came, right.losses[1:]):
-        which = "last" if _same(came, right.losses[:-1]) else "first"
+    if tools.same(came, right.losses[:-1]) or tools.same(came, right.losses[1:]):
+        which = "last" if tools.same(came, right.losses[:-1]) else "first"
         why = f"The {which} loss is missing in the list."
         raise Wrong("loss-missing", expected, got, why=why, look="when a loss is appended")
     raise Wrong("other-list", expected, got, look="what is appended, and when")
 
 
 def _refuse_other_end(run, right):
-    if not all(_same(_array(p), _array(q)) for p, q in zip(run.parameters, right.parameters, strict=True)):
+    if not all(
+        tools.same(tools.array(p), tools.array(q)) for p, q in zip(run.parameters, right.parameters, strict=True)
+    ):
         why = (
             "The loss was good enough, and your function has taken a step more, away from the parameters it is that of."
         )

@@ -1,0 +1,66 @@
+"""What checks of several chapters do: make leaves, read numbers, run a learner's function, explain its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from exercises.checks import kit
+from exercises.checks.kit import Wrong
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What an error of the learner's code means here: the diagnosis for a part of its message, where `when` holds."""
+
+    message: str
+    code: str
+    why: str
+    look: str
+    belief: str = ""
+    when: Callable[..., bool] = lambda *inputs: True
+
+    def wrong(self, expected: str, got: str) -> Wrong:
+        """The diagnosis."""
+        return Wrong(self.code, expected, got, belief=self.belief, why=self.why, look=self.look)
+
+
+def called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
+    """The learner's function on our inputs; errors that are known become their diagnosis."""
+    try:
+        return kit.call(function, *inputs)
+    except Wrong as wrong:
+        for reason in reasons:
+            if reason.message in wrong.verdict.got and reason.when(*inputs):
+                raise reason.wrong(expected, wrong.verdict.got) from None
+        raise
+
+
+def leaf(values: Any) -> mg.Tensor:
+    """A tracked leaf of float64."""
+    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
+
+
+def result(given: Any) -> mg.Tensor:
+    """What a learner's function returned, which must be a tensor."""
+    return kit.a_tensor(given, "the result", "what `return` gives back")
+
+
+def array(tensor: mg.Tensor) -> np.ndarray:
+    """A copy of a tensor's numbers, as float64."""
+    return tensor.detach().numpy().astype(float)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two arrays have the same shape and, up to rounding, the same numbers."""
+    one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-6)
+
+
+def text(values: Any) -> str:
+    """Numbers as a learner would write them."""
+    return str(np.round(np.asarray(values, dtype=float), 4).tolist())
