@@ -291,7 +291,7 @@ def _unwrap_source(row: Row) -> str:
     elif len(names) > 2:
         lines += [f"    {arrays} = meet(row, {arrays})"]
     if row.floating:
-        needed = " or ".join(f"{n}_edge" for n in names)
+        needed = " or ".join(f"{n}_edge is not None" for n in names)
         single = f"{names[0]}._dtype is not float32"  # is asked first: five times as fast as asking for the kind
         lines += [
             f"    if not ({needed}) and {single} and {names[0]}._dtype.kind != 'f': {arrays}, = meet(row, {arrays})"
@@ -346,13 +346,15 @@ return outputs_of(None, out, {row.inputs[0]}, {row.view})
 
 
 def _any_needs(row: Row) -> str:
-    return " or ".join(f"{n}_edge" for n in row.tracked)
+    return " or ".join(f"{n}_edge is not None" for n in row.tracked)
 
 
 def _node_source(row: Row) -> str:
     edges = " ".join(f"{n}_edge," for n in row.tracked)
-    each = ", ".join(f"None if {n}_edge else ref({n}) if {n}.__class__ is Tensor else {n}" for n in row.tracked)
-    all_needed = " and ".join(f"{n}_edge" for n in row.tracked)
+    each = ", ".join(
+        f"None if {n}_edge is not None else ref({n}) if {n}.__class__ is Tensor else {n}" for n in row.tracked
+    )
+    all_needed = " and ".join(f"{n}_edge is not None" for n in row.tracked)
     constants = f"None if {all_needed} else ({each})" if len(row.tracked) > 1 else "None"
     if row.number:
         constants = f"(None, {row.number})"
@@ -381,7 +383,7 @@ def _saved(row: Row, field: str) -> str:
         return f"{field}, 0,"
     if field not in row.inputs:
         return f"{field},"
-    users = [f"{n}_edge" for n, names in row.needs.items() if field in names]
+    users = [f"{n}_edge is not None" for n, names in row.needs.items() if field in names]
     if len(users) == len(row.tracked):
         return f"{field}, {field}._counter[0] if {field}.__class__ is Tensor else 0,"
     needed = " or ".join(users)
@@ -395,7 +397,7 @@ def _shape_source(row: Row) -> str:
     if not row.ufunc:
         return f"node.shape = out.shape; node.fits = same and {row.fits}"
     # A record knows its shape, and asking it is several times as fast as asking an array.
-    fitting = " and ".join(f"(not {n}_edge or {n}_edge.shape == shape)" for n in row.tracked)
+    fitting = " and ".join(f"({n}_edge is None or {n}_edge.shape == shape)" for n in row.tracked)
     return f"shape = node.shape = out.shape; node.fits = same and (({fitting}) or None)"
 
 
