@@ -302,11 +302,13 @@ def on_the_way(seeds: list) -> set:
     """All records that a walk from these seeds comes to."""
     found = {record for record, _ in seeds}
     ahead = list(found)
+    found.add(None)  # where no gradient is needed
     for record in ahead:  # which grows meanwhile
         for edge in record.edges:
-            if edge is not None and edge not in found:
+            if edge not in found:
                 found.add(edge)
                 ahead.append(edge)
+    found.discard(None)
     return found
 
 

@@ -66,8 +66,12 @@ def expand(self, sizes):
     if -1 in sizes:
         added = len(sizes) - self.ndim
         sizes = tuple(self.shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
-    if self.shape == () and self.flags.c_contiguous:  # what sum's derivative asks; broadcast_to takes 10 times longer
-        return np.ndarray(sizes, self.dtype, self, strides=(0,) * len(sizes))
+    if self.flags.c_contiguous:  # what derivatives of sums ask, as views; broadcast_to takes several times as long
+        shape = self.shape
+        if shape == ():
+            return np.ndarray(sizes, self.dtype, self, 0, (0,) * len(sizes))
+        if shape[0] == 1 and shape[1:] == sizes[1:]:
+            return np.ndarray(sizes, self.dtype, self, 0, (0, *self.strides[1:]))
     try:
         repeated = np.broadcast_to(self, sizes)
         repeated.flags.writeable = self.flags.writeable
