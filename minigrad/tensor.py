@@ -199,10 +199,11 @@ class Tensor(Conversions):
     def grad(self):
         """The gradient that backward has added up here: None until then, and for other than leaves."""
         meta, edge = self._meta, self._edge
-        empty = meta is None or (not meta.retains_grad and meta.grad is None)
-        if empty and edge is not None and edge.kind is not LEAF:
+        if meta is not None and meta.grad is not None:
+            return meta.grad
+        if edge is not None and edge.kind is not LEAF and not self.retains_grad:
             warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
-        return None if meta is None else meta.grad
+        return None
 
     @grad.setter
     def grad(self, new):
