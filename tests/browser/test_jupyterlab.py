@@ -27,7 +27,6 @@ LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
 CHAPTERS = sorted(path.name for path in (jupyter.ROOT / "notebooks").glob("*.ipynb"))
 EXERCISES = sorted(path.name for path in (jupyter.ROOT / "exercises").glob("*.ipynb"))
 NOTEBOOKS = [f"notebooks/{name}" for name in CHAPTERS] + [f"exercises/{name}" for name in EXERCISES]
-both_themes = pytest.mark.parametrize("theme", [LIGHT, DARK])
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +39,10 @@ def lab(tmp_path_factory):
 
 
 @pytest.fixture
-def screenshots(tmp_path):
-    return Path(os.environ.get("MINIGRAD_SCREENSHOTS") or tmp_path)
+def screenshots(lab):
+    """Take pictures of the notebook from top to bottom, if MINIGRAD_SCREENSHOTS names a folder for them."""
+    folder = os.environ.get("MINIGRAD_SCREENSHOTS")
+    return lambda name: lab.screenshots(Path(folder), name) if folder else None
 
 
 def stored_graphs(path):
@@ -71,16 +72,16 @@ def test_there_is_something_to_look_at():
     assert "exercises/01_requires_grad.ipynb" in NOTEBOOKS
 
 
-@both_themes
 @pytest.mark.parametrize("path", [name for name in NOTEBOOKS if name.startswith("notebooks")])
-def test_a_fresh_clone_shows_its_graphs_before_anything_runs(lab, path, theme, screenshots):
+def test_a_fresh_clone_shows_its_graphs_before_anything_runs(lab, path, screenshots):
     stored = stored_graphs(jupyter.ROOT / path)
     assert stored > 0
     lab.open(path)
-    lab.use_theme(theme)
     assert not all(lab.trusted()), "the notebook is trusted: this would show nothing new"
-    assert_on_screen(lab, stored)
-    lab.screenshots(screenshots, "untrusted-" + short(path, theme))
+    for theme in (LIGHT, DARK):
+        lab.use_theme(theme)
+        assert_on_screen(lab, stored)
+        screenshots("untrusted-" + short(path, theme))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS)
@@ -97,6 +98,6 @@ def test_run_all_reaches_the_end_and_draws_the_graphs(lab, path, screenshots):
     for theme in (LIGHT, DARK):
         lab.use_theme(theme)
         assert_on_screen(lab, expected)
-        lab.screenshots(screenshots, "run-" + short(path, theme))
+        screenshots("run-" + short(path, theme))
     lab.close_notebook()
     assert stored_graphs(lab.course / path) == expected
