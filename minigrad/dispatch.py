@@ -7,10 +7,11 @@ An operation is one table row (``ops/*.py``): the forward on arrays, and one der
     def mul(self, other):
         return np.multiply(self, other)
 
-The parameter names of a derivative say what it needs, and only that is saved: ``grad``, any argument of
-the forward, ``result``, or ``self_shape``. A derivative is called with arrays in a plain backward
-and with Tensors under ``create_graph=True``, so it uses operators and minigrad's own operations only. It
-need not care about broadcasting, dtypes, versions or inputs that need no gradient: the engine does.
+The parameter names of a derivative say what it needs, and only that is saved: ``grad``, any argument of the
+forward, ``result``, ``NAME_shape`` of an input, or ``grads`` where there are several outputs. A derivative is called
+with arrays in a plain backward and with Tensors under ``create_graph=True``, so it uses operators and minigrad's own
+operations only. It need not care about versions or inputs that need no gradient, which the assembled source
+does, nor about broadcasting and dtypes, which the engine does (`fit`).
 
 From each row ``@op`` assembles, once, the source of three functions written out for its arguments: the
 operation itself, and the node's ``vjp`` and ``vjp_recorded``; ``source_of(mul)`` shows them. Writing
@@ -20,6 +21,7 @@ PyTorch counterparts: ``tools/autograd/derivatives.yaml`` and the code that it g
 """
 
 import functools
+import linecache
 import textwrap
 import warnings
 import weakref
@@ -191,7 +193,9 @@ def build(operation) -> FunctionType:
     space |= {f"default_{p}": default for p, default in row.defaults.items()}
     for name, rule in row.rules.items():
         space |= {f"rule_{name}": rule, f"raw_rule_{name}": on_arrays(rule)}
-    exec(compile(source_of(operation), f"<operation {row.name}>", "exec"), space)
+    source, name = source_of(operation), f"<operation {row.name}>"
+    exec(compile(source, name, "exec"), space)
+    linecache.cache[name] = len(source), None, source.splitlines(True), name  # so that tracebacks and debuggers show it
     assembled = space.pop(row.name)
     operation.__code__, operation.__defaults__ = assembled.__code__, assembled.__defaults__
     kind = row.kind
@@ -447,7 +451,7 @@ if {field}.__class__ is Tensor or {field}.__class__ is Dual:
 
 
 def unwrap(row: Row, operands: tuple):
-    """For operands that are not all Tensors: (operand, array, needs gradient) each, in one dtype.
+    """For operands that are not all Tensors: (operand, array, edge) each, in one dtype.
 
     None if they are arrays without any Tensor: a derivative is running raw.
     """
@@ -538,7 +542,7 @@ def number(value, dtype):
 _TOOLS = {
     tool.__name__: tool
     for tool in (
-        *(Record, Tensor, again, alias, constant, filled, freed_error, meet, next, number, outputs_of, shapes_refused),
+        *(Record, Tensor, again, alias, filled, freed_error, meet, next, number, outputs_of, shapes_refused),
         *(Dual, silence, stale_error, uncounted, unrecorded, unwrap, watch, np.asarray, np.ndarray),
     )
 }

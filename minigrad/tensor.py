@@ -63,7 +63,8 @@ class Tensor(Conversions):
     __slots__ = (
         "__weakref__",
         "_array",
-        # A list [n] once something shares or modifies the memory; until then FRESH, which reads as 0.
+        # A list [n] once something shares, saves or modifies the memory; until then FRESH, which reads as 0; and
+        # UNCOUNTED for what was made in inference mode.
         # Views and detach() share the list, .data and .numpy() do not: that is all there is to versions.
         # Behind n are weak references to the views, whose history changes when the memory does.
         "_counter",
@@ -197,7 +198,7 @@ class Tensor(Conversions):
 
     @property
     def grad(self):
-        """The gradient that backward has added up here: None until then, and for other than leaves."""
+        """The gradient that backward has added up here: None until then, and for results without retain_grad()."""
         meta, edge = self._meta, self._edge
         if meta is not None and meta.grad is not None:
             return meta.grad
@@ -243,7 +244,7 @@ class Tensor(Conversions):
                 view._follow()
 
     def meta(self) -> AutogradMeta:
-        """The rarely needed part of the record, made when it is first needed."""
+        """What few tensors have, made when it is first needed."""
         if self._meta is None:
             self._meta = AutogradMeta()
         return self._meta

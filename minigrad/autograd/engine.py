@@ -279,7 +279,7 @@ ONLY_HERE = (lambda held: (lambda array: getrefcount(array))(held))(np.empty(())
 
 
 def accumulate(meta: AutogradMeta, grad, create_graph: bool) -> None:
-    """Add a gradient to a tensor's ``.grad``: in place, unless the gradient has a history."""
+    """Add a gradient to a tensor's ``.grad``: in place, unless a graph is asked for."""
     if create_graph:
         meta.grad = copy_(wrap(np.empty_like(grad._array)), grad) if meta.grad is None else meta.grad + grad
     elif meta.grad is None:

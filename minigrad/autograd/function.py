@@ -44,7 +44,7 @@ class FunctionNode(Record, SavingForForward, Node):
         return self
 
     def save_for_backward(self, *tensors) -> None:
-        """Keep inputs or outputs for backward; their versions are checked then. None is allowed."""
+        """Keep tensors for backward; their versions are checked where it reads them. None is allowed."""
         self.to_save = tensors
 
     def mark_dirty(self, *inputs) -> None:

@@ -1,4 +1,4 @@
-"""Is anything recorded? One flag per thread, and the context managers that set it.
+"""Is anything recorded? One state per thread, and the context managers that set it.
 
 PyTorch counterpart: ``torch/autograd/grad_mode.py``.
 """

@@ -30,7 +30,7 @@ _leaf_order = itertools.count(1)
 # from what you did. The oldest are forgotten: there may be one in every step of a training.
 recorded_walks: deque = deque(maxlen=100_000)
 
-# The version counter of every tensor that nobody has modified or aliased yet; see Tensor._counter.
+# The version counter of every tensor that nobody has modified, saved as a result or aliased yet; see Tensor._counter.
 FRESH = (0,)
 
 # Called with each new record: anomaly mode notes where it was made, saved-tensor hooks pack what it saves.
@@ -96,22 +96,25 @@ class Record:
     """One recorded operation (or a leaf's end of the graph), as the engine walks it.
 
     ``edges`` has one entry per input: the record that the input came from, or None where no gradient is
-    needed. ``saved`` holds the tensors that the derivatives mention, None once they have been freed;
-    ``options`` the rest of what they mention: a dim, an exponent, a shape.
+    needed: an edge is the record that it leads to. ``saved`` holds the tensors that the derivatives mention, each
+    followed by its version then (a result as an array, its counter, its version), None once they have been freed;
+    of one output of several, its index. ``options`` has the rest of what they mention: a dim, an exponent, a shape.
     """
 
     __slots__ = (
         "__weakref__",
         "constants",  # per input without an edge: the Python number, or a weakref to the tensor
-        "dtype",
+        "dtype",  # of the result, as its shape
         "edges",
-        "extra",
+        "extra",  # hooks and metadata, an Extra; None for nearly all
         "face",  # weakref to the Node that shows this record, once somebody has looked
-        "fits",  # whether each gradient comes in its input's shape and dtype; None: in its dtype, maybe broadcast
+        # Whether each gradient comes in its input's shape and dtype. True: `fit` has nothing to do; False: it has to
+        # look; None: the dtype is right, only the shapes are to be compared.
+        "fits",
         "kind",
         "leaf",  # of a leaf's end: the leaf's AutogradMeta
         "options",
-        "order",
+        "order",  # its place in the walk, see op_order
         "pending",  # the gradient gathered so far, during a backward
         "saved",
         "shape",
