@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 collect_ignore = ["tests/browser/lab.py", "tests/browser/screenshot.py", "tests/fuzz/explore.py"]
 # The pictures differ between layout engines and fonts; their stable text form is compared.
 DRAWN = ("image/svg+xml", "text/html")
+BY_CHAPTER = ("tests/test_graders.py", "tests/test_exercises_generated.py")
 PROGRESS = pytest.StashKey[Path]()
 
 
@@ -19,6 +21,20 @@ def pytest_configure(config):
     folder = tempfile.TemporaryDirectory(prefix="minigrad-progress-")
     config.add_cleanup(folder.cleanup)
     config.stash[PROGRESS] = Path(folder.name)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Share the work by file (a notebook's cells need each other), and what is long in one by chapter too."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFileAndChapter(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file, *_ = nodeid.split("::", 1)
+            chapter = re.search(r"\[[a-z-]*(\d\d)", nodeid) if file in BY_CHAPTER else None
+            return f"{file}::{chapter[1]}" if chapter else file
+
+    return ByFileAndChapter(config, log)
 
 
 def pytest_collectstart(collector):
