@@ -80,7 +80,9 @@ class Row:
         return getattr(self, attribute)
 
     def take_apart(self) -> None:
-        """Which arguments are tensors and which are not, what each derivative mentions, what a node has to keep."""
+        """What each argument is and what a node keeps. Of ``sum_dim(self, dim, keepdim)``: inputs and tracked ["self"],
+        options ["dim", "keepdim"], buffers [], plain ["dim", "keepdim", "self_shape"]; of tanh: buffers ["result"].
+        """
         self.parameters = arguments(self.body)
         self.defaults = dict(zip(reversed(self.parameters), reversed(self.body.__defaults__ or ()), strict=False))
         self.inputs = [p for p in self.parameters if p in self.rules or p in self.constant]

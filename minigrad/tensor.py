@@ -31,7 +31,7 @@ from .conversions import Conversions
 from .messages import C_NAMES, NON_LEAF_GRAD, dim_refused, refusal, type_name
 
 # What getrefcount says of a leaf's edge that no graph leads to.
-ONLY_HERE = 2
+EDGE_ONLY_HERE = 2
 
 
 class Size(tuple):
@@ -292,7 +292,7 @@ class Tensor(Conversions):
         self._meta.array = new._array
         if goes_nowhere(self._edge):
             self._edge = nowhere_edge(self)
-        elif another_type or getrefcount(self._edge) <= ONLY_HERE:  # a graph that was made goes on as it was
+        elif another_type or getrefcount(self._edge) <= EDGE_ONLY_HERE:  # a graph that was made goes on as it was
             track(self)
 
     @data.deleter

@@ -274,8 +274,8 @@ def fit(grad, edge: Record, node: Record):
     return grad
 
 
-# What getrefcount says of an array that only the caller's variable and an argument hold.
-ONLY_HERE = (lambda held: (lambda array: getrefcount(array))(held))(np.empty(()))
+# What getrefcount says of an array that only a caller's variable and an argument hold: it need not be copied.
+ARRAY_ONLY_HERE = (lambda held: (lambda argument: getrefcount(argument))(held))(np.empty(()))
 
 
 def accumulate(meta: AutogradMeta, grad, create_graph: bool) -> None:
@@ -283,8 +283,8 @@ def accumulate(meta: AutogradMeta, grad, create_graph: bool) -> None:
     if create_graph:
         meta.grad = copy_(wrap(np.empty_like(grad._array)), grad) if meta.grad is None else meta.grad + grad
     elif meta.grad is None:
-        if grad.__class__ is ndarray and grad.base is None and getrefcount(grad) <= ONLY_HERE:
-            meta.grad = wrap(grad)  # nobody else has this array
+        if grad.__class__ is ndarray and grad.base is None and getrefcount(grad) <= ARRAY_ONLY_HERE:
+            meta.grad = wrap(grad)
             return
         # It may be a read-only expanded view, or shared with another leaf: own a copy.
         meta.grad = wrap(grad.copy() if grad.__class__ is ndarray else np.array(grad))
