@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from exercises.checks import ch00, kit, notebook, progress, review, sandbox
+from exercises.checks import cards, ch00, kit, notebook, progress, review, sandbox
 from exercises.checks.beliefs import BELIEFS
 
 # --- The sandbox ---------------------------------------------------------------------------------
@@ -133,9 +133,9 @@ class Shown(list):
 
 @pytest.fixture
 def shown(monkeypatch):
-    cards = Shown()
-    monkeypatch.setattr(kit.cards, "display", cards.append)
-    return cards
+    seen = Shown()
+    monkeypatch.setattr(kit.cards, "display", seen.append)
+    return seen
 
 
 @pytest.fixture
@@ -304,6 +304,13 @@ def test_a_number_that_no_float_can_hold_is_told(number, code):
     with pytest.raises(kit.Wrong, match=f"^{code}$"):
         kit.a_number(eval(number))
     assert kit.a_number(10**300) == 1e300
+
+
+def test_what_is_no_dict_is_told_what_to_write():
+    with pytest.raises(kit.Wrong) as told:
+        kit.a_dict([True, False], ("a", "b"))
+    assert (told.value.verdict.code, told.value.verdict.expected) == ("type", "a dict with the keys a, b")
+    assert "a dict" in told.value.verdict.look
 
 
 def test_what_is_expected_of_a_prediction_is_not_given_away():
@@ -619,8 +626,24 @@ def test_a_wrong_answer_leaves_its_belief_open_until_the_exercise_is_right(check
     assert entries(relaxed)["ch99.two"]["missed"] == {"M02": False}
     panel = kit.belief_panel()
     assert "  + M02  mended" in panel.text and "0 missed, 1 mended, 0 seen through, 38 not met yet" in panel.text
-    assert panel.html.count("<tr>") == len(BELIEFS) + 1 and 'role="img" aria-label="0 missed, 1 mended' in panel.html
+    assert panel.html.count("<tr ") == len(BELIEFS) + 1 and 'role="img" aria-label="0 missed, 1 mended' in panel.html
     Tags(panel.html)
+
+
+def test_what_is_missed_is_told_in_words_and_where(check, shown, relaxed):
+    check.two(3)
+    panel = kit.belief_panel()
+    (missed,) = (line for line in panel.text.splitlines() if line.startswith("  ! "))
+    assert missed.endswith(" · Be <two> (ch99.two)")
+    assert "To repeat" in panel.html and panel.html.count("(ch99.two)") == 1
+    check.two(2)
+    assert "To repeat" not in kit.belief_panel().html
+
+
+def test_no_row_of_the_map_takes_its_colours_from_the_theme():
+    html = kit.belief_panel().html
+    own = f'<tr style="background-color:{cards.PAPER};color:{cards.INK}">'
+    assert html.count("<tr") == html.count(own) == len(BELIEFS) + 1
 
 
 def test_a_belief_is_seen_through_where_no_answer_showed_it(check, shown, relaxed):
@@ -661,14 +684,22 @@ def test_what_an_earlier_chapter_found_is_asked_again(check, shown, missed):
     check.again(6)
     assert "Not yet. (M03)" in shown.last and BELIEFS["M03"] in shown.last
     check.again(None)
-    assert "Right. (M03)" in shown.last
+    assert "Right. (M03)" in shown.last and "Another belief is open: check.again() asks" in shown.last
     assert entries(missed)["ch02.b"]["missed"] == {"M03": False}
     assert entries(missed)["warm-up.M03"] == {"solved": True, "tries": 2, "missed": {"M03": False}}
     check.again(mg.tensor(4.0))
-    assert "Right. (M08)" in shown.last
+    assert "Right. (M08)" in shown.last and "Another" not in shown.last
     check.again()
     assert shown.last == "No warm-up: nothing from an earlier chapter is open."
     assert "1 missed, 2 mended" in kit.belief_panel().text, "what this chapter found is asked in a later one"
+
+
+def test_a_belief_that_is_missed_again_and_again_hides_no_other(check, shown, missed, monkeypatch):
+    for belief in ("M03", "M08", "M03"):
+        check.again()
+        assert f"Warm-up. ({belief})" in shown.last
+        check.again(777)
+        monkeypatch.setattr(kit.session, "warm_up", None)  # as the kernel of the next chapter has it
 
 
 def test_a_warm_up_asks_nobody_when_graded_or_in_the_solutions(check, shown, missed, monkeypatch):

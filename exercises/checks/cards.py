@@ -142,8 +142,11 @@ _STATES = {  # of a belief: its sign, for those who see no colour, its colour, a
 _CELL = "text-align:left;vertical-align:top;padding:1px 12px 1px 0"
 
 
-def belief_card(states: dict[str, str], notice: str = "") -> Card:
-    """The map of the beliefs: a tile each as a picture, and the same as a table under a fold."""
+def belief_card(states: dict[str, str], places: dict[str, list[str]], notice: str = "") -> Card:
+    """The map of the beliefs: a tile each as a picture, what is missed in words, and all as a table under a fold.
+
+    `places` names the exercises in which a missed belief is open.
+    """
     counts = {state: sum(1 for found in states.values() if found == state) for state in _STATES}
     total = ", ".join(f"{count} {state}" for state, count in counts.items())
     colour = _STATES["missed" if counts["missed"] else "seen through"][1]
@@ -155,21 +158,44 @@ def belief_card(states: dict[str, str], notice: str = "") -> Card:
         html.append(
             f'<div style="color:{QUIET};font-size:12px;margin-top:4px">{_sign(sign, tint)} {state}: {words}</div>'
         )
-        text += [f"  {sign} {id:4} {state}: {BELIEFS[id]}" for id, found in states.items() if found == state]
-    rows = "".join(
-        f'<tr><th scope="row" style="{_CELL}">{id}</th><td style="{_CELL}">{state}</td><td style="{_CELL}">'
-        f"{_prose(BELIEFS[id])}</td></tr>"
-        for id, state in states.items()
-    )
-    head = "".join(f'<th scope="col" style="{_CELL}">{name}</th>' for name in ("belief", "state", "what it says"))
-    table = f'<table style="color:{INK};background-color:{PAPER};font-size:13px"><tr>{head}</tr>{rows}</table>'
-    html.append(
-        f'<details style="margin-top:8px"><summary style="cursor:pointer">as a table</summary>{table}</details>'
-    )
+        text += [
+            f"  {sign} {id:4} {state}: {BELIEFS[id]}{_where(places.get(id, []))}"
+            for id, found in states.items()
+            if found == state
+        ]
+    html += _to_repeat([id for id, state in states.items() if state == "missed"], places)
+    html.append(_folded_table(states))
     if notice:
         html.append(f'<div style="margin-top:8px;color:{QUIET}">{_prose(notice)}</div>')
         text.append(f"  {notice}")
     return Card(_box(colour, html), "\n".join(text))
+
+
+def _to_repeat(missed: list[str], places: dict[str, list[str]]) -> list[str]:
+    """The missed beliefs in words, each with the exercises in which it is open."""
+    sign, tint, _ = _STATES["missed"]
+    lines = [
+        f"<div>{_sign(sign, tint)} {id} “{_prose(BELIEFS[id])}”{_small(_where(places.get(id, [])))}</div>"
+        for id in missed
+    ]
+    return ['<div style="margin-top:10px"><b>To repeat</b></div>', *lines] if lines else []
+
+
+def _where(exercises: list[str]) -> str:
+    return f" · {', '.join(exercises)}" if exercises else ""
+
+
+def _folded_table(states: dict[str, str]) -> str:
+    """The map as a table. Each row brings its colours, for JupyterLab colours the rows of a table, too."""
+    row = f'<tr style="background-color:{PAPER};color:{INK}">'
+    rows = "".join(
+        f'{row}<th scope="row" style="{_CELL}">{id}</th><td style="{_CELL}">{state}</td><td style="{_CELL}">'
+        f"{_prose(BELIEFS[id])}</td></tr>"
+        for id, state in states.items()
+    )
+    head = "".join(f'<th scope="col" style="{_CELL}">{name}</th>' for name in ("belief", "state", "what it says"))
+    table = f'<table style="font-size:13px">{row}{head}</tr>{rows}</table>'
+    return f'<details style="margin-top:8px"><summary style="cursor:pointer">as a table</summary>{table}</details>'
 
 
 def _tile(belief: str, state: str) -> str:
@@ -182,14 +208,15 @@ def _sign(sign: str, tint: str) -> str:
     return f'<b style="color:{tint};display:inline-block;width:1.2em">{sign}</b>'
 
 
-def warm_up_card(question: Any, right: bool | None = None, given: str = "") -> Card:
+def warm_up_card(question: Any, right: bool | None = None, given: str = "", more: bool = False) -> Card:
     """A question from an earlier chapter: as it is asked, or with what the answer was worth."""
+    next_ = " Another belief is open: `check.again()` asks about it." if more else ""
     ask = f'What is `{question.asked}` now? Answer with a number, True, False, None, or "error" if a line raises.'
     how = "Type your answer between the brackets: `check.again(...)`."
     belief = f"The belief that came up: “{BELIEFS[question.belief]}”."
     said = {
         None: ("unanswered", "Warm-up", f"{ask} {how}"),
-        True: ("passed", "Right", f"`{question.asked}`: {given}. {belief} You see through it now."),
+        True: ("passed", "Right", f"`{question.asked}`: {given}. {belief} You see through it now.{next_}"),
         False: (
             "wrong",
             "Not yet",

@@ -360,7 +360,8 @@ def a_dict(answer: Any, names: Iterable[str]) -> dict:
     """The answer, which must be a dict with exactly these names."""
     names = list(names)
     if type(answer) is not dict:
-        raise Wrong("type", f"a dict with the keys {', '.join(names)}", show(answer))
+        look = "the cell above: a dict, as it was given, with your values for the dots"
+        raise Wrong("type", f"a dict with the keys {', '.join(names)}", show(answer), look=look)
     if sorted(map(repr, answer)) != sorted(map(repr, names)):
         look = "the cell above: change the values only, and keep the keys"
         raise Wrong("keys", f"the keys {', '.join(names)}", show(list(answer)), look=look)
@@ -526,7 +527,8 @@ class Chapter:
             if right:
                 session.warm_up = None
             session.keep(review.WARM_UP + question.belief, right, **{"mended" if right else "belief": question.belief})
-            cards.display(cards.warm_up_card(question, right, show(answer)))
+            more = right and review.due(progress.read()[0], self.number) is not None
+            cards.display(cards.warm_up_card(question, right, show(answer), more))
 
     def lock(self) -> None:
         """Add `score`, `hint` and `again` to the module, and make it refuse every later assignment."""
@@ -556,7 +558,9 @@ def belief_panel() -> cards.Card:
     """Every belief of the course: not met yet, seen through, missed, or mended, in the learner's own exercises."""
     entries, notice = ({}, "") if session.strict else progress.read()
     exercises = [one for _, chapter in all_chapters() for one in chapter.exercises.values()]
-    return cards.belief_card(review.states(entries, exercises), notice)
+    titles = {one.id: one.title for one in exercises}
+    places = {belief: [f"{titles.get(id, id)} ({id})" for id in ids] for belief, ids in review.places(entries).items()}
+    return cards.belief_card(review.states(entries, exercises), places, notice)
 
 
 def all_chapters() -> list[tuple[str, Chapter]]:

@@ -34,15 +34,34 @@ def states(entries: dict[str, dict], exercises: Iterable) -> dict[str, str]:
     return found
 
 
+def places(entries: dict[str, dict]) -> dict[str, list[str]]:
+    """For each belief that is missed, the ids of the exercises in which it is open."""
+    found: dict[str, list[str]] = {}
+    for id, entry in sorted(entries.items()):
+        for belief, open_ in _missed(entry).items():
+            if open_ and not id.startswith(WARM_UP):
+                found.setdefault(belief, []).append(id)
+    return found
+
+
 def due(entries: dict[str, dict], chapter: str) -> WarmUp | None:
-    """The question for the start of a chapter: the first belief that an earlier chapter found and nobody mended."""
+    """The question for the start of a chapter: a belief that an earlier chapter found and nobody mended.
+
+    Of several it is the one that was asked about least often, so that none hides the others.
+    """
     open_ = {
         belief
         for id, entry in entries.items()
         for belief, missed in _missed(entry).items()
         if missed and (id.startswith(WARM_UP) or id[2:4] < chapter)
     }
-    return next((question for belief, question in WARM_UPS.items() if belief in open_), None)
+    questions = [question for belief, question in WARM_UPS.items() if belief in open_]
+    return min(questions, key=lambda question: _times_asked(entries, question), default=None)
+
+
+def _times_asked(entries: dict[str, dict], question: WarmUp) -> int:
+    tries = entries.get(WARM_UP + question.belief, {}).get("tries")
+    return tries if type(tries) is int else 0
 
 
 def is_right(question: WarmUp, answer: Any) -> bool:
