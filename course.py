@@ -32,6 +32,10 @@ ROOT = Path(__file__).resolve().parent
 FIRST_NOTEBOOK = Path("notebooks", "00_start_here.ipynb")
 REQUIREMENTS = ("requirements.txt", "pyproject.toml")
 SECONDS_BETWEEN_NEWS = 5
+JUPYTERLAB = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false"},
+    "@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Markdown Preview"}},
+}
 NO_NETWORK = re.compile(
     r"NewConnectionError|Max retries|Failed to (resolve|establish)|name resolution"
     r"|Connection(Error| broken| aborted| refused| reset)|timed out|Timeout|ProxyError",
@@ -61,7 +65,7 @@ class Environment:
         if self.unfinished.exists() or not self.runs("import pip"):
             self.make()
         self.install()
-        self.ask_no_questions()
+        self.set_up_jupyterlab()
         self.stamp.write_bytes(fingerprint().encode())
         say("The environment is ready.")
 
@@ -128,12 +132,11 @@ class Environment:
         if code != 0:
             raise Problem(self.why_pip_failed())
 
-    def ask_no_questions(self):
-        """Spare the learner JupyterLab's question about fetching news, which needs the network."""
+    def set_up_jupyterlab(self):
+        """Spare the learner a question about news, which need the network, and show Markdown as it is meant to look."""
         settings = self.folder / "share" / "jupyter" / "lab" / "settings"
         settings.mkdir(parents=True, exist_ok=True)
-        defaults = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
-        (settings / "overrides.json").write_text(json.dumps(defaults), encoding="utf-8")
+        (settings / "overrides.json").write_text(json.dumps(JUPYTERLAB), encoding="utf-8")
 
     def watch(self, process):
         """Wait for pip and say now and then what it is doing; never leave it running."""
@@ -212,6 +215,8 @@ def open_course(options):
     lab = ["-m", "jupyterlab", str(existing(FIRST_NOTEBOOK))]
     # Else JupyterLab serves the folder of the notebook alone, and links to the exercises are dead.
     lab.append("--ServerApp.root_dir={}".format(ROOT))
+    # Without a browser the address that is printed leads to the first chapter, too.
+    lab.append("--LabApp.default_url=/lab/tree/{}".format(FIRST_NOTEBOOK.as_posix()))
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         lab.append("--allow-root")
     return lab + options

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import json
 import os
 import shutil
 import signal
@@ -134,6 +135,13 @@ def test_no_command_opens_the_first_notebook(ready):
     assert "00_start_here.ipynb" in printed
     assert "'--no-browser', '--port', '9999'" in printed
     assert f"--ServerApp.root_dir={ready}" in printed
+    assert "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb" in printed
+
+
+def test_jupyterlab_asks_nothing_and_shows_markdown_as_it_looks(ready):
+    settings = json.loads((ready / ".venv/share/jupyter/lab/settings/overrides.json").read_text(encoding="utf-8"))
+    assert settings["@jupyterlab/apputils-extension:notification"] == {"fetchNews": "false"}
+    assert settings["@jupyterlab/docmanager-extension:plugin"]["defaultViewers"] == {"markdown": "Markdown Preview"}
 
 
 def test_exercises_are_generated_in_the_environment(ready):
