@@ -35,7 +35,8 @@ STYLE = """
 body { font: 8.4pt/1.28 system-ui, "Segoe UI", Roboto, sans-serif; color: #1a1a1a; background: #fff; margin: 8px }
 h1 { font-size: 13pt; margin: 0 0 3px } h2 { font-size: 10pt; margin: 5px 0 2px; color: #005a8d }
 main { columns: 3; column-gap: 14px } section { break-inside: auto }
-table { border-collapse: collapse; width: 100% } tr { break-inside: avoid }
+/* inherit: JupyterLab shows the page in the browser's quirks mode, where a table has a font of its own */
+table { border-collapse: collapse; width: 100%; font: inherit; color: inherit } tr { break-inside: avoid }
 td { padding: 0 4px 0 0; vertical-align: top; border-bottom: 0.5px solid #dcd8cc }
 code { font: 7.6pt/1.25 ui-monospace, Menlo, Consolas, monospace } .q { color: #5d6570 } p { margin: 1px 0 3px }
 """
@@ -114,7 +115,8 @@ def _refusals() -> str:
         kind, sentence, advice = REFUSALS[key]
         first = sentence.split(". ")[0].split(" (or ")[0].replace("{}", "…")
         said = f"<b>{kind.__name__}:</b> {escape(first)}"
-        lines.append(f"<tr><td>{said}<br><span class='q'>{escape(advice.replace('{}', '…'))}</span></td></tr>")
+        do = re.sub("`([^`]*)`", r"<code>\1</code>", escape(advice.replace("{}", "…")))
+        lines.append(f"<tr><td>{said}<br><span class='q'>{do}</span></td></tr>")
     return f"<section><h2>What it refuses, and what to do</h2><table>{''.join(lines)}</table></section>"
 
 

@@ -22,6 +22,7 @@ from exercises import cheat_sheet
 
 ROOT = Path(__file__).resolve().parents[1]
 LINE = "\n\n---\n\n"  # above what is generated at the end of a notebook's last cell
+MAP = "#The-chapters"  # the heading in the first notebook
 START, END = "<!-- chapters: made by course.py pages -->", "<!-- end of the chapters -->"
 
 # One line each, for the README.
@@ -69,7 +70,7 @@ def chapters(folder: Path) -> list[Chapter]:
 def neighbours(chapter: Chapter, all_: list[Chapter]) -> str:
     """The line that leads to the chapter before, the map, the exercises and the chapter after."""
     place = [other.number for other in all_].index(chapter.number)
-    links = [f"[Map of the chapters]({all_[0].path.name})"] if place else []
+    links = [f"[Map of the chapters]({all_[0].path.name}{MAP})"] if place else []
     if place:
         before = all_[place - 1]
         links.insert(0, f"\N{LEFTWARDS ARROW} [{before.name}]({before.path.name})")
@@ -81,9 +82,10 @@ def neighbours(chapter: Chapter, all_: list[Chapter]) -> str:
 
 
 def after_exercises(chapter: Chapter, all_: list[Chapter]) -> str:
-    """The line below the score of an exercise notebook: back to its chapter, on to the next one."""
+    """The line below the score of an exercise notebook: back to its chapter and the map, on to the next chapter."""
     place = [other.number for other in all_].index(chapter.number)
     links = [f"\N{LEFTWARDS ARROW} [{all_[place].name}](../notebooks/{chapter.path.name})"]
+    links.append(f"[Map of the chapters](../notebooks/{all_[0].path.name}{MAP})")
     if place + 1 < len(all_):
         after = all_[place + 1]
         links.append(f"[{after.name}](../notebooks/{after.path.name}) \N{RIGHTWARDS ARROW}")
@@ -100,9 +102,13 @@ def end_with(notebook: nbformat.NotebookNode, line: str) -> None:
 
 
 def map_of(all_: list[Chapter]) -> str:
-    """The cell with the chapters and the questions that they answer."""
+    """The cell with the chapters and the questions that they answer, and what to look things up in."""
     rows = [f"| [{c.path.stem}]({c.path.name}) | {c.title} |" for c in all_]
-    return "\n".join(["## The chapters", "", "| Chapter | The question it answers |", "|---|---|", *rows])
+    beside = (
+        "Beside them: the glossary and the index below, a [recap](recap.md) of what each call does to `.grad`, graph "
+        "and memory, and a [cheat sheet](cheat_sheet.html) of one printed page."
+    )
+    return "\n".join(["## The chapters", "", "| Chapter | The question it answers |", "|---|---|", *rows, "", beside])
 
 
 def glossary(text: str) -> dict[str, list[tuple[str, str]]]:
@@ -115,16 +121,22 @@ def glossary(text: str) -> dict[str, list[tuple[str, str]]]:
     return terms
 
 
-def glossary_cells(terms: dict[str, list[tuple[str, str]]]) -> list[nbformat.NotebookNode]:
-    """A table for each chapter, and then the index: each term with a link to its chapter."""
-    cells = []
-    for number, rows in terms.items():
-        head = (
-            "## Glossary\n\nThe terms of each chapter. From this one:" if number == "00" else f"From chapter {number}:"
-        )
-        table = "\n".join(["| Term | Meaning |", "|---|---|", *(f"| {term} | {meaning} |" for term, meaning in rows)])
-        cells.append(_text(f"glossary-{number}", f"{head}\n\n{table}"))
-    return cells
+def glossary_cells(terms: dict[str, list[tuple[str, str]]], all_: list[Chapter]) -> list[nbformat.NotebookNode]:
+    """The terms of the first notebook, and those of each later chapter under a fold."""
+    titles = {chapter.number: chapter.name.replace("`", "") for chapter in all_}
+    folds = [
+        f"<details><summary>{titles[number]}</summary>\n\n{_table(rows)}\n\n</details>"
+        for number, rows in terms.items()
+        if number != "00"
+    ]
+    return [
+        _text("glossary-00", f"## Glossary\n\nThe terms of this notebook:\n\n{_table(terms['00'])}"),
+        _text("glossary-later", "Those that later chapters bring, to look up when you need one:\n\n" + "\n".join(folds)),
+    ]
+
+
+def _table(rows: list[tuple[str, str]]) -> str:
+    return "\n".join(["| Term | Meaning |", "|---|---|", *(f"| {term} | {meaning} |" for term, meaning in rows)])
 
 
 def index_cells(terms: dict[str, list[tuple[str, str]]], all_: list[Chapter]) -> list[nbformat.NotebookNode]:
@@ -157,7 +169,7 @@ def start_here(start: Chapter, all_: list[Chapter], terms: dict) -> None:
     cells = start.notebook.cells
     place = next(i for i, cell in enumerate(cells) if is_made(cell))
     rest = [cell for cell in cells if not is_made(cell)]
-    new = [_text("map", map_of(all_)), *glossary_cells(terms), *index_cells(terms, all_)]
+    new = [_text("map", map_of(all_)), *glossary_cells(terms, all_), *index_cells(terms, all_)]
     start.notebook.cells = [*rest[:place], *new, *rest[place:]]
 
 
