@@ -2,7 +2,7 @@
 
 - the line at the end of each notebook that leads to its neighbours;
 - in `00_start_here.ipynb` the map of the chapters, the glossary and its index;
-- in `README.md` the table of the chapters;
+- in `README.md` the table of the chapters, and `notebooks/picture.svg`, which its program draws;
 - `notebooks/recap.md`: the recap tables of all chapters on one page;
 - `notebooks/cheat_sheet.html`: operations, their derivatives and what is refused, on one printed page.
 
@@ -129,9 +129,10 @@ def glossary_cells(terms: dict[str, list[tuple[str, str]]], all_: list[Chapter])
         for number, rows in terms.items()
         if number != "00"
     ]
+    later = "Those that later chapters bring, to look up when you need one:\n\n" + "\n".join(folds)
     return [
         _text("glossary-00", f"## Glossary\n\nThe terms of this notebook:\n\n{_table(terms['00'])}"),
-        _text("glossary-later", "Those that later chapters bring, to look up when you need one:\n\n" + "\n".join(folds)),
+        _text("glossary-later", later),
     ]
 
 
@@ -185,6 +186,19 @@ def readme_table(all_: list[Chapter]) -> str:
     return "\n".join([START, "", "| | Chapter | | |", "|---|---|---|---|", *rows, "", END])
 
 
+def picture(readme: str) -> str:
+    """What the program in the README draws with its last line, as SVG; "" where nothing can draw."""
+    *lines, last = re.search(r"(?s)```python\n(.*?)\n```", readme)[1].splitlines()
+    names: dict = {}
+    exec("\n".join(lines), names)
+    return eval(last, names).svg
+
+
+def words_in(svg: str) -> list[str]:
+    """The words in a drawing. All else in it differs from one engine or font to another."""
+    return sorted(re.findall(r"<text[^>]*>([^<]*)</text>", svg))
+
+
 def recap_page(all_: list[Chapter]) -> str:
     """The recap table of every chapter."""
     parts = ["# Recap", "What each call does to `.grad`, to the graph and to memory, chapter by chapter."]
@@ -213,6 +227,9 @@ def pages(root: Path = ROOT) -> dict[Path, str]:
     made[root / "notebooks" / "recap.md"] = recap_page(all_)
     made[root / "notebooks" / "cheat_sheet.html"] = cheat_sheet.sheet()
     readme = (root / "README.md").read_text(encoding="utf-8")
+    stored, drawn = root / "notebooks" / "picture.svg", picture(readme)
+    if drawn and not (stored.exists() and words_in(stored.read_text(encoding="utf-8")) == words_in(drawn)):
+        made[stored] = drawn
     before, rest = readme.split(START)
     made[root / "README.md"] = before + readme_table(all_) + rest.split(END)[1]
     return made

@@ -60,6 +60,16 @@ def test_making_them_twice_changes_nothing():
     assert notebook.cells[0].source == "# Title\n\nText." + pages.LINE + "a line"
 
 
+@pytest.mark.skipif(mg.viz.engine() == "text", reason="nothing here can draw")
+def test_the_readme_shows_what_its_program_draws():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    stored = (ROOT / "notebooks" / "picture.svg").read_text(encoding="utf-8")
+    assert "](notebooks/picture.svg)" in readme
+    assert pages.words_in(stored) == pages.words_in(pages.picture(readme))
+    assert "backward would fail here" in pages.words_in(stored)
+    assert pages.words_in(stored) != pages.words_in(pages.picture(readme.replace("h += 1", "h = h + 1")))
+
+
 def test_every_recap_is_on_the_page():
     text = pages.recap_page(CHAPTERS)
     with_recap = [c for c in CHAPTERS if any("## Recap" in cell.source for cell in c.notebook.cells)]
