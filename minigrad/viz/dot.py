@@ -140,9 +140,12 @@ def _add_nodes(card: graphviz.Digraph, panel: GraphRecord, direction: str) -> No
 
 
 def _box(group: str) -> dict[str, str]:
-    """How the box of a group looks: what a backward built is tinted; a title stands where few edges cross it."""
+    """How the box of a group looks: what a backward built is tinted.
+
+    Edges lead up, from what a backward built to what you computed: the title stands where none of them leaves or comes.
+    """
     if group == COMPUTED:
-        return {"style": "rounded,filled", "fillcolor": "#FFFFFF", "color": CARD_LINE, "margin": "8", "labelloc": "b"}
+        return {"style": "rounded,filled", "fillcolor": "#FFFFFF", "color": CARD_LINE, "margin": "8", "labelloc": "t"}
     if group.startswith("generation"):
         return {"style": "rounded,filled,dashed", "fillcolor": BUILT, "color": BRIDGE, "margin": "8", "labelloc": "b"}
     return {"style": "rounded,dashed", "color": SOFT_INK, "margin": "10", "labelloc": "b", "labeljust": "l"}

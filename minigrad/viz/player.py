@@ -17,11 +17,12 @@ for (const film of document.querySelectorAll('.minigrad-film:not([data-plays])')
   const [button, slider, label] = bar.children;
   slider.max = shots.length - 1;
   slider.setAttribute('aria-label', 'step of the backward');
-  screen.parentNode.style.minHeight = Math.max(...shots.slice(1).map((shot) => +shot[3])) + 'px';
+  const tallest = Math.max(...shots.slice(1).map((shot) => +shot[3]));
   screen.parentNode.before(bar);
   let timer = 0;
   const show = () => {
     keys.forEach((key, i) => screen.setAttribute(key, shots[slider.value][i]));
+    if (+slider.value) screen.parentNode.style.minHeight = tallest + 'px';  // no jump from step to step
     label.textContent = +slider.value ? shots[slider.value][1].split(':')[0] : 'all steps';
   };
   const stop = () => { clearInterval(timer); timer = 0; button.textContent = 'Play'; };
