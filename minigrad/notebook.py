@@ -8,7 +8,8 @@
 
 prints ``RuntimeError: Trying to backward through the graph a second time ...``. The cell fails,
 with one sentence, if nothing is raised or something else. `%%expect RuntimeError --explain` shows
-below what ``mg.viz.explain`` says of it.
+below what ``mg.viz.explain`` says of it; with `--brief` only the beginning of the error is printed,
+where the rest of it has been read before.
 
 A warning of minigrad is printed like an error that was expected: ``UserWarning: The .grad attribute ...``.
 """
@@ -41,7 +42,7 @@ def expect(shell, line: str, cell: str) -> None:
 
     Raises Unexpected if not. An interrupt by the user passes through.
     """
-    line, wanted, _ = line.partition("--explain")
+    line, option = re.fullmatch(r"(.*?)(--explain|--brief)?\s*", line).groups()
     kinds, text, words = _parse(line, shell.user_ns)
     explained = None
     try:
@@ -49,7 +50,7 @@ def expect(shell, line: str, cell: str) -> None:
     except (Exception, *kinds) as error:
         as_expected = isinstance(error, kinds) and text in str(error)
         said, where = message(error), _line_of(error)
-        if wanted and as_expected:  # here, for the error keeps its graph alive: it is not to be kept
+        if option == "--explain" and as_expected:  # here, for the error keeps its graph alive: it is not to be kept
             explained = sys.modules[__package__].viz.explain(error)
     else:
         raise Unexpected(f"this cell should have raised {words}, but nothing was raised.")
@@ -58,6 +59,7 @@ def expect(shell, line: str, cell: str) -> None:
     if explained is not None:
         sys.displayhook(explained)
         return
+    said = beginning(said) if option == "--brief" else said
     sys.stdout.write(f"{said}\n")  # at once, so that the cell has one output
 
 
@@ -71,6 +73,16 @@ def message(error: BaseException) -> str:
     lines = [f"{type(error).__name__}: {first}" if first else type(error).__name__]
     notes = "\n".join([str(error), *getattr(error, "__notes__", ())]).split("\n")[1:]
     return "\n".join(lines + [note for note in notes if note.startswith("minigrad:")])
+
+
+def beginning(said: str) -> str:
+    """What a message says before its first full stop, bracket or new line.
+
+    >>> beginning("RuntimeError: no way (or none). Go elsewhere.")
+    'RuntimeError: no way ...'
+    """
+    first = re.split(r" \(|\. |\n", said, maxsplit=1)[0]
+    return first if first == said else f"{first} ..."
 
 
 def _plainly(usual):

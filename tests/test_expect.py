@@ -45,6 +45,21 @@ def run(shell, capsys):
     return run
 
 
+def test_can_print_the_beginning_alone(run):
+    cell = """
+        %%expect RuntimeError{} --brief
+        x = mg.tensor(3.0, requires_grad=True)
+        y = x * x
+        y.backward()
+        {}
+        """
+    for text in ("", ' "already been freed"'):  # which is not in the part that is printed
+        out, error = run(cell.format(text, "y.backward()"))
+        assert (out, error) == ("RuntimeError: Trying to backward through the graph a second time ...\n", None)
+    out, error = run(cell.format("", "x.backward()"))
+    assert "nothing was raised" in str(error) and "second time" not in out
+
+
 def test_prints_the_error_and_the_advice_only(run):
     out, error = run("""
         %%expect RuntimeError
