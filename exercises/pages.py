@@ -146,7 +146,7 @@ def index_cells(terms: dict[str, list[tuple[str, str]]], all_: list[Chapter]) ->
     places = {term: number for number, rows in reversed(terms.items()) for term, _ in rows}
     ordered = sorted(places, key=lambda term: term.strip("`").lower())
     links = [f"{term} [{places[term]}]({files[places[term]]})" for term in ordered]
-    parts = [links[i : i + 36] for i in range(0, len(links), 36)]
+    parts = [links[i : i + 40] for i in range(0, len(links), 40)]
     heads = ["## Index\n\nEach term, and the chapter that explains it.\n\n", *[""] * len(parts)]
     return [
         _text(f"index-{i}", head + " · ".join(part))

@@ -694,6 +694,17 @@ def test_what_an_earlier_chapter_found_is_asked_again(check, shown, missed):
     assert "1 missed, 2 mended" in kit.belief_panel().text, "what this chapter found is asked in a later one"
 
 
+def test_the_first_notebook_asks_about_whatever_is_open(shown, relaxed, monkeypatch):
+    monkeypatch.setattr(kit.session, "warm_up", None)
+    ch00.again()
+    assert shown.last == "No warm-up: nothing is open."
+    progress.record("ch11.train", False, "M08")
+    ch00.again()
+    assert "Warm-up. (M08)" in shown.last
+    ch00.again(4)
+    assert "Right. (M08)" in shown.last and "Another" not in shown.last
+
+
 def test_a_belief_that_is_missed_again_and_again_hides_no_other(check, shown, missed, monkeypatch):
     for belief in ("M03", "M08", "M03"):
         check.again()

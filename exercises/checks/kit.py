@@ -515,11 +515,12 @@ class Chapter:
         cards.display(cards.hint_card(number, (*exercise.hints, exercise.idea)[number], exercise))
 
     def again(self, answer: Any = ...) -> None:
-        """Ask again about a belief that an earlier chapter's exercises found; with an answer, judge it."""
+        """Ask again about a belief that an earlier chapter's exercises found (any, in 00); with an answer, judge it."""
         entries, _ = ({}, "") if session.is_nobodys else progress.read()
         question = session.warm_up = session.warm_up or review.due(entries, self.number)
         if question is None:
-            cards.display(cards.notice_card("No warm-up: nothing from an earlier chapter is open."))
+            where = "" if self.number == review.FIRST else " from an earlier chapter"
+            cards.display(cards.notice_card(f"No warm-up: nothing{where} is open."))
         elif answer is ...:
             cards.display(cards.warm_up_card(question))
         else:

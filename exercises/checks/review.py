@@ -19,6 +19,7 @@ MENDED = "mended"  # it was recognised once, and the same exercise or a warm-up 
 HELD_OFF = "seen through"  # an exercise that meets it was solved, and no answer ever showed it
 NOT_MET = "not met yet"
 
+FIRST = "00"  # the notebook that one comes back to
 WARM_UP = "warm-up."  # what the entry of a warm-up is called in the record: warm-up.M02
 
 
@@ -47,13 +48,14 @@ def places(entries: dict[str, dict]) -> dict[str, list[str]]:
 def due(entries: dict[str, dict], chapter: str) -> WarmUp | None:
     """The question for the start of a chapter: a belief that an earlier chapter found and nobody mended.
 
-    Of several it is the one that was asked about least often, so that none hides the others.
+    The first notebook asks about any. Of several it is the one that was asked about least often, so that
+    none hides the others.
     """
     open_ = {
         belief
         for id, entry in entries.items()
         for belief, missed in _missed(entry).items()
-        if missed and (id.startswith(WARM_UP) or id[2:4] < chapter)
+        if missed and (id.startswith(WARM_UP) or id[2:4] < chapter or chapter == FIRST)
     }
     questions = [question for belief, question in WARM_UPS.items() if belief in open_]
     return min(questions, key=lambda question: _times_asked(entries, question), default=None)
