@@ -74,13 +74,23 @@ GRAPHS = (
     return sizes;
 }"""
 )
+# Run All leaves the notebook at its end, and scrolls there once more a moment later.
+TO_THE_TOP = f"""async () => {{
+    {PANEL}
+    panel.content.activeCellIndex = 0;
+    await panel.content.scrollToItem(0);
+}}"""
+# Below the last cell JupyterLab leaves a window's height empty: there is nothing to see.
 SCROLL_TO = """async (top) => {
     const view = document.querySelector('.jp-Notebook .jp-WindowedPanel-outer')
         ?? document.querySelector('.jp-WindowedPanel-outer');
     view.scrollTop = top;
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
     for (const image of view.querySelectorAll('img')) await image.decode();
-    return [view.scrollTop, view.clientHeight, view.scrollHeight];
+    const last = jupyterapp.shell.currentWidget.content.widgets.at(-1).node;
+    const seen = view.getBoundingClientRect().bottom;
+    const isEnd = last.isConnected && last.getBoundingClientRect().bottom <= seen;
+    return [view.scrollTop, view.clientHeight, isEnd || view.scrollTop + view.clientHeight >= view.scrollHeight - 1];
 }"""
 
 
@@ -198,13 +208,14 @@ class Lab:
     def screenshots(self, folder, name):
         """PNGs of the notebook from top to bottom, one window after the other."""
         folder.mkdir(parents=True, exist_ok=True)
+        self.page.evaluate(TO_THE_TOP)
         pictures, top = [], 0
         while True:
-            at, height, whole = self.page.evaluate(SCROLL_TO, top)
+            at, height, is_end = self.page.evaluate(SCROLL_TO, top)
             pictures.append(folder / f"{name}-{len(pictures):02}.png")
             self.page.screenshot(path=pictures[-1])
             top = at + height - 80
-            if at + height >= whole - 1:
+            if is_end:
                 return pictures
 
 
