@@ -114,6 +114,7 @@ class RecordedOp(Face):
     """The node of a table row; each row has a subclass of its own, named as PyTorch names it."""
 
     __slots__ = ()
+    unpacks_itself = False
 
     def name(self) -> str:
         name = type(self).__name__

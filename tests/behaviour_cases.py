@@ -837,3 +837,30 @@ def anomaly_mode_warns(m, say):
         y = x.sqrt() * x
         said(y.backward)
     said(lambda: m.autograd.detect_anomaly())
+
+
+@case
+def any_name_may_be_put_on_ctx(m, say):
+    names = (
+        "shape dtype saved order edges kind options extra constants leaf outputs function likes keep pending".split()
+    )
+
+    def forward(ctx, x):
+        say(ctx.saved_tensors)
+        for name in names:
+            setattr(ctx, name, name)
+        ctx.shape = tuple(x.shape)
+        ctx.save_for_backward(x)
+        return x.sum()
+
+    def backward(ctx, g):
+        say([getattr(ctx, name) for name in names])
+        (x,) = ctx.saved_tensors
+        ctx.order = "seen"
+        return g.expand(ctx.shape) * x
+
+    x = leaf(m, 2, 3)
+    y = function(m, forward, backward).apply(x)
+    y.backward(retain_graph=True)
+    y.backward()
+    say(x.grad, y.grad_fn.order, y)

@@ -152,8 +152,8 @@ def test_only_what_a_derivative_needs_is_saved():
 
 def test_a_python_number_is_kept_for_pictures():
     w, c = leaf(2.0), mg.tensor([3.0])
-    assert (w + 5).grad_fn.constants == (None, 5)
-    assert (w + c).grad_fn.constants[1]() is c
+    assert (w + 5).grad_fn._constants == (None, 5)
+    assert (w + c).grad_fn._constants[1]() is c
 
 
 # -- gradients -----------------------------------------------------------------------------------

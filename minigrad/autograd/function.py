@@ -20,14 +20,63 @@ from ..views import ModifiedView
 from .dual import SavingForForward, dual_levels
 from .grad_mode import mode, no_grad
 from .graph import Kind, Packed, Record, freed_error, op_order, output_edge, own_counter, stale_error, watch, watchers
-from .node import Node
+from .node import Face, face_of
 from .saved_tensors import SavedTensor
 
 
-class FunctionNode(Record, SavingForForward, Node):
+class FunctionRecord(Record):
+    """One application of a Function, as the engine walks it. What the user put on its ctx is kept here."""
+
+    __slots__ = ("attributes", "function", "likes", "output_edges", "outputs", "tensor_arguments")
+
+    def entry(self, position: int) -> tuple:
+        if isinstance(self.saved[position], Packed):
+            return self.saved[position].open(self), None, None
+        origin, value, counter, version = self.saved[position]
+        if origin == "output":
+            index, array = value
+            value = wrap(array, counter)
+            FunctionNode.attach(self, value, index)
+            if dual_levels:
+                dual_levels[0].recall(self, index, value)
+        elif origin == "input":
+            counter = value._counter
+        return value, version, counter and counter[0]
+
+    def output_edge(self, index: int) -> Record:
+        """The edge to one of several outputs; the same one for as long as anybody holds it."""
+        edge = self.output_edges[index] and self.output_edges[index]()
+        if edge is None:
+            edge = output_edge(self, index, *self.likes[index])
+            self.output_edges[index] = weakref.ref(edge)  # it points here: not to be kept
+        return edge
+
+    def keep(self, tensors: tuple, outputs: list) -> None:
+        """Turn what save_for_backward was given into what the record holds."""
+        entries = []
+        for position, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise refusal("saved is no tensor", position, type(tensor).__name__)
+            index = next((i for i, o in enumerate(outputs) if o is tensor), None)
+            if tensor is None:
+                entries.append(("none", None, None, None))
+            elif index is None:
+                entries.append(("input", tensor, None, tensor._version))
+            else:
+                counter = own_counter(tensor)
+                entries.append(("output", (index, tensor._array), counter, counter[0]))
+        self.saved = tuple(entries)
+        names = tuple(f"saved_tensors[{i}]" for i in range(len(entries)))
+        self.kind = Kind(self.function.__name__, self.function._backward_cls, names)
+        self.kind.vjp, self.kind.vjp_recorded = raw_gradients, gradients
+        if watchers:
+            watch(self)
+
+
+class FunctionNode(SavingForForward, Face):
     """The node of a Function, and the ``ctx`` that its forward and backward are given.
 
-    It is its own record: there is nothing to gain from two objects where the user's code runs in between.
+    Its attributes are the user's, so they live on with the record. What is the engine's is on the record itself.
     """
 
     # What forward may change, by the methods below.
@@ -35,13 +84,11 @@ class FunctionNode(Record, SavingForForward, Node):
     non_differentiable: tuple = ()
     dirty_tensors: tuple = ()
     materialize_grads = True
+    unpacks_itself = True  # where the user's backward asks, not before it
 
-    def __init__(self):
-        pass
-
-    @property
-    def record(self) -> "FunctionNode":
-        return self
+    def __init__(self, record: FunctionRecord):
+        self.record = record
+        self.__dict__ = record.attributes
 
     def save_for_backward(self, *tensors) -> None:
         """Keep tensors for backward; their versions are checked where it reads them. None is allowed."""
@@ -62,15 +109,16 @@ class FunctionNode(Record, SavingForForward, Node):
     @property
     def saved_tensors(self) -> tuple:
         """What forward saved. RuntimeError once a backward has freed it, or if it was overwritten since."""
-        if self.saved is None:
-            raise freed_error()
-        return tuple(self._unpack(position) for position in range(len(self.saved)))
+        return tuple(self._unpack(position) for position in range(self._count()))
 
     @property
     def _raw_saved_tensors(self) -> tuple:
-        if self.saved is None:
+        return tuple(SavedTensor(self.record, position) for position in range(self._count()))
+
+    def _count(self) -> int:
+        if self.record.saved is None:
             raise freed_error()
-        return tuple(SavedTensor(self, position) for position in range(len(self.saved)))
+        return len(self.record.saved)
 
     @property
     def saved_variables(self) -> tuple:
@@ -79,90 +127,47 @@ class FunctionNode(Record, SavingForForward, Node):
         return self.saved_tensors
 
     def _unpack(self, position: int):
-        value, expected, current = self.entry(position)
+        value, expected, current = self.record.entry(position)
         if expected is not None and current != expected:
-            raise stale_error(self, self.kind.saved_names[position], current, expected)
+            raise stale_error(self.record, self.record.kind.saved_names[position], current, expected)
         return value
 
-    def entry(self, position: int) -> tuple:
-        if isinstance(self.saved[position], Packed):
-            return self.saved[position].open(self), None, None
-        origin, value, counter, version = self.saved[position]
-        if origin == "output":
-            index, array = value
-            value = wrap(array, counter)
-            self.attach(value, index)
-            if dual_levels:
-                dual_levels[0].recall(self, index, value)
-        elif origin == "input":
-            counter = value._counter
-        return value, version, counter and counter[0]
-
-    def attach(self, tensor: Tensor, index: int) -> None:
-        """Make `tensor` output number `index` of this node."""
-        tensor._edge = self if self.outputs == 1 else self.output_edge(index)
+    @staticmethod
+    def attach(record: FunctionRecord, tensor: Tensor, index: int) -> None:
+        """Make `tensor` output number `index` of a record."""
+        tensor._edge = record if record.outputs == 1 else record.output_edge(index)
         if index:
             tensor.meta().output_nr = index
 
-    def output_edge(self, index: int) -> Record:
-        """The edge to one of several outputs; the same one for as long as anybody holds it."""
-        edge = self.output_edges[index] and self.output_edges[index]()
-        if edge is None:
-            edge = output_edge(self, index, *self.likes[index])
-            self.output_edges[index] = weakref.ref(edge)  # it points here: not to be kept
-        return edge
-
-    def keep(self, outputs: list) -> None:
-        """Turn what save_for_backward was given into what the node holds."""
-        entries = []
-        for position, tensor in enumerate(self.to_save):
-            if tensor is not None and not isinstance(tensor, Tensor):
-                raise refusal("saved is no tensor", position, type(tensor).__name__)
-            index = next((i for i, o in enumerate(outputs) if o is tensor), None)
-            if tensor is None:
-                entries.append(("none", None, None, None))
-            elif index is None:
-                entries.append(("input", tensor, None, tensor._version))
-            else:
-                counter = own_counter(tensor)
-                entries.append(("output", (index, tensor._array), counter, counter[0]))
-        self.saved = tuple(entries)
-        names = tuple(f"saved_tensors[{i}]" for i in range(len(entries)))
-        function = self.function
-        self.kind = Kind(function.__name__, type(self), names)
-        self.kind.vjp, self.kind.vjp_recorded = raw_gradients, gradients
-        self.to_save = ()
-        if watchers:
-            watch(self)
-
     def apply(self, *grads):
         """Run this node's backward by hand."""
-        return backward_of(self.function)(self, *grads)
+        return backward_of(self.record.function)(self, *grads)
 
 
-def raw_gradients(node: FunctionNode, grad, edges) -> list:
+def raw_gradients(record: FunctionRecord, grad, edges) -> list:
     """Gradients as arrays: the user's backward gets Tensors all the same."""
-    grads = grad if node.outputs > 1 else {0: grad}
+    grads = grad if record.outputs > 1 else {0: grad}
     with no_grad():
-        results = gradients(node, {i: wrap(np.asarray(g)) for i, g in grads.items()}, edges)
+        results = gradients(record, {i: wrap(np.asarray(g)) for i, g in grads.items()}, edges)
     return [None if r is None else r._array for r in results]
 
 
-def gradients(node: FunctionNode, grad, edges) -> list:
+def gradients(record: FunctionRecord, grad, edges) -> list:
     """Call the user's backward; one result per tensor that forward was given."""
+    node = face_of(record)
     grads = grad if isinstance(grad, dict) else {0: grad}
-    arguments = [grads[i] if i in grads else missing(node, like) for i, like in enumerate(node.likes)]
-    results = backward_of(node.function)(node, *arguments)
+    arguments = [grads[i] if i in grads else missing(node, like) for i, like in enumerate(record.likes)]
+    results = backward_of(record.function)(node, *arguments)
     results = results if isinstance(results, tuple) else (results,)
     expected = len(node.needs_input_grad)
     if len(results) < expected or any(r is not None for r in results[expected:]):
-        raise refusal("number of gradients", node.name(), expected, len(results))
+        raise refusal("number of gradients", record.kind.face.__name__, expected, len(results))
     for position, result in enumerate(results):
         if result is not None and not isinstance(result, Tensor):
             raise refusal("gradient is no tensor", type(result).__name__)
-        if result is not None and position not in node.tensor_arguments:
-            raise refusal("gradient of no tensor", node.name(), position + 1)
-    chosen = [results[position] for position in node.tensor_arguments]
+        if result is not None and position not in record.tensor_arguments:
+            raise refusal("gradient of no tensor", record.kind.face.__name__, position + 1)
+    chosen = [results[position] for position in record.tensor_arguments]
     return [r if edge is not None else None for r, edge in zip(chosen, edges, strict=True)]
 
 
@@ -245,7 +250,10 @@ class Function:
     @classmethod
     def apply(cls, *args, **kwargs):
         """Run forward, and record one node for it if an input requires grad."""
-        node = object.__new__(cls._backward_cls)
+        record = FunctionRecord()
+        record.attributes, record.function, record.saved = {}, cls, ()
+        node = cls._backward_cls(record)
+        record.face = weakref.ref(node)
         run = dual_levels[0].apply_function if dual_levels else cls._run
         return run(node, args, kwargs)[0]
 
@@ -256,7 +264,9 @@ class Function:
         if apart or kwargs:
             args = in_order(cls.forward, args if apart else (node, *args), kwargs)[0 if apart else 1 :]
         node.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-        node.edges = tuple(a._edge for a in args if isinstance(a, Tensor))  # as they are before forward changes any
+        node.record.edges = tuple(
+            a._edge for a in args if isinstance(a, Tensor)
+        )  # as they are before forward changes any
         with no_grad():
             results = cls.forward(*args) if apart else cls.forward(node, *args)
             if apart:
@@ -273,7 +283,7 @@ class Function:
 
 def node_class(function: type) -> type:
     """The class of a Function's nodes: of Square it is SquareBackward."""
-    return type(function.__name__ + "Backward", (FunctionNode,), {"function": function, "op_name": function.__name__})
+    return type(function.__name__ + "Backward", (FunctionNode,), {"op_name": function.__name__})
 
 
 Function._backward_cls = node_class(Function)
@@ -319,31 +329,33 @@ def view_of_input(tensor: Tensor) -> Tensor:
 def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
     """Make `node` the history of `outputs`; where forward returned an input, another tensor takes its place."""
     check_marks(node, outputs)
-    node.order = next(op_order)
-    node.pending = node.extra = None
-    node.face, node.fits = weakref.ref(node), False
-    node.tensor_arguments = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
-    inputs = [args[i] for i in node.tensor_arguments]
-    node.constants = tuple(None if a.requires_grad else constant(a) for a in inputs)
-    node.outputs = len(outputs)
-    node.likes = [(o._array.shape, o._dtype) if isinstance(o, Tensor) else None for o in outputs]
-    node.output_edges = [None] * node.outputs
-    node.shape, node.dtype = next((like for like in node.likes if like is not None), ((), None))
+    record = node.record
+    record.order = next(op_order)
+    record.pending = record.extra = None
+    record.fits = False
+    record.tensor_arguments = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+    inputs = [args[i] for i in record.tensor_arguments]
+    record.constants = tuple(None if a.requires_grad else constant(a) for a in inputs)
+    record.outputs = len(outputs)
+    record.likes = [(o._array.shape, o._dtype) if isinstance(o, Tensor) else None for o in outputs]
+    record.output_edges = [None] * record.outputs
+    record.shape, record.dtype = next((like for like in record.likes if like is not None), ((), None))
     constants = [id(o) for o in node.non_differentiable]
     for index, output in enumerate(outputs):
         if not isinstance(output, Tensor) or id(output) in constants or output._dtype.kind != "f":
             outputs[index] = unrecorded(node, output, args)
             continue
         if any(output is tensor for tensor in node.dirty_tensors):
-            check_changed(output, args, node.likes)
-            rebase_history(output, node if node.outputs == 1 else node.output_edge(index))
+            check_changed(output, args, record.likes)
+            rebase_history(output, record if record.outputs == 1 else record.output_edge(index))
             output.meta().output_nr = index
             continue
         if any(output is a for a in args):
             output = outputs[index] = view_of_input(output)
-        node.attach(output, index)
+        node.attach(record, output, index)
     node.non_differentiable = ()
-    node.keep(outputs)
+    record.keep(node.to_save, outputs)
+    node.to_save = ()
 
 
 def forbid_changes(node: FunctionNode, outputs: list) -> None:

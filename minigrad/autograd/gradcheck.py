@@ -19,8 +19,9 @@ from ..messages import UNDEFINED_WARNING, refusal, refuse
 from ..tensor import Tensor, wrap
 from .engine import grad
 from .forward_ad import dual_level, make_dual, unpack_dual
-from .function import FunctionNode
+from .function import FunctionNode, FunctionRecord
 from .grad_mode import enable_grad, is_grad_enabled, no_grad
+from .node import face_of
 
 
 class GradcheckError(RuntimeError):
@@ -386,7 +387,7 @@ def check_undefined(check: Check) -> None:
     for node in functions_behind(differentiable(check.outputs()), lambda node: not node.materialize_grads):
         seeds = [
             zeros(like[0], dtype=check.checked[0].dtype) if like and node.materialize_grads else None
-            for like in node.likes
+            for like in node.record.likes
         ]
         with no_grad():
             check_zero(partial(gradients_of, node, seeds), node.name())
@@ -448,9 +449,10 @@ def functions_behind(outputs: tuple, go_on: Callable = lambda node: True) -> Ite
     seen = set(waiting)
     while waiting:
         record = waiting.pop()
-        if isinstance(record, FunctionNode):
-            yield record
-            if not go_on(record):
+        if isinstance(record, FunctionRecord):
+            node = face_of(record)
+            yield node
+            if not go_on(node):
                 continue
         new = [edge for edge in record.edges if edge is not None and edge not in seen]
         seen.update(new)
@@ -604,7 +606,7 @@ def functions_alone(check: Check) -> list:
     found = []
     for node in functions_behind(differentiable(check.outputs())):
         kind = check.checked[0].dtype
-        seeds = [ones(like[0], dtype=kind, requires_grad=True) if like else None for like in node.likes]
+        seeds = [ones(like[0], dtype=kind, requires_grad=True) if like else None for like in node.record.likes]
         with enable_grad():
             gradients = [g for g in gradients_of(node, seeds) if g is not None]
         tracked = bool(leaves_behind(gradients) - {seed._edge for seed in seeds if seed is not None})

@@ -71,22 +71,17 @@ class Node:
         return RemovableHandle(self.record.extras().post_hooks, hook, self.record.order > 0)
 
     @property
-    def sequence(self) -> int:
-        """A number that grows with creation: a later operation has a larger one."""
-        return abs(self.record.order)
-
-    @property
-    def shape(self) -> tuple:
+    def _shape(self) -> tuple:
         """The shape of the operation's result."""
         return self.record.shape
 
     @property
-    def dtype(self):
+    def _dtype(self):
         """NumPy's dtype of the operation's result."""
         return self.record.dtype
 
     @property
-    def constants(self) -> tuple:
+    def _constants(self) -> tuple:
         """Per input: None where it has an edge, else the Python number or a weakref to the tensor."""
         return self.record.constants or (None,) * len(self.record.edges)
 

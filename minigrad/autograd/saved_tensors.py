@@ -11,7 +11,6 @@ from ..messages import refusal, type_name
 from ..tensor import Tensor, wrap
 from .grad_mode import no_grad
 from .graph import LEAF, OUTPUT, Kind, Packed, Record, freed_error, watchers
-from .node import Node
 
 
 class _Active(threading.local):
@@ -170,7 +169,7 @@ def pack(record: Record, position: int, pack_hook, unpack_hook, shown=lambda ten
     saved = list(record.saved)
     saved[position] = Packed(box, functools.partial(_open, box, unpack_hook, edge, own_output))
     record.saved = tuple(saved)
-    if not isinstance(record, Node):  # a Function's node unpacks where its backward asks
+    if not record.kind.face.unpacks_itself:
         record.kind = with_unpacking(record.kind)
 
 

@@ -169,7 +169,7 @@ class Level:
     def apply_function(self, node: FunctionNode, arguments: tuple, options: dict) -> tuple:
         """Run a Function's forward, and then its jvp if there are tangents: neither sees that the tensors are dual."""
         with self.hidden((*arguments, *options.values())):
-            results, arguments = node.function._run(node, arguments, options)
+            results, arguments = node.record.function._run(node, arguments, options)
             if mode.state < 0 or all(self.tangent(a) is None for a in arguments):
                 node.saved_for_forward = ()  # which may be its own outputs
                 return results, arguments
@@ -187,7 +187,7 @@ class Level:
                     check_sharing(output, tangent, *each)
                 self.carry(output, tangent)
                 if output._edge is not None:
-                    self.of_results.setdefault(node, {})[index] = tangent
+                    self.of_results.setdefault(node.record, {})[index] = tangent
         return results, arguments
 
 
@@ -248,14 +248,15 @@ def shares(tensor: Tensor, other) -> bool:
 
 def jvp_of(node: FunctionNode, given: list) -> tuple:
     """Call the user's jvp. ``ctx.saved_tensors`` is meanwhile what forward saved for it."""
-    of_backward = getattr(node, "saved", None), getattr(node, "kind", None)
+    record = node.record
+    of_backward = record.saved, getattr(record, "kind", None)
     kept, node.saved_for_forward = node.saved_for_forward, ()
-    node.saved = tuple(("none", None, None, None) if t is None else ("input", t, None, t._version) for t in kept)
-    node.kind = Kind(node.name(), type(node), tuple(f"saved_tensors[{i}]" for i in range(len(kept))))
+    record.saved = tuple(("none", None, None, None) if t is None else ("input", t, None, t._version) for t in kept)
+    record.kind = Kind(node.name(), type(node), tuple(f"saved_tensors[{i}]" for i in range(len(kept))))
     try:
-        tangents = node.function.jvp(node, *given)
+        tangents = record.function.jvp(node, *given)
     finally:
-        node.saved, node.kind = of_backward
+        record.saved, record.kind = of_backward
     return tangents if isinstance(tangents, tuple) else (tangents,)
 
 

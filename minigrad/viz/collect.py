@@ -381,7 +381,7 @@ class Kept(View):
 
     def cut_constant(self, node, position: int):
         """The input without an edge, if it lives and is on the memory of a tensor that has a history."""
-        constants = getattr(node, "constants", None) if self.tracked else None
+        constants = getattr(node, "_constants", None) if self.tracked else None
         constant = constants[position] if constants else None
         constant = constant() if isinstance(constant, weakref.ref) else self.unrecorded_input(node, position)
         return constant if storage(constant) in self.tracked else None
@@ -453,7 +453,7 @@ class Written(View):
             return [Link(Item("node", thing), "forward")]
         if kind != "node":
             return []
-        constants = tuple(getattr(thing, "constants", None) or ())
+        constants = tuple(getattr(thing, "_constants", None) or ())
         found = []
         for position, (function, index) in enumerate(thing.next_functions):
             if function is None:
@@ -485,7 +485,7 @@ class Written(View):
             held = self.names.output(thing, index)
             if held is not None:
                 return self.made_record(id, held)
-            shape, dtype = getattr(thing, "shape", None), getattr(thing, "dtype", None)
+            shape, dtype = getattr(thing, "_shape", None), getattr(thing, "_dtype", None)
             if shape and isinstance(shape[0], tuple):  # a node with several outputs
                 shape = shape[index]
             shape = None if shape is None else tuple(shape)
@@ -493,7 +493,7 @@ class Written(View):
         if kind == "array":
             return self.array_record(id, thing)
         if kind == "number":
-            text, known = value_text(thing.constants[index]), identity(thing, f"constant {index}")
+            text, known = value_text(thing._constants[index]), identity(thing, f"constant {index}")
             return NodeRecord(id, "number", value=text, identity=known)
         if kind == "lost":
             return NodeRecord(id, "number", name="constant", identity=identity(thing, f"constant {index}"))
@@ -513,7 +513,7 @@ def _with_number(op: str, node) -> str:
         return op
     saved = {entry[0]: entry[1] for entry in saved_state(node)}
     name = "self" if type(node).__name__ == "PowBackward2" else "exponent"
-    number = saved.get(name) or ((getattr(node, "constants", None) or ()) + (None, None))[1]
+    number = saved.get(name) or ((getattr(node, "_constants", None) or ()) + (None, None))[1]
     if not isinstance(number, int | float):
         return op
     return f"{value_text(number)} **" if name == "self" else f"pow {value_text(number)}"
