@@ -14,9 +14,9 @@ class Conversions:
 
     __slots__ = ()
 
-    def numpy(self) -> np.ndarray:
-        """The values as an array on the same memory. Refused while the tensor requires grad: detach() first."""
-        if self._edge is not None and mode.state > 0:
+    def numpy(self, *, force: bool = False) -> np.ndarray:
+        """The values as an array on the same memory. Refused while the tensor requires grad, but for `force`."""
+        if self._edge is not None and mode.state > 0 and not force:
             raise refusal("numpy of a tracked tensor")
         return self._array
 

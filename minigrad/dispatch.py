@@ -114,7 +114,7 @@ class RecordedOp(Face):
     """The node of a table row; each row has a subclass of its own, named as PyTorch names it."""
 
     __slots__ = ()
-    unpacks_itself = False
+    _unpacks_itself = False
 
     def name(self) -> str:
         name = type(self).__name__
@@ -179,6 +179,7 @@ def op(function=None, /, **details):
         operation = FunctionType(_unbuilt.__code__, space, row.name)
         space["build"] = functools.partial(build, operation)
         operation.__doc__, operation.__module__ = forward.__doc__, forward.__module__
+        operation.__qualname__ = row.name  # which Python's own refusals mention
         operation.row = row
         return operation
 
@@ -465,9 +466,7 @@ def unwrap(row: Row, operands: tuple):
     arrays = meet(row, *(o._array if isinstance(o, Tensor) else o for o in operands))
     results, recording = [], mode.state > 0
     for operand, array, name in zip(operands, arrays, row.inputs, strict=True):
-        asked = (
-            recording and name in row.rules and isinstance(operand, Tensor)
-        )  # or a view is not asked for its history
+        asked = recording and name in row.rules and isinstance(operand, Tensor)  # or a view is not asked for its past
         results.append((operand, array, operand._edge if asked else None))
     return results
 

@@ -117,7 +117,9 @@ def from_numpy(array: np.ndarray) -> Tensor:
 
 def shape_of(name: str, args: tuple, size=None) -> tuple:
     """The lengths that a factory was given: as numbers, as one tuple, or by the name `size`."""
-    args = (size,) if size is not None and not args else args
+    if size is None and not args:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    args = args or (size,)
     lengths = tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
     for length in lengths:
         if not isinstance(length, (int, np.integer)):
@@ -150,6 +152,8 @@ def zeros(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: bo
 def full(size, fill_value, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """One value in a shape; its type decides the dtype."""
     kind = numpy_of(dtype) if dtype else dtypes._number_dtype(fill_value)
+    if isinstance(size, int):
+        raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     return finish(np.full(shape_of("full", (size,)), fill_value, kind), requires_grad)
 
 
@@ -191,6 +195,8 @@ def linspace(start, end, steps: int, dtype: dtypes.dtype | None = None, requires
 
 def eye(n: int, m: int | None = None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """The identity matrix."""
+    if n < 0:
+        raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     return finish(np.eye(n, m, dtype=numpy_of(dtype)), requires_grad)
 
 

@@ -115,6 +115,7 @@ NO_FREEDOM = (
     "divided by output numel)."
 )
 
+BYTE_MASK = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
 LIST_OF_KEYS = (
     "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
     "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], "
@@ -275,6 +276,21 @@ REFUSALS = {
         RuntimeError,
         "Tensor post accumulate grad hooks should return None.",
         "change the leaf's .grad inside the hook instead.",
+    ),
+    "node hook returns no tuple": (
+        TypeError,
+        "expected tuple, but hook returned '{}'",
+        "return one gradient for each that the hook was given, in a tuple; or nothing to leave them as they are.",
+    ),
+    "number of hooked gradients": (
+        RuntimeError,
+        "hook '{}' has returned an incorrect number of values (got {}, but expected {})",
+        "return one gradient for each that the hook was given, in a tuple; or nothing to leave them as they are.",
+    ),
+    "hook makes a gradient": (
+        RuntimeError,
+        "can't replace a None gradient with a non-None value",
+        "return None where the hook was given None: no gradient is needed there.",
     ),
     "hook changes the shape": (
         RuntimeError,
@@ -1057,6 +1073,13 @@ def _broadcast_sentence(a: list, b: list) -> str:
             )
     shape = list(np.broadcast_shapes(tuple(a), tuple(b)))  # they fit: it is the output that is too small
     return f"output with shape {a} doesn't match the broadcast shape {shape}"
+
+
+def key_refused(key) -> IndexError:
+    """The error for a key that is no position."""
+    kind = type(key).__name__
+    sentence = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+    return refuse(IndexError, f"{sentence}(got {kind})", "a position is an int; int() makes one of a float.")
 
 
 def too_many_refused(key, ndim: int) -> IndexError:

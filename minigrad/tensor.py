@@ -56,6 +56,9 @@ class Size(tuple):
         item = tuple.__getitem__(self, index)
         return Size(item) if isinstance(index, slice) else item
 
+    def __add__(self, other):
+        return Size(tuple.__add__(self, other))
+
 
 class Tensor(Conversions):
     """An n-dimensional array, with the record of how it was computed. PyTorch counterpart: ``torch.Tensor``."""
@@ -79,8 +82,10 @@ class Tensor(Conversions):
     def __new__(cls, data=(), *size):
         if isinstance(data, Tensor):
             return data.detach()
-        shape = (data, *size) if isinstance(data, int) else None
-        array = np.zeros(shape) if shape else np.asarray(data)
+        shape = (data, *size) if isinstance(data, int) else data if isinstance(data, Size) else None
+        if isinstance(data, float):
+            raise TypeError("new(): data must be a sequence (got float)")
+        array = np.asarray(data) if shape is None else np.zeros(shape)
         return wrap(array.astype(dtypes.get_default_dtype().numpy))
 
     # -- what it holds ---------------------------------------------------------------------------
@@ -219,7 +224,7 @@ class Tensor(Conversions):
 
     def _check_grad(self, new) -> None:
         if not isinstance(new, Tensor):
-            raise refusal("grad is no tensor", type(new).__name__)
+            raise refusal("grad is no tensor", type_name(new))
         if new is self:
             raise refusal("grad is itself")
         if new._dtype is not self._dtype:

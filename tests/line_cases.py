@@ -953,6 +953,47 @@ a = m.zeros(3).expand(2, 3);; a[:, 0] = 5;; a
 a = m.zeros(1).expand(5);; a.zero_()
 a = m.zeros(3);; a.copy_(a)
 a = leaf(2);; b = a.expand(3, 2).clone();; e = m.autograd.graph.get_gradient_edge(b);; c = m.autograd.graph.get_gradient_edge(leaf(2) * 2);; m.autograd.grad(b.sum(), (e, c), allow_unused=True, materialize_grads=True)
+
+# dims counted from the back, hooks of nodes, keys and shapes of other kinds
+grads(lambda a: a.permute(-1, 0), x)
+grads(lambda a: a.unsqueeze(0).permute(-1, 0, -2), x)
+grads(lambda a: a.roll((1, 2)), x)
+x.roll((1, 2), 0)
+grads(lambda a: a.index_select(1, m.tensor(2)), x)
+grads(lambda a: a.index_select(0, m.tensor([0])), s)
+m.autograd.grad(m.relu(rg([float("nan"), -1.0, 0.0, 2.0])).sum(), v, allow_unused=True)
+a = rg([float("nan"), -1.0, 0.0, 2.0]);; a.relu().sum().backward();; a.grad
+grads(lambda a: a.logsumexp(dim=[-1, 0]), x)
+x.all(dim=[-1, 0])
+x[range(2)]
+x[m.tensor([0, 1], dtype=m.uint8)]
+x[1.0]
+m.ones()
+m.full(2, 1)
+m.eye(-1)
+m.Tensor(1.5)
+m.Tensor(m.Size([2])).shape, m.Size([1]) + m.Size([2])
+import numpy as np;; [np.float64(1.5) - i3, i3 - np.float64(1.5), i3 ** np.float64(1.5), np.float64(1.5) ** i3]
+x.numpy(force=True).tolist()
+m.autograd.graph.increment_version(3)
+m.autograd.grad([x * 2], [x], [m.ones_like(x), m.ones_like(x)])
+a = x * x;; a.grad_fn.register_hook(lambda gi, go: 3);; a.sum().backward()
+a = x * x;; a.grad_fn.register_hook(lambda gi, go: gi[0]);; a.sum().backward()
+a = x * x;; a.grad_fn.register_hook(lambda gi, go: (gi[0],));; a.sum().backward()
+a = x * x;; a.grad_fn.register_hook(lambda gi, go: (1, gi[1]));; a.sum().backward()
+a = x * x;; a.grad_fn.register_hook(lambda gi, go: (gi[0][:1], gi[1]));; a.sum().backward()
+a = x * x;; a.grad_fn.register_hook(lambda gi, go: (None, gi[1]));; a.sum().backward();; x.grad
+a = x * 2;; a.grad_fn.register_hook(lambda gi, go: (gi[0], gi[0]));; a.sum().backward()
+a = x * x;; a.grad_fn.register_prehook(lambda go: 3);; a.sum().backward()
+a = x * x;; a.grad_fn.register_prehook(lambda go: ());; a.sum().backward()
+a = x * x;; a.grad_fn.register_prehook(lambda go: (go[0].float(),));; a.sum().backward()
+a = x * x;; a.grad_fn.register_prehook(lambda go: (None,));; a.sum().backward();; x.grad
+x.register_post_accumulate_grad_hook(lambda t: t);; x.sum().backward();; x.grad
+a = (x * 1).copy_(2);; a, a.grad_fn.next_functions[1]
+h = [];; ctx = m.autograd.graph.saved_tensors_hooks(lambda t: h.append(t) or t, lambda t: h.append(t) or t);; ctx.__enter__();; a = (s * v[0]) ** (v[1] + 2);; ctx.__exit__();; a.backward();; h
+h = [];; ctx = m.autograd.graph.saved_tensors_hooks(lambda t: h.append(t) or t, lambda t: h.append(t) or t);; ctx.__enter__();; a = (x / y).mm(y.t());; ctx.__exit__();; a.sum().backward();; h
+import pickle;; [pickle.loads(pickle.dumps([x, z, x * 2], protocol=p)) for p in range(3)]
+import copy;; a = copy.copy(x);; a.detach().zero_();; x, a is x
 """
 
 CASES = [line for line in LINES.strip().splitlines() if not line.startswith("# ")]

@@ -3,6 +3,8 @@
 PyTorch counterparts: the functions of the same names in ``torch/autograd/graph.py``.
 """
 
+from collections.abc import Iterable
+
 from ..messages import refusal
 from ..ops.inplace import raise_version
 from ..tensor import Tensor
@@ -31,7 +33,11 @@ def increment_version(tensor) -> None:
 
     PyTorch counterpart: ``torch.autograd.graph.increment_version``.
     """
-    for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
+    several = isinstance(tensor, Iterable) and not isinstance(tensor, Tensor)
+    tensors = tuple(tensor) if several else (tensor,)
+    if not all(isinstance(each, Tensor) for each in tensors):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
+    for each in tensors:
         if not each.is_inference():  # which has no version
             raise_version(each)
 

@@ -84,7 +84,7 @@ class FunctionNode(SavingForForward, Face):
     non_differentiable: tuple = ()
     dirty_tensors: tuple = ()
     materialize_grads = True
-    unpacks_itself = True  # where the user's backward asks, not before it
+    _unpacks_itself = True  # where the user's backward asks, not before it
 
     def __init__(self, record: FunctionRecord):
         self.record = record
@@ -264,9 +264,7 @@ class Function:
         if apart or kwargs:
             args = in_order(cls.forward, args if apart else (node, *args), kwargs)[0 if apart else 1 :]
         node.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-        node.record.edges = tuple(
-            a._edge for a in args if isinstance(a, Tensor)
-        )  # as they are before forward changes any
+        node.record.edges = tuple(a._edge for a in args if isinstance(a, Tensor))  # before forward changes any
         with no_grad():
             results = cls.forward(*args) if apart else cls.forward(node, *args)
             if apart:

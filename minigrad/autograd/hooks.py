@@ -11,7 +11,7 @@ import weakref
 
 import numpy as np
 
-from ..messages import refusal
+from ..messages import refusal, type_name
 from ..ops.pointwise import clone
 from ..tensor import Tensor, wrap
 from .anomaly_mode import report_origin, returned_nan
@@ -100,12 +100,27 @@ def checked(hook, answer, before: Tensor) -> Tensor:
     """What a hook returned, if it can take the place of the gradient that it was given."""
     name = getattr(hook, "__name__", type(hook).__name__)
     if not isinstance(answer, Tensor):
-        raise refusal("hook returns no tensor", type(answer).__name__)
+        raise refusal("hook returns no tensor", type_name(answer))
     if answer._array.shape != before._array.shape:
         raise refusal("hook changes the shape", name)
     if answer._dtype is not before._dtype:
         raise refusal("hook changes the dtype", name, before.dtype.tensor_type, answer.dtype.tensor_type)
     return answer
+
+
+def all_checked(hook, answers, before: tuple) -> tuple:
+    """What a node's hook returned, if it can take the place of the gradients that it was given."""
+    name = getattr(hook, "__name__", type(hook).__name__)
+    if not isinstance(answers, tuple):
+        raise refusal("node hook returns no tuple", type_name(answers))
+    if len(answers) != len(before):
+        raise refusal("number of hooked gradients", name, len(answers), len(before))
+    for answer, grad in zip(answers, before, strict=True):
+        if answer is not None and grad is None:
+            raise refusal("hook makes a gradient")
+        if answer is not None:
+            checked(hook, answer, grad)
+    return answers
 
 
 def between_hooks(node: Record, grad, edges: tuple, create_graph: bool, fit):
@@ -114,6 +129,8 @@ def between_hooks(node: Record, grad, edges: tuple, create_graph: bool, fit):
     if extra.pre_hooks:
         shown = called_with(extra.pre_hooks, outputs_of(node, grad))
         grad = {i: g for i, g in enumerate(shown) if g is not None} if isinstance(grad, dict) else shown[0]
+    if grad is None:  # a pre-hook took it away
+        return (None,) * len(edges)
     outputs = outputs_of(node, grad)
     grads = apply_rules(node, grad, edges, create_graph)
     if not extra.post_hooks:
@@ -157,7 +174,7 @@ def called_with(hooks: dict, grads: tuple, *others) -> tuple:
         for hook in list(hooks.values()):
             answer = hook(*shown)
             if answer is not None:
-                shown[0] = answer if isinstance(answer, tuple) else (answer,)
+                shown[0] = all_checked(hook, answer, shown[0])
     return tuple(g if g is None or not raw else g._array for g in shown[0])
 
 
@@ -166,5 +183,6 @@ def run_post_accumulate(node: Record, hooks: dict) -> None:
     leaf = face_of(node).variable
     with no_grad():
         for hook in list(hooks.values()):
-            if hook(leaf) is not None:
+            answer = hook(leaf)
+            if answer is not None and answer is not leaf:
                 raise refusal("post-accumulate hook returns")

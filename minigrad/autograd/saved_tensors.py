@@ -143,11 +143,16 @@ def _pack_all(record: Record) -> None:
     """Let this thread's innermost hooks pack all that a new record saves."""
     if not _active.hooks:
         return
-    for position, name in enumerate(record.kind.saved_names):
+    for position, name in in_order(record.kind.saved_names):
         if name and _is_kept(record, position):
             pack(record, position, *_active.hooks[-1])
         elif name == "indices":
             pack_indices(record, position, *_active.hooks[-1])
+
+
+def in_order(names: tuple) -> list:
+    """Positions and names in the order in which PyTorch packs and unpacks: by name, the result last."""
+    return sorted(enumerate(names), key=lambda each: (each[1] == "result", each[1].partition("[")[0]))
 
 
 def _is_kept(record: Record, position: int) -> bool:
@@ -169,7 +174,7 @@ def pack(record: Record, position: int, pack_hook, unpack_hook, shown=lambda ten
     saved = list(record.saved)
     saved[position] = Packed(box, functools.partial(_open, box, unpack_hook, edge, own_output))
     record.saved = tuple(saved)
-    if not record.kind.face.unpacks_itself:
+    if not record.kind.face._unpacks_itself:
         record.kind = with_unpacking(record.kind)
 
 
@@ -233,7 +238,8 @@ def _unpacked(kind: Kind, rules: str, record: Record, grad, edges):
     if packed is None:
         raise freed_error()
     saved = list(packed)
-    for position, (name, value) in enumerate(zip(kind.saved_names, packed, strict=True)):
+    for position, name in in_order(kind.saved_names):
+        value = packed[position]
         if isinstance(value, Packed):
             tensor = value.open(record)
             if isinstance(tensor, tuple):  # a key's indices, which have no version

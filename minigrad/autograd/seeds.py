@@ -37,10 +37,10 @@ def seeds_of(outputs: tuple, gradients, create_graph: bool) -> list:
     if gradients is None and len(outputs) == 1 and (seed := seed_of_scalar(outputs[0])) is not None:
         return [(outputs[0]._edge, wrap(seed) if create_graph else seed)]
     gradients = (None,) * len(outputs) if gradients is None else as_tuple(gradients)
-    count, seeds = len(gradients), []
-    gradients = [seed_for(o, g) for o, g in zip(outputs, gradients, strict=False)]
-    if count != len(outputs):
-        raise RuntimeError(f"got {len(outputs)} tensors and {count} gradients")
+    seeds = []
+    gradients = [seed_for(o, g) for o, g in zip(outputs, gradients, strict=False)]  # more of them are not looked at
+    if len(gradients) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
     for index, output in enumerate(outputs):
         edge = edge_of(output)
         if edge is None or goes_nowhere(edge):

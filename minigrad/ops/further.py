@@ -116,6 +116,19 @@ def new_tensor(self: Tensor, data, dtype=None, requires_grad: bool = False) -> T
     return tensor_of(data, dtype or self.dtype, requires_grad)
 
 
+def pickled(self: Tensor, protocol) -> tuple:
+    """What pickle and ``copy.copy`` keep: the values, and whether the tensor requires grad. The copy is a leaf."""
+    return unpickled, (self._array, self.requires_grad)
+
+
+def unpickled(array: np.ndarray, requires_grad: bool) -> Tensor:
+    """A leaf again, of what pickle has kept."""
+    return finish(array, requires_grad)
+
+
+Tensor.__reduce_ex__ = pickled
+
+
 # -- in place ------------------------------------------------------------------------------------
 
 _clamp_, tan_ = in_place(clamp_to_numbers), in_place(tan)

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from ..dispatch import op
-from ..messages import LIST_OF_KEYS, dim_refused, indices_refused, too_many_refused
+from ..messages import BYTE_MASK, LIST_OF_KEYS, dim_refused, indices_refused, key_refused, too_many_refused
 from ..tensor import Tensor
 from .shape import along, movedim, place, put, unsqueeze, whole
 
@@ -92,12 +92,14 @@ def scatter_add(self, dim, index, src):
 
 
 def _whole(index, dim, shape) -> tuple:
-    return (*_all(dim % len(shape)), index._array if isinstance(index, Tensor) else index)
+    return (*_all(dim % len(shape)), (index._array if isinstance(index, Tensor) else index).reshape(-1))
 
 
 @op(
     constant=("index",),
-    self=lambda grad, index, dim, self_shape: put(grad, _whole(index, dim, self_shape), self_shape),
+    self=lambda grad, index, dim, self_shape: (
+        put(grad, _whole(index, dim, self_shape), self_shape) if self_shape else grad
+    ),
 )
 def index_select(self, dim, index):
     """The slices along ``dim`` whose positions a vector of integers holds, copied."""
@@ -105,9 +107,11 @@ def index_select(self, dim, index):
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype.kind not in "iu":
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
-    if ((index < 0) | (index >= self.shape[dim])).any():
+    if ((index < 0) | (index >= (self.shape[dim] if self.ndim else 1))).any():
         raise IndexError("index out of range in self")
-    return np.take(self, index, dim)
+    if not self.ndim and index.size != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
+    return np.take(self, index.reshape(-1), dim) if self.ndim else self.copy()
 
 
 def _windows_key(dimension, size, step, shape) -> tuple:
@@ -219,8 +223,13 @@ def _plain(key):
         return key
     if isinstance(key, Tensor):
         key = key._array
-    if isinstance(key, (list, tuple, bool, np.bool_)):
+    if isinstance(key, (list, tuple, range, bool, np.bool_)):
         key = np.asarray(key)
+    if isinstance(key, np.ndarray) and key.dtype == np.uint8:
+        warnings.warn(BYTE_MASK, UserWarning, stacklevel=5)
+        key = key.astype(bool)
+    if isinstance(key, float):
+        raise key_refused(key)
     if isinstance(key, np.ndarray) and key.dtype.kind == "f" and key.size == 0:
         key = key.astype(np.intp)
     if isinstance(key, np.ndarray) and (key.ndim or key.dtype.kind == "b"):

@@ -391,7 +391,7 @@ fill_ = either(_fill_, fill_with_)
 
 def copy_(self: Tensor, src) -> Tensor:
     """In place: the values of another tensor, which may broadcast; or a number everywhere."""
-    return (_copy_ if isinstance(src, Tensor) else _fill_)(self, src)
+    return _copy_(self, src if isinstance(src, Tensor) else wrap(np.asarray(src)))
 
 
 def setitem(self: Tensor, key, value) -> None:

@@ -50,7 +50,7 @@ def sub(self, other, alpha=1):
 def rsub(self, other):
     """The difference the other way round, ``other - self``: what ``1 - x`` calls."""
     if isinstance(other, float) and self.dtype.kind != "f":
-        self = self.astype(dtypes.get_default_dtype().numpy)
+        self, other = self.astype(dtypes.get_default_dtype().numpy), float(other)  # NumPy's own may be wider
     return np.subtract(other, self)
 
 
@@ -137,9 +137,9 @@ def power_of_number(exponent, self):
 def pow(self, exponent):
     """``self ** exponent``, for tensors and Python numbers. PyTorch counterpart: ``torch.pow``."""
     if not isinstance(exponent, Tensor):
-        return power(_beside(exponent, self), exponent)
+        return power(_beside(exponent, self), exponent.item() if isinstance(exponent, np.generic) else exponent)
     if not isinstance(self, Tensor):
-        return power_of_number(_beside(self, exponent), self)
+        return power_of_number(_beside(self, exponent), self.item() if isinstance(self, np.generic) else self)
     kinds = self._dtype.kind, exponent._dtype.kind
     integers = "i" in kinds and "f" not in kinds
     return (power_of_integers if integers else power_of_tensor)(self, exponent)
@@ -305,7 +305,7 @@ def relu(self):
 )
 def threshold_backward(grad_output, output):
     """The derivative of relu from its output; its own derivative by the result is 0."""
-    return grad_output * (output > 0)
+    return grad_output * ~(output <= 0)  # which lets it through at nan, as PyTorch does
 
 
 @op(self=none_of)

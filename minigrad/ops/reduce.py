@@ -24,7 +24,7 @@ def _with_ones(shape, dim):
 def _dims(self, dim):
     """The dimensions for NumPy, to which a 0-d array has none."""
     if self.ndim or dim is None:
-        return dim
+        return tuple(dim) if isinstance(dim, list) else dim
     for each in (dim,) if isinstance(dim, int) else dim:
         place(each, 0)
     return ()
@@ -143,13 +143,13 @@ def argmin(self, dim=None, keepdim=False):
 @op(constant=("self",))
 def all(self, dim=None, keepdim=False):
     """Whether all elements are other than 0. The result is bool: it has no gradient."""
-    return np.all(self, dim, keepdims=keepdim)
+    return np.all(self, _dims(self, dim), keepdims=keepdim)
 
 
 @op(constant=("self",))
 def any(self, dim=None, keepdim=False):
     """Whether some element is other than 0. The result is bool: it has no gradient."""
-    return np.any(self, dim, keepdims=keepdim)
+    return np.any(self, _dims(self, dim), keepdims=keepdim)
 
 
 @op(
@@ -541,6 +541,7 @@ def logsumexp(self, dim, keepdim=False):
     """The logarithm of the sum of the exponentials along ``dim``, without overflow."""
     most = np.max(self, _dims(self, dim), keepdims=True, initial=-np.inf)
     most = np.where(np.isinf(most), 0, most)
+    dim = _dims(self, dim)
     total = np.log(np.sum(np.exp(self - most), dim, keepdims=True)) + most
     return total if keepdim else np.squeeze(total, dim)
 

@@ -153,7 +153,7 @@ def matrix_transpose(self):
     return transpose(self, -2, -1) if self.ndim else self
 
 
-@op(view=True, self=lambda grad, dims: permute(grad, tuple(np.argsort(dims).tolist())))
+@op(view=True, self=lambda grad, dims: permute(grad, tuple(np.argsort([d % len(dims) for d in dims]).tolist())))
 def permute(self, dims):
     """Put the dimensions in another order."""
     if len(dims) != self.ndim:
@@ -310,7 +310,10 @@ def rotate(self, shifts, dims):
 
 def roll(self, shifts, dims=()):
     """Shift the elements along ``dims``, or flat: out at one end, in at the other. PyTorch: ``torch.roll``."""
-    return rotate(self, *((n,) if isinstance(n, int) else tuple(n) for n in (shifts, dims)))
+    shifts, dims = ((n,) if isinstance(n, int) else tuple(n) for n in (shifts, dims))
+    if len(shifts) != len(dims) and (dims or len(shifts) != 1):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    return rotate(self, shifts, dims)
 
 
 def sizes_of(args, named=None):
