@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from exercises.checks import kit
 from exercises.checks import small_engine as small
 from exercises.checks.kit import Pattern, Wrong, call, show
 from exercises.checks.small_engine import Node, Scalar
+from minigrad.autograd import engine as minigrads
 from minigrad.ops.shape import sum_to
 from minigrad.viz.matching import numbered
 from minigrad.viz.records import value_text
@@ -23,20 +25,23 @@ chapter = kit.Chapter(__name__, "10", "Could you have written it?")
 
 _DEEP = 1_200  # operations in a row: more than the calls that may wait
 _MAY_WAIT = 1_000  # Python's own limit, which JupyterLab raises
-_CALLS = 60_000  # an engine that walks a small graph once needs some hundred
+_CALLS = 20_000  # an engine that walks a small graph once needs some hundred
 
 
 # --- What several exercises share ----------------------------------------------------------------
 
 
-def _once(function: Callable, *inputs: Any) -> Any:
-    """The learner's function on our inputs, stopped when it walks each way of a graph by itself."""
+def _once(function: Callable, *inputs: Any, where: str = "") -> Any:
+    """The learner's function on our inputs, stopped when it comes to no end.
+
+    `where` names a small program. Without it, it is 25 additions, with millions of ways.
+    """
 
     def careful():
         try:
             return small.within(_CALLS, function, *inputs)
         except small.TooMany:
-            raise _paths() from None
+            raise (_no_end(where) if where else _paths()) from None
 
     kit._refuse_other_arguments(function, inputs)
     return _without_recursion(careful)
@@ -46,7 +51,8 @@ def _without_recursion(function: Callable, *inputs: Any) -> Any:
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(min(before, _MAY_WAIT))
     try:
-        return call(function, *inputs)
+        with mock.patch.object(minigrads, "walk", _refuse_given_engine):
+            return call(function, *inputs)
     except Wrong as wrong:
         if "RecursionError" in wrong.verdict.got:
             raise _recursion(wrong.verdict.got) from None
@@ -55,13 +61,28 @@ def _without_recursion(function: Callable, *inputs: Any) -> Any:
         sys.setrecursionlimit(before)
 
 
+def _refuse_given_engine(*arguments: Any, **options: Any) -> None:
+    why = "That engine was given. This exercise is about one of your own."
+    raise Wrong("given-engine", "a walk of yours", "a given one", why=why, look="where your code hands the work on")
+
+
+def _no_end(where: str) -> Wrong:
+    return Wrong(
+        "no-end",
+        f"an answer for {where}",
+        f"none after {_CALLS:,} calls",
+        why="The graph has a few nodes only. So your loop, or your recursion, does not come to an end.",
+        look="what leaves `waiting` at a turn, and on which condition something is put in",
+    )
+
+
 def _paths() -> Wrong:
     return Wrong(
         "paths",
         "as many turns as there are nodes",
         "many thousand calls for 25 additions `h = h + h`",
         belief="M11",
-        why="Each way to a node is walked by itself, and each sharing doubles the ways.",
+        why="A small graph was walked well. Here each addition doubles the ways, and each way seems to have its turn.",
         look="whether a node can have more than one turn",
     )
 
@@ -272,7 +293,7 @@ _WALKS = (
         "cleared-between",
         {"minigrad": 33},
         why="Nobody clears `x.grad` between the walks, and leaves add up.",
-        look="the words *twice, without clearing*",
+        look="the words “twice, without clearing”",
     ),
 )
 
@@ -298,6 +319,7 @@ def square(answer):
     kit.refuse_given(answer, _GIVEN_SQUARE)
     for name, program in _SCALAR_PROGRAMS.items():
         _check_walk(answer, name, program, (1.5, -2.5))
+    _check_zero(answer)
     leaf = Scalar(1.5)
     _once(answer, _doubled(leaf))
     if not kit.close(*_grads([leaf]), 2.0**25):
@@ -325,21 +347,61 @@ def backward(root):
 def _check_walk(answer, name, program, values):
     leaves = [Scalar(value) for value in values]
     root = program(*leaves)
-    _once(answer, root)
+    _once(answer, root, where=name)
     came, true = _grads(leaves), _true_slopes(program, values)
-    if _all_close(came, true):
-        return
-    for simulated, diagnosis in ((_overwriting, _overwrites), (_repeated, _two_turns), (_as_found, _too_early)):
-        if _all_close(came, [simulated(root).get(leaf, 0.0) for leaf in leaves]):
-            raise diagnosis(came, true, name)
-    raise _unlike(came, true, name)
+    if not _all_close(came, true):
+        raise _with_picture(_diagnosed(root, leaves, came, true, name), root, leaves)
+
+
+def _diagnosed(root, leaves, came, true, name):
+    """What is wrong with the gradients of one walk: the known bug that gives the same numbers, if any."""
+    for simulated, diagnosis in _SIMULATED:
+        grads = simulated(root)
+        if _all_close(came, [grads.get(leaf, 0.0) for leaf in leaves]):
+            return diagnosis(came, true, name)
+    return _unlike(came, true, name)
+
+
+def _check_zero(answer):
+    """A gradient that is 0 on the way, and goes on growing."""
+    x, z = leaves = [Scalar(1.5), Scalar(-1.0)]
+    h = x * x
+    root = (h * (z * z) + h * z) + h
+    name = "h * z * z + h * z + h, with h = x * x, z = -1"
+    _once(answer, root, where=name)
+    came, true = _grads(leaves), [3.0, -2.25]
+    if not _all_close(came, true):
+        why = "Your walk was right before. Here 1, then -1, then 1 reach `h`, so its gradient is 0 for a while."
+        look = "how your walk knows that a node is waiting already: 0 does not tell that"
+        raise _with_picture(_wrong_walk("zero-is-not-new", came, true, name, why, look), root, leaves)
+
+
+def _with_picture(wrong: Wrong, root: Scalar, leaves: list[Scalar]) -> Wrong:
+    """The same diagnosis with the gradients of minigrad and of the learner's walk, node by node."""
+    found = _reachable(root)
+    true, mine = _complete(root), {node: node.grad for node in found}
+    if not any(mine[node] for node in found if node.edges and node is not root):
+        mine = {node: node.grad for node in found if not node.edges}  # what is on the way is kept elsewhere
+    names = dict(zip(leaves, "xz", strict=True))
+    expected, came = (
+        small.graph_of(root, names, title, grads={node: f"{grad:.6g}" for node, grad in grads.items()})
+        for title, grads in (("minigrad", true), ("your walk", mine))
+    )
+    wrong.verdict.picture = mg.viz.Picture((expected, numbered(came, count(len(expected.nodes)))))
+    return wrong
 
 
 def _unlike(came, true, name):
     if not any(came):
-        why = "No gradient has reached the leaves."
-        return _wrong_walk("nothing", came, true, name, why, "where the walk starts, and with which gradient")
-    return _wrong_walk("other-gradient", came, true, name, "", "what each edge passes on: gradient times slope")
+        why = "The leaves have 0. Nothing has reached them, or it was cleared again."
+        look = "the edges that lead to a leaf, and every line that sets a `.grad`"
+        return _wrong_walk("nothing", came, true, name, why, look)
+    times = next((one / other for one, other in zip(came, true, strict=True) if other), 1.0)
+    if _all_close(came, [times * one for one in true]):
+        why = f"All of them are {times:.4g} times what they should be."
+        return _wrong_walk("other-start", came, true, name, why, "with which gradient the walk starts")
+    look = "the first node, from the root on, whose gradient is another: what was passed on to it, and when?"
+    return _wrong_walk("other-gradient", came, true, name, "", look)
 
 
 def _wrong_walk(code, came, true, name, why, look, belief=""):
@@ -348,8 +410,9 @@ def _wrong_walk(code, came, true, name, why, look, belief=""):
 
 
 def _overwrites(came, true, name):
-    why = "Each leaf has only what came last: a later gradient overwrites the earlier ones."
-    return _wrong_walk("overwrites", came, true, name, why, "the line in which a gradient arrives: `=` or `+=`?")
+    why = "Where several edges lead to one node, it has only what the last of them brought."
+    look = "the line in which a gradient arrives, `=` or `+=`, and whether each edge is walked"
+    return _wrong_walk("overwrites", came, true, name, why, look)
 
 
 def _two_turns(came, true, name):
@@ -358,7 +421,7 @@ def _two_turns(came, true, name):
 
 
 def _too_early(came, true, name):
-    why = "A node has had its turn before all that used its result. What came later was lost."
+    why = "A node has had its turn before all that used its result, when its gradient was not complete."
     return _wrong_walk("too-early", came, true, name, why, "which of the waiting nodes goes first", "M11")
 
 
@@ -384,14 +447,42 @@ def _repeated(root):
     return grads
 
 
-def _as_found(root):
-    grads, found = {root: 1.0}, [root]
-    for node in found:
-        for edge, slope in zip(node.edges, node.slopes, strict=True):
-            grads[edge] = grads.get(edge, 0.0) + grads[node] * slope
-            if edge not in found:
-                found.append(edge)
-    return grads
+def _in_order(pick: Callable, again: bool) -> Callable:
+    """A walk in which `pick` says which of those that wait goes next; `again`: a node may wait more than once."""
+
+    def walk(root):
+        grads, waiting, met = {root: 1.0}, [root], {root}
+        while waiting:
+            node = pick(waiting)
+            waiting.remove(node)
+            for edge, slope in zip(node.edges, node.slopes, strict=True):
+                grads[edge] = grads.get(edge, 0.0) + grads[node] * slope
+                if edge not in (waiting if again else met):
+                    met.add(edge)
+                    waiting.append(edge)
+        return grads
+
+    return walk
+
+
+def _newest(waiting: list[Scalar]) -> Scalar:
+    return max(waiting, key=lambda node: node.number)
+
+
+def _oldest(waiting: list[Scalar]) -> Scalar:
+    return min(waiting, key=lambda node: node.number)
+
+
+_complete = _in_order(_newest, again=False)  # as it should be
+_SIMULATED = (
+    (_overwriting, _overwrites),
+    (_repeated, _two_turns),
+    *(
+        (_in_order(pick, again), _too_early)
+        for pick in (lambda waiting: waiting[0], lambda waiting: waiting[-1], _oldest)
+        for again in (False, True)
+    ),
+)
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -418,8 +509,9 @@ def twice(answer):
         leaves = [Scalar(0.5), Scalar(3.0)]
         root, true = program(*leaves), _true_slopes(program, (0.5, 3.0))
         for times in (1, 2, 3):
-            _once(answer, root)
-            _check_times(_grads(leaves), true, times, name)
+            _once(answer, root, where=name)
+            _check_times(root, leaves, true, times, name)
+    _check_zero(answer)
     _once(answer, _doubled(Scalar(1.0)))
     _check_trunk(answer)
     return "What is on the way belongs to one walk. So nothing inside of a graph ever needs clearing."
@@ -438,16 +530,18 @@ def backward_twice(root):
 """
 
 
-def _check_times(came, true, times, name):
-    wanted = [times * one for one in true]
+def _check_times(root, leaves, true, times, name):
+    came, wanted = _grads(leaves), [times * one for one in true]
     if _all_close(came, wanted):
         return
-    walks_text = {1: "one walk", 2: "two walks", 3: "three walks"}[times]
+    if times == 1:
+        raise _with_picture(_diagnosed(root, leaves, came, true, name), root, leaves)
+    walks_text = {2: "two walks", 3: "three walks"}[times]
     where = f"{name}, after {walks_text}"
-    if times > 1 and _all_close(came, true):
-        why = "The leaves hold the gradient of the last walk only. Theirs have to add up."
+    if _all_close(came, true):
+        why = "The leaves have what a single walk gives. From walk to walk theirs have to add up."
         raise _wrong_walk("leaves-cleared", came, wanted, where, why, "which `.grad` you clear, or set with `=`", "M08")
-    if times > 1 and sum(map(abs, came)) > sum(map(abs, wanted)):
+    if sum(map(abs, came)) > sum(map(abs, wanted)):
         why = "More than it should be: something of an earlier walk has been passed on again."
         raise _wrong_walk("kept-inside", came, wanted, where, why, "what is left on nodes with edges after a walk")
     raise _unlike(came, wanted, where)
@@ -457,7 +551,7 @@ def _check_trunk(answer):
     x = Scalar(2.0)
     h = x * x
     for root in (h * Scalar(3.0), h * Scalar(4.0)):
-        _once(answer, root)
+        _once(answer, root, where="3h, then 4h, with h = x * x")
     if not kit.close(*_grads([x]), 28.0):
         why = "Two results share `h`. The walk of the second has met something that the first left behind."
         look = "what is left on nodes with edges after a walk"
@@ -483,7 +577,7 @@ def turns(answer):
     kit.a_function(answer)
     for name, program in _SCALAR_PROGRAMS.items():
         root = program(Scalar(1.5), Scalar(-2.5))
-        _check_turns(_once(answer, root), root, name)
+        _check_turns(_once(answer, root, where=name), root, name)
     root = _doubled(Scalar(1.0))
     _check_turns(_once(answer, root), root, "25 times h = h + h")
     root = _chain(Scalar(1.0), Scalar(2.0))

@@ -219,8 +219,8 @@ def within(calls: int, function: Callable, *inputs: Any) -> Any:
 def graph_of(root: Any, names: dict[Any, str], title: str = "your graph", grads: dict | None = None) -> GraphRecord:
     """The records of a graph of nodes with a name and edges, in the form of "what autograd keeps".
 
-    `names` and `grads` have the nodes of leaves, and what is to be written on these. Raises AttributeError or
-    TypeError where something else is in the graph.
+    `names` has the nodes of leaves and what is to be written on these, `grads` the gradients of nodes. Raises
+    AttributeError or TypeError where something else is in the graph.
     """
     ids, waiting = {id(root): "n1"}, [root]
     nodes, edges = [NodeRecord("n0", "output", "result")], [EdgeRecord("n0", "n1", "grad_fn")]
@@ -241,7 +241,7 @@ def graph_of(root: Any, names: dict[Any, str], title: str = "your graph", grads:
 
 def _records(node: Any, source: str, inputs: list, names: dict, grads: dict) -> list[NodeRecord]:
     if inputs:
-        op = str(node.name)
-        return [NodeRecord(source, "function", f"{op.capitalize()}Backward0", op)]
+        op, note = str(node.name), f"gradient {grads[node]}" if node in grads else ""
+        return [NodeRecord(source, "function", f"{op.capitalize()}Backward0", op, note=note)]
     leaf = NodeRecord(f"{source}leaf", "leaf", names.get(node, "a leaf"), grad=grads.get(node, ""))
     return [NodeRecord(source, "accumulate", "AccumulateGrad"), leaf]
