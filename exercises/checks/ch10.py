@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
+from types import FunctionType
 from typing import Any
 from unittest import mock
 
@@ -14,7 +17,7 @@ import numpy as np
 import minigrad as mg
 from exercises.checks import kit
 from exercises.checks import small_engine as small
-from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.kit import Pattern, Unanswered, Wrong, call, show
 from exercises.checks.small_engine import Node, Scalar
 from minigrad.autograd import engine as minigrads
 from minigrad.ops.shape import sum_to
@@ -192,6 +195,25 @@ _SOURCES = (
         look="the parameters of the derivative of `exp`",
     ),
     Pattern(
+        "operand-too",
+        {"C": 2},
+        why="The derivative of `exp` names `result` alone. So the operand is not kept.",
+        look="the parameters of the derivative of `exp`",
+    ),
+    Pattern(
+        "whole-row",
+        {"D": 3},
+        why="You have counted all names in the row. `k` has no edge, so the derivative for `other` is not needed.",
+        look="which input of `x / k` has an edge, and what its derivative names",
+    ),
+    Pattern(
+        "whole-row",
+        {"E": 3},
+        why="You have counted all names in the row. Here it is `self` that has no edge, and a value is saved once "
+        "under one name.",
+        look="which input of `k / x` has an edge, and what its derivative names",
+    ),
+    Pattern(
         "unneeded-saved",
         {"D": 2},
         why="`k` has no edge, so the derivative for `other` is not needed, and what it names is not saved for it.",
@@ -359,6 +381,9 @@ def _diagnosed(root, leaves, came, true, name):
         grads = simulated(root)
         if _all_close(came, [grads.get(leaf, 0.0) for leaf in leaves]):
             return diagnosis(came, true, name)
+    start = root.grad if type(root.grad) in (int, float) else 0.0
+    if start and _all_close(came, [start * one for one in true]):
+        return _other_start(came, true, name, start)
     return _unlike(came, true, name)
 
 
@@ -380,15 +405,19 @@ def _with_picture(wrong: Wrong, root: Scalar, leaves: list[Scalar]) -> Wrong:
     """The same diagnosis with the gradients of minigrad and of the learner's walk, node by node."""
     found = _reachable(root)
     true, mine = _complete(root), {node: node.grad for node in found}
-    if not any(mine[node] for node in found if node.edges and node is not root):
+    if all(_text(mine[node]) == "0" for node in found if node.edges and node is not root):
         mine = {node: node.grad for node in found if not node.edges}  # what is on the way is kept elsewhere
     names = dict(zip(leaves, "xz", strict=True))
     expected, came = (
-        small.graph_of(root, names, title, grads={node: f"{grad:.6g}" for node, grad in grads.items()})
+        small.graph_of(root, names, title, grads={node: _text(grad) for node, grad in grads.items()})
         for title, grads in (("minigrad", true), ("your walk", mine))
     )
     wrong.verdict.picture = mg.viz.Picture((expected, numbered(came, count(len(expected.nodes)))))
     return wrong
+
+
+def _text(grad: Any) -> str:
+    return f"{grad:.6g}" if type(grad) in (int, float) else show(grad, 20)
 
 
 def _unlike(came, true, name):
@@ -397,11 +426,15 @@ def _unlike(came, true, name):
         look = "the edges that lead to a leaf, and every line that sets a `.grad`"
         return _wrong_walk("nothing", came, true, name, why, look)
     times = next((one / other for one, other in zip(came, true, strict=True) if other), 1.0)
-    if _all_close(came, [times * one for one in true]):
-        why = f"All of them are {times:.4g} times what they should be."
-        return _wrong_walk("other-start", came, true, name, why, "with which gradient the walk starts")
+    if sum(map(bool, true)) > 1 and math.isfinite(times) and _all_close(came, [times * one for one in true]):
+        return _other_start(came, true, name, times)
     look = "the first node, from the root on, whose gradient is another: what was passed on to it, and when?"
     return _wrong_walk("other-gradient", came, true, name, "", look)
+
+
+def _other_start(came, true, name, times):
+    why = f"All of them are {times:.4g} times what they should be."
+    return _wrong_walk("other-start", came, true, name, why, "with which gradient the walk starts")
 
 
 def _wrong_walk(code, came, true, name, why, look, belief=""):
@@ -649,10 +682,11 @@ def arrive(answer):
 def _check_arrival(answer, shape, parts):
     edge, gathered = Node("leaf", shape), {}
     for part in parts:
-        _once(answer, gathered, edge, part.copy())
+        _once(answer, gathered, edge, part.copy(), where=f"a part for the shape {shape}")
         if list(gathered) != [edge]:
             look = "the line that puts the part into `gathered`, under the key `edge`"
-            raise Wrong("nothing-stored", "an entry for `edge` in `gathered`", show(len(gathered)), look=look)
+            got = "one with another key, or more than one" if gathered else "`gathered` is empty"
+            raise Wrong("nothing-stored", "one entry in `gathered`, for `edge`", got, look=look)
         _check_array(gathered[edge], shape)
     came, right = gathered[edge], [sum_to(part, shape) for part in parts]
     if np.allclose(came, right[0] + right[1]):
@@ -673,7 +707,8 @@ def _check_arrival(answer, shape, parts):
 def _check_array(came, shape):
     expected = f"an array of shape {shape}, as `edge.shape` says"
     if not isinstance(came, np.ndarray | np.generic) or came.dtype.kind != "f":
-        raise Wrong("type", expected, show(came), look="what you put into `gathered`")
+        why = "A Python number has no shape, and what comes next asks for it." if type(came) in (int, float) else ""
+        raise Wrong("type", expected, show(came), why=why, look="what you put into `gathered`")
     if came.shape == shape:
         return
     got = f"one of shape {came.shape}"
@@ -685,21 +720,30 @@ def _check_array(came, shape):
 
 
 def _entry(came, right, where):
-    """Expected and got, at the first entry that differs."""
+    """Expected and got, entry by entry: all that come are small."""
     came, right = np.asarray(came, float), np.asarray(right, float)
-    wrong = np.argwhere(~np.isclose(came, right, 1e-4, 1e-6))
-    index = tuple(int(i) for i in wrong[0]) if len(wrong) else ()
-    place = f", entry {list(index)}" if index else ""
-    count = f" ({len(wrong)} of {right.size} entries differ)" if right.size > 1 else ""
-    return f"{right[index]:.6g} {where}{place}", f"{came[index]:.6g}{count}"
+    wrong = np.count_nonzero(~np.isclose(came, right, 1e-4, 1e-6))
+    how_many = f" ({wrong} of {right.size} entries differ)" if right.size > 1 else ""
+    return f"{_entries(right)} {where}", f"{_entries(came)}{how_many}"
+
+
+def _entries(array: np.ndarray) -> str:
+    """All entries of an array, in at most four digits each."""
+    if not array.shape:
+        return f"{array:.4g}"
+    return f"[{', '.join(map(_entries, array))}]"
 
 
 def _check_shared(answer):
     gathered, one, other = {}, Node("leaf", (3,)), Node("leaf", (3,))
-    part = np.array([1.0, 2.0, 3.0])
+    part, late = np.array([1.0, 2.0, 3.0]), np.array([10.0, 10.0, 10.0])
     for edge in (one, other):
-        _once(answer, gathered, edge, part)
-    _once(answer, gathered, one, np.array([10.0, 10.0, 10.0]))
+        _once(answer, gathered, edge, part, where="three parts")
+    _once(answer, gathered, one, late, where="three parts")
+    if not _is(late, [10, 10, 10]):
+        why = "`part` may belong to others, too. You wrote the sum into it."
+        look = "whether a line writes into an array: `+=` does"
+        raise Wrong("in-place", "[10, 10, 10] in the `part` that came last", show(late), why=why, look=look)
     if not _is(gathered.get(other), [1, 2, 3]) or not _is(part, [1, 2, 3]):
         raise Wrong(
             "in-place",
@@ -730,6 +774,7 @@ _PROGRAMS: dict[str, Callable] = {
     "tanh of a + b": lambda a, b: (a + b).tanh().sum(),
     "a @ a.t() - b": lambda a, b: (a @ a.t() - b).sum(),
     "a constant in it": lambda a, b: (a * np.array([2.0, 5.0]) + 3.0).exp().sum(),
+    "1 / log of a * a + 2": lambda a, b: ((a * a + 2.0).log() ** -1.0).sum(),
 }
 _VALUES = ([[0.5, -1.0], [0.25, 1.5]], [0.75, -0.5])
 
@@ -768,12 +813,11 @@ def _check_programs(kind: type) -> None:
             raise
 
 
-def _beside(result, true, mine, leaves):
+def _beside(result, true, mine, leaves, names="ab"):
     """Both graphs with the gradients of their leaves; None where a learner's tensor has no such thing."""
-    letters = dict(zip("ab", leaves, strict=True))
-    expected = mg.viz.record(true, view="kept", params=letters)
+    expected = mg.viz.record(true, view="kept", params=dict(zip(names, leaves, strict=True)))
     try:
-        names = {leaf.node: letter for letter, leaf in zip("ab", mine, strict=True)}
+        names = {leaf.node: letter for letter, leaf in zip(names, mine, strict=True)}
         grads = {leaf.node: value_text(leaf.grad.data.tolist()) for leaf in mine if leaf.grad is not None}
         came = small.graph_of(result.node, names, "your engine", grads)
     except Exception:
@@ -788,14 +832,7 @@ def _check_grad(one, other, letter, name):
     came = _array(one.grad, f"`{letter}.grad`, for {name},")
     right, where = other.grad.numpy(), f"in `{letter}.grad`, for {name}"
     if came.shape != right.shape:
-        raise Wrong(
-            "unbroadcast" if came.shape == (2, 2) else "other-shape",
-            f"the shape {right.shape} {where}",
-            f"the shape {came.shape}",
-            belief="M37" if came.shape == (2, 2) else "",
-            why="A gradient has the shape of its tensor: what was broadcast is summed.",
-            look="where a part arrives at a node of another shape",
-        )
+        raise _wrong_shape(came.shape, right.shape, where)
     if not np.allclose(came, right, 1e-4, 1e-6):
         expected, got = _entry(came, right, where)
         raise Wrong("other-gradient", expected, got, look=f"what happens in the walk of {name}, node by node")
@@ -878,16 +915,35 @@ def _check_record(answer):
         why = "No input has an edge, so nobody will ask for a gradient."
         look = "the condition on which you make a node"
         raise Wrong("constant-recorded", "None for two constants", show(nothing), why=why, look=look)
-    node = _a_node(call(answer, op, [x, k], (2,)))
+    given = call(answer, op, [x, k], (2,))
+    if given is None and not kit.returns_nothing(answer):
+        why = "One input with an edge is enough: its gradient has to find the way."
+        look = "the condition on which you make no node"
+        raise Wrong(
+            "one-is-enough", "a node for x * k, where x requires grad and k does not", "None", why=why, look=look
+        )
+    node = _a_node(given)
     _check_edges(node.edges, x, k)
     twice = _a_node(call(answer, op, [x, x], (2,)))
     if len(twice.edges) != 2 or any(edge is not x.node for edge in twice.edges):
         why = "There is an edge for each input, also where two inputs are one tensor."
         raise Wrong("edge-lost", "two edges for x * x", show(len(twice.edges)), why=why, look="how `edges` is made")
     _check_saved(node.saved, twice.saved, k)
-    if node.name != "mul" or node.shape != (2,) or call(lambda: list(node.rules)) != list(op.rules.values()):
-        look = "the arguments of `small.Node`: name, shape, edges, rules, saved"
-        raise Wrong("arguments-of-node", "name, shape and rules of the operation", f"{node.name!r}", look=look)
+    _check_arguments(_a_node(call(answer, op, [x, small.Tensor([[1.0, 2.0]] * 3)], (3, 2))), op)
+
+
+def _check_arguments(node, op):
+    look = "the arguments of `small.Node`, in order: name, shape, edges, rules, saved"
+    for what, right, came in (
+        ("name", op.name, node.name),
+        ("shape", (3, 2), node.shape),
+        ("rules", list(op.rules.values()), call(lambda: list(node.rules))),
+    ):
+        if type(came) is not type(right) or came != right:
+            expected = {"name": "'mul'", "shape": "(3, 2), the shape of the result"}.get(what, "both rules, in a list")
+            rules = f"{len(came)} of 2" if type(node.rules) in (list, tuple) else f"a {type(node.rules).__name__}"
+            got = rules if what == "rules" else show(came)
+            raise Wrong("arguments-of-node", f"`{what}`: {expected}", f"`{what}`: {got}", look=look)
 
 
 def _a_node(given: Any) -> Node:
@@ -902,7 +958,8 @@ def _check_edges(edges, x, k):
         why = "An edge leads to a node, not to a tensor: so results that nobody holds can go."
         raise Wrong("tensor-as-edge", expected, "a tensor", why=why, look="what an edge is made from")
     if any(edge is not None and type(edge) is not Node for edge in edges):
-        raise Wrong("type", expected, "something else", look="what an edge is made from")
+        other = next(edge for edge in edges if edge is not None and type(edge) is not Node)
+        raise Wrong("type", expected, f"{show(other)} among them", look="what an edge is made from")
     if len(edges) != 2:
         why = "Each input has its place among the edges, also one that gets nothing."
         raise Wrong("edge-lost", expected, f"{len(edges)} edges", why=why, look="how `edges` is made")
@@ -925,7 +982,7 @@ def _check_saved(saved, both, k):
         why = "The rule for `b` is not needed, because `k` has no edge. So what it asks for is not kept."
         raise Wrong("saves-all", expected, f"{sorted(saved)}", why=why, look="for which inputs you look at the rule")
     entry = saved["b"]
-    if type(entry) is not tuple or len(entry) != 2 or entry[0] is not k:
+    if type(entry) not in (tuple, list) or len(entry) != 2 or entry[0] is not k:
         look = "the pair that you save: the tensor itself, and a number"
         raise Wrong("not-a-pair", expected, show(entry), look=look)
     if entry[1] != 1:
@@ -982,6 +1039,28 @@ def _check_rules(answer):
             raise Wrong("type", expected, show(given), look="what `return` gives back")
         for came, wanted in zip(given, right, strict=True):
             _check_part(came, wanted, expected)
+        if len(node.edges) != 2:
+            why = "The edges hold no numbers, and pictures need them later. What a turn frees is `saved`."
+            raise Wrong(
+                "edges-lost", "the edges of the node, as before", show(node.edges), why=why, look="what you free"
+            )
+    _check_asked(answer)
+
+
+def _check_asked(answer):
+    """Whether a rule gets the tensors themselves, which have a history."""
+    heard, x, k = [], small.Tensor([2.0, 3.0], requires_grad=True), small.Tensor([5.0, 7.0])
+    rules = {"a": lambda grad, b: heard.append((grad, b)) or grad * b, "b": lambda grad: grad}
+    node, grad = small.Op("mul", np.multiply, rules)(x, k).node, small.Tensor([1.0, 10.0])
+    call(answer, node, grad, False)
+    if len(heard) != 1:
+        why = "Each edge gets its part once a turn."
+        raise Wrong("rule-again", "one call of the rule", f"{len(heard)} calls", why=why, look="where you call a rule")
+    for what, came, right in (("the gradient", heard[0][0], grad), ("the saved tensor", heard[0][1], k)):
+        if came is not right:
+            why = "The numbers are right. But a rule that gets an array, or a copy, leaves no history behind."
+            look = "what you take out of the pair (tensor, version), and what you hand on as `grad`"
+            raise Wrong("not-the-tensor", f"a rule called with {what} itself", show(came), why=why, look=look)
 
 
 def _check_part(came, wanted, expected):
@@ -1034,7 +1113,7 @@ def _expect_refusal(answer, node, code, what):
     except Wrong as wrong:
         if wrong.verdict.code == "raised" and wrong.verdict.got.startswith("RuntimeError"):
             return
-        why = "There should be an error that says what is wrong, before anything else fails."
+        why = "Your function should raise a RuntimeError itself, before any rule is called."
         raise Wrong(code, f"a RuntimeError for {what}", wrong.verdict.got, why=why, look=look) from None
     raise Wrong(code, f"a RuntimeError for {what}", "no error", look=look)
 
@@ -1086,7 +1165,21 @@ def rule(answer):
         came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
         _check_slope(came, right, order, np.array(factors), mine.data)
         came, right = came.sum(), right.sum()
+    _check_square(op, mine, true)
     return "Three derivatives from one rule, because the rule is written in what the engine can record."
+
+
+def _check_square(op, mine, true):
+    """σ(a) · σ(a): here the gradient that arrives has a history of its own."""
+    once, right = op(mine), mg.sigmoid(true)
+    came, right = (once * once).sum(), (right * right).sum()
+    for order in ("first", "second"):
+        came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
+        if not np.allclose(came.data, right.detach().numpy(), 1e-4, 1e-6):
+            expected, got = _entry(came.data, right.detach().numpy(), f"as the {order} derivative of σ(a) · σ(a)")
+            why = "With σ alone your rule is right. Here `grad` depends on a, too, and its history got lost."
+            raise Wrong("grad-without-history", expected, got, why=why, look="what you do with `grad`")
+        came, right = came.sum(), right.sum()
 
 
 def _ruled(answer, grad, a):
@@ -1156,7 +1249,9 @@ def engine(answer):
     if issubclass(answer, small.Tensor | mg.Tensor):
         why = "That engine was given. This exercise is about one of your own."
         raise Wrong("given-engine", "a class of yours", "a given one", why=why, look="what `Tensor` stands for")
-    for stage in (_stage_values, _stage_order, _stage_programs, _stage_memory, _stage_versions, _stage_recorded):
+    _check_own(answer)
+    stages = (_stage_values, _stage_order, _stage_shared, _stage_deep, _stage_programs, _stage_shapes)
+    for stage in (*stages, _stage_memory, _stage_versions, _stage_switch, _stage_recorded):
         stage(answer)
     return _trained(answer)
 
@@ -1165,31 +1260,140 @@ def _leaf(kind, value):
     return _without_recursion(lambda: kind(value, requires_grad=True))
 
 
+def _check_own(kind):
+    """Whether the class makes tensors of its own, and walks without an engine that was given."""
+    if type(kind.__init__) is FunctionType and kit.is_stub(kind.__init__):
+        raise Unanswered("Fill in the parts of the engine in the cell above, and run both cells.")
+    x = _ours("a leaf, `Tensor(3.0, requires_grad=True)`", lambda: _leaf(kind, 3.0), "`__init__` of your `Tensor`")
+    if type(x) is not kind:
+        why = "The class is yours, but what it makes is not."
+        raise Wrong("given-engine", "a tensor of your class", show(x), why=why, look="what `Tensor(3.0)` returns")
+    given = [mock.patch.object(small.Tensor, "_walk", _refuse_given_engine)]
+    given += [mock.patch.object(small, part, _refuse_given_engine) for part in ("record", "turn", "arrive")]
+    with contextlib.ExitStack() as stack:
+        for one in given:
+            stack.enter_context(one)
+        _fails(lambda: _without_recursion(lambda: (x * x).sum().backward()), given=True)
+
+
+def _ours(what: str, function: Callable, look: str) -> Any:
+    """Call a program of ours on a learner's tensors: where it fails in our line, say what it is."""
+    try:
+        return call(function)
+    except Wrong as wrong:
+        if wrong.verdict.code == "raised" and "your line" not in wrong.verdict.got:
+            raise Wrong("raised", what, wrong.verdict.got, look=look) from None
+        raise
+
+
 def _stage_values(kind):
     for name, program in _PROGRAMS.items():
         mine = _leaves(kind)
-        result = call(lambda mine=mine, program=program: program(*mine))
+        look = "the table, and which operators and methods your `Tensor` has"
+        result = _ours(f"a value for {name}", lambda mine=mine, program=program: program(*mine), look)
         came, right = _array(result, f"the result of {name} is"), _for_minigrad(program)[1].detach().numpy()
         if came.shape != right.shape or not np.allclose(came, right, 1e-4, 1e-6):
             look = "the forward of these operations"
             raise Wrong("value", f"{show(right)} for {name}", show(came), look=look)
 
 
-def _stage_order(kind):
+def _stage_shared(kind):
+    """An addition hands one gradient to both of its inputs: what happens to one may not happen to the other."""
     x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
+    _first_walk(lambda: ((x + z) + x).backward(), "(x + z) + x")
+    came = [_one(leaf.grad, "`.grad` is") for leaf in (x, z)]
+    if kit.close(came[1], 2.0):
+        why = (
+            "An addition hands one and the same gradient to both inputs. What was added for `x` is in that of `z`, too."
+        )
+        expected = "for (x + z) + x the gradients 2 and 1, as in minigrad"
+        look = "the line that adds what arrives: does it write into an array?"
+        raise Wrong("grad-shared", expected, _numbers(came), why=why, look=look)
+    if not _all_close(came, [2.0, 1.0]):
+        raise _unlike(came, [2.0, 1.0], "(x + z) + x")
+    _check_own_grad(kind)
+
+
+def _check_own_grad(kind):
+    """A leaf's .grad is its own, and the only place where its gradient is kept."""
+    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
+    _first_walk(lambda: (x + z).backward(), "x + z")
+    call(lambda: x.grad.sub_(np.array(1.0)))
+    came = [_one(leaf.grad, "`.grad` is") for leaf in (x, z)]
+    if not kit.close(came[0], 0.0):
+        look = "your `sub_`: it overwrites `.data`"
+        raise Wrong("sub", "0 in `x.grad`, after `x.grad.sub_(1)` where it was 1", f"{came[0]:.4g}", look=look)
+    if not kit.close(came[1], 1.0):
+        why = "An addition hands one and the same gradient to both inputs. A leaf that keeps it as it came shares it."
+        expected = "0 and 1, after a walk over x + z and then `x.grad.sub_(1)`"
+        look = "what becomes the `.grad` of a leaf when there was none"
+        raise Wrong("grad-shared", expected, _numbers(came), why=why, look=look)
+    _first_walk(lambda: (x + x).backward(), "x + x")
+    came = _one(x.grad, "`x.grad` is")
+    if not kit.close(came, 2.0):
+        why = "`x.grad` was 0, because `sub_` had changed it, and 2 arrived."
+        look = "what you add to: the `.grad` of the leaf, or another place that keeps its gradient?"
+        raise Wrong("grad-elsewhere", "2 in `x.grad`, after a walk over x + x", f"{came:.4g}", why=why, look=look)
+
+
+def _stage_shapes(kind):
+    """Each way of broadcasting, to a leaf."""
+    for shape in ((2,), (2, 1), (1, 2), ()):
+        a, c = _leaf(kind, _VALUES[0]), _leaf(kind, np.full(shape, 0.5))
+        _first_walk(lambda a=a, c=c: (a * c).sum().backward(), "a * c")
+        right = sum_to(np.array(_VALUES[0]), shape)
+        came = _array(c.grad, "`c.grad` is")
+        where = f"in `c.grad`, for a * c with a `c` of shape {shape} and an `a` of shape (2, 2)"
+        if came.shape != shape:
+            raise _wrong_shape(came.shape, shape, where)
+        if not np.allclose(came, right, 1e-4, 1e-6):
+            expected, got = _entry(came, right, where)
+            raise Wrong("other-gradient", expected, got, look="along which dimensions a part is summed")
+    edges = call(lambda: list((a * 3.0).node.edges))
+    if len(edges) != 2 or edges[1] is not None:
+        why = "Each input has its place among the edges, also one that gets nothing."
+        raise Wrong("edge-lost", "two edges for a * 3.0: a node, and None", f"{len(edges)} edges", why=why,
+                    look="how `edges` is made")  # fmt: skip
+
+
+def _wrong_shape(came: tuple, right: tuple, where: str) -> Wrong:
+    unfit = came == (2, 2)
+    return Wrong(
+        "unbroadcast" if unfit else "other-shape",
+        f"the shape {right} {where}",
+        f"the shape {came}",
+        belief="M37" if unfit else "",
+        why="A gradient has the shape of its tensor: what was broadcast is summed.",
+        look="where a part arrives at a node of another shape",
+    )
+
+
+def _stage_switch(kind):
+    """Without create_graph nothing is recorded."""
+    x = _leaf(kind, 3.0)
+    call(lambda: (x * x).backward())
+    if call(lambda: x.grad.node) is not None:
+        why = "Nobody asked for a graph of the gradient, and it keeps alive all that it was made from."
+        look = "what your walk does when `create_graph` is False"
+        raise Wrong("always-recorded", "an `x.grad` without a node, after backward()", "one with a node", why=why,
+                    look=look)  # fmt: skip
+
+
+def _stage_order(kind):
+    x = _leaf(kind, 3.0)
     _first_walk(lambda: (x * x).backward(), "x * x")
     came = _one(x.grad, "`x.grad` is")
     if kit.close(came, 3.0):
         raise _overwrites([came], [6.0], "x * x")
-    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
-    _first_walk(lambda: (z * _diamond(x, z)).backward(), "z * (h + h * h), with h = x * z")
-    came, right = [_one(one.grad, "`.grad` is") for one in (x, z)], [52.0, 120.0]
-    if kit.close(came[0], 4.0):  # h passed on what had come from the sum alone
-        raise _too_early(came, right, "z * (h + h * h), with h = x * z")
-    if not _all_close(came, right):
-        raise _unlike(came, right, "z * (h + h * h), with h = x * z")
+    _check_diamond(kind)
+    x = _leaf(kind, 3.0)
+    call(lambda: (x * 52.0).backward())
     _check_leaf_again(x)
-    x.grad = None
+
+
+def _stage_deep(kind):
+    """As many ways as nobody can walk, and more operations than calls may wait."""
+    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
     _once(lambda: _doubled(x).backward())
     _without_recursion(lambda: _chain(x, z).backward())
     came = _one(x.grad, "`x.grad` is")
@@ -1197,9 +1401,28 @@ def _stage_order(kind):
         raise _unlike([came], [2.0**25 + 1], "25 times h = h + h, then a long chain")
 
 
+def _check_diamond(kind):
+    """The learner's graph and gradients beside minigrad's, where a result is used twice."""
+    name, values = "z * (h + h * h), with h = x * z", (3.0, 2.0)
+    mine = [_leaf(kind, value) for value in values]
+    result = call(lambda: mine[1] * _diamond(*mine))
+    _first_walk(lambda: result.backward(), name)
+    came, right = [_one(one.grad, "`.grad` is") for one in mine], [52.0, 120.0]
+    if _all_close(came, right):
+        return
+    wrong = _unlike(came, right, name)
+    if kit.close(came[0], 4.0):  # h passed on what had come from the sum alone
+        wrong = _too_early(came, right, name)
+    leaves = [mg.tensor(value, dtype=mg.float64, requires_grad=True) for value in values]
+    true = leaves[1] * _diamond(*leaves)
+    true.backward(retain_graph=True)
+    wrong.verdict.picture = _beside(result, true, mine, leaves, "xz")
+    raise wrong
+
+
 def _first_walk(walk, name):
     try:
-        _once(walk)
+        _once(walk, where=name)
     except Wrong as wrong:
         if wrong.verdict.code != "raised" or not wrong.verdict.got.startswith("RuntimeError"):
             raise
@@ -1209,8 +1432,8 @@ def _first_walk(walk, name):
 
 
 def _check_leaf_again(x):
-    """A second graph over the leaf x, whose gradient is 52 by now."""
-    said = _fails(lambda: (x + x).backward())
+    """A second graph over the leaf x, whose gradient is 52 by then."""
+    said = _refused(lambda: (x + x).backward(), "a backward of x + x")
     if said:
         why = "This graph is new, only its leaf was reached before. A leaf has nothing saved, so nothing is used up."
         look = "on which condition you free"
@@ -1232,13 +1455,23 @@ def _stage_programs(kind):
         raise Wrong("constant-recorded", "no node for constants", show(constant), why=why, look="when a node is made")
 
 
-def _fails(function: Callable) -> str:
-    """What the learner's engine says: the error in one line, "" for none."""
+def _fails(function: Callable, given: bool = False) -> str:
+    """What the learner's engine says: the error in one line, "" for none. `given`: report a given engine."""
     try:
         call(lambda: [function(), 0][1])
     except Wrong as wrong:
+        if given and wrong.verdict.code == "given-engine":
+            raise
         return wrong.verdict.got
     return ""
+
+
+def _refused(function: Callable, what: str) -> str:
+    """The RuntimeError of the learner's engine, "" for none; any other error is a diagnosis of its own."""
+    said = _fails(function)
+    if said and not said.startswith("RuntimeError"):
+        raise Wrong("raised", f"{what} without an error", said, look="the line named above, and what leads to it")
+    return said
 
 
 def _stage_memory(kind):
@@ -1253,13 +1486,17 @@ def _stage_memory(kind):
             "no-release", "a RuntimeError at the second backward of x * x", said or "no error", why=why, look=look
         )
     total = call(lambda: x + 3.0)
-    said = _fails(lambda: [total.backward(), total.backward()])
+    if call(lambda: total.node) is None:
+        why = "A walk had ended in an error before. What it had switched off has stayed off."
+        look = "`try` and `finally` in `backward`"
+        raise Wrong("switch-left", "a node for x + 3.0", "None", why=why, look=look)
+    said = _refused(lambda: [total.backward(), total.backward()], "two backwards of x + 3")
     if said:
         why = "An addition saves nothing, so nothing is used up."
         look = "on which condition you free"
         raise Wrong("frees-all", "two backwards of x + 3", said, belief="M12", why=why, look=look)
     y, x.grad = call(lambda: (x * x) * 5.0), None
-    said = _fails(lambda: [y.backward(retain_graph=True), y.backward()])
+    said = _refused(lambda: [y.backward(retain_graph=True), y.backward()], "two backwards of 5 · x · x")
     if said:
         look = "on which condition you free"
         raise Wrong("frees-anyway", "two backwards, the first with retain_graph=True", said, look=look)
@@ -1292,19 +1529,26 @@ def _stage_versions(kind):
             look=look,
         )
     later = call(lambda: (x * k).sum())
-    said = _fails(lambda: [z.backward(), later.backward()])
+    said = _refused(lambda: [z.backward(), later.backward()], "a backward of x + k, and one of a new x * k")
     if said:
         why = "x + k did not save `k`, and the later x * k saved what it is now."
         raise Wrong("too-strict", "no error", said, belief="M22", why=why, look="which two numbers you compare")
 
 
+_RECORDED: dict[str, Callable] = {
+    "x ** 3": lambda x: x**3.0,
+    "tanh": lambda x: x.tanh(),
+    "x * exp x": lambda x: x * x.exp(),
+    "x * log of x * x + 2": lambda x: x * (x * x + 2.0).log(),
+    "x @ x.t() @ x": lambda x: x @ x.t() @ x,
+    "x * x * x.sum() - x": lambda x: x * x * x.sum() - x,
+}
+
+
 def _stage_recorded(kind):
-    for name, program in (
-        ("x ** 3", lambda x: x**3.0),
-        ("tanh", lambda x: x.tanh()),
-        ("x * exp x", lambda x: x * x.exp()),
-    ):
-        x, true = _leaf(kind, [0.5, -1.5]), mg.tensor([0.5, -1.5], dtype=mg.float64, requires_grad=True)
+    values = [[0.5, -1.5], [1.0, 0.25]]
+    for name, program in _RECORDED.items():
+        x, true = _leaf(kind, values), mg.tensor(values, dtype=mg.float64, requires_grad=True)
         came, right = call(lambda x=x, program=program: program(x).sum()), program(true).sum()
         for order in ("first", "second", "third"):
             x.grad = None
@@ -1329,7 +1573,9 @@ def _check_recorded(came, slope, what, order):
         raise Wrong("other-shape", f"the {what} of shape {right.shape}", f"one of shape {values.shape}", look=look)
     if not np.allclose(values, right, 1e-4, 1e-6):
         expected, got = _entry(values, right, f"as {what}")
-        why = "A factor was computed without a history, and counts as a constant." if order != "first" else ""
+        if order == "first":
+            raise Wrong("other-gradient", expected, got, look=f"the rules that {what.rpartition(' of ')[2]} needs")
+        why = "A factor was computed without a history, and counts as a constant."
         raise Wrong("second-derivative", expected, got, why=why, look=look)
     if order != "third" and call(lambda: came.node) is None:
         why = "The number is right, but nothing was recorded on the way, so it has no history."
@@ -1364,7 +1610,7 @@ def _trained(kind):
     last = call(train)
     reached = _one(last, "the loss is")
     if not reached < 0.35:
-        look = "whether `sub_` and `.grad` belong to the leaf itself"
+        look = "your loop over the leaves: `sub_` has to change the leaf itself, and each step needs fresh gradients"
         raise Wrong("not-trained", "a loss below 0.35 after 40 steps", f"{reached:.3g}", look=look)
     names = dict(zip([leaf.node for leaf in leaves], ("W1", "b1", "W2", "b2"), strict=True))
     graph = small.graph_of(last.node, names, "the graph of your loss, in your engine")
