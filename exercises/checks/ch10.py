@@ -401,17 +401,20 @@ def _check_zero(answer):
         raise _with_picture(_wrong_walk("zero-is-not-new", came, true, name, why, look), root, leaves)
 
 
-def _with_picture(wrong: Wrong, root: Scalar, leaves: list[Scalar]) -> Wrong:
-    """The same diagnosis with the gradients of minigrad and of the learner's walk, node by node."""
+def _with_picture(wrong: Wrong, root: Scalar, leaves: list[Scalar], times: int = 1) -> Wrong:
+    """The same diagnosis with the gradients of minigrad and of the learner's walk, node by node.
+
+    After more than one walk minigrad has gradients on leaves alone.
+    """
     found = _reachable(root)
-    true, mine = _complete(root), {node: node.grad for node in found}
-    if all(_text(mine[node]) == "0" for node in found if node.edges and node is not root):
-        mine = {node: node.grad for node in found if not node.edges}  # what is on the way is kept elsewhere
+    true = {node: _text(times * grad) for node, grad in _complete(root).items() if times == 1 or not node.edges}
+    mine = {node: _text(node.grad) for node in found}
+    if all(mine[node] == "0" for node in found if node.edges and node is not root):
+        mine = {node: mine[node] for node in found if not node.edges}  # what is on the way is kept elsewhere
     names = dict(zip(leaves, "xz", strict=True))
-    expected, came = (
-        small.graph_of(root, names, title, grads={node: _text(grad) for node, grad in grads.items()})
-        for title, grads in (("minigrad", true), ("your walk", mine))
-    )
+    unlike = {node for node, grad in mine.items() if grad != true.get(node, "0")}
+    expected = small.graph_of(root, names, "minigrad", true)
+    came = small.graph_of(root, names, "your walk, at its end", mine, unlike)
     wrong.verdict.picture = mg.viz.Picture((expected, numbered(came, count(len(expected.nodes)))))
     return wrong
 
@@ -576,7 +579,8 @@ def _check_times(root, leaves, true, times, name):
         raise _wrong_walk("leaves-cleared", came, wanted, where, why, "which `.grad` you clear, or set with `=`", "M08")
     if sum(map(abs, came)) > sum(map(abs, wanted)):
         why = "More than it should be: something of an earlier walk has been passed on again."
-        raise _wrong_walk("kept-inside", came, wanted, where, why, "what is left on nodes with edges after a walk")
+        look = "what is left on nodes with edges after a walk"
+        raise _with_picture(_wrong_walk("kept-inside", came, wanted, where, why, look), root, leaves, times)
     raise _unlike(came, wanted, where)
 
 
@@ -819,10 +823,18 @@ def _beside(result, true, mine, leaves, names="ab"):
     try:
         names = {leaf.node: letter for letter, leaf in zip(names, mine, strict=True)}
         grads = {leaf.node: value_text(leaf.grad.data.tolist()) for leaf in mine if leaf.grad is not None}
-        came = small.graph_of(result.node, names, "your engine", grads)
+        unlike = {leaf.node for leaf, right in zip(mine, leaves, strict=True) if not _same_grad(leaf, right)}
+        came = small.graph_of(result.node, names, "your engine", grads, unlike)
     except Exception:
         return None
     return mg.viz.Picture((replace(expected, title="minigrad"), numbered(came, count(len(expected.nodes)))))
+
+
+def _same_grad(leaf, right):
+    if leaf.grad is None or right.grad is None:
+        return leaf.grad is right.grad
+    came, true = np.asarray(leaf.grad.data), right.grad.numpy()
+    return came.shape == true.shape and np.allclose(came, true, 1e-4, 1e-6)
 
 
 def _check_grad(one, other, letter, name):
@@ -862,6 +874,13 @@ def _is(came: Any, right: list[float]) -> bool:
     return isinstance(came, np.ndarray) and came.shape == (len(right),) and np.allclose(came, right)
 
 
+def _not_recorded(name: str) -> Wrong:
+    why = "An input has an edge, so the result needs a node."
+    return Wrong(
+        "not-recorded", f"a node for {name}", "None", why=why, look="when a node is made, and who puts it there"
+    )
+
+
 def _check_graph(result, true, mine, leaves, name):
     """The learner's graph beside minigrad's."""
     names = dict(zip([call(lambda leaf=leaf: leaf.node) for leaf in mine], "ab", strict=True))
@@ -869,8 +888,7 @@ def _check_graph(result, true, mine, leaves, name):
     expected = mg.viz.record(true, view="kept", params=dict(zip("ab", leaves, strict=True)), values=False)
     look = "`name` and `edges` of the nodes, which should be as in the graph of minigrad"
     if node is None:
-        why = "An input has an edge, so the result needs a node."
-        raise Wrong("not-recorded", f"a node for {name}", "None", why=why, look="when a node is made")
+        raise _not_recorded(name)
     try:
         came = small.graph_of(node, names)
         same = mg.viz.difference(expected, came, view="kept").same
@@ -927,7 +945,8 @@ def _check_record(answer):
     twice = _a_node(call(answer, op, [x, x], (2,)))
     if len(twice.edges) != 2 or any(edge is not x.node for edge in twice.edges):
         why = "There is an edge for each input, also where two inputs are one tensor."
-        raise Wrong("edge-lost", "two edges for x * x", show(len(twice.edges)), why=why, look="how `edges` is made")
+        got = f"{len(twice.edges)} of them"
+        raise Wrong("edge-lost", "two edges for x * x, both to the node of x", got, why=why, look="how `edges` is made")
     _check_saved(node.saved, twice.saved, k)
     _check_arguments(_a_node(call(answer, op, [x, small.Tensor([[1.0, 2.0]] * 3)], (3, 2))), op)
 
@@ -1233,15 +1252,16 @@ def _wrong_slope(came, right, order, factors, sigma):
     points=5,
     beliefs=("M08", "M10", "M11", "M12", "M22", "M37"),
     hints=(
-        "Go through your exercises: 7 is what an operation does, 5 is the order, 8 is a turn, 6 an arrival. What is "
-        "missing is the class around them, and the table.",
-        "Start with + and *, until the check complains about another operation. The chapter has a `Node`, an `op` and "
-        "a `walk` of 15 lines.",
+        "Copy what you have: `record`, `turns`, `turn`, `arrive`. What is missing is the class around them, the table, "
+        "and the walk. The chapter has all three.",
+        "Start with the class, `op`, and the rows of + and * and `sum`: the check names what is missing next. With "
+        "`turns` the walk is a short loop: take out what has gathered, give it to a leaf, take the turn, let the parts "
+        "arrive.",
         "For `create_graph` let a switch decide whether operations record, and set it during the walk. The sum at a "
         "leaf is an operation of yours, too.",
     ),
-    idea="Section 6 of the chapter, in one cell: `Node`, `Tensor`, `asked`, `op`, the table, `sum_to`, `parts`, "
-    "`arrive`, `walk` and `backward`.",
+    idea="Section 6 of the chapter, in one cell: `Tensor`, `op`, the table and `sum_to`, and `backward` with `try` and "
+    "`finally`. Your own four parts take the place of what does their work there.",
 )
 def engine(answer):
     if type(answer) is not type:
@@ -1381,7 +1401,10 @@ def _stage_switch(kind):
 
 def _stage_order(kind):
     x = _leaf(kind, 3.0)
-    _first_walk(lambda: (x * x).backward(), "x * x")
+    result = call(lambda: x * x)
+    if call(lambda: result.node) is None:
+        raise _not_recorded("x * x")
+    _first_walk(lambda: result.backward(), "x * x")
     came = _one(x.grad, "`x.grad` is")
     if kit.close(came, 3.0):
         raise _overwrites([came], [6.0], "x * x")
@@ -1568,14 +1591,14 @@ def _walk_recorded(result, what):
 
 def _check_recorded(came, slope, what, order):
     values, right = _array(came, f"the {what} is"), slope.detach().numpy()
-    look = "each rule: does it use your own operations only? And what is on while the walk runs?"
+    look = "each rule, and how parts are fitted and added: with your own operations only? What is on in the walk?"
     if values.shape != right.shape:
         raise Wrong("other-shape", f"the {what} of shape {right.shape}", f"one of shape {values.shape}", look=look)
     if not np.allclose(values, right, 1e-4, 1e-6):
         expected, got = _entry(values, right, f"as {what}")
         if order == "first":
             raise Wrong("other-gradient", expected, got, look=f"the rules that {what.rpartition(' of ')[2]} needs")
-        why = "A factor was computed without a history, and counts as a constant."
+        why = "A part of the slope was computed without a history, and counts as a constant."
         raise Wrong("second-derivative", expected, got, why=why, look=look)
     if order != "third" and call(lambda: came.node) is None:
         why = "The number is right, but nothing was recorded on the way, so it has no history."

@@ -7,7 +7,7 @@ consists of, `record`, `turn` and `arrive`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from inspect import signature
@@ -216,17 +216,24 @@ def within(calls: int, function: Callable, *inputs: Any) -> Any:
         sys.setprofile(None)
 
 
-def graph_of(root: Any, names: dict[Any, str], title: str = "your graph", grads: dict | None = None) -> GraphRecord:
+def graph_of(
+    root: Any,
+    names: dict[Any, str],
+    title: str = "your graph",
+    grads: dict | None = None,
+    unlike: Collection = (),
+) -> GraphRecord:
     """The records of a graph of nodes with a name and edges, in the form of "what autograd keeps".
 
-    `names` has the nodes of leaves and what is to be written on these, `grads` the gradients of nodes. Raises
-    AttributeError or TypeError where something else is in the graph.
+    `names` has the nodes of leaves and what is to be written on these, `grads` the gradients of nodes, and `unlike`
+    those whose gradient is marked as wrong. Raises AttributeError or TypeError where something else is in the graph.
     """
     ids, waiting = {id(root): "n1"}, [root]
     nodes, edges = [NodeRecord("n0", "output", "result")], [EdgeRecord("n0", "n1", "grad_fn")]
     for node in waiting:
         source, inputs = ids[id(node)], list(node.edges)
-        nodes += _records(node, source, inputs, names, grads or {})
+        marks = ("guilty",) if node in unlike else ()
+        nodes += _records(node, source, inputs, names, grads or {}, marks)
         if not inputs:
             edges.append(EdgeRecord(source, f"{source}leaf", "accumulate"))
         for position, edge in enumerate(inputs):
@@ -239,9 +246,9 @@ def graph_of(root: Any, names: dict[Any, str], title: str = "your graph", grads:
     return GraphRecord(title, "kept", tuple(nodes), tuple(edges), ("n0",))
 
 
-def _records(node: Any, source: str, inputs: list, names: dict, grads: dict) -> list[NodeRecord]:
+def _records(node: Any, source: str, inputs: list, names: dict, grads: dict, marks: tuple) -> list[NodeRecord]:
     if inputs:
         op, note = str(node.name), f"gradient {grads[node]}" if node in grads else ""
-        return [NodeRecord(source, "function", f"{op.capitalize()}Backward0", op, note=note)]
-    leaf = NodeRecord(f"{source}leaf", "leaf", names.get(node, "a leaf"), grad=grads.get(node, ""))
+        return [NodeRecord(source, "function", f"{op.capitalize()}Backward0", op, note=note, marks=marks)]
+    leaf = NodeRecord(f"{source}leaf", "leaf", names.get(node, "a leaf"), grad=grads.get(node, ""), marks=marks)
     return [NodeRecord(source, "accumulate", "AccumulateGrad"), leaf]
