@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import sys
 from collections.abc import Callable
@@ -10,7 +9,6 @@ from dataclasses import replace
 from itertools import count
 from types import FunctionType
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
@@ -34,17 +32,19 @@ _CALLS = 20_000  # an engine that walks a small graph once needs some hundred
 # --- What several exercises share ----------------------------------------------------------------
 
 
-def _once(function: Callable, *inputs: Any, where: str = "") -> Any:
-    """The learner's function on our inputs, stopped when it comes to no end.
+def _once(function: Callable, *inputs: Any, where: str = "", never: tuple = (minigrads.walk,)) -> Any:
+    """The learner's function on our inputs, stopped when it comes to no end, or calls what it may not.
 
     `where` names a small program. Without it, it is 25 additions, with millions of ways.
     """
 
     def careful():
         try:
-            return small.within(_CALLS, function, *inputs)
+            return small.within(_CALLS, function, *inputs, never=never)
         except small.TooMany:
             raise (_no_end(where) if where else _paths()) from None
+        except small.Forbidden:
+            raise _given_engine() from None
 
     kit._refuse_other_arguments(function, inputs)
     return _without_recursion(careful)
@@ -54,8 +54,7 @@ def _without_recursion(function: Callable, *inputs: Any) -> Any:
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(min(before, _MAY_WAIT))
     try:
-        with mock.patch.object(minigrads, "walk", _refuse_given_engine):
-            return call(function, *inputs)
+        return call(function, *inputs)
     except Wrong as wrong:
         if "RecursionError" in wrong.verdict.got:
             raise _recursion(wrong.verdict.got) from None
@@ -64,9 +63,9 @@ def _without_recursion(function: Callable, *inputs: Any) -> Any:
         sys.setrecursionlimit(before)
 
 
-def _refuse_given_engine(*arguments: Any, **options: Any) -> None:
+def _given_engine() -> Wrong:
     why = "That engine was given. This exercise is about one of your own."
-    raise Wrong("given-engine", "a walk of yours", "a given one", why=why, look="where your code hands the work on")
+    return Wrong("given-engine", "a walk of yours", "a given one", why=why, look="where your code hands the work on")
 
 
 def _no_end(where: str) -> Wrong:
@@ -1288,12 +1287,8 @@ def _check_own(kind):
     if type(x) is not kind:
         why = "The class is yours, but what it makes is not."
         raise Wrong("given-engine", "a tensor of your class", show(x), why=why, look="what `Tensor(3.0)` returns")
-    given = [mock.patch.object(small.Tensor, "_walk", _refuse_given_engine)]
-    given += [mock.patch.object(small, part, _refuse_given_engine) for part in ("record", "turn", "arrive")]
-    with contextlib.ExitStack() as stack:
-        for one in given:
-            stack.enter_context(one)
-        _fails(lambda: _without_recursion(lambda: (x * x).sum().backward()), given=True)
+    given = (minigrads.walk, small.Tensor._walk, small.record, small.turn, small.arrive)
+    _fails(lambda: _once(lambda: (x * x).sum().backward(), where="x * x", never=given), tell="given-engine")
 
 
 def _ours(what: str, function: Callable, look: str) -> Any:
@@ -1478,12 +1473,12 @@ def _stage_programs(kind):
         raise Wrong("constant-recorded", "no node for constants", show(constant), why=why, look="when a node is made")
 
 
-def _fails(function: Callable, given: bool = False) -> str:
-    """What the learner's engine says: the error in one line, "" for none. `given`: report a given engine."""
+def _fails(function: Callable, tell: str = "") -> str:
+    """What the learner's engine says: the error in one line, "" for none. The diagnosis `tell` is raised."""
     try:
         call(lambda: [function(), 0][1])
     except Wrong as wrong:
-        if given and wrong.verdict.code == "given-engine":
+        if wrong.verdict.code == tell:
             raise
         return wrong.verdict.got
     return ""

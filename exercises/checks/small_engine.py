@@ -198,16 +198,23 @@ class TooMany(BaseException):
     """More calls than any engine needs that walks a graph once."""
 
 
-def within(calls: int, function: Callable, *inputs: Any) -> Any:
-    """Call the function, and raise TooMany when that takes more than so many calls of functions."""
-    left = calls
+class Forbidden(BaseException):
+    """A call of a function that may not be called."""
+
+
+def within(calls: int, function: Callable, *inputs: Any, never: Collection[Callable] = ()) -> Any:
+    """Call the function; raise TooMany when that takes more than so many calls, Forbidden when it calls one of `never`.
+
+    Nothing is replaced meanwhile, so a thread that is left behind leaves nothing replaced.
+    """
+    left, forbidden = calls, {one.__code__ for one in never}
 
     def watch(frame, event, argument):
         nonlocal left
         left -= event in ("call", "c_call")
-        if left < 0:
+        if left < 0 or (event == "call" and frame.f_code in forbidden):
             sys.setprofile(None)
-            raise TooMany
+            raise TooMany if left < 0 else Forbidden
 
     sys.setprofile(watch)
     try:
