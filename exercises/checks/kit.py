@@ -340,11 +340,13 @@ def a_tensor(answer: Any, what: str = "your answer", look: str = "") -> mg.Tenso
 
 
 def a_number(answer: Any, what: str = "your answer") -> float:
-    """The answer as a float: a Python number, a NumPy number, or a tensor with one element."""
+    """The answer as a float: a Python number, a NumPy number (also as an array), or a tensor with one element."""
     if answer is None:
         raise Wrong("none", f"{what} is a number", "None", look="whether a `return` is missing")
     if type(answer) is mg.Tensor and answer.numel() == 1:
         answer = answer.detach().item()
+    if type(answer) is np.ndarray and answer.ndim == 0 and answer.dtype.kind in "iuf":
+        answer = answer.item()
     if type(answer) not in (int, float) and not isinstance(answer, np.integer | np.floating):
         raise Wrong("type", f"{what} is a number", show(answer), look="what kind of thing it is")
     try:
