@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import types
 import weakref
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,48 @@ def _used_up(y: mg.Tensor, x: mg.Tensor) -> bool:
     return False
 
 
+class _Asked:
+    """A loss function that remembers of which tensors it was asked: of the caller's leaf, or of others?"""
+
+    def __init__(self, loss_of: Callable, leaf: mg.Tensor) -> None:
+        self.loss_of, self.leaf, self.of_the_leaf = loss_of, leaf, []
+
+    def __call__(self, tensor: mg.Tensor, *more: Any) -> mg.Tensor:
+        self.of_the_leaf.append(tensor is self.leaf)
+        return self.loss_of(tensor, *more)
+
+    @property
+    def lost_the_leaf(self) -> bool:
+        """Whether the first losses are those of the leaf, and the last is that of another tensor."""
+        return bool(self.of_the_leaf) and self.of_the_leaf[0] and not self.of_the_leaf[-1]
+
+
+def _cleared_to_zero(expected: str, got: str) -> Wrong:
+    why = "Each `.grad` is 0 when the update reads it: it was cleared after `backward()` had filled it. To clear "
+    why += "before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
+    look = "each line that clears: before or after the `backward()` that the update needs?"
+    return Wrong("cleared-too-late", expected, got, belief="M09", why=why, look=look)
+
+
+def _refuse_unmoved(w: mg.Tensor, start: Any, asked: _Asked, expected: str) -> None:
+    """Raise what explains a leaf that is where it was: an update with zeros, or one of another tensor."""
+    if not tools.same(tools.array(w), start):
+        return
+    got = f"`w` at {tools.text(start)}, where it was"
+    if asked.lost_the_leaf:
+        why = "The later losses are those of another tensor: `w = ...` has given it the name. The caller's `w` stays."
+        raise Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
+    if w.grad is not None and not tools.array(w.grad).any():
+        raise _cleared_to_zero(expected, got)
+    look = "what is in `w.grad` when the update reads it, and whether the update overwrites"
+    raise Wrong("not-moved", expected, got, look=look)
+
+
+def _count(number: int, thing: str) -> str:
+    """So many of a thing, in words: "1 call", "2 calls"."""
+    return f"{number} {thing}{'es' if thing.endswith('s') else 's'}" if number != 1 else f"1 {thing}"
+
+
 def _alive(graphs: list) -> int:
     return sum(graph() is not None for graph in graphs)
 
@@ -113,14 +156,14 @@ _SIGN = "The gradient points uphill. `-=` goes the other way."
 _ROUNDS = (
     Pattern(
         "overwritten",
-        {"b 2": 2},
+        {"b 1": 2, "b 2": 2},
         belief="M08",
         why="The second `backward()` brings 0 for `b`, and adds it to what is in `b.grad`.",
         look="what `b.grad` holds before the second `backward()`, and which line clears it",
     ),
     Pattern(
         "both-added-up",
-        {"w 2": -1},
+        {"w 1": 1, "w 2": -1},
         why="`w.grad` is cleared at the start of each round. In round 2 only the new slope is in it.",
         look="the first line of the loop",
     ),
@@ -135,6 +178,12 @@ _ROUNDS = (
         {"w.grad 1": 2},
         why="That is the slope of 2w − b. The loss is its square.",
         look="the slope of e², for e = 5",
+    ),
+    Pattern(
+        "other-slope",
+        {"w 1": 1, "b 1": 1.5},
+        why="`b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.",
+        look="the slope of the loss in `b`",
     ),
     Pattern("uphill", {"w 1": 5}, why=_SIGN, look="the line `w -= ...`, and the sign of `w.grad`"),
     Pattern("uphill", {"b 1": 0}, why=_SIGN, look="the line `b -= ...`, and the sign of `b.grad`"),
@@ -193,18 +242,24 @@ def show_target(name):
 
 
 def _wrong_loss(loss):
-    made_of = graphs.operations(loss)
-    look = "the boxes of the picture, from the end to the leaves"
-    if made_of.count("pow") < 2:
+    picture, _ = _penalized_line()
+    made_of, wanted = Counter(graphs.operations(loss)), Counter(graphs.operations(picture))
+    if made_of["pow"] < 2:
         why = "The picture has two boxes `PowBackward0`, on two ways that end in `w`."
         return Wrong("one-square", why=why, look="the shorter of these two ways")
-    if "mean" not in made_of:
+    if not made_of["mean"]:
         why = "The picture has a `MeanBackward0`."
         return Wrong("no-mean", why=why, look="what makes one number of the squares")
-    if made_of == graphs.operations(_penalized_line()[0]):
-        why = "The boxes are those of the picture, but they are connected otherwise."
-        return Wrong("other-ways", why=why, look="which leaf is multiplied, and which leaf is squared")
-    return Wrong("other-graph", why="Your graph has other operations.", look=look)
+    if made_of != wanted:
+        more, less = (", ".join(sorted(rest.elements())) or "nothing" for rest in (made_of - wanted, wanted - made_of))
+        why = f"Your graph has operations that the picture has not: {more}. These are missing: {less}."
+        return Wrong("other-graph", why=why, look="the boxes of the picture, from the end to the leaves")
+    if (number := len(graphs.leaves(loss))) != 2:
+        why = f"The picture ends in two leaves, `w` and `b`. In your graph the ways back end in {number}."
+        return Wrong("other-leaves", why=why, look="which tensors are made with `requires_grad=True`")
+    why = "The boxes are those of the picture, but they are connected otherwise."
+    look = "what each addition adds, and what each `pow` squares: a leaf, or more than that?"
+    return Wrong("other-ways", why=why, look=look)
 
 
 # --- 3 -------------------------------------------------------------------------------------------
@@ -305,10 +360,37 @@ _HALVES = (
         "M08",
     ),
     Mistake(
-        "not-moved",
-        lambda start, *_: start,
-        "`w` is where it was. Either it was updated with zeros, or another tensor was made.",
-        "what is in `w.grad` when the update reads it, and whether the update overwrites",
+        "second-half-twice",
+        lambda *case: _halves_end(*case, parts=(1, 1)),
+        "`w` moves by twice the slope of the second half. Another name for `w.grad` is no copy: what is cleared under "
+        "one name is cleared under both.",
+        "what the first slopes are kept in, and what happens to it when you clear",
+    ),
+    Mistake(
+        "mean-of-halves",
+        lambda start, old, batches, rate: _halves_end(start, old, batches, rate / 2),
+        "`w` moves by the mean of both slopes. They are to be added up.",
+        "what you go backward from",
+    ),
+    Mistake(
+        "two-steps",
+        lambda start, old, batches, rate: _halves_end(
+            start, old, [(half,) for batch in batches for half in batch], rate, parts=(0,)
+        ),
+        "`w` moves after each half, so the second slope is that of a `w` that has moved already.",
+        "how many updates there are in a round",
+    ),
+    Mistake(
+        "uphill",
+        lambda start, old, batches, rate: _halves_end(start, old, batches, -rate),
+        "A step goes against the slope.",
+        "the sign of the step",
+    ),
+    Mistake(
+        "one-round",
+        lambda start, old, batches, rate: _halves_end(start, old, batches[:1], rate),
+        "Only one round was taken.",
+        "the loop over the batches",
     ),
 )
 
@@ -317,12 +399,14 @@ def _check_halves(answer, start, old, batches, rate):
     w = tools.leaf(start)
     w.grad = None if old is None else mg.tensor(old, dtype=mg.float64)
     tensors = [tuple(tuple(mg.tensor(n, dtype=mg.float64) for n in half) for half in batch) for batch in batches]
-    case = (start, old, batches, rate)
+    case, asked = (start, old, batches, rate), _Asked(_half_loss, w)
     expected = f"`w` at {tools.text(_halves_end(*case))} after {len(batches)} rounds"
+    reasons = (_RECORDED_UPDATE, _NEW_TENSOR, _NO_HISTORY, _SECOND_TIME)
     try:
-        tools.called(answer, (w, _half_loss, tensors, rate), expected, _RECORDED_UPDATE, _NEW_TENSOR, _SECOND_TIME)
+        tools.called(answer, (w, asked, tensors, rate), expected, *reasons)
     except Wrong as wrong:
         raise _none_in_update(answer, wrong, expected, w.grad is None) from None
+    _refuse_unmoved(w, start, asked, expected)
     what = f"`w` after {len(batches)} rounds:"
     _refuse_other(tools.array(w), case, _halves_end, _HALVES, what, "one round alone, line by line")
     _refuse_frozen(w=w)
@@ -334,6 +418,7 @@ _NEW_TENSOR = tools.Reason(
     "`w = w - ...` inside `no_grad()` makes a new tensor that is not tracked, and the next loss is made from it.",
     "the line that updates `w`",
     "M06",
+    when=lambda w, asked, *_: asked.lost_the_leaf,
 )
 
 
@@ -421,11 +506,14 @@ def _check_best(answer, losses):
     kept = call(answer, given, lambda: run.step(), number)
     if type(kept) not in (list, tuple) or len(kept) != len(run.parameters):
         raise Wrong("type", f"a list of {len(run.parameters)} tensors", show(kept), look="what is returned")
+    if any(type(one) in (list, tuple) for one in kept):
+        look = "what is put into `best`, and what is returned with it"
+        raise Wrong("type", f"a list of {len(run.parameters)} tensors, and nothing else", show(kept), look=look)
     for p, one in zip(run.parameters, kept, strict=True):
-        _refuse_shared(kit.a_tensor(one, "each entry"), p, expected)
+        _refuse_shared(kit.a_tensor(one, "each entry", "what is put into `best`"), p, expected)
     if run.calls != number:
-        look = "how often `step()` is called"
-        raise Wrong("other-count", f"{number} calls of `step()`", f"{run.calls} calls", look=look)
+        got = _count(run.calls, "call")
+        raise Wrong("other-count", f"{_count(number, 'call')} of `step()`", got, look="how often `step()` is called")
     if not all(tools.same(tools.array(p), place) for p, place in zip(run.parameters, run.place(number), strict=True)):
         why = "Your function has changed the parameters. Only `step()` does that."
         got = " and ".join(tools.text(tools.array(p)) for p in run.parameters)
@@ -519,8 +607,8 @@ def _check_smooth(answer, start, number):
     given = tools.called(answer, (lambda: run.step(), number), "the smoothed loss", reason)
     came = kit.a_number(given, "the smoothed loss")
     if len(run.losses) != number:
-        got = f"{len(run.losses)} calls"
-        raise Wrong("other-count", f"{number} calls of `step()`", got, look="how often `step()` is called")
+        got = _count(len(run.losses), "call")
+        raise Wrong("other-count", f"{_count(number, 'call')} of `step()`", got, look="how often `step()` is called")
     case = (np.array(run.losses),)
     _refuse_other(came, case, _smooth_of, _SMOOTHS, "the smoothed loss", "the two factors, and where it starts")
     if run.held > 1:
@@ -555,6 +643,12 @@ _SMOOTHS = (
         lambda losses: _smooth_of(losses, start=0.0),
         "Yours starts at 0. It is to start at the first loss.",
         "the line before the loop",
+    ),
+    Mistake(
+        "nothing-forgotten",
+        lambda losses: _smooth_of(losses, old=1.0),
+        "Your old value counts whole, and grows. It is to count 0.9.",
+        "the two factors",
     ),
     Mistake(
         "plain-mean",
@@ -613,8 +707,8 @@ def _penalized_end(start, goal, rate, rounds, penalty="new", loss="new", clears=
     w = first
     for _ in range(rounds):
         total = 0.0 if clears else total
-        total = total + {"new": 2 * (w - goal), "old": 2 * (first - goal)}[loss]
-        total = total + {"new": w, "old": first, "none": 0.0}[penalty]
+        total = total + {"new": 2 * (w - goal), "old": 2 * (first - goal), "none": 0.0}[loss]
+        total = total + {"new": w, "old": first, "whole": 2 * w, "none": 0.0}[penalty]
         w = w - rate * total
     return w
 
@@ -647,11 +741,17 @@ _PENALIZED = (
         "the loop over the rounds",
     ),
     Mistake(
-        "not-moved",
-        lambda start, *_: start,
-        "`w` is where it was. A line like `w = w - ...` makes another tensor, and the `w` of the caller stays.",
-        "the line that updates `w`",
-        "M06",
+        "loss-without-slope",
+        lambda *case: _penalized_end(*case, loss="none"),
+        "`w` moves as if there were only the penalty: the slope of the loss is not in `w.grad` when the update reads "
+        "it.",
+        "what you go backward from, and each line that clears: what is in `w.grad` at that moment?",
+    ),
+    Mistake(
+        "penalty-too-large",
+        lambda *case: _penalized_end(*case, penalty="whole"),
+        "The slope of your penalty is twice as large. It is to be half the sum of the squares.",
+        "the factor of the penalty",
     ),
 )
 _OLD_PENALTY = tools.Reason(
@@ -672,13 +772,14 @@ def _check_penalized(answer, start, goal, rate, rounds):
         made.append(((tensor - goals) ** 2).sum())
         return made[-1]
 
-    case = (start, goal, rate, rounds)
+    case, asked = (start, goal, rate, rounds), _Asked(loss_of, w)
     expected = f"`w` at {tools.text(_penalized_end(*case))} after {rounds} rounds"
-    reasons = (_OLD_PENALTY, _SECOND_TIME, _RECORDED_UPDATE, _NEW_TENSOR)
+    reasons = (_OLD_PENALTY, _SECOND_TIME, _RECORDED_UPDATE, _NEW_TENSOR, _NO_HISTORY)
     try:
-        tools.called(answer, (w, loss_of, rate, rounds), expected, *reasons)
+        tools.called(answer, (w, asked, rate, rounds), expected, *reasons)
     except Wrong as wrong:
         raise _none_in_update(answer, wrong, expected, w.grad is None) from None
+    _refuse_unmoved(w, start, asked, expected)
     _refuse_other(tools.array(w), case, _penalized_end, _PENALIZED, f"`w` after {rounds} rounds:", "one round alone")
     _refuse_frozen(w=w)
     if not all(_used_up(one, w) for one in made):
@@ -708,7 +809,7 @@ def _check_penalized(answer, start, goal, rate, rounds):
 def momentum(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_MOMENTUM)
-    for starts, rate in (([2.0, [1.0, -3.0]], 0.1), ([[[0.5], [4.0]], -1.0], 0.05)):
+    for starts, rate in (([2.0, [1.0, -3.0]], 0.2), ([[[0.5], [4.0]], -1.0], 0.05)):
         _check_momentum(answer, starts, rate)
     return "Parameters and speeds are the same tensors as before, with other numbers, so the next step finds them."
 
@@ -759,6 +860,11 @@ def _refuse_stayed(leaves, parameters, before, expected):
         why = "The list holds other tensors now. The caller's loss is made from those that were in it."
         raise Wrong("list-changed", expected, got, belief="M06", why=why, look="each line that assigns to the list")
     if all(tools.same(tools.array(leaf), place) for leaf, place in zip(leaves, before, strict=True)):
+        if any(leaf._version for leaf in leaves):
+            why = "The parameters were overwritten, with the numbers that they had: their speed was still 0."
+            raise Wrong(
+                "old-speed", expected, got, why=why, look="the order of the lines: which speed does a step use?"
+            )
         why = "The parameters are where they were. `p = p - ...` makes a new tensor, and gives it the name `p`."
         raise Wrong("not-moved", expected, got, belief="M06", why=why, look="an update that overwrites")
 
@@ -785,7 +891,25 @@ def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected):
     if sped and all(tools.same(p, q - rate * v) for p, q, v in zip(came, before, slopes, strict=True)):
         why = "The parameters move by the slope alone. They are to move by the new speed."
         raise Wrong("plain-step", expected, got, why=why, look="the line that moves the parameter")
+    for code, keeps, adds, why in _PACES:
+        wrong = [keeps * v + (rate if adds == "step" else adds) * slope for v, slope in zip(old, slopes, strict=True)]
+        if not sped and all(map(tools.same, paces, wrong)):
+            raise Wrong(code, expected, got, why=why, look="the line that makes the new speed")
     raise Wrong("other-numbers", expected, got, look="the three numbers of one call: speed, slope, step")
+
+
+# How much of the old speed, and how much of the slope is in the new one: usual mistakes, and their diagnosis.
+_PACES = (
+    ("no-friction", 1.0, 1.0, "All of the old speed is in the new one. Nine tenths of it stay."),
+    ("added-twice", 1.9, 1.0, "The old speed is in the new one 1.9 times: `+=` adds to what is there already."),
+    ("slope-too-small", 0.9, 0.1, "A tenth of the slope goes into your speed. It goes in whole."),
+    (
+        "slope-too-small",
+        0.9,
+        "step",
+        "`rate` times the slope goes into your speed. The slope goes in whole, and the step is `rate` times the speed.",
+    ),
+)
 
 
 def _refuse_not_cleared(leaves):
@@ -884,6 +1008,12 @@ _NEWTONS = (
         "how the step comes from H and the slopes",
     ),
     Mistake(
+        "slopes-swapped",
+        lambda factors, place: np.array(place) - np.linalg.solve(_curvatures(factors), _slopes(factors, place)[::-1]),
+        "The step is that of the two slopes in the wrong order.",
+        "in which order `autograd.grad` returns the slopes",
+    ),
+    Mistake(
         "swapped",
         lambda factors, place: _bottom(factors, place)[::-1],
         "The two numbers are in the wrong order.",
@@ -906,13 +1036,20 @@ _RETAINED_SECOND = tools.Reason(
 
 
 def _check_newton(answer, factors, place):
+    tracked = []
+
     def f(w, b):
         ww, wb, bb, w1, b1 = factors
-        return ww * w * w + wb * w * b + bb * b * b + w1 * w + b1 * b
+        y = ww * w * w + wb * w * b + bb * b * b + w1 * w + b1 * b
+        tracked.append(y.requires_grad)
+        return y
 
     w, b = map(tools.leaf, place)
     second = _RETAINED_SECOND if _asks_for(answer, "retain_graph") else _NO_SECOND
-    found = tools.called(answer, (f, w, b), "w and b at the bottom", second, _SECOND_TIME, _RECORDED_UPDATE)
+    second = replace(second, when=lambda *_: all(tracked))
+    found = tools.called(
+        answer, (f, w, b), "w and b at the bottom", second, _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE
+    )
     came = _pair(found)
     for name, leaf, start in (("w", w, place[0]), ("b", b, place[1])):
         if not kit.close(leaf.item(), start) or leaf.grad is not None:
@@ -922,6 +1059,13 @@ def _check_newton(answer, factors, place):
             raise Wrong("traces", f"`{name}` at {start:g}, and its `.grad` None", got, why=why, look=look)
     what = f"from w = {place[0]:g}, b = {place[1]:g} to"
     _refuse_other(came, (factors, place), _bottom, _NEWTONS, what, "the slopes, H, and the step, each alone")
+    if len(tracked) > _ENOUGH:
+        why = "The bottom is right. But these are many small steps, or many tries: Newton's method gets there with one."
+        got = f"{len(tracked)} calls of `f`"
+        raise Wrong("many-steps", "the slopes and H at one place, and one step", got, why=why, look="your loop")
+
+
+_ENOUGH = 20  # calls of f, for one Newton step in whatever way it is written
 
 
 def _asks_for(function: Any, option: str) -> bool:
@@ -961,7 +1105,7 @@ def rate(answer):
 
 
 _VALLEYS = (
-    ([[3.0, 1.0], [1.0, 3.0]], [5.0, -1.0]),
+    ([[7.0, 2.0], [2.0, 4.0]], [5.0, -1.0]),
     ([[4.0, 1.0, 0.5], [1.0, 2.0, -1.0], [0.5, -1.0, 6.0]], [0.0, 1.0, 2.0]),
     ([[0.5, -0.4], [-0.4, 0.5]], [1.0, 1.0]),
 )
@@ -996,6 +1140,18 @@ _RATES = (
         lambda H: 2 / H.trace(),
         "That uses the sum of all curvatures. Only the largest one decides.",
         "which of the eigenvalues you take",
+    ),
+    Mistake(
+        "mean-of-curvatures",
+        lambda H: 2 * len(H) / H.trace(),
+        "That uses the mean of all curvatures. Only the largest one decides.",
+        "which of the eigenvalues you take",
+    ),
+    Mistake(
+        "upside-down",
+        lambda H: np.linalg.eigvalsh(H)[-1] / 2,
+        "That is one divided by the rate.",
+        "what is divided by what",
     ),
     Mistake(
         "curvature-itself",
@@ -1063,11 +1219,11 @@ def train(answer):
 class _Problem:
     """Parameters, their loss, and what can be seen of a training from the calls of `loss_of`."""
 
-    def __init__(self, starts: list, loss: Callable, rate: float, bound: float) -> None:
+    def __init__(self, starts: list, loss: Callable, rate: float, bound: float, holds_grad: bool = True) -> None:
         self.starts, self.loss, self.rate, self.bound = starts, loss, rate, bound
         self.parameters = [tools.leaf(start) for start in starts]
         for p in self.parameters:
-            p.grad = mg.ones_like(p).detach() * 5  # of an earlier training: to be cleared
+            p.grad = mg.ones_like(p).detach() * 5 if holds_grad else None  # of an earlier training: to be cleared
         self.losses, self.graphs, self.first, self.held = [], [], None, 0
 
     def loss_of(self) -> mg.Tensor:
@@ -1093,14 +1249,16 @@ class _Problem:
                 for p in self.parameters:
                     p += sign * self.rate * p.grad
 
-    def moved(self) -> bool:
-        return any(not tools.same(tools.array(p), start) for p, start in zip(self.parameters, self.starts, strict=True))
+    def moved(self) -> list[bool]:
+        """Of each parameter, whether it has moved."""
+        pairs = zip(self.parameters, self.starts, strict=True)
+        return [not tools.same(tools.array(p), start) for p, start in pairs]
 
 
 def _line() -> _Problem:
     """Points on y = 3x - 2, and a line that starts flat."""
     x = mg.tensor([-1.0, 0.0, 1.0, 2.0], dtype=mg.float64)
-    return _Problem([0.0, 0.0], lambda w, b: ((w * x + b - 3 * x + 2) ** 2).mean(), 0.1, 0.05)
+    return _Problem([0.0, 0.0], lambda w, b: ((w * x + b - 3 * x + 2) ** 2).mean(), 0.1, 0.05, holds_grad=False)
 
 
 def _two_classes() -> _Problem:
@@ -1121,8 +1279,12 @@ def _quarters(numbers):
 
 
 def _done_already() -> _Problem:
-    """A loss that is below its bound from the start."""
-    return _Problem([0.1], lambda w: w * w, 0.1, 0.5)
+    """A loss that is at its bound from the start."""
+    return _Problem([0.5], lambda w: w * w, 0.1, 0.25)
+
+
+def _course(losses: list[float]) -> str:
+    return f"{_count(len(losses), 'loss')}, from {losses[0]:.4g} to {losses[-1]:.4g}"
 
 
 _SPARE = 30  # rounds more than are needed, before the check says that the training leads nowhere
@@ -1131,7 +1293,7 @@ _SPARE = 30  # rounds more than are needed, before the check says that the train
 def _check_train(answer, problem):
     run, right = problem(), problem()
     right.run(1000)
-    expected = f"{len(right.losses)} losses, from {right.losses[0]:.4g} to {right.losses[-1]:.4g} (at most {run.bound})"
+    expected = f"{_course(right.losses)} (at most {run.bound})"
 
     def loss_of():
         if len(run.losses) >= len(right.losses) + _SPARE:
@@ -1174,11 +1336,15 @@ def _leads_nowhere(answer, run, right, problem, expected):
     if min(run.losses) <= run.bound:
         why = f"A loss was at most {run.bound}, and your function did not stop."
         return Wrong("does-not-stop", expected, got, why=why, look="the condition that should end your loop")
-    if not run.moved():
+    if not any(run.moved()):
         return _not_moved(answer, run, expected, got)
     if run.losses[0::2][: len(run.losses) // 2] == run.losses[1::2]:
         why = "Each loss is computed twice: one call of `loss_of()` a round is enough."
         return Wrong("computed-twice", expected, got, why=why, look="each call of `loss_of()`")
+    if not all(run.moved()):
+        still = [number for number, moved in enumerate(run.moved()) if not moved]
+        why = f"These have never moved: {', '.join(f'parameters[{number}]' for number in still)}."
+        return Wrong("not-all", expected, got, why=why, look="the loop over the parameters")
     why = "Steps of this rate, against the slope of the round, get there sooner."
     return _mistaken_course(run, right, problem, expected, got) or Wrong(
         "leads-nowhere", expected, got, why=why, look="one round alone: each slope, and each step"
@@ -1190,10 +1356,7 @@ def _not_moved(answer, run, expected, got):
         why = "Losses are computed, and nothing is done with them."
         return Wrong("no-backward", expected, got, why=why, look="what comes after the loss is computed")
     if all(p.grad is not None and not tools.array(p.grad).any() for p in run.parameters):
-        why = "Each `.grad` is 0 when the update reads it: it was cleared after `backward()` had filled it. To clear "
-        why += "before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
-        look = "each line that clears: before or after the `backward()` that the update needs?"
-        return Wrong("cleared-too-late", expected, got, belief="M09", why=why, look=look)
+        return _cleared_to_zero(expected, got)
     why = "No parameter has moved. `p = p - ...` makes a new tensor, and `loss_of()` knows nothing of it."
     return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
 
@@ -1249,7 +1412,7 @@ def _refuse_kept_graphs(run, losses):
 
 def _refuse_other_course(run, right, problem, expected):
     """The losses that were computed, whatever is in the list."""
-    got = f"{len(run.losses)} losses, from {run.losses[0]:.4g} to {run.losses[-1]:.4g}"
+    got = _course(run.losses)
     number = len(right.losses)
     if tools.same(run.losses, right.losses):
         return
@@ -1259,7 +1422,7 @@ def _refuse_other_course(run, right, problem, expected):
     if tools.same(run.losses, right.losses[: len(run.losses)]):
         why = f"The last loss is still above {run.bound}."
         raise Wrong("stops-too-early", expected, got, why=why, look="the condition that ends your loop")
-    if len(run.losses) > 1 and not run.moved():
+    if len(run.losses) > 1 and not any(run.moved()):
         raise _not_moved(None, run, expected, got)
     raise _mistaken_course(run, right, problem, expected, got) or Wrong(
         "other-course", expected, got, look="one round alone: each slope, and each step"

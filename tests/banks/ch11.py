@@ -104,6 +104,7 @@ WRONG = {
         "square-lost": _numbers({"w.grad 1": 2, "w 1": 2.8}),
         "uphill": _numbers({"w 1": 5}),
         "uphill/b": _numbers({"b 1": 0}),
+        "other-slope": _numbers({"b 1": 1.5, "loss 2": 0.25, "b 2": 2}),
         "no-rate": _numbers({"w 1": -17}),
         "old-loss": _numbers({"loss 2": 25}),
         "wrong-w.grad 1": _numbers({"w.grad 1": -20}),
@@ -122,6 +123,16 @@ WRONG = {
         "other-ways/sum": _loss("loss = (((w + b) * x - y) ** 2).mean() + 0.1 * w ** 2"),
         "other-graph": _loss("loss = ((w * x + b - y) ** 2).mean() + 0.1 * w ** 2 + 0.1 * b ** 2"),
         "other-graph/no-rate": _loss("loss = ((w * x + b - y) ** 2).mean() + w ** 2"),
+        "other-graph/minus": _loss("loss = (y - w * x - b).pow(2).mean() + 0.1 * w**2"),
+        "other-graph/by-ten": _loss("loss = ((w * x + b - y) ** 2).mean() + w ** 2 / 10"),
+        "other-ways/product-squared": _loss("loss = ((w * x + b - y) ** 2).mean() + (0.1 * w) ** 2"),
+        "other-ways/inside": _loss("loss = ((w * x + b - y) ** 2 + 0.1 * w ** 2).mean()"),
+        "other-ways/order": _loss("loss = ((w * x - y + b) ** 2).mean() + 0.1 * w ** 2"),
+        "other-leaves/x": _loss("x.requires_grad_()\nloss = ((w * x + b - y) ** 2).mean() + 0.1 * w ** 2"),
+        "other-leaves/b": _loss("b = b.detach()\nloss = ((w * x + b - y) ** 2).mean() + 0.1 * w ** 2"),
+        "other-leaves/two-w": _loss(
+            "v = w.detach().clone().requires_grad_()\nloss = ((w * x + b - y) ** 2).mean() + 0.1 * v ** 2"
+        ),
         "no-graph": _loss("loss = (((w * x + b - y) ** 2).mean() + 0.1 * w ** 2).detach()"),
         "type": _loss("loss = (((w * x + b - y) ** 2).mean() + 0.1 * w ** 2).item()"),
     },
@@ -139,15 +150,32 @@ WRONG = {
         "old-gradient": _halves(_BOTH + "UPDATE\nw.grad = None"),
         "cleared-too-late": _halves(_BOTH + "w.grad = None"),
         "cleared-too-late/no-grad": _halves("w.grad = None\n" + _BOTH, update="w.grad = None; w -= rate * w.grad"),
-        "not-moved": _halves(_BOTH + "w.grad.zero_()"),
+        "cleared-too-late/zeros": _halves(_BOTH + "w.grad.zero_()"),
+        "not-moved": _halves("w.grad = None\n" + _BOTH, update="w * 1"),
         "nothing-to-clear": _halves("w.grad.zero_()\n" + _BOTH),
         "new-tensor": _halves("w.grad = None\n" + _BOTH, update="w = w - rate * w.grad"),
         "new-tensor/recorded": _halves("w.grad = None\n" + _BOTH + "w = w - rate * w.grad", update=""),
+        "new-tensor/leaf": _halves(
+            "w.grad = None\n" + _BOTH + "w = (w - rate * w.grad).detach().requires_grad_()", update=""
+        ),
+        "no-history": _halves("with mg.no_grad():\n    w.grad = None\n    loss_of(w, one).backward()"),
+        "no-history/detached": _halves("w.grad = None\nloss_of(w.detach(), one).backward()"),
+        "second-half-twice": _halves(
+            "w.grad = None\nloss_of(w, one).backward()\nfirst = w.grad\nw.grad.zero_()\nloss_of(w, other).backward()",
+            update="w -= rate * (first + w.grad)",
+        ),
+        "mean-of-halves": _halves("w.grad = None\n((loss_of(w, one) + loss_of(w, other)) / 2).backward()"),
+        "two-steps": _halves(
+            "for h in (one, other):\n    w.grad = None\n    loss_of(w, h).backward()\n    w.data -= rate * w.grad",
+            update="",
+        ),
+        "uphill": _halves("w.grad = None\n" + _BOTH, update="w += rate * w.grad"),
+        "one-round": _halves("w.grad = None\n" + _BOTH + "UPDATE\nbreak"),
         "recorded-update": _halves("w.grad = None\n" + _BOTH + "w -= rate * w.grad", update=""),
         "second-time": _halves(
             "w.grad = None\nloss = loss_of(w, one) + loss_of(w, other)\nloss.backward()\nloss.backward()"
         ),
-        "other-numbers": _halves("w.grad = None\n(0.5 * (loss_of(w, one) + loss_of(w, other))).backward()"),
+        "other-numbers": _halves("w.grad = None\n(loss_of(w, one) + 3 * loss_of(w, other)).backward()"),
         "left-frozen": _halves("w.requires_grad_(True)\nw.grad = None\n" + _BOTH + "w.requires_grad_(False)"),
     },
     "best": {
@@ -175,6 +203,12 @@ def best_of(parameters, step, rounds):
         "type": _best("parameters[0].detach().clone()"),
         "type/arrays": _best("[p.detach().numpy().copy() for p in parameters]"),
         "type/none": _best("[p.detach().clone() for p in parameters]", end="best"),
+        "type/with-the-loss": _best("[p.detach().clone() for p in parameters]", end="return best, lowest"),
+        "type/numbers": _best("[p.tolist() for p in parameters]"),
+        "other-moment/cloned-at-the-end": _best(
+            "[p.detach() for p in parameters]", end="return [p.clone() for p in best]"
+        ),
+        "other-count/too-early": _best("[p.detach().clone() for p in parameters]", end="    return best"),
         "other-count": _best("[p.detach().clone() for p in parameters]", end="step(); return best"),
         "parameters-changed": _best(
             "[p.detach().clone() for p in parameters]", end="[p.data.zero_() for p in parameters]; return best"
@@ -250,10 +284,23 @@ def best_of(parameters, step, rounds):
                 smooth = 0.9 * smooth + 0.1 * step().item()
             return smooth
         """),
-        "other-numbers": _smooth("""
+        "nothing-forgotten": _smooth("""
             smooth = step().item()
             for _ in range(rounds - 1):
                 smooth = smooth + 0.1 * step().item()
+            return smooth
+        """),
+        "graphs-kept/detach-without-a-name": _smooth("""
+            smooth = step()
+            for _ in range(rounds - 1):
+                smooth = 0.9 * smooth + 0.1 * step()
+                smooth.detach()
+            return smooth
+        """),
+        "other-numbers": _smooth("""
+            smooth = step().item()
+            for _ in range(rounds - 1):
+                smooth = 0.8 * smooth + 0.2 * step().item()
             return smooth
         """),
     },
@@ -286,19 +333,40 @@ def best_of(parameters, step, rounds):
             "w.grad = None\n(loss_of(w) + 0.5 * (w * w).sum()).backward()\n"
             "with mg.no_grad():\n    w = w - rate * w.grad"
         ),
-        "not-moved": _small(
+        "new-tensor/leaf": _small(
             "w.grad = None\n(loss_of(w) + 0.5 * (w * w).sum()).backward()\n"
             "w = (w - rate * w.grad).detach().requires_grad_()"
         ),
         "recorded-update": _small("w.grad = None\n(loss_of(w) + 0.5 * (w * w).sum()).backward()\nw -= rate * w.grad"),
+        "not-moved": _small("w.grad = None\n(loss_of(w) + 0.5 * (w * w).sum()).backward()\nw.clone() - rate * w.grad"),
+        "no-history": _small(f"with mg.no_grad():\n    (loss_of(w) + {_PENALTY[10:]}).backward()"),
+        "loss-without-slope": _small(
+            f"w.grad = None\nloss_of(w).backward()\nw.grad = None\n({_PENALTY[10:]}).backward()\n{_STEP}"
+        ),
+        "penalty-too-large": _small(f"w.grad = None\n(loss_of(w) + (w * w).sum()).backward()\n{_STEP}"),
+        "cleared-too-late/zeros": _small(f"(loss_of(w) + 0.5 * (w * w).sum()).backward()\nw.grad.zero_()\n{_STEP}"),
         "cleared-too-late": _small(f"(loss_of(w) + 0.5 * (w * w).sum()).backward()\nw.grad = None\n{_STEP}"),
         "one-round": _small(f"w.grad = None\n(loss_of(w) + 0.5 * (w * w).sum()).backward()\n{_STEP}break"),
-        "other-numbers": _small(f"w.grad = None\n(loss_of(w) + (w * w).sum()).backward()\n{_STEP}"),
+        "other-numbers": _small(f"w.grad = None\n(loss_of(w) + 3 * (w * w).sum()).backward()\n{_STEP}"),
     },
     "momentum": {
         "not-moved": _momentum(_SPEED + "p = p - rate * v\np.grad = None"),
         "not-moved/recorded": _momentum("v = 0.9 * v + p.grad\np = p - rate * v\np.grad = None", "if True:"),
         "speed-forgotten": _momentum("v = 0.9 * v + p.grad\np -= rate * v\np.grad = None"),
+        "old-speed": _momentum("p -= rate * v\n" + _SPEED + "p.grad = None"),
+        "no-friction": _momentum("v += p.grad\np -= rate * v\np.grad = None"),
+        "added-twice": _momentum("v += 0.9 * v + p.grad\np -= rate * v\np.grad = None"),
+        "slope-too-small": _momentum("v *= 0.9\nv += 0.1 * p.grad\np -= rate * v\np.grad = None"),
+        "slope-too-small/rate": _momentum("v *= 0.9\nv += rate * p.grad\np -= v\np.grad = None"),
+        "not-moved/comprehension": _def(
+            "momentum_step(parameters, speeds, rate)",
+            """
+            with mg.no_grad():
+                speeds = [0.9 * v + p.grad for p, v in zip(parameters, speeds)]
+                parameters = [p - rate * v for p, v in zip(parameters, speeds)]
+            return parameters, speeds
+            """,
+        ),
         "list-changed": _def(
             "momentum_step(parameters, speeds, rate)",
             """
@@ -328,6 +396,21 @@ def best_of(parameters, step, rounds):
         "each-alone": _newton("return w.item() - g[0] / H[0, 0], b.item() - g[1] / H[1, 1]"),
         "times-curvature": _newton("s = H @ g\nreturn w.item() - s[0], b.item() - s[1]"),
         "swapped": _newton("s = np.linalg.solve(H, g)\nreturn b.item() - s[1], w.item() - s[0]"),
+        "slopes-swapped": _newton("s = np.linalg.solve(H, g[::-1])\nreturn w.item() - s[0], b.item() - s[1]"),
+        "no-history": _newton(
+            "s = np.linalg.solve(H, g)\nreturn w.item() - s[0], b.item() - s[1]",
+            "w, b = w.detach(), b.detach()\nslopes = mg.autograd.grad(f(w, b), (w, b))",
+        ),
+        "many-steps": _def(
+            "newton(f, w, b)",
+            """
+            w, b = (p.detach().clone().requires_grad_() for p in (w, b))
+            for _ in range(300):
+                for p, slope in zip((w, b), mg.autograd.grad(f(w, b), (w, b))):
+                    p.data -= 0.1 * slope
+            return w.item(), b.item()
+            """,
+        ),
         "other-numbers": _newton("return w.item() - 0.1 * g[0], b.item() - 0.1 * g[1]"),
         "traces": _newton(
             "s = np.linalg.solve(H, g)\nreturn w.item() - s[0], b.item() - s[1]",
@@ -372,6 +455,9 @@ def best_of(parameters, step, rounds):
         "diagonal": _rate("return 2 / H.diagonal().max()"),
         "diagonal/entry": _rate("return 2 / H.max()"),
         "sum-of-curvatures": _rate("return 2 / H.trace()"),
+        "mean-of-curvatures": _rate("return 2 / np.linalg.eigvalsh(H).mean()"),
+        "upside-down": _rate("return np.linalg.eigvalsh(H)[-1] / 2"),
+        "other-numbers/determinant": _rate("return 2 / np.linalg.det(H)"),
         "curvature-itself": _rate("return np.linalg.eigvalsh(H)[-1]"),
         "curvature-doubled": _rate("return 2 * np.linalg.eigvalsh(H)[-1]"),
         "one-row": _rate("return 2 / np.sqrt((H[0] ** 2).sum())"),
@@ -418,6 +504,11 @@ def best_of(parameters, step, rounds):
         "uphill": _train(update="with mg.no_grad():\n    for p in parameters:\n        p += rate * p.grad"),
         "stops-too-late": _train(stop="if len(losses) > 1 and losses[-2] <= bound:\n    return losses"),
         "stops-too-early": _train(stop="if losses[-1] <= 2 * bound:\n    return losses"),
+        "stops-too-early/at-once": _train(stop="if losses[-1] >= bound:\n    return losses"),
+        "stops-too-late/below": _train(stop="if losses[-1] < bound:\n    return losses"),
+        "nothing-to-clear": _train(clear="for p in parameters:\n    p.grad.zero_()"),
+        "not-all": _train(update="with mg.no_grad():\n    parameters[0].sub_(rate * parameters[0].grad)"),
+        "no-history/all": _train(back="with mg.no_grad(): loss = loss_of()\nloss.backward()"),
         "does-not-stop": _train(stop=""),
         "one-step-more": _train(
             stop="",
@@ -466,6 +557,7 @@ numbers = {name: numbers[name] for name in ("w.grad 1", "w 1", "b 1", "loss 2", 
     "step_loss": [
         _loss("loss = w**2 * 0.3 + ((b + x * w - y) ** 2).mean()"),
         _loss("loss = ((y - (x * w + b)) ** 2).mean() + 0.1 * w.pow(2)"),
+        _loss("loss = ((w * x + b - y) ** 2).mean()\nloss += 0.1 * w**2"),
         """
 slope = mg.tensor(-1.0, dtype=mg.float64, requires_grad=True)
 start = mg.tensor(2.0, dtype=mg.float64, requires_grad=True)
@@ -480,6 +572,12 @@ loss.backward()
     ],
     "halves": [
         _halves("w.grad = None\n(loss_of(w, one) + loss_of(w, other)).backward()"),
+        _halves("w.grad = mg.zeros_like(w)\n" + _BOTH),
+        _halves(
+            "w.grad = None\nloss_of(w, one).backward()\nfirst = w.grad.clone()\nw.grad.zero_()\n"
+            "loss_of(w, other).backward()",
+            update="w -= rate * (first + w.grad)",
+        ),
         _halves(
             "if w.grad is not None:\n    w.grad.zero_()\nfor half in (other, one):\n    loss_of(w, half).backward()"
         ),
@@ -493,6 +591,7 @@ def train_halves(w, loss_of, batches, rate):
     ],
     "best": [
         _best("[p.detach() + 0 for p in parameters]"),
+        "import copy\n" + _best("copy.deepcopy(parameters)"),
         _best("[mg.tensor(p.detach().numpy().copy()) for p in parameters]"),
         _best("tuple(p.clone().detach().requires_grad_() for p in parameters)"),
         """
@@ -533,9 +632,24 @@ def best_of(ps, one_step, n):
                 smooth = 0.9 * smooth + 0.1 * loss
             return mg.tensor(smooth)
         """),
+        _smooth("""
+            smooth = step().detach().numpy()
+            for _ in range(rounds - 1):
+                smooth = 0.9 * smooth + 0.1 * step().detach().numpy()
+            return smooth
+        """),
+        _smooth("""
+            smooth = step().detach()
+            for _ in range(rounds - 1):
+                loss = step()
+                with mg.no_grad():
+                    smooth = 0.9 * smooth + 0.1 * loss
+            return smooth
+        """),
     ],
     "penalized": [
         _small(f"w.grad = None\nloss_of(w).backward()\n(w * w / 2).sum().backward()\n{_STEP}"),
+        _small("w.grad = None\nloss_of(w).backward()\nwith mg.no_grad():\n    w *= 1 - rate\n    w -= rate * w.grad"),
         _small("w.grad = None\nloss_of(w).backward()\nwith mg.no_grad():\n    w -= rate * (w.grad + w)"),
         """
 def train_small(leaf, loss_of, size, n):
@@ -550,6 +664,8 @@ def train_small(leaf, loss_of, size, n):
     ],
     "momentum": [
         _momentum("v.mul_(0.9).add_(p.grad)\np.sub_(v, alpha=rate)\np.grad = None"),
+        _momentum("v[...] = 0.9 * v + p.grad\np[...] = p - rate * v\np.grad = None"),
+        _momentum(_SPEED + "p.detach().sub_(rate * v)\np.grad = None", "if True:"),
         _def(
             "momentum_step(parameters, speeds, rate)",
             """
@@ -573,6 +689,7 @@ def train_small(leaf, loss_of, size, n):
     ],
     "newton": [
         _newton("return np.array([w.item(), b.item()]) - np.linalg.inv(H) @ g"),
+        _newton("s = np.linalg.solve(H, g)\nreturn w - s[0], b - s[1]"),
         _def(
             "newton(f, w, b)",
             """
@@ -596,6 +713,14 @@ def train_small(leaf, loss_of, size, n):
     ],
     "rate": [
         _rate("return 2 / np.linalg.norm(H, 2)"),
+        _def(
+            "largest_rate(f, x)",
+            """
+            ((H,),) = mg.autograd.functional.hessian(f, (x,))
+            rates = 2 / np.linalg.eigvalsh(H)
+            return rates.min()
+            """,
+        ),
         _rate("return mg.tensor(2 / max(np.linalg.eigvals(H).real))"),
         _def(
             "largest_rate(f, x)",
