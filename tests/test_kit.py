@@ -646,6 +646,11 @@ def test_no_row_of_the_map_takes_its_colours_from_the_theme():
     assert html.count("<tr") == html.count(own) == len(BELIEFS) + 1
 
 
+def test_the_table_of_beliefs_says_which_chapters_meet_each(check):
+    (row,) = (row for row in kit.belief_panel().html.split("<tr") if ">M02</th>" in row)
+    assert re.search(r">01(, \d\d)*, 99</td></tr>$", row)
+
+
 def test_a_belief_is_seen_through_where_no_answer_showed_it(check, shown, relaxed):
     check.two(2)
     assert "  = M02  seen through" in kit.belief_panel().text

@@ -142,10 +142,12 @@ _STATES = {  # of a belief: its sign, for those who see no colour, its colour, a
 _CELL = "text-align:left;vertical-align:top;padding:1px 12px 1px 0"
 
 
-def belief_card(states: dict[str, str], places: dict[str, list[str]], notice: str = "") -> Card:
+def belief_card(
+    states: dict[str, str], places: dict[str, list[str]], chapters: dict[str, str], notice: str = ""
+) -> Card:
     """The map of the beliefs: a tile each as a picture, what is missed in words, and all as a table under a fold.
 
-    `places` names the exercises in which a missed belief is open.
+    `places` names the exercises in which a missed belief is open, `chapters` says where a belief is met.
     """
     counts = {state: sum(1 for found in states.values() if found == state) for state in _STATES}
     total = ", ".join(f"{count} {state}" for state, count in counts.items())
@@ -164,7 +166,7 @@ def belief_card(states: dict[str, str], places: dict[str, list[str]], notice: st
             if found == state
         ]
     html += _to_repeat([id for id, state in states.items() if state == "missed"], places)
-    html.append(_folded_table(states))
+    html.append(_folded_table(states, chapters))
     if notice:
         html.append(f'<div style="margin-top:8px;color:{QUIET}">{_prose(notice)}</div>')
         text.append(f"  {notice}")
@@ -185,16 +187,17 @@ def _where(exercises: list[str]) -> str:
     return f" · {', '.join(exercises)}" if exercises else ""
 
 
-def _folded_table(states: dict[str, str]) -> str:
+def _folded_table(states: dict[str, str], chapters: dict[str, str]) -> str:
     """The map as a table. Each row brings its colours, for JupyterLab colours the rows of a table, too."""
     row = f'<tr style="background-color:{PAPER};color:{INK}">'
     rows = "".join(
         f'{row}<th scope="row" style="{_CELL}">{id}</th><td style="{_CELL}">{state}</td><td style="{_CELL}">'
-        f"{_prose(BELIEFS[id])}</td></tr>"
+        f'{_prose(BELIEFS[id])}</td><td style="{_CELL}">{chapters[id]}</td></tr>'
         for id, state in states.items()
     )
-    head = "".join(f'<th scope="col" style="{_CELL}">{name}</th>' for name in ("belief", "state", "what it says"))
-    table = f'<table style="font-size:13px">{row}{head}</tr>{rows}</table>'
+    names = ("belief", "state", "what it says", "in chapter")
+    head = "".join(f'<th scope="col" style="{_CELL}">{name}</th>' for name in names)
+    table = f'<table style="font-size:13px"><thead>{row}{head}</tr></thead><tbody>{rows}</tbody></table>'
     return f'<details style="margin-top:8px"><summary style="cursor:pointer">as a table</summary>{table}</details>'
 
 

@@ -563,7 +563,7 @@ def belief_panel() -> cards.Card:
     exercises = [one for _, chapter in all_chapters() for one in chapter.exercises.values()]
     titles = {one.id: one.title for one in exercises}
     places = {belief: [f"{titles.get(id, id)} ({id})" for id in ids] for belief, ids in review.places(entries).items()}
-    return cards.belief_card(review.states(entries, exercises), places, notice)
+    return cards.belief_card(review.states(entries, exercises), places, review.chapters(exercises), notice)
 
 
 def all_chapters() -> list[tuple[str, Chapter]]:
