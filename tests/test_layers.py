@@ -43,6 +43,7 @@ ORDER = """
     autograd.reentry
     autograd.hooks
     autograd.seeds
+    autograd.ahead
     autograd.engine
     autograd.edges
     autograd.function

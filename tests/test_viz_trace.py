@@ -243,7 +243,7 @@ def test_hooks_are_told_with_what_they_make_of_the_gradient():
     x.register_hook(lambda grad: seen.append(grad.item()))
     x.register_post_accumulate_grad_hook(lambda t: seen.append(t.grad.item()))
     y.grad_fn.register_prehook(lambda grads: (grads[0] + 1,))
-    y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0] * 10,))
+    y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0] * 10, None))
     trace = mg.viz.trace((y * 1).backward)
     assert seen == [90, 90] and y.grad.item() == 2
     middle = next(step for step in trace.steps if any(e.kind == "keep" for e in step.events))
