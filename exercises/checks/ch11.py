@@ -83,15 +83,25 @@ def _used_up(y: mg.Tensor, x: mg.Tensor) -> bool:
     return False
 
 
+def _named(name: str) -> Callable:
+    """Python's errors name a function as the learner knows it, not as it is called here."""
+
+    def rename(function: Callable) -> Callable:
+        function.__qualname__ = name
+        return function
+
+    return rename
+
+
 class _Asked:
     """A loss function that remembers of which tensors it was asked: of the caller's leaf, or of others?"""
 
     def __init__(self, loss_of: Callable, leaf: mg.Tensor) -> None:
         self.loss_of, self.leaf, self.of_the_leaf = loss_of, leaf, []
 
-    def __call__(self, tensor: mg.Tensor, *more: Any) -> mg.Tensor:
-        self.of_the_leaf.append(tensor is self.leaf)
-        return self.loss_of(tensor, *more)
+    def __call__(self, *inputs: Any) -> mg.Tensor:
+        self.of_the_leaf.append(any(one is self.leaf for one in inputs[:1]))
+        return self.loss_of(*inputs)
 
     @property
     def lost_the_leaf(self) -> bool:
@@ -302,6 +312,7 @@ _BATCHES = (
 )
 
 
+@_named("loss_of")
 def _half_loss(w, half):
     x, y = half
     return ((w * x - y) ** 2).sum()
@@ -768,6 +779,7 @@ def _check_penalized(answer, start, goal, rate, rounds):
     w, made = tools.leaf(start), []
     goals = mg.tensor(goal, dtype=mg.float64)
 
+    @_named("loss_of")
     def loss_of(tensor):
         made.append(((tensor - goals) ** 2).sum())
         return made[-1]
@@ -1038,6 +1050,7 @@ _RETAINED_SECOND = tools.Reason(
 def _check_newton(answer, factors, place):
     tracked = []
 
+    @_named("f")
     def f(w, b):
         ww, wb, bb, w1, b1 = factors
         y = ww * w * w + wb * w * b + bb * b * b + w1 * w + b1 * b
@@ -1177,6 +1190,7 @@ _RATES = (
 def _check_rate(answer, H, place):
     x, steep = tools.leaf(place), mg.tensor(H)
 
+    @_named("f")
     def f(x):
         return 0.5 * (x * (steep @ x)).sum() - 3 * x[0] + 1
 
@@ -1295,6 +1309,7 @@ def _check_train(answer, problem):
     right.run(1000)
     expected = f"{_course(right.losses)} (at most {run.bound})"
 
+    @_named("loss_of")
     def loss_of():
         if len(run.losses) >= len(right.losses) + _SPARE:
             raise _leads_nowhere(answer, run, right, problem, expected)

@@ -176,6 +176,7 @@ WRONG = {
             "w.grad = None\nloss = loss_of(w, one) + loss_of(w, other)\nloss.backward()\nloss.backward()"
         ),
         "other-numbers": _halves("w.grad = None\n(loss_of(w, one) + 3 * loss_of(w, other)).backward()"),
+        "raised": _halves("w.grad = None\nloss_of(w).backward()"),
         "left-frozen": _halves("w.requires_grad_(True)\nw.grad = None\n" + _BOTH + "w.requires_grad_(False)"),
     },
     "best": {
