@@ -74,22 +74,8 @@ def _library(ending, forward=_LIBRARY, start=_SAVED_X, before="@once\n"):
     return _GIVEN_LIBRARY + function("Softplus", forward, start + ending, before)
 
 
-_GIVEN_BUILD = (
-    function(
-        "Square", "(ctx, x):\n    ctx.save_for_backward(x)\n    return x * x", _SAVED_X + "return grad_output * 2 * x"
-    )
-    + "\n"
-    + function(
-        "Scale",
-        "(ctx, x, factor):\n    ctx.factor = factor\n    return x.clone()",
-        "(ctx, grad):\n    return grad * ctx.factor, None",
-    )
-    + "\n"
-)
-
-
 def _build(*lines):
-    return _GIVEN_BUILD + "def build(a, b):\n" + textwrap.indent("\n".join(lines), "    ")
+    return "def build(a, b):\n" + textwrap.indent("\n".join(lines), "    ")
 
 
 WRONG = {

@@ -34,12 +34,22 @@ class Classroom:
         """The source of the cell with this id."""
         return next(cell.source for cell in self.cells if cell.id == id)
 
+    def given(self, exercise: str) -> list[str]:
+        """The sources of the cells that define something for this exercise, right above its answer."""
+        ids = [cell.id for cell in self.cells]
+        first = last = ids.index(f"answer-{exercise}")
+        while ids[first - 1].startswith("given-"):
+            first -= 1
+        return [cell.source for cell in self.cells[first:last]]
+
     def check(self, exercise: str, answer: str, test: str = "") -> tuple[kit.Verdict, Exception | None]:
-        """Run set-up, this answer and the test cell: the verdict, and what the test cell raised."""
+        """Run set-up, what is given, this answer and the test cell: the verdict, and what the test cell raised."""
         kit.session.verdicts.clear()
         self.shell.user_ns.clear()
         self.shell.user_ns.update(self.empty)
         self.run(self.setup)
+        for source in self.given(exercise):
+            self.run(source)
         self.run(answer)
         error = self.run(test or self.source(f"test-{exercise}"))
         (verdict,) = kit.session.verdicts.values()
