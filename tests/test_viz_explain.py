@@ -350,6 +350,14 @@ def test_the_page_of_an_explanation(engine):
     assert html == twice().html
 
 
+def test_what_the_advice_puts_between_backticks_is_code():
+    w = mg.tensor(3.0, requires_grad=True)
+    with pytest.raises(RuntimeError) as refused:
+        w -= 1
+    html = mg.viz.explain(refused.value).html
+    assert "<p>minigrad: to update a parameter write <code>with no_grad(): w -= step</code>; " in html
+
+
 def test_without_an_engine_the_listing_stands_for_the_picture(no_engine):
     html = twice().html
     assert "<pre>what autograd keeps" in html and layout.HELP in html

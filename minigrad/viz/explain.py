@@ -308,7 +308,7 @@ class Explanation:
     def html(self) -> str:
         """The same as a page: the picture, and a table of repairs."""
         sentence, *advice = self.message.split("\n")
-        parts = [f"<p><b>{escape(sentence)}</b></p>", *(f"<p>{escape(line)}</p>" for line in advice)]
+        parts = [f"<p><b>{escape(sentence)}</b></p>", *(f"<p>{_with_code(line)}</p>" for line in advice)]
         if self.code:
             parts.append(f"<p>Raised by your line <code>{escape(self.code)}</code></p>")
         if self.picture is not None:
@@ -345,6 +345,11 @@ def changed(program: str, before: str) -> str:
     old = before.splitlines()
     lines = (_unbroken(line) if line in old else f"<b>{_unbroken(line)}</b>" for line in program.splitlines())
     return "<br>".join(lines)
+
+
+def _with_code(text: str) -> str:
+    """Escaped text, in which what stands between backticks is code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _unbroken(text: str) -> str:
