@@ -994,6 +994,24 @@ h = [];; ctx = m.autograd.graph.saved_tensors_hooks(lambda t: h.append(t) or t, 
 h = [];; ctx = m.autograd.graph.saved_tensors_hooks(lambda t: h.append(t) or t, lambda t: h.append(t) or t);; ctx.__enter__();; a = (x / y).mm(y.t());; ctx.__exit__();; a.sum().backward();; h
 import pickle;; [pickle.loads(pickle.dumps([x, z, x * 2], protocol=p)) for p in range(3)]
 import copy;; a = copy.copy(x);; a.detach().zero_();; x, a is x
+
+# cross entropy, in all its ways
+grads(lambda a: F.cross_entropy(a, m.tensor([0, 2]), ignore_index=2), x)
+grads(lambda a: F.cross_entropy(a, m.tensor([0, 2]), label_smoothing=0.1), x)
+grads(lambda a: F.cross_entropy(a, m.tensor([0, 2]), m.tensor([1.0, 2.0, 3.0], dtype=m.float64)), x)
+grads(lambda a: F.cross_entropy(a, m.tensor([0, 2]), m.tensor([1.0, 2.0, 3.0], dtype=m.float64), label_smoothing=0.2, reduction="sum"), x)
+grads(lambda a: F.cross_entropy(a, m.tensor([0, 2]), m.tensor([1.0, 2.0, 3.0], dtype=m.float64), label_smoothing=0.2, ignore_index=0), x)
+grads(lambda a: F.cross_entropy(a, m.tensor([0, 2]), m.tensor([1.0, 2.0, 3.0], dtype=m.float64), reduction="none", ignore_index=0), x)
+grads(lambda a, b: F.cross_entropy(a, b.softmax(1), reduction="none"), x, y)
+F.cross_entropy(x, y.softmax(1), label_smoothing=0.1, reduction="sum"), F.cross_entropy(x, y.softmax(1), m.ones(3, dtype=m.float64)).item()
+m.autograd.grad(F.cross_entropy(x.reshape(1, 2, 3), m.tensor([[0, 1, 1]]), m.tensor([1.0, 2.0], dtype=m.float64)), x)
+F.cross_entropy(x.reshape(1, 2, 3), m.tensor([[0, 1, -100]]), reduction="none").shape
+F.cross_entropy(x, m.tensor([-100, -100]))
+F.cross_entropy(x, m.tensor([0, 2]), label_smoothing=2)
+F.cross_entropy(x, m.tensor([0, 2]), m.ones(2, dtype=m.float64))
+F.cross_entropy(x, m.tensor([0, 2, 1]))
+F.cross_entropy(x, m.tensor([0.0, 2.0]))
+F.nll_loss(x, m.tensor([0, 2]), m.tensor([1.0, 2.0, 3.0], dtype=m.float64), ignore_index=2, reduction="sum")
 """
 
 CASES = [line for line in LINES.strip().splitlines() if not line.startswith("# ")]

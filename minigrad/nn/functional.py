@@ -9,11 +9,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from .. import ops
 from ..messages import OTHER_SIZE, refuse
-from ..ops import log_softmax, sigmoid, softmax, tanh
+from ..ops import log_softmax, masked_fill, sigmoid, softmax, tanh
 from ..ops.index import put
 from ..ops.linalg import addmm, matmul
 from ..ops.pointwise import op, where
-from ..ops.shape import broadcast_shape, expand, reshape, squeeze, t, unsqueeze, view
+from ..ops.shape import broadcast_shape, expand, movedim, reshape, squeeze, t, unsqueeze, view
 from ..tensor import Tensor
 
 __all__ = [
@@ -95,42 +95,113 @@ def softplus(self, beta=1, threshold=20):
     return np.where(beta * self > threshold, self, np.logaddexp(0, beta * self) / beta)
 
 
-def _row_index(target):
-    return np.arange(len(target)), target
+def _shares(target, weight, ignore_index, dtype):
+    """How much each target counts: as much as its class, and not at all where it is to be ignored."""
+    kept = target != ignore_index
+    return kept.astype(dtype) if weight is None else np.where(kept, weight[np.where(kept, target, 0)], 0)
+
+
+def _nll_slope(grad, target, weight, ignore_index, reduction, shape):
+    target = target._array if isinstance(target, Tensor) else target
+    shares = -_shares(target, weight, ignore_index, grad._dtype if isinstance(grad, Tensor) else grad.dtype)
+    if reduction == "mean":
+        shares = shares / abs(shares.sum() or 1)
+    target = np.where(target == ignore_index, 0, target)
+    return put(grad * shares, (np.arange(len(target)), target) if len(shape) > 1 else target.item(), shape)
 
 
 @op(
     node="NllLossBackward0",
     constant=("target",),
     fits=True,
-    self=lambda grad, target, reduction, self_shape: _nll_slope(grad, target, reduction, self_shape),
+    self=lambda grad, target, weight, ignore_index, reduction, self_shape: _nll_slope(
+        grad, target, weight, ignore_index, reduction, self_shape
+    ),
+    name="nll_loss",
 )
-def nll_loss(self, target, reduction="mean"):
+def picked(self, target, weight, ignore_index, reduction):
     """Minus the log-probability at each target. Shapes: self (n, classes), target (n,); or without the n."""
-    if self.ndim == 1:
-        return nll_loss.row.forward(self[None], target[None], reduction).reshape(())
-    for wrong in target[(target < 0) | (target >= self.shape[1])].flat:
+    known = target != ignore_index
+    for wrong in target[known & ((target < 0) | (target >= self.shape[-1]))].flat:
         raise IndexError(f"Target {wrong} is out of bounds.")
-    return _reduced(-self[_row_index(target)], reduction)
+    position = np.where(known, target, 0)
+    found = self[position] if self.ndim == 1 else self[np.arange(len(target)), position]
+    shares = _shares(target, weight, ignore_index, self.dtype)
+    losses = np.where(known, -found * shares, 0)
+    if reduction != "mean":
+        return _reduced(losses, reduction)
+    return losses.sum() / shares.sum() if shares.any() else np.full((), np.nan, self.dtype)
 
 
-def _nll_slope(grad, target, reduction, shape):
-    target = target._array if isinstance(target, Tensor) else target
-    if len(shape) == 1:
-        return put(-grad, target.item(), shape)
-    share = grad / shape[0] if reduction == "mean" else grad
-    if reduction != "none":
-        share = expand(share, (shape[0],))
-    return put(-share, _row_index(target), shape)
+def nll_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean"
+) -> Tensor:
+    """Minus the log-probability at each target, times the weight of its class.
 
-
-def cross_entropy(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """The cross entropy of class scores. Shapes: input (n, classes), target (n,), of integers; or without the n.
-
-    PyTorch counterpart: ``torch.nn.functional.cross_entropy``.
+    Shapes: input (n, classes, ...), target (n, ...), of integers; or without the n. Targets that are `ignore_index`
+    do not count. PyTorch counterpart: ``torch.nn.functional.nll_loss``.
     """
     _check_reduction(reduction)
-    return nll_loss(log_softmax(input, min(1, input.ndim - 1)), target, reduction)
+    if target._dtype.kind == "f":
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.tensor_type[:-6]}")
+    if input.ndim > 1 and input.shape[0] != target.shape[0]:
+        batches = f"({input.shape[0]}) to match target batch_size ({target.shape[0]})"
+        raise ValueError(f"Expected input batch_size {batches}.")
+    classes = input.shape[min(1, input.ndim - 1)]
+    _check_weight(weight, classes)
+    if input.ndim > 2:
+        rows = reshape(movedim(input, 1, -1), (-1, classes))
+        losses = nll_loss(rows, reshape(target, (-1,)), weight, ignore_index, reduction)
+        return view(losses, tuple(target.shape)) if reduction == "none" else losses
+    return picked(input, target, None if weight is None else weight._array, ignore_index, reduction)
+
+
+def _check_weight(weight: Tensor | None, classes: int) -> None:
+    if weight is not None and weight.shape != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
+            f"shape: {list(weight.shape)}"
+        )
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """The cross entropy of class scores. Shapes: input (n, classes, ...), target (n, ...) of integers; or without n.
+
+    A target of the input's shape holds the probability of each class instead. With `label_smoothing`, so much of the
+    target is spread over all classes. PyTorch counterpart: ``torch.nn.functional.cross_entropy``.
+    """
+    _check_reduction(reduction)
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    dim = min(1, input.ndim - 1)
+    logs, classes = log_softmax(input, dim), input.shape[dim]
+    _check_weight(weight, classes)
+    weights = None if weight is None else view(weight, (classes, *(1,) * (input.ndim - 1 - dim)))
+    if target.shape == input.shape and target._dtype.kind == "f":
+        if label_smoothing:
+            target = target * (1 - label_smoothing) + label_smoothing / classes
+        products = logs * target if weights is None else logs * target * weights
+        losses = -(products.sum(dim) if reduction == "none" else products.sum())
+        return losses / (input.numel() / classes) if reduction == "mean" else losses
+    losses = nll_loss(logs, target, weight, ignore_index, reduction)
+    if not label_smoothing:
+        return losses
+    ignored = target == ignore_index
+    smooth = masked_fill(-(logs if weights is None else logs * weights).sum(dim), ignored, 0.0)
+    if reduction == "mean":
+        shares = _shares(target._array, None if weight is None else weight._array, ignore_index, logs._dtype)
+        smooth = smooth.sum() / shares.sum().item()
+    elif reduction == "sum":
+        smooth = smooth.sum()
+    return losses * (1 - label_smoothing) + smooth * (label_smoothing / classes)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
