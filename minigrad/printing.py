@@ -33,7 +33,8 @@ def tensor_repr(tensor: Tensor) -> str:
 
 def _notes(tensor: Tensor) -> list[str]:
     notes = []
-    if tensor.dtype not in (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool):
+    understood = (dtypes.int64, dtypes.bool) if tensor.numel() else ()  # by the values
+    if tensor.dtype not in (dtypes.get_default_dtype(), *understood):
         notes.append(f"dtype={tensor.dtype}")
     if isinstance(tensor, ModifiedView):
         notes.append("grad_fn=<Invalid>")
@@ -48,9 +49,9 @@ def _notes(tensor: Tensor) -> list[str]:
 
 def _with_notes(text: str, notes: list[str], indent: int) -> str:
     """Append the notes, on a line of their own where they would pass the last column."""
-    column = len(text) - text.rfind("\n") - 1
+    column = len(text) - text.rfind("\n") + 1  # two more than there are, as PyTorch counts them
     for note in notes:
-        if column + len(note) + 3 > WIDTH:
+        if column + len(note) + 2 > WIDTH:
             text += ",\n" + " " * indent + note
             column = indent + len(note)
         else:

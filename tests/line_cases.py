@@ -1012,6 +1012,10 @@ F.cross_entropy(x, m.tensor([0, 2]), m.ones(2, dtype=m.float64))
 F.cross_entropy(x, m.tensor([0, 2, 1]))
 F.cross_entropy(x, m.tensor([0.0, 2.0]))
 F.nll_loss(x, m.tensor([0, 2]), m.tensor([1.0, 2.0, 3.0], dtype=m.float64), ignore_index=2, reduction="sum")
+
+# what integers have not
+i3.std()
+(i3 > 1).var(0)
 """
 
 CASES = [line for line in LINES.strip().splitlines() if not line.startswith("# ")]

@@ -195,6 +195,8 @@ def var(self, dim=None, unbiased=True, keepdim=False, *, correction=None, **othe
 
 def _spread_options(name, self, dim, unbiased, correction):
     """The dimensions and the correction that var() and std() were given, in whichever way."""
+    if not self.dtype.is_floating_point:
+        raise RuntimeError("std and var only support floating point and complex dtypes")
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     dim = _chosen(self, dim)
