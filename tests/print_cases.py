@@ -45,7 +45,7 @@ CASES = [
     "m.tensor([-1.0, 1.0])",
     "m.tensor([-1.5, 10.25])",
     "m.tensor([[2.5] * 30] * 2, dtype=m.float64, requires_grad=True) + 1",
-    "m.tensor([[4.0] * 28] * 2, requires_grad=True) + 1",
+    "m.tensor([2.5] * 30, requires_grad=True) * 2",
     "m.tensor([5.0] * 24, dtype=m.float64)",
     "m.tensor([], dtype=m.bool)",
     "m.zeros(0, dtype=m.int64)",
