@@ -607,7 +607,7 @@ def _check_freed(apply):
     gc.disable()
     try:
         y = kit.call(apply, x)
-        watched = [weakref.ref(node) for node in graphs.nodes(y) if not hasattr(node, "variable")]
+        watched = [weakref.ref(node.record) for node in graphs.nodes(y) if not hasattr(node, "variable")]
         del y
         alive = any(node() is not None for node in watched)
     finally:
