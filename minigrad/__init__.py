@@ -190,9 +190,12 @@ silence()
 # PyTorch's other names, which are Python's own: so they are not to be imported.
 float, int = float32, int32
 
-# What can write into a tensor that is there.
+# What can write into a tensor that is there, and whose first argument has PyTorch's name.
 abs, add, cos, div, exp, log, matmul, mm, mul, neg, pow, sigmoid, sin, sqrt, sub, sum, tanh = map(
     with_out, (abs, add, cos, div, exp, log, matmul, mm, mul, neg, pow, sigmoid, sin, sqrt, sub, sum, tanh)
+)
+addmm, ceil, diag, floor, lerp, max, maximum, mean, min, minimum, outer, prod, round, sign, std, var = map(
+    with_out, (addmm, ceil, diag, floor, lerp, max, maximum, mean, min, minimum, outer, prod, round, sign, std, var)
 )
 
 # The other names of these, and those that are methods first.

@@ -138,6 +138,8 @@ class RecordedOp(Face):
         """Apply the derivatives to a gradient by hand, as in PyTorch."""
         if len(grads) != 1:
             raise TypeError(f"expected 1 arguments, got {len(grads)} instead")
+        if not isinstance(grads[0], Tensor):
+            raise TypeError("argument 0 is not a Variable")
         results = self.record.kind.vjp_recorded(self.record, grads[0], self.record.edges)
         return results[0] if len(results) == 1 else tuple(results)
 

@@ -1016,6 +1016,10 @@ F.nll_loss(x, m.tensor([0, 2]), m.tensor([1.0, 2.0, 3.0], dtype=m.float64), igno
 # what integers have not
 i3.std()
 (i3 > 1).var(0)
+
+m.max(input=x, dim=1), m.mean(input=x, dim=0), m.maximum(input=x, other=y), m.std(input=x), m.addmm(input=y[:, :2], mat1=x, mat2=x.t()[:, :2]), m.lerp(input=x, end=y, weight=0.5), m.outer(input=v, vec2=v)
+a = m.zeros(3);; m.add(f32[:1, :2], 1, out=a), a
+(x * 2).grad_fn(3)
 """
 
 CASES = [line for line in LINES.strip().splitlines() if not line.startswith("# ")]

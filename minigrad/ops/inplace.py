@@ -15,6 +15,7 @@ PyTorch counterparts: ``rebase_history`` in ``torch/csrc/autograd/variable.cpp``
 
 import functools
 import itertools
+import warnings
 import weakref
 
 import numpy as np
@@ -24,7 +25,7 @@ from ..autograd.dual import dual_levels
 from ..autograd.grad_mode import mode
 from ..autograd.graph import UNCOUNTED, Kind, Packed, Record, freed_error, maker_of, nowhere_edge, own_counter
 from ..dispatch import build, face_class, record
-from ..messages import indices_refused, refusal, shapes_refused, silence, type_name, view_refusal
+from ..messages import OUT_RESIZED, indices_refused, refusal, shapes_refused, silence, type_name, view_refusal
 from ..tensor import Tensor, wrap
 from ..views import ModifiedView
 from . import pointwise
@@ -144,7 +145,9 @@ def with_out(operation):
         if dual_levels and dual_levels[0].concerns((*args, out)):
             raise refusal("out in forward mode", function.__name__)
         result = operation(*args, **options)
-        if not out.numel():
+        if out.numel() and out.shape != result.shape:
+            warnings.warn(OUT_RESIZED.format(list(out.shape), list(result.shape)), UserWarning, stacklevel=2)
+        if out.shape != result.shape:
             out.data = result
             return out
         write(out, result._array)
