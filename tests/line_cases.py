@@ -1020,6 +1020,18 @@ i3.std()
 m.max(input=x, dim=1), m.mean(input=x, dim=0), m.maximum(input=x, other=y), m.std(input=x), m.addmm(input=y[:, :2], mat1=x, mat2=x.t()[:, :2]), m.lerp(input=x, end=y, weight=0.5), m.outer(input=v, vec2=v)
 a = m.zeros(3);; m.add(f32[:1, :2], 1, out=a), a
 (x * 2).grad_fn(3)
+
+# convolutions: sides that stay, and what they refuse
+F.conv2d(m.ones(1, 1, 3, 3), m.ones(1, 1, 3, 3), padding="same", stride=2)
+F.conv2d(m.ones(1, 1, 3, 3), m.ones(1, 1, 2, 2), stride=0)
+F.conv2d(m.ones(1, 1, 3, 3), m.ones(1, 1, 2, 2), padding=-1)
+F.conv2d(m.ones(1, 1, 3, 3), m.ones(1, 1, 2, 2), m.ones(2))
+F.conv2d(m.ones(1, 1, 3, 3), m.ones(1, 1, 2, 2, dtype=m.float64))
+F.conv2d(m.ones(1, 1, 3, 3), m.ones(1, 1, 2, 2), m.ones(1, dtype=m.float64))
+F.conv_transpose2d(m.ones(1, 1, 3, 3), m.ones(1, 1, 2, 2, dtype=m.float64))
+F.conv_transpose2d(m.ones(1, 1, 3, 3), m.ones(1, 1, 2, 2), m.ones(2))
+F.conv_transpose2d(m.ones(1, 1, 3, 3), m.ones(1, 1, 2, 2), output_padding=1)
+F.conv_transpose2d(m.ones(1, 1, 3, 3), m.ones(1, 1, 2, 2), stride=0)
 """
 
 CASES = [line for line in LINES.strip().splitlines() if not line.startswith("# ")]

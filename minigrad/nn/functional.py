@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from .. import ops
-from ..messages import OTHER_SIZE, refuse
+from ..messages import C_NAMES, OTHER_SIZE, refuse
 from ..ops import log_softmax, masked_fill, sigmoid, softmax, tanh
 from ..ops.index import put
 from ..ops.linalg import addmm, matmul
@@ -353,30 +353,41 @@ def conv2d(
     """2-d convolution. Shapes: input (n, c, h, w) or (c, h, w), weight (o, c / groups, i, j), bias (o,).
 
     `stride`, `padding` and `dilation` are numbers, or pairs for rows and columns; `padding` may be "valid", and
-    "same" for kernels of odd lengths. PyTorch counterpart: ``torch.nn.functional.conv2d``.
+    "same". PyTorch counterpart: ``torch.nn.functional.conv2d``.
     """
     if input.ndim == 3:
         return squeeze(conv2d(unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0)
-    _check_channels("conv2d", weight, input, weight.shape[1] * groups if weight.ndim == 4 else 0, groups)
     stride, dilation = _pair(stride), _pair(dilation)
-    padding = _named_padding(padding, weight, dilation) if isinstance(padding, str) else _pair(padding)
+    if isinstance(padding, str):
+        input, padding = _named_padding(padding, input, weight, stride, dilation)
+    padding = _pair(padding)
+    _check_steps(stride, padding)
+    _check_channels("conv2d", weight, input, weight.shape[1] * groups if weight.ndim == 4 else 0, groups)
+    _check_operands(input, weight, bias, weight.shape[0])
     if bias is None:
         return convolve(input, weight, stride, padding, dilation, groups)
     return convolve_with_bias(input, weight, bias, stride, padding, dilation, groups)
 
 
-def _named_padding(name: str, weight: Tensor, dilation: tuple) -> tuple:
-    """The padding that leaves the sides as they are ("same"), or none ("valid")."""
+def _named_padding(name: str, input: Tensor, weight: Tensor, stride: tuple, dilation: tuple) -> tuple:
+    """The input and the padding that leave its sides as they are ("same"), or none ("valid")."""
     if name not in ("same", "valid"):
         raise RuntimeError(f"Invalid padding string: '{name}'")
-    added = [
-        (length - 1) * step if name == "same" else 0 for length, step in zip(weight.shape[2:], dilation, strict=True)
-    ]
-    if any(each % 2 for each in added):
-        raise refuse(
-            RuntimeError, "padding='same' of kernels of even length", "give a kernel of odd length, or pad yourself."
-        )
-    return tuple(each // 2 for each in added)
+    if name == "valid":
+        return input, 0
+    if stride != (1, 1):
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    added = [(length - 1) * step for length, step in zip(weight.shape[2:], dilation, strict=True)]
+    odd = tuple(each % 2 for each in added)
+    if any(odd):
+        input = pad_after(input, odd)
+    return input, tuple(each // 2 for each in added)
+
+
+@op(node="ConstantPadNdBackward0", self=lambda grad, self_shape: grad[:, :, : self_shape[2], : self_shape[3]])
+def pad_after(self, added):
+    """Zeros after the last rows and columns, so many of each."""
+    return np.pad(self, ((0, 0), (0, 0), (0, added[0]), (0, added[1])))
 
 
 def conv_transpose2d(
@@ -390,14 +401,43 @@ def conv_transpose2d(
     if input.ndim == 3:
         options = stride, padding, output_padding, groups, dilation
         return squeeze(conv_transpose2d(unsqueeze(input, 0), weight, bias, *options), 0)
+    pairs = stride, padding, dilation, more = [_pair(each) for each in (stride, padding, dilation, output_padding)]
+    _check_steps(stride, padding)
     _check_channels("conv_transpose2d", weight, input, weight.shape[0], groups)
-    pairs = stride, padding, dilation, _ = [_pair(each) for each in (stride, padding, dilation, output_padding)]
+    _check_operands(input, weight, bias, weight.shape[1] * groups, transposed=True)
+    if any(m >= max(pair) for m, *pair in zip(more, stride, dilation, strict=True)):
+        named = zip(("output_padding", "stride", "dilation"), (more, stride, dilation), strict=True)
+        each = (f"{name}_height: {down} {name}_width: {right}" for name, (down, right) in named)
+        raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {' '.join(each)}")
     lengths = zip(input.shape[2:], weight.shape[2:], *pairs, strict=True)
     sides = [(n - 1) * step - 2 * pad + (k - 1) * spacing + 1 + extra for n, k, step, pad, spacing, extra in lengths]
     shape = (input.shape[0], weight.shape[1] * groups, *sides)
     if bias is None:
         return spread(input, weight, stride, padding, dilation, groups, shape)
     return spread_with_bias(input, weight, bias, stride, padding, dilation, groups, shape)
+
+
+def _check_steps(stride: tuple, padding: tuple) -> None:
+    if min(padding) < 0:
+        raise RuntimeError("negative padding is not supported")
+    if min(stride) < 1:
+        raise RuntimeError("non-positive stride is not supported")
+
+
+def _check_operands(input: Tensor, weight: Tensor, bias: Tensor | None, channels: int, transposed=False) -> None:
+    """Refuse operands of several dtypes, and a bias that has not one number for each channel."""
+    if bias is not None and bias.shape != (channels,):
+        raise RuntimeError(
+            f"Given {'transposed=1, ' * transposed}weight of size {list(weight.shape)}, expected bias to be "
+            f"1-dimensional with {channels} elements, but got bias of size {list(bias.shape)} instead"
+        )
+    if bias is not None and bias._dtype is not input._dtype and not transposed:
+        one, other = (C_NAMES.get(t._dtype.name, t._dtype.name) for t in (input, bias))
+        raise RuntimeError(f"Input type ({one}) and bias type ({other}) should be the same")
+    if weight._dtype is not input._dtype:
+        one, other = (t.dtype.tensor_type.removesuffix("Tensor") for t in (input, weight))
+        sentence = f"expected scalar type {one} but found {other}"
+        raise refuse(RuntimeError, sentence, "make them of one dtype, with Tensor.to().")
 
 
 def _check_channels(name: str, weight: Tensor, input: Tensor, channels: int, groups: int) -> None:
