@@ -4,7 +4,9 @@ A program calls `say` with what is to be compared: tensors are turned into value
 `python tests/record_torch.py` writes down what PyTorch says.
 """
 
+import gc
 import warnings
+import weakref
 from contextlib import contextmanager
 
 from misuse_cases import function, leaf
@@ -864,3 +866,30 @@ def any_name_may_be_put_on_ctx(m, say):
     y.backward(retain_graph=True)
     y.backward()
     say(x.grad, y.grad_fn.order, y)
+
+
+@case
+def a_ctx_lives_as_long_as_its_node(m, say):
+    def forward(ctx, x):
+        y = x.exp()
+        if ctx.needs_input_grad[1]:
+            ctx.y = y
+        ctx.save_for_backward(y)
+        return y
+
+    made = function(m, forward, lambda ctx, g, *_: (g * ctx.saved_tensors[0], None))
+    x, z = leaf(m), leaf(m)
+    gc.disable()
+    try:
+        node = made.apply(x, 1).grad_fn
+        node.tag = 5
+        say(node.tag, node.needs_input_grad)
+        held = weakref.ref(node)
+        del node
+        say(held() is None)
+        held = weakref.ref(made.apply(x, z).grad_fn)  # whose ctx holds its result
+        say(held() is None)
+    finally:
+        gc.enable()
+    gc.collect()
+    say(held() is None)

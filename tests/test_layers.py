@@ -46,6 +46,7 @@ ORDER = """
     autograd.ahead
     autograd.engine
     autograd.edges
+    autograd.once
     autograd.function
     autograd.tangents
     autograd.forward_ad

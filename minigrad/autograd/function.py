@@ -4,14 +4,15 @@ PyTorch counterpart: ``torch/autograd/function.py``. The node of a Function *is*
 and backward, as in PyTorch, and is named after it: ``Square`` makes ``<SquareBackward>``.
 """
 
-import functools
 import inspect
 import warnings
 import weakref
+from sys import getrefcount
+from types import SimpleNamespace
 
 import numpy as np
 
-from ..dispatch import constant, face_class, record
+from ..dispatch import constant
 from ..messages import DIRTY_NO_INPUT, INSTANTIATED, refusal
 from ..ops.inplace import check_recordable, rebase_history
 from ..ops.shape import whole
@@ -21,13 +22,20 @@ from .dual import SavingForForward, dual_levels
 from .grad_mode import mode, no_grad
 from .graph import Kind, Packed, Record, freed_error, op_order, output_edge, own_counter, stale_error, watch, watchers
 from .node import Face, face_of
+from .once import once_differentiable
 from .saved_tensors import SavedTensor
+
+__all__ = ["Function", "once_differentiable"]
 
 
 class FunctionRecord(Record):
-    """One application of a Function, as the engine walks it. What the user put on its ctx is kept here."""
+    """One application of a Function, as the engine walks it. It keeps the ctx, which only knows where it is."""
 
-    __slots__ = ("attributes", "function", "likes", "output_edges", "outputs", "tensor_arguments")
+    __slots__ = ("attributes", "function", "likes", "node", "output_edges", "outputs", "tensor_arguments")
+
+    def __del__(self):
+        if self.node is not None and getrefcount(self.node) > ALONE:  # somebody holds it: so it keeps the record now
+            self.node._kept, self.node = self, None
 
     def entry(self, position: int) -> tuple:
         if isinstance(self.saved[position], Packed):
@@ -73,6 +81,10 @@ class FunctionRecord(Record):
             watch(self)
 
 
+# What getrefcount says of a node that nobody but its record holds.
+ALONE = (lambda record: (setattr(record, "node", object()), getrefcount(record.node))[1])(SimpleNamespace())
+
+
 class FunctionNode(SavingForForward, Face):
     """The node of a Function, and the ``ctx`` that its forward and backward are given.
 
@@ -86,9 +98,15 @@ class FunctionNode(SavingForForward, Face):
     materialize_grads = True
     _unpacks_itself = True  # where the user's backward asks, not before it
 
+    __slots__ = ("__dict__", "_held", "_kept")
+
     def __init__(self, record: FunctionRecord):
-        self.record = record
-        self.__dict__ = record.attributes
+        self._held, self._kept = weakref.ref(record), None
+        self.__dict__, record.node = record.attributes, self
+
+    @property
+    def record(self) -> FunctionRecord:
+        return self._kept or self._held()
 
     def save_for_backward(self, *tensors) -> None:
         """Keep tensors for backward; their versions are checked where it reads them. None is allowed."""
@@ -384,41 +402,3 @@ def forget(changed: Tensor) -> None:
     """What was changed in place loses its gradient and its hooks."""
     meta = changed.meta()
     meta.grad = meta.hooks = meta.post_hooks = None
-
-
-def once_differentiable(backward):
-    """Decorator for a backward that NumPy or another library computes: it cannot be differentiated again.
-
-    PyTorch counterpart: ``torch.autograd.function.once_differentiable``.
-    """
-
-    @functools.wraps(backward)
-    def wrapper(ctx, *grads):
-        recording = mode.state > 0
-        with no_grad():
-            results = backward(ctx, *grads)
-        if not recording or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
-            return results
-        return _refuse_second(results)
-
-    return wrapper
-
-
-def _refuse(record, grad, edges):
-    raise refusal("differentiable once")
-
-
-# The node that stands where the history of once-differentiable gradients would be.
-REFUSAL = Kind("once_differentiable", face_class("Error", "once_differentiable"))
-REFUSAL.vjp = REFUSAL.vjp_recorded = _refuse
-
-
-def _refuse_second(results):
-    """The same gradients, with a history that ends in a refusal."""
-    several = results if isinstance(results, tuple) else (results,)
-    fresh = [r.detach() if isinstance(r, Tensor) else r for r in several]
-    edges = tuple(r.detach().requires_grad_()._edge if isinstance(r, Tensor) else None for r in several)
-    for result in fresh:
-        if isinstance(result, Tensor):
-            record(result, REFUSAL, edges, None, ())
-    return tuple(fresh) if isinstance(results, tuple) else fresh[0]

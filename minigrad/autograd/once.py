@@ -1,0 +1,50 @@
+"""Backwards that cannot be differentiated again.
+
+PyTorch counterpart: ``once_differentiable`` in ``torch/autograd/function.py``.
+"""
+
+import functools
+
+from ..dispatch import face_class, record
+from ..messages import refusal
+from ..tensor import Tensor
+from .grad_mode import mode, no_grad
+from .graph import Kind
+
+
+def once_differentiable(backward):
+    """Decorator for a backward that NumPy or another library computes: it cannot be differentiated again.
+
+    PyTorch counterpart: ``torch.autograd.function.once_differentiable``.
+    """
+
+    @functools.wraps(backward)
+    def wrapper(ctx, *grads):
+        recording = mode.state > 0
+        with no_grad():
+            results = backward(ctx, *grads)
+        if not recording or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
+            return results
+        return _refuse_second(results)
+
+    return wrapper
+
+
+def _refuse(record, grad, edges):
+    raise refusal("differentiable once")
+
+
+# The node that stands where the history of once-differentiable gradients would be.
+REFUSAL = Kind("once_differentiable", face_class("Error", "once_differentiable"))
+REFUSAL.vjp = REFUSAL.vjp_recorded = _refuse
+
+
+def _refuse_second(results):
+    """The same gradients, with a history that ends in a refusal."""
+    several = results if isinstance(results, tuple) else (results,)
+    fresh = [r.detach() if isinstance(r, Tensor) else r for r in several]
+    edges = tuple(r.detach().requires_grad_()._edge if isinstance(r, Tensor) else None for r in several)
+    for result in fresh:
+        if isinstance(result, Tensor):
+            record(result, REFUSAL, edges, None, ())
+    return tuple(fresh) if isinstance(results, tuple) else fresh[0]
