@@ -305,7 +305,7 @@ def relu(self):
 )
 def threshold_backward(grad_output, output):
     """The derivative of relu from its output; its own derivative by the result is 0."""
-    return grad_output * ~(output <= 0)  # which lets it through at nan, as PyTorch does
+    return grad_output * (output != 0)  # it is positive, 0 or nan, which lets the gradient through as in PyTorch
 
 
 @op(self=none_of)
