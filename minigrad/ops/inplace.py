@@ -24,7 +24,7 @@ from .. import dtypes
 from ..autograd.dual import dual_levels
 from ..autograd.grad_mode import mode
 from ..autograd.graph import UNCOUNTED, Kind, Packed, Record, freed_error, maker_of, nowhere_edge, own_counter
-from ..dispatch import build, face_class, record
+from ..dispatch import build, face_class, record, with_keywords
 from ..messages import OUT_RESIZED, indices_refused, refusal, shapes_refused, silence, type_name, view_refusal
 from ..tensor import Tensor, wrap
 from ..views import ModifiedView
@@ -146,14 +146,15 @@ def with_out(operation):
             raise refusal("out in forward mode", function.__name__)
         result = operation(*args, **options)
         if out.numel() and out.shape != result.shape:
-            warnings.warn(OUT_RESIZED.format(list(out.shape), list(result.shape)), UserWarning, stacklevel=2)
+            level = 3 if hasattr(operation, "row") else 2
+            warnings.warn(OUT_RESIZED.format(list(out.shape), list(result.shape)), UserWarning, stacklevel=level)
         if out.shape != result.shape:
             out.data = result
             return out
         write(out, result._array)
         return out
 
-    return function
+    return with_keywords(operation, function) if hasattr(operation, "row") else function
 
 
 def recorded(self: Tensor, operation, args, options, fills: bool = False) -> Tensor:
