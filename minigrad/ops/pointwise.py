@@ -136,6 +136,8 @@ def power_of_number(exponent, self):
 
 def pow(self, exponent):
     """``self ** exponent``, for tensors and Python numbers. PyTorch counterpart: ``torch.pow``."""
+    if exponent.__class__ is int:  # as nearly always
+        return power(self, exponent)
     if not isinstance(exponent, Tensor):
         return power(_beside(exponent, self), exponent.item() if isinstance(exponent, np.generic) else exponent)
     if not isinstance(self, Tensor):
