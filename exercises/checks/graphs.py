@@ -22,7 +22,7 @@ def leaves(tensor: mg.Tensor) -> list[mg.Tensor]:
 
 def constants(tensor: mg.Tensor) -> list[Any]:
     """The numbers and untracked tensors that took part, as far as they are still known."""
-    found = [one for node in nodes(tensor) for one in getattr(node, "constants", None) or ()]
+    found = [one for node in nodes(tensor) for one in getattr(node, "_constants", None) or ()]
     alive = [one() if isinstance(one, weakref.ref) else one for one in found]
     return [one for one in alive if one is not None]
 
