@@ -49,7 +49,7 @@ from .autograd.graph import (
 )
 from .autograd.node import Face
 from .autograd.shown import option, public, raw, saved
-from .messages import NO_FILTER, SILENT, shapes_refused, silence
+from .messages import NO_FILTER, SILENT, bool_not_subtracted, shapes_refused, silence
 from .tensor import Tensor, wrap
 from .views import alias, unrecorded
 
@@ -519,6 +519,8 @@ def _operand(row: Row, position: int, operand):
 def meet(row: Row, *arrays) -> list:
     """The same operands in the one dtype that PyTorch's promotion gives; Python numbers stay numbers."""
     values = [a for a, name in zip(arrays, row.inputs, strict=True) if name in row.rules or not row.rules]
+    if row.op_name == "sub" and any(isinstance(a, np.ndarray) and a.dtype.kind == "b" for a in values):
+        raise bool_not_subtracted()
     common = dtypes.promote(*values)
     if row.floating and common.kind != "f":
         common = dtypes.get_default_dtype().numpy

@@ -990,6 +990,16 @@ sizes: [3].  Tensor sizes: [2]
     )
 
 
+def bool_not_subtracted() -> Exception:
+    """One operand of a subtraction is a bool tensor."""
+    return refuse(
+        RuntimeError,
+        "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
+        "the `~` or `logical_not()` operator instead.",
+        "turn it into numbers first, with Tensor.float().",
+    )
+
+
 def _types_refused(op_name: str, error: TypeError, arrays: tuple) -> Exception:
     """PyTorch's sentence for operands of a type that the operation does not know, in place of NumPy's."""
     kind = arrays[0].dtype.name.replace("float64", "double").replace("float32", "float").capitalize()

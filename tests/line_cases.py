@@ -920,6 +920,12 @@ F.conv2d(m.ones(2, 4, 4), m.ones(3, 2, 2, 2).requires_grad_(), m.ones(3))
 F.conv2d(m.ones(1, 2, 4, 4), m.ones(3, 2, 3, 3), padding='same').shape, F.conv2d(m.ones(1, 2, 4, 4), m.ones(3, 2, 3, 3), padding='valid').shape
 F.conv_transpose2d(m.ones(1, 2, 2, 2), m.ones(2, 1, 2, 2), stride=(2, 1), output_padding=(1, 0))
 F.conv_transpose2d(m.ones(2, 2, 2), m.ones(2, 1, 2, 2))
+m.tensor([True, False]) - 1.0
+1 - m.tensor([True, False])
+m.tensor([True, False]) - m.tensor([1.0, 2.0])
+m.tensor([1.0, 2.0]) - m.tensor([True, False])
+m.sub(m.tensor([True, False]), 1)
+m.tensor([True, False]) - m.tensor([True, False])
 grads(lambda a, b: F.conv2d(a, b, stride=2, padding=1, dilation=2, groups=2), rg([[[[float((i * 7 + j * 3 + c * 5) % 11) for j in range(5)] for i in range(6)] for c in range(4)]]), rg([[[[float((i + 2 * j + o) % 3) for j in range(2)] for i in range(3)] for c in range(2)] for o in range(6)]))
 grads(lambda a, b, c: F.conv2d(a, b, c, dilation=(2, 1)), rg([[[[float((i * 7 + j * 3) % 11) for j in range(4)] for i in range(5)]]]), rg([[[[1.0, -2.0], [0.5, 3.0]]]]), rg([0.5]))
 grads(lambda a, b: F.conv_transpose2d(a, b, stride=2, padding=1, output_padding=1, groups=2, dilation=2), rg([[[[float((i * 7 + j * 3 + c * 5) % 11) for j in range(3)] for i in range(2)] for c in range(4)]]), rg([[[[float((i + 2 * j + o) % 3) for j in range(2)] for i in range(3)] for c in range(2)] for o in range(4)]))

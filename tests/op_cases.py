@@ -243,6 +243,7 @@ CASES = {
     "conv2d bias": "m.nn.functional.conv2d(image, kernel, v)",
     "conv2d pairs": "m.nn.functional.conv2d(image, kernel, v, (2, 1), (0, 1))",
     "conv_transpose2d bias": "m.nn.functional.conv_transpose2d(image, kernel.transpose(0, 1), v)",
+    "conv_transpose2d padded": "m.nn.functional.conv_transpose2d(image, kernel.transpose(0, 1), None, 1, 1, 1, 1, 2)",
     "conv_transpose2d pairs": "m.nn.functional.conv_transpose2d(image, kernel.transpose(0, 1), v, (1, 2), (1, 0))",
     "conv2d strided": "m.nn.functional.conv2d(image, kernel, stride=2, padding=1)",
     "conv2d same": "m.nn.functional.conv2d(image, kernel, padding='same')",

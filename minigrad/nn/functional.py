@@ -250,8 +250,8 @@ _transposed = functools.partial(
     _convolution,
     {"transposed": True},
     name="conv_transpose2d",
-    input=lambda grad, weight, stride, padding, dilation, groups: convolve(
-        grad, weight, stride, padding, dilation, groups
+    input=lambda grad, weight, stride, padding, dilation, groups, input_shape: _cropped(
+        convolve(grad, weight, stride, padding, dilation, groups), input_shape
     ),
     weight=lambda grad, input, stride, padding, dilation, groups, weight_shape: correlate(
         grad, input, stride, padding, dilation, groups, weight_shape
@@ -311,18 +311,23 @@ def _scatter(input, weight, stride, padding, dilation, groups, shape):
     input=lambda grad, slope, stride, padding, dilation, groups, input_shape: spread(
         slope, grad, stride, padding, dilation, groups, input_shape
     ),
-    slope=lambda grad, input, stride, padding, dilation, groups: convolve(
-        input, grad, stride, padding, dilation, groups
+    slope=lambda grad, input, stride, padding, dilation, groups, slope_shape: _cropped(
+        convolve(input, grad, stride, padding, dilation, groups), slope_shape
     ),
 )
 def correlate(input, slope, stride, padding, dilation, groups, shape):
     """How the kernels of ``shape`` share in a gradient `slope` of the output: convolution's other derivative."""
-    columns, _ = _patches(input, shape[2:], stride, padding, dilation, groups)
+    columns, _ = _patches(input, shape[2:], stride, padding, dilation, groups, slope.shape[2:])
     slope = slope.reshape(len(slope), groups, slope.shape[1] // groups, -1)
     return (slope @ columns.transpose(0, 1, 3, 2)).sum(0).reshape(shape)
 
 
-def _patches(array, kernel, stride, padding, dilation, groups):
+def _cropped(image, shape):
+    """Without the positions that only an output_padding has made."""
+    return image if tuple(image.shape) == shape else image[:, :, : shape[2], : shape[3]]
+
+
+def _patches(array, kernel, stride, padding, dilation, groups, at_most=(None, None)):
     """What the kernel meets at each output position, a column each (n, groups, c * i * j, h * w); the output's sides.
 
     (c is the number of channels in a group.)
@@ -338,6 +343,7 @@ def _patches(array, kernel, stride, padding, dilation, groups):
             f"{reach[1]}). Kernel size can't be greater than actual input size"
         )
     windows = sliding_window_view(array, reach, (2, 3))[:, :, ::down, ::right, ::below, ::beside]
+    windows = windows[:, :, : at_most[0], : at_most[1]]
     count, channels, height, width = windows.shape[:4]
     columns = windows.transpose(0, 1, 4, 5, 2, 3)
     return columns.reshape(count, groups, channels // groups * math.prod(kernel), height * width), (height, width)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..dispatch import op
-from ..messages import C_NAMES, refusal
+from ..messages import C_NAMES, bool_not_subtracted, refusal
 from ..tensor import Tensor, wrap
 
 
@@ -49,6 +49,8 @@ def sub(self, other, alpha=1):
 @op(node="RsubBackward1", number="other", shown={"alpha": 1}, self=lambda grad: -grad)
 def rsub(self, other):
     """The difference the other way round, ``other - self``: what ``1 - x`` calls."""
+    if self.dtype.kind == "b":
+        raise bool_not_subtracted()
     if isinstance(other, float) and self.dtype.kind != "f":
         self, other = self.astype(dtypes.get_default_dtype().numpy), float(other)  # NumPy's own may be wider
     return np.subtract(other, self)
