@@ -13,7 +13,7 @@ from ..ops import log_softmax, masked_fill, sigmoid, softmax, tanh
 from ..ops.index import put
 from ..ops.linalg import addmm, matmul
 from ..ops.pointwise import op, where
-from ..ops.shape import broadcast_shape, expand, movedim, reshape, squeeze, t, unsqueeze, view
+from ..ops.shape import broadcast_shape, expand, permute, reshape, squeeze, t, unsqueeze, view
 from ..tensor import Tensor
 
 __all__ = [
@@ -133,6 +133,30 @@ def picked(self, target, weight, ignore_index, reduction):
     return losses.sum() / shares.sum() if shares.any() else np.full((), np.nan, self.dtype)
 
 
+def _plane_slope(grad, target, weight, ignore_index, reduction, shape):
+    count, classes, height, width = shape
+    target = (target._array if isinstance(target, Tensor) else target).reshape(-1)
+    grad = view(grad, target.shape) if reduction == "none" else grad
+    rows = _nll_slope(grad, target, weight, ignore_index, reduction, (len(target), classes))
+    return permute(view(rows, (count, height, width, classes)), (0, 3, 1, 2))
+
+
+@op(
+    node="NllLoss2DBackward0",
+    constant=("target",),
+    fits=True,
+    self=lambda grad, target, weight, ignore_index, reduction, self_shape: _plane_slope(
+        grad, target, weight, ignore_index, reduction, self_shape
+    ),
+    name="nll_loss2d",
+)
+def picked_in_planes(self, target, weight, ignore_index, reduction):
+    """Minus the log-probability at each target. Shapes: self (n, classes, h, w), target (n, h, w)."""
+    rows = self.transpose(0, 2, 3, 1).reshape(-1, self.shape[1])
+    losses = picked.row.forward(rows, target.reshape(-1), weight, ignore_index, reduction)
+    return losses.reshape(target.shape) if reduction == "none" else losses
+
+
 def nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean"
 ) -> Tensor:
@@ -150,9 +174,11 @@ def nll_loss(
     classes = input.shape[min(1, input.ndim - 1)]
     _check_weight(weight, classes)
     if input.ndim > 2:
-        rows = reshape(movedim(input, 1, -1), (-1, classes))
-        losses = nll_loss(rows, reshape(target, (-1,)), weight, ignore_index, reduction)
-        return view(losses, tuple(target.shape)) if reduction == "none" else losses
+        planes, shape = (input, target), tuple(target.shape)
+        if input.ndim != 4:
+            planes = reshape(input, (len(input), classes, 1, -1)), reshape(target, (len(input), 1, -1))
+        losses = picked_in_planes(*planes, weight if weight is None else weight._array, ignore_index, reduction)
+        return view(losses, shape) if reduction == "none" and input.ndim != 4 else losses
     return picked(input, target, None if weight is None else weight._array, ignore_index, reduction)
 
 
