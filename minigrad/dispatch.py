@@ -199,15 +199,20 @@ def build(operation) -> FunctionType:
     space |= {f"default_{p}": default for p, default in row.defaults.items()}
     for name, rule in row.rules.items():
         space |= {f"rule_{name}": rule, f"raw_rule_{name}": on_arrays(rule)}
-    source, name = source_of(operation), f"<operation {row.name}>"
-    exec(compile(source, name, "exec"), space)
-    linecache.cache[name] = len(source), None, source.splitlines(True), name  # so that tracebacks and debuggers show it
-    assembled = space.pop(row.name)
+    assembled = assemble(row.name, source_of(operation), space)
     operation.__code__, operation.__defaults__ = assembled.__code__, assembled.__defaults__
     kind = row.kind
     kind.face = face_class(row.node, row.op_name, kind.saved_names, kind.option_names, row.shown)
     kind.vjp, kind.vjp_recorded = space.pop("vjp"), space.pop("vjp_recorded")
     return operation
+
+
+def assemble(name: str, source: str, space: dict, kind: str = "") -> FunctionType:
+    """Run a source that defines functions, for `space`, and take the one of that name out of it."""
+    file = f"<operation {name}{kind}>"
+    exec(compile(source, file, "exec"), space)
+    linecache.cache[file] = len(source), None, source.splitlines(True), file  # tracebacks and debuggers show it
+    return space.pop(name)
 
 
 def with_keywords(operation, otherwise) -> FunctionType:
@@ -218,17 +223,17 @@ def with_keywords(operation, otherwise) -> FunctionType:
     space = {"__name__": operation.__module__}
     function = FunctionType(_unbuilt.__code__, space, operation.__name__)
 
-    def assemble():
+    def build_function():
         if operation.__code__ is _unbuilt.__code__:
             build(operation)
         space.update(operation.__globals__, otherwise=otherwise)
-        exec(compile(_operation_source(operation.row, public=True), f"<function {operation.__name__}>", "exec"), space)
-        assembled = space.pop(operation.__name__)
+        source = _operation_source(operation.row, public=True)
+        assembled = assemble(operation.__name__, source, space, ", with out")
         function.__code__, function.__defaults__ = assembled.__code__, assembled.__defaults__
         function.__kwdefaults__ = assembled.__kwdefaults__
         return function
 
-    space["build"] = assemble
+    space["build"] = build_function
     return functools.update_wrapper(function, operation)
 
 

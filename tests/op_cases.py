@@ -255,7 +255,7 @@ CASES = {
     "cross_entropy weights": "m.nn.functional.cross_entropy(x, m.tensor([2, 0]), m.tensor([1.0, 2.0, 0.5]).double())",
     "cross_entropy ignored": "m.nn.functional.cross_entropy(x, m.tensor([2, -100]))",
     "cross_entropy planes": "m.nn.functional.cross_entropy(image, m.tensor([[[0, 1, 1, -100]] * 4]))",
-    "cross_entropy planes none": "m.nn.functional.cross_entropy(image, m.tensor([[[0, 1, 1, 0]] * 4]), reduction='none')",
+    "cross_entropy planes none": "m.nn.functional.cross_entropy(image, m.tensor([[[1] * 4] * 4]), reduction='none')",
     "cross_entropy lines": "m.nn.functional.cross_entropy(x.reshape(1, 2, 3), m.tensor([[0, 1, 1]]))",
     "cross_entropy none": "m.nn.functional.cross_entropy(x, m.tensor([2, 0]), reduction='none')",
     "linear bias": "m.nn.functional.linear(x, w.t(), v[:2])",
