@@ -101,23 +101,22 @@ def _shares(target, weight, ignore_index, dtype):
     return kept.astype(dtype) if weight is None else np.where(kept, weight[np.where(kept, target, 0)], 0)
 
 
-def _nll_slope(grad, target, weight, ignore_index, reduction, shape):
+def _nll_slope(grad, target, weight, ignore_index, reduction, self_shape):
     target = target._array if isinstance(target, Tensor) else target
     shares = -_shares(target, weight, ignore_index, grad._dtype if isinstance(grad, Tensor) else grad.dtype)
     if reduction == "mean":
         shares = shares / abs(shares.sum() or 1)
     target = np.where(target == ignore_index, 0, target)
-    return put(grad * shares, (np.arange(len(target)), target) if len(shape) > 1 else target.item(), shape)
+    places = (np.arange(len(target)), target) if len(self_shape) > 1 else target.item()
+    return put(grad * shares, places, self_shape)
 
 
 @op(
     node="NllLossBackward0",
+    name="nll_loss",
     constant=("target",),
     fits=True,
-    self=lambda grad, target, weight, ignore_index, reduction, self_shape: _nll_slope(
-        grad, target, weight, ignore_index, reduction, self_shape
-    ),
-    name="nll_loss",
+    self=_nll_slope,
 )
 def picked(self, target, weight, ignore_index, reduction):
     """Minus the log-probability at each target. Shapes: self (n, classes), target (n,); or without the n."""
@@ -133,8 +132,8 @@ def picked(self, target, weight, ignore_index, reduction):
     return losses.sum() / shares.sum() if shares.any() else np.full((), np.nan, self.dtype)
 
 
-def _plane_slope(grad, target, weight, ignore_index, reduction, shape):
-    count, classes, height, width = shape
+def _plane_slope(grad, target, weight, ignore_index, reduction, self_shape):
+    count, classes, height, width = self_shape
     target = (target._array if isinstance(target, Tensor) else target).reshape(-1)
     grad = view(grad, target.shape) if reduction == "none" else grad
     rows = _nll_slope(grad, target, weight, ignore_index, reduction, (len(target), classes))
@@ -143,12 +142,10 @@ def _plane_slope(grad, target, weight, ignore_index, reduction, shape):
 
 @op(
     node="NllLoss2DBackward0",
+    name="nll_loss2d",
     constant=("target",),
     fits=True,
-    self=lambda grad, target, weight, ignore_index, reduction, self_shape: _plane_slope(
-        grad, target, weight, ignore_index, reduction, self_shape
-    ),
-    name="nll_loss2d",
+    self=_plane_slope,
 )
 def picked_in_planes(self, target, weight, ignore_index, reduction):
     """Minus the log-probability at each target. Shapes: self (n, classes, h, w), target (n, h, w)."""
