@@ -194,20 +194,25 @@ def command_line(words):
     if words[0] == "test":
         return run_tests(words[1:])
     if words[0] == "exercises":
-        return [str(existing(Path("exercises", "generate.py"))), *words[1:]]
+        return tool("generate", words[1:])
     if words[0] == "pages":
-        return [str(existing(Path("exercises", "pages.py"))), *words[1:]]
+        return tool("pages", words[1:])
     if words[0] == "outputs":
-        return [str(existing(Path("tests", "refresh_outputs.py"))), *words[1:]]
+        return tool("refresh_outputs", words[1:])
     if words[0] == "grade":
-        existing(Path("exercises", "grading"))
-        return ["-m", "exercises.grading", "--base", os.getcwd(), *words[1:]]
+        return tool("grading", ["--base", os.getcwd(), *words[1:]])
     if words[0] == "transcripts":
-        return [str(existing(Path("tests", "record_transcripts.py"))), *words[1:]]
+        return tool("record_transcripts", words[1:])
     raise Problem(
         "There is no command {!r}: type `course.py`, `course.py test` or `course.py exercises`; "
         "`course.py --help` says more.".format(words[0])
     )
+
+
+def tool(name, options):
+    """A module of tools/, by its name."""
+    existing(Path("tools"))
+    return ["-m", "tools." + name, *options]
 
 
 def open_course(options):

@@ -270,7 +270,7 @@ def __getattr__(name: str):
 
 
 if "IPython" in sys.modules:  # in a notebook: the magics %%expect and %%versus
-    from . import notebook, versus
+    from .jupyter import notebook, versus
 
     notebook.register()
     versus.register()

@@ -1,7 +1,7 @@
 """Small programs whose tensors and graphs have to come out as PyTorch's do (`m` is either of the two).
 
 A program calls `say` with what is to be compared: tensors are turned into value, flags, version and node names.
-`python tests/record_torch.py` writes down what PyTorch says.
+`python -m tools.record_torch` writes down what PyTorch says.
 """
 
 import gc

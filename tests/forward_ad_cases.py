@@ -1,7 +1,7 @@
 """Small programs in forward mode that have to come out as PyTorch's do (`m` is either of the two).
 
 They say values, flags and versions; the names of nodes only where the programs are not about tangents, whose history
-PyTorch records by formulas of their own. `python tests/record_torch.py` writes down what PyTorch says.
+PyTorch records by formulas of their own. `python -m tools.record_torch` writes down what PyTorch says.
 """
 
 import importlib

@@ -1,6 +1,6 @@
 """Calls of autograd.functional, written once for minigrad and PyTorch (`m` is either of them).
 
-`python tests/record_torch.py` writes down what PyTorch answers to each; minigrad has to answer the same: values,
+`python -m tools.record_torch` writes down what PyTorch answers to each; minigrad has to answer the same: values,
 shapes, dtypes, flags, how results are nested, or the type and text of the refusal.
 """
 

@@ -1,6 +1,6 @@
 """Calls of gradcheck and gradgradcheck, written once for minigrad and PyTorch (`m` is either of them).
 
-`python tests/record_torch.py` writes down what PyTorch answers to each: the result, or the type and text of the
+`python -m tools.record_torch` writes down what PyTorch answers to each: the result, or the type and text of the
 refusal, and the warnings. minigrad has to answer the same.
 """
 

@@ -1,7 +1,7 @@
 """One-line programs over every name of the public face, with its edge cases (`m` is either of the two).
 
 What is to be compared is the last part's answer: values, dtype, shape, flag and node of every tensor in it, the
-refusal, and the warnings on the way. `python tests/record_torch.py` writes down what PyTorch answers.
+refusal, and the warnings on the way. `python -m tools.record_torch` writes down what PyTorch answers.
 """
 
 import warnings

@@ -1,6 +1,6 @@
 """Misuses that PyTorch refuses, written once for minigrad and PyTorch (`m` is either of them).
 
-`python tests/record_torch.py` writes down what PyTorch says to each; minigrad has to say the same.
+`python -m tools.record_torch` writes down what PyTorch says to each; minigrad has to say the same.
 """
 
 import copy

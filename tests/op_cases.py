@@ -1,6 +1,6 @@
 """One expression per operation, written once for minigrad and PyTorch (`m` is either of them).
 
-The tests of the tables run on these; `python tests/record_torch.py` writes what PyTorch says of each.
+The tests of the tables run on these; `python -m tools.record_torch` writes what PyTorch says of each.
 """
 
 import ast

@@ -22,7 +22,7 @@ ECHO = "import sys; print(sys.prefix, sys.argv[1:]); sys.exit(7 if 'fail' in sys
 
 def make_scratch(folder):
     """The least that course.py needs: its files, nothing to install, and echoes to launch."""
-    for name in ("notebooks", "exercises", "tests"):
+    for name in ("notebooks", "tools", "tests"):
         (folder / name).mkdir(parents=True)
     shutil.copy(ROOT / "course.py", folder)
     for name in ("requirements.txt", "pyproject.toml", "notebooks/00_start_here.ipynb"):
@@ -30,9 +30,9 @@ def make_scratch(folder):
     for name in (
         "jupyterlab.py",
         "pytest.py",
-        "exercises/generate.py",
-        "exercises/pages.py",
-        "tests/record_transcripts.py",
+        "tools/generate.py",
+        "tools/pages.py",
+        "tools/record_transcripts.py",
     ):
         (folder / name).write_text(ECHO, encoding="utf-8")
     return folder
@@ -154,8 +154,8 @@ def test_pages_are_made_in_the_environment(ready):
 
 
 def test_grading_runs_in_the_environment_and_knows_where_it_was_typed(ready):
-    (ready / "exercises" / "grading").mkdir(exist_ok=True)
-    (ready / "exercises" / "grading" / "__main__.py").write_text(ECHO, encoding="utf-8")
+    (ready / "tools" / "grading").mkdir(exist_ok=True)
+    (ready / "tools" / "grading" / "__main__.py").write_text(ECHO, encoding="utf-8")
     printed = run(ready, "grade", "collected", "--jobs", "2").stdout
     assert str(ready / ".venv") in printed
     assert f"['--base', {str(Path.cwd())!r}, 'collected', '--jobs', '2']" in printed

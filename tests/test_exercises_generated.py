@@ -10,8 +10,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from exercises import generate
 from exercises.checks import ch01
+from tools import generate
 
 ROOT = Path(__file__).resolve().parents[1]
 SOLUTIONS = sorted((ROOT / "solutions").glob("[0-9][0-9]_*.ipynb"))

@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 import minigrad as mg
-from minigrad import notebook
+from minigrad.jupyter import notebook
 
 pytest.importorskip("IPython", reason="IPython is not installed")
 from IPython.core.interactiveshell import InteractiveShell
@@ -220,7 +220,7 @@ def test_a_recorded_warning_is_not_shown(run, shell, shown_as_ever):
 def test_without_ipython_nothing_is_registered(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython", None)
     notebook.register()
-    code = "from minigrad import notebook; notebook.register(); import sys; print('IPython' in sys.modules)"
+    code = "from minigrad.jupyter import notebook; notebook.register(); import sys; print('IPython' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

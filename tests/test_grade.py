@@ -23,8 +23,8 @@ pytest.importorskip("IPython")
 from banks.classroom import ROOT, Classroom
 from banks.forgeries import FORGERIES
 
-from exercises.grading import material, submissions, tables
-from exercises.grading.supervisor import Limits, Result
+from tools.grading import material, submissions, tables
+from tools.grading.supervisor import Limits, Result
 
 BANKS = {name: importlib.import_module(f"banks.{name}") for name in ("ch01", "ch02", "ch03", "ch04")}
 NOTEBOOKS = {name: bank.NOTEBOOK for name, bank in BANKS.items()}
@@ -361,7 +361,7 @@ class Done:
 
 
 def run_grader(*words, **options):
-    command = [sys.executable, "-m", "exercises.grading", *map(str, words)]
+    command = [sys.executable, "-m", "tools.grading", *map(str, words)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=400, **options)
 
 
@@ -429,7 +429,7 @@ def test_nothing_is_left_running(done):
     if not Path("/proc").is_dir():
         pytest.skip("looks for processes in /proc")
     lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
-    assert not [line for line in lines if MARKER.encode() in line or b"exercises.grading import worker" in line]
+    assert not [line for line in lines if MARKER.encode() in line or b"tools.grading import worker" in line]
 
 
 def test_nobody_has_changed_what_others_handed_in(done):
@@ -575,7 +575,7 @@ def test_a_stopped_grading_leaves_nothing_running(tmp_path, number):
     for name in ("ada", "bob"):
         (tmp_path / "c" / name).mkdir(parents=True)
         (tmp_path / "c" / name / "01_requires_grad.ipynb").write_text(json.dumps(notebook))
-    command = [sys.executable, "-m", "exercises.grading", str(tmp_path / "c"), "--jobs", "2"]
+    command = [sys.executable, "-m", "tools.grading", str(tmp_path / "c"), "--jobs", "2"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline().startswith("grading 2 notebooks")
     time.sleep(2)
@@ -587,4 +587,4 @@ def test_a_stopped_grading_leaves_nothing_running(tmp_path, number):
     if Path("/proc").is_dir():
         time.sleep(0.2)
         lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
-        assert not [line for line in lines if b"exercises.grading import worker" in line]
+        assert not [line for line in lines if b"tools.grading import worker" in line]

@@ -74,8 +74,9 @@ ORDER = """
     viz.misuses
     viz.explain
     viz
-    notebook
-    versus
+    jupyter
+    jupyter.notebook
+    jupyter.versus
     compat
 """.split()
 ORDER = [f"minigrad.{name}" for name in ORDER] + ["minigrad"]

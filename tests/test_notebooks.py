@@ -9,10 +9,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from record_transcripts import in_the_course, versus_cells
 
-from exercises import pages
-from minigrad import versus
+from minigrad.jupyter import versus
+from tools import pages
+from tools.record_transcripts import in_the_course, versus_cells
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -136,7 +136,7 @@ def test_code_fits_in_78_columns(path):
 
 @course
 def test_prose_comes_in_small_pieces(path):
-    # The line of links below the last one is made (exercises/pages.py), and nobody reads it as prose.
+    # The line of links below the last one is made (tools/pages.py), and nobody reads it as prose.
     read_through = [cell for cell in cells(path, "markdown") if not pages.is_made(cell)]  # not looked up in
     counts = {cell.id: words(cell.source.split(pages.LINE)[0]) for cell in read_through}
     assert 25 <= statistics.median(counts.values()) <= 45, sorted(counts.values())

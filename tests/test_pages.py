@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from exercises import cheat_sheet, pages
+from tools import cheat_sheet, pages
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = pages.chapters(ROOT / "notebooks")

@@ -7,11 +7,11 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import pytest
-from record_transcripts import as_stored, in_the_course
 
 import minigrad as mg
-from minigrad import versus
-from minigrad.versus import CannotCompare, Cell, Comparison, compare
+from minigrad.jupyter import versus
+from minigrad.jupyter.versus import CannotCompare, Cell, Comparison, compare
+from tools.record_transcripts import as_stored, in_the_course
 
 HALF = "half = mg.tensor(6.0).requires_grad_() / 2"
 

@@ -11,7 +11,7 @@ import pytest
 from misuse_cases import CASES as MISUSES
 
 import minigrad as mg
-from minigrad import notebook
+from minigrad.jupyter import notebook
 from minigrad.messages import REFUSALS, refusal
 from minigrad.viz import layout
 from minigrad.viz.explain import AT_NODE, AT_TENSOR, UNKNOWN, attempts, key_of, run

@@ -100,7 +100,7 @@ for one in list(vars(shell).values()) + [shell.display_formatter.format]:
         UNANSWERED,
         """
 for kind in object.__subclasses__():
-    if kind.__module__.startswith('exercises.grading'):
+    if kind.__module__.startswith('tools.grading'):
         for one in vars(kind).values():
             getattr(one, '__globals__', {}).clear()
 {untouched}
@@ -137,7 +137,7 @@ for value in vars(ch01).values():
         "cut",
         UNANSWERED,
         """
-from exercises import grading
+from tools import grading
 print(grading.worker)
 {untouched}
 """,

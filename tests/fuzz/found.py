@@ -1,6 +1,6 @@
 """Programs that once showed a difference from PyTorch, shrunk; `torch` is either library.
 
-`python tests/record_torch.py` writes down what PyTorch says after each; minigrad has to say the same.
+`python -m tools.record_torch` writes down what PyTorch says after each; minigrad has to say the same.
 """
 
 FOUND = {

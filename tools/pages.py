@@ -1,4 +1,4 @@
-"""Make what the chapters say of each other: `python -m exercises.pages` (or `python3 course.py pages`).
+"""Make what the chapters say of each other: `python -m tools.pages` (or `python3 course.py pages`).
 
 - the line at the end of each notebook that leads to its neighbours;
 - in `00_start_here.ipynb` the map of the chapters, the glossary and its index;
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import nbformat
 
-from exercises import cheat_sheet
+from tools import cheat_sheet
 
 ROOT = Path(__file__).resolve().parents[1]
 LINE = "\n\n---\n\n"  # above what is generated at the end of a notebook's last cell

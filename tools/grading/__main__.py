@@ -18,7 +18,7 @@ change what you can. For notebooks of people you do not trust, run this in a con
 
     docker run --rm --network none --memory 4g --pids-limit 256 -w /course -v COURSE:/course:ro
         -v COLLECTED:/collected:ro -v GRADES:/grades IMAGE
-        python3 -m exercises.grading /collected --out /grades
+        python3 -m tools.grading /collected --out /grades
 
 where IMAGE has Python with the packages of requirements.txt. For a large class, nbgrader
 with JupyterHub does the collecting, too, and runs the same checks: see the README.

@@ -1,4 +1,4 @@
-"""Make exercises/*.ipynb from solutions/*.ipynb: `python -m exercises.generate`.
+"""Make exercises/*.ipynb from solutions/*.ipynb: `python -m tools.generate`.
 
 The answers between `### BEGIN SOLUTION` and `### END SOLUTION` (nbgrader's convention) are taken
 out, outputs are cleared, and everything else stays, cell ids and nbgrader's metadata included.

@@ -1,11 +1,15 @@
-"""Write down what PyTorch says of every case: `python tests/record_torch.py`.
+"""Write down what PyTorch says of every case: `python -m tools.record_torch`.
 
 Needs torch 2.13 and torchviz. The tests compare minigrad with the files it writes; where torch is installed they also
 check that the files are still what torch says.
 """
 
 import json
+import sys
 from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+sys.path.insert(0, str(TESTS))
 
 import behaviour_cases
 import forward_ad_cases
@@ -19,7 +23,7 @@ import torchviz_cases
 from fuzz.found import FOUND
 from fuzz.run import plain, trace
 
-FOLDER = Path(__file__).with_name("fixtures")
+FOLDER = TESTS / "fixtures"
 
 
 def record(torch) -> dict:

@@ -43,7 +43,7 @@ def start(folder: Path, errors: Path) -> subprocess.Popen:
     # As nbgrader has it, a failed check is a failed cell, and the learner's progress is left alone.
     environment |= {"NBGRADER_EXECUTION": "grade", "MINIGRAD_PROGRESS": str(folder / "home" / "progress.json")}
     environment |= {"MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    begin = "import sys; sys.path[:0] = sys.argv[1:]; from exercises.grading import worker; worker.main()"
+    begin = "import sys; sys.path[:0] = sys.argv[1:]; from tools.grading import worker; worker.main()"
     group = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP} if _WINDOWS else {"start_new_session": True}
     with errors.open("wb") as said, _lock:
         if _stopped:

@@ -1,4 +1,4 @@
-"""The cheat sheet, one printed page: `python -m exercises.cheat_sheet` (a part of `python3 course.py pages`).
+"""The cheat sheet, one printed page: `python -m tools.cheat_sheet` (a part of `python3 course.py pages`).
 
 Its tables are read off minigrad's own: the rows of the operations with their derivatives, and the refusals.
 """

@@ -23,7 +23,7 @@ from traitlets.config import Config
 
 import minigrad.viz  # pictures are made by some checks: loaded before the seal is set
 from exercises.checks import kit, notebook, sandbox
-from exercises.grading import guard, silence
+from tools.grading import guard, silence
 
 try:
     import resource
@@ -61,7 +61,7 @@ def main() -> None:
 
 def _hide() -> None:
     """Take this module, and what it is made of, from where learners' code could find it by name."""
-    for name in [name for name in sys.modules if name.startswith("exercises.grading")]:
+    for name in [name for name in sys.modules if name.startswith("tools.grading")]:
         del sys.modules[name]
     delattr(sys.modules["exercises"], "grading")
 

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from minigrad import versus
+from minigrad.jupyter import versus
 
 ROOT = Path(__file__).resolve().parents[1]
 
