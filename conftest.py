@@ -1,5 +1,6 @@
 """What pytest needs to know about every folder, notebooks included; hence at the top."""
 
+import gc
 import importlib.util
 import os
 import re
@@ -12,7 +13,14 @@ import pytest
 collect_ignore = ["tests/browser/lab.py", "tests/browser/screenshot.py", "tests/fuzz/explore.py"]
 # The pictures differ between layout engines and fonts; their stable text form is compared.
 DRAWN = ("image/svg+xml", "text/html")
-BY_CHAPTER = ("tests/test_graders.py", "tests/test_exercises_generated.py")
+BY_NUMBER = (
+    "tests/test_graders.py",
+    "tests/test_mutants.py",
+    "tests/test_exercises_generated.py",
+    "tests/test_without_engines.py",
+    "tests/fuzz/test_fuzz.py",
+    "tests/browser/test_jupyterlab.py",
+)
 PROGRESS = pytest.StashKey[Path]()
 
 
@@ -21,26 +29,37 @@ def pytest_configure(config):
     folder = tempfile.TemporaryDirectory(prefix="minigrad-progress-")
     config.add_cleanup(folder.cleanup)
     config.stash[PROGRESS] = Path(folder.name)
+    # For workers and kernels, which share the cores: more threads for small matrices only cost time.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Share the work by file (a notebook's cells need each other), and what is long in one by chapter too."""
+    """Share the work by file (a notebook's cells need each other), and what is long by the number in its id."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class ByFileAndChapter(LoadScopeScheduling):
+    # Not what has most tests first, but in order: that ends with short notebooks, so that no worker waits for long.
+    config.option.loadscopereorder = False
+
+    class ByFileAndNumber(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             file, *_ = nodeid.split("::", 1)
-            chapter = re.search(r"\[[a-z-]*(\d\d)", nodeid) if file in BY_CHAPTER else None
-            return f"{file}::{chapter[1]}" if chapter else file
+            number = re.search(r"\[[a-z/-]*(\d+)", nodeid) if file in BY_NUMBER else None
+            return f"{file}::{number[1]}" if number else file
 
-    return ByFileAndChapter(config, log)
+    return ByFileAndNumber(config, log)
 
 
 def pytest_collectstart(collector):
     """Let nbval compare what notebooks say, not how their pictures are drawn."""
     if hasattr(collector, "skip_compare"):
         collector.skip_compare += DRAWN
+
+
+def pytest_collection_finish():
+    """Spare the garbage collector what was collected: 11,000 tests would be looked through again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before nbval starts the kernel, which inherits the variable

@@ -1,26 +1,16 @@
 """minigrad: PyTorch's autograd, small enough to read.
 
 Names, rules and error sentences are PyTorch's; write ``import minigrad as mg`` where you would write
-``import torch``. Reading order: tensor.py, dispatch.py, ops/, autograd/graph.py, autograd/engine.py.
+``import torch``. README.md has the reading order: small_engine.py, then the files from tensor.py to autograd/engine.py.
 """
 
 import sys
 
 from . import autograd, nn
-from .autograd import (
-    anomaly_mode,
-    edges,
-    engine,
-    forward_ad,
-    function,
-    functional,
-    grad_mode,
-    gradcheck,
-    graph,
-    hooks,
-    node,
-    saved_tensors,
-)
+from .autograd import anomaly_mode, forward_ad, function, functional, grad_mode, graph, hooks, saved_tensors
+from .autograd.backward import backward as _backward
+from .autograd.backward import tensor_backward as _tensor_backward
+from .autograd.grad import grad as _grad
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -29,6 +19,9 @@ from .autograd.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from .autograd.gradcheck import GradcheckError as _GradcheckError
+from .autograd.gradcheck import gradcheck as _gradcheck
+from .autograd.gradcheck import gradgradcheck as _gradgradcheck
 from .dtypes import (
     bool,
     double,
@@ -49,20 +42,18 @@ from .dtypes import (
 )
 from .factories import (
     arange,
-    as_tensor,
     empty,
     eye,
-    from_numpy,
     full,
     full_like,
     linspace,
     ones,
     ones_like,
-    tensor,
     zeros,
     zeros_like,
 )
-from .messages import is_warn_always_enabled, set_warn_always, silence
+from .messages import is_warn_always_enabled, set_warn_always
+from .numpy_warnings import silence_numpy
 from .ops import (
     abs,
     acos,
@@ -176,16 +167,18 @@ from .ops import (
     var,
     where,
 )
-from .ops.further import allclose, amax, amin, broadcast_to, empty_like, equal, isclose, isfinite, isinf
 from .ops.index import pick as select
 from .ops.inplace import with_out
+from .ops.methods import allclose, amax, amin, broadcast_to, empty_like, equal, isclose, isfinite, isinf
 from .printing import tensor_repr
 from .random import manual_seed, rand, rand_like, randn, randn_like
-from .tensor import Size, Tensor, is_inference, is_tensor
+from .size import Size
+from .tensor import Tensor, is_inference, is_tensor
+from .tensor_new import as_tensor, from_numpy, tensor
 
 __version__ = "0.1.0"
 
-silence()
+silence_numpy()
 
 # PyTorch's other names, which are Python's own: so they are not to be imported.
 float, int = float32, int32
@@ -222,37 +215,23 @@ for _name in (
 ):
     globals()[f"{_name}_"] = getattr(Tensor, f"{_name}_")
 
-Tensor.backward = engine.tensor_backward
+Tensor.backward = _tensor_backward
 Tensor.register_hook, Tensor.retain_grad = hooks.register_hook, hooks.retain_grad
 Tensor.register_post_accumulate_grad_hook = hooks.register_post_accumulate_grad_hook
 Tensor.__repr__ = tensor_repr
 
 # The public face of minigrad.autograd; see autograd/__init__.py for why it is put on here.
-autograd.backward = engine.backward
-autograd.grad = engine.grad
+# Its stub has the names as they are afterwards.
+autograd.backward, autograd.grad = _backward, _grad
 autograd.Function = function.Function
 autograd.Variable = Tensor  # PyTorch's name for it until 0.4, and torchviz's still
-autograd.gradcheck = gradcheck.gradcheck
-autograd.gradgradcheck = gradcheck.gradgradcheck
-for _public in (
-    node.GradientEdge,
-    node.Node,
-    node.RemovableHandle,
-    edges.get_gradient_edge,
-    edges.increment_version,
-    edges.register_multi_grad_hook,
-    saved_tensors.allow_mutation_on_saved_tensors,
-    saved_tensors.disable_saved_tensors_hooks,
-    saved_tensors.save_on_cpu,
-    saved_tensors.saved_tensors_hooks,
-):
-    setattr(graph, _public.__name__, _public)
+autograd.gradcheck, autograd.gradgradcheck = _gradcheck, _gradgradcheck
 autograd.SavedTensor = saved_tensors.SavedTensor
 autograd.set_detect_anomaly = anomaly_mode.set_detect_anomaly
 autograd.detect_anomaly = anomaly_mode.detect_anomaly
 is_anomaly_enabled = anomaly_mode.is_anomaly_enabled
 is_anomaly_check_nan_enabled = anomaly_mode.is_anomaly_check_nan_enabled
-autograd.GradcheckError = gradcheck.GradcheckError
+autograd.GradcheckError = _GradcheckError
 autograd.no_grad, autograd.enable_grad = no_grad, enable_grad
 autograd.set_grad_enabled, autograd.inference_mode = set_grad_enabled, inference_mode
 

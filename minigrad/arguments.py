@@ -6,17 +6,23 @@ PyTorch counterpart: ``torch/csrc/utils/python_arg_parser.cpp``, which knows Num
 from .messages import refusal
 
 
-def again(operation, self, given: dict, others: dict):
+def with_numpy_names(operation, self, given: dict, others: dict):
     """Call an operation with NumPy's names of its arguments, ``axis`` and ``keepdims``, or on another ``dtype``."""
     dtype = others.pop("dtype", None)
-    if dtype is not None and dtype is not self.dtype:
-        self = self.to(dtype)
     for name, value in others.items():
         own = {"axis": "dim", "keepdims": "keepdim"}.get(name, "")
         if own not in given:
             raise TypeError(f"{operation.__name__}() got an unexpected keyword argument '{name}'")
         given[own] = value
-    return operation(self, **given)
+    if dtype is None or dtype is self.dtype:
+        return operation(self, **given)
+    converted = self.to(dtype)
+    if converted._node is not None:
+        converted._node = self._node  # no node for the conversion: the engine brings the gradient back, see `fit`
+    result = operation(converted, **given)
+    if result._node is not None:
+        result._node._fits = False
+    return result
 
 
 def read_only(kind: type, *names: str) -> None:

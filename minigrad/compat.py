@@ -5,7 +5,7 @@
     as_torch()
     import torch, torchviz  # both are minigrad now
 
-Nothing of this happens unless you ask: minigrad never answers to another name by itself.
+Without this call minigrad is imported under its own name only.
 """
 
 import pkgutil
@@ -16,9 +16,7 @@ from types import ModuleType
 
 
 def as_torch() -> ExitStack:
-    """From here on `import torch` and `import torchviz` give minigrad; what it returns can undo that.
-
-    Either for good, or for a block, or until `close()`:
+    """From here on `import torch` and `import torchviz` give minigrad: for good, for a block, or until `close()`.
 
         as_torch()
 
@@ -28,8 +26,8 @@ def as_torch() -> ExitStack:
         names = as_torch()
         names.close()
 
-    Undoing frees the names, so that the next `import torch` finds PyTorch, if it is installed. Modules that
-    were imported meanwhile keep the minigrad that they found. A second call changes nothing and undoes nothing.
+    At the end of the block, or after `close()`, the next `import torch` finds PyTorch, if it is installed. Modules
+    that were imported meanwhile keep minigrad. A second call changes nothing, and neither does its end.
 
     Raises RuntimeError if PyTorch, or its torchviz, is imported already. PyTorch has no counterpart.
     """
@@ -42,16 +40,16 @@ def as_torch() -> ExitStack:
                 f"as_torch() has to come before the first `import {name}`: {name} itself is imported already. "
                 "Restart Python (in Jupyter: Kernel, Restart Kernel) and call as_torch() first."
             )
-    for name, module in _stand_ins().items():
+    for name, module in _modules_by_torch_name().items():
         sys.modules[name] = module
-        undo.callback(_free, name, module)
+        undo.callback(_remove, name, module)
     return undo
 
 
-def _stand_ins() -> dict[str, ModuleType]:
-    """Every module of minigrad under PyTorch's name, not only those that PyTorch has, too.
+def _modules_by_torch_name() -> dict[str, ModuleType]:
+    """Every module of minigrad by its name under `torch`, those that PyTorch does not have included.
 
-    Python looks for `torch.x` in the folder of `torch`, and would load minigrad's x.py a second time.
+    Otherwise `import torch.x` would load minigrad's x.py a second time: Python looks in the folder of `torch`.
     """
     package = sys.modules[__package__]
     names = [__package__, *(found.name for found in pkgutil.walk_packages(package.__path__, f"{__package__}."))]
@@ -59,6 +57,6 @@ def _stand_ins() -> dict[str, ModuleType]:
     return modules | {"torchviz": modules["torch.viz.torchviz"]}
 
 
-def _free(name: str, module: ModuleType) -> None:
+def _remove(name: str, module: ModuleType) -> None:
     if sys.modules.get(name) is module:
         del sys.modules[name]

@@ -3,21 +3,28 @@
 PyTorch counterparts: the methods of the same names in ``torch/_tensor.py``.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .autograd.grad_mode import mode
 from .messages import SCALAR_OF_TRACKED, refusal, warn_once
 
+if TYPE_CHECKING:
+    from .bound import Bound  # bound.pyi: the methods that are bound to Tensor from outside
+else:
+    Bound = object
 
-class Conversions:
+
+class Conversions(Bound):
     """The methods of Tensor that give numbers, lists and arrays."""
 
     __slots__ = ()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """The values as an array on the same memory. Refused while the tensor requires grad, but for `force`."""
-        if self._edge is not None and mode.state > 0 and not force:
-            raise refusal("numpy of a tracked tensor")
+        if self._node is not None and mode.recording and not force:
+            raise refusal("numpy of a tracked tensor", about=self)
         return self._array
 
     def __array__(self, dtype=None, copy=None):
@@ -31,19 +38,19 @@ class Conversions:
     def item(self):
         """The only element as a Python number. It has no history."""
         if self._array.size != 1:
-            raise refusal("item of several", self._array.size)
+            raise refusal("item of several", self._array.size, about=self)
         return self._array.item()
 
     def __bool__(self):
         if self._array.size != 1:
-            raise refusal("bool of several" if self._array.size else "bool of none")
+            raise refusal("bool of several" if self._array.size else "bool of none", about=self)
         return bool(self._array)
 
     def _number(self):
         """The only element, for Python's own conversions: they lose the history, and say so once."""
         if self._array.size != 1:
-            raise refusal("number of several")
-        if self._edge is not None:
+            raise refusal("number of several", about=self)
+        if self._node is not None:
             warn_once(SCALAR_OF_TRACKED, stacklevel=4)
         return self._array.item()
 
@@ -52,7 +59,7 @@ class Conversions:
 
     def __int__(self):
         if self._array.size != 1:
-            raise refusal("number of several")
+            raise refusal("number of several", about=self)
         return int(self._array.item())  # unlike float(), PyTorch's int() says nothing of the history
 
     def __complex__(self):

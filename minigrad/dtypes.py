@@ -1,7 +1,4 @@
-"""Element types, the default one, and which type the result of mixed operands has.
-
-PyTorch counterparts: ``torch.float32`` ..., ``torch.set_default_dtype``, ``torch.result_type``.
-"""
+"""Element types, and the default one. PyTorch counterparts: ``torch.float32`` ..., ``torch.set_default_dtype``."""
 
 import builtins
 
@@ -19,7 +16,7 @@ class dtype:
         self.tensor_type = tensor_type  # PyTorch's legacy name, which its error sentences still use
 
     @property
-    def is_floating_point(self) -> bool:
+    def is_floating_point(self) -> builtins.bool:
         return self.numpy.kind == "f"
 
     def __repr__(self):
@@ -39,7 +36,7 @@ int32 = dtype("int32", "IntTensor")
 int64 = long = dtype("int64", "LongTensor")
 bool = dtype("bool", "BoolTensor")
 
-_known = {d.numpy: d for d in (float32, float64, int64, bool, float16, int32, uint8, int8, int16)}
+by_numpy_dtype = {d.numpy: d for d in (float32, float64, int64, bool, float16, int32, uint8, int8, int16)}
 _default = float32
 
 
@@ -78,9 +75,9 @@ def set_default_dtype(new: dtype) -> None:
 def from_numpy_dtype(numpy_dtype: np.dtype) -> dtype:
     """The minigrad type of a NumPy type; TypeError for those that PyTorch has not either."""
     try:
-        return _known[numpy_dtype]
+        return by_numpy_dtype[numpy_dtype]
     except KeyError:
-        if not numpy_dtype.isnative and numpy_dtype.newbyteorder("=") in _known:
+        if not numpy_dtype.isnative and numpy_dtype.newbyteorder("=") in by_numpy_dtype:
             raise ValueError(
                 "given numpy array has byte order different from the native byte order. Conversion between byte orders "
                 "is currently not supported."
@@ -91,41 +88,14 @@ def from_numpy_dtype(numpy_dtype: np.dtype) -> dtype:
         ) from None
 
 
-def promote(*operands) -> np.dtype:
-    """The NumPy type in which mixed operands meet.
-
-    Arrays with dimensions outrank 0-d arrays, and those outrank Python numbers, unless the lower rank is
-    of a higher kind (bool < integer < float). PyTorch counterpart: ``torch.result_type``.
-
-    >>> promote(np.zeros(2, "float32"), np.array(1.0)), promote(np.array([1]), 2.5)
-    (dtype('float32'), dtype('float32'))
-    """
-    ranks: list = [None, None, None]
-    for operand in operands:
-        if isinstance(operand, np.ndarray):
-            rank, kind = (0 if operand.ndim else 1), operand.dtype
-        else:
-            rank, kind = 2, _number_dtype(operand)
-        ranks[rank] = kind if ranks[rank] is None else _larger(ranks[rank], kind)
-    best = None
-    for kind in ranks:
-        if kind is not None and (best is None or _level(kind) > _level(best)):
-            best = kind
-    return best
+def native(array: np.ndarray) -> np.ndarray:
+    """An array from outside with the one object that there is of its dtype, as `is` compares. (Pickle makes more.)"""
+    known = from_numpy_dtype(array.dtype).numpy
+    return array if array.dtype is known else array.view(known)
 
 
-def _larger(a: np.dtype, b: np.dtype) -> np.dtype:
-    """The type of two of one rank: floats win over integers as they are, where NumPy would widen them."""
-    if (a.kind == "f") == (b.kind == "f"):
-        return np.promote_types(a, b)
-    return a if a.kind == "f" else b
-
-
-def _level(kind: np.dtype) -> int:
-    return "biuf".index(kind.kind) if kind.kind != "u" else 1
-
-
-def _number_dtype(number) -> np.dtype:
+def dtype_of_number(number) -> np.dtype:
+    """The NumPy type of a tensor that is made of a Python number."""
     if number is True or number is False:
         return bool.numpy
     return int64.numpy if isinstance(number, (int, np.integer)) else _default.numpy

@@ -4,21 +4,21 @@ The sentence is the exception's text, word for word, so that a search engine fin
 already wrote. The advice is a note on the exception (PEP 678): Python and Jupyter print it below.
 """
 
-import re
 import warnings
+from typing import Any
 
 import numpy as np
 
-_said: set = set()
-_always = False
+_warned: set = set()
+_warn_always = False
 
 
 def set_warn_always(b: bool) -> None:
-    """Whether warnings that are given once per process are given each time. PyTorch: ``torch.set_warn_always``."""
-    global _always
+    """Whether a warning that is given once per process is given each time. PyTorch: ``torch.set_warn_always``."""
+    global _warn_always
     if not isinstance(b, bool):
         raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
-    _always = b
+    _warn_always = b
 
 
 def is_warn_always_enabled() -> bool:
@@ -27,29 +27,18 @@ def is_warn_always_enabled() -> bool:
     >>> is_warn_always_enabled()
     False
     """
-    return _always
+    return _warn_always
 
 
 def warn_once(sentence: str, category: type[Warning] = UserWarning, stacklevel: int = 2) -> None:
-    """Warn at the first time in this process, or each time after ``set_warn_always(True)``."""
-    if _always or sentence not in _said:
-        _said.add(sentence)
+    """Warn once in this process, or each time after ``set_warn_always(True)``."""
+    if _warn_always or sentence not in _warned:
+        _warned.add(sentence)
         warnings.warn(sentence, category, stacklevel=stacklevel + 1)
 
 
-# Division by zero and overflow give inf and nan silently, as in PyTorch; NumPy would warn of them.
-SILENT = ("ignore", None, RuntimeWarning, re.compile(r"minigrad\."), 0)
-NO_FILTER = (None,)
-
-
-def silence() -> None:
-    """Put that filter before all others: ``warnings.simplefilter("always")`` would hear NumPy again."""
-    if (warnings.filters or NO_FILTER)[0] is not SILENT:
-        warnings.filters[:] = [SILENT, *(each for each in warnings.filters if each is not SILENT)]
-
-
 def type_name(value) -> str:
-    """What C calls a value's type: ``int``, ``numpy.ndarray``."""
+    """The type's name in PyTorch's sentences: ``int``, ``numpy.ndarray``."""
     kind = type(value)
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
@@ -66,14 +55,26 @@ def refuse(kind: type[Exception], sentence: str, advice: str) -> Exception:
     return error
 
 
-def refusal(key: str, *values) -> Exception:
+class About(tuple):
+    """What a refusal is about. Copies of an exception, as other processes get them, leave it behind."""
+
+    def __reduce__(self):
+        return About, ()
+
+
+def refusal(key: str, *values, about=()) -> Exception:
     """The exception for an entry of REFUSALS, with its gaps filled in; the caller raises it.
+
+    `about` is the tensor or node that is refused, or a tuple of it and of tensors to show it with: `viz.explain`
+    draws them. It becomes the exception's attribute of that name.
 
     >>> print(refusal("item of several", 3))
     a Tensor with 3 elements cannot be converted to Scalar
     """
     kind, sentence, advice = REFUSALS[key]
-    return refuse(kind, sentence.format(*values), advice.format(*values))
+    error: Any = refuse(kind, sentence.format(*values), advice.format(*values))
+    error.about = About(about if isinstance(about, tuple) else (about,))
+    return error
 
 
 NON_LEAF_GRAD = (
@@ -99,6 +100,8 @@ TRANSPOSED = (
     "error in a future release. Consider `x.mT` to transpose batches of matrices or "
     "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
 )
+
+TRANSPOSED_NUMBER = "Tensor.{} is deprecated on 0-D tensors. This function is the identity in these cases."
 
 OTHER_SIZE = (
     "Using a target size ({}) that is different to the input size ({}). This will likely lead to incorrect results due "
@@ -150,13 +153,17 @@ DIRTY_NO_INPUT = (
     "it to mark_dirty()."
 )
 
-# What PyTorch calls the types in the sentence above.
+# What some of PyTorch's sentences call the types.
 C_NAMES = {
     "int64": "long int",
     "float64": "double",
     "float32": "float",
     "int32": "int",
     "bool": "bool",
+    "float16": "c10::Half",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short",
 }
 
 UNDEFINED_WARNING = (
@@ -413,8 +420,15 @@ REFUSALS = {
     ),
     "start of another shape": (
         RuntimeError,
-        "Mismatch in shape: grad_output[0] has a shape of {} and output[0] has a shape of {}.",
+        "Mismatch in shape: grad_output[{}] has a shape of {} and output[{}] has a shape of {}.",
         "the gradient you start from has one entry per entry of the output.",
+    ),
+    "returned input saved": (
+        RuntimeError,
+        "An input that has been returned as-is as output is being saved for backward. This is not supported if you "
+        "override setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or "
+        "setup ctx inside the forward function itself.",
+        "",
     ),
     "saved is no tensor": (
         TypeError,
@@ -552,6 +566,17 @@ REFUSALS = {
         RuntimeError,
         "Function '{}' returned nan values in its {}th output.",
         "the warning above shows the line of the forward; look there for 0/0, inf - inf, log or sqrt at 0.",
+    ),
+    "edge of no node": (
+        AssertionError,
+        "Expected gradient function to be set",
+        "this view was not recorded: make it while grad mode is on.",
+    ),
+    "multi-grad hook on a requested leaf": (
+        RuntimeError,
+        "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
+        "currently not supported.",
+        "use backward(inputs=...), or hooks on results.",
     ),
     "edge of a constant": (
         RuntimeError,
@@ -896,8 +921,8 @@ REFUSALS = {
 }
 
 
-# Why a view may not be changed in place, by how it came about.
-VIEWS = {
+# Why a view may not be changed in place, by how it was made.
+WHY_NOT_IN_PLACE = {
     "several": "This view is the output of a function that returns multiple views. Such functions do not allow the "
     "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
     "no_grad": "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
@@ -913,20 +938,21 @@ VIEWS = {
 }
 
 
-def view_refusal(born: str, output_nr: int, maker: str | None, indirect: bool) -> Exception:
-    """The exception for a view whose memory may not be changed: directly, or indirectly through another tensor."""
+def view_refusal(creation_meta: str, output_nr: int, maker: str | None, indirect: bool) -> Exception:
+    """The exception for a view that may not be changed in place, and was: itself, or through another tensor."""
     changed = "its base or another view of its base has been" if indirect else "is being"
     start = f"Output {output_nr} of {maker} is a view and {changed} modified inplace."
     created = f"Output {output_nr} of {maker} is a view of a view which was created" if maker else "A view was created"
-    if born == "inference":
+    if creation_meta == "inference":
         start = f"{created} in inference mode and {changed} modified inplace in normal mode."
-    elif born == "no_grad" or maker is None:
+    elif creation_meta == "no_grad" or maker is None:
         start = f"{created} in no_grad mode and {changed} modified inplace with grad mode enabled."
-    return refuse(RuntimeError, f"{start} {VIEWS[born]}", "clone() the view, and change or use the clone.")
+    sentence = f"{start} {WHY_NOT_IN_PLACE[creation_meta]}"
+    return refuse(RuntimeError, sentence, "clone() the view, and change or use the clone.")
 
 
 def dim_refused(dim: int, ndim: int) -> Exception:
-    """PyTorch's sentence for a dimension that is not there.
+    """PyTorch's sentence for a dimension that does not exist.
 
     >>> print(dim_refused(2, 2))
     Dimension out of range (expected to be in range of [-2, 1], but got 2)
@@ -935,18 +961,18 @@ def dim_refused(dim: int, ndim: int) -> Exception:
     return IndexError(f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but got {dim})")
 
 
-def shapes_refused(op_name: str, error: ValueError, *arrays) -> Exception:
-    """PyTorch's sentence for operands whose shapes do not go together, in place of NumPy's.
+def shapes_refused(op_name: str, error: ValueError | TypeError, *arrays) -> Exception:
+    """PyTorch's sentence for operands of incompatible shapes, in place of NumPy's.
 
     >>> print(shapes_refused("mm", ValueError("not aligned"), np.ones((2, 3)), np.ones((2, 3))))
     mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)
     """
-    if isinstance(error, np.exceptions.AxisError) and error.axis is not None:
+    if isinstance(error, np.exceptions.AxisError) and error.axis is not None and error.ndim is not None:
         return dim_refused(error.axis, error.ndim)
     shapes = [list(np.shape(a)) for a in arrays]
-    if isinstance(error, TypeError) and _first_apart(shapes) is None:
+    if isinstance(error, TypeError) and _first_incompatible(shapes) is None:
         return _types_refused(op_name, error, arrays)
-    a, b = shapes if len(shapes) == 2 else _first_apart(shapes) or ([], [])
+    a, b = shapes if len(shapes) == 2 else _first_incompatible(shapes) or ([], [])
     sentence = str(error)
     if op_name == "mm":
         sentence = f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})"
@@ -1001,7 +1027,7 @@ def bool_not_subtracted() -> Exception:
 
 
 def _types_refused(op_name: str, error: TypeError, arrays: tuple) -> Exception:
-    """PyTorch's sentence for operands of a type that the operation does not know, in place of NumPy's."""
+    """PyTorch's sentence for operands of a dtype that the operation does not support, in place of NumPy's."""
     kind = arrays[0].dtype.name.replace("float64", "double").replace("float32", "float").capitalize()
     if op_name == "sub":
         sentence = (
@@ -1070,8 +1096,8 @@ def join_refused(op_name: str, shapes: list, dim: int) -> Exception:
     return RuntimeError("the tensors cannot be joined")
 
 
-def _first_apart(shapes: list) -> tuple | None:
-    """What the first shapes broadcast to, and the first that does not go with it."""
+def _first_incompatible(shapes: list) -> tuple | None:
+    """The first shape that cannot be broadcast with those before it, after what those broadcast to."""
     for count in range(2, len(shapes) + 1):
         try:
             np.broadcast_shapes(*shapes[:count])
@@ -1091,15 +1117,15 @@ def _broadcast_sentence(a: list, b: list) -> str:
     return f"output with shape {a} doesn't match the broadcast shape {shape}"
 
 
-def key_refused(key) -> IndexError:
-    """The error for a key that is no position."""
+def key_refused(key) -> Exception:
+    """The error for an index of a type that cannot be one."""
     kind = type(key).__name__
     sentence = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
     return refuse(IndexError, f"{sentence}(got {kind})", "a position is an int; int() makes one of a float.")
 
 
 def too_many_refused(key, ndim: int) -> IndexError:
-    """The error for a key with more entries than there are dimensions."""
+    """The error for an index with more entries than the tensor has dimensions."""
     if ndim or isinstance(key, tuple):
         return IndexError(f"too many indices for tensor of dimension {ndim}")
     if isinstance(key, slice):
@@ -1115,7 +1141,7 @@ def too_many_refused(key, ndim: int) -> IndexError:
 
 
 def indices_refused(shape: tuple, indices: tuple, error: IndexError) -> IndexError:
-    """The error for lists and masks that do not fit what they point into, in place of NumPy's."""
+    """The error for lists and masks that do not fit the shape of the indexed tensor, in place of NumPy's."""
     dim, place, lists = 0, 0, []
     for index in indices:
         if isinstance(index, slice):
@@ -1147,3 +1173,31 @@ def _mask_refused(mask, at: int, shape: tuple, dim: int) -> IndexError:
         f"The shape of the mask {list(mask.shape)} at index {at} does not match the shape of the indexed tensor "
         f"{list(shape)} at index {dim}"
     )
+
+
+def no_number(data) -> Exception:
+    """The error for what is no number, or lists of such."""
+    while isinstance(data, (list, tuple)):
+        data = next((e for e in data if isinstance(e, (list, tuple)) or not isinstance(e, (int, float))), data[0])
+    kind = type(data).__name__
+    if isinstance(data, (str, bytes)):
+        return TypeError(f"new(): invalid data type '{kind}'")
+    if isinstance(data, int):
+        return ValueError("Overflow when unpacking long long")
+    return refuse(
+        RuntimeError, f"Could not infer dtype of {kind}", "a tensor holds numbers: give one, or nested lists."
+    )
+
+
+def ragged(data) -> ValueError:
+    """The error for nested lists of unequal lengths, with the first place where they differ."""
+    dim, level = 0, [data]
+    while True:
+        lists = [isinstance(entry, (list, tuple)) for entry in level]
+        if not all(lists):
+            return ValueError("expected sequences of equal length at every dimension")
+        lengths = [len(entry) for entry in level]
+        for length in lengths:
+            if length != lengths[0]:
+                return ValueError(f"expected sequence of length {lengths[0]} at dim {dim} (got {length})")
+        dim, level = dim + 1, [part for entry in level for part in entry]

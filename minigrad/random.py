@@ -1,12 +1,16 @@
 """Random tensors. Same names as PyTorch, other numbers: NumPy's generator makes them."""
 
+from typing import Any
+
 import numpy as np
 
 from . import dtypes
-from .factories import finish, numpy_of, shape_of
+from .factories import numpy_of, shape_of
+from .layout import laid_out
 from .tensor import Tensor
+from .tensor_new import finish
 
-_generator = None  # numpy.random takes as long to import as minigrad: it comes when asked for
+_generator: Any = None  # numpy.random takes as long to import as minigrad: it comes when asked for
 
 
 def generator() -> "np.random.Generator":
@@ -50,9 +54,13 @@ def _floating(name: str, dtype) -> np.dtype:
 
 def rand_like(input: Tensor, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Uniform numbers in another tensor's shape and dtype."""
-    return rand(input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+    return _laid_out_as(input, rand(input.shape, dtype=dtype or input.dtype), requires_grad)
 
 
 def randn_like(input: Tensor, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Normally distributed numbers in another tensor's shape and dtype."""
-    return randn(input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+    return _laid_out_as(input, randn(input.shape, dtype=dtype or input.dtype), requires_grad)
+
+
+def _laid_out_as(input: Tensor, made: Tensor, requires_grad: bool) -> Tensor:
+    return finish(laid_out(made._array, input._array), requires_grad)

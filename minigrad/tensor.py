@@ -1,63 +1,27 @@
 """The Tensor: an array that remembers how it was made.
 
 Storage, version counter and leaf rules are here; arithmetic is not. Operations are bound to this class in
-``ops/__init__.py``, ``backward`` and printing in ``minigrad/__init__.py``; ``conversions.py`` leads back to NumPy.
+``ops/__init__.py``, ``backward``, hooks and printing in ``minigrad/__init__.py``, what a view takes over from its base
+in ``views.py``; ``conversions.py`` leads back to NumPy.
 
 PyTorch counterparts: ``torch/_tensor.py`` and ``c10/core/TensorImpl.h``.
 """
 
 import warnings
-from sys import getrefcount
+import weakref
 
 import numpy as np
 
 from . import dtypes
 from .arguments import read_only
-from .autograd.grad_mode import inferring, mode
-from .autograd.graph import (
-    FRESH,
-    LEAF,
-    UNCOUNTED,
-    AutogradMeta,
-    DetachedVersion,
-    freeze,
-    goes_nowhere,
-    nowhere_edge,
-    own_counter,
-    track,
-)
-from .autograd.node import pair_of
+from .autograd.grad_fn import grad_fn_of
+from .autograd.grad_mode import mode, threads_in_inference
+from .autograd.node import LEAF, AutogradMeta, is_sink, sink_node, track, untrack
+from .autograd.outputs import operation_of
+from .autograd.versions import FRESH, UNCOUNTED, DetachedVersion, own_counter
 from .conversions import Conversions
 from .messages import C_NAMES, NON_LEAF_GRAD, dim_refused, refusal, type_name
-
-# What getrefcount says of a leaf's edge that no graph leads to.
-EDGE_ONLY_HERE = 2
-
-
-class Size(tuple):
-    """A shape. PyTorch counterpart: ``torch.Size``.
-
-    >>> Size((2, 3)).numel()
-    6
-    """
-
-    __slots__ = ()
-
-    def numel(self) -> int:
-        count = 1
-        for length in self:
-            count *= length
-        return count
-
-    def __repr__(self):
-        return f"torch.Size({list(self)})"
-
-    def __getitem__(self, index):
-        item = tuple.__getitem__(self, index)
-        return Size(item) if isinstance(index, slice) else item
-
-    def __add__(self, other):
-        return Size(tuple.__add__(self, other))
+from .size import Size
 
 
 class Tensor(Conversions):
@@ -66,16 +30,12 @@ class Tensor(Conversions):
     __slots__ = (
         "__weakref__",
         "_array",
-        # A list [n] once something shares, saves or modifies the memory; until then FRESH, which reads as 0; and
-        # UNCOUNTED for what was made in inference mode.
-        # Views and detach() share the list, .data and .numpy() do not: that is all there is to versions.
-        # Behind n are weak references to the views, whose history changes when the memory does.
-        "_counter",
+        "_counter",  # its version: see autograd/versions.py for the three forms
         "_dtype",  # NumPy's, kept beside the array because asking the array takes five times as long
-        # Where this tensor's gradient goes: to its grad_fn, or, if it is a leaf, to the end that adds it to
-        # .grad. None if it needs no gradient: that is all there is to requires_grad.
-        "_edge",
         "_meta",
+        # The node that this tensor's gradient goes to: that of the operation that made it, or a leaf's own, which adds
+        # it to .grad. None if it needs no gradient: that is all there is to requires_grad.
+        "_node",
     )
     __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor
 
@@ -98,7 +58,7 @@ class Tensor(Conversions):
     @property
     def dtype(self) -> dtypes.dtype:
         """The type of the elements."""
-        return dtypes._known[self._dtype]
+        return dtypes.by_numpy_dtype[self._dtype]
 
     @property
     def ndim(self) -> int:
@@ -122,7 +82,7 @@ class Tensor(Conversions):
         return self._array.shape[dim]
 
     def is_floating_point(self) -> bool:
-        """Whether the elements are floats, which only can require gradients."""
+        """Whether the elements are floats. Only floats can require gradients."""
         return self._array.dtype.kind == "f"
 
     def __len__(self):
@@ -135,12 +95,12 @@ class Tensor(Conversions):
     @property
     def grad_fn(self):
         """The node that made this tensor; None for a leaf."""
-        return None if self.is_leaf else pair_of(self._edge)[0]
+        return None if self.is_leaf else grad_fn_of(operation_of(self._node))
 
     @property
     def is_leaf(self) -> bool:
         """True for what you made yourself, and for every result that needs no gradient."""
-        return self._edge is None or self._edge.kind is LEAF
+        return self._node is None or self._node._kind is LEAF
 
     @property
     def output_nr(self) -> int:
@@ -158,7 +118,7 @@ class Tensor(Conversions):
     @property
     def _version(self) -> int:
         if self._counter is UNCOUNTED:
-            raise refusal("version of an inference tensor")
+            raise refusal("version of an inference tensor", about=self)
         return self._counter[0]
 
     def is_inference(self) -> bool:
@@ -168,17 +128,17 @@ class Tensor(Conversions):
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded. Only a leaf's flag can be set."""
-        return self._edge is not None
+        return self._node is not None
 
     @requires_grad.setter
     def requires_grad(self, flag: bool):
         if flag and not self.is_leaf:
-            raise refusal("flag of a result, set")
+            raise refusal("flag of a result, set", about=self)
         self._set_requires_grad(flag, "flag of integers, attribute")
 
     @requires_grad.deleter
     def requires_grad(self):
-        raise refusal("deleted flag")
+        raise refusal("deleted flag", about=self)
 
     def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
         """Set ``requires_grad`` in place and return the tensor."""
@@ -187,27 +147,27 @@ class Tensor(Conversions):
 
     def _set_requires_grad(self, flag: bool, key: str) -> None:
         if not isinstance(flag, bool):
-            raise refusal(f"{key}, not a bool", type_name(flag))
+            raise refusal(f"{key}, not a bool", type_name(flag), about=self)
         if not flag and not self.is_leaf:
-            raise refusal("flag of a result")
+            raise refusal("flag of a result", about=self)
         if flag and self._array.dtype.kind != "f":
-            raise refusal(key)
-        if flag and self._counter is UNCOUNTED and mode.state >= 0:
-            raise refusal("flag of an inference tensor")
-        if flag and (self._edge is None or goes_nowhere(self._edge)):
+            raise refusal(key, about=self)
+        if flag and self._counter is UNCOUNTED and not mode.inference:
+            raise refusal("flag of an inference tensor", about=self)
+        if flag and (self._node is None or is_sink(self._node)):
             track(self)
-        elif not flag and self._edge is not None and not goes_nowhere(self._edge):
-            freeze(self._edge)
-            self._edge = None
-        self._lead_views()
+        elif not flag and self._node is not None and not is_sink(self._node):
+            untrack(self._node)
+            self._node = None
+        self._update_views()
 
     @property
     def grad(self):
         """The gradient that backward has added up here: None until then, and for results without retain_grad()."""
-        meta, edge = self._meta, self._edge
+        meta, node = self._meta, self._node
         if meta is not None and meta.grad is not None:
             return meta.grad
-        if edge is not None and edge.kind is not LEAF and not self.retains_grad:
+        if node is not None and node._kind is not LEAF and not self.retains_grad:
             warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
         return None
 
@@ -224,29 +184,29 @@ class Tensor(Conversions):
 
     def _check_grad(self, new) -> None:
         if not isinstance(new, Tensor):
-            raise refusal("grad is no tensor", type_name(new))
+            raise refusal("grad is no tensor", type_name(new), about=self)
         if new is self:
-            raise refusal("grad is itself")
+            raise refusal("grad is itself", about=self)
         if new._dtype is not self._dtype:
             kinds = (
                 C_NAMES.get(new.dtype.name, new.dtype.name),
                 self.dtype.tensor_type.removesuffix("Tensor"),
             )
-            raise refusal("grad of another dtype", *kinds)
+            raise refusal("grad of another dtype", *kinds, about=self)
         if new.shape != self.shape:
-            raise refusal("grad of another shape", list(new.shape), list(self.shape))
+            raise refusal("grad of another shape", list(new.shape), list(self.shape), about=self)
 
     @property
     def retains_grad(self) -> bool:
         """Whether retain_grad() was called on this non-leaf."""
         return self._meta is not None and self._meta.retains_grad
 
-    def _lead_views(self) -> None:
+    def _update_views(self) -> None:
         """Let the views of this tensor follow it, after its flag changed."""
         for reference in () if self._counter is UNCOUNTED else self._counter[1:]:
             view = reference()
             if view is not None and view._base is self:
-                view._follow()
+                view._inherit_requires_grad()
 
     def meta(self) -> AutogradMeta:
         """What few tensors have, made when it is first needed."""
@@ -262,62 +222,58 @@ class Tensor(Conversions):
 
     def detach_(self) -> "Tensor":
         """Cut this tensor from its history, in place: it becomes a leaf that needs no gradient."""
-        if mode.state < 0:  # as in PyTorch, where inference mode knows nothing of histories
+        if mode.inference:  # as in PyTorch, which does nothing then
             return self
         if self._is_view():
-            raise refusal("detach_ of a view")
-        if not self.is_leaf and len(self._counter) == 1:  # nothing shares it that is still attached
+            raise refusal("detach_ of a view", about=self)
+        if not self.is_leaf and len(self._counter) == 1:  # no view shares the counter
             counter = own_counter(self)
             counter[0] = DetachedVersion(counter[0])
-        if self._edge is not None and self._edge.kind is LEAF:
-            freeze(self._edge)
-        self._edge = None
+        if self._node is not None and self._node._kind is LEAF:
+            untrack(self._node)
+        self._node = None
         if self._meta is not None:
             self._meta.output_nr = 0
-        self._lead_views()
+        self._update_views()
         return self
 
     @property
     def data(self) -> "Tensor":
         """The same memory without the history and with a version counter of its own: changes go unnoticed."""
-        return wrap(self._array, UNCOUNTED if self._counter is UNCOUNTED else [0] if inferring else FRESH)
+        if self._counter is UNCOUNTED:
+            return wrap(self._array, UNCOUNTED)
+        return wrap(self._array, [0] if threads_in_inference else FRESH)  # for FRESH wrap() would ask for the mode
 
     @data.setter
     def data(self, new: "Tensor"):
         if not isinstance(new, Tensor):
-            raise refusal("data is no tensor", type(new).__name__)
-        if self._edge is not None and new._array.dtype.kind != "f":
-            raise refusal("data of integers")
+            raise refusal("data is no tensor", type(new).__name__, about=self)
+        if self._node is not None and new._array.dtype.kind != "f":
+            raise refusal("data of integers", about=self)
         if new._counter is UNCOUNTED:
             self._counter = UNCOUNTED
         another_type = new._dtype != self._dtype
         self._array, self._dtype = new._array, new._dtype
-        if self._edge is None or not self.is_leaf:
+        if self._node is None or not self.is_leaf:
             return
         self._meta.array = new._array
-        if goes_nowhere(self._edge):
-            self._edge = nowhere_edge(self)
-        elif another_type or getrefcount(self._edge) <= EDGE_ONLY_HERE:  # a graph that was made goes on as it was
+        if is_sink(self._node):
+            self._node = sink_node(self)
+            return
+        # Keep the node if an older graph still leads to it, else give the leaf a new one: PyTorch holds it weakly, too.
+        node, self._node = weakref.ref(self._node), None
+        self._node = None if another_type else node()
+        if self._node is None:
             track(self)
 
     @data.deleter
     def data(self):
-        raise refusal("deleted data")
+        raise refusal("deleted data", about=self)
 
     # -- identity ---------------------------------------------------------------------------------
 
     def __hash__(self):
         return id(self)
-
-    def __deepcopy__(self, memo):
-        if not self.is_leaf:
-            raise refusal("deepcopy of a result")
-        copy = wrap(self._array.copy())
-        copy.requires_grad = self.requires_grad
-        memo[id(self)] = copy
-        if self._meta is not None and self._meta.grad is not None:
-            copy.meta().grad = self._meta.grad.__deepcopy__(memo)
-        return copy
 
 
 read_only(Tensor, "_base", "_version", "dtype", "grad_fn", "is_leaf", "ndim", "output_nr", "retains_grad", "shape")
@@ -335,11 +291,11 @@ def is_inference(value: Tensor) -> bool:
 
 def wrap(array: np.ndarray, counter=FRESH) -> Tensor:
     """A tensor without history around an array (not copied)."""
-    if inferring and counter is FRESH and mode.state < 0:
+    if threads_in_inference and counter is FRESH and mode.inference:
         counter = UNCOUNTED
     tensor = object.__new__(Tensor)
     tensor._array = array
     tensor._dtype = array.dtype
     tensor._counter = counter
-    tensor._edge = tensor._meta = None
+    tensor._node = tensor._meta = None
     return tensor

@@ -6,8 +6,9 @@ What an in-place change does to them is in ``ops/inplace.py``. PyTorch counterpa
 
 import weakref
 
-from .autograd.grad_mode import OFF, mode, switched_off
-from .autograd.graph import LEAF, UNCOUNTED, AutogradMeta, goes_nowhere, maker_of, nowhere_edge, own_counter
+from .autograd.grad_mode import mode, threads_without_grad
+from .autograd.node import LEAF, AutogradMeta, is_sink, sink_node
+from .autograd.versions import UNCOUNTED, maker_of, own_counter
 from .messages import view_refusal
 from .tensor import Tensor
 
@@ -21,31 +22,31 @@ def alias(result: Tensor, source: Tensor) -> None:
     meta = result._meta = AutogradMeta()
     meta.base, of_source = source, source._meta
     if of_source is not None and of_source.base is not None:
-        meta.base, meta.born = of_source.base, of_source.born
-    if switched_off and mode.state <= 0:
-        meta.born = "no_grad" if mode.state == OFF else "inference"
+        meta.base, meta.creation_meta = of_source.base, of_source.creation_meta
+    if threads_without_grad and not mode.recording:
+        meta.creation_meta = "inference" if mode.inference else "no_grad"
     counter.append(weakref.ref(result))
     size = len(counter)
-    if size > 15 and not size & (size - 1):  # grown to a power of two: forget the views that are gone
+    if size > 15 and not size & (size - 1):  # now and then, at powers of two: forget the views that are gone
         counter[1:] = [view for view in counter[1:] if view() is not None]
 
 
 def unrecorded(result: Tensor, source: Tensor) -> None:
     """A view that is not recorded; yet one of a tensor that requires grad says that it requires grad too."""
-    result._edge = None
+    result._node = None
     if result._meta is not None and result._dtype.kind == "f" and result._meta.base.requires_grad:
-        result._edge = nowhere_edge(result)
+        result._node = sink_node(result)
 
 
-def follow(self: Tensor) -> None:
+def inherit_requires_grad(self: Tensor) -> None:
     """Let a view without a history or a flag of its own require grad when its base does."""
     base = self._base
     if not self.is_leaf:
         return
-    if base._edge is not None and self._meta.behind:
-        self._renew()
-    elif self._edge is None or goes_nowhere(self._edge):
-        self._edge = None if base._edge is None else nowhere_edge(self)
+    if base._node is not None and self._meta.outdated:
+        self._rebuild_view()
+    elif self._node is None or is_sink(self._node):
+        self._node = None if base._node is None else sink_node(self)
 
 
 class ModifiedView(Tensor):
@@ -55,7 +56,7 @@ class ModifiedView(Tensor):
     requires_grad = property(lambda self: True, lambda self, flag: None)
 
     @property
-    def _edge(self):
+    def _node(self):
         raise self.refused(indirect=True)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -70,20 +71,22 @@ class ModifiedView(Tensor):
     def grad(self, new):
         Tensor.grad.fset(self, new)
 
-    def _follow(self) -> None:
-        if self._base._edge is None and self.was_leaf():  # nothing of it is recorded any more: it can be used again
+    def _inherit_requires_grad(self) -> None:
+        if self._base._node is None and self.was_leaf():  # nothing of it is recorded any more: it can be used again
             self.__class__ = Tensor
-            self._edge, self._meta.behind = None, True
-            self._follow()
+            self._node, self._meta.outdated = None, True
+            self._inherit_requires_grad()
 
     def was_leaf(self) -> bool:
         """Whether it had no history of its own."""
-        edge = Tensor._edge.__get__(self)
-        return edge is None or edge.kind is LEAF
+        node = Tensor._node.__get__(self)
+        return node is None or node._kind is LEAF
 
     def refused(self, indirect: bool) -> Exception:
         """The exception for any further use."""
-        return view_refusal(self._meta.born, self._meta.output_nr, maker_of(Tensor._edge.__get__(self)), indirect)
+        return view_refusal(
+            self._meta.creation_meta, self._meta.output_nr, maker_of(Tensor._node.__get__(self)), indirect
+        )
 
 
-Tensor._follow = follow
+Tensor._inherit_requires_grad = inherit_requires_grad

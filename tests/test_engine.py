@@ -1,6 +1,12 @@
 """What the engine promises: right sums, right moments, nothing left behind, no recursion, no cycles."""
 
 import gc
+import itertools
+import linecache
+import os
+import subprocess
+import sys
+import textwrap
 import threading
 import tracemalloc
 import weakref
@@ -9,7 +15,8 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.autograd.engine import _waiting
+from minigrad.autograd.reentry import running
+from minigrad.viz.live import saved_values
 
 
 def leaf(*values):
@@ -147,13 +154,13 @@ def test_only_what_a_derivative_needs_is_saved():
     a, c = leaf(2.0), mg.tensor([3.0])
     node = (a * c).grad_fn
     assert node._saved_other is c and node._saved_self is None
-    assert (a + c).grad_fn.saved_state() == []
+    assert saved_values((a + c)._node) == []
 
 
 def test_a_python_number_is_kept_for_pictures():
     w, c = leaf(2.0), mg.tensor([3.0])
-    assert (w + 5).grad_fn._constants == (None, 5)
-    assert (w + c).grad_fn._constants[1]() is c
+    assert (w + 5)._node._constants == (None, 5)
+    assert (w + c)._node._constants[1]() is c
 
 
 # -- gradients -----------------------------------------------------------------------------------
@@ -247,9 +254,9 @@ def test_saved_values_are_freed_unless_retained():
     x = leaf(2.0)
     y = x * x
     y.backward(retain_graph=True)
-    assert not y.grad_fn.freed
+    assert y._node._saved is not None
     y.backward()
-    assert y.grad_fn.freed and [s.value for s in y.grad_fn.saved_state()] == [None, None]
+    assert y._node._saved is None and [s.value for s in saved_values(y._node)] == [None, None]
     assert x.grad.tolist() == [8.0]
 
 
@@ -265,7 +272,7 @@ def test_what_saves_nothing_can_be_walked_again(make):
 def test_dropping_the_output_frees_the_graph_at_once(no_collector):
     x = leaf(2.0)
     y = x.exp() * x.tanh()
-    alive = weakref.ref(y.grad_fn.record), weakref.ref(y)
+    alive = weakref.ref(y.grad_fn._node), weakref.ref(y)
     del y
     assert [reference() for reference in alive] == [None, None]
     z = (x * 2).sum()
@@ -279,7 +286,7 @@ def test_a_leaf_is_freed_at_once_and_keeps_no_graph(no_collector):
     x = leaf(2.0)
     y = x * x
     y.sum().backward()
-    record, variable = weakref.ref(y.grad_fn.record), weakref.ref(x)
+    record, variable = weakref.ref(y.grad_fn._node), weakref.ref(x)
     del y
     assert record() is None and x.grad is not None
     del x
@@ -433,7 +440,7 @@ def test_an_exception_in_a_hook_leaves_no_half_gathered_gradient(error):
     handle = y.register_hook(hook)
     with pytest.raises(error):
         (y * y).backward(retain_graph=True)
-    assert x.grad is None and _waiting == []
+    assert x.grad is None and running.tasks == []
     handle.remove()
     (y * y).backward()
     assert x.grad.tolist() == [36.0]
@@ -453,7 +460,177 @@ def test_an_exception_in_a_backward_restores_the_mode():
     for create_graph in (False, True):
         with pytest.raises(ValueError, match="mine"):
             mg.autograd.grad(Fails.apply(x), x, create_graph=create_graph)
-        assert mg.is_grad_enabled() and _waiting == []
+        assert mg.is_grad_enabled() and running.tasks == []
+
+
+def test_a_hook_may_wait_for_a_thread_that_calls_backward():
+    x, other = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0, requires_grad=True)
+    finished = []
+
+    def wait_for_another(grad):
+        thread = threading.Thread(target=lambda: (other * other).backward(), daemon=True)
+        thread.start()
+        thread.join(10)
+        finished.append(not thread.is_alive())
+
+    y = x * x
+    y.register_hook(wait_for_another)
+    y.backward()
+    assert finished == [True] and (x.grad.item(), other.grad.item()) == (4.0, 6.0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_fork_while_another_thread_walks():
+    """The child goes on with the thread that forked, and may call backward."""
+    program = """
+        import os, sys, threading, warnings
+        import minigrad as mg
+        from minigrad.autograd import gradients
+
+        warnings.simplefilter("ignore")  # of threads and forks
+        inside, done = threading.Event(), threading.Event()
+        x = mg.tensor(2.0, requires_grad=True)
+        y = x * x
+        y.register_hook(lambda grad: (inside.set(), done.wait(20)) and None)
+        walk = threading.Thread(target=y.backward)
+        walk.start()
+        inside.wait()
+        with gradients._adding:  # as if another thread were adding to a .grad
+            child = os.fork()
+        if not child:
+            z = mg.tensor(3.0, requires_grad=True)
+            (z * z).backward()
+            os._exit(int(z.grad.item()))
+        done.set()
+        walk.join()
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), x.grad.item())
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    assert found.stdout.split() == ["6", "4.0"], found.stderr
+
+
+def in_threads(count, work):
+    """Run the same work in several threads that take turns as often as they can; what they raised."""
+    raised = []
+
+    def guarded():
+        try:
+            work()
+        except Exception as error:
+            raised.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=guarded) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    return raised
+
+
+def test_threads_that_share_a_graph_each_unpack_what_it_saved():
+    unpacked = []
+    x = leaf(2.0, 3.0)
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: unpacked.append(1) or t):
+        loss = (x * x).sum()
+    assert in_threads(4, lambda: [loss.backward(retain_graph=True) for _ in range(15)]) == []
+    assert len(unpacked) == 4 * 15 * 2 and x.grad.tolist() == [240.0, 360.0]
+    loss.backward()
+    assert len(unpacked) == 4 * 15 * 2 + 2  # the hooks are still there
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_the_first_call_of_an_operation_may_come_from_two_threads(attempt):
+    program = """
+        import sys, threading
+        import minigrad as mg
+
+        sys.setswitchinterval(1e-6)
+        x, raised, ready = mg.tensor([2.0], requires_grad=True), [], threading.Barrier(4)
+
+        def first_call():
+            ready.wait()
+            try:
+                (y := mg.reciprocal(x)).sum().backward()
+                assert y.grad_fn.name() == "ReciprocalBackward0" and y.item() == 0.5
+            except Exception as error:
+                raised.append(repr(error))
+
+        threads = [threading.Thread(target=first_call) for _ in range(4)]
+        [thread.start() for thread in threads], [thread.join() for thread in threads]
+        print(raised)
+    """
+    found = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True)
+    assert found.stdout.strip() == "[]", found.stdout + found.stderr
+
+
+def test_a_retained_gradient_is_added_up_by_threads():
+    x = mg.zeros(50_000, requires_grad=True)
+    h = x * 1.0
+    h.retain_grad()
+    loss = (h * 3.0).sum()
+    assert in_threads(4, lambda: [loss.backward(retain_graph=True) for _ in range(10)]) == []
+    assert set(h.grad.tolist()) == {120.0}
+
+
+def test_a_hook_may_register_one_on_another_output():
+    a, b = leaf(1.0, 2.0).unbind(0)
+    seen = []
+    a.register_hook(lambda grad: b.register_hook(lambda grad: seen.append(grad.item())) and None)
+    (a * b).backward(retain_graph=True)
+    (a * b).backward()
+    assert seen[-1] == 1.0
+
+
+def test_a_second_backward_in_inference_mode_adds_to_the_gradient():
+    x = leaf(1.0, 2.0)
+    loss = (2 * x).sum()
+    with mg.inference_mode():
+        loss.backward(retain_graph=True)
+        loss.backward()
+    assert x.grad.tolist() == [4.0, 4.0]
+
+
+def test_threads_with_a_leaf_in_common_lose_no_gradient():
+    x = mg.zeros(50_000, requires_grad=True)  # long enough for NumPy to let other threads run while it adds
+    losses = [(x * float(n)).sum() for n in range(1, 5)]
+
+    def walk(loss):
+        for _ in range(20):
+            loss.backward(retain_graph=True)
+
+    threads = [threading.Thread(target=walk, args=(loss,)) for loss in losses]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(x.grad.tolist()) == {20.0 * (1 + 2 + 3 + 4)}
+
+
+def test_a_backward_in_a_backward_three_thousand_deep():
+    class Deeper(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, depth):
+            ctx.depth = depth
+            return x * 1.0
+
+        @staticmethod
+        def backward(ctx, grad):
+            if ctx.depth:
+                with mg.enable_grad():
+                    x = mg.tensor(1.0, requires_grad=True)
+                    Deeper.apply(x, ctx.depth - 1).backward()
+                return grad + x.grad, None
+            return grad, None
+
+    x = mg.tensor(1.0, requires_grad=True)
+    Deeper.apply(x, 3000).backward()
+    assert x.grad.item() == 3001.0
 
 
 def test_threads_may_go_backward_through_one_graph():
@@ -604,3 +781,40 @@ def test_a_cube_has_pytorchs_digits():
     array = values.astype("float16")
     once = (array.astype("float64") ** 3).astype("float16")
     assert ((mg.from_numpy(array) ** 3).numpy() == once).all()
+
+
+@pytest.mark.parametrize("block", [mg.no_grad, mg.enable_grad, mg.inference_mode, lambda: mg.set_grad_enabled(False)])
+def test_an_interrupt_anywhere_in_a_grad_mode_leaves_the_mode_as_it_was(block):
+    """Ctrl-C may come between any two lines, of entering and leaving too (once Python is in their first statement)."""
+
+    def interrupted_at(count):
+        lines = itertools.count(1)
+
+        def trace(frame, event, argument):
+            if not frame.f_code.co_filename.endswith("grad_mode.py") or frame.f_code.co_name == "__init__":
+                return None
+            line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+            if event == "line" and line != "try:" and next(lines) == count:
+                raise KeyboardInterrupt
+            return trace
+
+        before = sys.gettrace()
+        try:
+            with block():
+                pass
+            manager = block()
+            sys.settrace(trace)
+            with manager:
+                pass
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(before)
+        return False
+
+    count = 1
+    while interrupted_at(count):
+        count += 1
+        assert (mg.is_grad_enabled(), mg.is_inference_mode_enabled()) == (True, False)
+        assert mg.tensor(1.0, requires_grad=True).exp().requires_grad
+    assert count > 3

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from fresh_shell import run_notebook
+from nbclient import NotebookClient
 
 from exercises.checks import ch01
 from tools import generate
@@ -19,11 +21,11 @@ by_notebook = pytest.mark.parametrize("solution", SOLUTIONS, ids=lambda path: pa
 
 
 def test_exercises_are_generated(tmp_path):
-    made = generate.generate(ROOT / "solutions", tmp_path)
-    assert [path.name for path in made] == [path.name for path in SOLUTIONS]
-    for path in made:
+    generate.generate(ROOT / "solutions", tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [path.name for path in SOLUTIONS]
+    for path in tmp_path.iterdir():
         committed = (ROOT / "exercises" / path.name).read_bytes()
-        assert path.read_bytes() == committed, f"{path.name}: run `python course.py exercises`"
+        assert path.read_bytes() == committed, f"{path.name}: run `python3 course.py author exercises`"
 
 
 def test_nothing_but_the_answers_is_taken_out():
@@ -71,21 +73,40 @@ def test_points_agree_with_the_checks():
     assert points == {one.name: one.points for one in ch01.chapter.exercises.values()}
 
 
-def run_notebook(path, tmp_path, answers=None, **environment):
-    """Execute a notebook in a kernel of its own; the outputs of its code cells, by cell id."""
-    from nbclient import NotebookClient
+@by_notebook
+@pytest.mark.parametrize("state", ["untouched", "deleted"])
+def test_run_all_without_answers_reaches_the_end(solution, state, tmp_path):
+    path = ROOT / "exercises" / solution.name
+    ids = [cell.id for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    gone = {id: "" for id in ids if id.startswith("answer-")} if state == "deleted" else {}
+    outputs = run_notebook(path, environment_of_a_learner(tmp_path), gone)
+    assert ": 0 of " in outputs["score"][0]["data"]["text/plain"]
+    assert list(outputs) == ids
+    assert all(out["output_type"] == "display_data" for cell in outputs.values() for out in cell)
 
-    notebook = answered(nbformat.read(path, as_version=4), answers or {})
-    clean = {key: value for key, value in os.environ.items() if key != "PYTEST_VERSION"}
-    clean |= {"MINIGRAD_PROGRESS": str(tmp_path / "progress.json")} | environment
+
+@by_notebook
+def test_a_failed_check_is_a_failed_cell_where_cells_are_graded(solution, tmp_path):
+    path = ROOT / "exercises" / solution.name
+    notebook = nbformat.read(path, as_version=4)
     NotebookClient(
         notebook,
         timeout=120,
         kernel_name="python3",
-        allow_errors="PYTEST_VERSION" in clean,
+        allow_errors=True,
         resources={"metadata": {"path": str(path.parent)}},
-    ).execute(env=clean)
-    return {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
+    ).execute(env=environment_of_a_learner(tmp_path) | {"PYTEST_VERSION": "9"})
+    for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+        errors = [out for out in cell.outputs if out["output_type"] == "error"]
+        assert len(errors) == cell.id.startswith("test-")
+        assert all(out.ename == "CheckFailed" and len(out.traceback) == 1 for out in errors)
+    assert not (tmp_path / "progress.json").exists()
+
+
+def environment_of_a_learner(tmp_path):
+    """Variables for a notebook where a failed check fails no cell, with progress of its own."""
+    own = {key: value for key, value in os.environ.items() if key != "PYTEST_VERSION"}
+    return own | {"MINIGRAD_PROGRESS": str(tmp_path / "progress.json")}
 
 
 def answered(notebook, answers):
@@ -94,28 +115,6 @@ def answered(notebook, answers):
     for cell in changed.cells:
         cell.source = answers.get(cell.id, cell.source)
     return changed
-
-
-@by_notebook
-@pytest.mark.parametrize("state", ["untouched", "deleted"])
-def test_run_all_without_answers_reaches_the_end(solution, state, tmp_path):
-    path = ROOT / "exercises" / solution.name
-    ids = [cell.id for cell in nbformat.read(path, as_version=4).cells]
-    gone = {id: "" for id in ids if id.startswith("answer-")} if state == "deleted" else {}
-    outputs = run_notebook(path, tmp_path, gone)
-    assert ": 0 of " in outputs["score"][0]["data"]["text/plain"]
-    assert all(out["output_type"] == "display_data" for cell in outputs.values() for out in cell)
-
-
-@by_notebook
-def test_a_failed_check_is_a_failed_cell_where_cells_are_graded(solution, tmp_path):
-    path = ROOT / "exercises" / solution.name
-    outputs = run_notebook(path, tmp_path, PYTEST_VERSION="9")
-    for id, cell in outputs.items():
-        errors = [out for out in cell if out["output_type"] == "error"]
-        assert len(errors) == id.startswith("test-")
-        assert all(out.ename == "CheckFailed" and len(out.traceback) == 1 for out in errors)
-    assert not (tmp_path / "progress.json").exists()
 
 
 nbgrader = pytest.mark.skipif(importlib.util.find_spec("nbgrader") is None, reason="nbgrader is not installed")

@@ -6,6 +6,7 @@ import pytest
 import minigrad as mg
 from minigrad.autograd import Function, gradcheck, gradgradcheck
 from minigrad.autograd.function import once_differentiable
+from minigrad.viz.live import saved_values
 
 
 def leaf(*values, dtype=mg.float64):
@@ -204,7 +205,7 @@ def test_the_node_is_the_ctx_and_is_named_after_the_function():
     assert type(y.grad_fn).__name__ == y.grad_fn.name() == "SquareBackward"
     assert y.grad_fn.saved_tensors[0].tolist() == [3.0]
     assert y.grad_fn.next_functions[0][0].name() == "torch::autograd::AccumulateGrad"
-    assert [s.name for s in y.grad_fn.saved_state()] == ["saved_tensors[0]"]
+    assert [s.name for s in saved_values(y._node)] == ["saved_tensors[0]"]
     assert y.grad_fn.apply(mg.ones(1, dtype=mg.float64)).tolist() == [6.0]
 
 

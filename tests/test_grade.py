@@ -1,17 +1,20 @@
 """A class of simulated learners, honest and hostile, graded in one run: each gets exactly what it deserves."""
 
+import contextlib
 import copy
 import csv
 import html.parser
 import importlib
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -21,16 +24,18 @@ import pytest
 pytest.importorskip("IPython")
 
 from banks.classroom import ROOT, Classroom
-from banks.forgeries import FORGERIES
 
-from tools.grading import material, submissions, tables
+from tools.grading import material, processes, submissions, tables, walls
+from tools.grading.__main__ import Grading, grade_all
+from tools.grading.journal import Graded, Journal
+from tools.grading.submissions import Handed
 from tools.grading.supervisor import Limits, Result
 
-BANKS = {name: importlib.import_module(f"banks.{name}") for name in ("ch01", "ch02", "ch03", "ch04")}
+BANKS = {name: importlib.import_module(f"banks.{name}") for name in ("ch01", "ch02")}
 NOTEBOOKS = {name: bank.NOTEBOOK for name, bank in BANKS.items()}
 SHEETS = material.read_sheets()
 MARKER = "minigrad-left-behind"
-TASK_SECONDS, SECONDS = 8, 90
+TASK_SECONDS, SECONDS = 4, 90
 
 
 def solved(chapter="ch01"):
@@ -73,6 +78,7 @@ class Learner:
     but: dict = field(default_factory=dict)  # exercise -> (status, diagnosis or '')
     notes: dict = field(default_factory=dict)  # exercise -> what its notes say
     file: str = ""
+    odd: str = ""  # what is worth a look
 
     @property
     def path(self):
@@ -94,7 +100,6 @@ def learner(name, notebook, **options):
 
 NOT_ANSWERED = ("unanswered", "unanswered")
 NOT_GRADED = ("not graded", "not-graded")
-TAMPERED = ("not graded", "tampered")
 
 
 def everywhere(result, chapter="ch01"):
@@ -173,71 +178,21 @@ def unreadable():
 
 # --- Hostile learners ----------------------------------------------------------------------------
 
-# What stands above the right answer of the first exercise, `tracked`, and what becomes of that exercise.
+# What stands above the right answer of an exercise and ends its process: that exercise is not graded, and why.
 # All the others must still pass.
-PRELUDES = {
-    "endless-loop": ("while True: pass", NOT_GRADED, "stopped after"),
-    "os-exit": ("import os; os._exit(0)", NOT_GRADED, "ended the process (exit code 0)"),
-    "aborts": ("import os; os.abort()", NOT_GRADED, "ended the process"),
-    "stops-itself": ("import signal; signal.raise_signal(signal.SIGSTOP)", NOT_GRADED, "stopped after"),
-    "closes-files": ("import os; os.closerange(0, 64)", NOT_GRADED, "ended the process"),
-    "no-builtins": (
-        "import builtins\nfor name in list(vars(builtins)):\n    delattr(builtins, name)",
-        NOT_GRADED,
-        "ended the process",
-    ),
-    "another-builtin": ("import builtins; builtins.sorted = lambda *a: []", TAMPERED, "builtins.sorted"),
-    "judge-in-memory": (
-        "from exercises.checks import kit\nvars(kit)['judge'] = lambda *a: kit.Verdict('passed', 'passed')",
-        TAMPERED,
-        "kit.judge",
-    ),
-    "code-of-a-check": (
-        "from exercises.checks import kit\nkit.same_values.__code__ = (lambda *a: True).__code__",
-        TAMPERED,
-        "kit.same_values",
-    ),
-    "hides-a-builtin": ("from exercises.checks import kit\nvars(kit)['len'] = lambda x: 1", TAMPERED, "kit.len"),
-    "numpy-in-memory": ("import numpy\nnumpy.allclose = lambda *a, **k: True", TAMPERED, "numpy.allclose"),
-    "tensor-in-memory": ("mg.Tensor.__eq__ = lambda *a: True", TAMPERED, "Tensor.__eq__"),
-    "writes-the-report": (
-        "import os, json\nfor fd in range(3, 64):\n"
-        "    try: os.write(fd, b'0 ' + json.dumps(dict(event='verdict', task=1, status='passed')).encode() + b'\\n')\n"
-        "    except OSError: pass",
-        NOT_GRADED,
-        "wrote into the report",
+ENDS_IT = {
+    "endless-loop": ("while True: pass", "stopped after"),
+    "os-exit": ("import os; os._exit(0)", "ended the process (exit code 0)"),
+    "aborts": ("import os; os.abort()", "ended the process (signal 6)"),
+    "kills-itself": ("import os; os.kill(os.getpid(), 9)", "ended the process (signal 9)"),
+    "no-builtins": ("import builtins\nfor name in list(vars(builtins)): delattr(builtins, name)", "ended the process"),
+    "closes-files": ("import os; os.closerange(0, 64)", "ended the process"),
+    "endless-swallower": (
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+        "stopped after",
     ),
 }
-# What stands in a cell of its own above a right answer, which passes; the notes say what was tried.
-REFUSED = {
-    "starts-a-program": (
-        "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'pass'])",
-        "start or end another process",
-    ),
-    "forks": ("import os; os.fork()", "start or end another process"),
-    "kills-the-grader": ("import os; os.kill(os.getppid(), 9)", "start or end another process"),
-    "looks-for-the-key": ("import gc; gc.get_objects()", "look into running code"),
-    "looks-up-the-stack": ("import inspect; inspect.currentframe()", "look into running code"),
-    "shell": ("!echo hello > there", "start or end another process"),
-    "network": ("import socket; socket.create_connection(('127.0.0.1', 9))", "use the network"),
-    "checks-on-disk": ("from exercises.checks import kit; open(kit.__file__, 'a')", "write outside its own folder"),
-    "reads-another": (
-        "open({folder!r} + '/perfect-ch01/01_requires_grad.ipynb').read()",
-        "read what belongs to others",
-    ),
-    "lists-others": ("import os; os.listdir({folder!r})", "read what belongs to others"),
-    "writes-another": (
-        "open({folder!r} + '/perfect-ch01/01_requires_grad.ipynb', 'w')",
-        "write outside its own folder",
-    ),
-    "removes-another": (
-        "import os; os.remove({folder!r} + '/perfect-ch01/01_requires_grad.ipynb')",
-        "write outside its own folder",
-    ),
-    "writes-the-results": ("open({out!r} + '/points.csv', 'w').write('mine,100')", "write outside its own folder"),
-    "reads-the-solutions": ("open({solutions!r} + '/01_requires_grad.ipynb').read()", "read what belongs to others"),
-}
-# The same, above the answer to `tracked`, where nothing has to be said.
+# What costs nothing, for the judge is not reached by it.
 HARMLESS = {
     "prints-much": "for _ in range(2000): print('x' * 100_000)",
     "print-replaced": "print = lambda *a, **k: None\nimport sys; sys.stdout = sys.stderr = None",
@@ -251,16 +206,39 @@ HARMLESS = {
     "check-in-the-module": "check.spread = check.tracked = lambda answer: None",
     "shell-replaced": "get_ipython().run_cell = None",
     "modules-replaced": "import sys\nfor name in [n for n in sys.modules if 'exercises' in n]: del sys.modules[name]",
+    "memory-in-a-cell": "import numpy; hoard = numpy.ones(1 << 40)",
+    "syntax": "def broken(:",
+    "deep-folders": "import os\nfor _ in range(3000):\n    os.mkdir('deep'); os.chdir('deep')",
+    "closed-folder": "import os; os.makedirs('a/b'); os.chmod('a', 0)",
+    "another-builtin": "import builtins; builtins.sorted = lambda *a: []",
 }
+NONSENSE = """
+import os, json
+for fd in range(3, 64):
+    for one in ([], {}, 3, {"event": "verdict", "task": 99}, {"event": "verdict", "task": 1, "status": 7}, "a" * 10**6):
+        try: os.write(fd, json.dumps(one).encode() + b"\\n")
+        except OSError: pass
+"""
+PARENT = "import os, time; os.kill(os.getppid(), 9); time.sleep(0.5)"
+PATCH = """
+from exercises.checks import ch01
+for one in ch01.chapter.exercises.values():
+    object.__setattr__(one, "judge", lambda answer: "fine")
+"""
+# The process leaves its group, twice.
+LEAVES_PROCESSES = f"""
+import subprocess, sys
+child = "import os, time\\nif not os.fork():\\n    os.setsid()\\n    os.fork()\\n    time.sleep(600)\\ntime.sleep(600)"
+subprocess.Popen([sys.executable, "-c", child, "{MARKER}"])
+import time; time.sleep(0.5)
+"""
 
 
-def hostile(folder, out):
-    paths = {"folder": str(folder), "out": str(out), "solutions": str(ROOT / "solutions")}
-    for name, (prelude, result, said) in PRELUDES.items():
-        yield after(name, prelude, but={"tracked": result}, notes={"tracked": said})
-    yield from refused({name: (prelude.format(**paths), said) for name, (prelude, said) in REFUSED.items()})
-    for name, prelude in HARMLESS.items():
-        yield after(name, prelude, raises=True)
+def hostile():
+    yield from packed("ends", {name: prelude for name, (prelude, _) in ENDS_IT.items()}, ENDS_IT)
+    yield from packed("harmless", HARMLESS)
+    yield after("nonsense", NONSENSE, odd="lines of its own")
+    yield after("patches-the-judge", PATCH, odd="its code changed the judge")
     yield endless_function()
     yield from hoarders()
     yield from cheats()
@@ -268,28 +246,26 @@ def hostile(folder, out):
         yield after("leaves-processes-behind", LEAVES_PROCESSES)
 
 
-def refused(tries):
-    """A few learners who try all of these, each above the answer to another exercise."""
+def packed(name, preludes, said=()):
+    """A few learners with each of these in a cell of its own above the right answer to another exercise."""
     exercises = [task.id.partition(".")[2] for task in SHEETS[NOTEBOOKS["ch01"]].tasks]
-    waiting = list(tries.values())
+    waiting = list(preludes.items())
     while waiting:
-        notebook, notes = solved(), {}
-        for exercise, (prelude, said) in zip(exercises, waiting, strict=False):
+        notebook, but, notes = solved(), {}, {}
+        for exercise, (which, prelude) in zip(exercises, waiting, strict=False):
             where = notebook["cells"].index(cell(notebook, f"answer-{exercise}"))
             notebook["cells"].insert(where, code(prelude))
-            notes[exercise] = f"tried to {said}: refused"
-        yield learner(f"refused-{len(waiting)}", notebook, notes=notes)
+            if which in said:
+                but[exercise], notes[exercise] = NOT_GRADED, said[which][1]
+        yield learner(f"{name}-{len(waiting)}", notebook, but=but, notes=notes)
         waiting = waiting[len(exercises) :]
 
 
-def after(name, prelude, raises=False, **expected):
-    """The right answer to the first exercise, below something that may raise: an added cell stands above it."""
+def after(name, prelude, **expected):
+    """The right answer to the first exercise, below something else in the same cell."""
     notebook = solved()
-    where = notebook["cells"].index(cell(notebook, "answer-tracked"))
-    if raises:
-        notebook["cells"].insert(where, code(prelude))
-    else:
-        notebook["cells"][where]["source"] = prelude + "\n" + notebook["cells"][where]["source"]
+    answer = cell(notebook, "answer-tracked")
+    answer["source"] = prelude + "\n" + answer["source"]
     return learner(name, notebook, **expected)
 
 
@@ -324,21 +300,6 @@ def cheats():
         if one["id"].startswith("test-"):
             one["metadata"]["nbgrader"] |= {"solution": True, "grade": False, "locked": False}
     yield learner("cheats-in-the-metadata", unlocked, but=but)
-    for name, (exercise, result, source) in FORGERIES.items():
-        given = cell(untouched(), f"answer-{exercise}")["source"]
-        notebook = with_answers({exercise: source.replace("{untouched}", given)})
-        yield learner(f"forges-{name}", notebook, but={exercise: result})
-
-
-# Around the audit hook: it is told of Popen, not of what Popen uses. The process leaves its group, twice.
-LEAVES_PROCESSES = f"""
-import os, sys, _posixsubprocess
-child = "import os, time\\nif not os.fork():\\n    os.setsid()\\n    os.fork()\\n    time.sleep(600)\\ntime.sleep(600)"
-words = [os.fsencode(word) for word in (sys.executable, "-c", child, "{MARKER}")]
-_posixsubprocess.fork_exec(words, [words[0]], True, (), None, None, -1, -1, -1, -1, -1, -1, *os.pipe(),
-                           True, True, -1, None, None, None, -1, None, False)
-import time; time.sleep(0.5)
-"""
 
 
 # --- The class -----------------------------------------------------------------------------------
@@ -374,13 +335,13 @@ def table(path):
 def done(tmp_path_factory):
     home = tmp_path_factory.mktemp("class")
     folder, out = home / "collected", home / "grades"
-    learners = [*honest(), *believers(), *unreadable(), *hostile(folder, out)]
+    learners = [*honest(), *believers(), *unreadable(), *hostile()]
     for one in learners:
         path = folder / one.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(one.content)
     begin = time.monotonic()
-    limits = ["--exercise-seconds", TASK_SECONDS, "--seconds", SECONDS, "--memory", 600, "--jobs", 4]
+    limits = ["--exercise-seconds", TASK_SECONDS, "--seconds", SECONDS, "--memory", 600, "--jobs", 2]
     ended = run_grader(folder, "--out", out, *limits)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     before = {one.path: one.content for one in learners}
@@ -388,11 +349,11 @@ def done(tmp_path_factory):
     return Done(learners, folder, out, before, ended.stdout, seconds, table(out / "answers.csv"))
 
 
-NAMES = [one.name for one in [*honest(), *unreadable(), *hostile(Path("a"), Path("b"))]]
+NAMES = [one.name for one in [*honest(), *unreadable(), *hostile()]]
 
 
 def test_there_are_enough_of_them():
-    assert len(NAMES) == len(set(NAMES)) >= 40
+    assert len(NAMES) == len(set(NAMES)) >= 30
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -403,7 +364,7 @@ def test_each_gets_what_it_deserves(done, name):
 
 def test_whoever_holds_a_belief_is_told_so(done):
     holders = [one for one in done.learners if one.name.startswith("believes-")]
-    assert len(holders) >= 15
+    assert len(holders) >= 8
     for one in holders:
         assert_deserved(done, one)
 
@@ -423,13 +384,15 @@ def assert_deserved(done, one):
         assert row["diagnosis"] == diagnosis or diagnosis is None, row
         assert int(row["points"]) == (points[row["exercise"]] if row["result"] == "passed" else 0)
         assert one.notes.get(row["exercise"].partition(".")[2], "") in row["notes"], row
+    points_row = next(row for row in table(done.out / "points.csv") if row["learner"].lstrip("'") == one.name)
+    assert one.odd in points_row["worth a look"] and bool(one.odd) == bool(points_row["worth a look"])
 
 
 def test_nothing_is_left_running(done):
     if not Path("/proc").is_dir():
         pytest.skip("looks for processes in /proc")
     lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
-    assert not [line for line in lines if MARKER.encode() in line or b"tools.grading import worker" in line]
+    assert not [line for line in lines if MARKER.encode() in line]
 
 
 def test_nobody_has_changed_what_others_handed_in(done):
@@ -491,7 +454,7 @@ def test_the_page_is_whole_and_says_what_it_is_not(done):
     assert page.open == []
     assert page.tags["script"] == page.tags["b"] == page.tags["img"] == page.tags["link"] == 0
     assert page.tags["caption"] == page.tags["table"]
-    assert "A limit is not a sandbox" in page.text
+    assert "wall" in page.text and "shares a process with the checks" in page.text
     for one in done.learners:
         assert one.name in page.text
 
@@ -499,7 +462,7 @@ def test_the_page_is_whole_and_says_what_it_is_not(done):
 def test_the_terminal_has_a_line_for_each(done):
     lines = done.printed.splitlines()
     assert sum(f" of {len(done.learners)}" in line for line in lines) == len(done.learners)
-    assert "A limit is not a sandbox" in done.printed
+    assert "wall" in done.printed
 
 
 def test_it_takes_about_a_minute(done, capsys):
@@ -519,10 +482,8 @@ def test_whose_a_notebook_is(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     found = submissions.find(tmp_path, SHEETS)
-    assert [(one.learner, one.name) for one in found] == [
-        ("ada", "ada/hw1/01_requires_grad.ipynb"),
-        ("bob", "bob/"),
-    ]
+    assert [(one.learner, one.name) for one in found] == [("ada", "ada/hw1/01_requires_grad.ipynb"), ("bob", "bob/")]
+    assert found[1].why == "there is no notebook (.ipynb) in this folder"
     flat = tmp_path / "flat"
     flat.mkdir()
     for name in ("eve_01_requires_grad.ipynb", "02_leaf_nodes-max.IPYNB", "zoe.ipynb", "notes.txt"):
@@ -530,30 +491,104 @@ def test_whose_a_notebook_is(tmp_path):
     assert [one.learner for one in submissions.find(flat, SHEETS)] == ["eve", "max", "zoe"]
 
 
+ODD_NAMES = (
+    "submitted",
+    "release",
+    "Ada",
+    "ada",
+    "a b",
+    "dot.",
+    ".hidden",
+    "=cmd",
+    "👩‍🔬",
+    "n" * 200,
+    "日本",
+    "-x",
+    "'",
+)
+
+
+def test_nobody_is_left_out_whatever_their_name(tmp_path):
+    kept = [name for name in ODD_NAMES if os.name != "nt" or name not in ("dot.", "ada")]
+    for name in kept:
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "01_requires_grad.ipynb").write_text("")
+    (tmp_path / "nothing").mkdir()
+    (tmp_path / "two" / "submitted" / "hw1").mkdir(parents=True)
+    (tmp_path / "two" / "submitted" / "hw1" / "01_requires_grad.ipynb").write_text("")
+    (tmp_path / "grades").mkdir()
+    for member in ("eve", "max"):
+        (tmp_path / "group" / member).mkdir(parents=True)
+        (tmp_path / "group" / member / "01_requires_grad.ipynb").write_text("")
+    (tmp_path / "group" / "zoe").mkdir()
+    (tmp_path / "deep" / "/".join("d" * 40)).mkdir(parents=True)
+    found = {one.learner: one.why for one in submissions.find(tmp_path, SHEETS, tmp_path / "grades")}
+    nowhere = "there is no notebook (.ipynb) in this folder"
+    assert {name for name, why in found.items() if not why} == {*kept, "two", "group/eve", "group/max"}
+    assert {name for name, why in found.items() if why == nowhere} == {"nothing", "group/zoe", "deep"}
+
+
 @pytest.mark.skipif(os.name == "nt", reason="makes links and a pipe")
-def test_only_real_files_are_read(tmp_path):
+def test_only_real_files_are_read_and_the_others_are_named(tmp_path):
     (tmp_path / "ada.ipynb").write_text("")
     (tmp_path / "link.ipynb").symlink_to(tmp_path / "ada.ipynb")
     os.mkfifo(tmp_path / "pipe.ipynb")
-    assert [one.name for one in submissions.find(tmp_path, SHEETS)] == ["ada.ipynb"]
+    found = submissions.find(tmp_path, SHEETS)
+    assert [(one.learner, bool(one.path)) for one in found] == [("ada", True), ("link", False), ("pipe", False)]
+    assert {one.why for one in found[1:]} == {"no file but a link or a device, which is not read"}
+
+
+def test_a_changed_setup_cell_counts(tmp_path):
+    notebook = with_answers({"slope": "def slope(f, x):\n    return mine(f, x)"})
+    cell(notebook, "setup")["source"] += "\nimport math as m"
+    cell(notebook, "given-constants")["source"] = "mine = 3"
+    path = tmp_path / "ada" / "01_requires_grad.ipynb"
+    path.parent.mkdir()
+    path.write_text(json.dumps(notebook))
+    handed = submissions.read(submissions.Submission("ada", "ada/x.ipynb", path), SHEETS, "")
+    assert handed.answers[0][0].endswith("import math as m")
+    given = SHEETS["01_requires_grad"].tasks[5].given
+    assert handed.answers[5][:2] == ["mine = 3", *given]
 
 
 def test_the_best_of_several_counts():
     sheet = SHEETS["01_requires_grad"]
     results = tuple(Result(task, "passed") for task in sheet.tasks)
     none = tuple(Result(task, "unanswered") for task in sheet.tasks)
-    graded = [tables.Graded("ada", f"{n}.ipynb", sheet, each) for n, each in enumerate((none, results, none))]
-    room = tables.Class([*graded, tables.Graded("ada", "3.ipynb", sheet, why="empty")], Limits())
+    graded = [Graded("ada", f"{n}.ipynb", sheet, each) for n, each in enumerate((none, results, none))]
+    room = tables.Class([*graded, Graded("ada", "3.ipynb", sheet, why="empty")], Limits())
     assert room.points("ada") == sheet.points
 
 
-def test_results_are_escaped():
+BAD = "<img src=x onerror=alert(1)>\"'&\x1b[2J\x00"
+
+
+def test_every_field_of_the_page_is_escaped():
     task = SHEETS["01_requires_grad"].tasks[0]
-    bad = "<img src=x onerror=alert(1)>\x1b[2J"
-    result = Result(task, "wrong", "type", "M01", got=bad, notes=(bad,))
-    graded = tables.Graded(bad, bad, SHEETS["01_requires_grad"], (result,))
-    page = tables.page(tables.Class([graded], Limits()))
-    assert "<img" not in page and "\x1b" not in page and "&lt;img" in page
+    result = Result(task, "wrong", BAD, "M01", got=BAD, notes=(BAD,))
+    graded = [Graded(BAD, BAD, SHEETS["01_requires_grad"], (result,), odd=BAD), Graded(BAD, BAD, None, why=BAD)]
+    html = tables.page(tables.Class(graded, Limits()))
+    assert "<img" not in html and "\x1b" not in html and "\x00" not in html and "&lt;img" in html
+    page = Page()
+    page.feed(html)
+    assert page.open == []
+
+
+FORMULAS = ("=1+1", "+1", "-1", "@x", "a;=1+1", "a; @x", "a\t=1", "\t=1", "\r\n=1", " =1", "＝1+1", '";=1', "'=1")
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_no_field_of_a_table_is_a_formula(text):
+    task = SHEETS["01_requires_grad"].tasks[0]
+    graded = Graded(text, text, SHEETS["01_requires_grad"], (Result(task, "wrong", text, got=text, notes=(text,)),))
+    room = tables.Class([graded, Graded(text, "other", None, why=text)], Limits())
+    for make in (tables.points_table, tables.beliefs_table, tables.answers_table):
+        content = tables._csv(make(room))
+        assert not [one for one in content if one < " " and one not in "\r\n"]
+        for row in csv.reader(content.splitlines()):
+            for field_ in row:
+                for part in field_.split(";"):
+                    assert part.strip()[:1] not in tuple("=+-@＝＋－＠"), (text, field_)
 
 
 @pytest.mark.parametrize("words, said", [(["nowhere"], "There is no folder"), (["."], "There is no notebook")])
@@ -562,29 +597,168 @@ def test_nothing_to_grade_is_one_sentence(tmp_path, words, said):
     assert ended.returncode == 1 and said in ended.stderr and len(ended.stderr.splitlines()) == 1
 
 
-def test_help_says_that_a_limit_is_not_a_sandbox():
+def test_help_says_what_the_wall_is():
     printed = run_grader("--help").stdout
-    for part in ("A limit is not a sandbox", "docker run", "JupyterHub", "--exercise-seconds"):
+    for part in ("bubblewrap", "plain process", "the same command goes on", "--exercise-seconds", "--fresh", "--plain"):
         assert part in printed
 
 
-@pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_grading_leaves_nothing_running(tmp_path, number):
-    notebook = with_answers({"tracked": "while True: pass"})
-    for name in ("ada", "bob"):
-        (tmp_path / "c" / name).mkdir(parents=True)
-        (tmp_path / "c" / name / "01_requires_grad.ipynb").write_text(json.dumps(notebook))
-    command = [sys.executable, "-m", "tools.grading", str(tmp_path / "c"), "--jobs", "2"]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout.readline().startswith("grading 2 notebooks")
-    time.sleep(2)
-    process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 1 and errors.splitlines()[-1].startswith("Stopped."), errors
-    assert "Traceback" not in errors
-    assert not (tmp_path / "c-grades" / "points.csv").exists()
-    if Path("/proc").is_dir():
-        time.sleep(0.2)
-        lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
-        assert not [line for line in lines if b"tools.grading import worker" in line]
+# --- What is finished stays ----------------------------------------------------------------------
+
+
+def class_of(folder, notebooks):
+    for name, notebook in notebooks.items():
+        (folder / name).mkdir(parents=True)
+        (folder / name / "01_requires_grad.ipynb").write_text(json.dumps(notebook))
+    return folder
+
+
+def contents(out):
+    return {path.name: path.read_bytes() for path in out.iterdir() if path.suffix == ".csv"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+def test_a_stopped_grading_goes_on_where_it_was(tmp_path):
+    slow = with_answers({"tracked": "import time; time.sleep(0.5); tracked = {}"})
+    folder = class_of(tmp_path / "c", {"ada": solved(), "bob": slow, "eve": untouched(), "max": slow})
+    for number, done, said in (
+        (signal.SIGINT, 1, "grading 4"),
+        (signal.SIGTERM, 2, "grading 3"),
+        (signal.SIGKILL, 3, "grading 2"),
+    ):
+        command = [sys.executable, "-m", "tools.grading", str(folder), "--jobs", "1"]
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stdout.readline().startswith(said)
+        while " of 20 " not in process.stdout.readline():
+            pass
+        time.sleep(0.3)
+        workers = workers_of(process.pid)
+        assert workers or not Path("/proc").is_dir()
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+        assert "Traceback" not in errors
+        assert_ended(workers)
+        if number == signal.SIGKILL:
+            break
+        assert process.returncode == 1
+        assert f"Stopped. {done} of 4 notebooks are graded and kept" in errors
+        rows = table(tmp_path / "c-grades" / "answers.csv")
+        assert sum("goes on from there" in row["notes"] for row in rows) == 4 - done
+    ended = run_grader(folder, "--jobs", 1)
+    assert "grading 1 notebook," in ended.stdout
+    assert "3 of 4 were graded before and are as they were; to begin afresh, add --fresh" in ended.stdout
+    gone_on = contents(tmp_path / "c-grades")
+    ended = run_grader(folder, "--fresh")
+    assert "grading 4 notebooks" in ended.stdout
+    assert contents(tmp_path / "c-grades") == gone_on
+
+
+def workers_of(grader):
+    """The processes that a grader has started, and those that they have."""
+    parents = {}
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parents[int(place.name)] = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+    found = {grader}
+    for _ in range(5):
+        found |= {pid for pid, parent in parents.items() if parent in found}
+    return found - {grader}
+
+
+def assert_ended(pids):
+    """They are gone, or soon: a worker finds out within a second that its grader was killed."""
+    until = time.monotonic() + 10
+    while any(Path("/proc", str(pid)).exists() for pid in pids):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def test_what_was_changed_is_graded_again_and_what_was_our_fault_too(tmp_path):
+    one = submissions.Submission("ada", "ada/x.ipynb", None)
+    sheet = SHEETS["01_requires_grad"]
+    path = tmp_path / "journal.jsonl"
+    graded = Graded(
+        "ada", "ada/x.ipynb", sheet, (Result(sheet.tasks[0], "wrong", "c", "M01", "came", ("n",)),), odd="o"
+    )
+    Journal(path).add(graded, "print")
+    path.write_bytes(path.read_bytes() + b'{"name": "ada/x.ipynb", "cut of')
+    assert Journal(path).before(one, Handed("print"), SHEETS) == graded
+    assert Journal(path).before(one, Handed("another"), SHEETS) is None
+    Journal(path).add(replace(graded, ours=True), "print")
+    assert Journal(path).before(one, Handed("print"), SHEETS) is None
+
+
+def test_a_line_that_finds_no_room_is_written_later(tmp_path):
+    journal = Journal(tmp_path / "there" / "journal.jsonl")
+    journal.add(Graded("ada", "ada/x.ipynb", None, why="empty"), "print")
+    with pytest.raises(OSError):
+        journal.flush()
+    (tmp_path / "there").mkdir()
+    journal.flush()
+    assert Journal(journal.path).done["ada/x.ipynb"]["why"] == "empty"
+
+
+@pytest.mark.parametrize("fault", [RuntimeError("a bug"), OSError(28, "No space left on device"), RecursionError()])
+def test_a_fault_of_ours_is_one_notebooks_own(tmp_path, fault):
+    """It is tried once more at the end, alone; and never reaches another."""
+    found = [submissions.Submission(name, f"{name}/", None, "nothing there") for name in ("ada", "bob", "eve")]
+
+    def read(one, *_):
+        tried.append(one.learner)
+        if one.learner == "bob":
+            raise fault
+        return Handed("print", why=one.why)
+
+    tried = []
+    grading = Grading(SHEETS, None, Journal(tmp_path / "journal.jsonl"), "")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(submissions, "read", read)
+        patch.setattr(processes, "end_all", lambda: None)
+        graded = {one.learner: one.why for one in grade_all(found, grading, 2)}
+    assert graded.keys() == {"ada", "bob", "eve"} and tried[-1] == "bob" and len(tried) == 4
+    assert graded["ada"] == "nothing there"
+    assert re.search("the grader itself failed on it|this computer could not do its part", graded["bob"])
+
+
+# --- Walls ---------------------------------------------------------------------------------------
+
+ATTEMPTS = {
+    "tracked": ("import os; os.kill(os.getppid(), 9); raise OSError('still here')", "still here"),
+    "spread": ("open({solutions!r} + '/01_requires_grad.ipynb')", "No such file or directory"),
+    "leaves": ("open({folder!r} + '/ada/01_requires_grad.ipynb')", "No such file or directory"),
+    "before_after": ("open({out!r} + '/points.csv', 'w')", "No such file or directory"),
+    "which_raise": ("open(mg.__file__, 'a')", "Read-only file system"),
+    "constants": ("open('/outside', 'w')", "Read-only file system"),
+    "slope": ("import socket; socket.create_connection(('127.0.0.1', {port}), 2)", "Connection refused"),
+    "squared_errors": ("import socket; socket.create_connection(('192.0.2.1', 80), 2)", "Network is unreachable"),
+    "cut": ("import os; os.kill({pid}, 0)", "No such process"),
+    "diamond": ("f = open('full', 'wb')\nfor n in range(99): open(str(n), 'wb').write(bytes(2**23))", "No space left"),
+}
+
+
+def test_the_wall_keeps_what_it_promises(tmp_path):
+    folder = tmp_path / "c"
+    why_not = walls.unfit([folder])
+    if why_not and not os.environ.get("MINIGRAD_REQUIRE_WALLS"):
+        pytest.skip(f"there is no wall to test: {why_not}")
+    assert not why_not
+    notebook = solved()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port, pid = server.getsockname()[1], os.getpid()
+        places = {"solutions": str(ROOT / "solutions"), "folder": str(folder), "out": str(tmp_path / "c-grades")}
+        for exercise, (source, _) in ATTEMPTS.items():
+            where = notebook["cells"].index(cell(notebook, f"answer-{exercise}"))
+            notebook["cells"].insert(where, code(source.format(**places, port=port, pid=pid)))
+        ended = run_grader(class_of(folder, {"ada": notebook}))
+    assert "behind the wall" in ended.stdout
+    rows = table(tmp_path / "c-grades" / "answers.csv")
+    for row, (_, said) in zip(rows, ATTEMPTS.values(), strict=True):
+        assert row["result"] == "passed" and said in row["notes"], row
+    assert "1 of 1 notebooks ran behind the wall of bubblewrap" in (tmp_path / "c-grades" / "grades.html").read_text()
+
+
+def test_without_a_wall_a_notebook_that_ends_its_parent_ends_nobody_else(tmp_path):
+    folder = class_of(tmp_path / "c", {"ada": json.loads(after("ada", PARENT).content), "bob": solved()})
+    ended = run_grader(folder, "--plain")
+    assert ended.returncode == 0 and "without a wall: --plain was typed" in ended.stdout
+    assert [row["points"] for row in table(tmp_path / "c-grades" / "points.csv")] == ["20", "20"]

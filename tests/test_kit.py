@@ -476,6 +476,19 @@ def test_graded_runs_and_solutions_keep_nothing(check, shown, relaxed, monkeypat
     assert not relaxed.exists()
 
 
+def test_solutions_keep_nothing_wherever_they_run(check, relaxed, monkeypatch):
+    """papermill runs them in the folder where it was typed."""
+    watch = notebook.CellWatch(types.SimpleNamespace(user_ns={}), {})
+    monkeypatch.setitem(vars(kit), "_watch", watch)
+    watch.before(types.SimpleNamespace(raw_cell="answer = 2"))
+    check.two(2)
+    before = relaxed.read_text()
+    watch.before(types.SimpleNamespace(raw_cell="### BEGIN SOLUTION\nanswer = 2\n### END SOLUTION"))
+    watch.before(types.SimpleNamespace(raw_cell="check.two(answer)"))
+    check.two(2)
+    assert relaxed.read_text() == before
+
+
 def test_the_panel_is_the_same_for_everybody_when_graded(check, relaxed, monkeypatch):
     relaxed.write_text("{broken")
     monkeypatch.setattr(kit.session, "strict", True)
@@ -517,8 +530,29 @@ def test_strange_entries_do_no_harm(check, shown, relaxed):
     relaxed.write_text(json.dumps({"version": 1, "exercises": strange}))
     assert "0 of 3" in kit.progress_panel().text
     check.two(2)
+    assert "One entry of the progress file could not be read; kept in progress.json.odd." in shown.last
+    assert json.loads(relaxed.with_name("progress.json.odd").read_text()) == {"ch99.broken": 7}
     assert entries(relaxed)["ch99.two"] == {"solved": True, "tries": 1}
     assert entries(relaxed)["other"] == {"solved": True}
+
+
+def test_a_byte_order_mark_is_read(relaxed):
+    relaxed.write_text(json.dumps({"version": 1, "exercises": {"ch99.two": {"solved": True}}}), encoding="utf-8-sig")
+    assert progress.read() == ({"ch99.two": {"solved": True}}, "")
+    assert progress.record("ch99.two", False) == ""
+    assert entries(relaxed)["ch99.two"]["solved"]
+
+
+def test_a_link_is_written_through(relaxed, tmp_path_factory):
+    real = tmp_path_factory.mktemp("elsewhere") / "mine.json"
+    try:
+        relaxed.symlink_to(real)
+    except OSError:
+        pytest.skip("this system lets nobody make links")
+    for tries in (1, 2):
+        assert progress.record("ch99.two", True) == ""
+        assert relaxed.is_symlink() and entries(real)["ch99.two"]["tries"] == tries
+    assert [path.name for path in real.parent.iterdir()] == ["mine.json"]
 
 
 def test_a_file_that_cannot_be_read_or_written_is_left_alone(check, shown, relaxed, monkeypatch):

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from minigrad.jupyter import versus
-from tools import pages
+from tools import new, pages
 from tools.record_transcripts import in_the_course, versus_cells
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,6 +37,8 @@ course = over([START, *CHAPTERS])
 chapters = over(CHAPTERS)
 stored = over([START, *CHAPTERS, *SOLUTIONS])
 every = over([START, *CHAPTERS, *SOLUTIONS, *EXERCISES])
+# A draft has every part of a chapter, and little of each (tools/new.py).
+finished = over([path for path in [START, *CHAPTERS] if not new.is_draft(path)])
 
 
 @cache
@@ -115,7 +117,7 @@ def test_words_are_those_that_a_reader_reads():
 # ---------------------------------------------------------------------- budgets of a chapter
 
 
-@chapters
+@over([path for path in CHAPTERS if not new.is_draft(path)])
 def test_a_chapter_has_40_to_80_cells(path):
     assert 40 <= len(read(path).cells) <= 80
 
@@ -149,7 +151,7 @@ def test_code_is_never_far_from_prose(path):
     assert "cccc" not in kinds, read(path).cells[kinds.find("cccc")].id
 
 
-@course
+@finished
 def test_there_are_four_pictures_of_graphs(path):
     assert len(graph_pictures(path)) >= 4
 
@@ -251,7 +253,7 @@ def test_every_picture_has_its_three_forms_and_alt_text(path):
 def test_pytorch_was_recorded_for_each_versus_cell(path):
     recorded = versus.stored()["cells"]
     unheard = [cell for cell in versus_cells(path) if versus.Cell.of(cell).source not in recorded]
-    assert not unheard, "`python3 course.py transcripts`, where PyTorch is installed, records it"
+    assert not unheard, "`python3 course.py author transcripts`, where PyTorch is installed, records it"
 
 
 def test_no_recording_outlives_its_cell():
@@ -296,7 +298,8 @@ def test_nbgrader_can_read_it(path):
 
 @over(SOLUTIONS)
 def test_a_chapter_has_at_least_eight_graded_exercises(path):
-    assert sum(data.grade for _, data in graded(path)) >= 8
+    draft = new.is_draft(ROOT / "notebooks" / path.name)
+    assert sum(data.grade for _, data in graded(path)) >= (1 if draft else 8)
 
 
 @over(SOLUTIONS)

@@ -1,6 +1,9 @@
 """Every operation, five ways: value, derivatives raw and recorded, gradcheck, gradgradcheck, and as PyTorch."""
 
 import json
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +11,7 @@ import pytest
 from op_cases import CASES, SINGLE, function_of, leaves, report
 
 import minigrad as mg
-from minigrad import dispatch, ops
+from minigrad import assemble, ops
 from minigrad.nn import functional
 
 RECORDED = json.loads((Path(__file__).parent / "fixtures" / "torch_ops.json").read_text())
@@ -20,11 +23,6 @@ FUSED |= {"softmax", "softplus", "softplus sharp"}
 FUSED |= {"cumprod zero"}
 # PyTorch multiplies by `alpha` in C++, which is another overload of mul with a node of its own.
 FUSED |= {"addmm scaled"}
-
-# PyTorch's node also keeps options that minigrad does not have, and the scores, of which it needs the shape only.
-KEEPS_LESS = {name for name in CASES if name.startswith("cross_entropy")}
-# PyTorch's node also keeps the tensor that was read, of which the shape is enough.
-KEEPS_LESS |= {"gather"}
 
 
 def close(actual, expected):
@@ -57,7 +55,7 @@ def test_node_and_saved_names_are_those_of_pytorch(name):
     # Sizes and strides that PyTorch keeps as integers are an implementation's matter.
     kept = [name for name in mine["saved"] if "_sym_" not in name]
     expected = [name for name in theirs["saved"] if "_sym_" not in name]
-    assert set(kept) < set(expected) if name in KEEPS_LESS else kept == expected
+    assert kept == expected
     if name not in FUSED:
         assert mine["names"] == theirs["names"]
 
@@ -74,7 +72,9 @@ def test_raw_and_recorded_derivatives_agree(name):
     for a, b, x in zip(raw, recorded, inputs, strict=True):
         assert a.grad_fn is None and a.shape == b.shape == x.shape
         assert a.dtype == b.dtype == x.dtype
-        np.testing.assert_array_equal(a.numpy(), b.detach().numpy())
+        # The exception has two ways, as in PyTorch: that of plain gradients is quicker, and has no derivative.
+        digits = 1e-12 if name == "cumprod zero" else 0
+        np.testing.assert_allclose(a.numpy(), b.detach().numpy(), rtol=digits, atol=0)
 
 
 @pytest.mark.parametrize("name", [n for n in CASES if n not in SINGLE])
@@ -90,11 +90,11 @@ def test_gradgradcheck(name):
 
 def test_every_row_has_a_case():
     """Adding a row without a case fails here."""
-    modules = [ops.pointwise, ops.reduce, ops.shape, ops.linalg, ops.index, ops.inplace, functional]
+    modules = [ops.arithmetic, ops.pointwise, ops.reduce, ops.shape, ops.linalg, ops.index, ops.inplace, functional]
     rows = {v.row for module in modules for v in vars(module).values() if hasattr(v, "row")}
-    kinds = {row.kind for row in rows if row.rules and row.node != "NotImplemented"}
+    kinds = {row.kind for row in rows if row.rules and row.grad_fn_name != "NotImplemented"}
     reached = set().union(*(kinds_of(expression) for expression in CASES.values()))
-    assert sorted(kind.face.__name__ for kind in kinds - reached) == []
+    assert sorted(kind.grad_fn_class.__name__ for kind in kinds - reached) == []
 
 
 def kinds_of(expression) -> set:
@@ -103,14 +103,14 @@ def kinds_of(expression) -> set:
     out = function_of(mg, expression)(*inputs)
     seed = mg.ones_like(out, requires_grad=True)
     first = mg.autograd.grad(out, inputs, seed, create_graph=True)
-    seen, stack = set(), [t._edge for t in (out, *first)]
+    seen, stack = set(), [t._node for t in (out, *first)]
     while stack:
-        record = stack.pop()
-        if record is not None and record not in seen:
-            seen.add(record)
-            stack += record.edges
-            stack += record.saved if record.kind is ops.inplace.COPY_SLICES else ()
-    return {record.kind for record in seen}
+        node = stack.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            stack += node._next_nodes
+            stack += node._saved if node._kind is ops.inplace.COPY_SLICES else ()
+    return {node._kind for node in seen}
 
 
 @pytest.mark.torch
@@ -224,6 +224,25 @@ def test_a_scaled_update_in_place():
 
 
 def test_the_assembled_source_can_be_read():
-    source = dispatch.source_of(mg.mul)
-    assert "def mul(self, other):" in source and "def vjp(node, grad, edges):" in source
+    source = assemble.source_of(mg.mul)
+    assert "def mul(self, other):" in source and "def vjp(node, grad, next_nodes, saved=None):" in source
     compile(source, "<mul>", "exec")
+
+
+def test_an_operation_looks_the_same_before_and_after_its_first_call():
+    """It is compiled at its first call. Whoever looks at it before sees the same signature, help and source."""
+    program = """
+        import inspect
+        import minigrad as mg
+
+        def look():
+            return [(str(inspect.signature(f)), inspect.getdoc(f), inspect.getsource(f)) for f in (mg.tan, mg.cumsum)]
+
+        before = look()
+        mg.tan(mg.ones(2)), mg.cumsum(mg.ones(2), 0)
+        assert look() == before, (before, look())
+        print(before[0][0], "self=lambda grad, result" in before[0][2])
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    found = subprocess.run(command, capture_output=True, text=True)
+    assert found.stdout.split() == ["(self)", "True"], found.stderr

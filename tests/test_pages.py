@@ -18,7 +18,7 @@ TERMS = pages.glossary((ROOT / "notebooks" / "glossary.md").read_text(encoding="
 
 def test_nothing_is_out_of_date():
     stale = [p.name for p, text in pages.pages().items() if not p.exists() or p.read_text(encoding="utf-8") != text]
-    assert not stale, "run `python3 course.py pages`, and `exercises` after it"
+    assert not stale, "run `python3 course.py author pages`, and `author exercises` after it"
 
 
 def prose(chapter):
@@ -53,11 +53,13 @@ def test_a_chapter_leads_to_its_neighbours():
     assert "\N{RIGHTWARDS ARROW}" not in pages.neighbours(last, CHAPTERS)
 
 
-def test_making_them_twice_changes_nothing():
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title\n\nText.")])
-    for _ in range(2):
-        pages.end_with(notebook, "a line")
-    assert notebook.cells[0].source == "# Title\n\nText." + pages.LINE + "a line"
+@pytest.mark.parametrize("note", ["Mine.", "Mine.\n\n---\n\nMore of mine.", "[A page](https://a.b) that I liked"])
+def test_making_them_twice_changes_nothing_and_keeps_what_is_written_above(note):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(note)])
+    for chapter in CHAPTERS:
+        line = pages.neighbours(chapter, CHAPTERS)
+        pages.end_with(notebook, line)
+        assert notebook.cells[0].source == note + pages.LINE + line
 
 
 @pytest.mark.skipif(mg.viz.engine() == "text", reason="nothing here can draw")
@@ -76,7 +78,10 @@ def test_every_recap_is_on_the_page():
     assert len(with_recap) >= 4 and all(f"({chapter.path.name})" in text for chapter in with_recap)
 
 
-ELEMENTWISE = {name: dict(rules) for name, rules in cheat_sheet.rows(ROOT / "minigrad" / "ops" / "pointwise.py")}
+OPS = ROOT / "minigrad" / "ops"
+ELEMENTWISE = {
+    name: dict(rules) for file in ("arithmetic.py", "pointwise.py") for name, rules in cheat_sheet.rows(OPS / file)
+}
 
 
 OF_TWO = {"masked_fill", "remainder", "rsub", "clamp", "to"}  # they take another argument
@@ -88,7 +93,10 @@ def test_the_cheat_sheet_says_what_the_engine_computes(name):
     y = getattr(mg, name)(x)
     y.backward(mg.tensor([1.0, 2.0, 3.0], dtype=mg.float64))
     known = {"self": x.detach(), "result": y.detach(), "grad": mg.tensor([1.0, 2.0, 3.0], dtype=mg.float64)}
-    said = eval(ELEMENTWISE[name]["self"], {**vars(mg), "math": math, "sign": mg.sign} | known)
+    said = eval(
+        ELEMENTWISE[name]["self"],
+        {**vars(mg), "math": math, "masked": lambda grad, mask: mg.where(mask, grad, 0.0)} | known,
+    )
     assert np.allclose(said.numpy(), x.grad.numpy())
 
 

@@ -120,19 +120,19 @@ def noted(x):
 def test_dropping_the_last_name_frees_the_graph(no_collector, name):
     x = leaf()
     y = PROGRAMS[name](x)
-    nodes = [weakref.ref(record) for record in records_of(y)]
+    nodes = [weakref.ref(node) for node in operations_of(y)]
     assert nodes
     del y
-    assert [node().kind.name for node in nodes if node() is not None] == []
+    assert [node()._kind.name for node in nodes if node() is not None] == []
 
 
-def records_of(tensor):
-    found, stack = [], [tensor._edge]
+def operations_of(tensor):
+    found, stack = [], [tensor._node]
     while stack:
-        record = stack.pop()
-        if record is not None and record.order < 0:
-            found.append(record)
-            stack += record.edges
+        node = stack.pop()
+        if node is not None and node._order < 0:
+            found.append(node)
+            stack += node._next_nodes
     return found
 
 

@@ -1,4 +1,4 @@
-"""What chapter 10 asks of a learner's engine: minigrad itself does it, and so does the solution, in 150 lines."""
+"""What chapter 10 asks of a learner's engine: minigrad does it, the small engine, and the solution in 150 lines."""
 
 from pathlib import Path
 
@@ -10,6 +10,7 @@ pytest.importorskip("IPython")
 
 import minigrad as mg
 from exercises.checks import ch10
+from minigrad import small_engine
 
 SOLUTION = Path(__file__).resolve().parents[1] / "solutions" / "10_inside_the_engine.ipynb"
 
@@ -25,7 +26,7 @@ class Node:
         return self.node.op_name
 
     @property
-    def edges(self):
+    def next_nodes(self):
         return [seen(following) for following, _ in self.node.next_functions]
 
 
@@ -102,8 +103,13 @@ def test_minigrad_passes_what_a_learners_engine_has_to_pass(stage, monkeypatch):
     stage(Tensor)
 
 
+@pytest.mark.parametrize("stage", ch10.STAGES, ids=lambda stage: stage.__name__.strip("_"))
+def test_the_small_engine_passes_it_too(stage):
+    stage(small_engine.Tensor)
+
+
 def test_the_engine_of_the_solution_has_at_most_150_lines():
     (cell,) = (cell for cell in nbformat.read(SOLUTION, as_version=4).cells if cell.id == "answer-engine")
     given, _, written = cell.source.partition("### BEGIN SOLUTION\n")
-    kept = given.partition("class Tensor:")[0]  # Node and asked are not written again
+    kept = given.partition("class Tensor:")[0]  # Node and needs are not written again
     assert len((kept + written.partition("\na = Tensor(")[0]).splitlines()) <= 150

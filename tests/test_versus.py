@@ -213,7 +213,7 @@ def test_a_changed_cell_shows_no_wrong_recording(recorded):
     recorded("%%versus\nmg.ones(2)", ["tensor([1., 1.])"])
     both = compare(Cell.of("%%versus\nmg.ones(1)"))
     assert "no recording of this cell" in repr(both) and "no recording of this cell" in both._html()
-    assert [voices for _, voices in both.rows] == [[("minigrad", "tensor([1.])")]]
+    assert [answers for _, answers in both.rows] == [[("minigrad", "tensor([1.])")]]
 
 
 def test_silence_is_said(recorded):
@@ -329,7 +329,9 @@ def test_the_recordings_are_stored_as_they_are_written():
 def test_the_recordings_are_what_pytorch_says():
     torch = versus.installed_pytorch()
     assert torch is not None
-    assert versus.record(torch, in_the_course()) == versus.stored(), "`python3 course.py transcripts` records anew"
+    assert versus.record(torch, in_the_course()) == versus.stored(), (
+        "`python3 course.py author transcripts` records anew"
+    )
 
 
 @pytest.mark.torch

@@ -236,10 +236,10 @@ def same_by_brute_force(ours, theirs):
         pairs = dict(zip(mine, other, strict=True))
         if [pairs[r] for r in ours.panel.roots] == list(theirs.panel.roots) and all(
             ours.kinds[a] == theirs.kinds[b]
-            and theirs.below(b, {x: x for x in theirs.order})
+            and theirs.input_colours(b, {x: x for x in theirs.order})
             == (
                 tuple(sorted(pairs[i] for i in ours.inputs[a]))
-                if a in ours.loose
+                if a in ours.commutative
                 else tuple(pairs[i] for i in ours.inputs[a])
             )
             for a, b in pairs.items()

@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import pickle
 import sys
 import textwrap
 import warnings
@@ -87,6 +88,7 @@ BLAMED = {
     "Function: too few gradients": "MyFnBackward (! returned too few or too many gradients)",
     "Function: gradient is a float": "MyFnBackward (! returned something that is no tensor)",
     "Function: once, twice": "! can be differentiated once only",
+    "derivative of floor_divide": "NotImplemented (! has no derivative)",
 }
 
 
@@ -230,6 +232,44 @@ def test_names_are_those_of_the_function_that_failed():
     assert "weight = 1. (leaf" in explanation.picture.text and explanation.code == "weight -= 0.1"
     renamed = mg.viz.explain(raised(lambda: step(w)), params={"bias": w})
     assert "bias = 1. (leaf" in renamed.picture.text
+
+
+def test_the_graph_is_drawn_from_your_last_result_that_came_through_the_node():
+    def program():
+        h = leaf([1.0, 2.0]) * 1
+        square = h * h
+        loss = square.sum()
+        unrelated = h.sum()  # did not come through the node that fails
+        h += 1
+        (loss * unrelated).backward()
+
+    text = mg.viz.explain(raised(program)).picture.text
+    assert "loss = 5. (output) -> SumBackward0 (loss.grad_fn)" in text and "unrelated" not in text
+    assert "MulBackward0 (square.grad_fn, backward would fail here)" in text
+    assert "self = [2., 3.] (saved at version 0, now 1, ! overwritten since)" in text
+
+
+def test_the_graph_is_drawn_from_the_node_where_you_named_no_result():
+    def program():
+        x = leaf([1.0, 2.0])
+        h = x * 1
+        part = h[:1]
+        part *= part  # the node that fails is one that a CopySlices goes through
+        with mg.no_grad():
+            part += 1
+        (h * 2).sum().backward()
+
+    text = mg.viz.explain(raised(program)).picture.text
+    assert text.startswith("what autograd keeps\n  MulBackward0") and "! overwritten since" in text
+
+
+def test_an_exception_can_be_sent_to_another_process():
+    """There, what it is about is left behind: a node is of this process."""
+    y = leaf([1.0, 2.0]) * 2
+    for error in (raised(y.backward), raised(lambda: [y.sum().backward(), y.sum().backward()])):
+        assert error.about
+        again = pickle.loads(pickle.dumps(error))
+        assert (str(again), again.__notes__, again.about) == (str(error), error.__notes__, ())
 
 
 def test_a_line_of_the_standard_library_is_nobodys():

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 import minigrad as mg
 from minigrad.viz import layout
-from minigrad.viz.fold import FOLDS_FROM, KEPT_NODES, MAX_NODES, cut_short, folded_graph, readable, repeats, summary
+from minigrad.viz.fold import (
+    KEPT_NODES,
+    MAX_NODES,
+    MIN_NODES_TO_FOLD,
+    cut_short,
+    folded_graph,
+    readable,
+    repeats,
+    summary,
+)
 from minigrad.viz.records import ends
 from minigrad.viz.text import OPERATIONS, head
 
@@ -216,7 +225,7 @@ def test_of_ten_thousand_nodes_few_are_laid_out_once(program, size, view, work):
     picture._repr_mimebundle_()
     nodes = len(picture.records[0].nodes)
     assert nodes >= 8_000 and work["records"] == nodes
-    assert work["layouts"] == 1 and 0 < work["nodes laid out"] <= FOLDS_FROM + 10
+    assert work["layouts"] == 1 and 0 < work["nodes laid out"] <= MIN_NODES_TO_FOLD + 10
     assert len(bundle["text/html"]) < 300_000
     if mg.viz.engine() != "text":
         assert "<img" in bundle["text/html"]

@@ -62,8 +62,8 @@ def test_the_simulation_sees_what_is_known():
 @vision
 def test_roles_of_one_shape_differ_in_colour(vision):
     for (name, one), (other_name, other) in itertools.combinations(STYLES.items(), 2):
-        same_things = {name, other_name} == {"constant", "number"}  # both need no gradient
-        if (one.shape, one.style) == (other.shape, other.style) and not same_things:
+        pair_nodes = {name, other_name} == {"constant", "number"}  # both need no gradient
+        if (one.shape, one.style) == (other.shape, other.style) and not pair_nodes:
             apart = max(distance(one.fill, other.fill, vision), distance(one.line, other.line, vision))
             assert apart >= DISTINCT, (name, other_name, apart)
 

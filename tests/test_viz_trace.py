@@ -271,12 +271,11 @@ def test_hooks_and_derivatives_are_their_own_again_afterwards():
         raise KeyError("on purpose")
 
     handle = y.register_hook(hook)
-    record, kind = y.grad_fn.record, y.grad_fn.record.kind
+    node, kind = y._node, y._node._kind
     trace = mg.viz.trace((y * 1).backward)
     assert isinstance(trace.error, KeyError)
     assert trace.steps[-1].failed and trace.graph.by_id[trace.steps[-1].node].note == "y.grad_fn"
-    assert record.kind is kind and list(record.extra.tensor_hooks[0].values()) == [hook]
-    assert record.pending is None
+    assert node._kind is kind and list(node._hooks.tensor_hooks[0].values()) == [hook]
     handle.remove()
     (x * 3).backward()
     assert x.grad.item() == 3
@@ -287,7 +286,7 @@ def test_a_hook_that_removes_itself_stays_removed():
     y = x * 3
     handle = y.register_hook(lambda grad: handle.remove())
     mg.viz.trace(y.backward)
-    assert not y.grad_fn.record.extra.tensor_hooks[0]
+    assert not y._node._hooks.tensor_hooks[0]
 
 
 def test_what_an_error_calls_a_hook_stays_its_name():

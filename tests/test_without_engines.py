@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
+from fresh_shell import run_notebook
 
 import minigrad as mg
 
@@ -14,16 +14,6 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted(
     path for folder in ("notebooks", "solutions", "exercises") for path in (ROOT / folder).glob("*.ipynb")
 )
-
-
-@pytest.fixture
-def no_engine(tmp_path, monkeypatch):
-    """An environment for kernels: no `dot` on the path, and a pygraphviz that cannot be imported."""
-    (tmp_path / "pygraphviz.py").write_text("raise ImportError('not installed')\n")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
-    monkeypatch.delenv("MINIGRAD_VIZ", raising=False)
-    monkeypatch.delenv("PYTEST_VERSION", raising=False)  # as a learner: a failed check fails no cell
 
 
 def draws(path):
@@ -37,12 +27,13 @@ def draws(path):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_runs_to_the_end_and_says_how_to_get_pictures(path, no_engine):
-    notebook = nbformat.read(path, 4)
-    NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(path.parent)}}).execute()
-    outputs = [o for cell in notebook.cells for o in cell.get("outputs", [])]
-    assert not [o for o in outputs if o.output_type == "error"]
-    shown = [o.data for o in outputs if "data" in o]
+def test_runs_to_the_end_and_says_how_to_get_pictures(path, tmp_path):
+    # No `dot` on the path and no pygraphviz; and as a learner, for whom a failed check fails no cell.
+    environment = {k: v for k, v in os.environ.items() if k not in ("MINIGRAD_VIZ", "PYTEST_VERSION")}
+    cells = run_notebook(path, environment | {"PATH": str(tmp_path)}, without=["pygraphviz"])
+    outputs = [output for cell in cells.values() for output in cell]
+    assert not [output for output in outputs if output["output_type"] == "error"]
+    shown = [output["data"] for output in outputs if "data" in output]
     assert not any("image/svg+xml" in data for data in shown)
     everything = "\n".join(text for data in shown for kind, text in data.items() if kind.startswith("text/"))
     if not draws(path):

@@ -1,4 +1,4 @@
-"""The cheat sheet, one printed page: `python -m tools.cheat_sheet` (a part of `python3 course.py pages`).
+"""The cheat sheet, one printed page: `python -m tools.cheat_sheet` (a part of `python3 course.py author pages`).
 
 Its tables are read off minigrad's own: the rows of the operations with their derivatives, and the refusals.
 """
@@ -44,7 +44,7 @@ code { font: 7.6pt/1.25 ui-monospace, Menlo, Consolas, monospace } .q { color: #
 
 def rows(path: Path) -> list[tuple[str, list[tuple[str, str]]]]:
     """The operations of one file that have short derivatives: (name, [(input, derivative), ...])."""
-    found = {}
+    found: dict[str, list[tuple[str, str]]] = {}
     body = ast.parse(path.read_text(encoding="utf-8")).body
     functions = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
     for function in functions.values():
@@ -74,23 +74,23 @@ class _Put(ast.NodeTransformer):
 def _written_out(rule: ast.expr, functions: dict[str, ast.FunctionDef]) -> ast.expr:
     """A derivative that only calls one of the `..._backward` operations: what that computes."""
     name = getattr(getattr(rule, "func", None), "id", "")
-    if not name.endswith("_backward") or name not in functions:
+    if not isinstance(rule, ast.Call) or not name.endswith("_backward") or name[0] == "_" or name not in functions:
         return rule
     put = _Put(dict(zip((a.arg for a in functions[name].args.args), rule.args, strict=False)))
     for line in functions[name].body:
-        if isinstance(line, ast.Return):
+        if isinstance(line, ast.Return) and line.value:
             return put.visit(line.value)
-        if isinstance(line, ast.Assign):
+        if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
             put.given[line.targets[0].id] = put.visit(line.value)
-        if isinstance(line, ast.AugAssign):
+        if isinstance(line, ast.AugAssign) and isinstance(line.target, ast.Name):
             put.given[line.target.id] = ast.BinOp(put.given[line.target.id], line.op, put.visit(line.value))
     return rule
 
 
 def _row(function: ast.FunctionDef, call: ast.Call, functions: dict) -> tuple[str, list[tuple[str, str]]]:
     """The name of one row, and the derivatives that are written out in it."""
-    words = {keyword.arg: keyword.value for keyword in call.keywords}
-    name = words["name"].value if isinstance(words.get("name"), ast.Constant) else function.name
+    words = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+    name = str(given.value) if isinstance(given := words.get("name"), ast.Constant) else function.name
     rules = [
         (word, ast.unparse(_written_out(value.body, functions)))
         for word, value in words.items()
@@ -99,9 +99,9 @@ def _row(function: ast.FunctionDef, call: ast.Call, functions: dict) -> tuple[st
     return name, rules
 
 
-def _operations(title: str, file: str) -> str:
+def _operations(title: str, *files: str) -> str:
     lines = []
-    for name, rules in rows(ROOT / "minigrad" / file):
+    for name, rules in (row for file in files for row in rows(ROOT / "minigrad" / file)):
         shown = "<br>".join(
             f'<span class="q">{escape(argument)}:</span> <code>{escape(rule)}</code>' for argument, rule in rules
         )
@@ -123,7 +123,7 @@ def _refusals() -> str:
 def sheet() -> str:
     """The page as HTML: one side of A4, in three columns."""
     parts = [
-        _operations("Element by element", "ops/pointwise.py"),
+        _operations("Element by element", "ops/arithmetic.py", "ops/pointwise.py"),
         _operations("Sums and the like", "ops/reduce.py"),
         _operations("Shapes", "ops/shape.py"),
         _operations("Products of matrices", "ops/linalg.py"),

@@ -1,4 +1,7 @@
-"""Make exercises/*.ipynb from solutions/*.ipynb: `python -m tools.generate`.
+"""Make exercises/*.ipynb from solutions/*.ipynb: `python3 course.py author exercises`.
+
+An exercise in which something is written is left as it is. With its number after the command (`exercises 03`, several
+if need be) only those exercises are made, whatever is written in them, and the old ones are kept beside them.
 
 The answers between `### BEGIN SOLUTION` and `### END SOLUTION` (nbgrader's convention) are taken
 out, outputs are cleared, and everything else stays, cell ids and nbgrader's metadata included.
@@ -10,10 +13,14 @@ the body of a function, `...` takes its place.
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
+
+from tools import files
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 _ROOT = Path(__file__).resolve().parents[1]
@@ -59,23 +66,60 @@ def exercise_notebook(solution: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return notebook
 
 
-def generate(solutions: Path, exercises: Path) -> list[Path]:
-    """Write the exercise notebook of each solution notebook; the same bytes on every system."""
-    written = []
-    for source in sorted(solutions.glob("[0-9][0-9]_*.ipynb")):
-        text = nbformat.writes(exercise_notebook(nbformat.read(source, as_version=4)))
-        target = exercises / source.name
-        target.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
-        written.append(target)
-    return written
+def made_from(solution: str) -> str:
+    """The text of the exercise notebook for that of a solution notebook."""
+    return nbformat.writes(exercise_notebook(nbformat.reads(solution, as_version=4))).rstrip("\n") + "\n"
 
 
-def main() -> int:
-    """Generate all exercises and say which."""
-    for path in generate(_ROOT / "solutions", _ROOT / "exercises"):
-        print(f"made exercises/{path.name} from solutions/{path.name}")
-    return 0
+def is_written_in(exercise: Path, solution: Path) -> bool:
+    """Whether a cell of the exercise comes neither from the solution as it is nor as it was last committed."""
+    try:
+        made = [made_from(text) for text in (solution.read_text(encoding="utf-8"), committed(solution)) if text]
+        known = {cell.source for text in made for cell in nbformat.reads(text, as_version=4).cells}
+        return not {cell.source for cell in nbformat.read(exercise, as_version=4).cells} <= known
+    except Exception:  # not even a notebook, as after a merge with conflicts
+        return True
+
+
+def committed(path: Path) -> str:
+    """The text of a file in the last commit; "" where there is none, or no git."""
+    try:
+        show = ["git", "show", f"HEAD:./{path.name}"]
+        return subprocess.run(show, cwd=path.parent, capture_output=True, check=True).stdout.decode()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def generate(solutions: Path, exercises: Path, named: tuple[str, ...] = ()) -> list[str]:
+    """Make the exercise notebooks that have changed, or those that are named, and say what was done."""
+    said = []
+    for solution in sorted(solutions.glob("[0-9][0-9]_*.ipynb")):
+        exercise, text = exercises / solution.name, made_from(solution.read_text(encoding="utf-8"))
+        is_asked_for = not named or solution.name.startswith(named)
+        if not is_asked_for or (exercise.exists() and exercise.read_bytes() == text.encode()):
+            continue
+        if exercise.exists() and is_written_in(exercise, solution):
+            if not named:
+                said.append(
+                    f"left {exercise.name}, for something is written in it: `exercises {exercise.name[:2]}` makes it"
+                )
+                continue
+            said.append(f"kept {exercise.name} as {files.keep(exercise).name}")
+        files.write(exercise, text)
+        said.append(f"made {exercise.name}")
+    return said
+
+
+def main(words: Sequence[str] = ()) -> int:
+    """Generate what is asked for and say what that is; 1 if something was left."""
+    names = [path.name for path in (_ROOT / "solutions").glob("[0-9][0-9]_*.ipynb")]
+    for word in words:
+        if not any(name.startswith(word) for name in names) or len(word) < 2:
+            sys.exit(f"There are no exercises {word!r}: name them by number, as in `exercises 03`.")
+    said = generate(_ROOT / "solutions", _ROOT / "exercises", tuple(words))
+    print("\n".join(said) or "exercises/ is up to date")
+    return int(any(line.startswith("left") for line in said))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

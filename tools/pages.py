@@ -1,4 +1,4 @@
-"""Make what the chapters say of each other: `python -m tools.pages` (or `python3 course.py pages`).
+"""Make what the chapters say of each other: `python3 course.py author pages`.
 
 - the line at the end of each notebook that leads to its neighbours;
 - in `00_start_here.ipynb` the map of the chapters, the glossary and its index;
@@ -6,7 +6,8 @@
 - `notebooks/recap.md`: the recap tables of all chapters on one page;
 - `notebooks/cheat_sheet.html`: operations, their derivatives and what is refused, on one printed page.
 
-Sources are the notebooks themselves (their names, titles, bold words and recaps) and `notebooks/glossary.md`.
+Sources are the notebooks themselves (their names, titles, bold words and recaps) and `notebooks/glossary.md`. What
+else is written in a notebook stays; in the cells of the map, the glossary and the index of the first one, nothing does.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from pathlib import Path
 
 import nbformat
 
-from tools import cheat_sheet
+import minigrad as mg
+from minigrad.assemble import source_of
+from tools import cheat_sheet, files
 
 ROOT = Path(__file__).resolve().parents[1]
 LINE = "\n\n---\n\n"  # above what is generated at the end of a notebook's last cell
 MAP = "#The-chapters"  # the heading in the first notebook
-START, END = "<!-- chapters: made by course.py pages -->", "<!-- end of the chapters -->"
+START, END = "<!-- chapters: made by course.py author pages -->", "<!-- end of the chapters -->"
 
 # One line each, for the README.
 ABOUT = {
@@ -93,9 +96,11 @@ def after_exercises(chapter: Chapter, all_: list[Chapter]) -> str:
 
 
 def end_with(notebook: nbformat.NotebookNode, line: str) -> None:
-    """Put a line at the end of the last text of a notebook, in the place of the one that was there."""
+    """Put a line of links at the end of the last text of a notebook, in the place of the line that was there."""
     last = [cell for cell in notebook.cells if cell.cell_type == "markdown"][-1]
-    last.source = last.source.split(LINE)[0] + LINE + line
+    text, _, end = last.source.rpartition(LINE)
+    were_links = all(re.fullmatch(r"\W?\s?\[.*\]\(\S*\)\s?\W?", part) for part in end.split(" · "))
+    last.source = (text if were_links else last.source) + LINE + line
 
 
 # --- The first notebook ---------------------------------------------------------------------------
@@ -188,7 +193,7 @@ def readme_table(all_: list[Chapter]) -> str:
 
 def picture(readme: str) -> str:
     """What the program in the README draws with its last line, as SVG; "" where nothing can draw."""
-    *lines, last = re.search(r"(?s)```python\n(.*?)\n```", readme)[1].splitlines()
+    *lines, last = re.findall(r"(?s)```python\n(.*?)\n```", readme)[0].splitlines()
     names: dict = {}
     exec("\n".join(lines), names)
     return eval(last, names).svg
@@ -226,6 +231,7 @@ def pages(root: Path = ROOT) -> dict[Path, str]:
     made = {c.path: nbformat.writes(c.notebook).rstrip("\n") + "\n" for c in (*all_, *solutions)}
     made[root / "notebooks" / "recap.md"] = recap_page(all_)
     made[root / "notebooks" / "cheat_sheet.html"] = cheat_sheet.sheet()
+    made[root / "minigrad" / "assembled_mul.txt"] = source_of(mg.mul)
     readme = (root / "README.md").read_text(encoding="utf-8")
     stored, drawn = root / "notebooks" / "picture.svg", picture(readme)
     if drawn and not (stored.exists() and words_in(stored.read_text(encoding="utf-8")) == words_in(drawn)):
@@ -239,7 +245,7 @@ def main() -> int:
     """Write what has changed, and say what that is."""
     for path, text in pages().items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8", newline="\n")
+            files.write(path, text)
             print(f"made {path.relative_to(ROOT).as_posix()}")
     return 0
 

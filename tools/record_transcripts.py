@@ -1,4 +1,4 @@
-"""Record what PyTorch says to the %%versus cells of the course: `python3 course.py transcripts`.
+"""Write down what PyTorch says to the %%versus cells of the course: `python3 course.py author transcripts`.
 
 Needs PyTorch, in the environment of the course; the tests fail where a recording is missing, or has drifted.
 """

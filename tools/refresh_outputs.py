@@ -1,40 +1,74 @@
-"""Run the chapters and the solutions and store their outputs: `python3 course.py outputs`.
+"""Run the chapters and the solutions, or those that are named, and store their outputs: `course.py author outputs`.
 
+Cells stay as they are. A notebook that fails, or that is saved by somebody while it runs, is left alone.
 They are run as the tests run them: without anybody's progress, and with a failed check as a failed cell.
-%%versus shows its recording even where PyTorch is installed, for readers who have none.
+%%versus shows its recording even where PyTorch is installed, for readers who have none. A stored picture is kept while
+its text form stays the same: another machine's layout engine and fonts would only change its bytes.
 """
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+from tools import files
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def refresh(path: Path) -> None:
+def refresh(path: Path) -> str:
     """Run one notebook and write it back, with nothing in its metadata that differs between machines."""
-    notebook = nbformat.read(path, 4)
+    text = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(text, 4)
     resources = {"metadata": {"path": str(path.parent)}}
-    options = {"timeout": 120, "record_timing": False, "coalesce_streams": True}  # a stream may come in pieces
-    NotebookClient(notebook, resources=resources, **options).execute()
+    try:  # a stream may come in pieces
+        NotebookClient(notebook, resources=resources, timeout=120, record_timing=False, coalesce_streams=True).execute()
+    except CellExecutionError as error:
+        return f"left as it is: {error.ename}: {error.evalue}"
+    if path.read_text(encoding="utf-8") != text:
+        return "left as it is: it was changed while it ran"
+    keep_pictures(nbformat.reads(text, 4), notebook)
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
-    nbformat.write(notebook, path)
+    files.write(path, nbformat.writes(notebook).rstrip("\n") + "\n")
+    return "stored"
 
 
-def main() -> None:
+def keep_pictures(before: nbformat.NotebookNode, after: nbformat.NotebookNode) -> None:
+    """Put the pictures of before in the place of those that say the same."""
+    drawn: dict = {}
+    for cell in before.cells:
+        drawn |= {(cell.id, _text(output)): output for output in cell.get("outputs", []) if _text(output)}
+    for cell in after.cells:
+        if "outputs" in cell:
+            cell.outputs = [drawn.get((cell.id, _text(output)), output) for output in cell.outputs]
+
+
+def _text(output: nbformat.NotebookNode) -> str:
+    """The text form of an output that is a picture; "" for any other."""
+    data = output.get("data", {})
+    return data.get("text/plain", "") if "image/svg+xml" in data else ""
+
+
+def main(words: list[str]) -> int:
+    """Run those that are named, or all; 1 if one was left."""
+    said = []
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"PYTEST_VERSION": "refresh", "MINIGRAD_PROGRESS": str(Path(folder) / "progress.json")}
         os.environ["MINIGRAD_VERSUS"] = "recorded"
-        for path in sorted([*(ROOT / "notebooks").glob("*.ipynb"), *(ROOT / "solutions").glob("*.ipynb")]):
-            print(f"running {path.relative_to(ROOT).as_posix()}", flush=True)
-            refresh(path)
+        named = [ROOT / word for word in words]
+        for path in named or sorted([*(ROOT / "notebooks").glob("*.ipynb"), *(ROOT / "solutions").glob("*.ipynb")]):
+            print(f"{path.relative_to(ROOT).as_posix()}: ", end="", flush=True)
+            said.append(refresh(path))
+            print(said[-1], flush=True)
+    return int(set(said) != {"stored"})
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit
+from exercises.checks import graphs, kit, tools
 from exercises.checks.kit import Pattern, Wrong, call, show
 from exercises.checks.targets import Targets
 
@@ -17,7 +17,7 @@ chapter = kit.Chapter(__name__, "02", "Who gets a .grad?")
 
 
 def _is(array: np.ndarray, other: Any) -> bool:
-    return array.shape == np.shape(other) and bool(np.allclose(array, other, 1e-5, 1e-6))
+    return kit.same_arrays(array, np.asarray(other))
 
 
 def _array(tensor: mg.Tensor) -> np.ndarray:
@@ -269,7 +269,7 @@ def _tracked(value: Any = 4.0) -> mg.Tensor:
 
 _STATES: dict[str, Callable[[], tuple[mg.Tensor, mg.Tensor]]] = {
     "an untracked leaf": lambda: _used(mg.tensor(2.0)),
-    "an untracked result": lambda: _used(mg.tensor(2.0, dtype=mg.float64) * 3),
+    "an untracked result": lambda: _used(tools.constant(2.0) * 3),
     "a tracked leaf": lambda: _used(_tracked()),
     "a tracked leaf that has a gradient already": lambda: _used(_leaf_with_gradient(True)),
     "a tracked leaf after `retain_grad()`": lambda: _used(_retaining(_tracked())),
@@ -376,6 +376,11 @@ def _wrong_rule(said: list[bool], truth: list[bool], names: list[str]) -> Wrong:
     "Keep a gradient on the way",
     kind="write",
     points=2,
+    off={
+        "grad": "the task is to fill it",
+        "again": "a second backward adds to `w.grad`",
+        "old grad": "backward adds to it, and the check reads it",
+    },
     beliefs=("M01", "M03", "M04"),
     hints=(
         "Four lines: compute `h`, ask, compute the loss and go backward, return `h`.",
@@ -398,7 +403,7 @@ _LOSSES = (
 
 
 def _check_kept(answer, start, f, slope):
-    w, seen = mg.tensor(start, dtype=mg.float64, requires_grad=True), []
+    w, seen = tools.leaf(start), []
 
     def watched(t):
         seen.append(t)
@@ -663,6 +668,9 @@ def _joined_otherwise(y):
     "Cut: start anew from a number",
     kind="cut",
     points=2,
+    off={
+        "memory": "the same numbers are asked for, not a copy of them",
+    },
     beliefs=("M01", "M05"),
     hints=(
         "First the number without its history, then the flag.",
@@ -739,6 +747,12 @@ def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: st
     "Repair the step",
     kind="fix",
     points=2,
+    off={
+        "values 0": "the task is to move `w`",
+        "grad 0": "the task is to clear it",
+        "again": "a second step needs a gradient of its own",
+        "old grad": "the gradient is an input here",
+    },
     beliefs=("M06", "M07", "M08"),
     hints=(
         "Inside the function, the first line makes a new tensor and gives it the name `w`. The caller never sees it.",
@@ -750,7 +764,7 @@ def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: st
 def step(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_STEP)
-    for start, size in ((3.0, 0.25), ([1.0, -2.0], 0.5)):
+    for start, size in ((3.0, 0.25), ([1.0, -2.0], 0.5), (0.01, 0.002)):
         _check_step(answer, np.array(start), size)
     return "The same leaf with another number: the caller's loop can go on with it."
 
@@ -763,9 +777,9 @@ def step(w, size):
 
 
 def _check_step(answer, start, size):
-    w = mg.tensor(start, dtype=mg.float64, requires_grad=True)
-    (w * w * w).sum().backward()
-    slope = 3 * start**2
+    w = tools.leaf(start)
+    (w * w * w - 5 * w).sum().backward()
+    slope = 3 * start**2 - 5
     try:
         given = call(answer, w, size)
     except Wrong as wrong:
@@ -834,6 +848,10 @@ def _wrong_step(given: Any, w: mg.Tensor, start: np.ndarray, slope: np.ndarray, 
     "Repair the freezing",
     kind="fix",
     points=2,
+    off={
+        "flag 0": "the task is to freeze `w`",
+        "grad 0": "the task is to clear it",
+    },
     beliefs=("M05",),
     hints=(
         "The error says which tensors have a flag of their own. Is `h` one of them?",
@@ -845,7 +863,7 @@ def _wrong_step(given: Any, w: mg.Tensor, start: np.ndarray, slope: np.ndarray, 
 def freeze(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_FREEZE)
-    for numbers, trained in (((3.0, 5.0, 2.0), True), ((-1.0, 0.5, 4.0), False)):
+    for numbers, trained in (((3.0, 5.0, 2.0), True), ((-1.0, 0.5, 4.0), False), ((0.1, 0.02, -0.3), True)):
         _check_freeze(answer, numbers, trained)
     return "The leaf is frozen, before the operation ran, and nothing old is left on it. `b` is trained as before."
 
@@ -869,7 +887,7 @@ def _check_freeze(answer, numbers, trained):
         raise _freeze_error(wrong) from None
     y = kit.a_tensor(given, "the result", "what `return` gives back")
     right = numbers[0] * numbers[2] + numbers[1]
-    if not kit.same_values(y, right, 1e-4):
+    if not kit.same_values(y, right):
         raise Wrong("other-value", f"{right:.6g}, the value of `w * x + b`", show(y), look="what is computed")
     if not graphs.reaches(y, b) or not b.requires_grad:
         why = "`b` should be trained, and there is no way to it any more."
@@ -926,6 +944,12 @@ def _check_frozen(w: mg.Tensor, reached: bool) -> None:
     "Train",
     kind="write",
     points=3,
+    off={
+        "values": "the task is to move the parameters",
+        "grad": "training fills and clears it",
+        "again": "twice the steps",
+        "old grad": "a text on old gradients has to come first",
+    },
     beliefs=("M06", "M07", "M08"),
     hints=(
         "A step has four parts: compute the loss, go backward, update inside `no_grad()`, clear.",
@@ -937,7 +961,7 @@ def _check_frozen(w: mg.Tensor, reached: bool) -> None:
 )
 def train(answer):
     kit.a_function(answer)
-    for steps, size in ((4, 0.1), (3, 0.25)):
+    for steps, size in ((4, 0.1), (3, 0.25), (1, 0.1), (4, 0.75), (130, 0.01)):
         _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], steps, size))
     return "Compute, go backward, update, clear: this is the loop that every training has at its heart."
 
@@ -954,13 +978,13 @@ class _Course:
     params: list = field(init=False)
 
     def __post_init__(self) -> None:
-        self.params = [mg.tensor(start, dtype=mg.float64, requires_grad=True) for start in self.starts]
+        self.params = [tools.leaf(start) for start in self.starts]
 
     def loss_of(self) -> mg.Tensor:
         self.calls += 1
-        goals = [mg.tensor(goal, dtype=mg.float64) for goal in self.goals]
-        one, other = (((p - goal) ** 2).sum() for p, goal in zip(self.params, goals, strict=True))
-        return one + other
+        goals = [tools.constant(goal) for goal in self.goals]
+        one, other = (p - goal for p, goal in zip(self.params, goals, strict=True))
+        return (one**2).sum() + (other**2).sum() + 0.5 * one * other.sum()
 
     def loss_function(self) -> Callable[[], mg.Tensor]:
         """What `train` gets as `loss_of`: a function that errors call by that name."""
@@ -976,7 +1000,8 @@ class _Course:
         places, goals = ([np.array(one) for one in many] for many in (self.starts, self.goals))
         sums = [np.zeros(place.shape) for place in places]
         for _ in range(steps):
-            slopes = [2 * (place - goal) for place, goal in zip(places, goals, strict=True)]
+            one, other = (place - goal for place, goal in zip(places, goals, strict=True))
+            slopes = [2 * one + 0.5 * other.sum(), 2 * other + 0.5 * one]
             sums = [slope if clearing else total + slope for total, slope in zip(sums, slopes, strict=True)]
             places = [place + sign * self.size * total for place, total in zip(places, sums, strict=True)]
         return places

@@ -342,6 +342,7 @@ def between(answer):
 _BETWEEN = (
     (lambda x: x * x, lambda h: (5 * h).sum(), [1.5, -2.0], ([5.0, 5.0], [15.0, -20.0])),
     (lambda x: x * 3, lambda h: h[0] * h[1], [0.5, 4.0], ([12.0, 1.5], [36.0, 4.5])),
+    (lambda x: x.sum() * x, lambda h: h[0] - 2 * h[1], [1.0, 3.0], ([1.0, -2.0], [-1.0, -13.0])),
 )
 _BETWEEN_ERRORS = (
     tools.Reason(
@@ -370,7 +371,7 @@ def _check_between(answer, f, g, values, slopes):
     x = tools.leaf(values)
     results = []
     given = tools.called(answer, (_keeping(f, results), g, x), "two gradients", *_BETWEEN_ERRORS)
-    if type(given) in (list, tuple) and None in [one if one is None else 0 for one in given]:
+    if isinstance(given, list | tuple) and None in [one if one is None else 0 for one in given]:
         raise Wrong(
             "grad-on-the-way",
             "two gradients",
@@ -379,7 +380,7 @@ def _check_between(answer, f, g, values, slopes):
             why="`backward()` leaves a `.grad` on leaves only. The one on the way was computed and let go.",
             look="how `autograd.grad` asks for tensors on the way",
         )
-    if type(given) not in (list, tuple) or len(given) != 2:
+    if not isinstance(given, list | tuple) or len(given) != 2:
         look = "what you return: first the gradient for the result of `f`, then the one for `x`"
         raise Wrong("type", "two gradients, in a tuple or a list", show(given), look=look)
     first, second = map(tools.result, given)
@@ -424,6 +425,11 @@ def _wrong_between(first, second, right, came):
     "Several losses, some leaves",
     kind="fix",
     points=3,
+    off={
+        "grad": "the task is to add to it",
+        "again": "the gradients are added up, and the graph is used up",
+        "old grad": "the check has old ones",
+    },
     beliefs=("M08", "M24"),
     hints=(
         "Run it on two losses that share a tensor. Which turn of the loop raises, and why?",
@@ -437,7 +443,7 @@ def _wrong_between(first, second, right, came):
 def weighted(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_WEIGHTED)
-    for value, weights, wanted in ((2.0, [1.0, 10.0], "a"), (-1.5, [0.5, 2.0, -3.0], "ab")):
+    for value, weights, wanted in ((2.0, [1.0, 10.0], "a"), (-1.5, [0.5, 2.0, -3.0], "ab"), (3.0, [2.0, 2.0], "ba")):
         _check_weighted(answer, value, weights, wanted)
     return "Each loss counted as often as its weight says, and only what was wanted is filled. One call can do it all."
 
@@ -477,11 +483,11 @@ def _check_weighted(answer, value, weights, wanted):
     slopes = [6 * value, 2 * value + 1, 4 * value**3][: len(weights)]
     right = sum(weight * slope for weight, slope in zip(weights, slopes, strict=True))
     expected = f"{1 + right:.6g} in `a.grad`: 1 was there before, and {right:.6g} is the weighted sum"
-    a.grad = mg.tensor(1.0, dtype=mg.float64)
+    a.grad = tools.constant(1.0)
     asked = [leaf for name, leaf in (("a", a), ("b", b)) if name in wanted]
     tools.called(answer, (list(losses), list(weights), asked), expected, *_WEIGHTED_ERRORS)
     came = None if a.grad is None else a.grad.item()
-    if came is None or not kit.close(came, 1 + right, 1e-4):
+    if came is None or not kit.close(came, 1 + right):
         raise _wrong_weighted(came, right, weights, slopes, expected)
     _check_who_is_filled({"b": b, "c": c}, wanted, weights[1])
 
@@ -495,7 +501,7 @@ def _check_who_is_filled(leaves, wanted, slope):
         if came is not None and name not in wanted:
             why = "Without `inputs=` a backward fills every tracked leaf that it can reach."
             raise Wrong("others-filled", expected, got, why=why, look="how `backward` is told for whom")
-        if name in wanted and (came is None or not kit.close(came, slope, 1e-4)):
+        if name in wanted and (came is None or not kit.close(came, slope)):
             look = "what `inputs=` gets: the whole list, or a part of it?"
             raise Wrong("wanted-missed", expected, got, look=look)
 
@@ -505,22 +511,22 @@ def _wrong_weighted(came, right, weights, slopes, expected):
     if came is None:
         look = "whether you clear `.grad`, and whether a backward runs after that"
         return Wrong("cleared", expected, got, why="There was a gradient before your function ran.", look=look)
-    if kit.close(came, 1, 1e-6):
+    if kit.close(came, 1):
         why = "Nothing was added. `autograd.grad` returns gradients and stores none; `backward` stores them."
         return Wrong("nothing-added", expected, got, why=why, look="whether a backward runs, and what it fills")
-    if kit.close(came, right, 1e-4):
+    if kit.close(came, right):
         why = "What was in `.grad` before is gone. backward adds to it, and so should your function."
         look = "each line that sets or clears a `.grad`"
         return Wrong("overwritten", expected, got, belief="M08", why=why, look=look)
     added = came - 1
-    if kit.close(added, sum(slopes), 1e-4):
+    if kit.close(added, sum(slopes)):
         why = "Every loss counted once: the weights are lost. They are the factors v, one for each root."
         return Wrong("weights-lost", expected, got, belief="M24", why=why, look="`grad_tensors=`")
     pieces = [weight * slope for weight, slope in zip(weights, slopes, strict=True)]
-    if any(kit.close(added, piece, 1e-4) for piece in [*pieces, *slopes]):
+    if any(kit.close(added, piece) for piece in [*pieces, *slopes]):
         why = "Only one of the losses counted."
         return Wrong("one-loss", expected, got, why=why, look="whether every loss is among the roots")
-    if kit.close(added, right / len(weights), 1e-4):
+    if kit.close(added, right / len(weights)):
         why = "That is the mean of the weighted losses. The sum was asked for."
         return Wrong("mean", expected, got, why=why, look="what the losses are divided by")
     return Wrong("other-gradient", expected, got, look="which factor each loss gets")
@@ -533,6 +539,10 @@ def _wrong_weighted(came, right, weights, slopes, expected):
     "The Jacobian, a row at a time",
     kind="write",
     points=3,
+    off={
+        "grad 1": "the text allows `backward`",
+        "result dtype": "the numbers are asked for, in any float type",
+    },
     beliefs=("M08", "M24"),
     hints=(
         "One backward gives one row: the factor 1 for one result and 0 for the others. `mg.eye(3)` has such rows.",
@@ -683,13 +693,13 @@ _JACOBIAN_MISTAKES = (
 )
 def mirror(answer):
     kit.a_function(answer)
-    for values in ([0.5, -2.0, 3.0], [4.0]):
+    for values in ([0.5, -2.0, 3.0], [4.0], 2.0, [], [[1e-3, 0.0], [0.0, 5.0]]):
         _check_mirror(answer, values)
     return "The value passes as it is, the gradient with the other sign, and only on this one way."
 
 
 def _check_mirror(answer, values):
-    x, z = tools.leaf(values), tools.leaf(np.ones(len(values)))
+    x, z = tools.leaf(values), tools.leaf(np.ones(np.shape(values)))
     y = tools.called(answer, (x,), "a tensor with the values of `x`")
     if isinstance(y, mg.autograd.graph.RemovableHandle):
         look = "what `register_hook` returns, and what your `return` gives back"
@@ -702,7 +712,7 @@ def _check_mirror(answer, values):
     if not graphs.reaches(y, x):
         why = "No way leads from your result to `x`, so no gradient comes there at all."
         raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
-    v, u = np.arange(2.0, 2.0 + len(values)), np.full(len(values), 10.0)
+    v, u = 2.0 - 3 * np.arange(x.numel()).reshape(x.shape), np.full(x.shape, 10.0)
     loss = ((y + z) * mg.tensor(v)).sum() + (x * mg.tensor(u)).sum()
     expected = f"{(u - v).tolist()} for `x`: minus {v.tolist()} through your result, plus {u.tolist()} by another way"
     _walk(loss.backward)
@@ -750,6 +760,9 @@ def _wrong_mirror(came, u, v, same_tensor, expected):
     "Undo broadcasting",
     kind="write",
     points=2,
+    off={
+        "memory": "where nothing was broadcast `grad` itself is right",
+    },
     beliefs=("M37",),
     hints=(
         "Where the forward pass repeated a number, add up. Which dimensions were repeated?",
@@ -761,7 +774,16 @@ def _wrong_mirror(came, u, v, same_tensor, expected):
 )
 def fit(answer):
     kit.a_function(answer)
-    for full, shape in (((4, 3), (3,)), ((4, 3), (4, 1)), ((2, 3), ()), ((2, 4, 3), (4, 1)), ((3,), (3,))):
+    for full, shape in (
+        ((4, 3), (3,)),
+        ((4, 3), (4, 1)),
+        ((2, 3), ()),
+        ((2, 4, 3), (4, 1)),
+        ((3,), (3,)),
+        ((4, 3), (1, 1)),
+        ((0, 3), (3,)),
+        ((), ()),
+    ):
         _check_fit(answer, full, shape)
     return "Repeated on the way forward, added up on the way back: the gradient has the shape of its tensor."
 
@@ -776,7 +798,7 @@ _RESHAPED = tools.Reason(
 
 
 def _check_fit(answer, full, shape):
-    numbers = np.sqrt(np.arange(2.0, 2.0 + np.prod(full))).reshape(full)
+    numbers = np.sqrt(np.arange(2.0, 2.0 + np.prod(full))).reshape(full) - 2.53
     expected = f"a tensor of shape {shape} for a gradient of shape {full}"
     grad = mg.tensor(numbers)
     given = tools.result(tools.called(answer, (grad, shape), expected, _RESHAPED))
@@ -837,7 +859,7 @@ def _wrong_fit(came, numbers, right, shape, expected):
 def surprise(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SURPRISE)
-    for values in ([0.5, 0.0, 2.0], [0.0], [1.0, 0.25]):
+    for values in ([0.5, 0.0, 2.0], [0.0], [1.0, 0.25], [1e-3, 1e-4, 50.0]):
         _check_surprise(answer, values)
     return "The slopes are right, and no NaN arrives. If `where` chooses before the logarithm, none can arise."
 
@@ -856,13 +878,13 @@ def _check_surprise(answer, values):
         why = "Now the value is NaN as well: 0 · log(0) is 0 · -∞. Only `where` can leave an entry out."
         raise Wrong("value-nan", "0 where `x` is 0", show(y), belief="M26", why=why, look="the entry for 0")
     y = tools.result(y)
-    if not kit.same_values(y, positive * np.log(positive), 1e-4):
+    if not kit.same_values(y, positive * np.log(positive)):
         look = "`x * log(x)` where `x` is positive, and 0 where it is 0"
         raise Wrong("other-value", "the values as before", show(y), look=look)
     if not graphs.reaches(y, x):
         why = "No way leads back to `x` any more. Without a gradient there is no NaN, but no slope either."
         raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
-    _walk(y.backward, mg.ones(len(values)))
+    _walk(y.backward, mg.ones_like(y))
     slopes = np.where(numbers > 0, np.log(positive) + 1, 0.0)
     came = None if x.grad is None else tools.array(x.grad)
     if came is None or not tools.same(came, slopes):
@@ -897,7 +919,7 @@ def _wrong_surprise(came, numbers, slopes):
 def _check_nothing_hidden(x, values):
     """A hook that stays on x would hide every later NaN, a true one included."""
     x.grad = None
-    (x * float("nan")).backward(gradient=mg.ones(len(values)))
+    (x * float("nan")).backward(gradient=mg.ones_like(x))
     if np.isnan(tools.array(x.grad)).all():
         return
     why = "A hook stays on `x` and removes every NaN from now on, also one that you should see."
@@ -912,6 +934,9 @@ def _check_nothing_hidden(x, values):
     "Build this Jacobian",
     kind="build",
     points=2,
+    off={
+        "dtype": "a matrix of the usual floats is right, too",
+    },
     hints=(
         "Read one row. Which two inputs does this result depend on, and how?",
         "Row 0 says: the result falls by 1 when input 0 rises by 1, and rises by 1 when input 1 does.",
@@ -927,7 +952,7 @@ def steps(answer):
 
 
 def _check_steps(answer, values):
-    x, size = tools.leaf(values), len(values)
+    x, size = mg.tensor(values, requires_grad=True), len(values)
     right = _of_steps(size)
     expected = f"the Jacobian in the picture, with {size} columns"
     y = tools.result(tools.called(answer, (x,), expected))

@@ -34,10 +34,11 @@ def _used_up(y: mg.Tensor, x: mg.Tensor) -> bool:
 def _in_words(answer: Any, names: Any, words: dict, kinds: str) -> dict[str, str]:
     """Predictions by name as text: numbers and known `words`. Others are refused with `kinds`, what they may be."""
     answer = kit.a_dict(answer, names)
-    given = {name: _word(value, words) for name, value in answer.items()}
-    for name, value in given.items():
-        if value is None:
-            raise Wrong("kind", f"`{name}` is {kinds}", show(answer[name]), look=f"the value of `{name}`")
+    given = {}
+    for name, value in answer.items():
+        word = given[name] = _word(value, words) or ""
+        if not word:
+            raise Wrong("kind", f"`{name}` is {kinds}", show(value), look=f"the value of `{name}`")
     return given
 
 
@@ -281,6 +282,11 @@ _NO_WAY = "does not require grad"
     "One trunk, one walk",
     kind="fix",
     points=3,
+    off={
+        "grad": "the task is to fill it",
+        "again": "the gradients are added up",
+        "old grad": "the gradients are added up",
+    },
     beliefs=("M13",),
     hints=(
         "Which nodes do the two walks have in common? What does the first do to them?",
@@ -388,6 +394,9 @@ def _wrong_shared(x, a, b, from_a, from_b, expected):
     "The slope of the slope",
     kind="fix",
     points=2,
+    off={
+        "result dtype": "the text asks for the value, in any float type",
+    },
     beliefs=("M08", "M14"),
     hints=(
         "Print `slope`: is there a `grad_fn`? What could a walk from it follow?",
@@ -448,7 +457,7 @@ def _check_curvature(answer, f, number, derivatives):
         look = "whether a `return` is missing, and whether a `grad` was allowed to return None"
         raise Wrong("none", expected, "None", look=look)
     y = kit.a_tensor(y, "the result", "what `return` gives back")
-    if y.numel() == 1 and kit.close(y.item(), second, 1e-4):
+    if y.numel() == 1 and kit.close(y.item(), second):
         if x.grad is not None:
             why = "`backward` adds to `.grad`. `autograd.grad` returns the gradient and adds nothing."
             raise Wrong("traces", "`x.grad` as it was", f"`x.grad` is {show(x.grad)}", why=why, look="each `backward`")
@@ -461,16 +470,16 @@ def _wrong_curvature(y, value, first, second, expected):
     if y.numel() != 1:
         return Wrong("other-shape", expected, got, look="what you return: one number")
     came = y.item()
-    if kit.close(came, first + second, 1e-4):
+    if kit.close(came, first + second):
         why = "That is the first derivative and the second, added up: `.grad` still held the first."
         return Wrong("added-up", expected, got, belief="M08", why=why, look="what is in `.grad` before each `backward`")
-    if kit.close(came, 2 * first, 1e-4):
+    if kit.close(came, 2 * first):
         why = "That is the first derivative twice: two walks from the same result."
         return Wrong("same-walk-twice", expected, got, belief="M14", why=why, look="from what the second walk starts")
-    if kit.close(came, first, 1e-4):
+    if kit.close(came, first):
         why = "That is the first derivative, the slope itself."
         return Wrong("first-slope", expected, got, why=why, look="from what the second walk starts")
-    if kit.close(came, first * first, 1e-4):
+    if kit.close(came, first * first):
         why = "That is the slope times itself. The slope of the slope is another number."
         return Wrong("squared", expected, got, why=why, look="what you do with the slope")
     return Wrong("other-number", expected, got, look="from what each walk starts, and for whom it asks")
@@ -590,6 +599,11 @@ _KINDS_LOOKS = {
     "It fails in the second round",
     kind="fix",
     points=3,
+    off={
+        "values 1": "the task is to move `w`",
+        "grad 1": "each round sets it",
+        "again": "twice the rounds",
+    },
     beliefs=("M06", "M07", "M08", "M13"),
     hints=(
         "Draw `loss` in the second round, before its walk. Which node was made before the loop?",
@@ -619,6 +633,8 @@ def fit(model, w, target, rounds):
 _MODELS = (
     (lambda w: w * w, lambda w: 2 * w, 1.5, 4.0, 3),
     (lambda w: 3 * w + 1, lambda w: 3.0, 2.0, 13.0, 4),
+    (lambda w: w * w * 0.1, lambda w: 0.2 * w, -2.0, 0.5, 120),
+    (lambda w: 2 * w, lambda w: 2.0, 1.0, 2.001, 1),
 )
 
 
@@ -694,7 +710,7 @@ def _check_stale(answer, model, slope, start, target, rounds):
     right = _path(model, slope, start, target, rounds)
     expected = f"`w` at {right:.6g} after {rounds} rounds, from {start:g}"
     tools.called(answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
-    if not kit.close(w.item(), right, 1e-4):
+    if not kit.close(w.item(), right):
         raise _wrong_stale(w, model, slope, start, target, rounds, expected)
     if not any(_used_up(y, w) for y in made):
         raise Wrong(
@@ -722,10 +738,10 @@ def _path(model, slope, w, target, rounds, stale=False, adds=False, first=None):
 def _wrong_stale(w, model, slope, start, target, rounds, expected):
     came, got = w.item(), f"`w` is {w.item():.6g}"
     numbers = (model, slope, start, target, rounds)
-    if kit.close(came, start, 1e-6):
+    if kit.close(came, start):
         why = "`w` is where it was. A line like `w = w - ...` makes another tensor, and the `w` of the caller stays."
         return Wrong("not-updated", expected, got, why=why, look="the line that updates `w`")
-    if any(kit.close(came, _path(*numbers, stale=True, first=first), 1e-4) for first in (None, start)):
+    if any(kit.close(came, _path(*numbers, stale=True, first=first)) for first in (None, start)):
         return Wrong(
             "stale-slope",
             expected,
@@ -734,10 +750,10 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected):
             why="No error, but `model(w)` is still that of the first `w`: the steps do not fit the `w` of their round.",
             look="where `model(w)` is computed, and how often",
         )
-    if kit.close(came, _path(*numbers, adds=True), 1e-4):
+    if kit.close(came, _path(*numbers, adds=True)):
         why = "The gradients of all rounds so far add up in `w.grad`."
         return Wrong("not-cleared", expected, got, belief="M08", why=why, look="where `w.grad` is cleared")
-    if kit.close(came, _path(*numbers[:-1], 1), 1e-4):
+    if kit.close(came, _path(*numbers[:-1], 1)):
         why = "Only the first round has moved `w`."
         return Wrong("one-round", expected, got, why=why, look="what each later round does")
     return Wrong("other-w", expected, got, look="one round alone: the loss, its slope, and the step of 0.01")
@@ -750,6 +766,12 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected):
     "A state without a past",
     kind="cut",
     points=3,
+    off={
+        "result dtype": "the text asks for the value, in any float type",
+        "grad 0": "each round goes backward",
+        "again": "the gradients are added up",
+        "old grad": "the gradients are added up",
+    },
     beliefs=("M13",),
     hints=(
         "Draw the loss of the second round, before its walk. Where does the graph of the first round begin?",
@@ -762,7 +784,8 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected):
 def memory(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_MEMORY)
-    for start, inputs in ((0.5, [1.0, 2.0, -1.0]), (-1.5, [0.5, 3.0])):
+    many = [0.123, 1.0] * 60
+    for start, inputs in ((0.5, [1.0, 2.0, -1.0]), (-1.5, [0.5, 3.0]), (0.7, [20.0, -30.0]), (0.3, many)):
         _check_memory(answer, start, inputs)
     return "Each round starts from a number. Its walk ends in its own multiplication, and nothing old is needed."
 
@@ -800,11 +823,11 @@ def _check_memory(answer, start, inputs):
     expected = f"{right:.6g} in `w.grad`: from each round 2 · its state · the state before it"
     state = tools.called(answer, (w, list(inputs)), expected, *_MEMORY_ERRORS)
     state = kit.a_tensor(state, "the result", "what `return` gives back: the last state")
-    if state.numel() != 1 or not kit.close(state.item(), states[-1], 1e-4):
+    if state.numel() != 1 or not kit.close(state.item(), states[-1]):
         why = "The value of a state changed. A cut leaves all values as they are."
         last = f"the last state, {states[-1]:.6g}"
         raise Wrong("state-lost", last, show(state), why=why, look="what goes from round to round")
-    if w.grad is None or not kit.close(w.grad.item(), right, 1e-4):
+    if w.grad is None or not kit.close(w.grad.item(), right):
         raise _wrong_memory(w, start, inputs, states, len(walks), expected)
     if graphs.reaches(state, w) and not _used_up(state, w):
         why = "The cut is right, and then `retain_graph=True` does nothing but keep memory."
@@ -829,7 +852,7 @@ def _wrong_memory(w, start, inputs, states, walks, expected):
     for old, new in pairwise(states):
         slopes.append(old + start * slopes[-1])
         full += 2 * new * slopes[-1]
-    if kit.close(came, full, 1e-4) and walks > 1:
+    if kit.close(came, full) and walks > 1:
         return Wrong(
             "through-the-past",
             expected,
@@ -839,10 +862,10 @@ def _wrong_memory(w, start, inputs, states, walks, expected):
             "too, and every walk is longer than the last. Nothing was cut.",
             look="what `retain_graph=True` does to the old graphs",
         )
-    if kit.close(came, full, 1e-4):
+    if kit.close(came, full):
         why = "You go backward once, through all rounds: the gradient holds ways from each round into earlier ones."
         return Wrong("one-walk", expected, got, why=why, look="where the old state goes into the next round")
-    if kit.close(came, 2 * states[-1] * states[-2], 1e-4):
+    if kit.close(came, 2 * states[-1] * states[-2]):
         why = "That is the gradient of the last round alone."
         return Wrong("last-round", expected, got, why=why, look="whether each round goes backward, and adds up")
     return Wrong("other-gradient", expected, got, look="what you cut off: the old state, and nothing else")
@@ -855,6 +878,9 @@ def _wrong_memory(w, start, inputs, states, walks, expected):
     "A gradient for each loss",
     kind="write",
     points=3,
+    off={
+        "again": "the text has the last walk free the graph",
+    },
     beliefs=("M08",),
     hints=(
         "`mg.autograd.grad` returns a gradient, and touches no `.grad`. One call for each loss.",
@@ -866,7 +892,7 @@ def _wrong_memory(w, start, inputs, states, walks, expected):
 )
 def apart(answer):
     kit.a_function(answer)
-    for values, count in (([0.5, -2.0], 3), ([1.5], 1), ([0.25, 1.0, 2.0], 2)):
+    for values, count in (([0.5, -2.0], 3), ([1.5], 1), ([0.25, 1.0, 2.0], 2), ([3.0], 3)):
         _check_apart(answer, values, count)
     return "This is what retain_graph=True is for: one graph, walked for each loss, and freed by the last walk."
 
@@ -889,7 +915,7 @@ def _check_apart(answer, values, count):
     right = [6 * numbers, 2 * numbers * np.exp(numbers**2), 3 * numbers**2][:count]
     expected = f"a list of {count} {'gradients' if count > 1 else 'gradient'}, each in the shape of `x`"
     given = tools.called(answer, (list(losses), x), expected, *_APART_ERRORS)
-    if type(given) not in (list, tuple) or len(given) != count:
+    if not isinstance(given, list | tuple) or len(given) != count:
         raise Wrong("type", expected, show(given), look="what you append for each loss, and what you return")
     if any(type(one) is tuple for one in given):
         why = "`autograd.grad` returns a tuple, also if you ask for one tensor."

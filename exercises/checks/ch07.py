@@ -28,7 +28,7 @@ _SPOILED = "modified by an inplace operation"
 
 
 def _same(tensor: mg.Tensor | None, numbers: Any) -> bool:
-    return tensor is not None and kit.same_values(tensor, numbers, 1e-4)
+    return tensor is not None and kit.same_values(tensor, numbers)
 
 
 def _bypasses(function: Any) -> bool:
@@ -42,7 +42,7 @@ def _belief_in_data(function: Any) -> str:
 
 
 def _refuse_other_value(y: mg.Tensor, numbers: Any) -> None:
-    if not kit.same_values(y, numbers, 1e-4):
+    if not kit.same_values(y, numbers):
         right = np.round(np.asarray(numbers), 4).tolist()
         look = "each line that you changed: what it computes has to stay the same"
         raise Wrong("other-value", f"the value {right}", show(y), look=look)
@@ -375,7 +375,7 @@ def loss_of(w, x):
 
 
 def _check_shift(answer, weight, numbers):
-    w, x = tools.leaf(weight), mg.tensor(numbers, dtype=mg.float64)
+    w, x = tools.leaf(weight), tools.constant(numbers)
     y = tools.result(tools.called(answer, (w, x), "a loss", _LEAF))
     s = 1 / (1 + np.exp(-weight * np.array(numbers)))
     a = 10 * s - 5
@@ -423,13 +423,17 @@ def _wrong_shift(answer, expected, gradient):
 )
 def put(answer):
     kit.a_function(answer)
-    for values, i, number, tracked in (([1.5, -2.0, 3.0, 0.5], 2, 7.0, True), ([4.0, 5.0], 0, -1.0, False)):
+    for values, i, number, tracked in (
+        ([1.5, -2.0, 3.0, 0.5], 2, 7.0, True),
+        ([4.0, 5.0], 0, -1.0, False),
+        ([2.0, 2.0, 2.0], 1, 2.0, True),
+    ):
         _check_put(answer, values, i, number, tracked)
     return "The clone has a memory of its own, and the assignment was recorded: the old entry out, `v` in."
 
 
 def _check_put(answer, values, i, number, tracked):
-    x, v = tools.leaf(values), mg.tensor(number, dtype=mg.float64, requires_grad=tracked)
+    x, v = tools.leaf(values), tools.constant(number).requires_grad_(tracked)
     y = tools.result(tools.called(answer, (x, i, v), "a tensor with the numbers of `x` and one of `v`", _LEAF))
     if not _same(x, values):
         why = "`x` itself was overwritten: what you write to lies on its memory."
@@ -486,7 +490,11 @@ def _check_put_gradients(answer, x, v, slopes, factors, i):
 def shares(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SHARES)
-    for values, v in (([0.0, 1.0, -0.5], [1.0, 10.0, 100.0]), ([2.0, -1.0], [3.0, -1.0])):
+    for values, v in (
+        ([0.0, 1.0, -0.5], [1.0, 10.0, 100.0]),
+        ([2.0, -1.0], [3.0, -1.0]),
+        ([-12.0, -13.0], [1.0, -1.0]),
+    ):
         _check_shares(answer, values, np.array(v))
     return "Every part of the formula is recorded, and what `exp` has saved is what it computed."
 
@@ -536,6 +544,12 @@ def _wrong_shares(answer, gradient, slopes, without_sum, v):
     "A step for all parameters",
     kind="fix",
     points=3,
+    off={
+        "values": "the task is to move the leaves",
+        "grad": "the task is to clear it",
+        "again": "a second step needs gradients of its own",
+        "old grad": "the gradients are inputs here",
+    },
     beliefs=("M06", "M07", "M18"),
     hints=(
         "`p = p - ...` gives the name `p` to a new tensor. Who still has the old one?",
@@ -643,6 +657,12 @@ def _check_counted(waiting, belief):
     "Two losses, two steps",
     kind="fix",
     points=3,
+    off={
+        "values 0": "the task is to move `w`",
+        "grad 0": "each step fills and clears it",
+        "again": "twice the steps",
+        "old grad": "the text takes `w` as new",
+    },
     beliefs=("M06", "M08", "M13", "M18"),
     hints=(
         "The second loss was computed at the old `w`. Which number does its graph need, and where is that now?",
@@ -765,7 +785,7 @@ def _wrong_alternate(answer, came, value, rate, once, right):
         ),
         ("other-order", _both(value, rate), "", "The second loss went first.", "the order of the two steps"),
     ):
-        if kit.close(came, number, 1e-4):
+        if kit.close(came, number):
             return Wrong(code, expected, got, belief=belief, why=why, look=look)
     return Wrong("other-steps", expected, got, look="each of the two steps alone: from where, and with which slope")
 

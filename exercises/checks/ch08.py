@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import functions, graphs, kit
+from exercises.checks import functions, graphs, kit, tools
 from exercises.checks.functions import Suspect, elementwise, tensors
 from exercises.checks.kit import Pattern, Wrong, show
 from exercises.checks.targets import Targets
@@ -343,6 +343,9 @@ class _Clip(Function):
     "A gradient within limits",
     kind="write",
     points=2,
+    off={
+        "memory": "the values are those of the input: the text allows a view",
+    },
     beliefs=("M32",),
     hints=(
         "Where do the two limits stay between `forward` and `backward`? They are plain numbers, no tensors.",
@@ -579,7 +582,7 @@ def _bell(x: mg.Tensor) -> mg.Tensor:
 
 def _check_overwritten(apply, what, chosen):
     """The gradient after an overwrite in place: it must be right, or refused."""
-    leaf = mg.tensor([0.5, -1.5, 2.0], dtype=mg.float64, requires_grad=True)
+    leaf = tools.leaf([0.5, -1.5, 2.0])
     x = leaf * 1
     y = kit.call(apply, x)
     total = (y * mg.tensor([1.0, 2.0, 3.0])).sum()
@@ -602,12 +605,12 @@ def _check_overwritten(apply, what, chosen):
 
 def _check_freed(apply):
     """A result that nobody needs is gone at once, and its node with it."""
-    x = mg.tensor(0.5, dtype=mg.float64, requires_grad=True)
+    x = tools.leaf(0.5)
     was_on = gc.isenabled()
     gc.disable()
     try:
         y = kit.call(apply, x)
-        watched = [weakref.ref(node.record) for node in graphs.nodes(y) if not hasattr(node, "variable")]
+        watched = [weakref.ref(node) for node in graphs.nodes(y) if not hasattr(node, "variable")]
         del y
         alive = any(node() is not None for node in watched)
     finally:

@@ -13,19 +13,20 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import kit
-from exercises.checks import small_engine as small
+from exercises.checks import kit, tools
+from exercises.checks.engines import Forbidden, Scalar, TooMany, graph_of, small_with, within
 from exercises.checks.kit import Pattern, Unanswered, Wrong, call, show
-from exercises.checks.small_engine import Node, Scalar
+from minigrad import small_engine as small
 from minigrad.autograd import engine as minigrads
 from minigrad.ops.shape import sum_to
+from minigrad.small_engine import Node
 from minigrad.viz.matching import numbered
 from minigrad.viz.records import value_text
 
 chapter = kit.Chapter(__name__, "10", "Could you have written it?")
 
 _DEEP = 1_200  # operations in a row: more than the calls that may wait
-_MAY_WAIT = 1_000  # Python's own limit, which JupyterLab raises
+_MAY_WAIT = 1_000  # Python's own limit, which others may have raised
 _CALLS = 20_000  # an engine that walks a small graph once needs some hundred
 
 
@@ -40,10 +41,10 @@ def _once(function: Callable, *inputs: Any, where: str = "", never: tuple = (min
 
     def careful():
         try:
-            return small.within(_CALLS, function, *inputs, never=never)
-        except small.TooMany:
+            return within(_CALLS, function, *inputs, never=never)
+        except TooMany:
             raise (_no_end(where) if where else _paths()) from None
-        except small.Forbidden:
+        except Forbidden:
             raise _given_engine() from None
 
     kit._refuse_other_arguments(function, inputs)
@@ -118,7 +119,7 @@ def _diamond(x: Any, z: Any) -> Any:
 
 def _true_slopes(program: Callable, values: tuple) -> list[float]:
     """What minigrad says of the same program."""
-    leaves = [mg.tensor(value, dtype=mg.float64, requires_grad=True) for value in values]
+    leaves = [tools.leaf(value) for value in values]
     program(*leaves).backward()
     return [0.0 if leaf.grad is None else leaf.grad.item() for leaf in leaves]
 
@@ -152,7 +153,7 @@ def _numbers(values: list[float]) -> str:
     points=2,
     beliefs=("M12",),
     hints=(
-        "For each line: which inputs have an edge? Only their derivatives are needed.",
+        "For each line: which inputs have a node? Only their derivatives are needed.",
         "Then read the names of the parameters of these derivatives, without `grad`. Each name is one saved value.",
         "A second walk fails where something was saved and freed. Where nothing was saved, nothing was freed.",
     ),
@@ -161,7 +162,7 @@ def _numbers(values: list[float]) -> str:
 )
 def sources(answer):
     truth = {"A": 2, "B": 0, "C": 1, "D": 1, "E": 2, "B twice": True, "D twice": False}
-    looks = {name: f"the row of line {name[0]}, and which of its inputs has an edge" for name in truth}
+    looks = {name: f"the row of line {name[0]}, and which of its inputs has a node" for name in truth}
     kit.predicted(answer, truth, _SOURCES, "a whole number, or True or False in the last two", looks)
     return "A row says what is saved, and what is saved says whether a second walk is possible."
 
@@ -183,7 +184,7 @@ _SOURCES = (
     Pattern(
         "one-x",
         {"A": 1},
-        why="Both inputs of `x * x` have an edge, so both derivatives are needed. One names other, one names self: "
+        why="Both inputs of `x * x` have a node, so both derivatives are needed. One names other, one names self: "
         "two entries, though both hold `x`.",
         look="the derivatives of `mul`, one by one",
     ),
@@ -202,21 +203,21 @@ _SOURCES = (
     Pattern(
         "whole-row",
         {"D": 3},
-        why="You have counted all names in the row. `k` has no edge, so the derivative for `other` is not needed.",
-        look="which input of `x / k` has an edge, and what its derivative names",
+        why="You have counted all names in the row. `k` has no node, so the derivative for `other` is not needed.",
+        look="which input of `x / k` has a node, and what its derivative names",
     ),
     Pattern(
         "whole-row",
         {"E": 3},
-        why="You have counted all names in the row. Here it is `self` that has no edge, and a value is saved once "
+        why="You have counted all names in the row. Here it is `self` that has no node, and a value is saved once "
         "under one name.",
-        look="which input of `k / x` has an edge, and what its derivative names",
+        look="which input of `k / x` has a node, and what its derivative names",
     ),
     Pattern(
         "unneeded-saved",
         {"D": 2},
-        why="`k` has no edge, so the derivative for `other` is not needed, and what it names is not saved for it.",
-        look="which input of `x / k` has an edge",
+        why="`k` has no node, so the derivative for `other` is not needed, and what it names is not saved for it.",
+        look="which input of `x / k` has a node",
     ),
     Pattern(
         "constant-not-saved",
@@ -227,14 +228,14 @@ _SOURCES = (
     Pattern(
         "one-of-two",
         {"E": 1},
-        why="The derivative for `other` names `self` and `other`, and both are saved, with an edge or without.",
+        why="The derivative for `other` names `self` and `other`, and both are saved, with a node or without.",
         look="the parameters of the second derivative of `div`",
     ),
     Pattern(
         "constants-stay",
         {"D twice": True},
         why="A constant that was saved is freed like anything else that was saved.",
-        look="the line of `run` that sets `node.saved` to None",
+        look="the line of `run` that sets `node._saved` to None",
     ),
 )
 
@@ -307,8 +308,8 @@ _WALKS = (
         "minigrad-keeps",
         {"minigrad": 117},
         belief="M10",
-        why="In minigrad what is on the way is taken off a record at its turn. Nothing is left to clear.",
-        look="the line of `run` that sets `node.pending` to None",
+        why="In minigrad what is on the way belongs to the walk, and goes with it. Nothing is left to clear.",
+        look="the line of `run` that takes a gradient out of `grads`",
     ),
     Pattern(
         "cleared-between",
@@ -326,14 +327,18 @@ _WALKS = (
     "The slope of x · x is not x",
     kind="fix",
     points=2,
+    off={
+        "again": "the engine under the answer has a graph that is used up, or sums that go on",
+        "dtype": "the small engine has one dtype",
+    },
     beliefs=("M11",),
     hints=(
         "Try it on `x * x` at 3. Two things arrive at `x`. Which line handles an arrival?",
         "Then try `h + h * h`. How often does `h` come out of `waiting`, and what does it pass on each time?",
-        "`+=` for `=`. And put an edge into `waiting` only if it is not there yet.",
+        "`+=` for `=`. And put a node into `waiting` only if it is not there yet.",
     ),
-    idea="`edge.grad += node.grad * slope`, and `if edge not in waiting: waiting.append(edge)`. The newest node goes "
-    "first, so a node is complete when its only turn comes.",
+    idea="`next_node.grad += node.grad * slope`, and `if next_node not in waiting: "
+    "waiting.append(next_node)`. The newest node goes first, so a node is complete when its only turn comes.",
 )
 def square(answer):
     kit.a_function(answer)
@@ -359,9 +364,9 @@ def backward(root):
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad = node.grad * slope
-            waiting.append(edge)
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad = node.grad * slope
+            waiting.append(next_node)
 """
 
 
@@ -406,14 +411,14 @@ def _with_picture(wrong: Wrong, root: Scalar, leaves: list[Scalar], times: int =
     After more than one walk minigrad has gradients on leaves alone.
     """
     found = _reachable(root)
-    true = {node: _text(times * grad) for node, grad in _complete(root).items() if times == 1 or not node.edges}
+    true = {node: _text(times * grad) for node, grad in _complete(root).items() if times == 1 or not node.next_nodes}
     mine = {node: _text(node.grad) for node in found}
-    if all(mine[node] == "0" for node in found if node.edges and node is not root):
-        mine = {node: mine[node] for node in found if not node.edges}  # what is on the way is kept elsewhere
+    if all(mine[node] == "0" for node in found if node.next_nodes and node is not root):
+        mine = {node: mine[node] for node in found if not node.next_nodes}  # what is on the way is kept elsewhere
     names = dict(zip(leaves, "xz", strict=True))
     unlike = {node for node, grad in mine.items() if grad != true.get(node, "0")}
-    expected = small.graph_of(root, names, "minigrad", true)
-    came = small.graph_of(root, names, "your walk, at its end", mine, unlike)
+    expected = graph_of(root, names, "minigrad", true)
+    came = graph_of(root, names, "your walk, at its end", mine, unlike)
     wrong.verdict.picture = mg.viz.Picture((expected, numbered(came, count(len(expected.nodes)))))
     return wrong
 
@@ -465,9 +470,9 @@ def _overwriting(root):
     while waiting:
         node = max(waiting, key=lambda one: one.number)
         waiting = [one for one in waiting if one is not node]
-        for edge, slope in zip(node.edges, node.slopes, strict=True):
-            grads[edge] = grads[node] * slope
-            waiting.append(edge)
+        for next_node, slope in zip(node.next_nodes, node.slopes, strict=True):
+            grads[next_node] = grads[node] * slope
+            waiting.append(next_node)
     return grads
 
 
@@ -476,9 +481,9 @@ def _repeated(root):
     while waiting:
         node = max(waiting, key=lambda one: one.number)
         waiting.remove(node)
-        for edge, slope in zip(node.edges, node.slopes, strict=True):
-            grads[edge] = grads.get(edge, 0.0) + grads[node] * slope
-            waiting.append(edge)
+        for next_node, slope in zip(node.next_nodes, node.slopes, strict=True):
+            grads[next_node] = grads.get(next_node, 0.0) + grads[node] * slope
+            waiting.append(next_node)
     return grads
 
 
@@ -490,11 +495,11 @@ def _in_order(pick: Callable, again: bool) -> Callable:
         while waiting:
             node = pick(waiting)
             waiting.remove(node)
-            for edge, slope in zip(node.edges, node.slopes, strict=True):
-                grads[edge] = grads.get(edge, 0.0) + grads[node] * slope
-                if edge not in (waiting if again else met):
-                    met.add(edge)
-                    waiting.append(edge)
+            for next_node, slope in zip(node.next_nodes, node.slopes, strict=True):
+                grads[next_node] = grads.get(next_node, 0.0) + grads[node] * slope
+                if next_node not in (waiting if again else met):
+                    met.add(next_node)
+                    waiting.append(next_node)
         return grads
 
     return walk
@@ -527,15 +532,19 @@ _SIMULATED = (
     "Ninety for sixty",
     kind="fix",
     points=2,
+    off={
+        "again": "the engine under the answer has a graph that is used up, or sums that go on",
+        "dtype": "the small engine has one dtype",
+    },
     beliefs=("M08", "M11"),
     hints=(
         "After one walk, look at the `.grad` of a node in the middle. What does the second walk do with it?",
-        "Only the `.grad` of leaves (nodes without edges) may outlive a walk. Where else could the rest be kept?",
-        "A dict of this call, `gathered = {root: 1.0}`, takes the place of `.grad` on the way. At a leaf, add what has "
-        "gathered to `.grad`.",
+        "Only the `.grad` of leaves (nodes without next nodes) may outlive a walk. Where else could the rest be kept?",
+        "A dict of this call, `grads = {root: 1.0}`, takes the place of `.grad` on the way. At a leaf, add what has "
+        "arrived to `.grad`.",
     ),
-    idea="Keep what is on the way in a dict that the call makes, and add to `.grad` only at nodes without edges. Or "
-    "set `node.grad = 0.0` at the end of the turn of each node that has edges.",
+    idea="Keep what is on the way in a dict that the call makes, and add to `.grad` only at nodes without next "
+    "nodes. Or set `node.grad = 0.0` at the end of the turn of each node that has next nodes.",
 )
 def twice(answer):
     kit.a_function(answer)
@@ -559,9 +568,9 @@ def backward_twice(root):
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += node.grad * slope
-            waiting.add(edge)
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
+            waiting.add(next_node)
 """
 
 
@@ -578,7 +587,7 @@ def _check_times(root, leaves, true, times, name):
         raise _wrong_walk("leaves-cleared", came, wanted, where, why, "which `.grad` you clear, or set with `=`", "M08")
     if sum(map(abs, came)) > sum(map(abs, wanted)):
         why = "More than it should be: something of an earlier walk has been passed on again."
-        look = "what is left on nodes with edges after a walk"
+        look = "what is left on nodes with next nodes after a walk"
         raise _with_picture(_wrong_walk("kept-inside", came, wanted, where, why, look), root, leaves, times)
     raise _unlike(came, wanted, where)
 
@@ -590,7 +599,7 @@ def _check_trunk(answer):
         _once(answer, root, where="3h, then 4h, with h = x * x")
     if not kit.close(*_grads([x]), 28.0):
         why = "Two results share `h`. The walk of the second has met something that the first left behind."
-        look = "what is left on nodes with edges after a walk"
+        look = "what is left on nodes with next nodes after a walk"
         raise _wrong_walk("kept-inside", _grads([x]), [28.0], "3h, then 4h, with h = x * x", why, look)
 
 
@@ -601,6 +610,10 @@ def _check_trunk(answer):
     "Whose turn is it?",
     kind="rebuild",
     points=2,
+    off={
+        "again": "the engine under the answer has a graph that is used up, or sums that go on",
+        "dtype": "the small engine has one dtype",
+    },
     beliefs=("M11",),
     hints=(
         "First collect every node once. A list that grows while you go through it needs no recursion.",
@@ -623,7 +636,7 @@ def turns(answer):
 
 def _check_turns(given, root, name):
     expected = f"for {name} a list of its nodes, each once, those that used a result before the node that made it"
-    if type(given) not in (list, tuple):
+    if not isinstance(given, list | tuple):
         raise Wrong("type", expected, show(given), look="what `return` gives back: a list of nodes")
     nodes = _reachable(root)
     place = {id(node): i for i, node in enumerate(given)}
@@ -635,7 +648,7 @@ def _check_turns(given, root, name):
     if len(place) != len(nodes) or any(id(node) not in place for node in nodes):
         got = f"{len(place)} of {len(nodes)} nodes" if len(place) < len(nodes) else "nodes of something else"
         raise Wrong("missing", expected, got, why="Leaves and the root have a turn, too.", look="who is left out")
-    pairs = [(place[id(node)], place[id(edge)]) for node in nodes for edge in node.edges]
+    pairs = [(place[id(node)], place[id(next_node)]) for node in nodes for next_node in node.next_nodes]
     if all(one < other for one, other in pairs):
         return
     got = "a list in which a node comes before one that used its result"
@@ -649,10 +662,10 @@ def _check_turns(given, root, name):
 def _reachable(root):
     found, seen = [root], {root}
     for node in found:
-        for edge in node.edges:
-            if edge not in seen:
-                seen.add(edge)
-                found.append(edge)
+        for next_node in node.next_nodes:
+            if next_node not in seen:
+                seen.add(next_node)
+                found.append(next_node)
     return found
 
 
@@ -663,14 +676,18 @@ def _reachable(root):
     "A part arrives",
     kind="rebuild",
     points=3,
+    off={
+        "again": "the engine under the answer has a graph that is used up, or sums that go on",
+        "dtype": "the small engine has one dtype",
+    },
     beliefs=("M37",),
     hints=(
-        "Two jobs: give the part the shape `edge.shape`, then put it into the dict, or add it to what is there.",
-        "Sum away the leading dimensions that the edge has not. Then sum, with `keepdims=True`, where the edge has 1.",
-        "`gathered[edge] + part` makes a new array. `+=` would write into one that somebody else may hold.",
+        "Two jobs: give the part the shape `next_node.shape`, then put it into the dict, or add it to what is there.",
+        "Sum away the leading dimensions that the shape has not. Then sum, with `keepdims=True`, where it has 1.",
+        "`grads[next_node] + part` makes a new array. `+=` would write into one that somebody else may hold.",
     ),
-    idea="`while part.ndim > len(edge.shape): part = part.sum(0)`, then `part.sum(i, keepdims=True)` for each `i` "
-    "where the shape has 1, then `gathered[edge] = gathered[edge] + part if edge in gathered else part`.",
+    idea="`while part.ndim > len(next_node.shape): part = part.sum(0)`, then `part.sum(i, keepdims=True)` for each `i` "
+    "where the shape has 1, then `grads[next_node] = grads[next_node] + part if next_node in grads else part`.",
 )
 def arrive(answer):
     kit.a_function(answer)
@@ -678,29 +695,29 @@ def arrive(answer):
     for shape in ((4, 3), (3,), (4, 1), (1, 3), ()):
         _check_arrival(answer, shape, rng.integers(-5, 6, (2, 4, 3)).astype(float))
     _check_shared(answer)
-    _check_programs(_with(arrive=_on_tensors(answer)))
+    _check_programs(small_with(arrive=_on_tensors(answer)))
     return "What was broadcast is summed, and what arrives is added, without touching arrays that others hold."
 
 
 def _check_arrival(answer, shape, parts):
-    edge, gathered = Node("leaf", shape), {}
+    next_node, grads = Node("leaf", shape), {}
     for part in parts:
-        _once(answer, gathered, edge, part.copy(), where=f"a part for the shape {shape}")
-        if list(gathered) != [edge]:
-            look = "the line that puts the part into `gathered`, under the key `edge`"
-            got = "one with another key, or more than one" if gathered else "`gathered` is empty"
-            raise Wrong("nothing-stored", "one entry in `gathered`, for `edge`", got, look=look)
-        _check_array(gathered[edge], shape)
-    came, right = gathered[edge], [sum_to(part, shape) for part in parts]
+        _once(answer, grads, next_node, part.copy(), where=f"a part for the shape {shape}")
+        if list(grads) != [next_node]:
+            look = "the line that puts the part into `grads`, under the key `next_node`"
+            got = "one with another key, or more than one" if grads else "`grads` is empty"
+            raise Wrong("nothing-stored", "one entry in `grads`, for `next_node`", got, look=look)
+        _check_array(grads[next_node], shape)
+    came, right = grads[next_node], [sum_to(part, shape) for part in parts]
     if np.allclose(came, right[0] + right[1]):
         return
-    expected, got = _entry(came, right[0] + right[1], f"for an edge of shape {shape}")
+    expected, got = _entry(came, right[0] + right[1], f"for a node of shape {shape}")
     if np.allclose(came, right[1]):
         why = "Only the second part is there: it took the place of the first."
-        raise Wrong("overwrites", expected, got, why=why, look="what you do when `edge in gathered`")
+        raise Wrong("overwrites", expected, got, why=why, look="what you do when `next_node in grads`")
     if np.allclose(came, right[0]):
         why = "Only the first part is there."
-        raise Wrong("first-only", expected, got, why=why, look="what you do when `edge in gathered`")
+        raise Wrong("first-only", expected, got, why=why, look="what you do when `next_node in grads`")
     if came.size < 12 and np.allclose(came * (12 // came.size), right[0] + right[1]):
         why = "That is a mean. What the forward pass repeats, the backward pass adds up."
         raise Wrong("mean", expected, got, why=why, look="the function that you call on the part")
@@ -708,16 +725,16 @@ def _check_arrival(answer, shape, parts):
 
 
 def _check_array(came, shape):
-    expected = f"an array of shape {shape}, as `edge.shape` says"
+    expected = f"an array of shape {shape}, as `next_node.shape` says"
     if not isinstance(came, np.ndarray | np.generic) or came.dtype.kind != "f":
         why = "A Python number has no shape, and what comes next asks for it." if type(came) in (int, float) else ""
-        raise Wrong("type", expected, show(came), why=why, look="what you put into `gathered`")
+        raise Wrong("type", expected, show(came), why=why, look="what you put into `grads`")
     if came.shape == shape:
         return
     got = f"one of shape {came.shape}"
     if came.shape == (4, 3):
         why = "That is the shape of the result. A gradient has the shape of its tensor."
-        look = "how a part gets the shape of its edge"
+        look = "how a part gets the shape of its node"
         raise Wrong("unbroadcast", expected, got, belief="M37", why=why, look=look)
     raise Wrong("other-shape", expected, got, look="which dimensions you sum, and which you keep")
 
@@ -738,20 +755,20 @@ def _entries(array: np.ndarray) -> str:
 
 
 def _check_shared(answer):
-    gathered, one, other = {}, Node("leaf", (3,)), Node("leaf", (3,))
+    grads, one, other = {}, Node("leaf", (3,)), Node("leaf", (3,))
     part, late = np.array([1.0, 2.0, 3.0]), np.array([10.0, 10.0, 10.0])
-    for edge in (one, other):
-        _once(answer, gathered, edge, part, where="three parts")
-    _once(answer, gathered, one, late, where="three parts")
+    for next_node in (one, other):
+        _once(answer, grads, next_node, part, where="three parts")
+    _once(answer, grads, one, late, where="three parts")
     if not _is(late, [10, 10, 10]):
         why = "`part` may belong to others, too. You wrote the sum into it."
         look = "whether a line writes into an array: `+=` does"
         raise Wrong("in-place", "[10, 10, 10] in the `part` that came last", show(late), why=why, look=look)
-    if not _is(gathered.get(other), [1, 2, 3]) or not _is(part, [1, 2, 3]):
+    if not _is(grads.get(other), [1, 2, 3]) or not _is(part, [1, 2, 3]):
         raise Wrong(
             "in-place",
-            "[1, 2, 3] at the other edge, which got the same array",
-            show(gathered.get(other)),
+            "[1, 2, 3] at the other node, which got the same array",
+            show(grads.get(other)),
             why="An addition hands one array to both inputs. You added to it in place, and so changed both.",
             look="whether a line writes into an array: `+=` does",
         )
@@ -760,10 +777,10 @@ def _check_shared(answer):
 def _on_tensors(answer):
     """The learner's function, which is for arrays, in an engine of tensors."""
 
-    def arrive(gathered, edge, part):
-        arrays = {key: value.data for key, value in gathered.items()}
-        answer(arrays, edge, part.data)
-        gathered[edge] = type(part)(arrays[edge])
+    def arrive(grads, next_node, part):
+        arrays = {key: value.data for key, value in grads.items()}
+        answer(arrays, next_node, part.data)
+        grads[next_node] = type(part)(arrays[next_node])
 
     return arrive
 
@@ -782,20 +799,15 @@ _PROGRAMS: dict[str, Callable] = {
 _VALUES = ([[0.5, -1.0], [0.25, 1.5]], [0.75, -0.5])
 
 
-def _with(**parts: Callable) -> type:
-    """A small engine with some of its parts replaced."""
-    return type("Tensor", (small.Tensor,), {"parts": small.Parts(**parts)})
-
-
 def _leaves(kind: Callable) -> list:
     return [call(lambda value=value: kind(value, requires_grad=True)) for value in _VALUES]
 
 
 def _trues() -> list[mg.Tensor]:
-    return [mg.tensor(value, dtype=mg.float64, requires_grad=True) for value in _VALUES]
+    return [tools.leaf(value) for value in _VALUES]
 
 
-def _for_minigrad(program: Callable) -> mg.Tensor:
+def _for_minigrad(program: Callable) -> tuple[list[mg.Tensor], Any]:
     """A program on minigrad's leaves, where constants have to be tensors."""
     leaves = _trues()
     return leaves, program(*leaves)
@@ -823,7 +835,7 @@ def _beside(result, true, mine, leaves, names="ab"):
         names = {leaf.node: letter for letter, leaf in zip(names, mine, strict=True)}
         grads = {leaf.node: value_text(leaf.grad.data.tolist()) for leaf in mine if leaf.grad is not None}
         unlike = {leaf.node for leaf, right in zip(mine, leaves, strict=True) if not _same_grad(leaf, right)}
-        came = small.graph_of(result.node, names, "your engine", grads, unlike)
+        came = graph_of(result.node, names, "your engine", grads, unlike)
     except Exception:
         return None
     return mg.viz.Picture((replace(expected, title="minigrad"), numbered(came, count(len(expected.nodes)))))
@@ -874,7 +886,7 @@ def _is(came: Any, right: list[float]) -> bool:
 
 
 def _not_recorded(name: str) -> Wrong:
-    why = "An input has an edge, so the result needs a node."
+    why = "An input has a node, so the result needs a node."
     return Wrong(
         "not-recorded", f"a node for {name}", "None", why=why, look="when a node is made, and who puts it there"
     )
@@ -885,11 +897,11 @@ def _check_graph(result, true, mine, leaves, name):
     names = dict(zip([call(lambda leaf=leaf: leaf.node) for leaf in mine], "ab", strict=True))
     node = call(lambda: result.node)
     expected = mg.viz.record(true, view="kept", params=dict(zip("ab", leaves, strict=True)), values=False)
-    look = "`name` and `edges` of the nodes, which should be as in the graph of minigrad"
+    look = "`name` and `next_nodes` of the nodes, which should be as in the graph of minigrad"
     if node is None:
         raise _not_recorded(name)
     try:
-        came = small.graph_of(node, names)
+        came = graph_of(node, names)
         same = mg.viz.difference(expected, came, view="kept").same
     except Exception as error:
         got = kit.sandbox.describe_error(error)
@@ -903,55 +915,61 @@ def _check_graph(result, true, mine, leaves, name):
 
 
 @chapter.exercise(
-    "Write the record",
+    "Write the node",
     kind="build",
     points=3,
+    off={
+        "again": "the engine under the answer has a graph that is used up, or sums that go on",
+        "dtype": "the small engine has one dtype",
+    },
     hints=(
-        "The edge of an input is its `.node`, and that of a constant is None. When is there nothing to record?",
+        "The next node of an input is its `.node`, None for a constant. When is there nothing to record?",
         "Match the names of `op.rules` with the inputs: `dict(zip(op.rules, inputs))`. Which names are asked for, by "
-        "the rules of inputs with an edge?",
+        "the rules of inputs with a node?",
         "`saved[name] = (tensor, tensor.version)` for each of those names. Then "
-        "`small.Node(op.name, shape, edges, list(op.rules.values()), saved)`.",
+        "`small.Node(op.name, shape, next_nodes, list(op.rules.values()), saved)`.",
     ),
-    idea="`edges = [one.node for one in inputs]`; return None unless any of them is a node. Collect in `saved` what "
-    "the rules of inputs with an edge ask for, with its version, and return the node.",
+    idea="`next_nodes = [one.node for one in inputs]`; return None unless any of them is a node. Collect in "
+    "`saved` what the rules of inputs with a node ask for, with its version, and return the node.",
 )
 def record(answer):
     kit.a_function(answer)
     _check_record(answer)
-    _check_programs(_with(record=answer))
-    return "Edges for who needs a gradient, saved values for their rules, and nothing else: that is a record."
+    _check_programs(small_with(record=answer))
+    return "Next nodes where a gradient is needed, saved values for their rules, and nothing else: that is a node."
 
 
 def _check_record(answer):
     x, k = small.Tensor([2.0, 3.0], requires_grad=True), small.Tensor([5.0, 7.0])
     k.sub_(1.0)
-    op = small.Op("mul", np.multiply, {"a": lambda grad, b: grad * b, "b": lambda grad, a: grad * a})
+    op = small.op("mul", np.multiply, a=lambda grad, b: grad * b, b=lambda grad, a: grad * a)
     nothing = call(answer, op, [k, k], (2,))
     if nothing is not None:
-        why = "No input has an edge, so nobody will ask for a gradient."
+        why = "No input has a node, so nobody will ask for a gradient."
         look = "the condition on which you make a node"
         raise Wrong("constant-recorded", "None for two constants", show(nothing), why=why, look=look)
     given = call(answer, op, [x, k], (2,))
     if given is None and not kit.returns_nothing(answer):
-        why = "One input with an edge is enough: its gradient has to find the way."
+        why = "One input with a node is enough: its gradient has to find the way."
         look = "the condition on which you make no node"
         raise Wrong(
             "one-is-enough", "a node for x * k, where x requires grad and k does not", "None", why=why, look=look
         )
     node = _a_node(given)
-    _check_edges(node.edges, x, k)
+    _check_next_nodes(node.next_nodes, x, k)
     twice = _a_node(call(answer, op, [x, x], (2,)))
-    if len(twice.edges) != 2 or any(edge is not x.node for edge in twice.edges):
-        why = "There is an edge for each input, also where two inputs are one tensor."
-        got = f"{len(twice.edges)} of them"
-        raise Wrong("edge-lost", "two edges for x * x, both to the node of x", got, why=why, look="how `edges` is made")
+    if len(twice.next_nodes) != 2 or any(next_node is not x.node for next_node in twice.next_nodes):
+        why = "There is a next node for each input, also where two inputs are one tensor."
+        got = f"{len(twice.next_nodes)} of them"
+        raise Wrong(
+            "edge-lost", "two next nodes for x * x, both the node of x", got, why=why, look="how `next_nodes` is made"
+        )
     _check_saved(node.saved, twice.saved, k)
     _check_arguments(_a_node(call(answer, op, [x, small.Tensor([[1.0, 2.0]] * 3)], (3, 2))), op)
 
 
 def _check_arguments(node, op):
-    look = "the arguments of `small.Node`, in order: name, shape, edges, rules, saved"
+    look = "the arguments of `small.Node`, in order: name, shape, next_nodes, rules, saved"
     for what, right, came in (
         ("name", op.name, node.name),
         ("shape", (3, 2), node.shape),
@@ -959,33 +977,35 @@ def _check_arguments(node, op):
     ):
         if type(came) is not type(right) or came != right:
             expected = {"name": "'mul'", "shape": "(3, 2), the shape of the result"}.get(what, "both rules, in a list")
-            rules = f"{len(came)} of 2" if type(node.rules) in (list, tuple) else f"a {type(node.rules).__name__}"
+            rules = f"{len(came)} of 2" if isinstance(node.rules, list | tuple) else f"a {type(node.rules).__name__}"
             got = rules if what == "rules" else show(came)
             raise Wrong("arguments-of-node", f"`{what}`: {expected}", f"`{what}`: {got}", look=look)
 
 
 def _a_node(given: Any) -> Node:
-    if type(given) is Node and type(given.edges) in (list, tuple):
+    if type(given) is Node and isinstance(given.next_nodes, list | tuple):
         return given
-    raise Wrong("type", "a `small.Node`, with a list of edges", show(given), look="what `return` gives back")
+    raise Wrong("type", "a `small.Node`, with a list of next nodes", show(given), look="what `return` gives back")
 
 
-def _check_edges(edges, x, k):
-    expected = "the edges of x * k: the node of x, and None"
-    if any(isinstance(edge, small.Tensor) for edge in edges):
-        why = "An edge leads to a node, not to a tensor: so results that nobody holds can go."
-        raise Wrong("tensor-as-edge", expected, "a tensor", why=why, look="what an edge is made from")
-    if any(edge is not None and type(edge) is not Node for edge in edges):
-        other = next(edge for edge in edges if edge is not None and type(edge) is not Node)
-        raise Wrong("type", expected, f"{show(other)} among them", look="what an edge is made from")
-    if len(edges) != 2:
-        why = "Each input has its place among the edges, also one that gets nothing."
-        raise Wrong("edge-lost", expected, f"{len(edges)} edges", why=why, look="how `edges` is made")
-    if edges[1] is not None:
+def _check_next_nodes(next_nodes, x, k):
+    expected = "the next nodes of x * k: the node of x, and None"
+    if any(isinstance(next_node, small.Tensor) for next_node in next_nodes):
+        why = "What comes next is a node, not a tensor: so results that nobody holds can go."
+        raise Wrong("tensor-as-edge", expected, "a tensor", why=why, look="what `next_nodes` is made from")
+    if any(next_node is not None and type(next_node) is not Node for next_node in next_nodes):
+        other = next(next_node for next_node in next_nodes if next_node is not None and type(next_node) is not Node)
+        raise Wrong("type", expected, f"{show(other)} among them", look="what `next_nodes` is made from")
+    if len(next_nodes) != 2:
+        why = "Each input has its place among the next nodes, also one that gets nothing."
+        raise Wrong("edge-lost", expected, f"{len(next_nodes)} of them", why=why, look="how `next_nodes` is made")
+    if next_nodes[1] is not None:
         why = "`k` needs no gradient, so nothing is to be sent there."
-        raise Wrong("edge-for-constant", expected, f"{edges}", why=why, look="the edge of an input without a node")
-    if edges[0] is not x.node:
-        raise Wrong("other-edge", expected, f"{edges}", look="the node of x, `x.node`")
+        raise Wrong(
+            "edge-for-constant", expected, f"{next_nodes}", why=why, look="the entry of an input without a node"
+        )
+    if next_nodes[0] is not x.node:
+        raise Wrong("other-edge", expected, f"{next_nodes}", look="the node of x, `x.node`")
 
 
 def _check_saved(saved, both, k):
@@ -995,9 +1015,9 @@ def _check_saved(saved, both, k):
     if "b" not in saved or set(both) != {"a", "b"}:
         got = f"for x * k {sorted(saved)}, for x * x {sorted(both)}"
         why = "The rule for `a` asks for `b`, and in x * x the other rule is needed, too."
-        raise Wrong("not-saved", expected, got, why=why, look="what `small.asked(rule)` says of each rule")
+        raise Wrong("not-saved", expected, got, why=why, look="what `small.needs(rule)` says of each rule")
     if set(saved) != {"b"}:
-        why = "The rule for `b` is not needed, because `k` has no edge. So what it asks for is not kept."
+        why = "The rule for `b` is not needed, because `k` has no node. So what it asks for is not kept."
         raise Wrong("saves-all", expected, f"{sorted(saved)}", why=why, look="for which inputs you look at the rule")
     entry = saved["b"]
     if type(entry) not in (tuple, list) or len(entry) != 2 or entry[0] is not k:
@@ -1015,23 +1035,27 @@ def _check_saved(saved, both, k):
     "One turn",
     kind="rebuild",
     points=3,
+    off={
+        "again": "the engine under the answer has a graph that is used up, or sums that go on",
+        "dtype": "the small engine has one dtype",
+    },
     beliefs=("M12", "M22"),
     hints=(
         "In this order: was it freed? Was something overwritten? Then the rules. Then free, unless it is retained.",
         "`node.saved` is a dict of pairs (tensor, version), or None when it was freed. Compare the version of each "
         "pair with `tensor.version`.",
-        "A rule gets the gradient and then the tensors that `small.asked(rule)` names. In an empty dict there is "
+        "A rule gets the gradient and then the tensors that `small.needs(rule)` names. In an empty dict there is "
         "nothing to free.",
     ),
-    idea="Raise RuntimeError if `node.saved is None`, and if a `tensor.version != version`. Call each rule whose edge "
-    "is no None. Then `if node.saved and not retain_graph: node.saved = None`.",
+    idea="Raise RuntimeError if `node.saved is None`, and if a `tensor.version != version`. Call each rule whose next "
+    "node is no None. Then `if node.saved and not retain_graph: node.saved = None`.",
 )
 def turn(answer):
     kit.a_function(answer)
     _check_rules(answer)
     _check_release(answer)
     _check_versions(answer)
-    _check_programs(_with(turn=answer))
+    _check_programs(small_with(turn=answer))
     return "Freed, overwritten, rules, release: everything that chapters 05 and 07 told you is in these few lines."
 
 
@@ -1052,27 +1076,31 @@ def _check_rules(answer):
     ):
         node = _made(operation)[0]
         given = _take_turn(answer, node)
-        expected = f"for {name} a list with an entry for each edge: {right[0]} and {right[1]}"
-        if type(given) not in (list, tuple) or len(given) != 2:
+        expected = f"for {name} a list with an entry for each next node: {right[0]} and {right[1]}"
+        if not isinstance(given, list | tuple) or len(given) != 2:
             raise Wrong("type", expected, show(given), look="what `return` gives back")
         for came, wanted in zip(given, right, strict=True):
             _check_part(came, wanted, expected)
-        if len(node.edges) != 2:
-            why = "The edges hold no numbers, and pictures need them later. What a turn frees is `saved`."
+        if len(node.next_nodes) != 2:
+            why = "They hold no numbers, and pictures need them later. What a turn frees is `saved`."
             raise Wrong(
-                "edges-lost", "the edges of the node, as before", show(node.edges), why=why, look="what you free"
+                "edges-lost",
+                "the next nodes of the node, as before",
+                show(node.next_nodes),
+                why=why,
+                look="what you free",
             )
-    _check_asked(answer)
+    _check_needs(answer)
 
 
-def _check_asked(answer):
+def _check_needs(answer):
     """Whether a rule gets the tensors themselves, which have a history."""
     heard, x, k = [], small.Tensor([2.0, 3.0], requires_grad=True), small.Tensor([5.0, 7.0])
     rules = {"a": lambda grad, b: heard.append((grad, b)) or grad * b, "b": lambda grad: grad}
-    node, grad = small.Op("mul", np.multiply, rules)(x, k).node, small.Tensor([1.0, 10.0])
+    node, grad = small.op("mul", np.multiply, **rules)(x, k).node, small.Tensor([1.0, 10.0])
     call(answer, node, grad, False)
     if len(heard) != 1:
-        why = "Each edge gets its part once a turn."
+        why = "Each next node gets its part once a turn."
         raise Wrong("rule-again", "one call of the rule", f"{len(heard)} calls", why=why, look="where you call a rule")
     for what, came, right in (("the gradient", heard[0][0], grad), ("the saved tensor", heard[0][1], k)):
         if came is not right:
@@ -1085,10 +1113,10 @@ def _check_part(came, wanted, expected):
     if wanted is None and came is None:
         return
     if wanted is None:
-        why = "Where no edge leads on, nobody needs a gradient."
-        raise Wrong("unneeded", expected, "a gradient for the edge None", why=why, look="the rules that you call")
+        why = "Where no node comes next, nobody needs a gradient."
+        raise Wrong("unneeded", expected, "a gradient where None comes next", why=why, look="the rules that you call")
     if not isinstance(came, small.Tensor):
-        raise Wrong("type", expected, show(came), look="what your list has for an edge that is a node")
+        raise Wrong("type", expected, show(came), look="what your list has where a node comes next")
     if came.data.shape != (2,) or not np.allclose(came.data, wanted):
         got = f"{came.data.tolist()} among them"
         raise Wrong(
@@ -1164,6 +1192,10 @@ def _check_versions(answer):
     "A rule that records itself",
     kind="write",
     points=2,
+    off={
+        "again": "the engine under the answer has a graph that is used up, or sums that go on",
+        "dtype": "the small engine has one dtype",
+    },
     hints=(
         "The slope of σ is σ(a) · (1 - σ(a)), times the gradient that arrives. How do you write σ with `exp` and `**`?",
         "Stay with tensors: `(a * -1.0).exp()` has a history, `np.exp(-a.data)` has none.",
@@ -1174,9 +1206,9 @@ def _check_versions(answer):
 )
 def rule(answer):
     kit.a_function(answer)
-    op = small.Op("sigmoid", lambda a: 1 / (1 + np.exp(-a)), {"a": lambda grad, a: _ruled(answer, grad, a)})
+    op = small.op("sigmoid", lambda a: 1 / (1 + np.exp(-a)), a=lambda grad, a: _ruled(answer, grad, a))
     mine = small.Tensor([0.5, -1.0, 2.0], requires_grad=True)
-    true = mg.tensor([0.5, -1.0, 2.0], dtype=mg.float64, requires_grad=True)
+    true = tools.leaf([0.5, -1.0, 2.0])
     factors = [1.0, 10.0, -2.0]
     came, right = (op(mine) * np.array(factors)).sum(), (mg.sigmoid(true) * mg.tensor(factors)).sum()
     for order in ("first", "second", "third"):
@@ -1249,12 +1281,16 @@ def _wrong_slope(came, right, order, factors, sigma):
     "The whole engine",
     kind="rebuild",
     points=5,
+    off={
+        "again": "the engine under the answer has a graph that is used up, or sums that go on",
+        "dtype": "the small engine has one dtype",
+    },
     beliefs=("M08", "M10", "M11", "M12", "M22", "M37"),
     hints=(
         "Copy what you have: `record`, `turns`, `turn`, `arrive`. What is missing is the class around them, the table, "
         "and the walk. The chapter has all three.",
         "Start with the class, `op`, and the rows of + and * and `sum`: the check names what is missing next. With "
-        "`turns` the walk is a short loop: take out what has gathered, give it to a leaf, take the turn, let the parts "
+        "`turns` the walk is a short loop: take out what has arrived, give it to a leaf, take the turn, let the parts "
         "arrive.",
         "For `create_graph` let a switch decide whether operations record, and set it during the walk. The sum at a "
         "leaf is an operation of yours, too.",
@@ -1286,7 +1322,7 @@ def _check_own(kind):
     if type(x) is not kind:
         why = "The class is yours, but what it makes is not."
         raise Wrong("given-engine", "a tensor of your class", show(x), why=why, look="what `Tensor(3.0)` returns")
-    given = (minigrads.walk, small.Tensor._walk, small.record, small.turn, small.arrive)
+    given = (minigrads.walk, small.walk, small.record, small.turn, small.arrive)
     _fails(lambda: _once(lambda: (x * x).sum().backward(), where="x * x", never=given), tell="given-engine")
 
 
@@ -1363,15 +1399,15 @@ def _stage_shapes(kind):
         if not np.allclose(came, right, 1e-4, 1e-6):
             expected, got = _entry(came, right, where)
             raise Wrong("other-gradient", expected, got, look="along which dimensions a part is summed")
-    edges = call(lambda: list((a * 3.0).node.edges))
-    if len(edges) != 2 or edges[1] is not None:
-        why = "Each input has its place among the edges, also one that gets nothing."
+    next_nodes = call(lambda: list((a * 3.0).node.next_nodes))
+    if len(next_nodes) != 2 or next_nodes[1] is not None:
+        why = "Each input has its place among the next nodes, also one that gets nothing."
         raise Wrong(
             "edge-lost",
-            "two edges for a * 3.0: a node, and None",
-            f"{len(edges)} edges",
+            "two next nodes for a * 3.0: a node, and None",
+            f"{len(next_nodes)} of them",
             why=why,
-            look="how `edges` is made",
+            look="how `next_nodes` is made",
         )
 
 
@@ -1436,7 +1472,7 @@ def _check_diamond(kind):
     wrong = _unlike(came, right, name)
     if kit.close(came[0], 4.0):  # h passed on what had come from the sum alone
         wrong = _too_early(came, right, name)
-    leaves = [mg.tensor(value, dtype=mg.float64, requires_grad=True) for value in values]
+    leaves = [tools.leaf(value) for value in values]
     true = leaves[1] * _diamond(*leaves)
     true.backward(retain_graph=True)
     wrong.verdict.picture = _beside(result, true, mine, leaves, "xz")
@@ -1571,7 +1607,7 @@ _RECORDED: dict[str, Callable] = {
 def _stage_recorded(kind):
     values = [[0.5, -1.5], [1.0, 0.25]]
     for name, program in _RECORDED.items():
-        x, true = _leaf(kind, values), mg.tensor(values, dtype=mg.float64, requires_grad=True)
+        x, true = _leaf(kind, values), tools.leaf(values)
         came, right = call(lambda x=x, program=program: program(x).sum()), program(true).sum()
         for order in ("first", "second", "third"):
             x.grad = None
@@ -1636,7 +1672,7 @@ def _trained(kind):
         look = "your loop over the leaves: `sub_` has to change the leaf itself, and each step needs fresh gradients"
         raise Wrong("not-trained", "a loss below 0.35 after 40 steps", f"{reached:.3g}", look=look)
     names = dict(zip([leaf.node for leaf in leaves], ("W1", "b1", "W2", "b2"), strict=True))
-    graph = small.graph_of(last.node, names, "the graph of your loss, in your engine")
+    graph = graph_of(last.node, names, "the graph of your loss, in your engine")
     sentence = f"Your engine says what minigrad says, and it has trained a network to a loss of {reached:.2g}."
     return sentence, mg.viz.Picture([graph])
 

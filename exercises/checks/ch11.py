@@ -97,7 +97,8 @@ class _Asked:
     """A loss function that remembers of which tensors it was asked: of the caller's leaf, or of others?"""
 
     def __init__(self, loss_of: Callable, leaf: mg.Tensor) -> None:
-        self.loss_of, self.leaf, self.of_the_leaf = loss_of, leaf, []
+        self.loss_of, self.leaf = loss_of, leaf
+        self.of_the_leaf: list = []
 
     def __call__(self, *inputs: Any) -> mg.Tensor:
         self.of_the_leaf.append(any(one is self.leaf for one in inputs[:1]))
@@ -279,6 +280,11 @@ def _wrong_loss(loss):
     "Two halves of a batch",
     kind="fix",
     points=2,
+    off={
+        "values 0": "the task is to move `w`",
+        "grad 0": "training fills and clears it",
+        "again": "twice the steps",
+    },
     beliefs=("M06", "M07", "M08", "M09"),
     hints=(
         "Go through one round: which slopes are in `w.grad` when the update reads it?",
@@ -323,7 +329,7 @@ def _half_slope(w, half):
     return 2 * x * (w * x - y)
 
 
-def _halves_end(start, old, batches, rate, parts=(0, 1), clears=True, forgets_old=True):
+def _halves_end(start, old, batches, rate, *, parts=(0, 1), clears=True, forgets_old=True):
     """Where plain numbers go: with these parts of each batch; with or without clearing."""
     w = np.array(start)
     total = np.zeros(2) if old is None or forgets_old else np.array(old)
@@ -408,8 +414,8 @@ _HALVES = (
 
 def _check_halves(answer, start, old, batches, rate):
     w = tools.leaf(start)
-    w.grad = None if old is None else mg.tensor(old, dtype=mg.float64)
-    tensors = [tuple(tuple(mg.tensor(n, dtype=mg.float64) for n in half) for half in batch) for batch in batches]
+    w.grad = None if old is None else tools.constant(old)
+    tensors = [tuple(tuple(tools.constant(n) for n in half) for half in batch) for batch in batches]
     case, asked = (start, old, batches, rate), _Asked(_half_loss, w)
     expected = f"`w` at {tools.text(_halves_end(*case))} after {len(batches)} rounds"
     reasons = (_RECORDED_UPDATE, _NEW_TENSOR, _NO_HISTORY, _SECOND_TIME)
@@ -463,6 +469,10 @@ def _none_in_update(answer: Any, wrong: Wrong, expected: str, is_cleared: bool) 
     "The best so far",
     kind="fix",
     points=2,
+    off={
+        "values 0": "the steps move the parameters",
+        "again": "twice the steps",
+    },
     beliefs=("M17",),
     hints=(
         "Run it with a `step` that makes things worse in its last round. Whose numbers come back?",
@@ -474,7 +484,7 @@ def _none_in_update(answer: Any, wrong: Wrong, expected: str, is_cleared: bool) 
 def best(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_BEST)
-    for losses in ([5.0, 2.0, 3.0, 1.5, 4.0], [1.0, 6.0, 2.0], [3.0, 2.0], [7.0]):
+    for losses in ([5.0, 2.0, 3.0, 1.5, 4.0], [1.0, 6.0, 2.0], [3.0, 2.0, 2.5], [7.0]):
         _check_best(answer, losses)
     return "Copies of the best round, which later steps cannot reach."
 
@@ -506,7 +516,7 @@ class _Stepping:
         self.calls += 1
         with mg.no_grad():
             for p, numbers in zip(self.parameters, self.place(self.calls), strict=True):
-                p.copy_(mg.tensor(numbers, dtype=mg.float64))
+                p.copy_(tools.constant(numbers))
         return self.losses[(self.calls - 1) % len(self.losses)]
 
 
@@ -515,9 +525,9 @@ def _check_best(answer, losses):
     given = list(run.parameters)
     expected = f"{number} steps, with the losses {losses}: the parameters after step {np.argmin(losses) + 1}"
     kept = call(answer, given, lambda: run.step(), number)
-    if type(kept) not in (list, tuple) or len(kept) != len(run.parameters):
+    if not isinstance(kept, list | tuple) or len(kept) != len(run.parameters):
         raise Wrong("type", f"a list of {len(run.parameters)} tensors", show(kept), look="what is returned")
-    if any(type(one) in (list, tuple) for one in kept):
+    if any(isinstance(one, list | tuple) for one in kept):
         look = "what is put into `best`, and what is returned with it"
         raise Wrong("type", f"a list of {len(run.parameters)} tensors, and nothing else", show(kept), look=look)
     for p, one in zip(run.parameters, kept, strict=True):
@@ -564,6 +574,9 @@ def _refuse_other_round(run, came, expected):
     "Cut: a smooth report",
     kind="cut",
     points=2,
+    off={
+        "again": "twice the steps",
+    },
     beliefs=("M28",),
     hints=(
         "What is `smooth` after the second round: a number, or a tensor with a `grad_fn`? How long is its history?",
@@ -593,7 +606,9 @@ class _Watched:
     """Training steps of one weight. It watches how many graphs of earlier rounds are alive."""
 
     def __init__(self, start: float) -> None:
-        self.w, self.losses, self.graphs, self.held = tools.leaf(start), [], [], 0
+        self.w, self.held = tools.leaf(start), 0
+        self.losses: list[float] = []
+        self.graphs: list[weakref.ref] = []
 
     def step(self) -> mg.Tensor:
         self.held = max(self.held, _alive(self.graphs))
@@ -603,7 +618,7 @@ class _Watched:
         with mg.no_grad():
             self.w -= 0.05 * self.w.grad
         self.losses.append(loss.item())
-        self.graphs.append(weakref.ref(loss._edge))
+        self.graphs.append(weakref.ref(loss._node))
         return loss
 
 
@@ -683,6 +698,11 @@ _SMOOTHS = (
     "Cured, and still ill",
     kind="fix",
     points=3,
+    off={
+        "values 0": "the task is to move `w`",
+        "grad 0": "training fills and clears it",
+        "again": "twice the steps",
+    },
     beliefs=("M06", "M07", "M08", "M09", "M13"),
     hints=(
         "Which node of the loss of round 2 was made before the loop? Which `w` has it saved?",
@@ -712,7 +732,7 @@ def train_small(w, loss_of, rate, rounds):
 """
 
 
-def _penalized_end(start, goal, rate, rounds, penalty="new", loss="new", clears=True):
+def _penalized_end(start, goal, rate, rounds, *, penalty="new", loss="new", clears=True):
     """Where plain numbers go: each slope is "new", that of the "old" start, or "none"."""
     first, goal, total = np.array(start), np.array(goal), 0.0
     w = first
@@ -777,7 +797,7 @@ _OLD_PENALTY = tools.Reason(
 
 def _check_penalized(answer, start, goal, rate, rounds):
     w, made = tools.leaf(start), []
-    goals = mg.tensor(goal, dtype=mg.float64)
+    goals = tools.constant(goal)
 
     @_named("loss_of")
     def loss_of(tensor):
@@ -809,6 +829,13 @@ def _check_penalized(answer, start, goal, rate, rounds):
     "A step with momentum",
     kind="fix",
     points=3,
+    off={
+        "values": "the task is to move the parameters and change the speeds",
+        "entries 1": "a speed may be another tensor",
+        "grad 0": "the task is to clear it",
+        "again": "a second step needs gradients of its own",
+        "old grad": "the gradients are inputs here",
+    },
     beliefs=("M06", "M07", "M08"),
     hints=(
         "Print `parameters` before and after a call. Has anything moved?",
@@ -1188,7 +1215,7 @@ _RATES = (
 
 
 def _check_rate(answer, H, place):
-    x, steep = tools.leaf(place), mg.tensor(H)
+    x, steep = tools.leaf(place), tools.constant(H)
 
     @_named("f")
     def f(x):
@@ -1211,6 +1238,11 @@ def _check_rate(answer, H, place):
     "Train until it is good",
     kind="write",
     points=4,
+    off={
+        "values 0": "the task is to move the parameters",
+        "grad 0": "training fills and clears it",
+        "again": "twice the steps",
+    },
     beliefs=("M06", "M07", "M08", "M09", "M13", "M28"),
     hints=(
         "Write one round first, as in section 3: clear, compute, go back, update. How can it know that it is the last?",
@@ -1238,7 +1270,10 @@ class _Problem:
         self.parameters = [tools.leaf(start) for start in starts]
         for p in self.parameters:
             p.grad = mg.ones_like(p).detach() * 5 if holds_grad else None  # of an earlier training: to be cleared
-        self.losses, self.graphs, self.first, self.held = [], [], None, 0
+        self.losses: list[float] = []
+        self.graphs: list[weakref.ref] = []
+        self.first: mg.Tensor | None = None
+        self.held = 0
 
     def loss_of(self) -> mg.Tensor:
         self.held = max(self.held, _alive(self.graphs))
@@ -1246,8 +1281,8 @@ class _Problem:
         self.losses.append(loss.item())
         if self.first is None:
             self.first = loss
-        elif loss._edge is not None:
-            self.graphs.append(weakref.ref(loss._edge))
+        elif loss._node is not None:
+            self.graphs.append(weakref.ref(loss._node))
         return loss
 
     def run(self, most: int, sign: int = -1, clears: bool = True, forgets_old: bool = True) -> None:
@@ -1271,7 +1306,7 @@ class _Problem:
 
 def _line() -> _Problem:
     """Points on y = 3x - 2, and a line that starts flat."""
-    x = mg.tensor([-1.0, 0.0, 1.0, 2.0], dtype=mg.float64)
+    x = tools.constant([-1.0, 0.0, 1.0, 2.0])
     return _Problem([0.0, 0.0], lambda w, b: ((w * x + b - 3 * x + 2) ** 2).mean(), 0.1, 0.05, holds_grad=False)
 
 
@@ -1289,7 +1324,7 @@ def _scores(points, W1, b1, W2, b2):
 
 def _quarters(numbers):
     places = numbers.uniform(0.2, 1.5, (80, 2)) * numbers.choice([-1.0, 1.0], (80, 2))
-    return mg.tensor(places), mg.tensor((places[:, 0] * places[:, 1] > 0).astype(np.int64))
+    return tools.constant(places), mg.tensor((places[:, 0] * places[:, 1] > 0).astype(np.int64))
 
 
 def _done_already() -> _Problem:
@@ -1413,7 +1448,7 @@ _COURSES = (
 
 
 def _refuse_kept_graphs(run, losses):
-    if type(losses) in (list, tuple) and any(type(loss) is mg.Tensor and loss.requires_grad for loss in losses):
+    if isinstance(losses, list | tuple) and any(type(loss) is mg.Tensor and loss.requires_grad for loss in losses):
         got = f"{show(losses)}, with the graph of each"
         why = "A loss with its history keeps the graph of its round, for as long as the list lives."
         look = "what you append to the list"
@@ -1445,7 +1480,7 @@ def _refuse_other_course(run, right, problem, expected):
 
 
 def _refuse_other_list(losses, run, right, expected):
-    if type(losses) not in (list, tuple):
+    if not isinstance(losses, list | tuple):
         raise Wrong("type", "a list of losses", show(losses), look="what is returned")
     came = [kit.a_number(loss, "each loss") for loss in losses]
     if tools.same(came, right.losses):

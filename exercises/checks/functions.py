@@ -262,7 +262,7 @@ def _same(one: Any, other: Any) -> bool:
         given = one if other is None else other
         return given is None or not _array(given).any()
     a, b = _array(one), _array(other)
-    return a.shape == b.shape and np.allclose(a, b, 1e-4, 1e-6)
+    return kit.same_arrays(a, b)
 
 
 # --- Values --------------------------------------------------------------------------------------
@@ -394,7 +394,8 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool) -> Wrong:
         return Wrong("no-tensor", expected, got, why=why, look="the type of what backward returns")
     if "invalid gradient at index" in got:
         return _of_shape(trial, run, error, got)
-    if isinstance(error, TypeError) and "tuple" in got:
+    # A tensor leaves a tuple beside it to Python, which wants to repeat the tuple and asks the tensor how often.
+    if isinstance(error, TypeError) and ("tuple" in got or "can be converted to an index" in got):
         why = "A tuple came where a tensor is needed. `ctx.saved_tensors` is a tuple, even if only one was saved."
         look = "how the tensors come out of it: `(x,) = ctx.saved_tensors`, with the comma"
         return Wrong("saved-tuple", expected, got, why=why, look=look)
@@ -653,7 +654,7 @@ def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any
     expected = f"how the gradient moves with {source}: {_in_words(wanted)} ({trial.inputs_in_words()})"
     got = f"{_in_words(came)}: no way back to {source}" if came is None else _in_words(came)
     details = dict(picture=_gradient_as_a_graph(trial) if seen else None)
-    kept = _kept_without_history(mine.run)
+    kept = _kept_without_history(trial.learners())  # the graph of `mine` is used up
     if kept and place < inputs:
         why = (
             f"The first derivative is right. But the node keeps {kept}, which forward made while nothing was recorded: "

@@ -22,7 +22,7 @@ def leaves(tensor: mg.Tensor) -> list[mg.Tensor]:
 
 def constants(tensor: mg.Tensor) -> list[Any]:
     """The numbers and untracked tensors that took part, as far as they are still known."""
-    found = [one for node in nodes(tensor) for one in getattr(node, "_constants", None) or ()]
+    found = [one for node in nodes(tensor) for one in getattr(getattr(node, "_node", None), "_constants", None) or ()]
     alive = [one() if isinstance(one, weakref.ref) else one for one in found]
     return [one for one in alive if one is not None]
 
@@ -42,14 +42,25 @@ def reaches(tensor: mg.Tensor, leaf: mg.Tensor) -> bool:
     return any(found is leaf for found in leaves(tensor))
 
 
+def is_freed(tensor: Any) -> bool:
+    """Whether a backward has gone through the node that made this tensor, and freed what it had saved."""
+    node = getattr(tensor, "_node", None)
+    return node is not None and node._saved is None
+
+
 def _edges_to_leaves(node: Any) -> int:
     return sum(hasattr(following, "variable") for following, _ in node.next_functions)
 
 
 def nodes(tensor: mg.Tensor) -> list[Any]:
     """The functions behind a tensor, each once."""
+    return nodes_behind(tensor.grad_fn)
+
+
+def nodes_behind(*roots: Any) -> list[Any]:
+    """These functions and those behind them, each once."""
     seen: dict[int, Any] = {}  # keeps the nodes alive, so that no two have the same id
-    waiting = [tensor.grad_fn]
+    waiting = list(roots)
     while waiting:
         node = waiting.pop()
         if node is not None and id(node) not in seen:

@@ -25,6 +25,7 @@ import importlib
 import inspect
 import linecache
 import math
+import numbers
 import os
 import re
 import sys
@@ -38,7 +39,7 @@ import numpy as np
 
 import minigrad as mg
 
-from . import cards, progress, review, sandbox
+from . import adversaries, cards, progress, review, sandbox
 from .beliefs import BELIEFS
 from .notebook import LockedModule, Missing, watch_cells
 from .sandbox import show
@@ -97,6 +98,7 @@ class Exercise:
     hints: tuple[str, str, str]
     idea: str
     judge: Callable[[Any], Any]
+    off: dict[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -121,8 +123,8 @@ class _Session:
 
     @property
     def is_nobodys(self) -> bool:
-        """Whether no learner is at work: under nbgrader and the tests, and in the solutions."""
-        return self.strict or Path.cwd().name == "solutions"
+        """Whether no learner is at work: under nbgrader and the tests, and in the solutions, wherever they run."""
+        return self.strict or Path.cwd().name == "solutions" or (_watch is not None and _watch.is_solution)
 
     def keep(self, id: str, passed: bool, **beliefs: str) -> None:
         """Add a try to the learner's record; say it once when that cannot be done."""
@@ -163,7 +165,9 @@ def judge(exercise: Exercise, answer: Any) -> Verdict:
 def _judged(exercise: Exercise, answer: Any) -> Verdict:
     try:
         _refuse_unanswered(answer)
-        said = exercise.judge(answer)
+        said, found = adversaries.watch(exercise.off, lambda: (exercise.judge(answer), _found_around(exercise, answer)))
+        if found:
+            raise found
     except Wrong as wrong:
         return wrong.verdict
     except Unanswered as nothing_yet:
@@ -172,6 +176,14 @@ def _judged(exercise: Exercise, answer: Any) -> Verdict:
     if type(sentence) is not str:
         raise TypeError("the check returned no sentence")
     return Verdict("passed", "passed", why=sentence, picture=picture)
+
+
+def _found_around(exercise: Exercise, answer: Any) -> Wrong | None:
+    """What is wrong around an answer that its check takes for right (see `adversaries`)."""
+    found = adversaries.trial.found
+    if found is None and callable(answer):
+        found = adversaries.circumstances(answer, exercise.judge, Wrong)
+    return Wrong(**found.parts) if found else None
 
 
 def _verdict_of_error(error: BaseException | None) -> Verdict:
@@ -206,14 +218,16 @@ def _refuse_unanswered(answer: Any) -> None:
 
 
 def _has_dots(answer: Any, depth: int = 4) -> bool:
-    if type(answer) is dict:
-        answer = list(answer.values())
-    if type(answer) in (list, tuple, set, frozenset) and depth:
-        return any(_has_dots(item, depth - 1) for item in answer)
-    return answer is ...
+    if isinstance(answer, dict):
+        answer = list(dict.values(answer))
+    if type(answer) not in (list, tuple, set, frozenset) or not depth:
+        return answer is ...
+    # Chosen before any is asked: a call for each of 100,000 numbers would take a tenth of a second under the trace.
+    parts = [item for item in answer if item is ... or type(item) in (dict, list, tuple, set, frozenset)]
+    return any(_has_dots(item, depth - 1) for item in parts)
 
 
-def _stubs() -> Iterable[types.FunctionType]:
+def _stubs() -> Iterable[Any]:
     def nothing(): ...
 
     def dots():
@@ -289,9 +303,11 @@ def call(function: Callable, *inputs: Any) -> Any:
     """The learner's function on our inputs. Its error becomes a diagnosis, never a traceback."""
     _refuse_other_arguments(function, inputs)
     try:
-        result = function(*inputs)
+        result = adversaries.trial.call(function, inputs, lambda: function(*inputs))
     except (Wrong, Unanswered, sandbox.TimeUp):
         raise
+    except adversaries.Found as found:
+        raise Wrong(**found.parts) from None
     except NotImplementedError:
         raise Unanswered("Write the body of the function in the cell above.") from None
     except BaseException as error:
@@ -340,14 +356,14 @@ def a_tensor(answer: Any, what: str = "your answer", look: str = "") -> mg.Tenso
 
 
 def a_number(answer: Any, what: str = "your answer") -> float:
-    """The answer as a float: a Python number, a NumPy number (also as an array), or a tensor with one element."""
+    """The answer as a float: any real number (a Fraction, NumPy's), an array or a tensor with one element."""
     if answer is None:
         raise Wrong("none", f"{what} is a number", "None", look="whether a `return` is missing")
     if type(answer) is mg.Tensor and answer.numel() == 1:
         answer = answer.detach().item()
     if type(answer) is np.ndarray and answer.ndim == 0 and answer.dtype.kind in "iuf":
         answer = answer.item()
-    if type(answer) not in (int, float) and not isinstance(answer, np.integer | np.floating):
+    if isinstance(answer, bool) or not isinstance(answer, numbers.Real):
         raise Wrong("type", f"{what} is a number", show(answer), look="what kind of thing it is")
     try:
         number = float(answer)
@@ -361,24 +377,34 @@ def a_number(answer: Any, what: str = "your answer") -> float:
 def a_dict(answer: Any, names: Iterable[str]) -> dict:
     """The answer, which must be a dict with exactly these names."""
     names = list(names)
-    if type(answer) is not dict:
+    if not isinstance(answer, dict):
         look = "the cell above: a dict, as it was given, with your values for the dots"
         raise Wrong("type", f"a dict with the keys {', '.join(names)}", show(answer), look=look)
-    if sorted(map(repr, answer)) != sorted(map(repr, names)):
+    given = {_plain(key): value for key, value in dict.items(answer)}
+    if set(given) != set(names):
         look = "the cell above: change the values only, and keep the keys"
         raise Wrong("keys", f"the keys {', '.join(names)}", show(list(answer)), look=look)
-    return answer
+    return given
 
 
-def close(one: float, other: float, tolerance: float = 1e-5) -> bool:
-    """Whether two numbers agree, relative to their size."""
-    return math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
+_TOLERANCE = 1e-6
 
 
-def same_values(tensor: mg.Tensor, numbers: Any, tolerance: float = 1e-5) -> bool:
+def close(one: float, other: float, tolerance: float = _TOLERANCE) -> bool:
+    """Whether two numbers agree, relative to their size. Of float32 less is asked."""
+    tolerance = max(tolerance, 1e-4) if adversaries.trial.circumstance == "dtype" else tolerance
+    return math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance / 2)
+
+
+def same_values(tensor: mg.Tensor, numbers: Any, tolerance: float = _TOLERANCE) -> bool:
     """Whether a tensor has the shape and the values of these numbers."""
-    values, wanted = tensor.detach().numpy(), np.asarray(numbers)
-    return values.shape == wanted.shape and np.allclose(values, wanted, tolerance, tolerance)
+    return same_arrays(tensor.detach().numpy(), np.asarray(numbers), tolerance)
+
+
+def same_arrays(values: np.ndarray, wanted: np.ndarray, tolerance: float = _TOLERANCE) -> bool:
+    """Whether two arrays have the same shape and, up to rounding, the same numbers."""
+    tolerance = max(tolerance, 1e-4) if adversaries.trial.circumstance == "dtype" else tolerance
+    return values.shape == wanted.shape and np.allclose(values, wanted, tolerance, tolerance / 2)
 
 
 @dataclass(frozen=True)
@@ -442,11 +468,16 @@ def _hidden(right: Any, given: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The Python value of a tensor, an array or a NumPy number with one element."""
+    """The Python value of a tensor or an array with one element, of a NumPy number, or of a subclass of str or Real."""
     if type(value) is mg.Tensor:
         value = value.detach().numpy()
     one = type(value) is np.ndarray and value.size == 1
-    return value.item() if one or isinstance(value, np.generic) else value
+    value = value.item() if one or isinstance(value, np.generic) else value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if type(value) in (int, float, bool) or not isinstance(value, numbers.Real):
+        return value
+    return int(value) if isinstance(value, numbers.Integral) else float(value)
 
 
 def _comparable(right: Any) -> tuple[type, ...]:
@@ -468,19 +499,23 @@ class Chapter:
     """The exercises of one chapter. Its module becomes read-only with `lock()`."""
 
     def __init__(self, module: str, number: str, title: str) -> None:
-        self.module, self.number, self.title = sys.modules[module], number, title
+        self.module: Any = sys.modules[module]
+        self.number, self.title = number, title
         self.exercises: dict[str, Exercise] = {}
         self.functions: dict[str, Callable] = {}
         _chapters[number] = self
 
-    def exercise(self, title, *, kind, hints, idea, points=1, beliefs=()) -> Callable:
-        """Register the decorated function as a check, and replace it by what the learner calls."""
+    def exercise(self, title, *, kind, hints, idea, points=1, beliefs=(), off=None) -> Callable:
+        """Register the decorated function as a check, and replace it by what the learner calls.
+
+        `off` says which adversaries do not apply to the exercise, and why (see `adversaries`).
+        """
         if kind not in KINDS or len(hints) != 3 or not set(beliefs) <= set(BELIEFS):
             raise ValueError(f"{title}: unknown kind or belief, or not three hints")
 
         def register(function: Callable) -> Callable:
             id = f"ch{self.number}.{function.__name__}"
-            one = Exercise(id, title, kind, points, tuple(beliefs), tuple(hints), idea, function)
+            one = Exercise(id, title, kind, points, tuple(beliefs), tuple(hints), idea, function, off or {})
             self.exercises[one.name] = one
             return self._checker(one)
 

@@ -54,9 +54,11 @@ class CellWatch:
         self.shell, self.chapters = shell, chapters
         self.check: Any = None
         self.lent: list[str] = []
+        self.is_solution = False
 
     def before(self, info: Any) -> None:
         names = self.shell.user_ns
+        self.is_solution |= "### BEGIN SOLUTION" in (info.raw_cell or "")
         for chapter in self.chapters.values():
             chapter.mend()
         used = _names_in_check_cell(info.raw_cell or "")

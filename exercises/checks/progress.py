@@ -19,9 +19,9 @@ VERSION = 1
 
 
 def path() -> Path:
-    """Where progress is kept: MINIGRAD_PROGRESS, or .progress.json among the exercises."""
+    """Where progress is kept: MINIGRAD_PROGRESS, or .progress.json among the exercises; of a link, the target."""
     chosen = os.environ.get("MINIGRAD_PROGRESS")
-    return Path(chosen) if chosen else Path(__file__).resolve().parents[1] / ".progress.json"
+    return Path(os.path.realpath(chosen or Path(__file__).resolve().parents[1] / ".progress.json"))
 
 
 def read() -> tuple[dict[str, dict], str]:
@@ -36,7 +36,7 @@ def _read() -> tuple[dict[str, dict], str]:
     """As `read`, but raises OSError when there is a file that can be neither read nor set aside."""
     file = path()
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return {}, ""
     except (ValueError, RecursionError):
@@ -44,7 +44,9 @@ def _read() -> tuple[dict[str, dict], str]:
     entries = content.get("exercises") if isinstance(content, dict) else None
     if not isinstance(entries, dict) or content.get("version") != VERSION:
         return {}, _set_aside(file, "has a form that this version does not know")
-    return {key: entry for key, entry in entries.items() if isinstance(entry, dict)}, ""
+    kept = {key: entry for key, entry in entries.items() if isinstance(entry, dict)}
+    odd = {key: entry for key, entry in entries.items() if key not in kept}
+    return kept, _set_entries_aside(file, odd) if odd else ""
 
 
 def record(exercise_id: str, passed: bool, belief: str = "", mended: str = "") -> str:
@@ -85,6 +87,16 @@ def _set_aside(file: Path, what: str) -> str:
         number += 1
     file.rename(kept)
     return f"The progress file {what}. It is kept as {kept.name}; progress starts anew."
+
+
+def _set_entries_aside(file: Path, odd: dict) -> str:
+    """Keep what is no entry in a file beside: a file that is read again, still with them, adds nothing to it."""
+    kept, number = file.with_name(f"{file.name}.odd"), len(odd)
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        odd = json.loads(kept.read_text(encoding="utf-8")) | odd
+    _replace(kept, odd)
+    what = "One entry" if number == 1 else f"{number} entries"
+    return f"{what} of the progress file could not be read; kept in {kept.name}. The rest counts."
 
 
 def _replace(file: Path, content: dict) -> None:

@@ -32,7 +32,7 @@ OUTPUT_LIMIT = 2_000
 _settrace = sys.settrace  # kept here, because the learner's code is refused it
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _NOT_THE_LEARNERS = (
-    *(str(place) for place in (Path(__file__).parent, Path(__file__).parents[1] / "grading", _REPOSITORY / "minigrad")),
+    *(str(place) for place in (Path(__file__).parent, _REPOSITORY / "tools", _REPOSITORY / "minigrad")),
     *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
     "<frozen",
     "<operation ",  # what minigrad assembles for a row of its tables
@@ -78,7 +78,8 @@ class _Thread(threading.Thread):
 
 def run(work: Callable[[], Any], seconds: float) -> Outcome:
     """Run `work` to its end or to the time limit, whichever comes first. Never raises."""
-    outcome, done, output = Outcome(), queue.SimpleQueue(), _BoundedText()
+    outcome, output = Outcome(), _BoundedText()
+    done: queue.SimpleQueue[bool] = queue.SimpleQueue()
     thread = _Thread(work, outcome, done, seconds)
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.redirect_stdout(output))
@@ -112,7 +113,7 @@ def _wait(done: queue.SimpleQueue, seconds: float) -> bool:
 
 def _throw_and_wait(thread: threading.Thread, done: queue.SimpleQueue) -> bool:
     """Throw from outside too: no trace function is called in a loop of one single instruction."""
-    thread_id = ctypes.c_ulong(thread.ident)
+    thread_id = ctypes.c_ulong(thread.ident or 0)
     _throw_later(thread_id, ctypes.py_object(TimeUp))
     if _wait(done, GRACE):
         return True
@@ -254,6 +255,7 @@ def _show_items(items: Any, depth: int) -> str:
     if type(items) is dict:
         pairs = ", ".join(f"{show(key)}: {show(item, depth=depth)}" for key, item in shown)
         return "{" + pairs + more + "}"
-    left, right = {list: "[]", tuple: "()"}.get(type(items), "{}")
+    brackets: dict[type, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")")}
+    left, right = brackets.get(type(items), ("{", "}"))
     right = ",)" if type(items) is tuple and len(items) == 1 else right
     return left + ", ".join(show(item, depth=depth) for item in shown) + more + right

@@ -21,8 +21,8 @@ class Targets:
     def show(self, name: str) -> None:
         """Show the picture that an exercise asks for: show("diamond")."""
         if name not in self.makers:
-            names = " or ".join(f'"{known}"' for known in self.makers)
-            cards.display(cards.notice_card(f"There is a picture for {names}."))
+            known = " or ".join(f'"{one}"' for one in self.makers)
+            cards.display(cards.notice_card(f"There is a picture for {known}."))
             return
         target, names = self.makers[name]()
         cards.display(mg.draw(target, params={name: target, **names}, values=False))

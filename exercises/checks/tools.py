@@ -10,6 +10,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import kit
+from exercises.checks.adversaries import trial
 from exercises.checks.kit import Wrong
 
 
@@ -40,9 +41,18 @@ def called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -
         raise
 
 
+def constant(values: Any) -> mg.Tensor:
+    """An untracked tensor of float64; under the adversaries also of float32."""
+    return mg.tensor(values, dtype=mg.float32 if trial.circumstance == "dtype" else mg.float64)
+
+
 def leaf(values: Any) -> mg.Tensor:
-    """A tracked leaf of float64."""
-    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
+    """A tracked leaf of the same dtype; under the adversaries also with gaps in memory."""
+    trial.made_leaf = True
+    made = constant(values)
+    if trial.circumstance == "gaps":
+        made = mg.stack([made, made], -1)[..., 0]
+    return made.requires_grad_()
 
 
 def result(given: Any) -> mg.Tensor:
@@ -57,8 +67,7 @@ def array(tensor: mg.Tensor) -> np.ndarray:
 
 def same(one: Any, other: Any) -> bool:
     """Whether two arrays have the same shape and, up to rounding, the same numbers."""
-    one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
-    return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-6)
+    return kit.same_arrays(np.asarray(one, dtype=float), np.asarray(other, dtype=float))
 
 
 def text(values: Any) -> str:

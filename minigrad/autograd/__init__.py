@@ -1,10 +1,12 @@
 """Automatic differentiation. The files, in reading order:
 
     grad_mode.py   is anything recorded at all?
-    graph.py       what is recorded: nodes, edges, saved values
-    node.py        what grad_fn shows of it
-    engine.py      backward: the walk over the graph
-    hooks.py       what is called on the way, where you ask for it
+    node.py        what is recorded: nodes, what they save, leaves
+    grad_fn.py     what grad_fn shows of a node
+    backward.py    where backward() starts; grad.py: where grad() does
+    engine.py      the walk over the graph; gradients.py: what is added to .grad
+    evaluate.py    a node with hooks, requested inputs, anomaly mode; hooks.py: your hooks
+    graph.py       the public functions around graphs, as in PyTorch
     function.py    your own operations
     forward_ad.py  tangents instead of gradients: forward mode
     gradcheck.py   a gradient against finite differences

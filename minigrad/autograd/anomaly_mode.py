@@ -11,8 +11,9 @@ import warnings
 import numpy as np
 
 from ..messages import refusal
-from .graph import Record, anomaly, watchers
-from .node import face_of
+from .grad_fn import GradFn, grad_fn_of
+from .grad_mode import anomaly
+from .node import Node, creation_hooks
 
 _OWN_FILES = os.path.dirname(os.path.dirname(__file__))  # pathlib would double the time of this import
 
@@ -68,44 +69,46 @@ class detect_anomaly:
 
 def _switch(enabled: bool, check_nan: bool) -> None:
     if enabled and not anomaly.enabled:
-        watchers.append(_note_origin)
+        creation_hooks.append(_note_origin)
     elif anomaly.enabled and not enabled:
-        watchers.remove(_note_origin)
+        creation_hooks.remove(_note_origin)
     anomaly.enabled, anomaly.check_nan = enabled, check_nan
 
 
-def _note_origin(record: Record) -> None:
+def _note_origin(node: Node) -> None:
     """Write the lines that are making a node, without minigrad's own, into its metadata."""
     frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_OWN_FILES)]
-    metadata = record.extras().metadata
+    metadata = node._own_hooks().metadata
     metadata["traceback_"] = traceback.format_list([f for f in frames if not f.filename.startswith("<operation ")])
     if anomaly.evaluating:
-        metadata["parent_"] = face_of(anomaly.evaluating[-1])
+        metadata["parent_"] = grad_fn_of(anomaly.evaluating[-1])
 
 
-def report_origin(record: Record) -> None:
+def report_origin(node: Node) -> None:
     """Warn with the lines that made a node whose derivative has failed, and those that made what led to it."""
-    node, start = face_of(record), "Error detected in {}. "
-    while node is not None:
-        metadata = node.record.extra.metadata if node.record.extra is not None else {}
+    grad_fn: GradFn | None = grad_fn_of(node)
+    start = "Error detected in {}. "
+    while grad_fn is not None:
+        hooks = grad_fn._node._hooks
+        metadata = {} if hooks is None else hooks.metadata
         if "traceback_" not in metadata:
             text = (
-                f"{start.format(node.name())}No forward pass information available. Enable detect anomaly during "
+                f"{start.format(grad_fn.name())}No forward pass information available. Enable detect anomaly during "
                 "forward pass for more information."
             )
         else:
             call = "the error" if start.startswith("Error") else "the previous calculation"
-            text = f"{start.format(node.name())}Traceback of forward call that "
+            text = f"{start.format(grad_fn.name())}Traceback of forward call that "
             text += f"{'caused' if call == 'the error' else 'induced'} {call}:\n{''.join(metadata['traceback_'])}"
         try:
             warnings.warn(text, stacklevel=2)
         except UserWarning:  # where warnings are errors, the error that is on its way comes first
             print(f"UserWarning: {text}", file=sys.stderr)
-        node, start = metadata.get("parent_"), "\n\nPrevious calculation was induced by {}. "
+        grad_fn, start = metadata.get("parent_"), "\n\nPrevious calculation was induced by {}. "
 
 
-def returned_nan(record: Record, grads) -> None:
+def refuse_nan(node: Node, grads) -> None:
     """Refuse derivatives that are not numbers."""
     for index, grad in enumerate(grads if anomaly.check_nan else ()):
         if grad is not None and np.isnan(getattr(grad, "_array", grad)).any():
-            raise refusal("nan found", face_of(record).name(), index)
+            raise refusal("nan found", grad_fn_of(node).name(), index, about=node)

@@ -8,14 +8,14 @@ dual_levels: list = []
 
 
 class Dual(Tensor):
-    """What a tensor is while it has a tangent. Operations look twice at what is no plain Tensor, and at that only."""
+    """What a tensor is while it has a tangent: a subclass, so that it misses the fast path of the operations."""
 
     __slots__ = ()
 
     def detach_(self) -> Tensor:
         """Cut this tensor from its history and its tangent, in place."""
         if self._is_view():
-            raise refusal("detach_ of a view")
+            raise refusal("detach_ of a view", about=self)
         dual_levels[0].drop(self)
         return self.detach_()
 
@@ -30,4 +30,4 @@ class SavingForForward:
         """Keep tensors for jvp, which finds them in ``saved_tensors``. None is allowed."""
         if not all(tensor is None or isinstance(tensor, Tensor) for tensor in tensors):
             raise refusal("saved for forward is no tensor")
-        self.saved_for_forward = tensors if dual_levels else ()
+        self.saved_for_forward = tensors if dual_levels else ()  # type: ignore[misc]  # in the ctx's __dict__

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ..messages import refusal, type_name
 from ..ops.inplace import copy_
-from ..ops.shape import view, whole
+from ..ops.shape import full_view, view
 from ..tensor import Tensor
 from .dual import Dual, dual_levels
 from .grad_mode import _GradMode
@@ -126,11 +126,11 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if not isinstance(tensor, Tensor):
         raise refusal("unpack of no tensor", type_name(tensor))
     if not isinstance(tensor, Dual):
-        return UnpackedDualTensor(whole(tensor), None)
+        return UnpackedDualTensor(full_view(tensor), None)
     if level:
         raise refusal("wrong dual level", "fw_primal")
     with dual_levels[0].hidden((tensor,)):
-        return UnpackedDualTensor(whole(tensor), dual_levels[0].tangent(tensor))
+        return UnpackedDualTensor(full_view(tensor), dual_levels[0].tangent(tensor))
 
 
 def steps_of(tensor: Tensor) -> list:

@@ -1,112 +1,74 @@
 """Operations of your own: subclass Function, write forward and backward.
 
-PyTorch counterpart: ``torch/autograd/function.py``. The node of a Function *is* the ``ctx`` of its forward
-and backward, as in PyTorch, and is named after it: ``Square`` makes ``<SquareBackward>``.
+The node of a Function is the ``ctx`` of its forward and backward, as in PyTorch, and is named after it: ``Square``
+makes ``<SquareBackward>``. PyTorch counterpart: ``torch/autograd/function.py``.
 """
 
 import inspect
 import warnings
 import weakref
-from sys import getrefcount
-from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dispatch import constant
 from ..messages import DIRTY_NO_INPUT, INSTANTIATED, refusal
+from ..operands import constant
 from ..ops.inplace import check_recordable, rebase_history
-from ..ops.shape import whole
+from ..ops.shape import full_view
 from ..tensor import Tensor, wrap
 from ..views import ModifiedView
 from .dual import SavingForForward, dual_levels
+from .grad_fn import GradFn
 from .grad_mode import mode, no_grad
-from .graph import Kind, Packed, Record, freed_error, op_order, output_edge, own_counter, stale_error, watch, watchers
-from .node import Face, face_of
+from .gradients import fit
+from .node import Kind, Node, Packed, call_creation_hooks, creation_hooks, op_order
 from .once import once_differentiable
+from .outputs import OutputGrads, output_node
 from .saved_tensors import SavedTensor
+from .versions import freed_error, own_counter, stale_error
 
 __all__ = ["Function", "once_differentiable"]
 
 
-class FunctionRecord(Record):
-    """One application of a Function, as the engine walks it. It keeps the ctx, which only knows where it is."""
+class SavedEntry(NamedTuple):
+    """What a Function's node keeps of a tensor that was given to save_for_backward."""
 
-    __slots__ = ("attributes", "function", "likes", "node", "output_edges", "outputs", "tensor_arguments")
-
-    def __del__(self):
-        if self.node is not None and getrefcount(self.node) > ALONE:  # somebody holds it: so it keeps the record now
-            self.node._kept, self.node = self, None
-
-    def entry(self, position: int) -> tuple:
-        if isinstance(self.saved[position], Packed):
-            return self.saved[position].open(self), None, None
-        origin, value, counter, version = self.saved[position]
-        if origin == "output":
-            index, array = value
-            value = wrap(array, counter)
-            FunctionNode.attach(self, value, index)
-            if dual_levels:
-                dual_levels[0].recall(self, index, value)
-        elif origin == "input":
-            counter = value._counter
-        return value, version, counter and counter[0]
-
-    def output_edge(self, index: int) -> Record:
-        """The edge to one of several outputs; the same one for as long as anybody holds it."""
-        edge = self.output_edges[index] and self.output_edges[index]()
-        if edge is None:
-            edge = output_edge(self, index, *self.likes[index])
-            self.output_edges[index] = weakref.ref(edge)  # it points here: not to be kept
-        return edge
-
-    def keep(self, tensors: tuple, outputs: list) -> None:
-        """Turn what save_for_backward was given into what the record holds."""
-        entries = []
-        for position, tensor in enumerate(tensors):
-            if tensor is not None and not isinstance(tensor, Tensor):
-                raise refusal("saved is no tensor", position, type(tensor).__name__)
-            index = next((i for i, o in enumerate(outputs) if o is tensor), None)
-            if tensor is None:
-                entries.append(("none", None, None, None))
-            elif index is None:
-                entries.append(("input", tensor, None, tensor._version))
-            else:
-                counter = own_counter(tensor)
-                entries.append(("output", (index, tensor._array), counter, counter[0]))
-        self.saved = tuple(entries)
-        names = tuple(f"saved_tensors[{i}]" for i in range(len(entries)))
-        self.kind = Kind(self.function.__name__, self.function._backward_cls, names)
-        self.kind.vjp, self.kind.vjp_recorded = raw_gradients, gradients
-        if watchers:
-            watch(self)
+    value: Any  # the tensor; of an output (its index, its array), as the tensor itself would be a reference cycle
+    is_output: bool
+    counter: list | None  # of an output
+    version: int | None  # when it was saved
 
 
-# What getrefcount says of a node that nobody but its record holds.
-ALONE = (lambda record: (setattr(record, "node", object()), getrefcount(record.node))[1])(SimpleNamespace())
+NOTHING_SAVED = SavedEntry(None, False, None, None)
 
 
-class FunctionNode(SavingForForward, Face):
-    """The node of a Function, and the ``ctx`` that its forward and backward are given.
+class FunctionNode(SavingForForward, GradFn, Node):
+    """The node of one application of a Function, and the ``ctx`` that its forward and backward are given.
 
-    Its attributes are the user's, so they live on with the record. What is the engine's is on the record itself.
+    What the engine needs is in slots whose names start with an underscore; every other name is the author's.
     """
 
-    # What forward may change, by the methods below.
+    __slots__ = ("__dict__", "_function", "_likes", "_output_nodes", "_outputs", "_tensor_arguments")
+
+    _likes: list  # per output its shape and dtype, None for what is no tensor
+    _output_nodes: list  # per output, where there are several, a weakref to its node
+    _tensor_arguments: list[int]  # where the tensors stand among the arguments
+    needs_input_grad: tuple  # per argument whether it is a tensor that requires grad
+
+    # What forward sets with the methods below.
     to_save: tuple = ()
     non_differentiable: tuple = ()
     dirty_tensors: tuple = ()
     materialize_grads = True
-    _unpacks_itself = True  # where the user's backward asks, not before it
+    _unpacks_on_access = True  # where the author's backward asks, not before it
 
-    __slots__ = ("__dict__", "_held", "_kept")
-
-    def __init__(self, record: FunctionRecord):
-        self._held, self._kept = weakref.ref(record), None
-        self.__dict__, record.node = record.attributes, self
+    def __init__(self, function: "type[Function]"):
+        self._function, self._saved, self._hooks, self._outputs = function, (), None, 1
+        self._kind = Kind(function.__name__, type(self))
 
     @property
-    def record(self) -> FunctionRecord:
-        return self._kept or self._held()
+    def _node(self) -> Node:  # type: ignore[override]  # only a NodeGradFn's is ever set
+        return self
 
     def save_for_backward(self, *tensors) -> None:
         """Keep tensors for backward; their versions are checked where it reads them. None is allowed."""
@@ -131,12 +93,12 @@ class FunctionNode(SavingForForward, Face):
 
     @property
     def _raw_saved_tensors(self) -> tuple:
-        return tuple(SavedTensor(self.record, position) for position in range(self._count()))
+        return tuple(SavedTensor(self, position) for position in range(self._count()))
 
     def _count(self) -> int:
-        if self.record.saved is None:
-            raise freed_error()
-        return len(self.record.saved)
+        if self._saved is None:
+            raise freed_error(self)
+        return len(self._saved)
 
     @property
     def saved_variables(self) -> tuple:
@@ -145,48 +107,98 @@ class FunctionNode(SavingForForward, Face):
         return self.saved_tensors
 
     def _unpack(self, position: int):
-        value, expected, current = self.record.entry(position)
+        value, expected, current = self._entry(position)
         if expected is not None and current != expected:
-            raise stale_error(self.record, self.record.kind.saved_names[position], current, expected)
+            raise stale_error(self, self._kind.saved_names[position], current, expected)
         return value
 
+    def _entry(self, position: int) -> tuple:
+        if isinstance(self._saved[position], Packed):
+            return self._saved[position].open(self), None, None
+        value, is_output, counter, version = self._saved[position]
+        if is_output:
+            index, array = value
+            value = wrap(array, counter)
+            self.attach(self, value, index)
+            if dual_levels:
+                dual_levels[0].recall(self, index, value)
+        return value, version, None if value is None else value._counter[0]
+
+    def _keep(self, tensors: tuple, outputs: list) -> None:
+        """Turn what save_for_backward was given into what the node holds: no output, which would be a cycle."""
+        entries = []
+        for position, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise refusal("saved is no tensor", position, type(tensor).__name__)
+            # An output without a derivative does not lead back here, so it can be kept as inputs are.
+            leads_back = tensor is not None and tensor._node is not None
+            index = next((i for i, o in enumerate(outputs) if o is tensor and leads_back), None)
+            if tensor is None:
+                entries.append(NOTHING_SAVED)
+            elif index is None:
+                entries.append(SavedEntry(tensor, False, None, tensor._version))
+            else:
+                counter = own_counter(tensor)
+                entries.append(SavedEntry((index, tensor._array), True, counter, counter[0]))
+        self._saved = tuple(entries)
+        self._kind = Kind(self._function.__name__, type(self), names_of_saved(len(entries)))
+        self._kind.vjp, self._kind.vjp_recorded = raw_gradients, gradients
+        if creation_hooks:
+            call_creation_hooks(self)
+
+    def _output_node(self, index: int) -> Node:
+        """The node of one of several outputs; the same one for as long as anybody holds it."""
+        node = self._output_nodes[index] and self._output_nodes[index]()
+        if node is None:
+            node = output_node(self, index, *self._likes[index])
+            self._output_nodes[index] = weakref.ref(node)  # it points here: to keep it would be a cycle
+        return node
+
     @staticmethod
-    def attach(record: FunctionRecord, tensor: Tensor, index: int) -> None:
-        """Make `tensor` output number `index` of a record."""
-        tensor._edge = record if record.outputs == 1 else record.output_edge(index)
+    def attach(node: "FunctionNode", tensor: Tensor, index: int) -> None:
+        """Make `tensor` output number `index` of a node."""
+        tensor._node = node if node._outputs == 1 else node._output_node(index)
         if index:
             tensor.meta().output_nr = index
 
     def apply(self, *grads):
         """Run this node's backward by hand."""
-        return backward_of(self.record.function)(self, *grads)
+        return backward_of(self._function)(self, *grads)
 
 
-def raw_gradients(record: FunctionRecord, grad, edges) -> list:
-    """Gradients as arrays: the user's backward gets Tensors all the same."""
-    grads = grad if record.outputs > 1 else {0: grad}
+def names_of_saved(count: int) -> tuple:
+    """The names of what save_for_backward was given."""
+    return tuple(f"saved_tensors[{i}]" for i in range(count))
+
+
+def raw_gradients(node: FunctionNode, grad, next_nodes) -> list:
+    """Gradients as arrays: the author's backward gets Tensors all the same."""
+    grads = grad if isinstance(grad, OutputGrads) else {0: grad}
     with no_grad():
-        results = gradients(record, {i: wrap(np.asarray(g)) for i, g in grads.items()}, edges)
+        results = gradients(node, OutputGrads({i: wrap(np.asarray(g)) for i, g in grads.items()}), next_nodes)
     return [None if r is None else r._array for r in results]
 
 
-def gradients(record: FunctionRecord, grad, edges) -> list:
-    """Call the user's backward; one result per tensor that forward was given."""
-    node = face_of(record)
-    grads = grad if isinstance(grad, dict) else {0: grad}
-    arguments = [grads[i] if i in grads else missing(node, like) for i, like in enumerate(record.likes)]
-    results = backward_of(record.function)(node, *arguments)
+def gradients(node: FunctionNode, grad, next_nodes) -> list:
+    """Call the author's backward; one result per tensor that forward was given."""
+    grads = grad if isinstance(grad, OutputGrads) else {0: grad}
+    arguments = [grads[i] if i in grads else missing(node, like) for i, like in enumerate(node._likes)]
+    results = backward_of(node._function)(node, *arguments)
     results = results if isinstance(results, tuple) else (results,)
     expected = len(node.needs_input_grad)
     if len(results) < expected or any(r is not None for r in results[expected:]):
-        raise refusal("number of gradients", record.kind.face.__name__, expected, len(results))
+        raise refusal("number of gradients", type(node).__name__, expected, len(results), about=node)
     for position, result in enumerate(results):
         if result is not None and not isinstance(result, Tensor):
-            raise refusal("gradient is no tensor", type(result).__name__)
-        if result is not None and position not in record.tensor_arguments:
-            raise refusal("gradient of no tensor", record.kind.face.__name__, position + 1)
-    chosen = [results[position] for position in record.tensor_arguments]
-    return [r if edge is not None else None for r, edge in zip(chosen, edges, strict=True)]
+            raise refusal("gradient is no tensor", type(result).__name__, about=node)
+        if result is not None and position not in node._tensor_arguments:
+            raise refusal("gradient of no tensor", type(node).__name__, position + 1, about=node)
+    chosen = [results[position] for position in node._tensor_arguments]
+    for index, (grad, own) in enumerate(zip(chosen, node._next_nodes, strict=True)):
+        # What is asked for is fitted by the engine, which knows the input by its node: the first of two alike.
+        if grad is not None and own is not None and (next_nodes[index] is None or own in node._next_nodes[:index]):
+            chosen[index] = fit(grad, own, node, index)
+    return [None if n is None else grad for grad, n in zip(chosen, next_nodes, strict=True)]
 
 
 def missing(node: FunctionNode, like: tuple | None) -> Tensor | None:
@@ -194,8 +206,8 @@ def missing(node: FunctionNode, like: tuple | None) -> Tensor | None:
     return wrap(np.zeros(*like)) if like is not None and node.materialize_grads else None
 
 
-def backward_of(function: type):
-    """The user's backward, under either of its names."""
+def backward_of(function: "type[Function]"):
+    """The author's backward, under either of its names."""
     has_backward = function.backward is not Function.backward
     has_vjp = function.vjp is not Function.vjp
     if has_backward and has_vjp:
@@ -223,6 +235,8 @@ class Function:
     >>> Double.apply(mg.tensor(3.0, requires_grad=True))
     tensor(6., grad_fn=<DoubleBackward>)
     """
+
+    _backward_cls: type[FunctionNode]
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
@@ -268,27 +282,26 @@ class Function:
     @classmethod
     def apply(cls, *args, **kwargs):
         """Run forward, and record one node for it if an input requires grad."""
-        record = FunctionRecord()
-        record.attributes, record.function, record.saved = {}, cls, ()
-        node = cls._backward_cls(record)
-        record.face = weakref.ref(node)
+        node = cls._backward_cls(cls)
         run = dual_levels[0].apply_function if dual_levels else cls._run
         return run(node, args, kwargs)[0]
 
     @classmethod
     def _run(cls, node, args: tuple, kwargs: dict) -> tuple:
         """The results, and the arguments in their places."""
-        apart = cls.setup_context is not Function.setup_context
-        if apart or kwargs:
-            args = in_order(cls.forward, args if apart else (node, *args), kwargs)[0 if apart else 1 :]
+        apart = cls.setup_context is not Function.setup_context  # then forward is not given ctx
+        if kwargs or apart:
+            args = bound_arguments(cls.forward, args if apart else (node, *args), kwargs)[0 if apart else 1 :]
         node.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-        node.record.edges = tuple(a._edge for a in args if isinstance(a, Tensor))  # before forward changes any
+        node._next_nodes = tuple(a._node for a in args if isinstance(a, Tensor))  # before forward changes any
         with no_grad():
             results = cls.forward(*args) if apart else cls.forward(node, *args)
             if apart:
                 cls.setup_context(node, args, results)
         outputs = list(results) if isinstance(results, tuple) else [results]
-        if mode.state > 0 and any(node.needs_input_grad):
+        if apart:
+            check_saved_inputs(node, args, outputs)
+        if mode.recording and any(node.needs_input_grad):
             record_function(node, args, outputs)
         else:
             check_marks(node, outputs)
@@ -305,11 +318,19 @@ def node_class(function: type) -> type:
 Function._backward_cls = node_class(Function)
 
 
-def in_order(forward, args: tuple, kwargs: dict) -> tuple:
+def bound_arguments(forward, args: tuple, kwargs: dict) -> tuple:
     """The arguments of forward in their places, those with defaults too."""
     bound = inspect.signature(forward).bind(*args, **kwargs)
     bound.apply_defaults()
     return bound.args
+
+
+def check_saved_inputs(node: FunctionNode, args: tuple, outputs: list) -> None:
+    """With setup_context, an input that forward returned as it came cannot be saved: another tensor is returned."""
+    returned = [id(a) for a in args if any(a is o for o in outputs) and not any(a is t for t in node.dirty_tensors)]
+    returned = [id(a) for a in args if id(a) in returned and (mode.recording or not getattr(a, "requires_grad", True))]
+    if any(id(tensor) in returned for tensor in node.to_save):
+        raise refusal("returned input saved")
 
 
 def check_marks(node: FunctionNode, outputs: list) -> None:
@@ -339,38 +360,39 @@ def unrecorded(node: FunctionNode, output, args: tuple):
 def view_of_input(tensor: Tensor) -> Tensor:
     """A new tensor for an input that forward returned as it came, to hang the history on."""
     with no_grad():
-        return whole(tensor)
+        return full_view(tensor)
 
 
 def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
     """Make `node` the history of `outputs`; where forward returned an input, another tensor takes its place."""
     check_marks(node, outputs)
-    record = node.record
-    record.order = next(op_order)
-    record.pending = record.extra = None
-    record.fits = False
-    record.tensor_arguments = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
-    inputs = [args[i] for i in record.tensor_arguments]
-    record.constants = tuple(None if a.requires_grad else constant(a) for a in inputs)
-    record.outputs = len(outputs)
-    record.likes = [(o._array.shape, o._dtype) if isinstance(o, Tensor) else None for o in outputs]
-    record.output_edges = [None] * record.outputs
-    record.shape, record.dtype = next((like for like in record.likes if like is not None), ((), None))
+    node._order, node._fits = next(op_order), False
+    node._tensor_arguments = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+    inputs = [args[i] for i in node._tensor_arguments]
+    node._constants = tuple(None if a.requires_grad else constant(a) for a in inputs)
+    node._outputs = len(outputs)
+    node._likes = [(o._array.shape, o._dtype) if isinstance(o, Tensor) else None for o in outputs]
+    node._output_nodes = [None] * node._outputs
+    node._shape, node._dtype = next((like for like in node._likes if like is not None), ((), None))
     constants = [id(o) for o in node.non_differentiable]
-    for index, output in enumerate(outputs):
+    # What was changed goes first: its other views, which are made anew then, may be outputs too.
+    for index in sorted(range(len(outputs)), key=lambda i: not any(outputs[i] is t for t in node.dirty_tensors)):
+        output = outputs[index]
         if not isinstance(output, Tensor) or id(output) in constants or output._dtype.kind != "f":
             outputs[index] = unrecorded(node, output, args)
             continue
         if any(output is tensor for tensor in node.dirty_tensors):
-            check_changed(output, args, record.likes)
-            rebase_history(output, record if record.outputs == 1 else record.output_edge(index))
+            check_changed(output, args, node._likes)
+            rebase_history(output, node if node._outputs == 1 else node._output_node(index))
             output.meta().output_nr = index
             continue
         if any(output is a for a in args):
             output = outputs[index] = view_of_input(output)
-        node.attach(record, output, index)
+        if output.__class__ is ModifiedView:
+            output.__class__ = Tensor  # type: ignore[assignment]  # from its subclass
+        node.attach(node, output, index)
     node.non_differentiable = ()
-    record.keep(node.to_save, outputs)
+    node._keep(node.to_save, outputs)
     node.to_save = ()
 
 
@@ -379,7 +401,7 @@ def forbid_changes(node: FunctionNode, outputs: list) -> None:
     several = len([o for o in outputs if isinstance(o, Tensor) and o.requires_grad]) > 1
     for output in outputs:
         if isinstance(output, Tensor) and output._is_view() and not any(output is t for t in node.dirty_tensors):
-            output._meta.born = "several" if several else "function"
+            output._meta.creation_meta = "several" if several else "function"
     node.dirty_tensors = ()
 
 
@@ -389,7 +411,7 @@ def check_changed(output: Tensor, args: tuple, likes: list) -> None:
         raise refusal("dirty leaf") if output.was_leaf() else output.refused(indirect=False)
     if output.is_leaf and output.requires_grad:
         raise refusal("dirty leaf")
-    forget(output)
+    drop_grad_and_hooks(output)
     if output._is_view():
         check_recordable(output)
     if not any(output is a for a in args):
@@ -398,7 +420,7 @@ def check_changed(output: Tensor, args: tuple, likes: list) -> None:
         raise refusal("dirty view")
 
 
-def forget(changed: Tensor) -> None:
+def drop_grad_and_hooks(changed: Tensor) -> None:
     """What was changed in place loses its gradient and its hooks."""
     meta = changed.meta()
     meta.grad = meta.hooks = meta.post_hooks = None

@@ -1,8 +1,8 @@
-"""Derivatives of functions: products with a Jacobian or a Hessian, and both whole.
+"""Derivatives of functions: Jacobians, Hessians, and their products with a vector.
 
-Everything here is made of ``grad()``. It goes backward, so a product with the Jacobian from the left (vjp) is
-one walk. From the right (jvp) it is two: the vjp is linear in v, and its derivative by v, multiplied by u, is
-J u. That is the double-backward trick.
+Everything here is computed with ``grad()``, which is reverse mode. So a vector-Jacobian product (vjp) takes one
+backward, and a Jacobian-vector product (jvp) two: the vjp is linear in v, and its derivative by v, multiplied by u,
+is J u. That is the double-backward trick.
 
 PyTorch counterpart: ``torch/autograd/functional.py``.
 """
@@ -13,12 +13,12 @@ from ..factories import zeros_like
 from ..messages import refusal
 from ..ops.shape import stack, view
 from ..tensor import Tensor
-from .engine import grad
+from .grad import grad
 from .grad_mode import enable_grad
 
 
 class Group(NamedTuple):
-    """Tensors that came alone or as a tuple, and go back the same way."""
+    """Tensors that were given alone or in a tuple: results are returned in the same form."""
 
     tensors: tuple
     is_tuple: bool
@@ -43,13 +43,13 @@ def vjp(func, inputs, v=None, create_graph: bool = False, strict: bool = False) 
     (tensor([1., 4.]), tensor([ 2., 40.]))
     """
     with enable_grad():
-        inputs = start(inputs, "vjp", create_graph)
-        outputs = call(func, inputs, "vjp", strict)
+        inputs = fresh_inputs(inputs, "vjp", create_graph)
+        outputs = call_checked(func, inputs, "vjp", strict)
         v = vector(v, outputs, "vjp", create_graph, "v for several outputs")
         grads = gradients(outputs.tensors, inputs.tensors, v, create_graph=create_graph)
         if strict:
             check_dependent(grads, create_graph, "strict: output independent", "strict: jacobian constant")
-        return results(outputs, outputs.tensors, create_graph), results(inputs, grads, create_graph)
+        return in_form_of(outputs, outputs.tensors, create_graph), in_form_of(inputs, grads, create_graph)
 
 
 def jvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False) -> tuple:
@@ -63,9 +63,9 @@ def jvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False) 
     (tensor(3.), tensor(11.))
     """
     with enable_grad():
-        inputs = start(inputs, "jvp", create_graph)
+        inputs = fresh_inputs(inputs, "jvp", create_graph)
         v = vector(v, inputs, "jvp", create_graph, "v for several inputs")
-        outputs = call(func, inputs, "jvp", strict)
+        outputs = call_checked(func, inputs, "jvp", strict)
         # Any value serves: the gradients are linear in these, so their derivative does not mention them.
         seeds = tuple(zeros_like(o, requires_grad=True) for o in outputs.tensors)
         grads = gradients(outputs.tensors, inputs.tensors, seeds, create_graph=True)
@@ -74,7 +74,7 @@ def jvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False) 
         tangents = gradients(grads, seeds, v, create_graph=create_graph)
         if strict:
             check_dependent(tangents, create_graph, "strict: gradient independent", "strict: jacobian constant")
-        return results(outputs, outputs.tensors, create_graph), results(outputs, tangents, create_graph)
+        return in_form_of(outputs, outputs.tensors, create_graph), in_form_of(outputs, tangents, create_graph)
 
 
 def jacobian(
@@ -104,15 +104,18 @@ def jacobian(
         raise refusal("forward mode by rows")
     create_graph = create_graph or (forward and any(x.requires_grad for x in given.tensors))
     with enable_grad():
-        inputs = start(inputs, "jacobian", create_graph)
-        outputs = call(func, inputs, "jacobian", strict)
+        inputs = fresh_inputs(inputs, "jacobian", create_graph)
+        outputs = call_checked(func, inputs, "jacobian", strict)
         if vectorize and strict:
             raise refusal("strict and vectorize")
         blocks = []
         for number, output in enumerate(outputs.tensors):
-            found = block(number, output, inputs.tensors, create_graph, strict)
+            found = jacobian_block(number, output, inputs.tensors, create_graph, strict)
             found = [b.to(output.dtype) for b in found] if forward else found
-            blocks.append(results(inputs, found, create_graph))
+            blocks.append(in_form_of(inputs, found, create_graph))
+    if forward and inputs.is_tuple:  # as in PyTorch, lists
+        blocks = [list(block) for block in blocks]
+        return blocks if outputs.is_tuple else blocks[0]
     return outputs.like(blocks)
 
 
@@ -142,7 +145,7 @@ def hessian(
         outputs = group(func(*arguments), "outputs of the user-provided function", "hessian")
         if strict:
             check_tracked(outputs.tensors, "strict: output without graph")
-        return only_number(outputs, "hessian").squeeze()
+        return single_number(outputs, "hessian").squeeze()
 
     def gradient(*arguments):
         found = jacobian(scalar, arguments, create_graph=True)
@@ -169,7 +172,7 @@ def vhp(func, inputs, v=None, create_graph: bool = False, strict: bool = False) 
         seconds = gradients(grads, inputs.tensors, v, create_graph=create_graph)
         if strict:
             check_dependent(seconds, create_graph, "strict: jacobian independent", "strict: hessian constant")
-        return results(outputs, outputs.tensors, create_graph), results(inputs, seconds, create_graph)
+        return in_form_of(outputs, outputs.tensors, create_graph), in_form_of(inputs, seconds, create_graph)
 
 
 def hvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False) -> tuple:
@@ -189,7 +192,7 @@ def hvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False) 
         found = gradients(seconds, seeds, v, create_graph=create_graph)
         if strict:
             check_dependent(found, create_graph, "strict: hessian independent", "strict: hessian constant")
-        return results(outputs, outputs.tensors, create_graph), results(inputs, found, create_graph)
+        return in_form_of(outputs, outputs.tensors, create_graph), in_form_of(inputs, found, create_graph)
 
 
 # -- the steps they share ------------------------------------------------------------------------
@@ -207,34 +210,34 @@ def group(value, what: str, name: str) -> Group:
     return Group(value, True)
 
 
-def start(inputs, name: str, create_graph: bool) -> Group:
-    """New tensors on the inputs' memory to differentiate by, so that what `func` captured itself is left out."""
+def fresh_inputs(inputs, name: str, create_graph: bool) -> Group:
+    """New tensors on the inputs' memory to differentiate by, so that only their uses as arguments of `func` count."""
     given = group(inputs, "inputs", name)
-    return Group(fresh(given.tensors, create_graph, True), given.is_tuple)
+    return Group(same_memory(given.tensors, create_graph, True), given.is_tuple)
 
 
-def fresh(tensors: tuple, create_graph: bool, requires_grad: bool) -> tuple:
+def same_memory(tensors: tuple, create_graph: bool, requires_grad: bool) -> tuple:
     """Tensors on the same memory; with the same history where the results are to have one."""
     return tuple(
         t.view_as(t) if create_graph and t.requires_grad else t.detach().requires_grad_(requires_grad) for t in tensors
     )
 
 
-def call(func, inputs: Group, name: str, strict: bool) -> Group:
-    """What `func` gives."""
+def call_checked(func, inputs: Group, name: str, strict: bool) -> Group:
+    """The outputs of `func`."""
     outputs = group(func(*inputs.tensors), "outputs of the user-provided function", name)
     if strict:
         check_tracked(outputs.tensors, "strict: output without graph")
     return outputs
 
 
-def vector(v, like: Group, name: str, create_graph: bool, missing: str) -> tuple | None:
-    """The vector of a product, after the check that it has the shapes of `like`."""
+def vector(v, like: Group, name: str, create_graph: bool, missing_key: str) -> tuple | None:
+    """The vector `v` of a product; refused if its shapes are not those of `like`."""
     if v is None:
         if not like.is_one_number():
-            raise refusal(missing)
+            raise refusal(missing_key)
         return None
-    tensors = fresh(group(v, "v", name).tensors, create_graph, False)
+    tensors = same_memory(group(v, "v", name).tensors, create_graph, False)
     if len(tensors) != len(like.tensors):
         raise (
             refusal("v too short or long", len(like.tensors), len(tensors))
@@ -248,8 +251,8 @@ def vector(v, like: Group, name: str, create_graph: bool, missing: str) -> tuple
     return tensors
 
 
-def only_number(outputs: Group, name: str) -> Tensor:
-    """The output of a function whose second derivatives are asked for."""
+def single_number(outputs: Group, name: str) -> Tensor:
+    """The output of a function whose second derivatives are asked for: a tensor with one element."""
     if outputs.is_tuple:
         raise refusal("second derivative of several tensors", name)
     if not outputs.is_one_number():
@@ -258,11 +261,11 @@ def only_number(outputs: Group, name: str) -> Tensor:
 
 
 def first_derivative(func, inputs, v, create_graph: bool, strict: bool, name: str) -> tuple:
-    """Where vhp and hvp begin: inputs, vector, output, and gradients with a history."""
-    inputs = start(inputs, name, create_graph)
+    """What vhp and hvp have in common: inputs, vector, output, and gradients with a history."""
+    inputs = fresh_inputs(inputs, name, create_graph)
     v = vector(v, inputs, name, create_graph, "v for several inputs")
-    outputs = call(func, inputs, name, strict)
-    only_number(outputs, name)
+    outputs = call_checked(func, inputs, name, strict)
+    single_number(outputs, name)
     grads = gradients(outputs.tensors, inputs.tensors, create_graph=True)
     if strict:
         check_tracked(grads, "strict: jacobian constant in hessian")
@@ -270,7 +273,7 @@ def first_derivative(func, inputs, v, create_graph: bool, strict: bool, name: st
 
 
 def gradients(outputs: tuple, inputs: tuple, grad_outputs: tuple | None = None, **options) -> tuple:
-    """grad(), where an output may also be None or a constant: it adds nothing. None for an input without gradient."""
+    """grad() that leaves out outputs which are None or constant; None for an input without gradient."""
     seeds = grad_outputs or (None,) * len(outputs)
     pairs = [(o, seed) for o, seed in zip(outputs, seeds, strict=True) if o is not None and o.requires_grad]
     if not pairs:
@@ -279,8 +282,8 @@ def gradients(outputs: tuple, inputs: tuple, grad_outputs: tuple | None = None, 
     return grad(tracked, inputs, seeds, allow_unused=True, **options)
 
 
-def block(number: int, output: Tensor, inputs: tuple, create_graph: bool, strict: bool) -> list:
-    """The part of a Jacobian that belongs to one output: one walk for each of its elements."""
+def jacobian_block(number: int, output: Tensor, inputs: tuple, create_graph: bool, strict: bool) -> list:
+    """The part of a Jacobian that belongs to one output: one backward for each of its elements."""
     rows = []
     for element in output.reshape(-1).unbind(0):
         grads = gradients((element,), inputs, retain_graph=True, create_graph=create_graph)
@@ -291,8 +294,8 @@ def block(number: int, output: Tensor, inputs: tuple, create_graph: bool, strict
     return [view(stack(c), output.shape + x.shape) for c, x in zip(columns, inputs, strict=True)]
 
 
-def results(like: Group, found, create_graph: bool):
-    """What is given back: zeros where there is no gradient, and no history unless it was asked for."""
+def in_form_of(like: Group, found, create_graph: bool):
+    """The results in the form of `like`: zeros where there is no gradient, detached unless `create_graph`."""
     filled = [zeros_like(t) if f is None else f for f, t in zip(found, like.tensors, strict=True)]
     return like.like(filled if create_graph else [f.detach() for f in filled])
 
@@ -313,7 +316,7 @@ def check_strategy(strategy: str, create_graph: bool, strict: bool) -> None:
 
 
 def check_tracked(tensors, key: str) -> None:
-    """strict: everything has to depend on the inputs."""
+    """strict: each tensor has to depend on the inputs."""
     for index, tensor in enumerate(tensors):
         if tensor is None:
             raise refusal("strict: output independent", index)
@@ -321,13 +324,13 @@ def check_tracked(tensors, key: str) -> None:
             raise refusal(key, index)
 
 
-def check_dependent(grads, create_graph: bool, missing: str, constant: str) -> None:
+def check_dependent(grads, create_graph: bool, missing_key: str, constant_key: str) -> None:
     """strict: there has to be a gradient, and under create_graph it has to have a history."""
     for index, gradient in enumerate(grads):
         if gradient is None:
-            raise refusal(missing, index)
+            raise refusal(missing_key, index)
         if create_graph and not gradient.requires_grad:
-            raise refusal(constant, index)
+            raise refusal(constant_key, index)
 
 
 def check_row(number: int, grads, create_graph: bool) -> None:

@@ -1,4 +1,4 @@
-"""Is anything recorded? One state per thread, and the context managers that set it.
+"""Is anything recorded? One mode per thread, and the context managers that set it.
 
 PyTorch counterpart: ``torch/autograd/grad_mode.py``.
 """
@@ -8,36 +8,45 @@ from threading import get_ident
 
 from ..decorators import DecoratorContextManager, NoParamDecoratorContextManager
 
-OFF, ON, INFERENCE = 0, 1, -1
-
 
 class _Mode(threading.local):
-    """`state` is ON, OFF or INFERENCE. A class attribute gives every new thread its start value.
+    """Whether this thread records, and whether it is in inference mode (in which nothing is recorded).
 
-    A threading.local and not a ContextVar: what one notebook cell sets has to last into the next.
+    Class attributes give every new thread its start values. A threading.local and not a ContextVar: what one
+    notebook cell sets has to last into the next.
     """
 
-    state = ON
+    recording = True
+    inference = False
 
 
 mode = _Mode()
 
 # The threads in which grad mode is not simply on. While it is empty, which is most of the time, an
-# operation need not look up its thread's state, and that look-up takes as long as three ordinary ones.
-switched_off: set = set()
+# operation need not look up its thread's mode, and that look-up takes as long as three ordinary ones.
+threads_without_grad: set = set()
 # Those of them that are in inference mode: what they make has no version counter.
-inferring: set = set()
+threads_in_inference: set = set()
 
 
-def set_state(state: int) -> int:
-    """Set this thread's state and return the one that it had."""
-    previous = mode.state
-    if state != previous:
-        mode.state = state
-        (switched_off.discard if state == ON else switched_off.add)(get_ident())
-        if INFERENCE in (state, previous):
-            (inferring.add if state == INFERENCE else inferring.discard)(get_ident())
+def set_mode(recording: bool, inference: bool = False) -> tuple[bool, bool]:
+    """Set this thread's mode and return the one that it had, as the arguments that set it again."""
+    previous = mode.recording, mode.inference
+    mode.recording, mode.inference = recording, inference
+    (threads_without_grad.discard if recording else threads_without_grad.add)(get_ident())
+    (threads_in_inference.add if inference else threads_in_inference.discard)(get_ident())
     return previous
+
+
+class _AnomalyMode:
+    """Whether anomaly mode is on, in all threads, and the nodes whose derivatives are running in it."""
+
+    def __init__(self):
+        self.enabled, self.check_nan = False, True
+        self.evaluating: list = []
+
+
+anomaly = _AnomalyMode()
 
 
 def is_grad_enabled() -> bool:
@@ -46,24 +55,36 @@ def is_grad_enabled() -> bool:
     >>> is_grad_enabled()
     True
     """
-    return mode.state > 0
+    return mode.recording
 
 
 def is_inference_mode_enabled() -> bool:
     """Whether this thread is inside ``inference_mode()``."""
-    return mode.state < 0
+    return mode.inference
 
 
 class _GradMode(DecoratorContextManager):
-    """Subclasses say which state they ask for."""
+    """Subclasses say whether they want to record. Inside inference mode nothing is recorded, whatever they want."""
 
     def __enter__(self):
-        self.previous = set_state(self.wanted())
+        self.previous = mode.recording, mode.inference
+        try:  # an interrupt leaves the mode as it was
+            set_mode(*self.modes())
+        except BaseException:
+            set_mode(*self.previous)
+            raise
+
+    def modes(self) -> tuple[bool, bool]:
+        return self.wanted() and not mode.inference, mode.inference
 
     def __exit__(self, *exception):
-        set_state(self.previous)
+        try:
+            set_mode(*self.previous)
+        except BaseException:
+            set_mode(*self.previous)
+            raise
 
-    def wanted(self) -> int:
+    def wanted(self) -> bool:
         raise NotImplementedError
 
 
@@ -77,21 +98,24 @@ class no_grad(NoParamDecoratorContextManager, _GradMode):
     False
     """
 
-    def wanted(self) -> int:
-        return INFERENCE if mode.state < 0 else OFF
-
     def __enter__(self):  # what the class it inherits from does, in half the time: every training step does it
-        self.previous = state = mode.state
-        if state > 0:
-            mode.state = OFF
-            switched_off.add(get_ident())
+        if mode.recording:
+            self.previous = (True, False)
+            try:
+                mode.recording = False
+                threads_without_grad.add(get_ident())
+            except BaseException:
+                set_mode(True)
+                raise
+        else:
+            self.previous = (False, mode.inference)
 
 
 class enable_grad(NoParamDecoratorContextManager, _GradMode):
-    """Record again inside a ``no_grad`` block. PyTorch counterpart: ``torch.enable_grad``."""
+    """Operations inside a ``no_grad`` block are recorded again. PyTorch counterpart: ``torch.enable_grad``."""
 
-    def wanted(self) -> int:
-        return INFERENCE if mode.state < 0 else ON
+    def wanted(self) -> bool:
+        return True
 
 
 class set_grad_enabled(_GradMode):
@@ -108,13 +132,17 @@ class set_grad_enabled(_GradMode):
                 f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
             )
         self.mode = mode
-        self.previous = set_state(self.wanted())
+        super().__enter__()
 
     def __enter__(self):
-        set_state(self.wanted())
+        try:
+            set_mode(*self.modes())
+        except BaseException:
+            set_mode(*self.previous)
+            raise
 
-    def wanted(self) -> int:
-        return INFERENCE if mode.state < 0 else ON if self.mode else OFF
+    def wanted(self) -> bool:
+        return self.mode
 
     def clone(self):
         return set_grad_enabled(self.mode)
@@ -123,7 +151,7 @@ class set_grad_enabled(_GradMode):
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     def __call__(self, function):
-        set_state(self.previous)
+        set_mode(*self.previous)
         return super().__call__(function)
 
 
@@ -143,8 +171,8 @@ class inference_mode(_GradMode):
     def __init__(self, mode: bool = True):
         self.mode = mode
 
-    def wanted(self) -> int:
-        return INFERENCE if self.mode else ON
+    def modes(self) -> tuple[bool, bool]:
+        return not self.mode, self.mode
 
     def clone(self):
         return inference_mode(self.mode)

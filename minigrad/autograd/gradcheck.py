@@ -1,8 +1,8 @@
 """Is a gradient right? Compare it with finite differences, and say what is likely wrong where they differ.
 
-Both sides are Jacobians with a row per input element and a column per output element. The numerical one is
-made row by row: move one input element up and down, see what the outputs do. The analytical one is made
-column by column: one backward per output element.
+Two Jacobians are compared, with a row per input element and a column per output element. The numerical one is
+computed row by row: perturb one input element by plus and minus eps, and take the difference of the outputs. The
+analytical one is computed column by column: one backward per output element.
 
 PyTorch counterpart: ``torch/autograd/gradcheck.py``, in its slow mode.
 """
@@ -17,11 +17,10 @@ import numpy as np
 from ..factories import ones, zeros, zeros_like
 from ..messages import UNDEFINED_WARNING, refusal, refuse
 from ..tensor import Tensor, wrap
-from .engine import grad
 from .forward_ad import dual_level, make_dual, unpack_dual
-from .function import FunctionNode, FunctionRecord
+from .function import FunctionNode
+from .grad import grad
 from .grad_mode import enable_grad, is_grad_enabled, no_grad
-from .node import face_of
 
 
 class GradcheckError(RuntimeError):
@@ -61,9 +60,9 @@ def gradcheck(
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
     refuse_batches(check_batched_forward_grad or check_batched_grad)
-    ways = (check_forward_ad, check_backward_ad)
-    check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad, bool(masked), *ways)
-    return passed(check, raise_exception)
+    modes = (check_forward_ad, check_backward_ad)
+    check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad, bool(masked), *modes)
+    return run_check(check, raise_exception)
 
 
 def gradgradcheck(
@@ -85,7 +84,7 @@ def gradgradcheck(
     fast_mode: bool = False,
     masked: bool = False,
 ) -> bool:
-    """The same for second derivatives: checks the gradient of `func` as a function of its own.
+    """The same for second derivatives: gradcheck of the function that computes the gradient of `func`.
 
     Its inputs are those of `func` and the gradients to start from, random ones if `grad_outputs` has none.
     Options as for `gradcheck`. PyTorch counterpart: ``torch.autograd.gradgradcheck``.
@@ -95,22 +94,22 @@ def gradgradcheck(
     >>> gradgradcheck(mg.sin, (x,))
     True
     """
-    ways = (check_fwd_over_rev, check_rev_over_rev)
-    refuse_ways(*ways, check_undefined_grad)
+    modes = (check_fwd_over_rev, check_rev_over_rev)
+    refuse_modes(*modes, check_undefined_grad)
     refuse_batches(check_batched_grad)
-    check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad, masked, *ways)
+    check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad, masked, *modes)
     outputs = differentiable(check.outputs())
     if not outputs:  # there are no gradients to check, if the outputs are constant indeed
-        return passed(check, raise_exception)
+        return run_check(check, raise_exception)
     if grad_outputs is None:
         grad_outputs = random_like(outputs, gen_non_contig_grad_outputs)
-    return passed(check.of_gradients(as_tuple(grad_outputs)), raise_exception)
+    return run_check(check.of_gradients(as_tuple(grad_outputs)), raise_exception)
 
 
-def refuse_ways(over_reverse: bool, twice: bool, undefined: bool) -> None:
-    if not (over_reverse or twice):
+def refuse_modes(forward_over_reverse: bool, reverse_over_reverse: bool, undefined: bool) -> None:
+    if not (forward_over_reverse or reverse_over_reverse):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
-    if undefined and not twice:
+    if undefined and not reverse_over_reverse:
         raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
 
 
@@ -120,7 +119,7 @@ def refuse_batches(batched: bool) -> None:
 
 
 class Check(NamedTuple):
-    """What is checked, and how closely."""
+    """What is checked, with which tolerances, in which modes."""
 
     func: Callable
     inputs: tuple
@@ -166,17 +165,17 @@ def differentiable(outputs: tuple) -> tuple:
     return tuple(o for o in outputs if o.requires_grad)
 
 
-def random_like(outputs: tuple, with_gaps: bool) -> tuple:
-    """Numbers between -1 and 1 in the outputs' shapes; `with_gaps`, memory where they do not lie side by side."""
+def random_like(outputs: tuple, non_contiguous: bool) -> tuple:
+    """Numbers between -1 and 1 in the outputs' shapes; in memory with gaps if `non_contiguous`."""
     generator = np.random.default_rng(0)
     arrays = [generator.uniform(-1, 1, (*o.shape, 2)).astype(o._dtype)[..., 0] for o in outputs]
-    return tuple(wrap(a if with_gaps else np.array(a)).requires_grad_() for a in arrays)
+    return tuple(wrap(a if non_contiguous else np.array(a)).requires_grad_() for a in arrays)
 
 
 # -- the check -----------------------------------------------------------------------------------
 
 
-def passed(check: Check, raise_exception: bool) -> bool:
+def run_check(check: Check, raise_exception: bool) -> bool:
     check_inputs(check)
     try:
         compare(check)
@@ -188,7 +187,7 @@ def passed(check: Check, raise_exception: bool) -> bool:
 
 
 def check_inputs(check: Check) -> None:
-    """At least one to check, in double precision, and each element in a place of its own."""
+    """Refuse inputs of which none requires grad, or one is expanded; warn of one that is not float64."""
     for index, x in enumerate(check.inputs):
         if not (isinstance(x, Tensor) and x.requires_grad):
             continue
@@ -199,7 +198,7 @@ def check_inputs(check: Check) -> None:
                 UserWarning,
                 stacklevel=4,
             )
-        # (NumPy gives an array without elements no strides.)
+        # (NumPy gives an array without elements strides of 0.)
         if x.numel() and any(step == 0 and size > 1 for step, size in zip(x._array.strides, x.shape, strict=True)):
             raise refusal("gradcheck of an expanded input", index)
     if not check.checked:
@@ -207,10 +206,10 @@ def check_inputs(check: Check) -> None:
 
 
 def compare(check: Check) -> None:
-    """Both Jacobians of every output by every input, then what has to hold besides."""
+    """Compare the Jacobians of every output by every input, then check linearity and undefined gradients."""
     outputs = check.outputs()
     tracked = [number for number, output in enumerate(outputs) if output.requires_grad]
-    numerical = [differences(check, x, outputs) for x in check.checked]
+    numerical = [numerical_jacobians(check, x, outputs) for x in check.checked]
     if not tracked:
         check_constant(numerical, "output" if check.first is None else "gradient")
         return
@@ -219,7 +218,7 @@ def compare(check: Check) -> None:
     if check.forward:
         compare_forward(check, outputs, tracked, numerical)
     if check.backward:
-        check_multiplied(check, outputs)
+        check_linear(check, outputs)
     if check.backward and check.undefined:
         check_undefined(check)
 
@@ -227,17 +226,17 @@ def compare(check: Check) -> None:
 def compare_backward(check: Check, outputs: tuple, tracked: list, numerical: list) -> None:
     """The Jacobians that backward gives, row after row, against the numerical ones."""
     for number, column in enumerate(tracked):
-        analytical = backward_twice(check, outputs[column])
-        for position, (by_backward, reached) in enumerate(analytical):
-            found = Finding(check, number, column, position, numerical[position][column], by_backward, reached)
-            if not found.agrees():
-                raise mismatch(found)
+        analytical = reproducible_jacobians(check, outputs[column])
+        for position, (jacobian, reached) in enumerate(analytical):
+            pair = JacobianPair(check, number, column, position, numerical[position][column], jacobian, reached)
+            if not pair.agrees():
+                raise mismatch(pair)
 
 
 def compare_forward(check: Check, outputs: tuple, tracked: list, numerical: list) -> None:
     """The Jacobians that forward mode gives, column after column, against the numerical ones."""
     for position, x in enumerate(check.checked):
-        jacobians = by_forward(check, x, outputs)
+        jacobians = forward_jacobians(check, x, outputs)
         for number, column in enumerate(tracked):
             expected, found = numerical[position][column], jacobians[column]
             if not check.agree(found, expected):
@@ -250,12 +249,12 @@ def compare_forward(check: Check, outputs: tuple, tracked: list, numerical: list
                 )
 
 
-def by_forward(check: Check, x: Tensor, outputs: tuple) -> list:
+def forward_jacobians(check: Check, x: Tensor, outputs: tuple) -> list:
     """The Jacobian of each output by `x`: one run of the function per element of `x`."""
     jacobians = [np.zeros((x.numel(), o.numel()), o._dtype) for o in outputs]
     for row, index in enumerate(np.ndindex(x._array.shape)):
         with dual_level():
-            arguments = [dual_of(check, i, index if i is x else None) for i in check.inputs]
+            arguments = [as_dual(check, i, index if i is x else None) for i in check.inputs]
             for jacobian, output in zip(jacobians, as_tuple(check.func(*arguments)), strict=True):
                 tangent = unpack_dual(output).tangent
                 if tangent is not None:
@@ -263,7 +262,7 @@ def by_forward(check: Check, x: Tensor, outputs: tuple) -> list:
     return jacobians
 
 
-def dual_of(check: Check, x, index: tuple | None):
+def as_dual(check: Check, x, index: tuple | None):
     """An input with the tangent 0, or 1 at one place; as it is, if it is not to be checked."""
     if not any(x is each for each in check.checked):
         return x
@@ -273,11 +272,11 @@ def dual_of(check: Check, x, index: tuple | None):
     return make_dual(primal if check.first is None else primal.requires_grad_(), tangent)
 
 
-def differences(check: Check, x: Tensor, outputs: tuple) -> list:
+def numerical_jacobians(check: Check, x: Tensor, outputs: tuple) -> list:
     """The numerical Jacobian of each output by `x`; None for an output of integers."""
     jacobians = [np.zeros((x.numel(), o.numel()), o._dtype) if o.is_floating_point() else None for o in outputs]
     for row, index in enumerate(np.ndindex(x._array.shape)):
-        low, high = values_at(check, x, index, -check.eps), values_at(check, x, index, check.eps)
+        low, high = perturbed_outputs(check, x, index, -check.eps), perturbed_outputs(check, x, index, check.eps)
         for jacobian, a, b in zip(jacobians, low, high, strict=True):
             for what in ("shape", "dtype"):
                 if getattr(a, what) != getattr(b, what):
@@ -289,46 +288,46 @@ def differences(check: Check, x: Tensor, outputs: tuple) -> list:
     return jacobians
 
 
-def values_at(check: Check, x: Tensor, index: tuple, step: float) -> list:
-    """What the function gives with one element of `x` moved."""
-    return moved(x, index, step, lambda: [wrap(o._array.copy()) for o in check.outputs()])
+def perturbed_outputs(check: Check, x: Tensor, index: tuple, step: float) -> list:
+    """The outputs of the function with one element of `x` perturbed by `step`."""
+    return with_perturbed(x, index, step, lambda: [wrap(o._array.copy()) for o in check.outputs()])
 
 
-def moved(x: Tensor, index: tuple, step: float, look: Callable):
-    """What `look` sees with one element of `x` moved. It goes back to its place, whatever happens.
+def with_perturbed(x: Tensor, index: tuple, step: float, compute: Callable):
+    """The result of `compute` while one element of `x` is perturbed by `step`; then the element is restored.
 
-    The memory itself is changed, as in PyTorch: the function may know `x` from elsewhere too.
+    The memory itself is changed, as in PyTorch: the function may have `x` from elsewhere than its arguments.
     """
     array = x._array
     x._array = writable = array if array.flags.writeable else array.copy()
     before = writable[index]
     try:
         writable[index] = before + step
-        return look()
+        return compute()
     finally:
         writable[index] = before
         x._array = array
 
 
-def backward_twice(check: Check, output: Tensor) -> list:
-    """The analytical Jacobian by each input, with whether a gradient came; the second time it must be the same."""
-    first, second = by_backward(output, check.checked), by_backward(output, check.checked)
+def reproducible_jacobians(check: Check, output: Tensor) -> list:
+    """What `backward_jacobians` returns, after the check that a second run gives the same."""
+    first, second = backward_jacobians(output, check.checked), backward_jacobians(output, check.checked)
     for position, ((a, reached), (b, _)) in enumerate(zip(first, second, strict=True)):
-        apart = np.abs(a - b)
-        if reached and apart.size and apart.max() > check.nondet_tol:
+        gap = np.abs(a - b)
+        if reached and gap.size and gap.max() > check.nondet_tol:
             raise refuse(
                 GradcheckError,
                 "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
                 "gives different values, although analytical gradient matches numerical gradient.The tolerance for "
                 f"nondeterminism was {check.nondet_tol}.",
-                f"two runs of backward differ by up to {apart.max():.6g} in the gradient of input {position}. "
+                f"two runs of backward differ by up to {gap.max():.6g} in the gradient of input {position}. "
                 "Something in backward is random, or remembers earlier runs; nondet_tol allows for a small difference.",
             )
     return first
 
 
-def by_backward(output: Tensor, inputs: list) -> list:
-    """Pairs (Jacobian, whether any gradient came), one per input: one backward per output element."""
+def backward_jacobians(output: Tensor, inputs: list) -> list:
+    """Pairs (Jacobian, whether a gradient arrived), one per input: one backward per output element."""
     jacobians = [np.zeros((x.numel(), output.numel()), x._dtype) for x in inputs]
     reached = [False] * len(inputs)
     for column, index in enumerate(np.ndindex(output._array.shape)):
@@ -342,7 +341,7 @@ def by_backward(output: Tensor, inputs: list) -> list:
 
 
 def check_constant(numerical: list, what: str) -> None:
-    """Where no output requires grad, none may move."""
+    """If no output requires grad, the numerical Jacobians have to be zero."""
     for position, jacobians in enumerate(numerical):
         for number, jacobian in enumerate(jacobians):
             if jacobian is not None and jacobian.any():
@@ -354,61 +353,61 @@ def check_constant(numerical: list, what: str) -> None:
                 )
 
 
-def check_multiplied(check: Check, outputs: tuple) -> None:
+def check_linear(check: Check, outputs: tuple) -> None:
     """A gradient is linear in grad_output, so a zero grad_output must give zero."""
-    for position, gradient in enumerate(of_zeros(differentiable(outputs), check.checked)):
+    for position, gradient in enumerate(gradients_for_zeros(differentiable(outputs), check.checked)):
         if not is_zero(gradient, check.masked):
             raise refuse(
                 GradcheckError,
                 "backward not multiplied by grad_output",
-                f"for grad_output 0 the gradient of input {position} is {farthest(gradient._array):.6g}, not 0: every "
-                "gradient that backward returns has grad_output as a factor.",
+                f"for grad_output 0 the gradient of input {position} is {largest_entry(gradient._array):.6g}, not 0: "
+                "every gradient that backward returns has grad_output as a factor.",
             )
 
 
-def of_zeros(outputs: tuple, inputs: list) -> tuple:
+def gradients_for_zeros(outputs: tuple, inputs: list) -> tuple:
     """The gradients for a zero grad_output."""
     return grad(outputs, inputs, [zeros_like(o) for o in outputs], retain_graph=True, allow_unused=True)
 
 
-def is_zero(gradient, roughly: bool = False) -> bool:
+def is_zero(gradient, approximately: bool = False) -> bool:
     if gradient is None:
         return True
-    return np.allclose(gradient._array, 0) if roughly else not gradient._array.any()
+    return np.allclose(gradient._array, 0) if approximately else not gradient._array.any()
 
 
-def farthest(array: np.ndarray) -> float:
+def largest_entry(array: np.ndarray) -> float:
     """The entry farthest from zero; NaN if there is one."""
     return array.flat[np.abs(array).argmax()]
 
 
 def check_undefined(check: Check) -> None:
-    """Outputs without a gradient count as zero, whether a Function is given zeros or None for them."""
+    """An undefined gradient of an output has to count as zero, whether a Function is given zeros or None for it."""
     for node in functions_behind(differentiable(check.outputs()), lambda node: not node.materialize_grads):
         seeds = [
             zeros(like[0], dtype=check.checked[0].dtype) if like and node.materialize_grads else None
-            for like in node.record.likes
+            for like in node._likes
         ]
         with no_grad():
             check_zero(partial(gradients_of, node, seeds), node.name())
     for output in differentiable(check.outputs()):
         for hook in hooks_of(output):
-            check_zero(partial(called_with_nothing, hook), "a hook")
+            check_zero(partial(call_with_none, hook), "a hook")
     count = len(differentiable(check.outputs()))
     for missing in range(count if count > 1 else 0):
         outputs = differentiable(check.outputs())
         others = outputs[:missing] + outputs[missing + 1 :]
-        check_zero(partial(of_zeros, others, check.checked), f"a backward without output {missing}")
+        check_zero(partial(gradients_for_zeros, others, check.checked), f"a backward without output {missing}")
 
 
 def hooks_of(output: Tensor) -> list:
     """The tensor hooks of an output."""
-    extra = None if output.is_leaf else output.grad_fn.record.extra
-    return list(extra.tensor_hooks.get(output.output_nr, {}).values()) if extra is not None else []
+    hooks = None if output.is_leaf else output.grad_fn._node._hooks
+    return [] if hooks is None else list(hooks.tensor_hooks.get(output.output_nr, {}).values())
 
 
-def called_with_nothing(hook: Callable) -> tuple:
-    """A hook is called for an output that no gradient came to as well."""
+def call_with_none(hook: Callable) -> tuple:
+    """Call a hook as for an output that no gradient arrived at; it has no results to check."""
     hook(None)
     return ()
 
@@ -445,16 +444,15 @@ def gradients_of(node: FunctionNode, grad_outputs: list) -> tuple:
 
 def functions_behind(outputs: tuple, go_on: Callable = lambda node: True) -> Iterator:
     """The nodes of Functions in the graph of `outputs`; past a node only where `go_on` says so."""
-    waiting = [o._edge for o in outputs]
+    waiting = [o._node for o in outputs]
     seen = set(waiting)
     while waiting:
-        record = waiting.pop()
-        if isinstance(record, FunctionRecord):
-            node = face_of(record)
+        node = waiting.pop()
+        if isinstance(node, FunctionNode):
             yield node
             if not go_on(node):
                 continue
-        new = [edge for edge in record.edges if edge is not None and edge not in seen]
+        new = [n for n in node._next_nodes if n is not None and n not in seen]
         seen.update(new)
         waiting += new
 
@@ -462,7 +460,7 @@ def functions_behind(outputs: tuple, go_on: Callable = lambda node: True) -> Ite
 # -- what is likely wrong ------------------------------------------------------------------------
 
 
-class Finding(NamedTuple):
+class JacobianPair(NamedTuple):
     """The two Jacobians of one output by one input."""
 
     check: Check
@@ -471,7 +469,7 @@ class Finding(NamedTuple):
     position: int  # counts the inputs that require grad
     numerical: np.ndarray
     analytical: np.ndarray
-    reached: bool  # whether backward came to the input at all
+    reached: bool  # whether a gradient arrived at the input
 
     @property
     def input(self) -> Tensor:
@@ -483,15 +481,15 @@ class Finding(NamedTuple):
     def worst(self) -> tuple:
         """Input and output element of the entry that differs most; NaN differs more than anything."""
         with np.errstate(invalid="ignore"):
-            apart = np.abs(self.numerical - self.analytical)
-        return tuple(int(i) for i in np.unravel_index(apart.argmax(), apart.shape))
+            gap = np.abs(self.numerical - self.analytical)
+        return tuple(int(i) for i in np.unravel_index(gap.argmax(), gap.shape))
 
     def element(self) -> tuple:
         """The index of the input element of that entry."""
         return tuple(int(i) for i in np.unravel_index(self.worst()[0], self.input._array.shape))
 
-    def names_of_worst(self) -> str:
-        """What that entry tells: how output 0[1] moves with input 0[1]."""
+    def describe_worst(self) -> str:
+        """That entry in words: how output 0[1] moves with input 0[1]."""
         check, first = self.check, self.check.first
         what, source = "output", f"input {self.position}"
         if first is not None:
@@ -501,72 +499,73 @@ class Finding(NamedTuple):
         element = np.unravel_index(self.worst()[1], check.outputs()[self.column]._array.shape)
         return f"how {what} {self.output}{bracketed(element)} moves with {source}{bracketed(self.element())}"
 
-    def with_larger_step(self) -> "Finding":
-        """Once more as coarse as single precision can tell: steps of a hundredth, one part in a hundred."""
+    def with_larger_step(self) -> "JacobianPair":
+        """The same with a step and tolerances for single precision: 0.01 times the input's size, and 0.01."""
         size = max(1.0, float(np.abs(self.input._array).max()))
         check = self.check._replace(eps=0.01 * size, atol=0.01, rtol=0.01)
-        return self._replace(check=check, numerical=differences(check, self.input, check.outputs())[self.column])
+        numerical = numerical_jacobians(check, self.input, check.outputs())[self.column]
+        return self._replace(check=check, numerical=numerical)
 
 
 def bracketed(index: tuple) -> str:
     return f"[{', '.join(str(int(i)) for i in index)}]" if index else ""
 
 
-def mismatch(found: Finding) -> Exception:
-    """PyTorch's sentence; then the entry that differs most, and what the evidence says of the cause."""
-    row, column = found.worst()
+def mismatch(pair: JacobianPair) -> Exception:
+    """PyTorch's sentence; then, as notes, the entry that differs most and the likely cause."""
+    row, column = pair.worst()
     error = refuse(
         GradcheckError,
-        f"Jacobian mismatch for output {found.output} with respect to input {found.position},\n"
-        f"numerical:{wrap(found.numerical)}\nanalytical:{wrap(found.analytical)}\n",
-        f"entry ({row}, {column}) differs most: {found.numerical[row, column]:.6g} by finite differences, "
-        f"{found.analytical[row, column]:.6g} by backward ({found.names_of_worst()}).",
+        f"Jacobian mismatch for output {pair.output} with respect to input {pair.position},\n"
+        f"numerical:{wrap(pair.numerical)}\nanalytical:{wrap(pair.analytical)}\n",
+        f"entry ({row}, {column}) differs most: {pair.numerical[row, column]:.6g} by finite differences, "
+        f"{pair.analytical[row, column]:.6g} by backward ({pair.describe_worst()}).",
     )
-    cause = likely_cause(found)
+    cause = likely_cause(pair)
     if cause:
         error.add_note("minigrad: " + cause)
     return error
 
 
-def likely_cause(found: Finding) -> str | None:
+def likely_cause(pair: JacobianPair) -> str | None:
     """The first known cause that there is evidence for."""
-    if varies(found):
+    if is_nondeterministic(pair):
         return "two runs of the function give different outputs: something in it is random, or remembers earlier runs."
-    kinds = {found.input._dtype.name, found.numerical.dtype.name} - {"float64"}
+    kinds = {pair.input._dtype.name, pair.numerical.dtype.name} - {"float64"}
     if kinds:
-        found = found.with_larger_step()
-        if found.agrees():
+        pair = pair.with_larger_step()
+        if pair.agrees():
             return (
-                f"with a step of {found.check.eps:g} the two agree: {kinds.pop()} is too coarse for small steps, and "
+                f"with a step of {pair.check.eps:g} the two agree: {kinds.pop()} is too coarse for small steps, and "
                 "the gradient may be right. Check with double()."
             )
-    return next(filter(None, (cause(found) for cause in CAUSES)), None)
+    return next(filter(None, (cause(pair) for cause in CAUSES)), None)
 
 
-def varies(found: Finding) -> bool:
-    one, other = found.check.outputs(), found.check.outputs()
+def is_nondeterministic(pair: JacobianPair) -> bool:
+    one, other = pair.check.outputs(), pair.check.outputs()
     return not all(np.array_equal(a._array, b._array, equal_nan=True) for a, b in zip(one, other, strict=True))
 
 
-def not_finite(found: Finding) -> str | None:
-    if not np.isfinite(found.numerical).all():
+def not_finite(pair: JacobianPair) -> str | None:
+    if not np.isfinite(pair.numerical).all():
         return "the function gives nan or inf there."
-    if not np.isfinite(found.analytical).all():
+    if not np.isfinite(pair.analytical).all():
         return "backward gives nan or inf where the function is smooth."
     return None
 
 
-def not_multiplied(found: Finding) -> str | None:
-    outputs = differentiable(found.check.outputs())
-    if is_zero(of_zeros(outputs, found.check.checked)[found.position]):
+def not_linear(pair: JacobianPair) -> str | None:
+    outputs = differentiable(pair.check.outputs())
+    if is_zero(gradients_for_zeros(outputs, pair.check.checked)[pair.position]):
         return None
     return "for grad_output 0 the gradient is not 0: every gradient that backward returns has grad_output as a factor."
 
 
-def kink(found: Finding) -> str | None:
-    """The slopes to the left and to the right differ, and a smaller step does not bring them together."""
-    (left, right), (left_nearer, right_nearer) = (slopes(found, found.check.eps / part) for part in (1, 4))
-    if found.check.agree(left, right) or abs(left_nearer - right_nearer) < abs(left - right) / 2:
+def kink(pair: JacobianPair) -> str | None:
+    """The slopes to the left and to the right differ, and stay apart with a smaller step."""
+    (left, right), (left_nearer, right_nearer) = (one_sided_slopes(pair, pair.check.eps / part) for part in (1, 4))
+    if pair.check.agree(left, right) or abs(left_nearer - right_nearer) < abs(left - right) / 2:
         return None
     return (
         f"the function has a kink or a jump there: its slope is {left:.6g} to the left and {right:.6g} to the right. "
@@ -574,22 +573,22 @@ def kink(found: Finding) -> str | None:
     )
 
 
-def slopes(found: Finding, step: float) -> tuple:
+def one_sided_slopes(pair: JacobianPair, step: float) -> tuple:
     """The one-sided differences at the entry that differs most."""
-    index, column = found.element(), found.worst()[1]
-    points = [values_at(found.check, found.input, index, s)[found.column] for s in (-step, 0.0, step)]
+    index, column = pair.element(), pair.worst()[1]
+    points = [perturbed_outputs(pair.check, pair.input, index, s)[pair.column] for s in (-step, 0.0, step)]
     left, here, right = (float(value._array.flat[column]) for value in points)
     return (here - left) / step, (right - here) / step
 
 
-def without_history(found: Finding) -> str | None:
-    """Second derivatives: the result of a Function's backward changes with the input, and autograd does not know."""
-    first = found.check.first
-    if first is None or found.position >= len(first.checked):
+def unrecorded_dependence(pair: JacobianPair) -> str | None:
+    """For second derivatives: a Function's backward depends on the input, but that dependence was not recorded."""
+    first = pair.check.first
+    if first is None or pair.position >= len(first.checked):
         return None
     here, there = (
-        functions_alone(first),
-        moved(found.input, found.element(), found.check.eps, partial(functions_alone, first)),
+        gradients_of_functions(first),
+        with_perturbed(pair.input, pair.element(), pair.check.eps, partial(gradients_of_functions, first)),
     )
     for (node, tracked, gradients), (_, _, changed) in zip(here, there, strict=True):
         if not tracked and not all(map(np.array_equal, gradients, changed)):
@@ -601,64 +600,64 @@ def without_history(found: Finding) -> str | None:
     return None
 
 
-def functions_alone(check: Check) -> list:
-    """Per Function in the graph: its node, whether its gradients know of more than grad_output, and those for ones."""
+def gradients_of_functions(check: Check) -> list:
+    """Per Function in the graph: its node, whether its gradients depend on more than grad_output, and the gradients."""
     found = []
     for node in functions_behind(differentiable(check.outputs())):
         kind = check.checked[0].dtype
-        seeds = [ones(like[0], dtype=kind, requires_grad=True) if like else None for like in node.record.likes]
+        seeds = [ones(like[0], dtype=kind, requires_grad=True) if like else None for like in node._likes]
         with enable_grad():
             gradients = [g for g in gradients_of(node, seeds) if g is not None]
-        tracked = bool(leaves_behind(gradients) - {seed._edge for seed in seeds if seed is not None})
+        tracked = bool(leaves_behind(gradients) - {seed._node for seed in seeds if seed is not None})
         found.append((node, tracked, [g._array for g in gradients]))
     return found
 
 
 def leaves_behind(tensors: list) -> set:
     """The ends of the graph of `tensors`."""
-    waiting = [t._edge for t in tensors if t.requires_grad]
+    waiting = [t._node for t in tensors if t.requires_grad]
     seen = set(waiting)
     while waiting:
-        new = {edge for edge in waiting.pop().edges if edge is not None} - seen
+        new = {node for node in waiting.pop()._next_nodes if node is not None} - seen
         seen |= new
         waiting += new
-    return {record for record in seen if not record.edges}
+    return {node for node in seen if not node._next_nodes}
 
 
-def cut(found: Finding) -> str | None:
-    if found.reached:
+def graph_was_cut(pair: JacobianPair) -> str | None:
+    if pair.reached:
         return None
-    what = f"output {found.output}" if found.check.first is None else "the first gradient"
+    what = f"output {pair.output}" if pair.check.first is None else "the first gradient"
     return (
-        f"no gradient comes to input {found.position}: {what} depends on it, but the graph between them was cut "
+        f"no gradient comes to input {pair.position}: {what} depends on it, but the graph between them was cut "
         "(detach, no_grad, item, numpy), or a backward returns None for it."
     )
 
 
-def transposed(found: Finding) -> str | None:
-    numerical, analytical, shape = found.numerical, found.analytical, found.input.shape
-    if numerical.shape == analytical.T.shape and found.check.agree(analytical.T, numerical):
+def transposed(pair: JacobianPair) -> str | None:
+    numerical, analytical, shape = pair.numerical, pair.analytical, pair.input.shape
+    if numerical.shape == analytical.T.shape and pair.check.agree(analytical.T, numerical):
         return "analytical is the transpose of numerical: backward has to multiply with the transposed matrix."
     if len(shape) == 2 and shape[0] == shape[1]:
         swapped = analytical.reshape(*shape, -1).swapaxes(0, 1).reshape(analytical.shape)
-        if found.check.agree(swapped, numerical):
-            return f"the gradient of input {found.position} is transposed: the right one is what .t() makes of it."
+        if pair.check.agree(swapped, numerical):
+            return f"the gradient of input {pair.position} is transposed: the right one is what .t() makes of it."
     return None
 
 
-def scaled(found: Finding) -> str | None:
-    """One factor between the two; a single entry tells of one only if it is as simple as -1, 2 or 1/2."""
-    numerical, analytical = found.numerical.astype(np.float64), found.analytical.astype(np.float64)
+def scaled(pair: JacobianPair) -> str | None:
+    """One is a multiple of the other. If a single entry is not zero, only a simple factor counts: -1, 2, 1/2."""
+    numerical, analytical = pair.numerical.astype(np.float64), pair.analytical.astype(np.float64)
     if not analytical.any():
         return "analytical is 0 everywhere: backward gives nothing although the output moves."
     factor = (analytical * numerical).sum() / (numerical**2).sum() if numerical.any() else 0.0
-    if factor == 0 or not found.check.agree(analytical, factor * numerical):
+    if factor == 0 or not pair.check.agree(analytical, factor * numerical):
         return None
     simple = min(abs(f - round(f)) for f in (factor, 1 / factor) if round(f)) < 1e-3
-    if not simple and np.count_nonzero(np.abs(numerical) > found.check.atol) < 2:
+    if not simple and np.count_nonzero(np.abs(numerical) > pair.check.atol) < 2:
         return None
     why = "the sign is wrong" if abs(factor + 1) < 1e-3 else "a factor is wrong, or a term is missing"
     return f"analytical is {factor:.4g} x numerical: {why} in backward."
 
 
-CAUSES = (not_finite, not_multiplied, kink, without_history, cut, transposed, scaled)
+CAUSES = (not_finite, not_linear, kink, unrecorded_dependence, graph_was_cut, transposed, scaled)

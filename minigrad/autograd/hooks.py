@@ -8,48 +8,49 @@ PyTorch counterparts: ``torch/csrc/autograd/{function_hook,python_hook}.cpp``.
 """
 
 import weakref
-
-import numpy as np
+from typing import Any
 
 from ..messages import refusal, type_name
-from ..ops.pointwise import clone
-from ..tensor import Tensor, wrap
-from .anomaly_mode import report_origin, returned_nan
-from .grad_mode import enable_grad, no_grad
-from .graph import AutogradMeta, Record, anomaly
-from .node import RemovableHandle, face_of
+from ..tensor import Tensor
+from .grad_fn import AccumulateGrad, RemovableHandle, grad_fn_of
+from .grad_mode import enable_grad, mode, no_grad
+from .gradients import accumulate, retain
+from .node import Node
+from .outputs import OutputGrads
+from .reentry import running
+from .seeds import shown_as
 
 # -- methods of Tensor ---------------------------------------------------------------------------
 
 
 def retain_grad(self: Tensor) -> None:
     """Keep the gradient of this non-leaf in ``.grad`` too. Call it before backward; on a leaf it does nothing."""
-    if self._edge is None:
-        raise refusal("retain_grad of a constant")
+    if self._node is None:
+        raise refusal("retain_grad of a constant", about=self)
     if self.is_leaf or self.retains_grad:
         return
     self.meta().retains_grad = True
-    self.grad_fn.record.extras().retained[self.output_nr] = weakref.ref(self)
+    self.grad_fn._node._own_hooks().retained[self.output_nr] = weakref.ref(self)
 
 
 def register_hook(self: Tensor, hook) -> RemovableHandle:
     """Call ``hook(grad)`` when this tensor's gradient is complete; what it returns replaces it."""
-    if self._edge is None:
-        raise refusal("hook on a constant")
+    if self._node is None:
+        raise refusal("hook on a constant", about=self)
     if self.is_leaf:
         meta = self.meta()
         meta.hooks = {} if meta.hooks is None else meta.hooks
         return RemovableHandle(meta.hooks, hook, leaf=True)
-    hooks = self.grad_fn.record.extras().tensor_hooks.setdefault(self.output_nr, {})
+    hooks = self.grad_fn._node._own_hooks().tensor_hooks.setdefault(self.output_nr, {})
     return RemovableHandle(hooks, hook)
 
 
 def register_post_accumulate_grad_hook(self: Tensor, hook) -> RemovableHandle:
     """Call ``hook(leaf)`` each time that a backward has added to this leaf's ``.grad``."""
-    if self._edge is None:
-        raise refusal("hook on a constant")
+    if self._node is None:
+        raise refusal("hook on a constant", about=self)
     if not self.is_leaf:
-        raise refusal("post-accumulate hook of a result")
+        raise refusal("post-accumulate hook of a result", about=self)
     meta = self.meta()
     meta.post_hooks = {} if meta.post_hooks is None else meta.post_hooks
     return RemovableHandle(meta.post_hooks, hook, leaf=True)
@@ -58,131 +59,91 @@ def register_post_accumulate_grad_hook(self: Tensor, hook) -> RemovableHandle:
 # -- what the engine calls -----------------------------------------------------------------------
 
 
-def run_hooks(node: Record, grad):
+def run_tensor_hooks(node: Node, grad):
     """Tensor hooks, then keep the gradient of a tensor that asked with retain_grad()."""
-    extra = node.extra
-    grads = grad if isinstance(grad, dict) else {0: grad}  # of a node with several outputs, by output
-    for index, hooks in extra.tensor_hooks.items():
+    grads = grad if isinstance(grad, OutputGrads) else {0: grad}
+    for index, hooks in list(node._own_hooks().tensor_hooks.items()):  # a hook may register another
         if index in grads:
-            grads[index] = hooked(hooks, grads[index])
-        else:  # of several outputs, one that nothing came from
+            grads[index] = run_gradient_hooks(hooks, grads[index], node)
+        else:  # no gradient has come to this output of several: its hooks are given None, as in PyTorch
             for hook in list(hooks.values()):
                 hook(None)
-    for index, reference in extra.retained.items():
+    for index, reference in list(node._own_hooks().retained.items()):
         tensor = reference()
         if tensor is not None and index in grads:
             retain(tensor.meta(), grads[index])
-    return grad if isinstance(grad, dict) else grads[0]
+    return grad if isinstance(grad, OutputGrads) else grads[0]
 
 
-def retain(meta: AutogradMeta, grad) -> None:
-    """Add a gradient to the ``.grad`` of a tensor that asked with retain_grad()."""
-    if isinstance(grad, Tensor):
-        meta.grad = clone(grad) if meta.grad is None else meta.grad + grad
-    else:
-        meta.grad = wrap(np.array(grad) if meta.grad is None else meta.grad._array + grad)
-
-
-def hooked(hooks: dict | None, grad):
+def run_gradient_hooks(hooks: dict, grad, node: Node):
     """Show a gradient to hooks; what one returns takes its place."""
-    if not hooks:
-        return grad
     raw = not isinstance(grad, Tensor)
-    shown = wrap(np.asarray(grad)) if raw else grad
+    shown = shown_as(running.tasks[-1].seeds, grad) if raw else grad
     with no_grad() if raw else enable_grad():
         for hook in list(hooks.values()):
             answer = hook(shown)
-            shown = shown if answer is None else checked(hook, answer, shown)
+            shown = shown if answer is None else check_replacement(hook, answer, shown, node)
     return shown._array if raw else shown
 
 
-def checked(hook, answer, before: Tensor) -> Tensor:
+def check_replacement(hook, answer, before: Tensor, node: Node) -> Tensor:
     """What a hook returned, if it can take the place of the gradient that it was given."""
     name = getattr(hook, "__name__", type(hook).__name__)
     if not isinstance(answer, Tensor):
-        raise refusal("hook returns no tensor", type_name(answer))
+        raise refusal("hook returns no tensor", type_name(answer), about=node)
     if answer._array.shape != before._array.shape:
-        raise refusal("hook changes the shape", name)
+        raise refusal("hook changes the shape", name, about=node)
     if answer._dtype is not before._dtype:
-        raise refusal("hook changes the dtype", name, before.dtype.tensor_type, answer.dtype.tensor_type)
+        dtypes = before.dtype.tensor_type, answer.dtype.tensor_type
+        raise refusal("hook changes the dtype", name, *dtypes, about=node)
     return answer
 
 
-def all_checked(hook, answers, before: tuple) -> tuple:
+def check_replacements(hook, answers, before: tuple, node: Node) -> tuple:
     """What a node's hook returned, if it can take the place of the gradients that it was given."""
     name = getattr(hook, "__name__", type(hook).__name__)
     if not isinstance(answers, tuple):
-        raise refusal("node hook returns no tuple", type_name(answers))
+        raise refusal("node hook returns no tuple", type_name(answers), about=node)
     if len(answers) != len(before):
-        raise refusal("number of hooked gradients", name, len(answers), len(before))
+        raise refusal("number of hooked gradients", name, len(answers), len(before), about=node)
     for answer, grad in zip(answers, before, strict=True):
         if answer is not None and grad is None:
-            raise refusal("hook makes a gradient")
+            raise refusal("hook makes a gradient", about=node)
         if answer is not None:
-            checked(hook, answer, grad)
+            check_replacement(hook, answer, grad, node)
     return answers
 
 
-def between_hooks(node: Record, grad, edges: tuple, create_graph: bool, fit):
-    """Apply the derivatives of a node that may have hooks of its own around them; `fit` is the engine's."""
-    extra = node.extras()
-    if extra.pre_hooks:
-        shown = called_with(extra.pre_hooks, outputs_of(node, grad))
-        grad = {i: g for i, g in enumerate(shown) if g is not None} if isinstance(grad, dict) else shown[0]
-    if grad is None:  # a pre-hook took it away
-        return (None,) * len(edges)
-    outputs = outputs_of(node, grad)
-    grads = apply_rules(node, grad, edges, create_graph)
-    if not extra.post_hooks:
-        return grads
-    pairs = zip(edges, grads, strict=True)
-    grads = tuple(None if edge is None or grad is None else fit(grad, edge, node) for edge, grad in pairs)
-    return called_with(extra.post_hooks, grads, outputs)
-
-
-def outputs_of(node: Record, grad) -> tuple:
-    """The gradients of all outputs of a node, None for those that nothing came from."""
-    if not isinstance(grad, dict):
-        return (grad,)
-    return tuple(grad.get(i) for i in range(getattr(node, "outputs", None) or len(node.shape)))
-
-
-def apply_rules(node: Record, grad, edges: tuple, create_graph: bool):
-    """Apply the derivatives; in anomaly mode, say where a node that fails was made, and look for nan."""
-    rules = node.kind.vjp_recorded if create_graph else node.kind.vjp
-    if not anomaly.enabled:
-        return rules(node, grad, edges)
-    anomaly.evaluating.append(node)
-    try:
-        grads = rules(node, grad, edges)
-        returned_nan(node, grads)
-        return grads
-    except Exception:
-        report_origin(node)
-        raise
-    finally:
-        anomaly.evaluating.pop()
-
-
-def called_with(hooks: dict, grads: tuple, *others) -> tuple:
+def run_node_hooks(node: Node, hooks: dict, grads: tuple, *others) -> tuple:
     """Show a node's gradients to its hooks, as Tensors; what one returns takes the place of the first."""
     if not hooks:
         return grads
     raw = not any(isinstance(g, Tensor) for g in (*grads, *(others[0] if others else ())))
-    shown = [tuple(g if g is None or not raw else wrap(np.asarray(g)) for g in group) for group in (grads, *others)]
+    seeds = running.tasks[-1].seeds
+    shown = [tuple(g if g is None or not raw else shown_as(seeds, g) for g in group) for group in (grads, *others)]
     with no_grad() if raw else enable_grad():
         for hook in list(hooks.values()):
             answer = hook(*shown)
             if answer is not None:
-                shown[0] = all_checked(hook, answer, shown[0])
+                shown[0] = check_replacements(hook, answer, shown[0], node)
     return tuple(g if g is None or not raw else g._array for g in shown[0])
 
 
-def run_post_accumulate(node: Record, hooks: dict) -> None:
+def add_by_hand(self: AccumulateGrad, grad: Tensor) -> None:
+    """Call a leaf's node: what a backward does with the gradient that arrives there, without the leaf's hooks."""
+    recorded = mode.recording and grad.requires_grad
+    accumulate(self._node._leaf, grad if recorded else grad._array, recorded)
+
+
+AccumulateGrad.__call__ = add_by_hand  # type: ignore[method-assign]  # here, because gradients.py is above grad_fn.py
+
+
+def run_post_accumulate(node: Node, hooks: dict) -> None:
     """Show the leaf, its ``.grad`` complete, to the hooks that wait for that."""
-    leaf = face_of(node).variable
+    accumulator: Any = grad_fn_of(node)
+    leaf = accumulator.variable
     with no_grad():
         for hook in list(hooks.values()):
             answer = hook(leaf)
             if answer is not None and answer is not leaf:
-                raise refusal("post-accumulate hook returns")
+                raise refusal("post-accumulate hook returns", about=node)

@@ -1,193 +1,212 @@
-"""What ``grad_fn`` shows of a record: its name, its neighbours, what it saves, its hooks.
+"""What autograd keeps: a node for each recorded operation, and one for each leaf.
 
-A Node (``MulBackward0``, ``AccumulateGrad`` ...) is made when somebody looks. The engine walks records only.
+    y = x * w        x, w leaves          y._node: mul ─┬─► x._node: a leaf, adds to x.grad
+                                                        └─► w._node: a leaf, adds to w.grad
 
-PyTorch counterparts: ``Node`` and ``GradientEdge`` in ``torch/autograd/graph.py``, ``torch/utils/hooks.py``.
+A node is made when an operation is recorded. It points at the nodes of the operation's inputs and never at its
+own output: so dropping the last name of an output frees the whole graph behind it, at once.
+
+Four things have to do with an operation. Its Row (dispatch.py) has the forward and the derivatives; there is one per
+operation. Its Kind is what all nodes of the operation have in common. A Node is made at each recorded call: it is what
+the engine walks. A GradFn (grad_fn.py) shows a node under its PyTorch name, and is made when somebody looks.
+
+PyTorch counterparts: ``torch/csrc/autograd/{function,variable}.h``.
 """
 
 import itertools
 import weakref
-from typing import Any, NamedTuple
+from collections import deque
+from typing import Any
 
-from .graph import FRESH, LEAF, OUTPUT, Packed, Record, goes_nowhere
+# The numbers of operations are negative and count down, so that a heap gives out the newest first. Those of leaves are
+# positive: leaves are not in the heap, and their numbers only identify them.
+op_order = itertools.count(-1, -1)
+_leaf_order = itertools.count(1)
+
+# For pictures (viz/live.py): the numbers between which each backward with create_graph=True ran, which tell what it
+# recorded from what you did. The oldest are forgotten: there may be one in every step of a training.
+recorded_walks: deque = deque(maxlen=100_000)
+
+# Called with each new node: anomaly mode notes where it was made, saved-tensor hooks pack what it saves.
+creation_hooks: list = []
 
 
-class GradientEdge(NamedTuple):
-    """An edge of the graph: an output of a node. PyTorch counterpart: ``torch.autograd.graph.GradientEdge``.
-
-    `ownership_token` keeps alive what the engine knows the edge by.
-    """
-
-    node: "Node"
-    output_nr: int
-    ownership_token: Any = None
+def call_creation_hooks(node: "Node") -> None:
+    """Show a new node to whoever asked to see it."""
+    for hook in list(creation_hooks):
+        hook(node)
 
 
-class Saved(NamedTuple):
-    """One saved value of a node, as pictures show it."""
+class Kind:
+    """What all nodes of one operation have in common: its derivatives, and the names of what they save."""
 
-    name: str
-    value: Any
-    expected_version: int | None
-    current_version: int | None
+    __slots__ = ("frees", "name", "needs", "option_names", "packed", "saved_names", "shown_as", "vjp", "vjp_recorded")
+
+    def __init__(self, name: str, shown_as: Any, saved_names: tuple = (), option_names: tuple = (), needs: tuple = ()):
+        self.name = name
+        self.shown_as = shown_as  # the class of `grad_fn`, or a function that makes it
+        self.saved_names = saved_names  # of the entries of `_saved`; "" for a version or a counter
+        self.option_names = option_names  # of the entries of `_options`
+        self.needs = needs  # per input, what its derivative mentions: only that is saved, if the input needs a gradient
+        self.frees = bool(saved_names)  # whether there is anything that a backward frees
+        self.packed: Kind | None = None  # the same kind, for nodes whose saved tensors a hook has packed
+        # The vector-Jacobian product, vjp(node, grad, next_nodes), returns one gradient per input. `next_nodes` are the
+        # node's, but for those that need no gradient in this walk. On arrays:
+        self.vjp: Any = None
+        # and on Tensors, so that the gradients have a history of their own (create_graph):
+        self.vjp_recorded: Any = None
+
+    @property
+    def grad_fn_class(self) -> type[Any]:
+        """The class of `grad_fn`, made when somebody looks: most nodes are never looked at."""
+        shown_as = self.shown_as
+        if not isinstance(shown_as, type):
+            shown_as = self.shown_as = shown_as()
+        return shown_as
 
 
 class Node:
-    """One recorded operation, as ``grad_fn`` shows it. PyTorch counterpart: ``torch.autograd.graph.Node``.
+    """One recorded operation, or a leaf, as the engine walks it.
 
-    Every operation has a subclass of its own, named as in PyTorch.
+    `_next_nodes` has one entry per input: the node that the input came from, None where no gradient is needed.
+
+    `_saved` holds the tensors that the derivatives mention, None once a backward has freed them. An input stands there
+    as the tensor and its version then; a result as its array, its counter and its version, because the tensor points at
+    this node. The names in `Kind.saved_names` have the same places, "" for a version or a counter. (The node of a
+    Function has a SavedEntry per tensor, see function.py.) `_options` has what else the derivatives mention: a dim, an
+    exponent, a shape; of one output of several, its index.
+
+    The names start with an underscore because the node of a Function is the ``ctx`` that its author writes on:
+    all other names there are the author's.
     """
 
-    __slots__ = ()
-    op_name = ""
-    record: Record
+    __slots__ = (
+        "__weakref__", "_constants", "_dtype", "_fits", "_grad_fn", "_hooks", "_kind", "_leaf", "_next_nodes",
+        "_options", "_order", "_saved", "_shape",
+    )  # fmt: skip
 
-    def name(self) -> str:
-        """The node's name: for recorded operations that of its class."""
-        return type(self).__name__
+    _kind: Kind
+    _order: int  # its place in the walk, see op_order
+    _next_nodes: tuple
+    _saved: Any  # a tuple; None once freed
+    _options: tuple
+    _shape: tuple
+    _dtype: Any  # of the result, as its shape
+    _fits: bool  # whether each gradient comes in its input's shape and dtype, so that `fit` has nothing to do
+    _hooks: "NodeHooks | None"  # None for nearly all
+    _leaf: "AutogradMeta"  # of a leaf's node
+    _grad_fn: weakref.ref | None  # the GradFn that shows this node, once somebody has looked
+    _constants: tuple | None  # for pictures: per input without a node the Python number, or a weakref to the tensor
 
-    @property
-    def next_functions(self) -> tuple:
-        """Pairs (node, index of that node's output), one per input; (None, 0) where none is needed."""
-        return tuple(pair_of(edge) for edge in self.record.edges)
+    def _own_hooks(self) -> "NodeHooks":
+        """Hooks and metadata, made when first needed."""
+        if self._hooks is None:
+            self._hooks = NodeHooks()
+        return self._hooks
 
-    @property
-    def metadata(self) -> dict:
-        """A dictionary for notes of your own. PyTorch counterpart: ``Node.metadata``."""
-        return self.record.extras().metadata
-
-    def register_prehook(self, hook) -> "RemovableHandle":
-        """Call ``hook(grad_outputs)`` before the node's derivatives run; what it returns replaces them.
-
-        PyTorch counterpart: ``Node.register_prehook``.
-        """
-        return RemovableHandle(self.record.extras().pre_hooks, hook, self.record.order > 0)
-
-    def register_hook(self, hook) -> "RemovableHandle":
-        """Call ``hook(grad_inputs, grad_outputs)`` after the node's derivatives; what it returns replaces the first.
-
-        PyTorch counterpart: ``Node.register_hook``.
-        """
-        return RemovableHandle(self.record.extras().post_hooks, hook, self.record.order > 0)
-
-    @property
-    def _shape(self) -> tuple:
-        """The shape of the operation's result."""
-        return self.record.shape
-
-    @property
-    def _dtype(self):
-        """NumPy's dtype of the operation's result."""
-        return self.record.dtype
-
-    @property
-    def _constants(self) -> tuple:
-        """Per input: None where it has an edge, else the Python number or a weakref to the tensor."""
-        return self.record.constants or (None,) * len(self.record.edges)
-
-    @property
-    def freed(self) -> bool:
-        """Whether a backward has freed values that were saved here."""
-        return self.record.saved is None
-
-    def saved_state(self) -> list[Saved]:
-        """What is saved, with its version then and now. Never raises: broken graphs are drawn too."""
-        record, kind = self.record, self.record.kind
-        options = [
-            Saved(name, value, None, None)
-            for name, value in zip(kind.option_names, record.options if kind.option_names else (), strict=True)
-            if name[0] != "_"
-        ]
-        if record.saved is None:
-            return [*(Saved(name, None, None, None) for name in kind.saved_names if name), *options]
-        kept = [i for i, name in enumerate(kind.saved_names) if name and record.saved[i] is not None]
-        shown = [(i, record.saved[i]) for i in kept]
-        return [
-            *(
-                Saved(kind.saved_names[i], *((v, None, None) if isinstance(v, Packed) else record.entry(i)))
-                for i, v in shown
-            ),
-            *options,
-        ]
-
-    def __repr__(self):
-        return f"<{type(self).__name__}>"
+    def _entry(self, position: int) -> tuple:
+        """Value, version when saved and version now of one entry of `_saved`."""
+        value, names = self._saved[position], self._kind.saved_names
+        if isinstance(value, Packed):
+            return value.open(self), None, None
+        if names[position] == "result":
+            counter, version = self._saved[position + 1 : position + 3]
+            return self._kind.grad_fn_class.rebuild(self, value, counter), version, counter[0]
+        if hasattr(value, "_counter"):
+            return value, self._saved[position + 1], value._counter[0]
+        return value, None, None
 
 
-class Face(Node):
-    """A Node that is made when somebody looks at a record. (A Function's node is its own record.)"""
+class NodeHooks:
+    """What few nodes have: hooks and metadata. Kept apart so that all other nodes stay small."""
 
-    __slots__ = ("__weakref__", "record")
+    __slots__ = ("metadata", "post_hooks", "pre_hooks", "retained", "tensor_hooks")
 
-    def __init__(self, record: Record):
-        self.record = record
-
-
-class AccumulateGrad(Face):
-    """The end of the walk at a leaf: adds the gradient to ``variable.grad``. One per leaf."""
-
-    __slots__ = ()
-
-    def name(self) -> str:
-        return "torch::autograd::AccumulateGrad"
-
-    @property
-    def variable(self):
-        """The leaf."""
-        tensor = self.record.leaf.tensor()
-        return revived(self.record) if tensor is None else tensor
+    def __init__(self):
+        self.metadata: dict = {}
+        self.pre_hooks: dict = {}  # of the node, run before and after its derivatives
+        self.post_hooks: dict = {}
+        self.tensor_hooks: dict = {}  # output index -> {handle id: hook}
+        self.retained: dict = {}  # output index -> weakref of the tensor whose .grad is kept
 
 
-LEAF.face, OUTPUT.face = AccumulateGrad, Face
+class Packed:
+    """A saved tensor that a hook has packed: what the hook returned, and how to get a Tensor from it again."""
+
+    __slots__ = ("box", "open")
+
+    def __init__(self, box, open):
+        self.box, self.open = box, open
 
 
-def face_of(record: Record) -> Node:
-    """The Node that shows a record: the same one for as long as anybody holds it."""
-    face = record.face and record.face()
-    if face is None:
-        face = record.kind.face(record)
-        record.face = weakref.ref(face)
-    return face
+# -- leaves --------------------------------------------------------------------------------------
+
+LEAF = Kind("", None)
 
 
-def pair_of(edge: Record | None) -> tuple:
-    """An edge as `next_functions` shows it."""
-    if edge is None:
-        return (None, 0)
-    if edge.kind is OUTPUT:
-        return (face_of(edge.edges[0]), edge.saved)
-    if goes_nowhere(edge):
-        return (None, 0)
-    return (face_of(edge), 0)
+class AutogradMeta:
+    """What few tensors have: gradient, hooks, what they are a view of. PyTorch has a struct of this name.
+
+    Leaves that require grad, views, hooked tensors and the outputs of a node with several have one; a plain
+    intermediate result has None in its place.
+    """
+
+    __slots__ = (
+        "array", "base", "creation_meta", "grad", "hooks", "outdated", "output_nr", "post_hooks", "retains_grad",
+        "tensor", "type", "untracked_node",
+    )  # fmt: skip
+
+    # Of a leaf, which can be made anew with them for those who look at a graph:
+    array: Any
+    type: Any
+
+    def __init__(self):
+        self.grad = self.hooks = self.post_hooks = None
+        self.tensor = None  # of a leaf: the tensor, weakly
+        self.untracked_node: Node | None = None  # of a leaf whose requires_grad was set to False: its node until then
+        # Of a result:
+        self.retains_grad = False
+        self.output_nr = 0
+        # Of a view: the tensor whose memory it shows, why it may not be modified in place (PyTorch's CreationMeta), and
+        # whether the base was modified while nothing was recorded, so that its history has to be rebuilt.
+        self.base, self.creation_meta, self.outdated = None, "", False
 
 
-def revived(record: Record):
-    """A leaf that nobody names any more, for those who look at a graph that it is in."""
-    meta = record.leaf
-    tensor = object.__new__(meta.type)
-    tensor._array, tensor._dtype, tensor._counter = meta.array, meta.array.dtype, FRESH
-    tensor._edge, tensor._meta = record, meta
-    meta.tensor = weakref.ref(tensor)
-    return tensor
+def track(tensor) -> None:
+    """Give a leaf its node: from now on it requires grad.
+
+    The node holds what the leaf is made of, and the tensor itself only weakly: dropping its last name frees a
+    leaf at once. A graph that outlives it can make the tensor anew, from the same memory and the same .grad.
+    """
+    meta = tensor.meta()
+    meta.tensor, meta.type, meta.array = weakref.ref(tensor), type(tensor), tensor._array
+    tensor._node = leaf_node(tensor, meta, meta.untracked_node)
+    meta.untracked_node = None
 
 
-class RemovableHandle:
-    """Takes a hook back: call ``remove()``, or use it as a context manager."""
+def leaf_node(tensor, meta: AutogradMeta, node: Node | None = None) -> Node:
+    """A node, a new one or that of before, that adds the gradients that arrive to `meta.grad`."""
+    if node is None:
+        node = Node()
+        node._kind, node._order, node._next_nodes, node._saved = LEAF, next(_leaf_order), (), ()
+        node._hooks = node._constants = node._grad_fn = None
+    node._leaf, node._shape, node._dtype = meta, tensor._array.shape, tensor._dtype
+    return node
 
-    on_a_leaf = False  # whether a leaf has ever been given one: then backward looks for those that have
-    _next_id = itertools.count().__next__
 
-    def __init__(self, hooks: dict, hook, leaf: bool = False):
-        RemovableHandle.on_a_leaf |= leaf
-        self.id = RemovableHandle._next_id()
-        self._hooks = hooks
-        hooks[self.id] = hook
+def untrack(node: Node) -> None:
+    """A leaf needs no gradient for now: older graphs bring theirs to a meta that nobody sees."""
+    leaf, node._leaf = node._leaf, AutogradMeta()
+    for kept in ("tensor", "type", "array", "hooks", "post_hooks"):
+        setattr(node._leaf, kept, getattr(leaf, kept))
+    leaf.untracked_node = node
 
-    def remove(self) -> None:
-        self._hooks.pop(self.id, None)
 
-    def __enter__(self):
-        return self
+def sink_node(tensor) -> Node:
+    """For a view that was not recorded: like its base it requires grad, but a gradient that arrives is lost."""
+    return leaf_node(tensor, AutogradMeta())
 
-    def __exit__(self, *exception):
-        self.remove()
+
+def is_sink(node: Node) -> bool:
+    """Whether this is a sink_node."""
+    return node._kind is LEAF and node._leaf.tensor is None

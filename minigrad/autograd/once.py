@@ -5,11 +5,11 @@ PyTorch counterpart: ``once_differentiable`` in ``torch/autograd/function.py``.
 
 import functools
 
-from ..dispatch import face_class, record
+from ..dispatch import make_grad_fn_class, record_node
 from ..messages import refusal
 from ..tensor import Tensor
 from .grad_mode import mode, no_grad
-from .graph import Kind
+from .node import Kind
 
 
 def once_differentiable(backward):
@@ -20,7 +20,7 @@ def once_differentiable(backward):
 
     @functools.wraps(backward)
     def wrapper(ctx, *grads):
-        recording = mode.state > 0
+        recording = mode.recording
         with no_grad():
             results = backward(ctx, *grads)
         if not recording or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
@@ -30,12 +30,12 @@ def once_differentiable(backward):
     return wrapper
 
 
-def _refuse(record, grad, edges):
-    raise refusal("differentiable once")
+def _refuse(node, grad, next_nodes):
+    raise refusal("differentiable once", about=node)
 
 
 # The node that stands where the history of once-differentiable gradients would be.
-REFUSAL = Kind("once_differentiable", face_class("Error", "once_differentiable"))
+REFUSAL = Kind("once_differentiable", make_grad_fn_class("Error", "once_differentiable"))
 REFUSAL.vjp = REFUSAL.vjp_recorded = _refuse
 
 
@@ -43,8 +43,8 @@ def _refuse_second(results):
     """The same gradients, with a history that ends in a refusal."""
     several = results if isinstance(results, tuple) else (results,)
     fresh = [r.detach() if isinstance(r, Tensor) else r for r in several]
-    edges = tuple(r.detach().requires_grad_()._edge if isinstance(r, Tensor) else None for r in several)
+    next_nodes = tuple(r.detach().requires_grad_()._node if isinstance(r, Tensor) else None for r in several)
     for result in fresh:
         if isinstance(result, Tensor):
-            record(result, REFUSAL, edges, None, ())
+            record_node(result, REFUSAL, next_nodes, None, ())
     return tuple(fresh) if isinstance(results, tuple) else fresh[0]

@@ -1,37 +1,38 @@
-"""A backward inside a backward, inside a backward ...: each so many go on in a thread of their own.
+"""A backward inside a backward, inside a backward ...: every so many go on in a new thread.
 
 Python allows a thread about a thousand calls inside each other, and no more. PyTorch does the same, for the
 stack of C: ``MAX_DEPTH`` in ``torch/csrc/autograd/engine.h``.
 """
 
-import contextlib
-from threading import Thread, get_ident
+from threading import Thread, local
 
-from .grad_mode import ON, mode, set_state
+from .grad_mode import mode, set_mode
 
 DEEPEST = 40  # walks inside each other, in one thread
 
-# Threads that walk for one that waits for them, and holds the engine's lock: how many walks there were before theirs.
-stand_ins: dict = {}
 
-# What such a thread enters in the place of the lock.
-OPEN = contextlib.nullcontext()
+class _Running(local):
+    """The walks of this thread, as GraphTasks: a hook or a Function that calls backward starts one inside another."""
+
+    def __init__(self):
+        self.tasks: list = []
 
 
-def in_a_thread_of_its_own(depth: int, call, *args):
+running = _Running()
+
+
+def in_a_new_thread(call, *args):
     """Call a function in another thread, in this one's grad mode, and wait for its result or its exception."""
-    state, results, errors = mode.state, [], []
+    before, results, errors = (mode.recording, mode.inference), [], []
 
     def work():
-        stand_ins[get_ident()] = depth
-        set_state(state)
+        set_mode(*before)
         try:
             results.append(call(*args))
         except BaseException as error:
             errors.append(error)
         finally:
-            set_state(ON)
-            del stand_ins[get_ident()]
+            set_mode(True)
 
     thread = Thread(target=work, daemon=True)
     thread.start()

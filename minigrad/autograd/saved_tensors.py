@@ -10,7 +10,9 @@ import threading
 from ..messages import refusal, type_name
 from ..tensor import Tensor, wrap
 from .grad_mode import no_grad
-from .graph import LEAF, OUTPUT, Kind, Packed, Record, freed_error, watchers
+from .node import LEAF, Kind, Node, Packed, creation_hooks
+from .outputs import operation_of
+from .versions import freed
 
 
 class _Active(threading.local):
@@ -46,12 +48,12 @@ class saved_tensors_hooks:
         if _active.refusing is not None:
             raise RuntimeError(_active.refusing)
         _active.hooks.append((self.pack_hook, self.unpack_hook))
-        watchers.append(_pack_all)
+        creation_hooks.append(_pack_all)
 
     def __exit__(self, *exception):
         if _active.hooks:
             _active.hooks.pop()
-            watchers.remove(_pack_all)
+            creation_hooks.remove(_pack_all)
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -116,96 +118,96 @@ def allow_mutation_on_saved_tensors():
 class SavedTensor:
     """One saved value of a node, packed: ``node._raw_saved_self``. PyTorch counterpart: ``SavedTensor``."""
 
-    def __init__(self, record: Record | None = None, position: int = 0, part: int | None = None):
-        if record is None:
+    def __init__(self, node: Node | None = None, position: int = 0, part: int | None = None):
+        if node is None:
             raise refusal("saved tensor made by hand")
-        self._record, self._position, self._part = record, position, part
+        self._node, self._position, self._part = node, position, part
 
     def register_hooks(self, pack_hook=None, unpack_hook=None) -> None:
         """Pack this value with a pair of hooks of its own; see ``saved_tensors_hooks``."""
         if not callable(pack_hook) or not callable(unpack_hook):
             raise refusal("hooks that cannot be called")
-        if self._record.saved is None:
+        if self._node._saved is None:
             raise refusal("hooks on a freed tensor")
-        if isinstance(self._record.saved[self._position], Packed):
+        if isinstance(self._node._saved[self._position], Packed):
             raise refusal("hooks set twice")
-        value = self._record.entry(self._position)[0]
+        value = self._node._entry(self._position)[0]
         if value is None or (self._part is not None and isinstance(value[self._part], slice)):
             raise refusal("hooks on None")
         if self._part is not None:
-            return pack_indices(self._record, self._position, pack_hook, unpack_hook, self._part)
-        if not _is_kept(self._record, self._position):
+            return pack_indices(self._node, self._position, pack_hook, unpack_hook, self._part)
+        if not _is_kept(self._node, self._position):
             return
-        pack(self._record, self._position, pack_hook, unpack_hook, lambda tensor: tensor.detach())
+        pack(self._node, self._position, pack_hook, unpack_hook, lambda tensor: tensor.detach())
 
 
-def _pack_all(record: Record) -> None:
-    """Let this thread's innermost hooks pack all that a new record saves."""
+def _pack_all(node: Node) -> None:
+    """Let this thread's innermost hooks pack all that a new node saves."""
     if not _active.hooks:
         return
-    for position, name in in_order(record.kind.saved_names):
-        if name and _is_kept(record, position):
-            pack(record, position, *_active.hooks[-1])
+    for position, name in in_packing_order(node._kind.saved_names):
+        if name and _is_kept(node, position):
+            pack(node, position, *_active.hooks[-1])
         elif name == "indices":
-            pack_indices(record, position, *_active.hooks[-1])
+            pack_indices(node, position, *_active.hooks[-1])
 
 
-def in_order(names: tuple) -> list:
+def in_packing_order(names: tuple) -> list:
     """Positions and names in the order in which PyTorch packs and unpacks: by name, the result last."""
     return sorted(enumerate(names), key=lambda each: (each[1] == "result", each[1].partition("[")[0]))
 
 
-def _is_kept(record: Record, position: int) -> bool:
-    value = record.saved[position]
-    return not isinstance(value, Packed) and isinstance(record.entry(position)[0], Tensor)
+def _is_kept(node: Node, position: int) -> bool:
+    value = node._saved[position]
+    return not isinstance(value, Packed) and isinstance(node._entry(position)[0], Tensor)
 
 
-def pack(record: Record, position: int, pack_hook, unpack_hook, shown=lambda tensor: tensor) -> None:
+def pack(node: Node, position: int, pack_hook, unpack_hook, shown=lambda tensor: tensor) -> None:
     """Replace a saved tensor by what `pack_hook` makes of it."""
-    tensor = record.entry(position)[0]
+    tensor = node._entry(position)[0]
     version = tensor._version
     with no_grad():
         box = pack_hook(shown(tensor))
     if tensor._version != version:
         raise refusal("pack hook in place")
-    edge, own_output = tensor._edge, None
-    if edge is record or (edge is not None and edge.kind is OUTPUT and edge.edges[0] is record):
-        edge, own_output = None, tensor.output_nr  # a record must not hold itself
-    saved = list(record.saved)
-    saved[position] = Packed(box, functools.partial(_open, box, unpack_hook, edge, own_output))
-    record.saved = tuple(saved)
-    if not record.kind.face._unpacks_itself:
-        record.kind = with_unpacking(record.kind)
+    history, own_output = tensor._node, None
+    if history is not None and operation_of(history) is node:
+        history, own_output = None, tensor.output_nr  # a node must not hold itself
+    saved = list(node._saved)
+    saved[position] = Packed(box, functools.partial(_open, box, unpack_hook, history, own_output))
+    node._saved = tuple(saved)
+    if not node._kind.grad_fn_class._unpacks_on_access:
+        node._kind = with_unpacking(node._kind)
 
 
-def pack_indices(record: Record, position: int, pack_hook, unpack_hook, part: int | None = None) -> None:
+def pack_indices(node: Node, position: int, pack_hook, unpack_hook, part: int | None = None) -> None:
     """Replace the indices of a key, or one of them, by what `pack_hook` makes of them."""
-    indices = record.saved[position]
+    indices = node._saved[position]
     boxes = [None if isinstance(each, slice) or part not in (None, i) else each for i, each in enumerate(indices)]
     with no_grad():
         boxes = [None if each is None else (pack_hook(wrap(each)),) for each in boxes]
 
-    def unpack(record):
+    def unpack(node):
         pairs = zip(boxes, indices, strict=True)
         return tuple(each if box is None else _called(unpack_hook, *box)._array for box, each in pairs)
 
-    saved = list(record.saved)
+    saved = list(node._saved)
     saved[position] = Packed(boxes, unpack)
-    record.saved, record.kind = tuple(saved), with_unpacking(record.kind)
+    node._saved, node._kind = tuple(saved), with_unpacking(node._kind)
 
 
-def _open(box, unpack_hook, edge: Record | None, own_output: int | None, record: Record) -> Tensor:
+def _open(box, unpack_hook, history: Node | None, own_output: int | None, node: Node) -> Tensor:
     """The tensor that was packed, with the history that it had."""
     kept = _called(unpack_hook, box)
     if not isinstance(kept, Tensor):
         raise refusal("unpack returns no tensor", type_name(kept))
     tensor = wrap(kept._array, kept._counter)
     if own_output is not None:
-        record.kind.face.attach(record, tensor, own_output)
+        node._kind.grad_fn_class.attach(node, tensor, own_output)
         return tensor
-    tensor._edge = edge
-    if edge is not None and edge.kind is LEAF:
-        tensor._meta = edge.leaf
+    tensor._node = history
+    if history is not None and history._kind is LEAF:
+        tensor._meta = history._leaf
     return tensor
 
 
@@ -216,40 +218,36 @@ def _called(unpack_hook, box):
         return unpack_hook(box)
     finally:
         for _ in range(len(_active.hooks) - len(before)):
-            watchers.remove(_pack_all)
+            creation_hooks.remove(_pack_all)
         for _ in range(len(before) - len(_active.hooks)):
-            watchers.append(_pack_all)
+            creation_hooks.append(_pack_all)
         _active.hooks[:] = before
 
 
 def with_unpacking(kind: Kind) -> Kind:
-    """The same kind of node, for records of which something is packed."""
+    """The same kind of node, for nodes of which something is packed."""
     if kind.packed is None:
-        twin = kind.packed = Kind(kind.name, kind.face, kind.saved_names, kind.option_names)
+        twin = kind.packed = Kind(kind.name, kind.grad_fn_class, kind.saved_names, kind.option_names, kind.needs)
         twin.vjp = functools.partial(_unpacked, kind, "vjp")
         twin.vjp_recorded = functools.partial(_unpacked, kind, "vjp_recorded")
         twin.packed = twin
     return kind.packed
 
 
-def _unpacked(kind: Kind, rules: str, record: Record, grad, edges):
+def _unpacked(kind: Kind, rules: str, node: Node, grad, next_nodes):
     """Apply the derivatives to what the hooks unpack."""
-    packed = record.saved
+    packed = node._saved
     if packed is None:
-        raise freed_error()
+        packed = freed(node)
     saved = list(packed)
-    for position, name in in_order(kind.saved_names):
+    for position, name in in_packing_order(kind.saved_names):
         value = packed[position]
         if isinstance(value, Packed):
-            tensor = value.open(record)
+            tensor = value.open(node)
             if isinstance(tensor, tuple):  # a key's indices, which have no version
                 saved[position] = tensor
                 continue
             kept = (tensor._array,) if name == "result" else (tensor,)
             kept += (tensor._counter,) if name == "result" else ()
             saved[position : position + len(kept) + 1] = (*kept, tensor._counter[0])
-    record.saved = tuple(saved)
-    try:
-        return getattr(kind, rules)(record, grad, edges)
-    finally:
-        record.saved = packed
+    return getattr(kind, rules)(node, grad, next_nodes, tuple(saved))

@@ -12,77 +12,76 @@ import numpy as np
 from ..messages import ONLY_INPUTS, refusal, type_name
 from ..ops.pointwise import to_copy
 from ..ops.shape import expandable, sum_to
-from ..tensor import Size, Tensor, wrap
-from .graph import Record, goes_nowhere
-from .node import GradientEdge, Node
+from ..size import Size
+from ..tensor import Tensor, wrap
+from .grad_fn import GradFn, GradientEdge
+from .node import Node, is_sink
 
 
 def as_tuple(tensors) -> tuple:
-    return (tensors,) if isinstance(tensors, (Tensor, GradientEdge, Node)) else tuple(tensors)
+    return (tensors,) if isinstance(tensors, (Tensor, GradientEdge, GradFn)) else tuple(tensors)
 
 
-def edge_of(thing) -> Record | None:
+def node_of(thing) -> Node | None:
     """Where a gradient of a tensor, of an output of a node, or of a node's first output arrives."""
     if isinstance(thing, Tensor):
-        return thing._edge
+        return thing._node
     if isinstance(thing, GradientEdge):
-        return thing.ownership_token or edge_of(thing.node)
-    if not isinstance(thing, Node):
+        return thing.ownership_token or node_of(thing.node)
+    if not isinstance(thing, GradFn):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type_name(thing)}")
-    return thing.record
+    return thing._node
 
 
-def seeds_of(outputs: tuple, gradients, create_graph: bool) -> list:
+def seeds_of(outputs: tuple, gradients) -> list:
     """Pairs (node, gradient) to start from, after the checks that PyTorch makes in this order."""
-    if gradients is None and len(outputs) == 1 and (seed := seed_of_scalar(outputs[0])) is not None:
-        return [(outputs[0]._edge, wrap(seed) if create_graph else seed)]
     gradients = (None,) * len(outputs) if gradients is None else as_tuple(gradients)
     seeds = []
-    gradients = [seed_for(o, g) for o, g in zip(outputs, gradients, strict=False)]  # more of them are not looked at
+    pairs = zip(outputs, gradients, strict=False)  # more of them are not looked at
+    gradients = [seed_for(o, g, outputs, gradients) for o, g in pairs]
     if len(gradients) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
     for index, output in enumerate(outputs):
-        edge = edge_of(output)
-        if edge is None or goes_nowhere(edge):
-            raise refusal("no history", index)
+        node = node_of(output)
+        if node is None or is_sink(node):
+            raise refusal("no history", index, about=(output, *outputs))
         gradient = gradients[index]
-        if gradient._array.shape != edge.shape:
-            gradient = at_start(gradient, edge.shape, index)
-        if gradient._dtype is not edge.dtype and gradient._dtype != edge.dtype:
-            gradient = to_copy(gradient, edge.dtype)
-        seeds.append((edge, gradient if create_graph else gradient._array))
+        if gradient._array.shape != node._shape:
+            gradient = summed_to(gradient, node._shape, index, output)
+        if gradient._dtype is not node._dtype and gradient._dtype != node._dtype:
+            gradient = to_copy(gradient, node._dtype)
+        seeds.append((node, gradient))
     return seeds
 
 
-def at_start(gradient: Tensor, shape: tuple, index: int) -> Tensor:
+def shown_as(seeds: list, array) -> Tensor:
+    """The Tensor that an array is shown as: a gradient that was given, where it has come through as it was."""
+    for _, seed in seeds:
+        if isinstance(seed, Tensor) and seed._array is array:
+            return seed
+    return wrap(np.asarray(array))
+
+
+def summed_to(gradient: Tensor, shape: tuple, index: int, output) -> Tensor:
     """A gradient to start from, in the shape that the output had when it was computed."""
     if not expandable(shape, gradient._array.shape):
-        raise refusal("start does not fit", index, list(gradient.shape), list(shape))
+        raise refusal("start does not fit", index, list(gradient.shape), list(shape), about=output)
     return sum_to(gradient, shape)
 
 
-def seed_of_scalar(output) -> np.ndarray | None:
-    """The gradient 1 for a scalar tensor, from which a backward can start as it is; None for anything else."""
-    if not isinstance(output, Tensor) or output._array.size != 1 or output._edge is None:
-        return None
-    if output._meta is not None and goes_nowhere(output._edge):
-        return None
-    seed = output._array.copy()
-    seed.fill(1)
-    return seed
-
-
-def seed_for(output: Tensor, gradient) -> Tensor:
+def seed_for(output: Tensor, gradient, outputs: tuple, gradients: tuple) -> Tensor:
     """The gradient to start an output with: what was given, or 1 for a scalar."""
-    shape = output.shape if isinstance(output, Tensor) else Size(edge_of(output).shape)
+    shape = output.shape if isinstance(output, Tensor) else Size(node_of(output)._shape)
     if gradient is None:
         if shape.numel() != 1 and (not isinstance(output, Tensor) or output.requires_grad):
-            raise refusal("backward of several")
-        return wrap(np.ones(shape, output._dtype if isinstance(output, Tensor) else edge_of(output).dtype))
+            raise refusal("backward of several", about=output)
+        return wrap(np.ones(shape, output._dtype if isinstance(output, Tensor) else node_of(output)._dtype))
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     if gradient._array.shape != shape:
-        raise refusal("start of another shape", gradient.shape, shape)
+        # As PyTorch does it: with several tensors the comparison itself may be what is refused.
+        pair = gradients.index(gradient), gradient.shape, outputs.index(output), shape
+        raise refusal("start of another shape", *pair, about=output)
     return gradient
 
 

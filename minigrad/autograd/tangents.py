@@ -13,16 +13,18 @@ import weakref
 
 import numpy as np
 
-from ..dispatch import alias
 from ..messages import refusal, type_name
 from ..ops.inplace import COPY_SLICES, copy_
-from ..ops.pointwise import clone
+from ..ops.pointwise import clone, where
 from ..tensor import Tensor, wrap
+from ..views import alias
 from .dual import Dual
-from .engine import grad
-from .function import FunctionNode
+from .function import NOTHING_SAVED, FunctionNode, SavedEntry, names_of_saved
+from .grad import grad
 from .grad_mode import enable_grad, mode
-from .graph import FRESH, UNCOUNTED, Kind, Record, nowhere_edge, own_counter
+from .node import Kind, Node, sink_node
+from .outputs import OutputGrads, operation_of
+from .versions import FRESH, UNCOUNTED, own_counter
 
 
 class Level:
@@ -30,7 +32,7 @@ class Level:
 
     def __init__(self):
         self.tangents: dict = {}  # id of a tensor -> (weakref to it, tangent)
-        self.of_results: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # record -> {output index: tangent}
+        self.of_results: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # node -> {output index: tangent}
 
     # -- who has a tangent -----------------------------------------------------------------------
 
@@ -60,13 +62,13 @@ class Level:
         """The level ends, and all tangents with it."""
         for tensor in [reference() for reference, _ in self.tangents.values()]:
             if isinstance(tensor, Dual):
-                tensor.__class__ = Tensor
+                self.drop(tensor)
         self.tangents.clear()
         self.of_results.clear()
 
-    def recall(self, record: Record, index: int, result: Tensor) -> None:
+    def recall(self, node: Node, index: int, result: Tensor) -> None:
         """A saved result is made a tensor again: it had a tangent (needed for tangents of gradients)."""
-        tangent = self.of_results.get(record, {}).get(index)
+        tangent = self.of_results.get(node, {}).get(index)
         if tangent is not None:
             self.carry(result, tangent)
 
@@ -89,41 +91,41 @@ class Level:
         """The result of an operation, with its tangents."""
         with self.hidden(tensors_in(arguments)):
             result = operation(*arguments)
-        if mode.state >= 0:  # inference mode is for results that are never differentiated
+        if not mode.inference:  # inference mode is for results that are never differentiated
             outputs = result if isinstance(result, tuple) else (result,)
             tangents = self.pushed(operation, arguments, {})
             for index, (output, tangent) in enumerate(zip(outputs, tangents, strict=False)):
                 if tangent is not None:
                     self.carry(output, tangent)
                     if output.requires_grad:
-                        self.note(output._edge, index, tangent)
+                        self.note(output._node, index, tangent)
         return result
 
-    def note(self, edge: Record, index: int, tangent: Tensor, before: Tensor | None = None) -> None:
-        """Tangents of what a record has saved: a result, which is only an array; and what was there `before`."""
-        record = edge.saved[0] if edge.kind is COPY_SLICES else edge
-        names = record.kind.saved_names
+    def note(self, node: Node, index: int, tangent: Tensor, before: Tensor | None = None) -> None:
+        """Keep the tangents of what a node has saved: a result, which is only an array; and what was there `before`."""
+        node = node._saved[0] if node._kind is COPY_SLICES else node
+        names = node._kind.saved_names
         if "result" in names:
-            self.of_results[record] = {index: tangent}
-        if before is not None and "self" in names and isinstance(record.saved[names.index("self")], Tensor):
-            self.carry(record.saved[names.index("self")], before)
+            self.of_results[node] = {index: tangent}
+        if before is not None and "self" in names and isinstance(node._saved[names.index("self")], Tensor):
+            self.carry(node._saved[names.index("self")], before)
 
     def change(self, method, operation, arguments: tuple, options: dict) -> Tensor:
         """An operation in place: the tangent is changed in place too, so views of it see the change."""
         target = arguments[0]
-        tangents = self.pushed(operation, arguments, options, in_place=True) if mode.state >= 0 else ()
+        tangents = self.pushed(operation, arguments, options, in_place=True) if not mode.inference else ()
         with self.hidden(arguments):
             method(*arguments, **options)
-        if mode.state < 0:
+        if mode.inference:
             return target
         if self.tangent(target) is None:
             self.begin(target)
-        tangent = self.tangent(target)
+        tangent = self.tangents[id(target)][1]
         before = clone(tangent)
         copy_(tangent, tangents[0] if tangents else zeros_for(target))
         if target.requires_grad:
             own = target if target._base is None else target._base
-            self.note(own._edge, 0, tangent, before)
+            self.note(own._node, 0, tangent, before)
         return target
 
     def begin(self, target: Tensor) -> None:
@@ -148,15 +150,14 @@ class Level:
         tangents = [self.tangent(given[name]) for name in row.tracked]
         if all(tangent is None for tangent in tangents):
             return []
-        differentiable = mode.state > 0 and any(t.requires_grad for t in tensors_in((*arguments, *tangents)))
+        differentiable = mode.recording and any(t.requires_grad for t in tensors_in((*arguments, *tangents)))
         with enable_grad():
             copies = {id(arguments[0])} if in_place else ()  # what it was, for derivatives of the tangent
             stand_ins = [stand_in(a, id(a) in copies) if isinstance(a, Dual) else a for a in arguments]
-            marked = operation(*stand_ins, **options)
-            for dual, other in zip(arguments, stand_ins, strict=True):
-                if isinstance(dual, Dual):
-                    other._edge = dual._edge
-            return forward_rule(row, marked if isinstance(marked, tuple) else (marked,), tangents, differentiable)
+            found = tangents_of(operation, stand_ins, options, arguments, tangents, differentiable)
+            if differentiable and not in_place and not all(t is None or t.requires_grad for t in found):
+                found = with_history(found, operation, stand_ins, options, arguments, tangents)
+            return found
 
     def tangent_or_zeros(self, thing):
         """The tangent of a tensor, zeros if it has none; None for what can have none."""
@@ -169,8 +170,8 @@ class Level:
     def apply_function(self, node: FunctionNode, arguments: tuple, options: dict) -> tuple:
         """Run a Function's forward, and then its jvp if there are tangents: neither sees that the tensors are dual."""
         with self.hidden((*arguments, *options.values())):
-            results, arguments = node.record.function._run(node, arguments, options)
-            if mode.state < 0 or all(self.tangent(a) is None for a in arguments):
+            results, arguments = node._function._run(node, arguments, options)
+            if mode.inference or all(self.tangent(a) is None for a in arguments):
                 node.saved_for_forward = ()  # which may be its own outputs
                 return results, arguments
             given = [self.tangent_or_zeros(a) for a in arguments]
@@ -186,8 +187,8 @@ class Level:
                 for each in zip(arguments, given, versions, strict=True):
                     check_sharing(output, tangent, *each)
                 self.carry(output, tangent)
-                if output._edge is not None:
-                    self.of_results.setdefault(node.record, {})[index] = tangent
+                if output._node is not None:
+                    self.of_results.setdefault(node, {})[index] = tangent
         return results, arguments
 
 
@@ -206,23 +207,51 @@ def stand_in(dual: Tensor, copied: bool) -> Tensor:
     """A plain tensor in the place of a dual one, so that what is done with it is recorded in any case."""
     shared = copied or dual._counter is UNCOUNTED
     other = wrap(dual._array.copy() if copied else dual._array, FRESH if shared else own_counter(dual))
-    other._edge = dual._edge or nowhere_edge(dual)
+    other._node = dual._node or sink_node(dual)
     return other
 
 
+def tangents_of(operation, stand_ins: list, options: dict, arguments, tangents: list, differentiable: bool) -> list:
+    """The tangents of an operation's results, from a record of it that is made for that."""
+    marked = operation(*stand_ins, **options)
+    for dual, other in zip(arguments, stand_ins, strict=True):
+        if isinstance(dual, Dual):
+            other._node = dual._node
+    outputs = marked if isinstance(marked, tuple) else (marked,)
+    return forward_rule(operation.row, outputs, tangents, differentiable)
+
+
+def with_history(found: list, operation, stand_ins: list, options: dict, arguments, tangents: list) -> list:
+    """Tangents with the history that they have if what has no tangent has one of zeros, as in PyTorch."""
+    row = operation.row
+    places = [row.parameters.index(name) for name in row.tracked]
+    for at, tangent in zip(places, tangents, strict=True):
+        if tangent is None and stand_ins[at] is not None:
+            operand = stand_ins[at]
+            other = operand if isinstance(operand, Tensor) else wrap(np.asarray(operand, found[0]._dtype))
+            stand_ins[at] = stand_in(other, False)
+        elif isinstance(arguments[at], Dual):
+            stand_ins[at] = stand_in(arguments[at], False)
+    pairs = [(stand_ins[at], tangent) for at, tangent in zip(places, tangents, strict=True)]
+    zeros = [zeros_for(x) if t is None and x is not None else t for x, t in pairs]
+    deep = tangents_of(operation, stand_ins, options, arguments, zeros, True)
+    nowhere = wrap(np.zeros((), np.bool_))
+    return [t if d is None or not d.requires_grad else where(nowhere, d, t) for t, d in zip(found, deep, strict=True)]
+
+
 def forward_rule(row, outputs: tuple, tangents: list, differentiable: bool) -> list:
-    """The derivative of a record's rule with respect to the gradient that it is given, times the tangents."""
+    """The derivative of a node's rule with respect to the gradient that it is given, times the tangents."""
     floating = [output if output._dtype.kind == "f" else None for output in outputs]
-    edge = next(output for output in floating if output is not None)._edge
-    if edge is None:
+    node = next(output for output in floating if output is not None)._node
+    if node is None:
         return []
-    record = edge.edges[0] if row.many else edge
+    node = operation_of(node)
     seeds = {i: zeros_for(o).requires_grad_() for i, o in enumerate(floating) if o is not None}
-    edges = tuple(None if t is None else e for e, t in zip(record.edges, tangents, strict=True))
-    grads = record.kind.vjp_recorded(record, seeds if row.many else seeds[0], edges)
+    next_nodes = tuple(None if t is None else n for n, t in zip(node._next_nodes, tangents, strict=True))
+    grads = node._kind.vjp_recorded(node, OutputGrads(seeds) if row.many else seeds[0], next_nodes)
     products = [(g * t).sum() for g, t in zip(grads, tangents, strict=True) if g is not None and t is not None]
-    total = sum(products[1:], products[0])
-    if not total.requires_grad:  # the derivative is zero everywhere, as that of floor()
+    total = sum(products[1:], products[0]) if products else None
+    if total is None or not total.requires_grad:  # the derivative is zero everywhere, as that of floor()
         return [None if o is None else zeros_for(o) for o in floating]
     wanted = list(seeds.values())
     results = grad(total, wanted, create_graph=differentiable, allow_unused=True, materialize_grads=True)
@@ -248,15 +277,14 @@ def shares(tensor: Tensor, other) -> bool:
 
 def jvp_of(node: FunctionNode, given: list) -> tuple:
     """Call the user's jvp. ``ctx.saved_tensors`` is meanwhile what forward saved for it."""
-    record = node.record
-    of_backward = record.saved, getattr(record, "kind", None)
+    of_backward = node._saved, node._kind
     kept, node.saved_for_forward = node.saved_for_forward, ()
-    record.saved = tuple(("none", None, None, None) if t is None else ("input", t, None, t._version) for t in kept)
-    record.kind = Kind(node.name(), type(node), tuple(f"saved_tensors[{i}]" for i in range(len(kept))))
+    node._saved = tuple(NOTHING_SAVED if t is None else SavedEntry(t, False, None, t._version) for t in kept)
+    node._kind = Kind(node.name(), type(node), names_of_saved(len(kept)))
     try:
-        tangents = record.function.jvp(node, *given)
+        tangents = node._function.jvp(node, *given)
     finally:
-        record.saved, record.kind = of_backward
+        node._saved, node._kind = of_backward
     return tangents if isinstance(tangents, tuple) else (tangents,)
 
 
@@ -264,7 +292,7 @@ def accepted(node: FunctionNode, index: int, output, tangent) -> bool:
     """Whether jvp returned a tangent for one output of a Function; refused where that is not what it has to do."""
     if tangent is not None and not isinstance(tangent, Tensor):
         raise refusal("tangent is no tensor", type_name(tangent), index)
-    recorded = mode.state > 0 and any(node.needs_input_grad)
+    recorded = mode.recording and any(node.needs_input_grad)
     possible = isinstance(output, Tensor) and output._dtype.kind == "f"
     possible = possible and (output.requires_grad or not recorded)
     possible = possible and not any(output is t for t in node.non_differentiable)
@@ -275,7 +303,7 @@ def accepted(node: FunctionNode, index: int, output, tangent) -> bool:
     return possible
 
 
-def check_sharing(output: Tensor, tangent: Tensor, argument, before: Tensor | None, version: int) -> None:
+def check_sharing(output: Tensor, tangent: Tensor, argument, before: Tensor | None, version: int | None) -> None:
     """What forward changed in place or gave a view of, jvp has to change or view alike."""
     if output is argument:
         if tangent is not before or (isinstance(argument, Dual) and tangent._version == version):

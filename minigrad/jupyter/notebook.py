@@ -1,15 +1,14 @@
 """What minigrad adds to IPython: `%%expect`, and warnings that name no temporary file.
 
-`%%expect` heads a cell that must raise: it says what it raised instead of stopping the notebook.
+`%%expect` is the first line of a cell that must raise: the error is printed, and the notebook goes on.
 
     %%expect RuntimeError "a second time"
     z.backward()
     z.backward()
 
-prints ``RuntimeError: Trying to backward through the graph a second time ...``. The cell fails,
-with one sentence, if nothing is raised or something else. `%%expect RuntimeError --explain` shows
-below what ``mg.viz.explain`` says of it; with `--brief` only the beginning of the error is printed,
-where the rest of it has been read before.
+prints ``RuntimeError: Trying to backward through the graph a second time ...``. The cell fails, with one sentence, if
+nothing is raised or something else. `--explain` at the end of the line shows the answer of ``mg.viz.explain``;
+`--brief` only the beginning of the error, for one that the reader has met before.
 
 A warning of minigrad is printed like an error that was expected: ``UserWarning: The .grad attribute ...``.
 """
@@ -18,7 +17,9 @@ import ast
 import builtins
 import re
 import sys
+import traceback
 import warnings
+from types import FrameType
 
 
 class Unexpected(AssertionError):
@@ -29,12 +30,18 @@ class Unexpected(AssertionError):
 
 
 def register() -> None:
-    """Make %%expect known to the IPython that runs, if one does, and show warnings its way."""
+    """Make %%expect known to the running IPython, and show minigrad's warnings without a path there."""
+    if register_magic("expect", expect):
+        warnings.showwarning = _without_path(warnings.showwarning)
+
+
+def register_magic(name: str, magic) -> bool:
+    """Make ``magic(shell, line, cell)`` a cell magic of the running IPython. Whether there is one."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is not None:
-        shell.register_magic_function(lambda line, cell: expect(shell, line, cell), "cell", "expect")
-        warnings.showwarning = _plainly(warnings.showwarning)
+        shell.register_magic_function(lambda line, cell: magic(shell, line, cell), "cell", name)
+    return shell is not None
 
 
 def expect(shell, line: str, cell: str) -> None:
@@ -42,25 +49,25 @@ def expect(shell, line: str, cell: str) -> None:
 
     Raises Unexpected if not. An interrupt by the user passes through.
     """
-    line, option = re.fullmatch(r"(.*?)(--explain|--brief)?\s*", line).groups()
+    line, option = re.findall(r"\A(.*?)(--explain|--brief)?\s*\Z", line)[0]
     kinds, text, words = _parse(line, shell.user_ns)
     explained = None
     try:
         _run(shell, cell)
     except (Exception, *kinds) as error:
         as_expected = isinstance(error, kinds) and text in str(error)
-        said, where = message(error), _line_of(error)
-        if option == "--explain" and as_expected:  # here, for the error keeps its graph alive: it is not to be kept
-            explained = sys.modules[__package__].viz.explain(error)
+        raised, where = message(error), _line_of(error)
+        if option == "--explain" and as_expected:  # now: the error keeps its graph alive, and is not kept
+            explained = sys.modules["minigrad"].viz.explain(error)
     else:
         raise Unexpected(f"this cell should have raised {words}, but nothing was raised.")
     if not as_expected:
-        raise Unexpected(f"this cell should have raised {words}, but {where}raised {said}")
+        raise Unexpected(f"this cell should have raised {words}, but {where}raised {raised}")
     if explained is not None:
         sys.displayhook(explained)
         return
-    said = beginning(said) if option == "--brief" else said
-    sys.stdout.write(f"{said}\n")  # at once, so that the cell has one output
+    raised = beginning(raised) if option == "--brief" else raised
+    sys.stdout.write(f"{raised}\n")  # at once, so that the cell has one output
 
 
 def message(error: BaseException) -> str:
@@ -75,18 +82,18 @@ def message(error: BaseException) -> str:
     return "\n".join(lines + [note for note in notes if note.startswith("minigrad:")])
 
 
-def beginning(said: str) -> str:
+def beginning(text: str) -> str:
     """What a message says before its first full stop, bracket or new line.
 
     >>> beginning("RuntimeError: no way (or none). Go elsewhere.")
     'RuntimeError: no way ...'
     """
-    first = re.split(r" \(|\. |\n", said, maxsplit=1)[0]
-    return first if first == said else f"{first} ..."
+    first = re.split(r" \(|\. |\n", text, maxsplit=1)[0]
+    return first if first == text else f"{first} ..."
 
 
-def _plainly(usual):
-    """A `warnings.showwarning` that prints minigrad's own without path and line, others as `usual` does.
+def _without_path(show_others):
+    """A `warnings.showwarning` that prints minigrad's own without path and line, others with `show_others`.
 
     In a notebook path and line are those of a temporary file, different in each run.
     """
@@ -95,14 +102,15 @@ def _plainly(usual):
         if file is None and _warned_by_minigrad():
             sys.stdout.write(f"{category.__name__}: {message}\n")  # at once: one output of the cell
         else:
-            usual(message, category, filename, lineno, file, line)
+            show_others(message, category, filename, lineno, file, line)
 
     return show
 
 
 def _warned_by_minigrad() -> bool:
-    """Whether it is a module of minigrad that has called `warnings.warn`, just now."""
-    frame, between = sys._getframe(), (__name__, "warnings", "_py_warnings")
+    """Whether the module that has called `warnings.warn` is one of minigrad's."""
+    frame: FrameType | None = sys._getframe()
+    between = (__name__, "warnings", "_py_warnings")
     while frame is not None and frame.f_globals.get("__name__") in between:
         frame = frame.f_back
     return frame is not None and str(frame.f_globals.get("__name__")).startswith("minigrad.")
@@ -118,7 +126,7 @@ def _parse(line: str, namespace: dict) -> tuple[tuple, str, str]:
             f"`%%expect {line}` is not understood; write `%%expect RuntimeError`, "
             'or `%%expect RuntimeError "some words"`.'
         )
-    text = found.group(3) or ""
+    text = (found and found.group(3)) or ""
     return kinds, text, " or ".join(names) + (f' with "{text}" in its message' if text else "")
 
 
@@ -143,10 +151,7 @@ def _run(shell, cell: str) -> None:
 
 def _line_of(error: BaseException) -> str:
     """`line 3 ` for the line of the cell in which the error came up; "" where there is none."""
-    line = error.lineno if isinstance(error, SyntaxError) else None
-    trace = error.__traceback__ if line is None else None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_name == "<module>":
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return "" if line is None else f"line {line + 1} "  # %%expect is line 1
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_name == "<module>"]
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        lines.append(error.lineno)
+    return f"line {lines[-1] + 1} " if lines else ""  # %%expect is line 1

@@ -5,8 +5,8 @@
     half = w / 2
     half.grad
 
-shows a row for each line that says something: what it prints, its warnings, its value, or the type and the
-first line of its error. The names after `%%versus` are described at the end: value, flags, graph, `.grad`.
+shows a row for each line with an output: what it prints, its warnings, its value, or the type and the first line
+of its error. The names after `%%versus` are described at the end: value, flags, graph, `.grad`.
 
 The cell stands alone. In it `mg` is minigrad on one side and PyTorch on the other; names of other cells are
 refused, and names that it makes are gone afterwards. So what PyTorch says depends on nothing but the cell's
@@ -32,12 +32,12 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from .notebook import message
+from .notebook import message, register_magic
 
 TRANSCRIPTS = Path(__file__).with_name("transcripts.json")
 HEAD = "%%versus"
 
-# What a row holds: the text of a line, "" when it said nothing, None when it was not reached.
+# The output of each line: "" for none, None for a line that was not reached.
 Rows = list[str | None]
 
 
@@ -49,24 +49,21 @@ class CannotCompare(Exception):
 
 
 def register() -> None:
-    """Make %%versus known to the IPython that runs, if one does."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    if shell is not None:
-        shell.register_magic_function(lambda line, cell: versus(shell, line, cell), "cell", "versus")
+    """Make %%versus known to the running IPython."""
+    register_magic("versus", versus)
 
 
 def versus(shell, line: str, cell: str) -> "Comparison":
-    """Run the cell on both sides and compare what they say.
+    """Run the cell on both sides and compare their outputs.
 
     Raises CannotCompare if it uses a name that another cell of the notebook made.
     """
-    asked = Cell.of(f"{HEAD} {line}\n{cell}")
-    foreign = sorted(asked.needs & set(shell.user_ns) - set(vars(builtins)) - {"mg"})
-    if foreign:
-        names = ", ".join(f"`{name}`" for name in foreign)
+    parsed = Cell.of(f"{HEAD} {line}\n{cell}")
+    not_made_here = sorted(parsed.needs & set(shell.user_ns) - set(vars(builtins)) - {"mg"})
+    if not_made_here:
+        names = ", ".join(f"`{name}`" for name in not_made_here)
         raise CannotCompare(f"this cell uses {names} of another cell; it has to stand alone, so make that here, too.")
-    return compare(asked)
+    return compare(parsed)
 
 
 # ---------------------------------------------------------------------- the cell
@@ -103,9 +100,9 @@ class Cell:
 
     @property
     def labels(self) -> list[str]:
-        """What each row is about: a statement as it was typed, or a fact about a name."""
+        """The first column of the table: a statement as it was typed, or a fact about a name."""
         code = "\n".join(self.source.split("\n")[1:])
-        typed = [ast.get_source_segment(code, statement) for statement in self.statements]
+        typed = [ast.get_source_segment(code, statement) or "" for statement in self.statements]
         return typed + [label.format(name) for name in self.names for label in FACTS]
 
 
@@ -123,7 +120,9 @@ def _refuse_imports(tree: ast.Module) -> None:
 def _names_from_elsewhere(code: str) -> frozenset[str]:
     """The global names that the code reads and never makes."""
     module = symtable.symtable(code, HEAD, "exec")
-    read, made, scopes = set(), set(), [module]
+    read: set[str] = set()
+    made: set[str] = set()
+    scopes = [module]
     for scope in scopes:
         scopes += scope.get_children()
         for symbol in scope.get_symbols():
@@ -136,23 +135,23 @@ def _names_from_elsewhere(code: str) -> frozenset[str]:
 
 
 def run(cell: Cell, library: ModuleType) -> Rows:
-    """What the cell says with `library` as its `mg`: a text for each of its labels."""
+    """The outputs of the cell with `library` as its `mg`: a text for each of its labels."""
     namespace = {"__name__": "__main__", "mg": library}
     rows, failed = [], False
-    with _at_its_defaults(library):
+    with _default_modes(library):
         for statement in cell.statements:
-            said, failed = (None, True) if failed else _said(statement, namespace)
-            rows.append(said)
+            text, failed = (None, True) if failed else _run_statement(statement, namespace)
+            rows.append(text)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for name in cell.names:
-                rows += _described(name, namespace)
-    return [text if text is None else _stable(text) for text in rows]
+                rows += _describe(name, namespace)
+    return [text if text is None else _without_addresses(text) for text in rows]
 
 
 @contextmanager
-def _at_its_defaults(library: ModuleType) -> Iterator[None]:
-    """Whatever mode the notebook is in, the cell starts in PyTorch's own, and the notebook's is put back."""
+def _default_modes(library: ModuleType) -> Iterator[None]:
+    """In this context grad mode, default dtype and warnings are as PyTorch starts; then they are as before."""
     dtype = library.get_default_dtype()
     # PyTorch gives some of its warnings once in a process: then they would depend on the cells before.
     warned = library.is_warn_always_enabled() if hasattr(library, "set_warn_always") else None
@@ -168,7 +167,7 @@ def _at_its_defaults(library: ModuleType) -> Iterator[None]:
                 library.set_warn_always(warned)
 
 
-def _said(statement: ast.stmt, namespace: dict) -> tuple[str, bool]:
+def _run_statement(statement: ast.stmt, namespace: dict) -> tuple[str, bool]:
     """Run one statement: what it prints, its warnings, its value or its error; whether it failed."""
     printed, last, failed = io.StringIO(), "", False
     with redirect_stdout(printed), warnings.catch_warnings(record=True) as warned:
@@ -178,7 +177,8 @@ def _said(statement: ast.stmt, namespace: dict) -> tuple[str, bool]:
             last = "" if value is None else repr(value)
         except Exception as error:
             last, failed = _first_line(error), True
-    texts = [printed.getvalue().rstrip("\n"), *(_first_line(warning.message) for warning in warned), last]
+    heard = [_first_line(each.message) for each in warned if isinstance(each.message, Warning)]
+    texts = [printed.getvalue().rstrip("\n"), *heard, last]
     return "\n".join(text for text in texts if text), failed
 
 
@@ -194,7 +194,7 @@ def _first_line(error: BaseException) -> str:
     return message(error).split("\n")[0].partition(" (Triggered internally at")[0]
 
 
-def _stable(text: str) -> str:
+def _without_addresses(text: str) -> str:
     """The text without addresses: PyTorch prints its nodes as `<MulBackward0 object at 0x7f...>`."""
     return re.sub(r"( object)? at 0x[0-9a-fA-F]+", "", text)
 
@@ -230,14 +230,12 @@ FACTS = {
 }
 
 
-def _described(name: str, namespace: dict) -> Rows:
+def _describe(name: str, namespace: dict) -> Rows:
     """Every fact about a tensor; of anything else its value alone."""
-    if name not in namespace:
-        return ["not made", *[""] * (len(FACTS) - 1)]
-    value = namespace[name]
-    if not isinstance(value, namespace["mg"].Tensor):
-        return [repr(value), *[""] * (len(FACTS) - 1)]
-    return [_fact(read, value) for read in FACTS.values()]
+    value = namespace.get(name)
+    if isinstance(value, namespace["mg"].Tensor):
+        return [_fact(read, value) for read in FACTS.values()]
+    return [repr(value) if name in namespace else "not made", *[""] * (len(FACTS) - 1)]
 
 
 def _fact(read, tensor) -> str:
@@ -291,7 +289,7 @@ def record(torch: ModuleType, sources: Iterable[str]) -> dict:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What both sides said. The text is the same whether PyTorch ran or was recorded; the table says which."""
+    """The outputs of both sides. The text is the same whether PyTorch ran or was recorded; the table says which."""
 
     cell: Cell
     ours: Rows
@@ -300,15 +298,16 @@ class Comparison:
 
     @property
     def rows(self) -> list[tuple[str, list[tuple[str, str]]]]:
-        """A label and who said what, for each line of which something was heard.
+        """Label and outputs of each line that has any.
 
-        Who is `both`, or `minigrad` and `PyTorch`; `minigrad` alone where there is no recording.
+        The outputs are pairs (side, text); the side is `both`, or `minigrad` and `PyTorch`; `minigrad` alone where
+        there is no recording.
         """
         if self.theirs is None:
             pairs = zip(self.cell.labels, self.ours, strict=True)
             return [(label, [("minigrad", text)]) for label, text in pairs if text]
         triples = zip(self.cell.labels, self.ours, self.theirs, strict=True)
-        return [(label, _voices(ours, theirs)) for label, ours, theirs in triples if ours or theirs]
+        return [(label, _answers(ours, theirs)) for label, ours, theirs in triples if ours or theirs]
 
     @property
     def summary(self) -> str:
@@ -317,7 +316,7 @@ class Comparison:
             return f"Nothing was said. End the cell with a value, or name tensors: {HEAD} x y."
         if self.theirs is None:
             return "minigrad alone."
-        same = sum(len(voices) == 1 for _, voices in self.rows)
+        same = sum(len(answers) == 1 for _, answers in self.rows)
         if same == len(self.rows):
             return "minigrad and PyTorch say the same."
         return f"minigrad and PyTorch say the same in {same} of {len(self.rows)} rows."
@@ -326,9 +325,9 @@ class Comparison:
         lines = [self.summary]
         if self.theirs is None:
             lines.append(f"PyTorch: {self.origin}.")
-        for label, voices in self.rows:
-            lines.append(_hanging("  ", label))
-            lines += [_hanging(f"    {who:10}", text) for who, text in voices]
+        for label, answers in self.rows:
+            lines.append(_indented("  ", label))
+            lines += [_indented(f"    {who:10}", text) for who, text in answers]
         return "\n".join(lines)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
@@ -337,7 +336,7 @@ class Comparison:
     def _html(self) -> str:
         heads = ["line", "minigrad", *([] if self.theirs is None else ["PyTorch", "verdict"])]
         head = "".join(f'<th scope="col" style="{_CELL}">{text}</th>' for text in heads)
-        body = "".join(_html_row(label, voices, self.theirs is not None) for label, voices in self.rows)
+        body = "".join(_html_row(label, answers, self.theirs is not None) for label, answers in self.rows)
         caption = f"<b>{escape(self.summary)}</b> PyTorch: {escape(self.origin)}."
         return (
             f'<table style="{_TABLE}"><caption style="{_CAPTION}">{caption}</caption>'
@@ -345,19 +344,22 @@ class Comparison:
         )
 
 
-def _voices(ours: str | None, theirs: str | None) -> list[tuple[str, str]]:
+def _answers(ours: str | None, theirs: str | None) -> list[tuple[str, str]]:
     if ours == theirs:
-        return [("both", ours)]
-    silent = {"": "(nothing)", None: "(not reached)"}
-    return [("minigrad", silent.get(ours, ours)), ("PyTorch", silent.get(theirs, theirs))]
+        return [("both", ours or "")]
+    return [("minigrad", _heard(ours)), ("PyTorch", _heard(theirs))]
 
 
-def _hanging(start: str, text: str) -> str:
+def _heard(said: str | None) -> str:
+    return "(not reached)" if said is None else said or "(nothing)"
+
+
+def _indented(start: str, text: str) -> str:
     """The text after `start`, its further lines below its first."""
     return start + text.replace("\n", "\n" + " " * len(start))
 
 
-# The table brings its own colours, so that it reads the same on the light and the dark theme.
+# The table sets its own colours, so that it looks the same on the light and the dark theme.
 _INK, _PAPER, _LINE, _SAME, _DIFFERS, _MARK = "#23272e", "#f6f4ee", "#dcd8cc", "#4f5863", "#9c2f10", "#fbe3d6"
 _CELL = f"text-align:left;vertical-align:top;padding:4px 10px;border:1px solid {_LINE};color:{_INK}"
 _ROW = f"background-color:{_PAPER}"
@@ -367,11 +369,11 @@ _CODE = "font-family:monospace;font-size:13px;margin:0;padding:0"
 _CODE += ";white-space:pre-wrap;word-break:normal;overflow-wrap:break-word"  # JupyterLab would break inside words
 
 
-def _html_row(label: str, voices: list[tuple[str, str]], judged: bool) -> str:
-    same = len(voices) == 1
+def _html_row(label: str, answers: list[tuple[str, str]], judged: bool) -> str:
+    same = len(answers) == 1
     row = f"background-color:{_PAPER if same else _MARK}"
     span = ' colspan="2"' if same and judged else ""
-    texts = "".join(f'<td{span} style="{_CELL}">{_code(text)}</td>' for _, text in voices)
+    texts = "".join(f'<td{span} style="{_CELL}">{_code(text)}</td>' for _, text in answers)
     word, colour = ("same", _SAME) if same else ("<b>differs</b>", _DIFFERS)
     verdict = f'<td style="{_CELL};color:{colour}">{word}</td>' if judged else ""
     head = f'<th scope="row" style="{_CELL};font-weight:normal">{_code(label)}</th>'

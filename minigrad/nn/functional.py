@@ -14,7 +14,7 @@ from ..ops.index import put
 from ..ops.linalg import addmm, matmul
 from ..ops.pointwise import op, where
 from ..ops.shape import broadcast_shape, expand, permute, reshape, squeeze, t, unsqueeze, view
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 
 __all__ = [
     "conv2d", "conv_transpose2d", "cross_entropy", "leaky_relu", "linear", "log_softmax", "mse_loss", "nll_loss",
@@ -27,25 +27,27 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return input.relu_() if inplace else ops.relu(input)
 
 
-def _mse_slope(grad, self, target, reduction):
+def _mse_gradient(grad, self, target, reduction):
     slope = grad * (2.0 * (self - target))
     return slope / math.prod(self.shape) if reduction == "mean" else slope
 
 
 @op(
     node="MseLossBackward0",
-    self=lambda grad, self, target, reduction: _mse_slope(grad, self, target, reduction),
-    target=lambda grad, self, target, reduction: -_mse_slope(grad, self, target, reduction),
+    self=lambda grad, self, target, reduction: _mse_gradient(grad, self, target, reduction),
+    target=lambda grad, self, target, reduction: -_mse_gradient(grad, self, target, reduction),
     name="mse_loss",
 )
 def squared_error(self, target, reduction):
-    """The squared differences of tensors of one shape: their mean, their sum, or each."""
+    """The squared differences of two tensors of the same shape: their mean, their sum, or each."""
     return _reduced(np.square(self - target), reduction)
 
 
 def _reduced(losses, reduction):
     """The mean of the losses, their sum, or each."""
-    return losses if reduction == "none" else losses.mean(dtype=losses.dtype) if reduction == "mean" else losses.sum()
+    if reduction == "none":
+        return losses
+    return np.add.reduce(losses, None) / losses.dtype.type(losses.size if reduction == "mean" else 1)
 
 
 def _check_reduction(reduction) -> None:
@@ -95,62 +97,71 @@ def softplus(self, beta=1, threshold=20):
     return np.where(beta * self > threshold, self, np.logaddexp(0, beta * self) / beta)
 
 
-def _shares(target, weight, ignore_index, dtype):
-    """How much each target counts: as much as its class, and not at all where it is to be ignored."""
+def _target_weights(target, weight, ignore_index, dtype):
+    """The weight of each target: that of its class, 0 where it is to be ignored."""
     kept = target != ignore_index
+    for wrong in () if weight is None else target[kept & ((target < 0) | (target >= len(weight)))].flat:
+        raise IndexError(f"Target {wrong} is out of bounds.")
     return kept.astype(dtype) if weight is None else np.where(kept, weight[np.where(kept, target, 0)], 0)
 
 
-def _nll_slope(grad, target, weight, ignore_index, reduction, self_shape):
-    target = target._array if isinstance(target, Tensor) else target
-    shares = -_shares(target, weight, ignore_index, grad._dtype if isinstance(grad, Tensor) else grad.dtype)
+def _nll_gradient(grad, self, target, weight, total_weight, ignore_index, reduction):
+    return _rows_gradient(grad, target, weight, ignore_index, reduction, tuple(self.shape))
+
+
+def _rows_gradient(grad, target, weight, ignore_index, reduction, self_shape):
+    target, weight = (each._array if isinstance(each, Tensor) else each for each in (target, weight))
+    weights = -_target_weights(target, weight, ignore_index, grad._dtype if isinstance(grad, Tensor) else grad.dtype)
     if reduction == "mean":
-        shares = shares / abs(shares.sum() or 1)
+        weights = weights / abs(weights.sum() or 1)
     target = np.where(target == ignore_index, 0, target)
     places = (np.arange(len(target)), target) if len(self_shape) > 1 else target.item()
-    return put(grad * shares, places, self_shape)
+    return put(where(np.asarray(weights != 0), grad * weights, 0.0), places, self_shape)
 
 
 @op(
     node="NllLossBackward0",
     name="nll_loss",
-    constant=("target",),
+    constant=("target", "weight", "total_weight"),
     fits=True,
-    self=_nll_slope,
+    self=_nll_gradient,
 )
-def picked(self, target, weight, ignore_index, reduction):
+def nll_loss_of_rows(self, target, total_weight, ignore_index, reduction, weight=None):
     """Minus the log-probability at each target. Shapes: self (n, classes), target (n,); or without the n."""
     known = target != ignore_index
     for wrong in target[known & ((target < 0) | (target >= self.shape[-1]))].flat:
         raise IndexError(f"Target {wrong} is out of bounds.")
     position = np.where(known, target, 0)
-    found = self[position] if self.ndim == 1 else self[np.arange(len(target)), position]
-    shares = _shares(target, weight, ignore_index, self.dtype)
-    losses = np.where(known, -found * shares, 0)
+    if not self.shape[-1]:  # no class, and no target that is not to be ignored
+        found = np.zeros(target.shape, self.dtype)
+    else:
+        found = self[position] if self.ndim == 1 else self[np.arange(len(target)), position]
+    weights = _target_weights(target, weight, ignore_index, self.dtype)
+    losses = np.where(known, -found * weights, 0)
     if reduction != "mean":
         return _reduced(losses, reduction)
-    return losses.sum() / shares.sum() if shares.any() else np.full((), np.nan, self.dtype)
+    return losses.sum() / total_weight
 
 
-def _plane_slope(grad, target, weight, ignore_index, reduction, self_shape):
-    count, classes, height, width = self_shape
+def _nll_2d_gradient(grad, self, target, weight, total_weight, ignore_index, reduction):
+    count, classes, height, width = self.shape
     target = (target._array if isinstance(target, Tensor) else target).reshape(-1)
     grad = view(grad, target.shape) if reduction == "none" else grad
-    rows = _nll_slope(grad, target, weight, ignore_index, reduction, (len(target), classes))
+    rows = _rows_gradient(grad, target, weight, ignore_index, reduction, (len(target), classes))
     return permute(view(rows, (count, height, width, classes)), (0, 3, 1, 2))
 
 
 @op(
     node="NllLoss2DBackward0",
     name="nll_loss2d",
-    constant=("target",),
+    constant=("target", "weight", "total_weight"),
     fits=True,
-    self=_plane_slope,
+    self=_nll_2d_gradient,
 )
-def picked_in_planes(self, target, weight, ignore_index, reduction):
+def nll_loss2d(self, target, total_weight, ignore_index, reduction, weight=None):
     """Minus the log-probability at each target. Shapes: self (n, classes, h, w), target (n, h, w)."""
     rows = self.transpose(0, 2, 3, 1).reshape(-1, self.shape[1])
-    losses = picked.row.forward(rows, target.reshape(-1), weight, ignore_index, reduction)
+    losses = nll_loss_of_rows.row.forward(rows, target.reshape(-1), total_weight, ignore_index, reduction, weight)
     return losses.reshape(target.shape) if reduction == "none" else losses
 
 
@@ -163,20 +174,34 @@ def nll_loss(
     do not count. PyTorch counterpart: ``torch.nn.functional.nll_loss``.
     """
     _check_reduction(reduction)
-    if target._dtype.kind == "f":
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.tensor_type[:-6]}")
-    if input.ndim > 1 and input.shape[0] != target.shape[0]:
-        batches = f"({input.shape[0]}) to match target batch_size ({target.shape[0]})"
-        raise ValueError(f"Expected input batch_size {batches}.")
+    _check_targets(input, target)
     classes = input.shape[min(1, input.ndim - 1)]
     _check_weight(weight, classes)
+    weights = _target_weights(target._array, None if weight is None else weight._array, ignore_index, input._dtype)
+    total = wrap(np.asarray(weights.sum()))
     if input.ndim > 2:
         planes, shape = (input, target), tuple(target.shape)
         if input.ndim != 4:
             planes = reshape(input, (len(input), classes, 1, -1)), reshape(target, (len(input), 1, -1))
-        losses = picked_in_planes(*planes, weight if weight is None else weight._array, ignore_index, reduction)
+        losses = nll_loss2d(*planes, total, ignore_index, reduction, weight)
         return view(losses, shape) if reduction == "none" and input.ndim != 4 else losses
-    return picked(input, target, None if weight is None else weight._array, ignore_index, reduction)
+    return nll_loss_of_rows(input, target, total, ignore_index, reduction, weight)
+
+
+def _check_targets(input: Tensor, target: Tensor) -> None:
+    """Refuse targets that are not one integer for each row of scores."""
+    if not input.ndim:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    if input.ndim == 1 and target.ndim == 1 and len(target) != 1:
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {len(target)}")
+    if input.ndim > 1 and (not target.ndim or input.shape[0] != target.shape[0]):
+        batch = target.shape[0] if target.ndim else 0
+        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({batch}).")
+    expected = [input.shape[0], *input.shape[2:]]
+    if input.ndim > 2 and list(target.shape) != expected:
+        raise RuntimeError(f"Expected target size {expected}, got {list(target.shape)}")
+    if target._dtype.kind == "f":
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.tensor_type[:-6]}")
 
 
 def _check_weight(weight: Tensor | None, classes: int) -> None:
@@ -212,19 +237,42 @@ def cross_entropy(
         if label_smoothing:
             target = target * (1 - label_smoothing) + label_smoothing / classes
         products = logs * target if weights is None else logs * target * weights
-        losses = -(products.sum(dim) if reduction == "none" else products.sum())
-        return losses / (input.numel() / classes) if reduction == "mean" else losses
+        return _loss_of_shares(products, dim, reduction)
     losses = nll_loss(logs, target, weight, ignore_index, reduction)
     if not label_smoothing:
         return losses
     ignored = target == ignore_index
     smooth = masked_fill(-(logs if weights is None else logs * weights).sum(dim), ignored, 0.0)
     if reduction == "mean":
-        shares = _shares(target._array, None if weight is None else weight._array, ignore_index, logs._dtype)
-        smooth = smooth.sum() / shares.sum().item()
+        of_classes = None if weight is None else weight._array
+        kind = np.dtype(np.int64) if weight is None else logs._dtype
+        smooth = smooth.sum() / wrap(np.asarray(_target_weights(target._array, of_classes, ignore_index, kind).sum()))
     elif reduction == "sum":
         smooth = smooth.sum()
-    return losses * (1 - label_smoothing) + smooth * (label_smoothing / classes)
+    return times_number(losses, 1 - label_smoothing) + times_number(smooth, label_smoothing / classes)
+
+
+def _loss_of_shares(products: Tensor, dim: int, reduction: str) -> Tensor:
+    if reduction == "none":
+        return -products.sum(dim)
+    if reduction == "sum":
+        return -products.sum()
+    if not products.numel():
+        return -products.sum().fill_(math.nan)
+    return quotient_by_number(-products.sum(), products.numel() / products.shape[dim])
+
+
+# What PyTorch's own code calls where it multiplies or divides by a number: the nodes have other names.
+@op(node="MulBackward1", name="mul", self=lambda grad, other: grad * other)
+def times_number(self, other):
+    """The product with a Python number."""
+    return self * other
+
+
+@op(node="DivBackward1", name="div", self=lambda grad, other: grad / other)
+def quotient_by_number(self, other):
+    """The quotient by a Python number."""
+    return np.true_divide(self, self.dtype.type(other))
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -236,83 +284,65 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
             f"both arguments to linear need to be at least 1D, but they are {input.ndim}D and {weight.ndim}D"
         )
     if bias is None or weight.ndim == 1:
-        return matmul(input, t(weight)) if bias is None else matmul(input, weight) + bias
+        return matmul(input, t(weight)) if bias is None else matmul(input, t(weight)).add_(bias)
     rows = addmm(bias, reshape(input, (-1, input.shape[-1])), t(weight))
     return view(rows, (*input.shape[:-1], weight.shape[0]))
 
 
-# Convolution, its transpose and the gradient of its weight are each other's derivatives: three rows (and two
-# with a bias), and every higher derivative is there. Each is one matrix product (of each group) with the patches that
-# the kernel meets, a column each: large products are what the processor does best, and worth the copy. Strides,
-# paddings and dilations are pairs: rows, columns.
+# Convolution, its transpose and the gradient of its weight are each other's derivatives: three rows have derivatives
+# of every order. Each is one matrix product for each group, with the patches that the kernel
+# meets as columns (im2col): the copy costs less than the large product gains. Strides, paddings and dilations are
+# pairs: rows, columns.
 
 
-def _sum_of_positions(grad):
+def _bias_gradient(grad):
     return grad.sum((0, 2, 3))
 
 
-def _convolution(shown, with_bias, name, input, weight):
-    """A row of ConvolutionBackward0, which has a bias or has not, from the derivatives of the other two."""
-    rules = {"input": input, "weight": weight} | ({"bias": _sum_of_positions} if with_bias else {})
-    shown = {"output_padding": (0, 0)} | shown
-    return op(node="ConvolutionBackward0", name=name, fits=True, shown=shown, **rules)
+_convolution_row = functools.partial(op, node="ConvolutionBackward0", fits=True, bias=_bias_gradient)
 
 
-_direct = functools.partial(
-    _convolution,
-    {"transposed": False},
+@_convolution_row(
     name="conv2d",
-    input=lambda grad, weight, stride, padding, dilation, groups, input_shape: spread(
+    shown={"output_padding": (0, 0), "transposed": False},
+    input=lambda grad, weight, stride, padding, dilation, groups, input_shape: convolve_transposed(
         grad, weight, stride, padding, dilation, groups, input_shape
     ),
-    weight=lambda grad, input, stride, padding, dilation, groups, weight_shape: correlate(
+    weight=lambda grad, input, stride, padding, dilation, groups, weight_shape: convolution_weight_gradient(
         input, grad, stride, padding, dilation, groups, weight_shape
     ),
 )
-_transposed = functools.partial(
-    _convolution,
-    {"transposed": True},
-    name="conv_transpose2d",
-    input=lambda grad, weight, stride, padding, dilation, groups, input_shape: _cropped(
-        convolve(grad, weight, stride, padding, dilation, groups), input_shape
-    ),
-    weight=lambda grad, input, stride, padding, dilation, groups, weight_shape: correlate(
-        grad, input, stride, padding, dilation, groups, weight_shape
-    ),
-)
+def convolve(input, weight, stride, padding, dilation, groups, bias=None):
+    """Slide the kernels over the input, and add a number per kernel. Shapes: (n, c, h, w) and (o, c / groups, i, j)."""
+    return _with_bias(_convolve(input, weight, stride, padding, dilation, groups), bias)
 
 
-@_direct(False)
-def convolve(input, weight, stride, padding, dilation, groups):
-    """Slide the kernels over the input. Shapes: input (n, c, h, w), weight (o, c / groups, i, j)."""
-    return _slide(input, weight, stride, padding, dilation, groups)
+def _with_bias(channels, bias):
+    return channels if bias is None else channels + bias.reshape(-1, 1, 1)
 
 
-@_direct(True)
-def convolve_with_bias(input, weight, bias, stride, padding, dilation, groups):
-    """Slide the kernels over the input, and add a number per kernel."""
-    return _slide(input, weight, stride, padding, dilation, groups) + bias.reshape(-1, 1, 1)
-
-
-def _slide(input, weight, stride, padding, dilation, groups):
+def _convolve(input, weight, stride, padding, dilation, groups):
     columns, sides = _patches(input, weight.shape[2:], stride, padding, dilation, groups)
     kernels = weight.reshape(groups, len(weight) // groups, -1)
     return (kernels @ columns).reshape(len(input), len(weight), *sides)
 
 
-@_transposed(False)
-def spread(input, weight, stride, padding, dilation, groups, shape):
-    """Add each input element's multiple of the kernels into zeros of ``shape``: convolution's derivative."""
-    return _scatter(input, weight, stride, padding, dilation, groups, shape)
+@_convolution_row(
+    name="conv_transpose2d",
+    shown={"output_padding": (0, 0), "transposed": True},
+    input=lambda grad, weight, stride, padding, dilation, groups, input_shape: _cropped(
+        convolve(grad, weight, stride, padding, dilation, groups), input_shape
+    ),
+    weight=lambda grad, input, stride, padding, dilation, groups, weight_shape: convolution_weight_gradient(
+        grad, input, stride, padding, dilation, groups, weight_shape
+    ),
+)
+def convolve_transposed(input, weight, stride, padding, dilation, groups, shape, bias=None):
+    """The transpose of convolve: its derivative by the input. ``shape`` is that of the result."""
+    return _with_bias(_convolve_transposed(input, weight, stride, padding, dilation, groups, shape), bias)
 
 
-@_transposed(True)
-def spread_with_bias(input, weight, bias, stride, padding, dilation, groups, shape):
-    """Add each input element's multiple of the kernels, and a number per channel."""
-    return _scatter(input, weight, stride, padding, dilation, groups, shape) + bias.reshape(-1, 1, 1)
-
-
-def _scatter(input, weight, stride, padding, dilation, groups, shape):
+def _convolve_transposed(input, weight, stride, padding, dilation, groups, shape):
     sides = (n + 2 * pad for n, pad in zip(shape[2:], padding, strict=True))
     padded = np.zeros((*shape[:2], *sides), np.result_type(input, weight))
     (count, filters, height, width), (rows, columns) = input.shape, weight.shape[2:]
@@ -331,29 +361,29 @@ def _scatter(input, weight, stride, padding, dilation, groups, shape):
     node="ConvolutionBackward0",
     name="conv2d_weight",
     fits=True,
-    input=lambda grad, slope, stride, padding, dilation, groups, input_shape: spread(
+    input=lambda grad, slope, stride, padding, dilation, groups, input_shape: convolve_transposed(
         slope, grad, stride, padding, dilation, groups, input_shape
     ),
     slope=lambda grad, input, stride, padding, dilation, groups, slope_shape: _cropped(
         convolve(input, grad, stride, padding, dilation, groups), slope_shape
     ),
 )
-def correlate(input, slope, stride, padding, dilation, groups, shape):
-    """How the kernels of ``shape`` share in a gradient `slope` of the output: convolution's other derivative."""
+def convolution_weight_gradient(input, slope, stride, padding, dilation, groups, shape):
+    """The derivative of convolve by its weight, of shape ``shape``, from the gradient `slope` of its output."""
     columns, _ = _patches(input, shape[2:], stride, padding, dilation, groups, slope.shape[2:])
     slope = slope.reshape(len(slope), groups, slope.shape[1] // groups, -1)
     return (slope @ columns.transpose(0, 1, 3, 2)).sum(0).reshape(shape)
 
 
 def _cropped(image, shape):
-    """Without the positions that only an output_padding has made."""
+    """The image without the rows and columns that an output_padding has added."""
     return image if tuple(image.shape) == shape else image[:, :, : shape[2], : shape[3]]
 
 
-def _patches(array, kernel, stride, padding, dilation, groups, at_most=(None, None)):
-    """What the kernel meets at each output position, a column each (n, groups, c * i * j, h * w); the output's sides.
+def _patches(array, kernel, stride, padding, dilation, groups, max_sides=(None, None)):
+    """The patch of the input at each output position, as a column; and the height and width of the output.
 
-    (c is the number of channels in a group.)
+    Shape: (n, groups, c * i * j, h * w), where c is the number of channels in a group. `max_sides` limits h and w.
     """
     (top, left), (down, right), (below, beside) = padding, stride, dilation
     if top or left:
@@ -366,7 +396,7 @@ def _patches(array, kernel, stride, padding, dilation, groups, at_most=(None, No
             f"{reach[1]}). Kernel size can't be greater than actual input size"
         )
     windows = sliding_window_view(array, reach, (2, 3))[:, :, ::down, ::right, ::below, ::beside]
-    windows = windows[:, :, : at_most[0], : at_most[1]]
+    windows = windows[:, :, : max_sides[0], : max_sides[1]]
     count, channels, height, width = windows.shape[:4]
     columns = windows.transpose(0, 1, 4, 5, 2, 3)
     return columns.reshape(count, groups, channels // groups * math.prod(kernel), height * width), (height, width)
@@ -388,18 +418,16 @@ def conv2d(
         return squeeze(conv2d(unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0)
     stride, dilation = _pair(stride), _pair(dilation)
     if isinstance(padding, str):
-        input, padding = _named_padding(padding, input, weight, stride, dilation)
+        input, padding = _padding_by_name(padding, input, weight, stride, dilation)
     padding = _pair(padding)
     _check_steps(stride, padding)
     _check_channels("conv2d", weight, input, weight.shape[1] * groups if weight.ndim == 4 else 0, groups)
     _check_operands(input, weight, bias, weight.shape[0])
-    if bias is None:
-        return convolve(input, weight, stride, padding, dilation, groups)
-    return convolve_with_bias(input, weight, bias, stride, padding, dilation, groups)
+    return convolve(input, weight, stride, padding, dilation, groups, bias)
 
 
-def _named_padding(name: str, input: Tensor, weight: Tensor, stride: tuple, dilation: tuple) -> tuple:
-    """The input and the padding that leave its sides as they are ("same"), or none ("valid")."""
+def _padding_by_name(name: str, input: Tensor, weight: Tensor, stride: tuple, dilation: tuple) -> tuple:
+    """The input and the padding for an output as large as the input ("same"), or without padding ("valid")."""
     if name not in ("same", "valid"):
         raise RuntimeError(f"Invalid padding string: '{name}'")
     if name == "valid":
@@ -415,7 +443,7 @@ def _named_padding(name: str, input: Tensor, weight: Tensor, stride: tuple, dila
 
 @op(node="ConstantPadNdBackward0", self=lambda grad, self_shape: grad[:, :, : self_shape[2], : self_shape[3]])
 def pad_after(self, added):
-    """Zeros after the last rows and columns, so many of each."""
+    """Zeros after the last rows and columns: `added` is how many of each."""
     return np.pad(self, ((0, 0), (0, 0), (0, added[0]), (0, added[1])))
 
 
@@ -441,9 +469,13 @@ def conv_transpose2d(
     lengths = zip(input.shape[2:], weight.shape[2:], *pairs, strict=True)
     sides = [(n - 1) * step - 2 * pad + (k - 1) * spacing + 1 + extra for n, k, step, pad, spacing, extra in lengths]
     shape = (input.shape[0], weight.shape[1] * groups, *sides)
-    if bias is None:
-        return spread(input, weight, stride, padding, dilation, groups, shape)
-    return spread_with_bias(input, weight, bias, stride, padding, dilation, groups, shape)
+    if min(sides) < 1:
+        given, calculated = " x ".join(map(str, input.shape[2:])), " x ".join(map(str, sides))
+        raise RuntimeError(
+            f"Given input size per channel: ({given}). Calculated output size per channel: ({calculated}). Output size "
+            "is too small"
+        )
+    return convolve_transposed(input, weight, stride, padding, dilation, groups, shape, bias)
 
 
 def _check_steps(stride: tuple, padding: tuple) -> None:
@@ -454,7 +486,7 @@ def _check_steps(stride: tuple, padding: tuple) -> None:
 
 
 def _check_operands(input: Tensor, weight: Tensor, bias: Tensor | None, channels: int, transposed=False) -> None:
-    """Refuse operands of several dtypes, and a bias that has not one number for each channel."""
+    """Refuse operands of different dtypes, and a bias without one number for each channel."""
     if bias is not None and bias.shape != (channels,):
         raise RuntimeError(
             f"Given {'transposed=1, ' * transposed}weight of size {list(weight.shape)}, expected bias to be "
@@ -470,7 +502,7 @@ def _check_operands(input: Tensor, weight: Tensor, bias: Tensor | None, channels
 
 
 def _check_channels(name: str, weight: Tensor, input: Tensor, channels: int, groups: int) -> None:
-    """Refuse an input that has other channels than the kernels, or no place for them."""
+    """Refuse an input whose number of channels or dimensions does not fit the kernels."""
     if input.ndim != 4:
         raise RuntimeError(
             f"Expected 3D (unbatched) or 4D (batched) input to {name}, but got input of size: {list(input.shape)}"

@@ -3,8 +3,17 @@
 import numpy as np
 
 from .. import dtypes
+from ..dispatch import as_operator
 from ..tensor import Tensor
 from . import inplace
+from .arithmetic import (
+    minus,
+    mul,
+    neg,
+    plus,
+    quotient,
+    reciprocal,
+)
 from .index import (
     gather,
     getitem,
@@ -47,6 +56,8 @@ from .pointwise import (
     expm1,
     floor,
     floor_divide,
+    floor_divide_by_number,
+    floor_divide_by_tensor,
     ge,
     gt,
     isnan,
@@ -64,18 +75,13 @@ from .pointwise import (
     masked_fill,
     maximum,
     minimum,
-    minus,
     minus_scaled,
-    mul,
     ne,
-    neg,
-    plus,
+    number_minus,
     plus_scaled,
     pow,
     power,
     power_of_tensor,
-    quotient,
-    reciprocal,
     relu,
     remainder,
     remainder_by_number,
@@ -193,37 +199,45 @@ def type_(self, dtype=None):
     return f"torch.{self.dtype.tensor_type}" if dtype is None else to(self, dtype)
 
 
-# What `==` compares a tensor with; anything else is simply not equal to it.
-COMPARABLE = (Tensor, int, float, np.ndarray, np.generic)
+def operands_only(function):
+    """An operator that leaves what is neither tensor nor number to Python, which asks it and then refuses."""
+
+    def operator(self, other):
+        return function(self, other) if isinstance(other, OPERANDS) else NotImplemented
+
+    operator.__name__ = function.__name__
+    return operator
+
+
+OPERANDS = (Tensor, int, float, np.ndarray, np.generic)
 
 # Operators
-Tensor.__add__ = Tensor.__radd__ = plus
-Tensor.__sub__ = minus
-Tensor.__rsub__ = rsub
-Tensor.__mul__ = Tensor.__rmul__ = Tensor.mul = mul
-Tensor.__truediv__, Tensor.div = quotient, div
-Tensor.__rtruediv__ = lambda self, other: mul(reciprocal(self), other)
-Tensor.__pow__ = Tensor.pow = pow
-Tensor.__rpow__ = lambda self, base: pow(base, self)
+Tensor.__add__ = Tensor.__radd__ = as_operator(plus)
+Tensor.__sub__ = as_operator(minus)
+Tensor.__rsub__ = as_operator(number_minus)
+Tensor.__mul__ = Tensor.__rmul__ = as_operator(mul)
+Tensor.__truediv__ = as_operator(quotient)
+Tensor.__rtruediv__ = operands_only(lambda self, other: mul(reciprocal(self), other))
+Tensor.__pow__ = operands_only(pow)
+Tensor.__rpow__ = operands_only(lambda self, base: pow(base, self))
 Tensor.__neg__ = Tensor.neg = neg
 Tensor.__matmul__ = Tensor.matmul = matmul
 Tensor.__abs__ = Tensor.abs = abs
 Tensor.__pos__ = lambda self: self
-Tensor.__mod__ = Tensor.remainder = remainder
-Tensor.__rmod__ = lambda self, other: remainder(other, self)
-Tensor.__floordiv__ = Tensor.floor_divide = floor_divide
-Tensor.__rfloordiv__ = lambda self, other: floor_divide(other, self)
-Tensor.__and__ = Tensor.__rand__ = Tensor.bitwise_and = bitwise_and
-Tensor.__or__ = Tensor.__ror__ = Tensor.bitwise_or = bitwise_or
-Tensor.__xor__ = Tensor.__rxor__ = Tensor.bitwise_xor = bitwise_xor
+Tensor.__mod__ = operands_only(remainder)
+Tensor.__rmod__ = operands_only(lambda self, other: remainder(other, self))
+Tensor.__floordiv__ = operands_only(floor_divide)
+Tensor.__rfloordiv__ = operands_only(lambda self, other: floor_divide(other, self))
+Tensor.__and__ = Tensor.__rand__ = as_operator(bitwise_and)
+Tensor.__or__ = Tensor.__ror__ = as_operator(bitwise_or)
+Tensor.__xor__ = Tensor.__rxor__ = as_operator(bitwise_xor)
 Tensor.__invert__ = Tensor.bitwise_not = bitwise_not
-Tensor.__eq__ = lambda self, other: eq(self, other) if isinstance(other, COMPARABLE) else NotImplemented
-Tensor.__ne__ = lambda self, other: ne(self, other) if isinstance(other, COMPARABLE) else NotImplemented
-Tensor.eq, Tensor.ne = eq, ne
-Tensor.__lt__ = Tensor.lt = lt
-Tensor.__le__ = Tensor.le = le
-Tensor.__gt__ = Tensor.gt = gt
-Tensor.__ge__ = Tensor.ge = ge
+Tensor.__eq__, Tensor.__ne__, Tensor.__lt__, Tensor.__le__, Tensor.__gt__, Tensor.__ge__ = map(
+    as_operator, (eq, ne, lt, le, gt, ge)
+)
+Tensor.mul, Tensor.div, Tensor.pow, Tensor.remainder, Tensor.floor_divide = mul, div, pow, remainder, floor_divide
+Tensor.bitwise_and, Tensor.bitwise_or, Tensor.bitwise_xor = bitwise_and, bitwise_or, bitwise_xor
+Tensor.eq, Tensor.ne, Tensor.lt, Tensor.le, Tensor.gt, Tensor.ge = eq, ne, lt, le, gt, ge
 Tensor.__getitem__ = getitem
 Tensor.__setitem__ = inplace.setitem
 
@@ -294,10 +308,10 @@ Tensor.__itruediv__ = in_place(quotient)
 Tensor.div_ = inplace.rounding(Tensor.__itruediv__, in_place(rounded_quotient))
 Tensor.pow_ = Tensor.__ipow__ = inplace.either(in_place(power), in_place(power_of_tensor))
 Tensor.remainder_ = Tensor.__imod__ = inplace.either(in_place(remainder_by_number), in_place(remainder_by_tensor))
-Tensor.__ifloordiv__ = in_place(floor_divide)
+Tensor.__ifloordiv__ = inplace.either(in_place(floor_divide_by_number), in_place(floor_divide_by_tensor))
 for _operation in (abs, ceil, cos, exp, floor, log, neg, reciprocal, relu, round, sigmoid, sign, sin, sqrt, tanh):
     setattr(Tensor, _operation.__name__ + "_", in_place(_operation))
 Tensor.zero_ = inplace.zero_
 Tensor.fill_ = inplace.fill_
 Tensor.copy_ = inplace.copy_
-Tensor._renew = inplace.renew
+Tensor._rebuild_view = inplace.rebuild_view

@@ -1,6 +1,5 @@
 """Reading parts of a tensor. PyTorch counterparts: ``Tensor.__getitem__``, ``select``, ``narrow``."""
 
-import functools
 import operator
 import sys
 import warnings
@@ -8,9 +7,9 @@ import warnings
 import numpy as np
 
 from ..dispatch import op
-from ..messages import BYTE_MASK, LIST_OF_KEYS, dim_refused, indices_refused, key_refused, too_many_refused
+from ..messages import BYTE_MASK, LIST_OF_KEYS, indices_refused, key_refused, too_many_refused
 from ..tensor import Tensor
-from .shape import along, movedim, place, put, unsqueeze, whole
+from .shape import along_dim_key, full_view, movedim, place, put, unsqueeze
 
 
 @op(
@@ -51,7 +50,7 @@ def _all(count: int) -> tuple:
 @op(
     constant=("index",),
     shown={"sparse_grad": False},
-    self=lambda grad, index, dim, self_shape: put(grad, along(index, dim), self_shape),
+    self=lambda grad, self, dim, index: put(grad, along_dim_key(index, dim), tuple(self.shape)),
 )
 def gather(self, dim, index):
     """At each place the element that ``index`` holds the position of along ``dim``. The result: of index's shape."""
@@ -62,13 +61,12 @@ def gather(self, dim, index):
                 f"Size does not match at dimension {other} expected index {list(index.shape)} to be no larger than "
                 f"self {list(self.shape)} apart from dimension {dim}"
             )
-    return self[along(index, dim)]
+    return self[along_dim_key(index, dim)]
 
 
 def _check_positions(name, self, dim, index) -> None:
     """Refuse an index of another kind, of another number of dimensions, or beyond what there is along ``dim``."""
-    if self.ndim and not -self.ndim <= dim < self.ndim:
-        raise dim_refused(dim, self.ndim)
+    place(dim, self.ndim)
     if index.dtype.kind not in "iu":
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if index.ndim != self.ndim:
@@ -87,7 +85,7 @@ def scatter_add(self, dim, index, src):
     """``self`` with each element of ``src`` added at the position along ``dim`` that ``index`` holds for it."""
     _check_positions("scatter", self, dim, index)
     out = self.copy()
-    np.add.at(out, along(index, dim), src[tuple(slice(length) for length in index.shape)])
+    np.add.at(out, along_dim_key(index, dim), src[tuple(slice(length) for length in index.shape)])
     return out
 
 
@@ -103,6 +101,7 @@ def _whole(index, dim, shape) -> tuple:
 )
 def index_select(self, dim, index):
     """The slices along ``dim`` whose positions a vector of integers holds, copied."""
+    place(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype.kind not in "iu":
@@ -121,19 +120,28 @@ def _windows_key(dimension, size, step, shape) -> tuple:
 
 @op(
     view=True,
-    self=lambda grad, dimension, size, step, self_shape: put(
-        movedim(grad, -1, dimension % len(self_shape) + 1), _windows_key(dimension, size, step, self_shape), self_shape
+    self=lambda grad, dimension, size, step, self_shape: (
+        put(
+            movedim(grad, -1, dimension % len(self_shape) + 1),
+            _windows_key(dimension, size, step, self_shape),
+            self_shape,
+        )
+        if self_shape
+        else grad.sum()
     ),
 )
 def unfold(self, dimension, size, step):
     """Windows of ``size`` positions along a dimension, one each ``step``; the last dimension is the window's."""
-    most = self.shape[place(dimension, self.ndim)] if self.ndim else 1
+    place(dimension, self.ndim)
+    most = self.shape[dimension] if self.ndim else 1
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
     if size > most:
         raise RuntimeError(f"maximum size for tensor at dimension {dimension} is {most} but size is {size}")
     if step < 1:
         raise RuntimeError(f"step is {step} but must be > 0")
+    if not self.ndim:
+        return self.reshape(1)[:size]
     windows = np.lib.stride_tricks.sliding_window_view(self, size, dimension, writeable=self.flags.writeable)
     return windows[(*_all(dimension % self.ndim), slice(None, None, step))]
 
@@ -176,7 +184,7 @@ def getitem(self, key):
     result, indices = sliced(self, key)
     if indices:
         return index(result, indices)
-    return result if result is not self else whole(self)
+    return result if result is not self else full_view(self)
 
 
 def sliced(tensor, key) -> tuple:
@@ -285,16 +293,15 @@ def positions_of(geometry: tuple) -> np.ndarray:
     reach = [(length - 1) * step for length, step in zip(shape, strides, strict=True)]
     start = -sum(r for r in reach if r < 0)
     memory = np.zeros(start + sum(r for r in reach if r > 0) + 1, np.intp)
-    place = functools.partial(np.ndarray, dtype=np.intp, buffer=memory)
-    whole = place(shape, offset=start * memory.itemsize, strides=[s * memory.itemsize for s in strides])
+    whole = np.ndarray(shape, np.intp, memory, start * memory.itemsize, [s * memory.itemsize for s in strides])
     whole[...] = np.arange(whole.size).reshape(shape)
     part_strides = [s * memory.itemsize for s in part_strides]
-    return place(part_shape, offset=(start + offset) * memory.itemsize, strides=part_strides)
+    return np.ndarray(part_shape, np.intp, memory, (start + offset) * memory.itemsize, part_strides)
 
 
 def _of_view(entry: int) -> property:
     """A part of the view's geometry, as its node shows it."""
-    return property(lambda node: node.record.options[0][entry])
+    return property(lambda grad_fn: grad_fn._node._options[0][entry])
 
 
 @op(

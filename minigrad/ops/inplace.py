@@ -23,9 +23,12 @@ import numpy as np
 from .. import dtypes
 from ..autograd.dual import dual_levels
 from ..autograd.grad_mode import mode
-from ..autograd.graph import UNCOUNTED, Kind, Packed, Record, freed_error, maker_of, nowhere_edge, own_counter
-from ..dispatch import build, face_class, record, with_keywords
-from ..messages import OUT_RESIZED, indices_refused, refusal, shapes_refused, silence, type_name, view_refusal
+from ..autograd.node import Kind, Node, Packed, sink_node
+from ..autograd.versions import UNCOUNTED, bump_version, freed_error, maker_of
+from ..dispatch import make_grad_fn_class, record_node, with_input_and_out
+from ..messages import OUT_RESIZED, indices_refused, refusal, shapes_refused, type_name, view_refusal
+from ..numpy_warnings import silence_numpy
+from ..operands import as_element
 from ..tensor import Tensor, wrap
 from ..views import ModifiedView
 from . import pointwise
@@ -54,11 +57,11 @@ def in_place(operation, casts: bool = False, fills: bool = False):
             return general(self, other)
         if self.__class__ is ModifiedView or (self._array.base is not None and 0 in self._array.strides):
             return general(self, other)
-        if (self._edge or other._edge) and mode.state > 0:
+        if (self._node or other._node) and mode.recording:
             return general(self, other)
         try:
             ufunc(self._array, other._array, self._array)
-        except TypeError:  # the result is of a type that cannot be written here: said in PyTorch's words
+        except TypeError:  # the result has a dtype that cannot be written here: refused there, in PyTorch's words
             return general(self, other)
         except ValueError as error:
             if not self._array.flags.writeable:
@@ -66,10 +69,10 @@ def in_place(operation, casts: bool = False, fills: bool = False):
             raise shapes_refused(operation.row.op_name, error, self._array, other._array) from None
         counter[0] += 1
         if len(counter) > 1:
-            renew_views(counter)
+            rebuild_views(counter)
         return self
 
-    method = of_two if ufunc and ufunc.nin == 2 and not operation.row.loud else general
+    method = of_two if ufunc and ufunc.nin == 2 and not operation.row.warns else general
     method.__name__ = name
     method.__doc__ = f"In place: {operation.__doc__}"
     return method
@@ -77,11 +80,11 @@ def in_place(operation, casts: bool = False, fills: bool = False):
 
 def change(self: Tensor, operation, args, options, casts: bool, fills: bool) -> Tensor:
     """Overwrite a tensor with what an operation makes of it, recorded or not."""
-    silence()
+    silence_numpy()
     floating = self._dtype.kind == "f"
-    if self.__class__ is ModifiedView and mode.state > 0:
+    if self.__class__ is ModifiedView and mode.recording:
         raise self.refused(indirect=False)
-    if mode.state > 0 and floating and (self._edge or any(getattr(a, "_edge", None) for a in args)):
+    if mode.recording and floating and (self._node or any(getattr(a, "_node", None) for a in args)):
         return recorded(self, operation, args, options, fills)
     if floating or casts:
         arrays = [a._array if isinstance(a, Tensor) else a for a in args]
@@ -108,8 +111,8 @@ def scaled(plain, with_alpha):
 def rounding(plain, rounded):
     """An in-place division, whose quotient may be rounded: ``x.div_(2, rounding_mode="floor")``."""
 
-    def method(self, other, rounding_mode=None):
-        return plain(self, other) if rounding_mode is None else rounded(self, other, rounding_mode=rounding_mode)
+    def method(self, other, rounding_mode=...):
+        return plain(self, other) if rounding_mode is ... else rounded(self, other, rounding_mode=rounding_mode)
 
     method.__name__, method.__doc__ = "div_", plain.__doc__
     return method
@@ -140,7 +143,7 @@ def with_out(operation):
             args = (options.pop("input"), *args)
         if out is None:
             return operation(*args, **options)
-        if mode.state > 0 and any(isinstance(a, Tensor) and a.requires_grad for a in (*args, out)):
+        if mode.recording and any(isinstance(a, Tensor) and a.requires_grad for a in (*args, out)):
             raise refusal("out of a tracked tensor", function.__name__)
         if dual_levels and dual_levels[0].concerns((*args, out)):
             raise refusal("out in forward mode", function.__name__)
@@ -154,27 +157,24 @@ def with_out(operation):
         write(out, result._array)
         return out
 
-    return with_keywords(operation, function) if hasattr(operation, "row") else function
+    return with_input_and_out(operation, function) if hasattr(operation, "row") else function
 
 
 def recorded(self: Tensor, operation, args, options, fills: bool = False) -> Tensor:
-    """Record the operation on what the tensor was, then make the tensor its result."""
+    """Apply and record the operation on what the tensor was, then make the tensor its result."""
     check_recordable(self)
     before = wrap(self._array, self._counter)
     if "self" in operation.row.buffers:  # saved: it must outlive the change
         before = wrap(self._array.copy())
-    before._edge, before._meta = self._edge, self._meta
+    before._node, before._meta = self._node, self._meta
     after = operation(before, *args, **options)
-    values = after._array
-    if after._dtype is not self._dtype and operation in CASTING:
-        values = values.astype(self._dtype)
-    write(self, values, renew=False, fills=fills)
-    node = after._edge
-    node.dtype = self._dtype
-    at = node.kind.saved_names.index("result") if "result" in node.kind.saved_names else None
-    if at is not None and not isinstance(node.saved[at], Packed):
+    write(self, after._array, renew=False, fills=fills)
+    node = after._node
+    node._dtype = self._dtype
+    at = node._kind.saved_names.index("result") if "result" in node._kind.saved_names else None
+    if at is not None and not isinstance(node._saved[at], Packed):
         kept = (self._array, self._counter, self._version)
-        node.saved = (*node.saved[:at], *kept, *node.saved[at + 3 :])
+        node._saved = (*node._saved[:at], *kept, *node._saved[at + 3 :])
     rebase_history(self, node)
     return self
 
@@ -183,12 +183,12 @@ def check_recordable(self: Tensor) -> None:
     """Refuse what would make a leaf's gradient meaningless, and views whose base cannot take the change."""
     base = self._base
     if base is not None:
-        if self._meta.born:
-            raise view_refusal(self._meta.born, self.output_nr, maker_of(self._edge), indirect=False)
+        if self._meta.creation_meta:
+            raise view_refusal(self._meta.creation_meta, self.output_nr, maker_of(self._node), indirect=False)
         if self.requires_grad and base.is_leaf:
-            raise refusal("in place", "a view of a leaf Variable")
+            raise refusal("in place", "a view of a leaf Variable", about=self)
     if self.requires_grad and self.is_leaf:
-        raise refusal("in place", "a leaf Variable")
+        raise refusal("in place", "a leaf Variable", about=self)
 
 
 def repeats(array: np.ndarray) -> bool:
@@ -199,9 +199,9 @@ def repeats(array: np.ndarray) -> bool:
 def write(self: Tensor, values, renew: bool = True, fills: bool = False) -> None:
     """Overwrite the memory, raise the version of everything that shares it, renew the history of its views."""
     if not fills and repeats(self._array):
-        raise refusal("in place, overlapping")
+        raise refusal("in place, overlapping", about=self)
     if not self._array.flags.writeable:
-        raise refusal("in place, read-only")
+        raise refusal("in place, read-only", about=self)
     values = np.asarray(values)
     if values.shape != self._array.shape:
         shapes = (list(self._array.shape), list(values.shape))
@@ -209,11 +209,11 @@ def write(self: Tensor, values, renew: bool = True, fills: bool = False) -> None
     if not np.can_cast(values.dtype, self._dtype, "same_kind"):
         names = [dtypes.from_numpy_dtype(d).tensor_type.removesuffix("Tensor") for d in (values.dtype, self._dtype)]
         raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*names))
-    if self._counter is UNCOUNTED and mode.state >= 0:
-        raise refusal("in place, inference tensor")
+    if self._counter is UNCOUNTED and not mode.inference:
+        raise refusal("in place, inference tensor", about=self)
     if fills and repeats(self._array):
         changed = values != self._array
-        self._array[changed] = values[changed]  # what stays as it is would be written over what changes
+        self._array[changed] = values[changed]  # only these: in overlapping memory an old value may overwrite a new
     else:
         self._array[...] = values
     if self._counter is not UNCOUNTED:
@@ -222,94 +222,90 @@ def write(self: Tensor, values, renew: bool = True, fills: bool = False) -> None
 
 def raise_version(self: Tensor, renew: bool = True) -> None:
     """Note that the memory has changed: its version goes up, and views of it are made anew."""
-    counter = own_counter(self)
-    counter[0] += 1
-    if renew and len(counter) > 1:
-        renew_views(counter)
+    bump_version(self)
+    if renew and len(self._counter) > 1:
+        rebuild_views(self._counter)
 
 
 # -- history after a change ----------------------------------------------------------------------
 
 
-def rebase_history(self: Tensor, node: Record) -> None:
+def rebase_history(self: Tensor, node: Node) -> None:
     """Make `node`, which recorded a change of this tensor's memory, the tensor's history, or its base's."""
     base = self._base
     if base is None:
-        move_edge(self, node)
+        set_history(self, node)
     else:
-        move_edge(base, copy_slices(self, base, node))
+        set_history(base, copy_slices(self, base, node))
     if len(self._counter) > 1:
-        renew_views(self._counter)
+        rebuild_views(self._counter)
 
 
-def move_edge(tensor: Tensor, edge: Record) -> None:
+def set_history(tensor: Tensor, node: Node) -> None:
     """Give a tensor another history. Its hooks stay with the old one; retain_grad() comes along."""
     if tensor.retains_grad:
-        tensor.grad_fn.record.extras().retained.pop(tensor.output_nr)
-        edge.extras().retained[0] = weakref.ref(tensor)
+        tensor.grad_fn._node._own_hooks().retained.pop(tensor.output_nr)
+        node._own_hooks().retained[0] = weakref.ref(tensor)
     if tensor._meta is not None:
         tensor._meta.output_nr = 0
-    tensor._edge = edge
+    tensor._node = node
 
 
-def renew_views(counter: list) -> None:
+def rebuild_views(counter: list) -> None:
     """After a change of the memory, each view of it is made of its base as that is now."""
     for reference in counter[1:]:
         part = reference()
         if part is None or isinstance(part, ModifiedView):
             continue
         base = part._base
-        if base._edge is None and part.is_leaf:
-            part._meta.behind = True
+        if base._node is None and part.is_leaf:
+            part._meta.outdated = True
         else:
-            renew(part)
+            rebuild_view(part)
 
 
-def renew(part: Tensor) -> None:
+def rebuild_view(part: Tensor) -> None:
     """Make a view of what its base is now; where it may not be changed, refuse all further use."""
     base = part._base
-    part._meta.behind = False
-    if part._meta.born:
+    part._meta.outdated = False
+    if part._meta.creation_meta:
         part.__class__ = ModifiedView
         return
-    if as_strided.row.kind.vjp is None:
-        build(as_strided)
     renewed = wrap(part._array)
-    record(
+    record_node(
         renewed,
         as_strided.row.kind,
-        (base._edge or nowhere_edge(base),),
+        (base._node or sink_node(base),),
         None,
         (geometry_in(base, part), base._array.shape),
     )
-    move_edge(part, renewed._edge)
+    set_history(part, renewed._node)
 
 
-def copy_slices(part: Tensor, base: Tensor, node: Record) -> Record:
+def copy_slices(part: Tensor, base: Tensor, node: Node) -> Node:
     """What a base's history becomes when a view of it is changed by `node`: that part goes through `node`."""
     changed = wrap(base._array)
-    constants = None if node.constants is None else (None, *node.constants[1:])
-    edges = (base._edge, *node.edges[1:])
-    record(changed, COPY_SLICES, edges, constants, (geometry_in(base, part),))
-    changed._edge.saved = (node,)
-    return changed._edge
+    constants = None if node._constants is None else (None, *node._constants[1:])
+    next_nodes = (base._node, *node._next_nodes[1:])
+    record_node(changed, COPY_SLICES, next_nodes, constants, (geometry_in(base, part),), saved=(node,))
+    return changed._node
 
 
-def _through_part(rules: str, record: Record, grad, edges) -> tuple:
+def _through_part(rules: str, node: Node, grad, next_nodes) -> tuple:
     """The gradient of the changed part goes through the change; that of the rest to the base as it was."""
-    if record.saved is None:
-        raise freed_error()
-    (node,), (geometry,) = record.saved, record.options
-    grads = getattr(node.kind, rules)(node, as_strided(grad, geometry), edges)
-    if edges[0] is None:
+    if node._saved is None:
+        raise freed_error(node)
+    (change,), (geometry,) = node._saved, node._options
+    grads = getattr(change._kind, rules)(change, as_strided(grad, geometry), next_nodes)
+    if next_nodes[0] is None:
         return grads
-    changed = np.zeros(record.shape, bool)
+    changed = np.zeros(node._shape, bool)
     changed.reshape(-1)[positions_of(geometry)] = True
-    through = 0.0 if grads[0] is None else put_strided(grads[0], geometry, record.shape)
+    through = 0.0 if grads[0] is None else put_strided(grads[0], geometry, node._shape)
     return (pointwise.where(changed, through, grad), *grads[1:])
 
 
-COPY_SLICES = Kind("copy_slices", face_class("CopySlices", "copy_slices"), ("",), ("_geometry",))
+COPY_SLICES = Kind("copy_slices", make_grad_fn_class("CopySlices", "copy_slices"), ("",), ("_geometry",))
 COPY_SLICES.vjp = functools.partial(_through_part, "vjp")
 COPY_SLICES.vjp_recorded = functools.partial(_through_part, "vjp_recorded")
 
@@ -317,31 +313,33 @@ COPY_SLICES.vjp_recorded = functools.partial(_through_part, "vjp_recorded")
 # -- overwriting with other values ---------------------------------------------------------------
 
 
-@pointwise.op(self=pointwise.none_of)
+@pointwise.op(self=pointwise.zero_gradient)
 def zero(self):
     """Zeros."""
     return np.zeros_like(self)
 
 
-@pointwise.op(node="FillBackward2", self=pointwise.none_of)
+@pointwise.op(node="FillBackward2", self=pointwise.zero_gradient)
 def fill(self, value):
     """One value everywhere."""
-    return np.full_like(self, value)
+    return np.full_like(self, as_element(value, self.dtype))
 
 
-@pointwise.op(name="fill", node="FillBackward3", self=pointwise.none_of, value=lambda grad: grad.sum())
+@pointwise.op(
+    name="fill", node="FillBackward3", casts=True, self=pointwise.zero_gradient, value=lambda grad: grad.sum()
+)
 def fill_with(self, value):
     """One value everywhere, which may be a tensor of one."""
     if np.ndim(value):
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
-    return np.full_like(self, value)
+    return np.full_like(self, as_element(value, self.dtype))
 
 
-@pointwise.op(node="CopyBackwards", self=pointwise.none_of, src=lambda grad: grad)
+@pointwise.op(node="CopyBackwards", casts=True, self=pointwise.zero_gradient, src=lambda grad: grad)
 def copy(self, src):
     """The values of another tensor."""
     try:
-        met = np.broadcast_shapes(self.shape, src.shape)
+        met = np.broadcast_shapes(self.shape, np.shape(src))
     except ValueError as error:
         raise shapes_refused("copy", error, self, src) from None
     if met != self.shape:
@@ -350,6 +348,7 @@ def copy(self, src):
 
 
 @pointwise.op(
+    casts=True,
     frees=("indices",),
     shown={"accumulate": False},
     self=lambda grad, indices: index_put(grad, 0.0, indices),
@@ -359,13 +358,13 @@ def index_put(self, values, indices):
     """The tensor with other values where lists or masks point."""
     changed = self.copy()
     try:
-        changed[indices] = values
+        changed[indices] = as_element(values, self.dtype)
     except IndexError as error:
         refused = indices_refused(self.shape, indices, error)
-        if " with size " in str(refused) and self.size:  # then comes whether the values fit what is asked for
+        if " with size " in str(refused) and self.size:  # PyTorch looks at the values' shape before the positions
             _check_fit(self, values, indices)
         if not self.size and " with size " in str(refused) and "dimension with" not in str(refused):
-            return changed  # nothing is asked for: no position is looked at
+            return changed  # an empty tensor: PyTorch checks no position
         raise refused from None
     except (ValueError, TypeError):
         _check_fit(self, values, indices)
@@ -384,7 +383,6 @@ def _check_fit(self, values, indices) -> None:
         raise RuntimeError(f"shape mismatch: {shapes} {list(shape)}") from None
 
 
-CASTING = (fill_with, copy, index_put)
 _copy_, index_put_ = in_place(copy, casts=True), in_place(index_put, casts=True, fills=True)
 fill_with_, zero_ = in_place(fill_with, casts=True), in_place(zero, casts=True, fills=True)
 
@@ -395,7 +393,7 @@ fill_ = either(_fill_, fill_with_)
 
 def copy_(self: Tensor, src) -> Tensor:
     """In place: the values of another tensor, which may broadcast; or a number everywhere."""
-    return _copy_(self, src if isinstance(src, Tensor) else wrap(np.asarray(src)))
+    return _copy_(self, src if isinstance(src, Tensor) else wrap(dtypes.native(np.asarray(src))))
 
 
 def setitem(self: Tensor, key, value) -> None:
@@ -408,8 +406,10 @@ def setitem(self: Tensor, key, value) -> None:
         if isinstance(value, Tensor) and value._dtype != part._dtype:
             _check_put(part, value, indices, masks_fill=self.ndim > 0)
         index_put_(part, value, indices)
-    elif not isinstance(value, Tensor) or (not value.ndim and part.ndim):
+    elif part.ndim and not getattr(value, "ndim", 0):
         fill_with_(part, value)
+    elif not isinstance(value, Tensor):
+        _copy_(part, as_element(value, part._dtype))
     elif value._array.shape == part._array.shape:
         copy_(part, value)
     else:
@@ -419,7 +419,7 @@ def setitem(self: Tensor, key, value) -> None:
 
 def _check_put(part: Tensor, value: Tensor, indices: tuple, masks_fill: bool) -> None:
     """Refuse values of another dtype, unless it is one value at a mask; what else is wrong with them comes first."""
-    if mode.state > 0 and (part._edge or value._edge):
+    if mode.recording and (part._node or value._node):
         check_recordable(part)
     if masks_fill and value.numel() == 1 and all(isinstance(i, slice) or i.dtype.kind == "b" for i in indices):
         return

@@ -10,8 +10,20 @@ import numpy as np
 from ..dispatch import op
 from ..messages import C_NAMES, refuse, shapes_refused
 from ..tensor import Tensor
-from .pointwise import clone, mul
-from .shape import diagonal, expand, permute, reshape, squeeze_product, t, transpose, transposed, unsafe_view, unsqueeze
+from .pointwise import clone
+from .shape import (
+    diagonal,
+    expand,
+    permute,
+    reshape,
+    squeeze_product,
+    t,
+    transpose,
+    transposed,
+    unsafe_view,
+    unsqueeze,
+    view,
+)
 
 
 # `a.dot(b)` takes two thirds of the time of `a @ b` on small arrays, and the same on large ones.
@@ -19,10 +31,10 @@ from .shape import diagonal, expand, permute, reshape, squeeze_product, t, trans
     np.ndarray.dot,
     name="mm",
     fits=True,
-    self=lambda grad, mat2: product(grad, transposed(mat2)),
-    mat2=lambda grad, self: product(transposed(self), grad),
+    self=lambda grad, mat2: matrix_matrix(grad, transposed(mat2)),
+    mat2=lambda grad, self: matrix_matrix(transposed(self), grad),
 )
-def product(self, mat2):
+def matrix_matrix(self, mat2):
     """The product of two matrices."""
 
 
@@ -31,9 +43,9 @@ def product(self, mat2):
     name="mv",
     fits=True,
     self=lambda grad, vec: unsqueeze(grad, 1) * vec,
-    vec=lambda grad, self: product_with_vector(transposed(self), grad),
+    vec=lambda grad, self: matrix_vector(transposed(self), grad),
 )
-def product_with_vector(self, vec):
+def matrix_vector(self, vec):
     """The product of a matrix and a vector."""
 
 
@@ -44,17 +56,17 @@ def product_with_vector(self, vec):
     self=lambda grad, tensor: grad * tensor,
     tensor=lambda grad, self: grad * self,
 )
-def inner_product(self, tensor):
+def vector_vector(self, tensor):
     """The inner product of two vectors."""
 
 
 @op(
     name="bmm",
     fits=True,
-    self=lambda grad, mat2: product_of_batches(grad, transpose(mat2, 1, 2)),
-    mat2=lambda grad, self: product_of_batches(transpose(self, 1, 2), grad),
+    self=lambda grad, mat2: batch_matrix(grad, transpose(mat2, 1, 2)),
+    mat2=lambda grad, self: batch_matrix(transpose(self, 1, 2), grad),
 )
-def product_of_batches(self, mat2):
+def batch_matrix(self, mat2):
     """The products of matrices, pair by pair along the first dimension."""
     return np.matmul(self, mat2)
 
@@ -82,9 +94,10 @@ def _check_types(name, self, other):
 
 
 @op(
+    layout="rows",
     input=lambda grad, beta: grad * beta,
-    mat1=lambda grad, mat2, alpha: _times(product(grad, transposed(mat2)), alpha),
-    mat2=lambda grad, mat1, alpha: _times(product(transposed(mat1), grad), alpha),
+    mat1=lambda grad, mat2, alpha: _times(matrix_matrix(grad, transposed(mat2)), alpha),
+    mat2=lambda grad, mat1, alpha: _times(matrix_matrix(transposed(mat1), grad), alpha),
 )
 def addmm(input, mat1, mat2, beta=1, alpha=1):
     """``beta * input + alpha * (mat1 @ mat2)``, for matrices and an input that broadcasts to their product."""
@@ -96,7 +109,7 @@ def addmm(input, mat1, mat2, beta=1, alpha=1):
     product = _times(mat1.dot(mat2), alpha)
     if input.ndim != 1 or input.shape != product.shape[1:]:  # other than a row: let expand() refuse what does not fit
         expand(input, product.shape)
-    return _times(input, beta) + product
+    return product if beta == 0 else _times(input, beta) + product  # 0: what is in the input does not matter
 
 
 def _times(product, factor):
@@ -122,7 +135,7 @@ def bmm(self, mat2):
             f"[{mat2.shape[0]}, {mat2.shape[1]}]."
         )
     _check_types("bmm", self, mat2)
-    return product_of_batches(self, mat2)
+    return batch_matrix(self, mat2)
 
 
 def mm(self, mat2):
@@ -130,7 +143,7 @@ def mm(self, mat2):
     if self.ndim != 2 or mat2.ndim != 2:
         raise RuntimeError(f"{'self' if self.ndim != 2 else 'mat2'} must be a matrix")
     _check_types("mm", self, mat2)
-    return product(self, mat2)
+    return matrix_matrix(self, mat2)
 
 
 def mv(self, vec):
@@ -138,7 +151,7 @@ def mv(self, vec):
     if self.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {self.ndim}, {vec.ndim}")
     _check_types("mv", self, vec)
-    return product_with_vector(self, vec)
+    return matrix_vector(self, vec)
 
 
 def dot(self, tensor):
@@ -146,19 +159,19 @@ def dot(self, tensor):
     if self.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors")
     _check_types("dot", self, tensor)
-    return inner_product(self, tensor)
+    return vector_vector(self, tensor)
 
 
 def matmul(self, other):
     """The matrix product ``self @ other`` of vectors, matrices and batches of them. PyTorch: ``torch.matmul``."""
     if other.__class__ is Tensor and self._array.ndim == 2 == other._array.ndim and self._dtype is other._dtype:
-        return product(self, other)  # at once: this is what networks are made of
+        return matrix_matrix(self, other)  # at once: this is what networks are made of
     if not isinstance(other, Tensor):
         raise TypeError(f"unsupported operand type(s) for @: 'Tensor' and '{type(other).__name__}'")
     dims = (self._array.ndim, other._array.ndim)
     if dims == (2, 2):
         _check_types("mm", self, other)
-        return product(self, other)
+        return matrix_matrix(self, other)
     if 0 in dims:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {dims[0]}D and {dims[1]}D")
     if dims == (2, 1):
@@ -201,15 +214,59 @@ def einsum(equation, *operands):
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     terms, arrow, result = equation.replace(" ", "").partition("->")
-    terms, rest = _spelled_out(terms.split(","), operands)
+    given = terms.split(",")
+    terms, rest = _spelled_out(given, operands)
     counts = Counter("".join(terms))
     once = sorted(letter for letter in counts if counts[letter] == 1 and letter not in rest)
     result = result.replace("...", rest) if arrow else rest + "".join(once)
     order = result + "".join(sorted(counts.keys() - set(result)))
-    _check_lengths(terms, operands)
-    product = functools.reduce(mul, [_laid_out(*pair, order) for pair in zip(operands, terms, strict=True)])
-    summed = tuple(range(len(result), len(order)))
-    return product.sum(summed) if summed else product
+    _check_lengths(terms, operands, given)
+    factors = [_laid_out(*pair, order) for pair in zip(operands, terms, strict=True)]
+    summed = range(len(result), len(order))
+    if len(factors) == 1:
+        return factors[0].sum(tuple(summed)) if summed else factors[0]
+    left = {dim: builtins.sum(factor.shape[dim] != 1 for factor in factors) for dim in summed}
+    product = functools.reduce(functools.partial(_contracted, left), factors)
+    return view(product, tuple(product.shape[: len(result)])) if summed else product
+
+
+def _contracted(left: dict, one, other):
+    """The product of two factors, summed over the dimensions that no later one has: as a product of matrices.
+
+    `left` counts, for each dimension to be summed, the factors that have it and are still to come in.
+    """
+    both = [dim for dim in left if one.shape[dim] != 1 and other.shape[dim] != 1]
+    for dim in both:
+        left[dim] -= 1
+    inner = [dim for dim in both if left[dim] == 1]
+    for_one, for_other = (
+        tuple(dim for dim in left if left[dim] == 1 and x.shape[dim] != 1 and dim not in both) for x in (one, other)
+    )
+    left.update(dict.fromkeys((*inner, *for_one, *for_other), 0))
+    one = one.sum(for_one, True) if for_one else one
+    other = other.sum(for_other, True) if for_other else other
+    return _summed_product(one, other, inner) if inner else one * other
+
+
+def _summed_product(one, other, inner: list):
+    """The sum of the products over the dimensions `inner`, which stay, with length 1."""
+    sizes = one.shape, other.shape
+    met = [b if a == 1 else a for a, b in zip(*sizes, strict=True)]
+    outer = [dim for dim in range(one.ndim) if dim not in inner]
+    kinds = {dim: (sizes[0][dim] != 1) - (sizes[1][dim] != 1) for dim in outer}
+    batch, rows, columns = ([dim for dim in outer if kinds[dim] == kind] for kind in (0, 1, -1))
+    if rows and columns and rows[-1] > columns[-1]:  # so that the product's elements lie in the result's order
+        one, other, rows, columns = other, one, columns, rows
+    count = functools.partial(_count, met)
+    left = reshape(permute(one, (*batch, *rows, *inner, *columns)), (count(batch), count(rows), count(inner)))
+    right = reshape(permute(other, (*batch, *inner, *columns, *rows)), (count(batch), count(inner), count(columns)))
+    order = (*batch, *rows, *inner, *columns)
+    lengths = [1 if dim in inner else met[dim] for dim in order]
+    return permute(view(bmm(left, right), tuple(lengths)), tuple(order.index(dim) for dim in range(one.ndim)))
+
+
+def _count(lengths: list, dims: list) -> int:
+    return math.prod(lengths[dim] for dim in dims)
 
 
 def _spelled_out(terms: list, operands: tuple) -> tuple:
@@ -220,16 +277,21 @@ def _spelled_out(terms: list, operands: tuple) -> tuple:
     ]
     rest = "0123456789"[: builtins.max(hidden, default=0)]
     shown = zip(terms, [*hidden, *[0] * len(terms)], strict=False)
-    return [letters.replace("...", rest[len(rest) - count :]) for letters, count in shown], rest
+    return [letters.replace("...", rest[len(rest) - builtins.max(count, 0) :]) for letters, count in shown], rest
 
 
-def _check_lengths(terms: list, operands: tuple) -> None:
+def _check_lengths(terms: list, operands: tuple, given: list) -> None:
     """Refuse what does not fit the equation: the number of operands, of dimensions, or a letter's two lengths."""
     if len(terms) != len(operands):
         more = "fewer" if len(terms) > len(operands) else "more"
         raise RuntimeError(f"einsum(): {more} operands were provided than specified in the equation")
     lengths: dict = {}
     for index, (letters, tensor) in enumerate(zip(terms, operands, strict=True)):
+        if len(letters) > tensor.ndim and "..." in given[index]:
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(letters)}) is more than the number of "
+                f"dimensions ({tensor.ndim}) for operand {index}"
+            )
         if len(letters) != tensor.ndim:
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({len(letters)}) does not match the number of "
@@ -251,8 +313,7 @@ def _laid_out(tensor, letters: str, order: str):
             first, second = letters.index(letter), letters.rindex(letter)
             tensor = diagonal(tensor, 0, first, second)
             letters = letters[:first] + letters[first + 1 : second] + letters[second + 1 :] + letter
-    tensor = permute(tensor, tuple(letters.index(letter) for letter in order if letter in letters))
-    for dim, letter in enumerate(order):
+    for letter in order:
         if letter not in letters:
-            tensor = unsqueeze(tensor, dim)
-    return tensor
+            tensor, letters = unsqueeze(tensor, tensor.ndim), letters + letter
+    return permute(tensor, tuple(letters.index(letter) for letter in order))

@@ -1,96 +1,103 @@
-"""Operations that work on each element by itself.
-
-Each row is a forward on arrays and one derivative per input; see ``dispatch.py``. The derivatives are written
-as PyTorch's derivatives.yaml has them, so that the graph of a second derivative ends in the same node.
-"""
+"""Operations that work on each element by itself, besides those of arithmetic.py."""
 
 import math
 
 import numpy as np
 
 from .. import dtypes
+from ..autograd.grad_mode import mode
 from ..dispatch import op
 from ..messages import C_NAMES, bool_not_subtracted, refusal
+from ..operands import promote
 from ..tensor import Tensor, wrap
+from .arithmetic import minus, plus, quotient
 
 
-@op(np.add, name="add", shown={"alpha": 1}, self=lambda grad: grad, other=lambda grad: grad)
-def plus(self, other):
-    """The sum ``self + other``."""
+def scaled(array, alpha):
+    """An array, or a number, times a Python number: in the array's own dtype."""
+    kind = getattr(array, "dtype", np.dtype(float)).kind
+    if isinstance(alpha, bool) and kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, float) and kind != "f":
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if alpha == 1:
+        return array
+    return array * (np.asarray(alpha).astype(array.dtype) if isinstance(array, np.ndarray) else alpha)
 
 
 @op(name="add", self=lambda grad: grad, other=lambda grad, alpha: grad * alpha)
 def plus_scaled(self, other, alpha):
     """The sum ``self + alpha * other``."""
-    return np.add(self, np.multiply(other, alpha))
+    return np.add(self, scaled(other, alpha))
 
 
 def add(self, other, alpha=1):
     """The sum ``self + alpha * other``. PyTorch counterpart: ``torch.add``."""
-    return plus(self, other) if alpha == 1 else plus_scaled(self, other, alpha)
-
-
-@op(np.subtract, name="sub", shown={"alpha": 1}, self=lambda grad: grad, other=lambda grad: -grad)
-def minus(self, other):
-    """The difference ``self - other``."""
+    return plus(self, other) if alpha.__class__ is int and alpha == 1 else plus_scaled(self, other, alpha)
 
 
 @op(name="sub", self=lambda grad: grad, other=lambda grad, alpha: -grad * alpha)
 def minus_scaled(self, other, alpha):
     """The difference ``self - alpha * other``."""
-    return np.subtract(self, np.multiply(other, alpha))
+    return np.subtract(self, scaled(other, alpha))
 
 
 def sub(self, other, alpha=1):
     """The difference ``self - alpha * other``. PyTorch counterpart: ``torch.sub``."""
-    return minus(self, other) if alpha == 1 else minus_scaled(self, other, alpha)
+    return minus(self, other) if alpha.__class__ is int and alpha == 1 else minus_scaled(self, other, alpha)
 
 
-@op(node="RsubBackward1", number="other", shown={"alpha": 1}, self=lambda grad: -grad)
-def rsub(self, other):
+@op(node="RsubBackward1", name="rsub", number="other", self=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha)
+def number_minus(self, other, alpha=1):
     """The difference the other way round, ``other - self``: what ``1 - x`` calls."""
+    if self.dtype.kind == "f" and alpha == 1:
+        return np.subtract(other, self)
     if self.dtype.kind == "b":
         raise bool_not_subtracted()
-    if isinstance(other, float) and self.dtype.kind != "f":
-        self, other = self.astype(dtypes.get_default_dtype().numpy), float(other)  # NumPy's own may be wider
-    return np.subtract(other, self)
-
-
-@op(np.multiply, self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
-def mul(self, other):
-    """The product ``self * other``."""
+    kind = self.dtype if self.dtype.kind == "f" else promote(self, other)
+    return np.subtract(np.asarray(other).astype(kind), scaled(self.astype(kind, copy=False), alpha))
 
 
 @op(
-    np.true_divide,
-    name="div",
-    floating=True,
-    self=lambda grad, other: grad / other,
-    other=lambda grad, self, other: -grad * ((self / other) / other),
+    name="rsub",
+    self=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha,
+    other=lambda grad: grad,
 )
-def quotient(self, other):
-    """The quotient ``self / other``."""
+def tensor_minus(self, other, alpha=1):
+    """The difference the other way round, ``other - self``, of two tensors."""
+    return np.subtract(other, scaled(self, alpha))
 
 
-@op(floating=True, self=lambda grad, result: -grad * (result * result))
-def reciprocal(self):
-    """``1 / self``."""
-    return np.true_divide(1, self)
+def rsub(self, other, alpha=1):
+    """The difference the other way round, ``other - alpha * self``. PyTorch counterpart: ``torch.rsub``."""
+    return (tensor_minus if isinstance(other, Tensor) else number_minus)(self, other, alpha)
 
 
-@op(np.negative, self=lambda grad: -grad)
-def neg(self):
-    """The negative, ``-self``."""
-
-
-def none_of(grad):
+def zero_gradient(grad):
     """The gradient of what a result does not change with: zeros, without a history of their own."""
     return wrap(np.zeros_like(grad._array)) if isinstance(grad, Tensor) else np.zeros_like(grad)
 
 
-def _power_slope(grad, self, exponent):
+# The integers whose bits a float of so many bytes can be masked with.
+_BITS = {2: np.int16, 4: np.int32, 8: np.int64}
+
+
+def masked(array, mask):
+    """The array where the mask holds, 0 elsewhere, even in the place of an infinity.
+
+    Its bits and those of the mask: as fast as a product, which would be nan there, and ten times as fast as np.where.
+    """
+    dtype = array.dtype
+    if dtype.kind != "f" or not array.ndim or array.shape != mask.shape:
+        return np.where(mask, array, dtype.type(0))
+    kept = mask.astype(_BITS[dtype.itemsize])  # 0 or 1, of which the negative has no bits set, or all
+    np.negative(kept, kept)
+    return np.bitwise_and(kept, array.view(kept.dtype), kept).view(dtype)
+
+
+def _pow_backward(grad, self, exponent):
     # x ** 0 is the constant 1: its derivative is 0 even where x ** -1 is infinite.
-    return none_of(grad) if exponent == 0 else grad * (exponent * power(self, exponent - 1))
+    return zero_gradient(grad) if exponent == 0 else grad * (exponent * power(self, exponent - 1))
 
 
 # Products instead of a power function, as in PyTorch: its digits, and x ** 3 hundreds of times as fast. Not for
@@ -98,7 +105,7 @@ def _power_slope(grad, self, exponent):
 _PRODUCTS = {1: np.positive, 2: np.square, 3: lambda array: array * array * array}
 
 
-@op(node="PowBackward0", name="pow", self=_power_slope)
+@op(node="PowBackward0", name="pow", self=_pow_backward)
 def power(self, exponent):
     """``self ** exponent`` with a Python number as exponent."""
     if self.dtype.kind == "b" and isinstance(exponent, bool):
@@ -107,7 +114,7 @@ def power(self, exponent):
     return np.power(self, exponent) if product is None else product(self)
 
 
-def _exponent_slope(grad, base, exponent, result):
+def _pow_backward_exponent(grad, base, exponent, result):
     """The derivative by the exponent. Powers of 0 are constant but for negative exponents."""
     slope = result * (math.log(base) if base > 0 else math.nan if base < 0 else -math.inf)
     return grad * (where(exponent >= 0, 0.0, slope) if base == 0 else slope)
@@ -127,7 +134,8 @@ def power_of_tensor(self, exponent):
 @op(
     node="PowBackward2",
     name="pow",
-    exponent=lambda grad, self, exponent, result: _exponent_slope(grad, self, exponent, result),
+    layout="rows",
+    exponent=lambda grad, self, exponent, result: _pow_backward_exponent(grad, self, exponent, result),
 )
 def power_of_number(exponent, self):
     """``self ** exponent`` with a Python number as base."""
@@ -141,11 +149,13 @@ def pow(self, exponent):
     if exponent.__class__ is int:  # as nearly always
         return power(self, exponent)
     if not isinstance(exponent, Tensor):
-        return power(_beside(exponent, self), exponent.item() if isinstance(exponent, np.generic) else exponent)
+        number = exponent.item() if isinstance(exponent, np.generic) else exponent
+        return power(_promoted_beside(exponent, self), number)
     if not isinstance(self, Tensor):
-        return power_of_number(_beside(self, exponent), self.item() if isinstance(self, np.generic) else self)
+        number = self.item() if isinstance(self, np.generic) else self
+        return power_of_number(_promoted_beside(self, exponent), number)
     kinds = self._dtype.kind, exponent._dtype.kind
-    integers = "i" in kinds and "f" not in kinds
+    integers = "f" not in kinds and kinds != ("b", "b")
     return (power_of_integers if integers else power_of_tensor)(self, exponent)
 
 
@@ -161,7 +171,7 @@ def _whole_power(base, exponent):
     return np.where(negative, ones, np.power(base, np.where(negative, 0, exponent)))
 
 
-def _beside(number, tensor):
+def _promoted_beside(number, tensor):
     """The tensor; integers beside a fractional number become floats."""
     if isinstance(number, float) and tensor._dtype.kind != "f":
         return to_copy(tensor, dtypes.get_default_dtype().numpy)
@@ -214,7 +224,7 @@ def expm1(self):
     """``exp(self) - 1``, exact for small elements."""
 
 
-@op(floating=True, self=lambda grad, self: 2 / math.sqrt(math.pi) * exp(-(self**2)) * grad)
+@op(floating=True, layout="first", self=lambda grad, self: 2 / math.sqrt(math.pi) * exp(-(self**2)) * grad)
 def erf(self):
     """The error function of each element."""
     return np.vectorize(math.erf, otypes=[self.dtype])(self)
@@ -273,9 +283,7 @@ def tanh(self):
 )
 def tanh_backward(grad_output, output):
     """The derivative of tanh from its output: PyTorch makes it an operation of its own."""
-    slope = grad_output * output
-    slope *= output
-    return grad_output - slope
+    return grad_output * (1 - output * output)
 
 
 @op(floating=True, self=lambda grad, result: sigmoid_backward(grad, result))
@@ -305,82 +313,112 @@ def relu(self):
     node="ThresholdBackwardBackward0",
     fits=True,
     grad_output=lambda grad, output: threshold_backward(grad, output),
-    output=lambda grad: grad * 0,
+    output=zero_gradient,
 )
 def threshold_backward(grad_output, output):
     """The derivative of relu from its output; its own derivative by the result is 0."""
-    return grad_output * (output != 0)  # it is positive, 0 or nan, which lets the gradient through as in PyTorch
+    return masked(grad_output, output != 0)  # it is positive, 0 or nan, which lets the gradient through as in PyTorch
 
 
-@op(self=none_of)
+@op(self=zero_gradient)
 def sign(self):
     """-1, 0 or 1 by the sign of each element."""
     return np.subtract(self > 0, self < 0, dtype=self.dtype) if self.dtype.kind != "b" else self.copy()
 
 
-@op(np.floor, self=none_of)
+@op(np.floor, self=zero_gradient)
 def floor(self):
     """The largest integer that is not above each element."""
 
 
-@op(np.ceil, self=none_of)
+@op(np.ceil, self=zero_gradient)
 def ceil(self):
     """The smallest integer that is not below each element."""
 
 
-@op(np.round, self=none_of)
+@op(np.round, self=zero_gradient)
 def round(self):
     """The nearest integer to each element; of two, the even one."""
 
 
-@op(np.trunc, self=none_of)
+@op(np.trunc, self=zero_gradient)
 def trunc(self):
     """Each element without its fraction."""
 
 
-@op(name="div", node="DivBackward2", self=none_of, other=none_of)
+@op(
+    name="div",
+    node="DivBackward2",
+    self=lambda grad, self, other, rounding_mode: zero_gradient(grad) if rounding_mode else grad / other,
+    other=lambda grad, self, other, rounding_mode: (
+        zero_gradient(grad) if rounding_mode else -grad * ((self / other) / other)
+    ),
+)
 def rounded_quotient(self, other, rounding_mode):
-    """The quotient ``self / other``, rounded down ("floor") or towards 0 ("trunc")."""
+    """The quotient ``self / other``, rounded down ("floor"), towards 0 ("trunc") or not at all (None)."""
     if rounding_mode not in _ROUNDINGS:
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
-    rounded = _ROUNDINGS[rounding_mode](np.true_divide(self, other))
-    return rounded.astype(np.result_type(self, other), copy=False)
+    kind = np.result_type(self, other)
+    if rounding_mode is None and kind.kind != "f":
+        kind = dtypes.get_default_dtype().numpy
+    if rounding_mode == "floor" and kind.kind == "f":
+        return np.floor_divide(self, other)  # the quotient itself may be rounded up
+    return _ROUNDINGS[rounding_mode](np.true_divide(self, other)).astype(kind, copy=False)
 
 
-_ROUNDINGS = {"trunc": np.trunc, "floor": np.floor}
+_ROUNDINGS = {"trunc": np.trunc, "floor": np.floor, None: np.positive}
 
 
-def div(self, other, rounding_mode=None):
+def div(self, other, rounding_mode=...):
     """The quotient ``self / other``; rounded, if a mode is given: ``"floor"`` or ``"trunc"``.
 
     PyTorch counterpart: ``torch.div``.
     """
-    return quotient(self, other) if rounding_mode is None else rounded_quotient(self, other, rounding_mode)
+    return quotient(self, other) if rounding_mode is ... else rounded_quotient(self, other, rounding_mode)
 
 
-def _not_there(grad):
-    raise refusal("no derivative", "floor_divide")
+def _not_implemented(grad, node):
+    raise refusal("no derivative", node._kind.name, about=node)
 
 
-@op(node="NotImplemented", self=_not_there, other=_not_there)
-def floor_divide(self, other):
+@op(node="NotImplemented", name="floor_divide", self=_not_implemented, other=_not_implemented)
+def floor_divide_by_tensor(self, other):
     """``self // other``, rounded down. PyTorch has no derivative of it either."""
     _refuse_zero(self, other)
     return np.floor_divide(self, other)
 
 
+@op(node="NotImplemented", name="floor_divide", self=_not_implemented)
+def floor_divide_by_number(self, other):
+    """``self // other`` with a Python number as divisor."""
+    return floor_divide_by_tensor.row.forward(*_both(self, other))
+
+
+def floor_divide(self, other):
+    """``self // other``, rounded down. PyTorch counterpart: ``torch.floor_divide``."""
+    if isinstance(other, Tensor) or not isinstance(self, Tensor):
+        return floor_divide_by_tensor(self, other)
+    return floor_divide_by_number(_promoted_beside(other, self), other)
+
+
 def _refuse_zero(self, other):
     """Integers have no infinity: PyTorch refuses to divide them by zero."""
-    if np.result_type(self, other).kind != "f" and not np.all(other):
+    if np.result_type(self, other).kind != "f" and np.size(self) and not np.all(other):
         raise RuntimeError("ZeroDivisionError")
 
 
 @op(node="RemainderBackward0", name="remainder", self=lambda grad: grad)
 def remainder_by_number(self, other):
     """``self % other`` with a Python number as divisor."""
-    return _remainder(self, other)
+    return _remainder(*_both(self, other))
+
+
+def _both(self, number):
+    """An array and a Python number in the dtype that they have together."""
+    kind = promote(self, number)
+    return self.astype(kind, copy=False), np.asarray(number).astype(kind)
 
 
 @op(
@@ -401,11 +439,20 @@ def _remainder(array, divisor):
     return np.where(left == 0, np.copysign(left, array), left) if left.dtype.kind == "f" else left
 
 
+@op(node="NotImplemented", name="remainder", number="self", other=lambda grad, node: _not_implemented(grad, node))
+def number_remainder(other, self):
+    """What is left of a Python number. PyTorch has no derivative of it by the divisor either."""
+    divisor, number = _both(other, self)
+    return _remainder(number, divisor)
+
+
 def remainder(self, other):
     """What is left of ``self / other``, with the sign of ``other``. PyTorch counterpart: ``torch.remainder``."""
+    if not isinstance(self, Tensor):
+        return number_remainder(_promoted_beside(self, other), self)
     if isinstance(other, Tensor):
         return remainder_by_tensor(self, other)
-    return remainder_by_number(_beside(other, self), other)
+    return remainder_by_number(_promoted_beside(other, self), other)
 
 
 @op(np.absolute, self=lambda grad, self: grad * sign(self))
@@ -413,7 +460,7 @@ def abs(self):
     """The absolute value of each element. The derivative at 0 is 0, as in PyTorch."""
 
 
-@op(self=lambda grad: grad)
+@op(layout="first", self=lambda grad: grad)
 def clone(self):
     """A copy on memory of its own, still part of the graph."""
     return np.array(self)
@@ -422,27 +469,30 @@ def clone(self):
 @op(
     constant=("condition",),
     self=lambda grad, condition: where(condition, grad, 0.0),
-    other=lambda grad, condition: where(condition, 0.0, grad),
+    other=lambda grad, condition: where(~condition, grad, 0.0),
 )
 def where(condition, self, other):
     """``self`` where the condition holds, ``other`` elsewhere."""
     if condition.dtype != np.bool_:
         kind = dtypes.from_numpy_dtype(condition.dtype).tensor_type.removesuffix("Tensor")
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind}")
+    if other.__class__ is float and other == 0 and isinstance(self, np.ndarray):
+        return masked(self, condition)  # as derivatives are
     if not isinstance(self, (np.ndarray, np.generic)) and not isinstance(other, (np.ndarray, np.generic)):
-        self = np.asarray(self, dtypes.promote(self, other))
+        self = np.asarray(self, promote(self, other))
     return np.where(condition, self, other)
 
 
-def _share_of_extreme(grad, lost, tied):
+def _maximum_backward(grad, lost, tied):
     """The gradient of the larger or smaller of two goes to it; where they are equal, to each one half."""
-    return where(tied, grad / 2, where(lost, 0.0, grad))
+    return where(tied, grad / 2, where(~lost, grad, 0.0))
 
 
 @op(
     np.maximum,
-    self=lambda grad, self, other: _share_of_extreme(grad, self < other, self == other),
-    other=lambda grad, self, other: _share_of_extreme(grad, other < self, self == other),
+    numbers=False,
+    self=lambda grad, self, other: _maximum_backward(grad, self < other, self == other),
+    other=lambda grad, self, other: _maximum_backward(grad, other < self, self == other),
 )
 def maximum(self, other):
     """The larger element of each pair. A tie shares the gradient equally, as in PyTorch."""
@@ -450,8 +500,9 @@ def maximum(self, other):
 
 @op(
     np.minimum,
-    self=lambda grad, self, other: _share_of_extreme(grad, self > other, self == other),
-    other=lambda grad, self, other: _share_of_extreme(grad, other > self, self == other),
+    numbers=False,
+    self=lambda grad, self, other: _maximum_backward(grad, self > other, self == other),
+    other=lambda grad, self, other: _maximum_backward(grad, other > self, self == other),
 )
 def minimum(self, other):
     """The smaller element of each pair. A tie shares the gradient equally, as in PyTorch."""
@@ -469,43 +520,24 @@ def _within(self, min, max):
 def clamp_to_numbers(self, min, max):
     """Each element moved into the range from ``min`` to ``max``, Python numbers or None."""
     bounds = [bound for bound in (min, max) if bound is not None]
-    return np.clip(self.astype(dtypes.promote(self, *bounds), copy=False), min, max)
-
-
-@op(
-    np.maximum,
-    node="ClampBackward0",
-    name="clamp",
-    shown={"max": None},
-    self=lambda grad, self, min: where(self >= min, grad, 0.0),
-    min=lambda grad, self, min: where(self < min, grad, 0.0),
-)
-def clamp_from_below(self, min):
-    """Each element, or ``min`` where that is larger. At a tie the gradient goes to the element."""
-
-
-@op(
-    np.minimum,
-    node="ClampBackward0",
-    name="clamp",
-    shown={"min": None},
-    self=lambda grad, self, max: where(self <= max, grad, 0.0),
-    max=lambda grad, self, max: where(self > max, grad, 0.0),
-)
-def clamp_from_above(self, max):
-    """Each element, or ``max`` where that is smaller. At a tie the gradient goes to the element."""
+    kind = promote(self, *bounds)
+    if kind.kind == "u":  # negative bounds are taken for large ones, as in PyTorch
+        min, max = (bound if bound is None else np.asarray(bound).astype(kind) for bound in (min, max))
+    return np.clip(self.astype(kind, copy=False), min, max)
 
 
 @op(
     node="ClampBackward0",
     name="clamp",
+    fits=False,
     self=lambda grad, self, min, max: where(_within(self, min, max), grad, 0.0),
-    min=lambda grad, self, min, max: where((min < max) & (self < min), grad, 0.0),
-    max=lambda grad, self, min, max: where((self > max) | (max < min), grad, 0.0),
+    min=lambda grad, self, min, max: where(self < min if max is None else (min < max) & (self < min), grad, 0.0),
+    max=lambda grad, self, min, max: where(self > max if min is None else (self > max) | (max < min), grad, 0.0),
 )
-def clamp_between(self, min, max):
-    """Each element moved into the range from ``min`` to ``max``, two tensors."""
-    return np.minimum(np.maximum(self, min), max)
+def clamp_to_tensors(self, min=None, max=None):
+    """Each element moved into the range from ``min`` to ``max``, tensors or None. A tie's gradient is the element's."""
+    raised = self if min is None else np.maximum(self, min)
+    return raised if max is None else np.minimum(raised, max)
 
 
 def clamp(self, min=None, max=None):
@@ -515,14 +547,19 @@ def clamp(self, min=None, max=None):
     """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    tensors = [isinstance(bound, Tensor) for bound in (min, max) if bound is not None]
-    if not any(tensors):
-        return clamp_to_numbers(self, min, max)
-    if not all(tensors):
-        raise TypeError("clamp(): min and max must both be Tensors or both be Numbers")
-    if max is None:
-        return clamp_from_below(self, min)
-    return clamp_from_above(self, max) if min is None else clamp_between(self, min, max)
+    if all(bound is None or isinstance(bound, Tensor) for bound in (min, max)):
+        return clamp_to_tensors(self, min, max)
+    return clamp_to_numbers(self, *(_as_number(bound, "clamp", (min, max)) for bound in (min, max)))
+
+
+def _as_number(value, name, arguments):
+    """A Python number; a tensor of no dimensions that needs no gradient may stand for one."""
+    if not isinstance(value, Tensor):
+        return value
+    if value.ndim or value.requires_grad:
+        kinds = ", ".join(type(each).__name__ for each in arguments)
+        raise TypeError(f"{name}() received an invalid combination of arguments - got ({kinds}), but expected one of:")
+    return value.item()
 
 
 @op(
@@ -532,8 +569,8 @@ def clamp(self, min=None, max=None):
     end=lambda grad, weight: grad * weight,
 )
 def lerp_by_number(self, end, weight):
-    """Linear interpolation with a Python number as weight."""
-    return self + weight * (end - self)
+    """Linear interpolation with a Python number as weight: from the nearer end, so that it arrives at both."""
+    return self + weight * (end - self) if weight < 0.5 else end - (end - self) * (1 - weight)
 
 
 @op(
@@ -545,7 +582,8 @@ def lerp_by_number(self, end, weight):
 )
 def lerp_by_tensor(self, end, weight):
     """Linear interpolation with a tensor of weights."""
-    return self + weight * (end - self)
+    way = end - self
+    return np.where(np.abs(weight) < 0.5, self + weight * way, end - way * (1 - weight))
 
 
 def lerp(self, end, weight):
@@ -553,7 +591,13 @@ def lerp(self, end, weight):
     return (lerp_by_tensor if isinstance(weight, Tensor) else lerp_by_number)(self, end, weight)
 
 
-@op(constant=("mask",), node="MaskedFillBackward0", name="masked_fill", self=lambda grad, mask: where(mask, 0.0, grad))
+@op(
+    constant=("mask",),
+    node="MaskedFillBackward0",
+    name="masked_fill",
+    layout="rows",
+    self=lambda grad, mask: where(~mask, grad, 0.0),
+)
 def masked_fill_number(self, mask, value):
     """A Python number where the mask holds, ``self`` elsewhere."""
     return np.where(mask, np.asarray(value).astype(self.dtype), self)
@@ -563,12 +607,14 @@ def masked_fill_number(self, mask, value):
     constant=("mask",),
     node="MaskedFillBackward1",
     name="masked_fill",
-    self=lambda grad, mask: where(mask, 0.0, grad),
+    layout="rows",
+    casts=True,
+    self=lambda grad, mask: where(~mask, grad, 0.0),
     value=lambda grad, mask: where(mask, grad, 0.0),
 )
 def masked_fill_tensor(self, mask, value):
     """The one element of ``value`` where the mask holds, ``self`` elsewhere."""
-    return np.where(mask, value, self).astype(self.dtype, copy=False)
+    return np.where(mask, value, self)
 
 
 def masked_fill(self, mask, value):
@@ -580,6 +626,8 @@ def masked_fill(self, mask, value):
         raise RuntimeError(
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
+    if isinstance(value, Tensor) and value.requires_grad and self._dtype.kind != "f" and mode.recording:
+        raise RuntimeError(f"Autograd not support dtype: {self.dtype.tensor_type.removesuffix('Tensor')}")
     return (masked_fill_tensor if isinstance(value, Tensor) else masked_fill_number)(self, mask, value)
 
 
@@ -633,17 +681,17 @@ def bitwise_not(self):
     """``~self`` of bools or integers. It has no gradient."""
 
 
-@op(np.logical_and, constant=("self", "other"))
+@op(np.logical_and, constant=("self", "other"), numbers=False)
 def logical_and(self, other):
     """Where both are other than 0. The result is bool: it has no gradient."""
 
 
-@op(np.logical_or, constant=("self", "other"))
+@op(np.logical_or, constant=("self", "other"), numbers=False)
 def logical_or(self, other):
     """Where at least one is other than 0. The result is bool: it has no gradient."""
 
 
-@op(np.logical_xor, constant=("self", "other"))
+@op(np.logical_xor, constant=("self", "other"), numbers=False)
 def logical_xor(self, other):
     """Where exactly one is other than 0. The result is bool: it has no gradient."""
 
@@ -658,13 +706,13 @@ def isnan(self):
     """Where the elements are not a number. The result is bool: it has no gradient."""
 
 
-@op(node="ToCopyBackward0", name="to", fits=False, self=lambda grad: grad)
+@op(node="ToCopyBackward0", name="to", fits=False, layout="first", self=lambda grad: grad)
 def to_copy(self, dtype):
     """A copy in another dtype; the gradient comes back in this one."""
     return self.astype(dtype)
 
 
-@op(constant=("self",))
+@op(constant=("self",), layout="first")
 def to_integer(self, dtype):
     """A copy in an integer or bool dtype. It has no gradient."""
     return self.astype(dtype)

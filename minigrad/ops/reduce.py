@@ -1,27 +1,28 @@
 """Operations that make fewer elements of many. PyTorch counterparts: the methods of the same names."""
 
+import builtins
 import math
 import warnings
 from collections import namedtuple
 
 import numpy as np
 
-from ..arguments import again
+from ..arguments import with_numpy_names
 from ..dispatch import op
-from ..messages import NO_FREEDOM
-from ..tensor import Tensor
-from .pointwise import abs, exp, maximum, minimum, sign, to_copy, where
-from .shape import along, expand, place, put, reverse, transpose, unsqueeze, view
+from ..messages import NO_FREEDOM, type_name
+from ..tensor import Tensor, wrap
+from .pointwise import abs, exp, masked, maximum, minimum, sign, to_copy, where
+from .shape import along_dim_key, expand, place, put, reverse, transpose, unsqueeze, view
 
 
-def _with_ones(shape, dim):
+def _keepdim_shape(shape, dim):
     """The result's shape with the reduced dimensions kept as 1, so that it broadcasts against the input."""
     dims = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
     dims = {d % len(shape) for d in dims} if shape else set()
     return tuple(1 if i in dims else n for i, n in enumerate(shape))
 
 
-def _dims(self, dim):
+def _normalized_dims(self, dim):
     """The dimensions for NumPy, to which a 0-d array has none."""
     if self.ndim or dim is None:
         return tuple(dim) if isinstance(dim, list) else dim
@@ -30,38 +31,43 @@ def _dims(self, dim):
     return ()
 
 
-def _chosen(self, dim):
+def _given_dims(self, dim):
     """The dimensions that a reduction was given, none of them meaning all."""
     if isinstance(dim, (list, tuple)):
         return tuple(dim) or tuple(range(self.ndim))
     return dim
 
 
-def _spread(grad, shape, dim, keepdim):
+def _sum_backward(grad, shape, dim, keepdim):
     """Repeat a reduced gradient over the elements that were reduced."""
-    return expand(grad if keepdim else view(grad, _with_ones(shape, dim)), shape)
+    return expand(grad if keepdim else view(grad, _keepdim_shape(shape, dim)), shape)
 
 
 def _count(shape, dim):
     """How many elements go into each element of the result."""
-    return math.prod(shape) // (math.prod(_with_ones(shape, dim)) or 1)
+    return math.prod(shape) // (math.prod(_keepdim_shape(shape, dim)) or 1)
+
+
+def _total_dtype(self):
+    """What NumPy is to add up in: its own choice, but for uint8 the int64 that PyTorch has."""
+    return np.int64 if self.dtype.kind == "u" else None
 
 
 @op(node="SumBackward0", name="sum", self=lambda grad, self_shape: expand(grad, self_shape))
 def sum_all(self):
     """The sum of all elements."""
-    return np.add.reduce(self, None)
+    return np.add.reduce(self, None, np.int64 if self.dtype.kind == "u" else None)  # see _total_dtype
 
 
 @op(
     node="SumBackward1",
     name="sum",
-    self=lambda grad, self_shape, dim, keepdim: _spread(grad, self_shape, dim, keepdim),
+    self=lambda grad, self_shape, dim, keepdim: _sum_backward(grad, self_shape, dim, keepdim),
 )
 def sum_dim(self, dim, keepdim=False):
     """The sums along one or more dimensions."""
-    dim = dim if self.shape else _dims(self, dim)
-    return np.add.reduce(self, dim, None, None, keepdim)  # np.sum does the same, after a microsecond
+    dim = dim if self.shape else _normalized_dims(self, dim)
+    return np.add.reduce(self, dim, _total_dtype(self), None, keepdim)  # np.sum does the same, after a microsecond
 
 
 def sum(self, dim=None, keepdim=False, **others):
@@ -70,11 +76,11 @@ def sum(self, dim=None, keepdim=False, **others):
     PyTorch counterpart: ``torch.sum``.
     """
     if others:
-        return again(sum, self, {"dim": dim, "keepdim": keepdim}, others)
-    return sum_all(self) if dim is None else sum_dim(self, _chosen(self, dim), keepdim)
+        return with_numpy_names(sum, self, {"dim": dim, "keepdim": keepdim}, others)
+    return sum_all(self) if dim is None else sum_dim(self, _given_dims(self, dim), keepdim)
 
 
-def _equal_shares(grad, shape):
+def _mean_backward(grad, shape):
     """The gradient of a mean of all: each element's share. In the plain backward, divided before it is repeated."""
     if isinstance(grad, Tensor):
         return expand(grad, shape) / math.prod(shape)
@@ -86,7 +92,7 @@ def _equal_shares(grad, shape):
 @op(
     node="MeanBackward0",
     name="mean",
-    self=lambda grad, self_shape: _equal_shares(grad, self_shape),
+    self=lambda grad, self_shape: _mean_backward(grad, self_shape),
 )
 def mean_all(self):
     """The mean of all elements."""
@@ -96,11 +102,11 @@ def mean_all(self):
 @op(
     node="MeanBackward1",
     name="mean",
-    self=lambda grad, self_shape, dim, keepdim: _spread(grad, self_shape, dim, keepdim) / _count(self_shape, dim),
+    self=lambda grad, self_shape, dim, keepdim: _sum_backward(grad, self_shape, dim, keepdim) / _count(self_shape, dim),
 )
 def mean_dim(self, dim, keepdim=False):
     """The means along one or more dimensions."""
-    return np.sum(self, _dims(self, dim), keepdims=keepdim) / _count(self.shape, dim)
+    return np.sum(self, _normalized_dims(self, dim), keepdims=keepdim) / _count(self.shape, dim)
 
 
 def mean(self, dim=None, keepdim=False, **others):
@@ -109,13 +115,21 @@ def mean(self, dim=None, keepdim=False, **others):
     PyTorch counterpart: ``torch.mean``.
     """
     if others:
-        return again(mean, self, {"dim": dim, "keepdim": keepdim}, others)
+        return with_numpy_names(mean, self, {"dim": dim, "keepdim": keepdim}, others)
     if self._dtype.kind != "f":
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
             f"Got: {self.dtype.tensor_type.removesuffix('Tensor')}"
         )
-    return mean_all(self) if dim is None else mean_dim(self, _chosen(self, dim), keepdim)
+    return mean_all(self) if dim is None else mean_dim(self, _given_dims(self, dim), keepdim)
+
+
+def _check_is_dim(name, dim):
+    if not isinstance(dim, int):
+        kind = type_name(dim)
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments - got (Tensor, {kind}), but expected one of:"
+        )
 
 
 def _check_not_empty(name, self, dim):
@@ -142,44 +156,60 @@ def argmin(self, dim=None, keepdim=False):
 
 @op(constant=("self",))
 def all(self, dim=None, keepdim=False):
-    """Whether all elements are other than 0. The result is bool: it has no gradient."""
-    return np.all(self, _dims(self, dim), keepdims=keepdim)
+    """Whether all elements are other than 0. The result is bool (of uint8: uint8) and has no gradient."""
+    return np.all(self, _normalized_dims(self, dim), keepdims=keepdim).astype(_truth_dtype(self))
 
 
 @op(constant=("self",))
 def any(self, dim=None, keepdim=False):
-    """Whether some element is other than 0. The result is bool: it has no gradient."""
-    return np.any(self, _dims(self, dim), keepdims=keepdim)
+    """Whether some element is other than 0. The result is bool (of uint8: uint8) and has no gradient."""
+    return np.any(self, _normalized_dims(self, dim), keepdims=keepdim).astype(_truth_dtype(self))
+
+
+def _truth_dtype(self):
+    """PyTorch had no bool once: what asks uint8 still answers in uint8."""
+    return self.dtype if self.dtype.kind == "u" else np.bool_
 
 
 @op(
     node="VarBackward0",
     name="var",
-    self=lambda grad, self, dim, correction, keepdim: _var_slope(grad, self, dim, correction, keepdim),
+    self=lambda grad, self, dim, correction, keepdim: _var_backward(grad, self, dim, correction, keepdim),
 )
 def variance(self, dim, correction, keepdim):
     """The mean squared distance from the mean, divided by ``n - correction``."""
-    dim, count = _dims(self, dim), _count(self.shape, dim)
+    return _variance(self, dim, correction, keepdim).astype(self.dtype)
+
+
+def _variance(self, dim, correction, keepdim):
+    """In a wider dtype where that is needed: squares of float32 overflow early. (PyTorch takes float64 always.)"""
+    if self.dtype.itemsize < 8:
+        found = _variance_in(self if self.itemsize > 2 else self.astype(np.float32), dim, correction, keepdim)
+        return found if np.isfinite(found).all() else _variance_in(self.astype(np.float64), dim, correction, keepdim)
+    return _variance_in(self, dim, correction, keepdim)
+
+
+def _variance_in(self, dim, correction, keepdim):
+    dim = None if dim == () else dim
+    dim, count = _normalized_dims(self, dim), _count(self.shape, dim)
     distance = self - np.sum(self, dim, keepdims=True) / count
     total = np.sum(distance * distance, dim, keepdims=keepdim)
-    with np.errstate(all="ignore"):  # nothing by nothing: nan
-        return total / (count - correction if count > correction else 0)
+    with np.errstate(all="ignore"):  # 0 / 0 is nan, silently
+        return total / builtins.max(count - correction, 0)
 
 
-def _var_slope(grad, self, dim, correction, keepdim):
-    grad = grad if keepdim else view(grad, _with_ones(self.shape, dim))
-    dim = _dims(self, dim)
-    count = _count(tuple(self.shape), dim) - correction
-    return (2.0 / count if count > 0 else math.inf) * grad * (self - _mean_of(self, dim))
+def _var_backward(grad, self, dim, correction, keepdim):
+    count = _count(tuple(self.shape), dim) - correction  # of no dimensions: 1, as in PyTorch, though all are meant
+    dim = None if dim == () else dim
+    grad = grad if keepdim else view(grad, _keepdim_shape(self.shape, dim))
+    return (2.0 / count if count else math.inf) * grad * (self - _mean_keeping(self, dim))
 
 
-def _mean_of(self, dim):
-    return self.mean(dim, keepdims=True) if isinstance(self, np.ndarray) else mean_keeping(self, dim)
-
-
-def mean_keeping(self, dim):
+def _mean_keeping(self, dim):
     """The mean with the reduced dimensions kept as 1."""
-    return view(mean_all(self), (1,) * self.ndim) if dim is None else mean_dim(self, dim, True)
+    if dim is None:
+        return view(mean_all(self), (1,) * self.ndim)
+    return mean_dim(self, _normalized_dims(self, dim), True)
 
 
 def var(self, dim=None, unbiased=True, keepdim=False, *, correction=None, **others):
@@ -189,7 +219,7 @@ def var(self, dim=None, unbiased=True, keepdim=False, *, correction=None, **othe
     """
     if others:
         given = {"dim": dim, "unbiased": unbiased, "keepdim": keepdim, "correction": correction}
-        return again(var, self, given, others)
+        return with_numpy_names(var, self, given, others)
     return variance(self, *_spread_options("var", self, dim, unbiased, correction), keepdim)
 
 
@@ -199,9 +229,9 @@ def _spread_options(name, self, dim, unbiased, correction):
         raise RuntimeError("std and var only support floating point and complex dtypes")
     if isinstance(dim, bool):
         dim, unbiased = None, dim
-    dim = _chosen(self, dim)
+    dim = tuple(dim) if isinstance(dim, list) else dim
     correction = int(unbiased) if correction is None else correction
-    if _count(tuple(self.shape), dim) <= correction:
+    if _count(tuple(self.shape), None if dim == () else dim) <= correction:
         warnings.warn(NO_FREEDOM.format(name), UserWarning, stacklevel=3)
     return dim, correction
 
@@ -209,24 +239,24 @@ def _spread_options(name, self, dim, unbiased, correction):
 @op(
     node="StdBackward0",
     name="std",
-    self=lambda grad, self, result, dim, correction, keepdim: _var_slope(
+    self=lambda grad, self, result, dim, correction, keepdim: _var_backward(
         where(result == 0, 0.0, grad / (2.0 * result)), self, dim, correction, keepdim
     ),
 )
 def deviation(self, dim, correction, keepdim):
     """The square root of the variance."""
-    return np.sqrt(variance(self, dim, correction, keepdim))
+    return np.sqrt(_variance(self, dim, correction, keepdim)).astype(self.dtype)
 
 
 def std(self, dim=None, unbiased=True, keepdim=False, *, correction=None, **others):
     """The standard deviation of all elements, or along ``dim``: the root of ``var``. PyTorch: ``torch.std``."""
     if others:
         given = {"dim": dim, "unbiased": unbiased, "keepdim": keepdim, "correction": correction}
-        return again(std, self, given, others)
+        return with_numpy_names(std, self, given, others)
     return deviation(self, *_spread_options("std", self, dim, unbiased, correction), keepdim)
 
 
-def _share(grad, self, result):
+def _shared_backward(grad, self, result):
     """The gradient of an extreme value, in equal shares to the elements that reach it. A nan is reached by nans."""
     reached = self == result if result == result else self != self
     return where(reached, grad / (int(reached.sum()) or 1), 0.0)
@@ -240,21 +270,25 @@ def _check_some(name, self):
         )
 
 
-@op(node="MaxBackward1", name="max", self=lambda grad, self, result: _share(grad, self, result))
+@op(node="MaxBackward1", name="max", self=lambda grad, self, result: _shared_backward(grad, self, result))
 def max_all(self):
     """The largest of all elements. Ties share the gradient equally, as in PyTorch."""
     _check_some("max", self)
     return np.max(self)
 
 
-@op(node="MinBackward1", name="min", self=lambda grad, self, result: _share(grad, self, result))
+@op(node="MinBackward1", name="min", self=lambda grad, self, result: _shared_backward(grad, self, result))
 def min_all(self):
     """The smallest of all elements. Ties share the gradient equally, as in PyTorch."""
     _check_some("min", self)
     return np.min(self)
 
 
-@op(node="MedianBackward0", name="median", self=lambda grad, self, result: _share(grad, self, result))
+@op(
+    node="MedianBackward0",
+    name="median",
+    self=lambda grad, self, result: _shared_backward(grad, self, result),
+)
 def median_all(self):
     """The middle of all elements; the lower one of two. Ties share the gradient equally, as in PyTorch."""
     return self.dtype.type(math.nan) if not self.size or np.isnan(self).any() else np.sort(self, None)[_middle(self)]
@@ -264,11 +298,11 @@ def _middle(self):
     return (self.size - 1) // 2
 
 
-def _put_along(grad, indices, dim, keepdim, shape):
+def _select_backward(grad, indices, dim, keepdim, shape):
     """The gradient of elements picked along a dimension, each at its place in zeros of ``shape``."""
     if not keepdim and shape:
         grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
-    return put(grad, along(indices, dim), shape)
+    return put(grad, along_dim_key(indices, dim), shape)
 
 
 def _picker(name, node):
@@ -278,12 +312,12 @@ def _picker(name, node):
         node=node,
         name=name,
         constant=("indices",),
-        self=lambda grad, indices, dim, keepdim, self_shape: _put_along(grad, indices, dim, keepdim, self_shape),
+        self=lambda grad, indices, dim, keepdim, self_shape: _select_backward(grad, indices, dim, keepdim, self_shape),
     )
     def picked(self, indices, dim, keepdim):
         if not keepdim and self.ndim:
-            return np.squeeze(self[along(np.expand_dims(indices, dim), dim)], dim)
-        return self[along(indices, dim)]
+            return np.squeeze(self[along_dim_key(np.expand_dims(indices, dim), dim)], dim)
+        return self[along_dim_key(indices, dim)]
 
     return picked
 
@@ -299,11 +333,12 @@ def _sorter(node):
     @op(
         node=node,
         name="sort",
+        layout="first",
         constant=("indices",),
-        self=lambda grad, indices, dim, self_shape: put(grad, along(indices, dim), self_shape),
+        self=lambda grad, indices, dim, self_shape: put(grad, along_dim_key(indices, dim), self_shape),
     )
     def ordered(self, indices, dim):
-        return self[along(indices, dim)]
+        return self[along_dim_key(indices, dim)]
 
     return ordered
 
@@ -328,11 +363,12 @@ def max(self, dim=None, keepdim=False, **others):
     PyTorch counterpart: ``torch.max``.
     """
     if others:
-        return again(max, self, {"dim": dim, "keepdim": keepdim}, others)
+        return with_numpy_names(max, self, {"dim": dim, "keepdim": keepdim}, others)
     if dim is None:
         return max_all(self)
     if isinstance(dim, Tensor):
         return maximum(self, dim)
+    _check_is_dim("max", dim)
     _check_not_empty("max", self._array, dim)
     indices = argmax(self, dim, keepdim)
     return _Max(max_along(self, indices, dim, keepdim), indices)
@@ -344,19 +380,25 @@ def min(self, dim=None, keepdim=False, **others):
     PyTorch counterpart: ``torch.min``.
     """
     if others:
-        return again(min, self, {"dim": dim, "keepdim": keepdim}, others)
+        return with_numpy_names(min, self, {"dim": dim, "keepdim": keepdim}, others)
     if dim is None:
         return min_all(self)
     if isinstance(dim, Tensor):
         return minimum(self, dim)
+    _check_is_dim("min", dim)
     _check_not_empty("min", self._array, dim)
     indices = argmin(self, dim, keepdim)
     return _Min(min_along(self, indices, dim, keepdim), indices)
 
 
-@op(constant=("self",))
-def argsort(self, dim=-1, descending=False, stable=True):
-    """The indices that sort along a dimension. Equal elements keep their order, `stable` or not. No gradient."""
+def argsort(self, dim=-1, descending=False, stable=False):
+    """The indices that sort along a dimension. PyTorch counterpart: ``torch.argsort``."""
+    return sort(self, dim, descending, True if stable else None).indices
+
+
+@op(name="argsort", layout="first", constant=("self",))
+def order_along(self, dim, descending):
+    """The indices that sort along a dimension. Equal elements keep their order."""
     if not self.ndim:
         place(dim, 0)
         return np.zeros((), np.int64)
@@ -369,7 +411,7 @@ def argsort(self, dim=-1, descending=False, stable=True):
 
 def sort(self, dim=-1, descending=False, stable=None):
     """The elements in order along ``dim``: a pair of values and indices. PyTorch counterpart: ``torch.sort``."""
-    indices = argsort(self, dim, descending)
+    indices = order_along(self, dim, descending)
     return _Sort((sort_along if stable is None else stable_sort_along)(self, indices, dim), indices)
 
 
@@ -385,13 +427,13 @@ def middle_along(self, dim, keepdim):
 def median(self, dim=None, keepdim=False, **others):
     """The middle element, the lower of two; along ``dim``, a pair of values and indices. PyTorch: ``torch.median``."""
     if others:
-        return again(median, self, {"dim": dim, "keepdim": keepdim}, others)
+        return with_numpy_names(median, self, {"dim": dim, "keepdim": keepdim}, others)
     if dim is None:
         return median_all(self)
     _check_not_empty("median", self._array, dim)
     if not self.ndim:
         place(dim, 0)
-        indices = argsort(self)
+        indices = order_along(self, 0, False)
         return _Median(median_along(self, indices, dim, keepdim), indices)
     indices = middle_along(self, dim, keepdim)
     return _Median(median_along(self, indices, dim, keepdim), indices)
@@ -400,48 +442,55 @@ def median(self, dim=None, keepdim=False, **others):
 # -- products and running totals -----------------------------------------------------------------
 
 
-def _without_one(self):
+def _products_of_others(self):
     """Copies of each row, in a new dimension, the i-th with a 1 in place of its i-th element. Shape: (..., n, n)."""
     length = self.shape[-1]
     square = expand(unsqueeze(self, -2), (*self.shape[:-1], length, length))
     return where(np.eye(length, dtype=np.bool_), 1.0, square)
 
 
-def _has_zero(self):
-    return bool((getattr(self, "_array", self) == 0).any())
+def _zeros_of(self):
+    return getattr(self, "_array", self) == 0
 
 
-def _prod_slope(grad, self, result, dim, keepdim):
+def _prod_backward(grad, self, result, dim, keepdim):
     """Each element's derivative is the product of the others: by division, where nothing is zero."""
-    if not _has_zero(self):
+    zeros = _zeros_of(self)
+    if not self.ndim:
+        return grad
+    if not zeros.any():
         if not keepdim:
-            kept = _with_ones(self.shape, dim)
+            kept = _keepdim_shape(self.shape, dim)
             grad, result = view(grad, kept), view(result, kept)
         return grad * (result / self)
     if dim is None:
-        return view(grad * prod_dim(_without_one(view(self, (-1,))), -1, False), tuple(self.shape))
-    others = transpose(prod_dim(_without_one(transpose(self, dim, -1)), -1, False), dim, -1)
-    return others * (grad if keepdim else unsqueeze(grad, dim))
+        if np.count_nonzero(zeros) > 1 and not isinstance(grad, Tensor):
+            return np.zeros_like(self)  # even of an infinite gradient
+        return view(_prod_backward(grad, view(self, (-1,)), result, 0, False), tuple(self.shape))
+    grad = grad if keepdim else unsqueeze(grad, dim)
+    if self.shape[dim] == 1:
+        return grad
+    return transpose(prod_dim(_products_of_others(transpose(self, dim, -1)), -1, False), dim, -1) * grad
 
 
 @op(
     node="ProdBackward0",
     name="prod",
-    self=lambda grad, self, result: _prod_slope(grad, self, result, None, False),
+    self=lambda grad, self, result: _prod_backward(grad, self, result, None, False),
 )
 def prod_all(self):
     """The product of all elements."""
-    return np.prod(self)
+    return np.prod(self, dtype=_total_dtype(self))
 
 
 @op(
     node="ProdBackward1",
     name="prod",
-    self=lambda grad, self, result, dim, keepdim: _prod_slope(grad, self, result, dim, keepdim),
+    self=lambda grad, self, result, dim, keepdim: _prod_backward(grad, self, result, dim, keepdim),
 )
 def prod_dim(self, dim, keepdim):
     """The products along a dimension."""
-    return np.prod(self, dim, keepdims=keepdim)
+    return np.prod(self, _normalized_dims(self, dim), _total_dtype(self), keepdims=keepdim)
 
 
 def prod(self, dim=None, keepdim=False, **others):
@@ -450,44 +499,68 @@ def prod(self, dim=None, keepdim=False, **others):
     PyTorch counterpart: ``torch.prod``.
     """
     if others:
-        return again(prod, self, {"dim": dim, "keepdim": keepdim}, others)
+        return with_numpy_names(prod, self, {"dim": dim, "keepdim": keepdim}, others)
     return prod_all(self) if dim is None else prod_dim(self, dim, keepdim)
 
 
-def _from_the_end(grad, dim):
+def _reversed_cumsum(grad, dim):
     """At each place the sum of the gradients from there on."""
     return reverse(cumsum(reverse(grad, (dim,)), dim), (dim,))
 
 
-@op(self=lambda grad, dim: _from_the_end(grad, dim))
+@op(self=lambda grad, dim: _reversed_cumsum(grad, dim))
 def cumsum(self, dim):
     """The running sums along a dimension."""
-    return np.cumsum(self, dim).reshape(self.shape)
+    return np.cumsum(self, dim, _total_dtype(self)).reshape(self.shape)
 
 
-def _cumprod_slope(grad, self, result, dim):
+def _cumprod_backward(grad, self, result, dim):
     if not self.ndim or self.shape[dim] == 1:
         return grad
-    if not _has_zero(self):
-        return _from_the_end(grad * result, dim) / self
+    zeros = _zeros_of(self)
+    if not zeros.any():
+        return _reversed_cumsum(grad * result, dim) / self
+    if not isinstance(grad, Tensor):
+        return _cumprod_backward_with_zeros(grad, self, result, dim, np.cumsum(zeros, dim))
     # Entry (i, k) is the k-th running product without the i-th factor, which is in it from k = i on.
-    running = cumprod(_without_one(transpose(self, dim, -1)), -1)
+    running = cumprod(_products_of_others(transpose(self, dim, -1)), -1)
     running = where(np.triu(np.ones(running.shape[-2:], np.bool_)), running, 0.0)
     return transpose(sum_dim(running * unsqueeze(transpose(grad, dim, -1), -2), -1, False), dim, -1)
 
 
-@op(self=lambda grad, self, result, dim: _cumprod_slope(grad, self, result, dim))
+def _cumprod_backward_with_zeros(grad, self, result, dim, passed):
+    """The same on arrays, where `passed` counts the zeros up to each place.
+
+    Before the first zero a quotient is enough. The first itself is in every product up to the second. What comes
+    later is a factor of zeros only: it has no gradient, not even where there is a nan.
+    """
+    until_first = _reversed_cumsum(masked(grad * result, passed == 0), dim) / self
+    before = np.take(np.concatenate([np.ones_like(self.take([0], dim)), result], dim), range(self.shape[dim]), dim)
+    first = (passed == 1) & (self == 0)
+    between = np.cumprod(np.where((passed == 1) & ~first, self, 1), dim)
+    of_first = before * np.sum(masked(between * grad, passed == 1), dim, keepdims=True)
+    return np.where(first, of_first, masked(until_first, passed == 0))
+
+
+@op(self=lambda grad, self, result, dim: _cumprod_backward(grad, self, result, dim))
 def cumprod(self, dim):
     """The running products along a dimension."""
-    return np.cumprod(self, dim).reshape(self.shape)
+    return np.cumprod(self, dim, _total_dtype(self)).reshape(self.shape)
 
 
 # -- lengths, and shares in a sum of exponentials ------------------------------------------------
 
 
-def _norm_slope(grad, self, result, ord, dim, keepdim):
+def _number_of(reached, dim, grad):
+    """How many of a mask hold, along dimensions kept as 1, in the dtype of a gradient."""
+    recorded = isinstance(grad, Tensor)
+    count = np.sum(reached._array if recorded else reached, dim, grad._dtype if recorded else grad.dtype, keepdims=True)
+    return wrap(count) if recorded else count
+
+
+def _norm_backward(grad, self, result, ord, dim, keepdim):
     if not keepdim:
-        kept = _with_ones(self.shape, dim)
+        kept = _keepdim_shape(self.shape, dim)
         grad, result = view(grad, kept), view(result, kept)
     if ord == 0:
         return None  # how many elements are not 0: a constant
@@ -496,9 +569,8 @@ def _norm_slope(grad, self, result, ord, dim, keepdim):
     if ord == 2:
         return grad * where(result == 0, 0.0, self / result)
     if math.fabs(ord) == math.inf:
-        reached = abs(self) == result
-        ties = np.sum(getattr(reached, "_array", reached), dim, keepdims=True)
-        return reached * (grad / ties) * sign(self)
+        reached = (abs(self) == result) | (self != self)
+        return sign(self) * (reached * (grad / _number_of(reached, dim, grad)))
     if ord < 1:
         return sign(self) * where(self == 0, 0.0, abs(self) ** (ord - 1)) * grad * result ** (1 - ord)
     share = where(result == 0, 0.0, grad / result ** (ord - 1))
@@ -510,7 +582,7 @@ def _norm_slope(grad, self, result, ord, dim, keepdim):
     name="linalg_vector_norm",
     floating=True,
     fits=False,
-    self=lambda grad, self, result, ord, dim, keepdim: _norm_slope(grad, self, result, ord, dim, keepdim),
+    self=lambda grad, self, result, ord, dim, keepdim: _norm_backward(grad, self, result, ord, dim, keepdim),
 )
 def vector_norm(self, ord, dim, keepdim):
     """The root of order ``ord`` of the sum of that power of the absolute values."""
@@ -529,28 +601,33 @@ def norm(self, p=2, dim=None, keepdim=False):
     ``p=0`` counts the elements that are not 0. PyTorch counterpart: ``torch.norm``.
     """
     p = 2 if p in ("fro", None) else p
+    if not self.numel() and (p < 0 or p == math.inf):
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {p:g} norm on an empty tensor because the operation does not have "
+            "an identity"
+        )
     if self._dtype.kind != "f":
         kind = self.dtype.tensor_type.removesuffix("Tensor")
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind}")
-    return vector_norm(self, p, _chosen(self, dim), keepdim)
+    return vector_norm(self, p, _given_dims(self, dim), keepdim)
 
 
 @op(
     floating=True,
-    self=lambda grad, self, result, dim, keepdim: _logsumexp_slope(grad, self, result, dim, keepdim),
+    self=lambda grad, self, result, dim, keepdim: _logsumexp_backward(grad, self, result, dim, keepdim),
 )
 def logsumexp(self, dim, keepdim=False):
     """The logarithm of the sum of the exponentials along ``dim``, without overflow."""
-    most = np.max(self, _dims(self, dim), keepdims=True, initial=-np.inf)
+    most = np.max(self, _normalized_dims(self, dim), keepdims=True, initial=-np.inf)
     most = np.where(np.isinf(most), 0, most)
-    dim = _dims(self, dim)
+    dim = _normalized_dims(self, dim)
     total = np.log(np.sum(np.exp(self - most), dim, keepdims=True)) + most
     return total if keepdim else np.squeeze(total, dim)
 
 
-def _logsumexp_slope(grad, self, result, dim, keepdim):
+def _logsumexp_backward(grad, self, result, dim, keepdim):
     if not keepdim:
-        kept = _with_ones(self.shape, dim)
+        kept = _keepdim_shape(self.shape, dim)
         grad, result = view(grad, kept), view(result, kept)
     return grad * exp(self - result)
 

@@ -12,10 +12,12 @@ import numpy as np
 from .. import dtypes
 from ..autograd.dual import dual_levels
 from ..autograd.grad_mode import mode
-from ..autograd.graph import FRESH, Kind, own_counter
-from ..dispatch import camel, constant, face_class, op, record
+from ..autograd.node import Kind
+from ..autograd.versions import FRESH, own_counter
+from ..dispatch import camel, make_grad_fn_class, op, record_node
 from ..messages import (
     TRANSPOSED,
+    TRANSPOSED_NUMBER,
     dim_refused,
     expand_refused,
     join_refused,
@@ -25,6 +27,7 @@ from ..messages import (
     view_refused,
     warn_once,
 )
+from ..operands import constant, promote
 from ..tensor import Tensor, wrap
 from .pointwise import clone
 
@@ -70,7 +73,7 @@ def expand(self, sizes):
         shape = self.shape
         if shape == ():
             return np.ndarray(sizes, self.dtype, self, 0, (0,) * len(sizes))
-        if shape[0] == 1 and shape[1:] == sizes[1:]:
+        if sizes and shape[0] == 1 and shape[1:] == sizes[1:]:
             return np.ndarray(sizes, self.dtype, self, 0, (0, *self.strides[1:]))
     try:
         repeated = np.broadcast_to(self, sizes)
@@ -84,6 +87,8 @@ def expand(self, sizes):
 def view(self, shape):
     """The same elements in another shape."""
     try:
+        if shape and min(shape) < -1:  # which NumPy takes for -1
+            raise ValueError
         return self.reshape(shape)
     except ValueError:
         raise view_refused(self.size, shape) from None
@@ -99,7 +104,7 @@ def view_of(self, *shape, size=None):
     """The same elements in another shape, refused where they would have to be copied. PyTorch: ``Tensor.view``."""
     shape = sizes_of(shape, size)
     if not self._array.flags.c_contiguous and not _fits_in_place(self._array, shape):
-        raise refusal("view of strides")
+        raise refusal("view of strides", about=self)
     return view(self, shape)
 
 
@@ -114,7 +119,7 @@ def _fits_in_place(array, shape):
 @op(node="UnsafeViewBackward0", self=lambda grad, self_shape: view(grad, self_shape))
 def unsafe_view(self, shape):
     """Another shape for a fresh result that nothing else refers to: not a view of anything."""
-    return self.reshape(shape)
+    return view.row.forward(self, shape)
 
 
 def reshape(self, *sizes, shape=None):
@@ -150,7 +155,10 @@ def matrix_transpose(self):
     """The last two dimensions swapped. PyTorch counterpart: ``Tensor.mT``."""
     if self.ndim == 1:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return transpose(self, -2, -1) if self.ndim else self
+    if not self.ndim:
+        warn_once(TRANSPOSED_NUMBER.format("mT"), stacklevel=3)
+        return self
+    return transpose(self, -2, -1)
 
 
 @op(view=True, self=lambda grad, dims: permute(grad, tuple(np.argsort([d % len(dims) for d in dims]).tolist())))
@@ -169,7 +177,7 @@ def permute(self, dims):
 def reversed_dims(self):
     """The dimensions in reverse order; the transpose of a matrix. PyTorch counterpart: ``Tensor.T``."""
     if self.ndim != 2:
-        warn_once(TRANSPOSED, stacklevel=3)
+        warn_once(TRANSPOSED if self.ndim else TRANSPOSED_NUMBER.format("T"), stacklevel=3)
     return permute(self, tuple(reversed(range(self.ndim))))
 
 
@@ -196,7 +204,7 @@ def broadcast_shape(*tensors):
         raise shapes_refused("broadcast", error, *arrays) from None
 
 
-def _put_back(grad, dim, shape):
+def _squeeze_backward(grad, dim, shape):
     return unsqueeze(grad, dim) if shape and shape[dim] == 1 else grad
 
 
@@ -204,7 +212,7 @@ def _put_back(grad, dim, shape):
     view=True,
     node="SqueezeBackward1",
     name="squeeze",
-    self=lambda grad, dim, self_shape: _put_back(grad, dim, self_shape),
+    self=lambda grad, dim, self_shape: _squeeze_backward(grad, dim, self_shape),
 )
 def squeeze_dim(self, dim):
     """Drop dimension ``dim`` if its length is 1."""
@@ -213,14 +221,14 @@ def squeeze_dim(self, dim):
 
 
 @op(node="SqueezeBackward4", name="squeeze", self=lambda grad, dim: unsqueeze(grad, dim))
-def without(self, dim):
+def squeeze_copy(self, dim):
     """The tensor without a dimension of length 1."""
     return np.squeeze(self, dim)
 
 
 def squeeze_product(self, dim):
     """Drop the dimension that vector @ matrix added for the product: in place in PyTorch, which counts as a change."""
-    result = without(self, dim)
+    result = squeeze_copy(self, dim)
     if result._counter is FRESH:
         own_counter(result)[0] = 1
     return result
@@ -261,7 +269,7 @@ def movedim(self, source, destination):
     """Move dimensions to other places; the rest keep their order. PyTorch counterpart: ``torch.movedim``."""
     sources, places = ([place(d, self.ndim) for d in sizes_of((dims,))] for dims in (source, destination))
     if not self.ndim:
-        return whole(self)
+        return full_view(self)
     order = [dim for dim in range(self.ndim) if dim not in sources]
     for position, dim in sorted(zip(places, sources, strict=True)):
         order.insert(position, dim)
@@ -269,12 +277,12 @@ def movedim(self, source, destination):
 
 
 @op(view=True, name="alias", self=lambda grad: grad)
-def whole(self):
+def full_view(self):
     """A view of everything: what ``x[...]`` gives."""
     return self[...]
 
 
-def _repeat_back(grad, repeats, shape):
+def _repeat_backward(grad, repeats, shape):
     """Sum over the copies: each dimension becomes a pair, how many copies and how long."""
     added = len(repeats) - len(shape)
     pairs = zip(repeats, (1,) * added + shape, strict=True)
@@ -282,7 +290,7 @@ def _repeat_back(grad, repeats, shape):
     return view(grad, tuple(itertools.chain(*pairs))).sum(copies)
 
 
-@op(self=lambda grad, repeats, self_shape: _repeat_back(grad, repeats, self_shape))
+@op(self=lambda grad, repeats, self_shape: _repeat_backward(grad, repeats, self_shape))
 def repeat(self, repeats):
     """Copies of the tensor side by side, ``repeats`` of them per dimension."""
     if len(repeats) < self.ndim:
@@ -290,7 +298,7 @@ def repeat(self, repeats):
     return np.tile(self, repeats)
 
 
-@op(name="flip", self=lambda grad, dims: reverse(grad, dims))
+@op(name="flip", layout="first", self=lambda grad, dims: reverse(grad, dims))
 def reverse(self, dims):
     """The elements in reverse order along dimensions, copied."""
     dims = tuple(place(dim, self.ndim) for dim in dims)
@@ -302,7 +310,7 @@ def flip(self, *each, dims=None):
     return reverse(self, sizes_of(each, dims))
 
 
-@op(name="roll", self=lambda grad, shifts, dims: rotate(grad, tuple(-n for n in shifts), dims))
+@op(name="roll", layout="rows", self=lambda grad, shifts, dims: rotate(grad, tuple(-n for n in shifts), dims))
 def rotate(self, shifts, dims):
     """Shift the elements along dimensions, or flat if there are none: out at one end, in at the other."""
     return np.roll(self, shifts, dims or None) if self.size else self.copy()
@@ -329,13 +337,13 @@ def _matrix(name, self):
     return self
 
 
-@op(self=lambda grad, diagonal: tril(grad, diagonal))
+@op(layout="rows", self=lambda grad, diagonal: tril(grad, diagonal))
 def tril(self, diagonal=0):
     """The elements on and below a diagonal of matrices, zeros above."""
     return np.tril(_matrix("tril", self), diagonal)
 
 
-@op(self=lambda grad, diagonal: triu(grad, diagonal))
+@op(layout="rows", self=lambda grad, diagonal: triu(grad, diagonal))
 def triu(self, diagonal=0):
     """The elements on and above a diagonal of matrices, zeros below."""
     return np.triu(_matrix("triu", self), diagonal)
@@ -389,16 +397,16 @@ def diag(self, diagonal=0):
     return embed_diagonal(self, diagonal, 0, 1, (length, length))
 
 
-def _trace_back(grad, shape):
+def _trace_backward(grad, shape):
     return embed_diagonal(expand(grad, (min(shape),)), 0, 0, 1, shape)
 
 
-@op(self=lambda grad, self_shape: _trace_back(grad, self_shape))
+@op(self=lambda grad, self_shape: _trace_backward(grad, self_shape))
 def trace(self):
     """The sum of a matrix's diagonal."""
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
-    return np.trace(self)
+    return np.trace(self, dtype=np.int64 if self.dtype.kind == "u" else None)
 
 
 @op(view=True, name="split", self=lambda grads, split_size, dim: cat(grads, dim))
@@ -418,7 +426,7 @@ def split(self, split_size_or_sections, dim=0):
     _check_parts("split", self, dim)
     length = self.shape[dim]
     if not isinstance(split_size_or_sections, int):
-        return split_with_sizes(self, _covering(split_size_or_sections, length, dim % self.ndim), dim)
+        return split_with_sizes(self, _covering(split_size_or_sections, length, dim), dim)
     if split_size_or_sections < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size_or_sections}")
     if length and not split_size_or_sections:
@@ -462,11 +470,11 @@ def op_of_many(*, tensors, keep):
     def decorate(forward):
         name = forward.__name__
         names = ("dim", "_lengths")
-        kind = Kind(name, face_class(camel(name) + "Backward0", name, (), names), (), names)
+        kind = Kind(name, make_grad_fn_class(camel(name) + "Backward0", name, (), names), (), names)
 
-        def vjp(record, grad, edges):
-            grads = tensors(grad, *record.options)
-            return [g if edge is not None else None for g, edge in zip(grads, edges, strict=True)]
+        def vjp(node, grad, next_nodes):
+            grads = tensors(grad, *node._options)
+            return [None if n is None else g for g, n in zip(grads, next_nodes, strict=True)]
 
         kind.vjp = kind.vjp_recorded = vjp
 
@@ -478,12 +486,12 @@ def op_of_many(*, tensors, keep):
             if dual_levels and dual_levels[0].concerns(tensors):
                 return dual_levels[0].apply(function, (tensors, dim))
             arrays = [t._array for t in tensors]
-            common = dtypes.promote(*arrays)
-            result = wrap(forward([a.astype(common, copy=False) for a in arrays], dim))
-            if mode.state > 0 and any(t._edge is not None for t in tensors):
-                edges = tuple(t._edge for t in tensors)
-                constants = tuple(None if t._edge is not None else constant(t) for t in tensors)
-                record(result, kind, edges, constants, keep(arrays, dim))
+            common = promote(*arrays)
+            result = wrap(np.ascontiguousarray(forward([a.astype(common, copy=False) for a in arrays], dim)))
+            if mode.recording and any(t._node is not None for t in tensors):
+                nodes = tuple(t._node for t in tensors)
+                constants = tuple(None if t._node is not None else constant(t) for t in tensors)
+                record_node(result, kind, nodes, constants, keep(arrays, dim))
             return result
 
         return function
@@ -504,15 +512,15 @@ def _are_tensors(name, tensors) -> bool:
     return True
 
 
-def _split_back(grad, dim, sizes):
+def _cat_backward(grad, dim, sizes):
     """The parts of a joined gradient that belong to each input."""
     before = (slice(None),) * (dim % grad.ndim)
     ends = list(itertools.accumulate(n or 0 for n in sizes))
     parts = zip(sizes, ends, strict=True)
-    return tuple(_nothing(grad) if n is None else grad[(*before, slice(end - n, end))] for n, end in parts)
+    return tuple(_empty_gradient(grad) if n is None else grad[(*before, slice(end - n, end))] for n, end in parts)
 
 
-def _nothing(grad):
+def _empty_gradient(grad):
     """The gradient of a tensor that had no elements to join."""
     nothing = np.zeros(0, grad._dtype if isinstance(grad, Tensor) else grad.dtype)
     return wrap(nothing) if isinstance(grad, Tensor) else nothing
@@ -522,7 +530,7 @@ def _lengths(arrays, dim):
     return dim, [None if a.shape == (0,) else a.shape[dim] for a in arrays]
 
 
-@op_of_many(tensors=_split_back, keep=_lengths)
+@op_of_many(tensors=_cat_backward, keep=_lengths)
 def cat(tensors, dim=0):
     """Join tensors along an existing dimension."""
     if not tensors:
@@ -536,12 +544,12 @@ def cat(tensors, dim=0):
         raise join_refused("cat", [a.shape for a in tensors], dim) from None
 
 
-def _take_apart(grad, dim, count):
+def _stack_backward(grad, dim, count):
     before = (slice(None),) * (dim % grad.ndim)
     return tuple(grad[(*before, i)] for i in range(count))
 
 
-@op_of_many(tensors=_take_apart, keep=lambda arrays, dim: (dim, len(arrays)))
+@op_of_many(tensors=_stack_backward, keep=lambda arrays, dim: (dim, len(arrays)))
 def stack(tensors, dim=0):
     """Join tensors of one shape along a new dimension."""
     if not tensors:
@@ -570,7 +578,7 @@ def put(self, indices, shape):
     return full
 
 
-def along(index, dim) -> tuple:
+def along_dim_key(index, dim) -> tuple:
     """What picks, at each place of ``index``, the position that it holds along ``dim``: NumPy's key for that."""
     index = index._array if isinstance(index, Tensor) else index
     key = list(np.ogrid[tuple(slice(n) for n in index.shape)])

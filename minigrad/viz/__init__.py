@@ -10,7 +10,7 @@
 import itertools
 import sys
 
-from .changes import Comparison, panels_of, same_things
+from .changes import Comparison, pair_nodes, panels_of
 from .collect import collect, panel
 from .explain import Explanation, explain
 from .layout import HELP, engine
@@ -127,8 +127,8 @@ def compare(before, after, *, view: str = "", params: dict | None = None, width:
     ('freed: what MulBackward0 saved', 'x.grad: None is now 6.')
     """
     frame = sys._getframe(1)
-    panels = panels_of(before, after, view, lambda tensors: Names(tensors, params, frame), options)
-    return Comparison(*panels, same_things(*panels), width=width)
+    one, other = panels_of(before, after, view, lambda tensors: Names(tensors, params, frame), options)
+    return Comparison(one, other, pair_nodes(one, other), width=width)
 
 
 def legend() -> Picture:

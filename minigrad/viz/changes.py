@@ -1,8 +1,8 @@
 """What changed between two graphs: before and after a backward, a detach, an overwrite.
 
-A graph changes in place, so `before` is a snapshot, plain records. A node is the same one afterwards if it
-shows the same tensor or the same recorded operation. Where no operation is the same, because the program
-ran again, the two graphs are laid side by side by their structure instead.
+A graph changes in place, so `before` is a snapshot: plain records. Two nodes are paired if they show the same tensor
+or the same recorded operation. If no operation is the same, because the program ran again, they are paired by the
+structure of the two graphs.
 """
 
 import itertools
@@ -29,40 +29,39 @@ class Comparison(Picture):
     """
 
     def __init__(self, before: GraphRecord, after: GraphRecord, pairs: dict[str, str], **options):
-        back = {other: id for id, other in pairs.items()}
+        reverse = {other: id for id, other in pairs.items()}
         changes = dict(_changes(before, after, pairs))
-        self.added = tuple(node for node in after.nodes if node.id not in back)
+        self.added = tuple(node for node in after.nodes if node.id not in reverse)
         self.gone = tuple(node for node in before.nodes if node.id not in pairs)
-        newly = [after.by_id[id] for id, told in changes.items() if told == "freed"]
-        self.freed = tuple(newly)
-        self.changed = tuple(after.by_id[id] for id, told in changes.items() if told != "freed")
-        left = _marked(before, after, pairs, "gone", {back[id] for id in changes})
-        right = _marked(after, before, back, "added", set(changes), {n.id for n in self.changed})
+        self.freed = tuple(after.by_id[id] for id, change in changes.items() if change == "freed")
+        self.changed = tuple(after.by_id[id] for id, change in changes.items() if change != "freed")
+        left = _marked(before, after, pairs, "gone", {reverse[id] for id in changes})
+        right = _marked(after, before, reverse, "added", set(changes), {n.id for n in self.changed})
         self.cut = tuple(edge for edge in left.edges if "cut" in edge.marks)
-        self.sentences = tuple(self._tell(before, after, changes, right))
+        self.sentences = tuple(self._describe(before, after, changes, right))
         self.same = not self.sentences
-        captions = tuple(map(_short, self.sentences[:MAX_CAPTIONS])) or ("nothing changed",)
+        captions = tuple(map(_shortened, self.sentences[:MAX_CAPTIONS])) or ("nothing changed",)
         if len(self.sentences) > MAX_CAPTIONS:
             captions = (*captions, f"and {len(self.sentences) - MAX_CAPTIONS} more changes")
         titles = [f"{word}: {panel.title}" for word, panel in (("before", before), ("after", after))]
         panels = (replace(left, title=titles[0]), replace(right, title=titles[1], captions=captions))
         super().__init__(panels, **options)
 
-    def _tell(self, before, after, changes: dict[str, str], right: GraphRecord) -> Iterator[str]:
-        yield from _counted("added: {}", map(operation_text, filter(_tells, self.added)))
-        yield from _counted("gone: {}", map(operation_text, filter(_tells, self.gone)))
-        yield from _counted("freed: what {} saved", (head(node) for node in self.freed if node.role != "saved"))
+    def _describe(self, before, after, changes: dict[str, str], right: GraphRecord) -> Iterator[str]:
+        yield from _with_counts("added: {}", map(operation_text, filter(_is_reported, self.added)))
+        yield from _with_counts("gone: {}", map(operation_text, filter(_is_reported, self.gone)))
+        yield from _with_counts("freed: what {} saved", (head(node) for node in self.freed if node.role != "saved"))
         for edge in self.cut:
-            yield f"cut: the arrow from {_called(before, edge.source)} to {_called(before, edge.target)}"
+            yield f"cut: the arrow from {_name_of(before, edge.source)} to {_name_of(before, edge.target)}"
         new = {node.id for node in self.added}
         for edge in right.edges:
             if "added" in edge.marks and not new & {edge.source, edge.target}:
-                yield f"added: the arrow from {_called(after, edge.source)} to {_called(after, edge.target)}"
-        yield from (told for told in changes.values() if told != "freed")
+                yield f"added: the arrow from {_name_of(after, edge.source)} to {_name_of(after, edge.target)}"
+        yield from (change for change in changes.values() if change != "freed")
 
 
 def panels_of(before, after, view: str, names_of, options: dict) -> list[GraphRecord]:
-    """Both sides as records with ids of their own; a live side is recorded as a recorded one was."""
+    """Both sides as records with ids of their own. Tensors are recorded with the options of the other side."""
     recorded = [side.records[0] if isinstance(side, Picture) else side for side in (before, after)]
     like = next((side for side in recorded if isinstance(side, GraphRecord)), None)
     show = Options.of(options) if like is None or options else like.options
@@ -79,66 +78,68 @@ def panels_of(before, after, view: str, names_of, options: dict) -> list[GraphRe
     return [numbered(panel, ids) for panel in panels]
 
 
-def same_things(before: GraphRecord, after: GraphRecord) -> dict[str, str]:
-    """Which node of `after` shows the same thing as a node of `before`: by what it is, else by its place."""
+def pair_nodes(before: GraphRecord, after: GraphRecord) -> dict[str, str]:
+    """Pairs of ids, from `before` to `after`: nodes with the same identity, else at the same place in the graph."""
     pairs: dict[str, str] = {}
     for kind in (weakref.ref, tuple):
-        _pair_by(before, after, pairs, lambda node, kind=kind: [key for key in node.identity if isinstance(key, kind)])
+        _pair_by_keys(
+            before, after, pairs, lambda node, kind=kind: [key for key in node.identity if isinstance(key, kind)]
+        )
     operations = {node.id for node in before.nodes if node.role in ("function", "op")}
     if operations and not operations & set(pairs):
         pairs = Pairing.of(before, after).pairs
-    _pair_by(before, after, pairs, lambda node: [node.name] if node.role in TENSORS and node.name else [])
+    _pair_by_keys(before, after, pairs, lambda node: [node.name] if node.role in TENSORS and node.name else [])
     return pairs
 
 
-def _pair_by(before: GraphRecord, after: GraphRecord, pairs: dict[str, str], keys) -> None:
-    """Add to `pairs` the free nodes that have one of their keys in common."""
+def _pair_by_keys(before: GraphRecord, after: GraphRecord, pairs: dict[str, str], keys) -> None:
+    """Add to `pairs` the nodes without a partner that have a key in common."""
     taken = set(pairs.values())
-    free = {_hashed(key): node.id for node in reversed(after.nodes) if node.id not in taken for key in keys(node)}
+    free = {_hashable(key): node.id for node in reversed(after.nodes) if node.id not in taken for key in keys(node)}
     for node in before.nodes:
         for key in keys(node) if node.id not in pairs else ():
-            other = free.get(_hashed(key))
-            if other is not None and other not in taken and not _dead(key):
+            other = free.get(_hashable(key))
+            if other is not None and other not in taken and not _is_dead(key):
                 pairs[node.id] = other
                 taken.add(other)
                 break
 
 
-def _hashed(key):
-    """A weak reference is itself: comparing two would compare the tensors' elements."""
+def _hashable(key):
+    """A key for a dict. Of a weak reference its id: to compare two would compare the tensors' elements."""
     return ("object", id(key)) if isinstance(key, weakref.ref) else key
 
 
-def _dead(key) -> bool:
+def _is_dead(key) -> bool:
     return isinstance(key, weakref.ref) and key() is None
 
 
 def _changes(before: GraphRecord, after: GraphRecord, pairs: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """(id in after, "freed" or a sentence) for each pair whose two sides say different things."""
+    """(id in after, "freed" or a sentence) for each pair of nodes that differ."""
     for id, other in pairs.items():
         old, new = before.by_id[id], after.by_id[other]
         name = new.name or old.name or head(new)
-        told = []
+        sentences = []
         if "freed" in new.marks and "freed" not in old.marks:
             yield other, "freed"
             continue
         for mark in ("fails", "stale"):
             if mark in new.marks and mark not in old.marks:
-                told.append(f"{name}: a backward would fail now")
+                sentences.append(f"{name}: a backward would fail now")
         if old.value != new.value:
-            told.append(f"{name}: {old.value} is now {new.value}")
+            sentences.append(f"{name}: {old.value} is now {new.value}")
         if old.grad != new.grad:
             owned = new.name or old.name
             whose = f"{owned}.grad" if owned else f".grad of {new.role} {head(new)}"
-            told.append(f"{whose}: {old.grad or 'none'} is now {new.grad or 'none'}")
+            sentences.append(f"{whose}: {old.grad or 'none'} is now {new.grad or 'none'}")
         if ("constant" in (old.role, new.role)) and old.role != new.role:
-            told.append(f"{name} {'needs no gradient now' if new.role == 'constant' else 'requires grad now'}")
-        if told:
-            yield other, "; ".join(told)
+            sentences.append(f"{name} {'needs no gradient now' if new.role == 'constant' else 'requires grad now'}")
+        if sentences:
+            yield other, "; ".join(sentences)
 
 
-def _marked(panel, other, pairs, mark: str, kept: set, changed: set = frozenset()) -> GraphRecord:
-    """The panel with `mark` on what has no partner, "same" on what is as it was."""
+def _marked(panel, other, pairs, mark: str, kept: set, changed: set | frozenset = frozenset()) -> GraphRecord:
+    """The panel with `mark` on nodes and edges without a partner, and "same" on those that are unchanged."""
 
     def marks(node: NodeRecord) -> tuple:
         if node.id not in pairs:
@@ -158,23 +159,23 @@ def _marked(panel, other, pairs, mark: str, kept: set, changed: set = frozenset(
     return replace(panel, nodes=tuple(replace(node, marks=marks(node)) for node in panel.nodes), edges=tuple(edges))
 
 
-def _short(sentence: str) -> str:
+def _shortened(sentence: str) -> str:
     """A sentence that fits above a picture."""
     return sentence if len(sentence) <= MAX_LETTERS else f"{sentence[: MAX_LETTERS - 3]}..."
 
 
-def _called(panel: GraphRecord, id: str) -> str:
+def _name_of(panel: GraphRecord, id: str) -> str:
     """A node as a sentence calls it: MulBackward0 (y.grad_fn) tells one from another."""
     node = panel.by_id[id]
     maker = next((line for line in node.note.split("\n") if line.endswith(".grad_fn")), "")
     return f"{head(node)} ({maker})" if maker else head(node)
 
 
-def _tells(node: NodeRecord) -> bool:
+def _is_reported(node: NodeRecord) -> bool:
     """Whether a node that came or went is worth a sentence: operations, leaves, what has a name."""
     return node.role in ("op", "function", "leaf", "constant", "alias") or (node.role == "output" and bool(node.name))
 
 
-def _counted(sentence: str, names) -> Iterator[str]:
+def _with_counts(sentence: str, names) -> Iterator[str]:
     for name, times in Counter(names).items():
         yield sentence.format(name) + (f" ({times:,} times)" if times > 1 else "")

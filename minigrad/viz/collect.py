@@ -8,39 +8,40 @@ import itertools
 import re
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..autograd.graph import LEAF, Packed
+from ..autograd.node import LEAF, Packed
 from .fold import KEPT_NODES, counted, cut_short
 from .live import (
     RELATIONS,
     built_by,
+    count_kinds,
     cut_by,
+    engine_node,
     has_history,
     hooks_text,
     identity,
-    kinds_behind,
-    record_of,
     relation,
+    saved_values,
     storage,
     unrecorded,
 )
 from .records import (
-    BESIDE,
+    ANNOTATIONS,
     MAX_ELEMENTS,
     EdgeRecord,
     GraphRecord,
     Names,
     NodeRecord,
     Options,
-    accusation,
     dtype_text,
     ends,
+    error_note,
     gradient_of,
     is_tensor,
-    joined,
+    join_notes,
     value_text,
 )
 from .text import COMPUTED
@@ -50,11 +51,11 @@ TITLES = {"written": "what you wrote", "kept": "what autograd keeps"}
 
 
 class Item(NamedTuple):
-    """What becomes one node: a tensor, a graph node, output `index` of a node, its constant ..."""
+    """What is drawn as one node: a tensor, a graph node, output `index` of a node, its constant ..."""
 
     kind: str
     thing: Any
-    index: int = 0
+    index: int = 0  # type: ignore[assignment]  # hides tuple.index, which nobody asks for
 
     @property
     def key(self) -> tuple:
@@ -95,20 +96,24 @@ def nearest(roots: Iterable[Item], links: Callable[[Item], list[Link]], most: in
 
 
 class View:
-    """What the two views share. A view adds `links(item)` to its inputs and `record(item, id)`.
+    """What the two views share. A view adds `links(item)`, the links to its inputs, and `record(item, id)`.
 
-    With `most` it shows no more items than that, and what they lead to.
+    `things` are the tensors or nodes to start from. With `most` it shows that many items, and those they link to.
     """
 
     view = ""
     forward = False
+    links: Callable
+    record: Callable
+    tensors_of: Callable  # that an item shows
 
-    def __init__(self, tensors, names: Names, options: Options, most: int | None = None):
-        self.tensors, self.names, self.show, self.most = tensors, names, options, most
+    def __init__(self, things, names: Names, options: Options, most: int | None = None):
+        self.tensors, self.names, self.show, self.most = list(filter(is_tensor, things)), names, options, most
         self.extra: list[Item] = []
-        self.roots = list({item.key: item for item in map(self.tensor_item, tensors)}.values())
+        starts = [self.tensor_item(thing) if is_tensor(thing) else Item("node", thing) for thing in things]
+        self.roots = list({item.key: item for item in starts}.values())
         self.marks = Marks(self, options)
-        self.views = {id(t._edge): t for t in (*tensors, *names.things) if is_tensor(t) and unrecorded(t)}
+        self.views = {id(t._node): t for t in (*self.tensors, *names.things) if is_tensor(t) and unrecorded(t)}
         self.tracked = self.storages_with_history() if options.cuts else {}
 
     def tensor_item(self, tensor) -> Item:
@@ -122,21 +127,18 @@ class View:
         """The records of this view, with ids from the given counter."""
         ids = itertools.count() if ids is None else ids
         reached = self.reached(*self.roots, *self.extra)
-        beside: list[Beside] = []
+        shared: list[SharedMemory] = []
         if self.show.cuts or self.show.aliases:
-            beside = sharing(self, reached)
-            more = [item for side in beside for item in (side.item, side.other) if item.key not in reached]
+            shared = shared_memory(self, reached)
+            more = [item for pair in shared for item in (pair.item, pair.other) if item.key not in reached]
             reached = self.reached(*self.roots, *self.extra, *more)
         named = {key: f"n{next(ids)}" for key in reached}
         nodes = [self.marks.on(key, self.record(item, named[key])) for key, (item, _) in reached.items()]
-        edges = [
-            EdgeRecord(*(named[end.key] for end in (side.item, side.other)), side.role, note=side.note)
-            for side in beside
-        ]
+        edges = [EdgeRecord(named[pair.item.key], named[pair.other.key], pair.role, note=pair.note) for pair in shared]
         edges[:0] = self.edges(reached, named)
         roots = tuple(named[root.key] for root in self.roots)
         found = GraphRecord(TITLES[self.view], self.view, tuple(nodes), tuple(edges), roots, self.captions())
-        return replace(self.told_apart(found, reached), options=self.show)
+        return replace(self.with_generations(found, reached), options=self.show)
 
     def edges(self, reached: dict, named: dict) -> list[EdgeRecord]:
         edges = []
@@ -148,20 +150,20 @@ class View:
                 edges.append(self.marks.on_edge(key, edge))
         return edges
 
-    def told_apart(self, graph: GraphRecord, reached: dict) -> GraphRecord:
-        """The graph with what each backward built in a box of its own, and the bridges between them marked."""
-        nodes = {id(node): node for item, _ in reached.values() if (node := made_by(item)) is not None}
+    def with_generations(self, graph: GraphRecord, reached: dict) -> GraphRecord:
+        """The graph with the nodes that each backward recorded in a box of their own."""
+        nodes = {id(node): node for item, _ in reached.values() if (node := node_of(item)) is not None}
         built = built_by(nodes.values()) if self.show.generations else {}
         if not built:
             return graph
         of_item = {}
         for record, (item, _) in zip(graph.nodes, reached.values(), strict=True):
-            node = made_by(item)
+            node = node_of(item)
             of_item[record.id] = None if node is None else built.get(id(node), 0)
-        return boxed(graph, of_item)
+        return group_by_generation(graph, of_item)
 
     def captions(self) -> tuple[str, ...]:
-        """A sentence for each tensor that nothing was recorded of: its picture is one lone node."""
+        """A sentence for each tensor without history: its picture is a single node."""
         sentences = []
         for tensor in self.tensors:
             name = self.names.of(tensor) or "this tensor"
@@ -186,7 +188,7 @@ class View:
             shape=shape,
             dtype=dtype,
             grad=_gradient_text(gradient) if shown else "",
-            note=joined(
+            note=join_notes(
                 f"shape {shape} {dtype}" if self.show.shapes else "",
                 hooks_text(tensor) if self.show.hooks else "",
             ),
@@ -209,9 +211,9 @@ class View:
 
     def unrecorded_input(self, node, position: int):
         """The variable that holds the unrecorded view which was a node's input, if one does."""
-        record = record_of(node)
-        edge = None if record is None else record.edges[position]
-        return None if edge is None else self.views.get(id(edge))
+        own = engine_node(node)
+        input_node = None if own is None else own._next_nodes[position]
+        return None if input_node is None else self.views.get(id(input_node))
 
     def array_record(self, id: str, array) -> NodeRecord:
         """A NumPy array on the memory of a tensor."""
@@ -229,8 +231,8 @@ class View:
         return known
 
 
-class Beside(NamedTuple):
-    """A line between two items that share memory: an alias, or a cut in the history."""
+class SharedMemory(NamedTuple):
+    """Two items on the same memory: an alias, or a cut in the history."""
 
     item: Item
     other: Item
@@ -238,8 +240,8 @@ class Beside(NamedTuple):
     note: str
 
 
-def sharing(view: View, reached: dict) -> list[Beside]:
-    """The cuts and aliases among what is drawn and the caller's variables."""
+def shared_memory(view: View, reached: dict) -> list[SharedMemory]:
+    """The cuts and aliases among the tensors that are drawn and the caller's variables."""
     shown = list({id(thing): thing for item, _ in reached.values() for thing in view.tensors_of(item)}.values())
     found, tied = [], set()
     for constant in shown if view.show.cuts else ():
@@ -247,12 +249,12 @@ def sharing(view: View, reached: dict) -> list[Beside]:
         if source is not None:
             tied.add(frozenset((id(source), id(constant))))
             items = view.tensor_item(source), view.tensor_item(constant)
-            found.append(Beside(*items, "cut", f"cut by {cut_by(constant, source)}"))
+            found.append(SharedMemory(*items, "cut", f"cut by {cut_by(constant, source)}"))
     if view.show.aliases:
         for owner, other in _aliases(shown, view.names.things):
             if frozenset((id(owner), id(other))) not in tied:
                 item = view.tensor_item(other) if is_tensor(other) else Item("array", other)
-                found.append(Beside(view.tensor_item(owner), item, "alias", RELATIONS[relation(owner, other)]))
+                found.append(SharedMemory(view.tensor_item(owner), item, "alias", RELATIONS[relation(owner, other)]))
     return found
 
 
@@ -274,13 +276,13 @@ def _aliases(shown: list, things: list) -> list[tuple]:
 
 
 class Marks:
-    """The things that `marks` and `notes` point at, as items of a view: what to write there, and the marks to set."""
+    """The options `marks` and `notes` of a view: for each item or edge, the note to write and the marks to set."""
 
     def __init__(self, view: View, options: Options):
         self.nodes: dict[tuple, tuple[str, tuple]] = {}
         self.edges: dict[tuple, tuple[str, tuple]] = {}
         said = {thing: (note, ("noted",)) for thing, note in (options.notes or {}).items()}
-        said |= {thing: (accusation(note), ("guilty",)) for thing, note in (options.marks or {}).items()}
+        said |= {thing: (error_note(note), ("guilty",)) for thing, note in (options.marks or {}).items()}
         for thing, note in said.items():
             node, place = thing if isinstance(thing, tuple) else (thing, None)
             if is_tensor(node):
@@ -291,7 +293,7 @@ class Marks:
                 self.edges[Item("node", node).key, place] = note
             elif place is None:
                 self.nodes[Item("node", node).key] = note
-                view.extra += [Item("node", node)] if view.most else []  # it may be far away
+                view.extra += [Item("node", node)] if view.most else []  # else it may not be among the nearest
             else:
                 names = [entry[0] for entry in saved_state(node)]
                 if place not in names:
@@ -310,18 +312,18 @@ class Marks:
         if key not in self.nodes:
             return record
         note, marks = self.nodes[key]
-        return replace(record, note=joined(record.note, note), marks=(*record.marks, *marks))
+        return replace(record, note=join_notes(record.note, note), marks=(*record.marks, *marks))
 
 
-def made_by(item: Item):
+def node_of(item: Item):
     """The node that an item belongs to; None for a leaf, a constant and an AccumulateGrad."""
     if item.kind == "tensor":
         return item.thing.grad_fn
     return None if item.kind == "array" or is_accumulator(item.thing) else item.thing
 
 
-def boxed(graph: GraphRecord, generations: dict[str, int | None]) -> GraphRecord:
-    """The graph with each generation in a box, and what leads from one to an older one marked as a bridge."""
+def group_by_generation(graph: GraphRecord, generations: dict[str, int | None]) -> GraphRecord:
+    """The graph with each generation in a box, and the edges from one to an older one marked as bridges."""
     numbers = sorted({number for number in generations.values() if number})
     titles = {COMPUTED: "computed by you"}
     titles |= {
@@ -331,7 +333,7 @@ def boxed(graph: GraphRecord, generations: dict[str, int | None]) -> GraphRecord
     nodes = tuple(replace(node, groups=(f"generation {place[node.id]}",)) for node in graph.nodes)
     edges = tuple(
         replace(edge, marks=(*edge.marks, "bridge"))
-        if edge.role not in BESIDE and place[ends(edge)[0]] > place[ends(edge)[1]]
+        if edge.role not in ANNOTATIONS and place[ends(edge)[0]] > place[ends(edge)[1]]
         else edge
         for edge in graph.edges
     )
@@ -349,11 +351,11 @@ class Kept(View):
 
     view = "kept"
 
-    def __init__(self, tensors, names, options, most=None):
-        super().__init__(tensors, names, options, most)
+    def __init__(self, things, names, options, most=None):
+        super().__init__(things, names, options, most)
         retained = [Item("tensor", tensor) for tensor in names.held() if tensor.retains_grad]
         reached = self.reached(*self.roots) if retained else {}
-        for item in retained:  # they hang on the graph, but nothing in it leads to them
+        for item in retained:  # their nodes are in the graph, but no node leads to the tensors
             if item.key not in reached and Item("node", item.thing.grad_fn).key in reached:
                 self.extra.append(item)
 
@@ -381,7 +383,7 @@ class Kept(View):
 
     def cut_constant(self, node, position: int):
         """The input without an edge, if it lives and is on the memory of a tensor that has a history."""
-        constants = getattr(node, "_constants", None) if self.tracked else None
+        constants = constants_of(node) if self.tracked else None
         constant = constants[position] if constants else None
         constant = constant() if isinstance(constant, weakref.ref) else self.unrecorded_input(node, position)
         return constant if storage(constant) in self.tracked else None
@@ -412,7 +414,7 @@ class Kept(View):
             "function",
             name=type(thing).__name__,
             op=operation(type(thing)),
-            note=joined(f"{name}.grad_fn" if name else "", hooks_text(thing) if self.show.hooks else ""),
+            note=join_notes(f"{name}.grad_fn" if name else "", hooks_text(thing) if self.show.hooks else ""),
             marks=function_marks(thing),
             identity=identity(thing),
         )
@@ -429,11 +431,12 @@ class Kept(View):
 
 
 def function_marks(node) -> tuple[str, ...]:
-    """freed once a backward has freed what it saved; fails if one would stop here, at a value overwritten since."""
-    if getattr(node, "freed", False):
-        return ("freed",)
-    state = node.saved_state() if hasattr(node, "saved_state") else ()
-    return ("fails",) if any(expected != current for _, _, expected, current in state) else ()
+    """`freed` after a backward has freed the saved values; `fails` if one of them has been overwritten since."""
+    own = engine_node(node)
+    if own is None:
+        return ()
+    stale = own._saved is not None and any(then != now for _, _, then, now in saved_values(own))
+    return ("freed",) if own._saved is None else ("fails",) if stale else ()
 
 
 class Written(View):
@@ -453,7 +456,7 @@ class Written(View):
             return [Link(Item("node", thing), "forward")]
         if kind != "node":
             return []
-        constants = tuple(getattr(thing, "_constants", None) or ())
+        constants = constants_of(thing)
         found = []
         for position, (function, index) in enumerate(thing.next_functions):
             if function is None:
@@ -485,7 +488,8 @@ class Written(View):
             held = self.names.output(thing, index)
             if held is not None:
                 return self.made_record(id, held)
-            shape, dtype = getattr(thing, "_shape", None), getattr(thing, "_dtype", None)
+            own = engine_node(thing)
+            shape, dtype = getattr(own, "_shape", None), getattr(own, "_dtype", None)
             if shape and isinstance(shape[0], tuple):  # a node with several outputs
                 shape = shape[index]
             shape = None if shape is None else tuple(shape)
@@ -493,7 +497,7 @@ class Written(View):
         if kind == "array":
             return self.array_record(id, thing)
         if kind == "number":
-            text, known = value_text(thing._constants[index]), identity(thing, f"constant {index}")
+            text, known = value_text(constants_of(thing)[index]), identity(thing, f"constant {index}")
             return NodeRecord(id, "number", value=text, identity=known)
         if kind == "lost":
             return NodeRecord(id, "number", name="constant", identity=identity(thing, f"constant {index}"))
@@ -513,7 +517,7 @@ def _with_number(op: str, node) -> str:
         return op
     saved = {entry[0]: entry[1] for entry in saved_state(node)}
     name = "self" if type(node).__name__ == "PowBackward2" else "exponent"
-    number = saved.get(name) or ((getattr(node, "_constants", None) or ()) + (None, None))[1]
+    number = saved.get(name) or (*constants_of(node), None, None)[1]
     if not isinstance(number, int | float):
         return op
     return f"{value_text(number)} **" if name == "self" else f"pow {value_text(number)}"
@@ -529,10 +533,17 @@ def operation(kind: type) -> str:
     return getattr(kind, "op_name", "") or re.sub(r"Backward\d*$", "", kind.__name__).lower()
 
 
-def saved_state(node) -> list[tuple]:
+def constants_of(node) -> tuple:
+    """Per input: None where it is tracked, else the Python number or a weakref to the tensor. Of PyTorch's unknown."""
+    own = engine_node(node)
+    return () if own is None else own._constants or (None,) * len(own._next_nodes)
+
+
+def saved_state(node) -> Sequence[tuple]:
     """(name, value, version when saved, version now) of what a node saved; value None once freed."""
-    if hasattr(node, "saved_state"):
-        return node.saved_state()
+    own = engine_node(node)
+    if own is not None:
+        return saved_values(own)
     found = [(name[7:], peek(node, name)) for name in dir(node) if name.startswith("_saved_")]
     return [(n, None if v is FREED else v, None, None) for n, v in found if v is not None]
 
@@ -559,11 +570,12 @@ def collect(tensors, view="kept", names=None, ids=None, options=None):
 
 def panel(tensors, view: str, names: Names, ids, options: Options) -> GraphRecord:
     """The same for a picture: of an enormous graph a summary, and the part next to the outputs."""
-    kinds = kinds_behind(tensors)
+    kinds = count_kinds(tensors)
     if kinds.total() <= MAX_RECORDED:
         return collect(tensors, view, names, ids, options)
-    leaves, operations = kinds.pop(LEAF, 0), Counter()
+    leaves = kinds.pop(LEAF, 0)
+    operations: Counter[str] = Counter()
     for kind, count in kinds.items():
-        operations[kind.face.__name__ if view == "kept" else operation(kind.face)] += count
+        operations[kind.grad_fn_class.__name__ if view == "kept" else operation(kind.grad_fn_class)] += count
     near = cut_short(VIEWS[view](tensors, names, options, KEPT_NODES).graph(ids))
     return replace(near, captions=(*near.captions, f"{operations.total():,} operations: {counted(operations, leaves)}"))

@@ -1,4 +1,4 @@
-"""Records into DOT. Colour is role, shape is kind: tensors are round, operations are boxes."""
+"""Records into DOT. The colour says the role, the shape the kind: tensors are ellipses, operations are boxes."""
 
 from html import escape
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 import graphviz
 
 from .palette import BRIDGE, BROKEN, BUILT, CARD, CARD_LINE, FONT, INK, SOFT_INK
-from .records import BESIDE, EdgeRecord, GraphRecord, NodeRecord, ends
+from .records import ANNOTATIONS, EdgeRecord, GraphRecord, NodeRecord, ends
 from .text import COMMUTATIVE, COMPUTED, LEGEND, details, head
 
 GRAPH = {"bgcolor": "transparent", "nodesep": "0.25", "ranksep": "0.28", "pad": "0.02"}
@@ -40,7 +40,7 @@ STYLES = {
     "alias": Style("ellipse", "#FFFFFF", "#6B6B6B", "#585858", "filled,dotted"),
     "none": Style("plaintext", CARD, CARD, "#585858"),
 }
-# A mark changes the look of a node, whatever its role, and never by colour alone.
+# How a mark changes the look of a node, whatever its role: never by colour alone.
 FREED = {"style": "filled,dashed", "color": "#A83C00", "penwidth": "1.5"}
 GUILTY = {"fillcolor": "#FBD9CC", "style": "filled", "color": BROKEN, "penwidth": "3"}
 MARKED = {
@@ -110,8 +110,8 @@ def to_dot(panels: tuple[GraphRecord, ...], direction: str | None = None, legend
                 for edge in edges if direction == "TB" else reversed(edges):
                     _add_edge(card, panel, edge)
             for edge in panel.edges:
-                if edge.role in BESIDE:
-                    _add_line(card, edge)
+                if edge.role in ANNOTATIONS:
+                    _add_annotation(card, edge)
     return dot
 
 
@@ -127,22 +127,22 @@ def _add_nodes(card: graphviz.Digraph, panel: GraphRecord, direction: str) -> No
     def fill(box: graphviz.Digraph, path: tuple) -> None:
         for node in members.get(path, ()):
             attributes = node_attributes(node)
-            if _ordered(panel, node):
-                attributes |= _sockets(node, len(panel.inputs[node.id]), direction)
+            if _operand_order_matters(panel, node):
+                attributes |= _ports(node, len(panel.inputs[node.id]), direction)
             box.node(node.id, **attributes)
         for inner in members:
             if len(inner) == len(path) + 1 and inner[: len(path)] == path:
                 with box.subgraph(name=f"{card.name}_{'_'.join(inner)}".replace(" ", "_")) as cluster:
-                    cluster.attr(label=f"<{escape(titles[inner[-1]])}>", **_box(inner[-1]))
+                    cluster.attr(label=f"<{escape(titles[inner[-1]])}>", **_box_style(inner[-1]))
                     fill(cluster, inner)
 
     fill(card, ())
 
 
-def _box(group: str) -> dict[str, str]:
-    """How the box of a group looks: what a backward built is tinted.
+def _box_style(group: str) -> dict[str, str]:
+    """How the box of a group looks: that of nodes which a backward recorded is tinted.
 
-    Edges lead up, from what a backward built to what you computed: the title stands where none of them leaves or comes.
+    The edges between such a box and the nodes that you computed are at its top: its title stands at the bottom.
     """
     if group == COMPUTED:
         return {"style": "rounded,filled", "fillcolor": "#FFFFFF", "color": CARD_LINE, "margin": "8", "labelloc": "t"}
@@ -151,8 +151,8 @@ def _box(group: str) -> dict[str, str]:
     return {"style": "rounded,dashed", "color": SOFT_INK, "margin": "10", "labelloc": "b", "labeljust": "l"}
 
 
-def _add_line(card: graphviz.Digraph, edge: EdgeRecord) -> None:
-    """A line between two that share memory, or back to the start of a block that repeats."""
+def _add_annotation(card: graphviz.Digraph, edge: EdgeRecord) -> None:
+    """An edge that is no part of the graph: between two on the same memory, or back to the start of a folded block."""
     attributes = dict(EDGES[edge.role])
     for mark in edge.marks:
         attributes |= MARKED_EDGES.get(mark, {})
@@ -160,7 +160,7 @@ def _add_line(card: graphviz.Digraph, edge: EdgeRecord) -> None:
 
 
 def _connect(card: graphviz.Digraph, tail: str, head: str, words: str, attributes: dict[str, str]) -> None:
-    """An arrow, interrupted by its words: they are a node of their own, for a label may reach beyond the card."""
+    """An edge with a text on it. The text is a node of its own: an edge's label may reach beyond the card."""
     if not words:
         card.edge(tail, head, **attributes)
         return
@@ -173,17 +173,16 @@ def _connect(card: graphviz.Digraph, tail: str, head: str, words: str, attribute
 
 def _legend(entries) -> str:
     """A table of samples and words, two entries a row."""
-    cells = [
-        f'{_sample(entry)}<td align="left"><font point-size="10">{escape(LEGEND[entry])}&#160;&#160;&#160;</font></td>'
-        for entry in entries
-    ]
+    room = "&#160;" * 3
+    words = (f'<td align="left"><font point-size="10">{escape(LEGEND[entry])}{room}</font></td>' for entry in entries)
+    cells = [_legend_sample(entry) + text for entry, text in zip(entries, words, strict=True)]
     rows = "".join(f"<tr>{''.join(cells[i : i + 2])}</tr>" for i in range(0, len(cells), 2))
     table = f'<table border="1" color="{CARD_LINE}" bgcolor="{CARD}" style="rounded" cellborder="0" cellspacing="3">'
     return f"<{table}{rows}</table>>"
 
 
-def _sample(entry: tuple[str, str]) -> str:
-    """A small piece of what a legend explains: a filled cell, or a bar in the colour of a line."""
+def _legend_sample(entry: tuple[str, str]) -> str:
+    """A sample of what an entry explains: a filled cell, or a dash in the colour of an edge."""
     kind, name = entry
     if kind == "edge":
         look = EDGES.get(name) or MARKED_EDGES[name]
@@ -202,7 +201,7 @@ def _sample(entry: tuple[str, str]) -> str:
 
 def _title(panel: GraphRecord) -> str:
     lines = [f"<b>{escape(panel.title)}</b>"]
-    # Browsers may set a caption wider than the layout engine did: room on both sides.
+    # A browser's font may be wider than the one that was measured: leave room on both sides.
     room = "&#160;" * 4
     lines += [f'<font point-size="10">{room}{escape(caption)}{room}</font>' for caption in panel.captions]
     return f"<{'<br/>'.join(lines)}>"
@@ -211,7 +210,7 @@ def _title(panel: GraphRecord) -> str:
 def node_attributes(node: NodeRecord) -> dict[str, str]:
     """The DOT attributes of one node."""
     look = STYLES[node.role]
-    attributes = {"label": f"<{_lines(node)}>", "shape": look.shape, "style": look.style}
+    attributes = {"label": f"<{_label(node)}>", "shape": look.shape, "style": look.style}
     attributes |= {"fillcolor": look.fill, "color": look.line, "fontcolor": look.text}
     if look.shape == "ellipse":
         attributes["margin"] = "0.05,0.02"
@@ -222,7 +221,7 @@ def node_attributes(node: NodeRecord) -> dict[str, str]:
     return attributes
 
 
-def _lines(node: NodeRecord) -> str:
+def _label(node: NodeRecord) -> str:
     first = escape(SYMBOLS.get(node.op, node.name) if node.role == "op" else head(node))
     if STYLES[node.role].shape == "ellipse" and node.name:
         first = f"<b>{first}</b>"
@@ -230,31 +229,31 @@ def _lines(node: NodeRecord) -> str:
     return "<br/>".join([first, *small])
 
 
-def _ordered(panel: GraphRecord, node: NodeRecord) -> bool:
+def _operand_order_matters(panel: GraphRecord, node: NodeRecord) -> bool:
     """Whether the picture must say which operand is which: of a - b, not of a + b."""
     return node.role == "op" and node.op not in COMMUTATIVE and len(panel.inputs[node.id]) > 1
 
 
-def _sockets(node: NodeRecord, count: int, direction: str) -> dict[str, str]:
-    """A box with a socket for each operand, so that each arrow ends at "1st" or "2nd"."""
+def _ports(node: NodeRecord, count: int, direction: str) -> dict[str, str]:
+    """A box with a port for each operand, so that each arrow ends at "1st" or "2nd"."""
     names = ["1st", "2nd", "3rd", *(f"{i}th" for i in range(4, count + 1))]
     cells = [f'<td port="i{i}"><font point-size="9">{names[i]}</font></td>' for i in range(count)]
     if direction == "TB":
-        rows = f'<tr>{"".join(cells)}</tr><tr><td colspan="{count}">{_lines(node)}</td></tr>'
+        rows = f'<tr>{"".join(cells)}</tr><tr><td colspan="{count}">{_label(node)}</td></tr>'
     else:
-        cells[0] += f'<td rowspan="{count}">{_lines(node)}</td>'
+        cells[0] += f'<td rowspan="{count}">{_label(node)}</td>'
         rows = "".join(f"<tr>{cell}</tr>" for cell in cells)
     table = f'<table border="0" cellborder="0" cellspacing="0" cellpadding="2">{rows}</table>'
     return {"label": f"<{table}>", "class": "sockets", "margin": "0.02,0.02"}
 
 
 def _add_edge(card: graphviz.Digraph, panel: GraphRecord, edge: EdgeRecord) -> None:
-    """Inputs stand before results in both views; in what autograd keeps arrows point back at them."""
+    """Inputs are placed before results in both views; in what autograd keeps the arrows point back at them."""
     result, operand = ends(edge)
     attributes = dict(EDGES[edge.role])
     if (edge.source, edge.target) != (operand, result):
         attributes["dir"] = "back"
-    if _ordered(panel, panel.by_id[result]):
+    if _operand_order_matters(panel, panel.by_id[result]):
         result = f"{result}:i{panel.inputs[result].index(edge)}"
     for mark in edge.marks:
         attributes |= MARKED_EDGES.get(mark, {})

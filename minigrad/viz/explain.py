@@ -1,7 +1,6 @@
 """Why was that refused? The graph with what is to blame, and the usual repairs, run side by side.
 
-An exception brings along the frames that it passed through: yours with your variables, and the engine's
-with the node that it was at. That is all that is looked at; the engine keeps nothing for this.
+A refusal says which tensor or node it is about; the frame that your line ran in has the names of your variables.
 """
 
 import ast
@@ -9,28 +8,32 @@ import io
 import linecache
 import re
 import sys
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
+from types import FrameType
 from typing import Any, NamedTuple
 
+from ..autograd.grad import grad
+from ..autograd.grad_fn import grad_fn_of
 from ..autograd.grad_mode import enable_grad
-from ..autograd.graph import OUTPUT, Record
-from ..autograd.node import face_of
+from ..autograd.node import Node
 from ..messages import REFUSALS
 from .collect import panel, saved_state
+from .live import engine_node, reachable
 from .misuses import CASES, Case
 from .picture import Picture
 from .records import Names, Options, is_tensor
 
 PACKAGE = __name__.partition(".")[0]
 VERDICTS = {"right": "\N{CHECK MARK} right", "wrong": "\N{BALLOT X} wrong", "depends": "~ depends"}
-OURS = "The same misuse in a small program of ours, and what people do about it. Each was run just now:"
+INTRODUCTION = "The same misuse in a small program of ours, and what people do about it. Each was run just now:"
 UNKNOWN = "explain() does not know this error: it knows what minigrad's autograd refuses."
-MAX_SAID = 100  # characters of what a repair raised
+MAX_ERROR = 100  # characters of the error that a repair raises
 
 
 # -- what the exception says ---------------------------------------------------------------------------
@@ -49,124 +52,58 @@ def key_of(error: BaseException) -> str:
     return ""
 
 
-def cases_of(key: str, error: BaseException, frames: "Frames") -> tuple[Case, ...]:
+def cases_of(key: str, error: BaseException) -> tuple[Case, ...]:
     """The small programs for a refusal, likeliest first."""
-    if key == "no history" and frames.find("grad", "outputs") is not None:
+    passed = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if key == "no history" and grad.__code__ in passed:
         return CASES[key][::-1]
     if key == "in place" and str(error).startswith("a view"):
         return CASES["in place, view"]
     return CASES.get("flag of integers" if "of integers" in key and "data" not in key else key, ())
 
 
-class Frames:
-    """The frames that an exception passed through, from the deepest up, yours and minigrad's apart."""
-
-    def __init__(self, error: BaseException):
-        passed = []
-        trace = error.__traceback__
-        while trace is not None:
-            passed.append((trace.tb_frame, trace.tb_lineno))
-            trace = trace.tb_next
-        passed.reverse()
-        inner = [(frame, line) for frame, line in passed if not _is_ours(frame) and not _is_pythons(frame)]
-        self.ours = [frame for frame, _ in passed if _is_ours(frame)]
-        self.user, self.line = inner[0] if inner else (None, 0)
-
-    def find(self, function: str, variable: str) -> Any:
-        """A variable of the deepest frame of one of minigrad's functions; None if it did not come by."""
-        found = (frame.f_locals.get(variable) for frame in self.ours if frame.f_code.co_name == function)
-        return next(found, None)
-
-    def first(self, *variables: str) -> Iterator[Any]:
-        """What those variables hold in minigrad's frames, from the deepest up."""
-        for frame in self.ours:
-            yield from (frame.f_locals[name] for name in variables if name in frame.f_locals)
-
-    @property
-    def code(self) -> str:
-        """Your line that raised it, as you wrote it; "" if its text is not known."""
-        return "" if self.user is None else linecache.getline(self.user.f_code.co_filename, self.line).strip()
+def users_line(error: BaseException) -> tuple[FrameType | None, str]:
+    """Where you called what raised the error: the frame, which has your variables, and the line as you wrote it."""
+    yours = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_yours(frame)]
+    if not yours:
+        return None, ""
+    frame, line = yours[-1]
+    return frame, linecache.getline(frame.f_code.co_filename, line).strip()
 
 
-def _package(frame) -> str:
-    return str(frame.f_globals.get("__name__")).partition(".")[0]
+def _is_yours(frame: FrameType) -> bool:
+    """Whether it runs neither minigrad's code nor that of the standard library (``copy.deepcopy``)."""
+    package = str(frame.f_globals.get("__name__")).partition(".")[0]
+    return package == "__main__" or (package != PACKAGE and package not in sys.stdlib_module_names)
 
 
-def _is_ours(frame) -> bool:
-    return _package(frame) == PACKAGE
+# -- what is to blame -----------------------------------------------------------------------------------
 
 
-def _is_pythons(frame) -> bool:
-    """Whether it is a function of the standard library (``copy.deepcopy``), which is nobody's line."""
-    return _package(frame) in sys.stdlib_module_names - {"__main__"}
+class Blame(NamedTuple):
+    """The tensors or the node to draw the graph of, and what to point at in it: the `marks` of `draw`."""
 
-
-# -- who is to blame ------------------------------------------------------------------------------------
-
-
-class Guilt(NamedTuple):
-    """What to draw, and what to point at in it: the `marks` of `draw`."""
-
-    tensors: tuple = ()
+    roots: tuple = ()
     marks: dict = {}  # noqa: RUF012 (never changed)
 
 
-def guilt_of(key: str, error: BaseException, frames: Frames) -> Guilt:
-    """The graph that was worked on and what in it is to blame, as far as the frames know."""
-    outputs = _started_from(frames)
-    if key in AT_NODE:
-        node = _node(frames)
-        return Guilt(outputs or _made_by(node, frames), {} if node is None else AT_NODE[key](node, error))
-    note = AT_TENSOR.get(key, "")
-    tensor = next((t for t in _suspects(frames, key) if is_tensor(t)), None)
-    if tensor is None:
-        return Guilt(outputs)
-    around = (*outputs, tensor) if not any(tensor is output for output in outputs) else outputs
-    return Guilt(around, {tensor: note} if note else {})
+def blame_of(key: str, error: BaseException, names: Names) -> Blame:
+    """What to draw and to mark: what the refusal is about, as far as it says so."""
+    subject, *others = getattr(error, "about", None) or (None,)
+    if isinstance(subject, Node):
+        shown = grad_fn_of(subject)
+        note = AT_NODE.get(key, "")
+        marks = note(shown, error) if callable(note) else {shown: note} if note else {}
+        return Blame(made_through(subject, names) or (shown,), marks)
+    marks = {subject: AT_TENSOR[key]} if is_tensor(subject) and key in AT_TENSOR else {}
+    return Blame(tuple(filter(is_tensor, (*others, subject))), marks)
 
 
-def _started_from(frames: Frames) -> tuple:
-    """The tensors that backward() or grad() was called for."""
-    found = frames.find("grad", "outputs") or frames.find("backward", "tensors")
-    if found is None:
-        found = frames.find("tensor_backward", "self")
-    found = (found,) if is_tensor(found) else tuple(found or ())
-    return tuple(tensor for tensor in found if is_tensor(tensor))
-
-
-def _node(frames: Frames):
-    """The node that the engine was at, or whose saved value was asked for."""
-    for thing in frames.first("node", "record", "self", "ctx"):
-        record = thing if isinstance(thing, Record) else getattr(thing, "record", None)
-        if isinstance(record, Record):
-            return face_of(record.edges[0] if record.kind is OUTPUT else record)
-    return None
-
-
-def _made_by(node, frames: Frames) -> tuple:
-    """Your variable that holds what a node made."""
-    yours = {} if frames.user is None else frames.user.f_globals | frames.user.f_locals
-    return tuple(t for t in yours.values() if is_tensor(t) and node is not None and t.grad_fn is node)[:1]
-
-
-def _suspects(frames: Frames, key: str) -> Iterator[Any]:
-    """The tensor that was refused, likeliest first."""
-    places = {
-        "no history": [("seeds_of", "output")],
-        "backward of several": [("seed_for", "output")],
-        "start of another shape": [("seed_for", "output")],
-        "grad of an unused input": [("result_for", "tensor")],
-        "in place": [("check_recordable", "self")],
-    }
-    if key == "grad of a constant":
-        asked = frames.find("grad", "inputs") or ()
-        yield from (tensor for tensor in asked if is_tensor(tensor) and not tensor.requires_grad)
-    yield from (frames.find(*place) for place in places.get(key, ()))
-    yield from frames.first("self")
-
-
-def _all_of(note: str):
-    return lambda node, error: {node: note}
+def made_through(node: Node, names: Names) -> tuple:
+    """Your tensors that were computed through a node, without those from which others of them were computed."""
+    behind = {t: set(reachable([own])) for t in names.held() if (own := engine_node(t)) is not None}
+    made = [tensor for tensor in behind if node in behind[tensor]]
+    return tuple(t for t in made if not any(engine_node(t) in behind[other] for other in made if other is not t))
 
 
 def _overwritten(node, error) -> dict:
@@ -176,25 +113,26 @@ def _overwritten(node, error) -> dict:
 
 
 def _misfit(node, error) -> dict:
-    """The edge that a gradient of another shape was for."""
+    """The edge to the input whose gradient has another shape."""
     index = re.search(r"at index (\d+)", str(error))
     return {(node, int(index.group(1))): "its gradient does not fit"} if index else {node: ""}
 
 
+# What is written on a node, or a function of node and error that says what to mark.
 AT_NODE = {
-    "second time": _all_of("what it saved has been freed"),
+    "second time": "what it saved has been freed",
     "modified": _overwritten,
     "modified, anomaly mode": _overwritten,
-    "nan found": _all_of("its derivatives gave nan"),
+    "nan found": "its derivatives gave nan",
     "gradient does not fit": _misfit,
-    "number of gradients": _all_of("returned too few or too many gradients"),
-    "gradient is no tensor": _all_of("returned something that is no tensor"),
-    "differentiable once": _all_of("can be differentiated once only"),
-    "hook changes the shape": _all_of("a hook here returned another shape"),
-    "hook changes the dtype": _all_of("a hook here returned another dtype"),
-    "hook returns no tensor": _all_of("a hook here returned no tensor"),
-    "gradient of no tensor": _all_of("returned a gradient for what is no tensor"),
-    "no derivative": _all_of("has no derivative"),
+    "number of gradients": "returned too few or too many gradients",
+    "gradient is no tensor": "returned something that is no tensor",
+    "differentiable once": "can be differentiated once only",
+    "hook changes the shape": "a hook here returned another shape",
+    "hook changes the dtype": "a hook here returned another dtype",
+    "hook returns no tensor": "a hook here returned no tensor",
+    "gradient of no tensor": "returned a gradient for what is no tensor",
+    "no derivative": "has no derivative",
 }
 AT_TENSOR = {
     "in place": "to be changed in place",
@@ -255,8 +193,8 @@ def run(program: str, framework: Any) -> tuple[str, bool]:
             exec(compile(ast.Module([last], []), "<repair>", "exec"), space)
             return "no error", True
     except Exception as error:
-        said = f"{type(error).__name__}: {error}".split("\n", 1)[0]
-        return (said if len(said) <= MAX_SAID else said[:MAX_SAID].rsplit(" ", 1)[0] + " ..."), False
+        text = f"{type(error).__name__}: {error}".split("\n", 1)[0]
+        return (text if len(text) <= MAX_ERROR else text[:MAX_ERROR].rsplit(" ", 1)[0] + " ..."), False
 
 
 def attempts(case: Case) -> list[Attempt]:
@@ -292,11 +230,11 @@ class Explanation:
         if self.picture is not None:
             parts.append(f"your graph: {self.picture.text}")
         if self.cases:
-            parts.append(OURS)
-        parts += ["\n".join(self._told(*case)) for case in self.cases]
+            parts.append(INTRODUCTION)
+        parts += ["\n".join(self._case_lines(*case)) for case in self.cases]
         return "\n\n".join(parts)
 
-    def _told(self, title: str, made: list[Attempt]) -> Iterator[str]:
+    def _case_lines(self, title: str, made: list[Attempt]) -> Iterator[str]:
         yield title
         for attempt in made:
             judged = f" ({attempt.verdict}: {attempt.why})" if attempt.verdict else ""
@@ -314,7 +252,7 @@ class Explanation:
         if self.picture is not None:
             parts += ["<p>Your graph:</p>", self.picture._repr_mimebundle_()["text/html"]]
         if self.cases:
-            parts.append(f"<p>{OURS}</p>")
+            parts.append(f"<p>{INTRODUCTION}</p>")
         return "".join([*parts, *(table(*case) for case in self.cases)])
 
     def __repr__(self):
@@ -387,19 +325,19 @@ def explain(error: BaseException | None = None, *, params: dict | None = None, w
     if not isinstance(error, BaseException):
         raise TypeError(f"explain() takes an exception, as in `except RuntimeError as e`, not {type(error).__name__}")
     notes = [note for note in getattr(error, "__notes__", ()) if note.startswith("minigrad:")]
-    said = "\n".join([f"{type(error).__name__}: {error}".split("\n", 1)[0], *notes])
-    key, frames = key_of(error), Frames(error)
+    message = "\n".join([f"{type(error).__name__}: {error}".split("\n", 1)[0], *notes])
+    key = key_of(error)
     if not key:
-        return Explanation(f"{said}\n{UNKNOWN}")
-    guilt = guilt_of(key, error, frames)
-    cases = tuple((case.title, attempts(case)) for case in cases_of(key, error, frames))
-    names = Names(guilt.tensors, params, frames.user or sys._getframe(1))
-    return Explanation(said, frames.code, _picture(guilt, names, width), cases)
+        return Explanation(f"{message}\n{UNKNOWN}")
+    frame, code = users_line(error)
+    names = Names(filter(is_tensor, getattr(error, "about", ())), params, frame or sys._getframe(1))
+    cases = tuple((case.title, attempts(case)) for case in cases_of(key, error))
+    return Explanation(message, code, _picture(blame_of(key, error, names), names, width), cases)
 
 
-def _picture(guilt: Guilt, names: Names, width: int | None) -> Picture | None:
+def _picture(blame: Blame, names: Names, width: int | None) -> Picture | None:
     """Your graph with what is to blame marked. It keeps nothing of the graph alive."""
-    if not guilt.tensors:
+    if not blame.roots:
         return None
-    record = panel(guilt.tensors, "kept", names, None, Options(marks=guilt.marks))
+    record = panel(blame.roots, "kept", names, None, Options(marks=blame.marks))
     return Picture((replace(record, options=Options()),), width)

@@ -1,7 +1,7 @@
-"""The steps of a backward as pictures: one drawing of the graph, in which gradients gather.
+"""The steps of a backward as pictures: one drawing of the graph, in which the gradients add up.
 
-The graph is laid out once, with room for everything that any step shows. A frame is the same drawing with
-other colours and words: nothing moves from one frame to the next.
+The graph is laid out once, with room for the longest text that each node and edge has in any step. A frame is that
+drawing with other colours and texts: nothing moves from one frame to the next.
 """
 
 import os
@@ -21,7 +21,7 @@ from .palette import BROKEN, CARD, CARD_LINE, INK, SOFT_INK
 from .picture import MAX_NODES, html_image
 from .player import SCRIPT
 from .records import EdgeRecord, GraphRecord, ends
-from .steps import Ledger, Step, shown
+from .steps import Ledger, Step, first_and_last
 from .text import head
 
 MAX_FRAMES = 40
@@ -33,7 +33,7 @@ STRIP_HEIGHT = 900
 SVG = "{http://www.w3.org/2000/svg}"
 LEGEND = "Yellow: the node whose turn it is. Dashed: still gathering. Grey: not reached yet."
 
-# How a node or an edge looks in each phase: fill, line, width of the line, dashes, ink.
+# How a node looks in each phase: fill, line, width of the line, dashes, text. An edge has no fill.
 NOW = ("#FFE08A", INK, "3", "", INK)
 FAILED = ("#FBD5C0", BROKEN, "3.5", "", INK)
 IDLE = ("#F3F3EF", "#A9A9A2", "1", "", "#66665F")
@@ -56,8 +56,8 @@ class Scene:
     edges: dict[int, tuple[str, str]] = field(default_factory=dict)  # number -> phase, label
 
 
-class Stage:
-    """The state of the graph while the events pass by."""
+class GraphState:
+    """The state of the graph while the steps are applied one by one."""
 
     def __init__(self, graph: GraphRecord, ledger: Ledger):
         self.graph, self.words = graph, ledger.words
@@ -67,56 +67,56 @@ class Stage:
         self.start = {e.target: i for i, e in enumerate(graph.edges) if e.role == "grad_fn"}
         self.end = {e.source: i for i, e in enumerate(graph.edges) if e.role == "accumulate"}
 
-    def begin(self) -> None:
-        """Forget what an earlier walk left on the nodes."""
+    def reset(self) -> None:
+        """Remove what an earlier backward left on the nodes."""
         self.phases = {node.id: "idle" for node in self.graph.nodes}
         self.now: set[str] = set()
         self.sums: dict[str, dict[int, str]] = {}
-        self.labels: dict[int, str] = {}
+        self.labels: dict[int | None, str] = {}
 
-    def play(self, step: Step) -> None:
-        """Take in what happens in one step."""
+    def apply(self, step: Step) -> None:
+        """Apply the events of one step. An event of kind "add" is handled by `_add`, and so on."""
         if step.number == 1 or step.events[0].kind == "seed":
-            self.begin()
-        self.lit: dict[int, str] = {}
+            self.reset()
+        self.highlighted: dict[int, str] = {}
         for id in self.now:
             self.phases[id] = "done"
         self.now = set()
         for event in step.events:
-            getattr(self, f"_{event.kind}", self._other)(event)
+            getattr(self, f"_{event.kind}", self._no_change)(event)
 
-    def _other(self, event) -> None:
-        """A hook, or a backward inside: the effect is seen in what comes next."""
+    def _no_change(self, event) -> None:
+        """A hook, or a backward inside a hook: its effect is seen in the events that follow."""
 
-    def _arrive(self, event, total: str, edge: int | None) -> None:
+    def _add_gradient(self, event, total: str, edge: int | None) -> None:
         self.sums.setdefault(event.node, {})[event.output] = total
         if self.phases[event.node] in ("idle", "done"):
             self.phases[event.node] = "waiting"
-        self._light(edge, event.value)
+        self._highlight(edge, event.value)
 
-    def _turn(self, id: str) -> None:
+    def _activate(self, id: str) -> None:
         self.phases[id] = "now"
         self.now.add(id)
 
-    def _light(self, edge: int | None, label: str, phase: str = "now") -> None:
+    def _highlight(self, edge: int | None, label: str, phase: str = "now") -> None:
         if edge is not None:
-            self.labels[edge], self.lit[edge] = label, phase
+            self.labels[edge], self.highlighted[edge] = label, phase
 
     def _seed(self, event) -> None:
-        self._arrive(event, event.value, self.start.get(event.node))
+        self._add_gradient(event, event.value, self.start.get(event.node))
 
     def _add(self, event) -> None:
-        self._arrive(event, event.before, self.edge[event.source, event.position])
+        self._add_gradient(event, event.before, self.edge[event.source, event.position])
 
     def _refuse(self, event) -> None:
-        self._light(self.edge[event.source, event.position], event.value, "failed")
+        self._highlight(self.edge[event.source, event.position], event.value, "failed")
 
     def _ready(self, event) -> None:
         self.sums.setdefault(event.node, {})[event.output] = event.value
-        self._turn(event.node)
+        self._activate(event.node)
 
     def _rule(self, event) -> None:
-        """A hook may have changed the gradient: this is what the derivatives are called with."""
+        """The gradient that the derivatives are called with, which a hook may have changed."""
         self.sums[event.node] = {0: event.value}
 
     def _free(self, event) -> None:
@@ -124,19 +124,19 @@ class Stage:
 
     def _accumulate(self, event) -> None:
         leaf = self.words.leaves.get(event.node, event.node)
-        self._turn(event.node)
-        self._turn(leaf)
+        self._activate(event.node)
+        self._activate(leaf)
         self.grads[leaf] = event.value
-        self._light(self.end.get(event.node), self.labels.get(self.end.get(event.node)) or self._sum(event.node))
+        self._highlight(self.end.get(event.node), self.labels.get(self.end.get(event.node)) or self._sum(event.node))
 
     def _keep(self, event) -> None:
         tensor = self.words.made.get(event.node)
         if tensor is not None:
             self.grads[tensor] = event.value
-            self._turn(tensor)
+            self._activate(tensor)
 
     def _capture(self, event) -> None:
-        self._turn(event.node)
+        self._activate(event.node)
 
     def _stop(self, event) -> None:
         if event.node:
@@ -151,12 +151,12 @@ class Stage:
         scene = Scene(title, alt, dict(self.phases))
         scene.lines = {node.id: self._lines(node) for node in self.graph.nodes}
         for number in range(len(self.graph.edges)):
-            phase = self.lit.get(number, "past" if number in self.labels else "idle")
+            phase = self.highlighted.get(number, "past" if number in self.labels else "idle")
             scene.edges[number] = (phase, self.labels.get(number, ""))
         return scene
 
     def _lines(self, node) -> list[str]:
-        """The first line, then as many as any frame needs, "" where there is nothing to say yet."""
+        """The lines in a node, the same number in every frame; "" where there is nothing to say yet."""
         if node.role not in ("function", "accumulate"):
             return [head(node), f".grad {self.grads[node.id]}" if self.grads[node.id] else ""]
         total, phase = self._sum(node.id), self.phases[node.id]
@@ -182,14 +182,18 @@ class Film:
         room = min(MAX_FRAMES, MAX_DRAWN // nodes) if 0 < nodes <= MAX_NODES else 0
         if not room:
             return ()
-        chosen, stage, words = set(shown(len(self.steps), room)), Stage(self.graph, self.ledger), self.ledger.words
+        chosen, state, words = (
+            set(first_and_last(len(self.steps), room)),
+            GraphState(self.graph, self.ledger),
+            self.ledger.words,
+        )
         scenes = []
         for index, step in enumerate(self.steps):
-            stage.play(step)
+            state.apply(step)
             if index in chosen:
                 title = f"step {step.number} of {len(self.steps)}"
                 alt = "; ".join(words.sentence(event) for event in step.events)
-                scenes.append(stage.scene(title, f"{title}: {alt}"))
+                scenes.append(state.scene(title, f"{title}: {alt}"))
         return tuple(scenes)
 
     @property
@@ -201,13 +205,10 @@ class Film:
     def _drawn(self) -> tuple[tuple[str, ...], str]:
         """The frames and, if there are none, the sentence that says why."""
         if not self.scenes:
-            shown = self.graph.nodes and self.steps
-            return (
-                (),
-                f"{len(self.graph.nodes)} nodes are too many for a film." if shown else "There is nothing to show.",
-            )
+            too_many = f"{len(self.graph.nodes)} nodes are too many for a film."
+            return (), too_many if self.graph.nodes and self.steps else "There is nothing to show."
         try:
-            return tuple(drawn(self.graph, self.scenes, self._width)), ""
+            return tuple(draw_frames(self.graph, self.scenes, self._width)), ""
         except layout.NoPicture as reason:
             return (), f"No picture: {reason}. {layout.HELP}"
 
@@ -216,7 +217,9 @@ class Film:
         """The strip: all frames small, in rows; of many frames the first and the last."""
         if not self.frames:
             return ""
-        return strip([self.frames[i] for i in shown(len(self.frames), MAX_IN_STRIP)], self.alt, self._width)
+        return filmstrip(
+            [self.frames[i] for i in first_and_last(len(self.frames), MAX_IN_STRIP)], self.alt, self._width
+        )
 
     @cached_property
     def alt(self) -> str:
@@ -269,44 +272,44 @@ class Film:
 # -- one layout, many frames -----------------------------------------------------------------------
 
 
-def drawn(graph: GraphRecord, scenes: tuple[Scene, ...], width: int | None) -> Iterator[str]:
+def draw_frames(graph: GraphRecord, scenes: tuple[Scene, ...], width: int | None) -> Iterator[str]:
     """The frames as SVG: laid out once, then given each scene's colours and words."""
-    source, rows = base(graph, scenes)
-    root = widened(xml.fromstring(layout.render(source)))
+    source, rows = layout_source(graph, scenes)
+    root = widen_card(xml.fromstring(layout.render(source)))
     groups = {group.get("id"): group for group in root.iter(f"{SVG}g")}
     xml.register_namespace("", SVG[1:-1])
     title = next(iter(groups["card"].iter(f"{SVG}text")))
     for scene in scenes:
         title.text = scene.title
         for node in graph.nodes:
-            show_node(
+            style_node(
                 groups[node.id], node.role, scene.phases[node.id], [scene.lines[node.id][r] for r in rows[node.id]]
             )
         for number, (phase, label) in scene.edges.items():
-            show_edge(groups[f"e{number}"], phase, label)
+            style_edge(groups[f"e{number}"], phase, label)
         svg = layout.normalised(xml.tostring(root), width)
         yield svg.replace("<svg", f'<svg role="img" aria-label="{escape(scene.alt)}"', 1)
 
 
-def widened(root: xml.Element) -> xml.Element:
-    """The drawing with a card that reaches to the end of the words on its arrows; the layout engine forgets those."""
-    across, down = map(float, root.get("viewBox").split()[2:])
+def widen_card(root: xml.Element) -> xml.Element:
+    """The drawing with a card that encloses the labels of its edges, too: Graphviz does not count them in."""
+    across, down = map(float, root.attrib["viewBox"].split()[2:])
     card = next(group for group in root.iter(f"{SVG}g") if group.get("id") == "card")
     path, (title, *_) = next(card.iter(f"{SVG}path")), card.iter(f"{SVG}text")
-    places = [float(x) for x in re.findall(r"(-?[\d.]+),", path.get("d"))]
+    places = [float(x) for x in re.findall(r"(-?[\d.]+),", path.attrib["d"])]
     left, right, end = min(places), max(places), across + GAP  # the browser's font may be wider
-    if across - right > left + 4:  # else the card is what reaches furthest
+    if across - right > left + 4:  # a label reaches further than the card
         middle, more = (left + right) / 2, end - right
-        moved = re.sub(r"(-?[\d.]+),", lambda x: f"{float(x[1]) + more * (float(x[1]) > middle)},", path.get("d"))
+        moved = re.sub(r"(-?[\d.]+),", lambda x: f"{float(x[1]) + more * (float(x[1]) > middle)},", path.attrib["d"])
         path.set("d", moved)
-        title.set("x", str(float(title.get("x")) + more / 2))
+        title.set("x", str(float(title.attrib["x"]) + more / 2))
         root.set("viewBox", f"0 0 {end + left} {down}")
         root.set("width", f"{end + left}pt")
     return root
 
 
-def base(graph: GraphRecord, scenes: tuple[Scene, ...]) -> tuple[str, dict[str, list[int]]]:
-    """The DOT with the widest words that each line will ever have, and the lines that each node has."""
+def layout_source(graph: GraphRecord, scenes: tuple[Scene, ...]) -> tuple[str, dict[str, list[int]]]:
+    """The DOT with the longest text that each line has in any frame, and which lines each node has."""
     dot = graphviz.Digraph(graph_attr=GRAPH | {"rankdir": "TB"}, node_attr=NODE, edge_attr=EDGE)
     rows: dict[str, list[int]] = {}
     with dot.subgraph(name="cluster_0") as card:
@@ -332,7 +335,7 @@ def add_edge(card: graphviz.Digraph, number: int, edge: EdgeRecord, label: str) 
     card.edge(operand, result, id=f"e{number}", dir="back", **EDGES[edge.role], **words)
 
 
-def show_node(group: xml.Element, role: str, phase: str, lines: list[str]) -> None:
+def style_node(group: xml.Element, role: str, phase: str, lines: list[str]) -> None:
     style = STYLES[role]
     fill, line, width, dashes, ink = style.fill, style.line, "1", "", style.text
     if phase in ("now", "failed"):
@@ -342,38 +345,38 @@ def show_node(group: xml.Element, role: str, phase: str, lines: list[str]) -> No
     elif phase == "idle" and role in ("function", "accumulate"):
         fill, line, width, dashes, ink = IDLE
     shape = next(e for e in group.iter() if e.tag in (f"{SVG}polygon", f"{SVG}ellipse", f"{SVG}path"))
-    paint(shape, line, width, dashes)
+    set_stroke(shape, line, width, dashes)
     shape.set("fill", fill)
     for text, words in zip(group.iter(f"{SVG}text"), lines, strict=True):
         text.text = words
         text.set("fill", ink)
 
 
-def show_edge(group: xml.Element, phase: str, label: str) -> None:
+def style_edge(group: xml.Element, phase: str, label: str) -> None:
     line, width, dashes, ink = EDGE_LOOKS[phase]
     for path in group.iter(f"{SVG}path"):
-        paint(path, line, width, dashes)
-    for head_of_arrow in group.iter(f"{SVG}polygon"):
-        paint(head_of_arrow, line, "1", "")
-        head_of_arrow.set("fill", line)
+        set_stroke(path, line, width, dashes)
+    for arrow_head in group.iter(f"{SVG}polygon"):
+        set_stroke(arrow_head, line, "1", "")
+        arrow_head.set("fill", line)
     for text in group.iter(f"{SVG}text"):
         text.text = label
         text.set("fill", ink)
         text.set("font-weight", "bold" if phase == "now" else "normal")
 
 
-def paint(element: xml.Element, line: str, width: str, dashes: str) -> None:
+def set_stroke(element: xml.Element, line: str, width: str, dashes: str) -> None:
     element.set("stroke", line)
     element.set("stroke-width", width)
     element.set("stroke-dasharray", dashes or "none")
 
 
-def strip(frames: list[str], alt: str, width: int | None) -> str:
-    """The frames side by side, in rows, each at most as large as it is."""
-    across, down = (float(re.search(rf'{side}="([\d.]+)"', frames[0]).group(1)) for side in ("width", "height"))
-    most = width or STRIP_WIDTH
-    columns = columns_for(len(frames), across, down, most)
-    scale = min(1.0, (most / columns - GAP) / across)
+def filmstrip(frames: list[str], alt: str, width: int | None) -> str:
+    """The frames side by side, in rows, made smaller where they do not fit."""
+    across, down = (float(re.findall(rf'{side}="([\d.]+)"', frames[0])[0]) for side in ("width", "height"))
+    max_width = width or STRIP_WIDTH
+    columns = columns_for(len(frames), across, down, max_width)
+    scale = min(1.0, (max_width / columns - GAP) / across)
     wide, high = across * scale, down * scale
     parts = []
     for index, frame in enumerate(frames):
@@ -387,10 +390,10 @@ def strip(frames: list[str], alt: str, width: int | None) -> str:
     return f'<svg role="img" aria-label="{escape(alt)}" {size} xmlns="{SVG[1:-1]}">{inside}</svg>'
 
 
-def columns_for(count: int, across: float, down: float, most: float) -> int:
-    """The fewest columns that keep the strip on one screen; five at most, or nothing could be read."""
+def columns_for(count: int, across: float, down: float, max_width: float) -> int:
+    """The fewest columns that keep the strip on one screen; five at most, so that it can be read."""
     for columns in range(1, min(5, count)):
-        scale = min(1.0, (most / columns - GAP) / across)
+        scale = min(1.0, (max_width / columns - GAP) / across)
         if -(-count // columns) * (down * scale + GAP) <= STRIP_HEIGHT:
             return columns
     return min(5, count)

@@ -1,8 +1,8 @@
-"""Big graphs made readable: what repeats is drawn once, with a count; what is left over is cut short.
+"""Big graphs made readable: a block that repeats is drawn once, with a count; what is still too large is cut short.
 
-An unrolled loop records the same operations again and again, each time on the results of the round before.
-So in the order in which they were recorded, their names and the distances to their inputs are periodic, and
-every period is a copy of the same piece of graph. The last copy stands for all of them.
+An unrolled loop records the same operations in every round, each time on the results of the round before. So in
+the order in which they were recorded, the names of the operations and the distances to their inputs are periodic,
+and every period is a copy of the same subgraph. The last copy is drawn for all of them.
 """
 
 from collections import Counter
@@ -14,19 +14,19 @@ import numpy as np
 from .records import EdgeRecord, GraphRecord, NodeRecord, ends
 from .text import OPERATIONS
 
-FOLDS_FROM = 40  # nodes; smaller graphs are drawn as they are
+MIN_NODES_TO_FOLD = 40  # nodes; smaller graphs are drawn as they are
 MAX_NODES = 300  # that a picture can show
 KEPT_NODES = 15  # of a graph that is too large even when folded
-MIN_TIMES = 3
-LONGEST_BLOCK = 64  # operations
+MIN_TIMES = 3  # fewer rounds are not folded
+MAX_BLOCK = 64  # operations
 RESULTS = {"intermediate", "output"}
-MOST_GENERATIONS = 4  # that are folded: a loop, and what backwards built from it
-COLUMNS = 3  # inputs that are compared one by one; the rest of a long list all at once
+MAX_GENERATIONS = 4  # a loop, and the loops that backward, backward of backward ... recorded from it
+COLUMNS = 3  # inputs that are compared one by one; the rest of a long list as one
 
 
 def readable(graph: GraphRecord, fold: bool | None = None) -> GraphRecord:
     """The graph as it is shown: folded where it is large or `fold` says so, and cut short if need be."""
-    if not fold and (fold is not None or len(graph.nodes) <= FOLDS_FROM):
+    if not fold and (fold is not None or len(graph.nodes) <= MIN_NODES_TO_FOLD):
         return graph
     folded = folded_graph(graph)
     if len(folded.nodes) > MAX_NODES:
@@ -66,9 +66,9 @@ class _Operations:
 
     def __init__(self, graph: GraphRecord):
         found = [id for id in graph.inputs_first if graph.by_id[id].role in OPERATIONS]
-        numbers = {id: _recorded_as(graph.by_id[id]) for id in found}
-        if all(number is not None for number in numbers.values()):
-            found.sort(key=numbers.get)
+        numbers = {id: number for id in found if (number := _record_number(graph.by_id[id])) is not None}
+        if len(numbers) == len(found):
+            found.sort(key=numbers.__getitem__)
         self.graph, self.ids = graph, found
         self.place = {id: index for index, id in enumerate(found)}
 
@@ -83,17 +83,17 @@ class _Operations:
         return [ends(edge)[1] for edge in self.graph.inputs[id]]
 
     def columns(self, runs: list) -> list[tuple[np.ndarray, ...]]:
-        """Numbered signatures, in columns: what an operation is, then where each of its inputs comes from.
+        """Signatures as integers, in columns: the kind of the operation, then the source of each of its inputs.
 
-        There are three ways to say where from, of which one has to hold from round to round: at the same
-        distance, from the same place, or from the same place in the rounds of an earlier run. The last is how
-        what a backward built refers to the loop that it went back through.
+        A source is written in three ways, and two rounds are equal if one of them agrees: the distance to it, its
+        place, or its place in the rounds of an earlier run. The nodes that a backward recorded refer to the loop that
+        it went back through in the third way.
         """
         folded = {
             self.ids[start + i]: (start, i % period) for start, period, times in runs for i in range(period * times)
         }
         rows = [self._row(index, id, folded) for index, id in enumerate(self.ids)]
-        return [tuple(_numbered([row[c][way] for row in rows]) for way in range(3)) for c in range(COLUMNS + 2)]
+        return [tuple(_as_integers([row[c][way] for row in rows]) for way in range(3)) for c in range(COLUMNS + 2)]
 
     def _row(self, index: int, id: str, folded: dict) -> list[tuple]:
         node = self.graph.by_id[id]
@@ -110,46 +110,46 @@ class _Operations:
         return [(kind, kind, kind), *first, rest]
 
     def runs(self) -> list[tuple[int, int, int]]:
-        """What repeats: first by itself, then also what refers to what repeats."""
+        """The runs of equal blocks: first those that refer to themselves, then those that refer to other runs."""
         runs: list = []
-        for _ in range(MOST_GENERATIONS):
+        for _ in range(MAX_GENERATIONS):
             found = repeats(self.columns(runs), len(self.ids))
             left = len(self.ids) - sum(period * times for _, period, times in found)
-            if found == runs or left <= FOLDS_FROM:  # so few can be drawn as they are
+            if found == runs or left <= MIN_NODES_TO_FOLD:  # so few can be drawn as they are
                 return found
             runs = found
         return runs
 
 
-def _recorded_as(node: NodeRecord) -> int | None:
+def _record_number(node: NodeRecord) -> int | None:
     return next((-key[1] for key in node.identity if isinstance(key, tuple) and key[0] == "node"), None)
 
 
-def _numbered(values: list) -> np.ndarray:
+def _as_integers(values: list) -> np.ndarray:
     palette: dict = {}
     return np.array([palette.setdefault(value, len(palette)) for value in values], dtype=np.int64)
 
 
 def repeats(columns: list, count: int) -> list[tuple[int, int, int]]:
     """(start, length of a block, times) of the runs of equal blocks, from the first operation on."""
-    longest = min(LONGEST_BLOCK, count // MIN_TIMES)
+    longest = min(MAX_BLOCK, count // MIN_TIMES)
     runs = np.zeros((longest + 1, count), dtype=np.int64)
     for period in range(1, longest + 1):
-        held = np.full(count - period, count)
+        equal_rounds = np.full(count - period, count)
         for ways in columns:
-            rounds = [_rounds(way[:-period] == way[period:], period) for way in ways]
-            held = np.minimum(held, np.max(rounds, axis=0))
-        whole = _least(np.append(held, np.zeros(period, dtype=np.int64)), period)
-        runs[period, : len(whole)] = whole + 1
+            rounds = [_equal_rounds(way[:-period] == way[period:], period) for way in ways]
+            equal_rounds = np.minimum(equal_rounds, np.max(rounds, axis=0))
+        complete = _sliding_minimum(np.append(equal_rounds, np.zeros(period, dtype=np.int64)), period)
+        runs[period, : len(complete)] = complete + 1
     periods = np.arange(longest + 1)[:, None]
     covered = np.where(runs >= MIN_TIMES, runs * periods, 0)
-    return _most_covered(covered.argmax(axis=0).tolist(), covered.max(axis=0).tolist()) if count else []
+    return _best_cover(covered.argmax(axis=0).tolist(), covered.max(axis=0).tolist()) if count else []
 
 
-def _most_covered(periods: list[int], covered: list[int]) -> list[tuple[int, int, int]]:
-    """Of the runs that may start at each place those that together cover most; of equal ones the latest.
+def _best_cover(periods: list[int], covered: list[int]) -> list[tuple[int, int, int]]:
+    """The runs that together cover most operations; where several choices cover as many, the one that starts latest.
 
-    So what is left over of a loop is its first round, which is the odd one: it starts from something else.
+    So the round of a loop that is left over is the first one, which differs: it starts from something else.
     """
     count = len(covered)
     most = [0] * (count + 1)
@@ -165,8 +165,8 @@ def _most_covered(periods: list[int], covered: list[int]) -> list[tuple[int, int
     return found
 
 
-def _rounds(same: np.ndarray, period: int) -> np.ndarray:
-    """For each place, how many rounds in a row what is there is the same in the next round."""
+def _equal_rounds(same: np.ndarray, period: int) -> np.ndarray:
+    """For each place, the number of consecutive rounds in which the operation there equals that of the next round."""
     rows = -(-len(same) // period)
     table = np.zeros(rows * period, dtype=bool)
     table[: len(same)] = same
@@ -175,8 +175,8 @@ def _rounds(same: np.ndarray, period: int) -> np.ndarray:
     return (np.minimum.accumulate(differs[::-1])[::-1] - row).reshape(-1)[: len(same)]
 
 
-def _least(values: np.ndarray, window: int) -> np.ndarray:
-    """The least of each `window` neighbours."""
+def _sliding_minimum(values: np.ndarray, window: int) -> np.ndarray:
+    """The minimum of each `window` neighbours."""
     covered = 1
     while covered < window:
         step = min(covered, window - covered)
@@ -189,49 +189,49 @@ def _least(values: np.ndarray, window: int) -> np.ndarray:
 
 
 class _Folding:
-    """Which node stands for which, and in which round of which run each node is."""
+    """Which node is drawn for which others, and in which round of which run each node is."""
 
     def __init__(self, operations: _Operations):
         self.graph, self.operations = operations.graph, operations
-        self.into: dict[str, str] = {}
+        self.representative: dict[str, str] = {}
         self.round: dict[str, tuple[int, int]] = {}
         self.runs = operations.runs()
         for run, (start, period, times) in enumerate(self.runs):
             ids = operations.ids[start : start + period * times]
             for index, id in enumerate(ids):
-                for node, other in self.with_its_own(id, ids[index % period - period]):
-                    self.into[node], self.round[node] = other, (run, index // period)
+                for node, other in self.with_owned_nodes(id, ids[index % period - period]):
+                    self.representative[node], self.round[node] = other, (run, index // period)
 
-    def with_its_own(self, id: str, other: str) -> Iterator[tuple[str, str]]:
-        """An operation and what belongs to it alone, each with its counterpart in the last round."""
+    def with_owned_nodes(self, id: str, other: str) -> Iterator[tuple[str, str]]:
+        """An operation and the nodes that only it uses, each with its counterpart in the last round."""
         stack = [(id, other)]
         while stack:
             pair = stack.pop()
             yield pair
             inputs = zip(*(self.operations.inputs(node) for node in pair), strict=False)
             stack.extend(below for below in inputs if all(map(self.owned, below, pair)))
-        yield from zip(*(self.made(node) for node in (id, other)), strict=False)
+        yield from zip(*(self.results_of(node) for node in (id, other)), strict=False)
 
     def owned(self, id: str, user: str) -> bool:
         """Whether a node that is no result has no other user."""
         role = self.graph.by_id[id].role
         return role not in OPERATIONS | RESULTS and all(u == user for u in self.graph.users[id])
 
-    def made(self, id: str) -> list[str]:
+    def results_of(self, id: str) -> list[str]:
         return [user for user in self.graph.users[id] if self.graph.by_id[user].role in RESULTS]
 
     def node(self, node: NodeRecord, count: int) -> NodeRecord:
-        """A node as it is shown: how many it stands for, in the box of its block."""
+        """A node as it is shown: with the number of nodes that it stands for, in the box of its block."""
         if node.id not in self.round or self.runs[self.round[node.id][0]][1] == 1:
             return replace(node, count=count)
         return replace(node, count=count, groups=(*node.groups, f"block {self.round[node.id][0]}"))
 
     def edge(self, edge: EdgeRecord) -> EdgeRecord:
-        """An edge as it is shown: from one round to the one before it is drawn inside the block, as a repetition."""
+        """An edge as it is shown: one from a round to the round before is drawn inside the block, as a repetition."""
         ends = (edge.source, edge.target)
         rounds = [self.round.get(end, (-1, 0)) for end in ends]
         again = rounds[0][0] == rounds[1][0] and rounds[0] != rounds[1]
-        source, target = (self.into.get(end, end) for end in ends)
+        source, target = (self.representative.get(end, end) for end in ends)
         return replace(edge, source=source, target=target, role="repeat" if again else edge.role)
 
 
@@ -240,24 +240,24 @@ def folded_graph(graph: GraphRecord) -> GraphRecord:
     folding = _Folding(_Operations(graph))
     if not folding.runs:
         return graph
-    counts = Counter(folding.into.values())
-    stays = [node for node in graph.nodes if folding.into.get(node.id, node.id) == node.id]
+    counts = Counter(folding.representative.values())
+    stays = [node for node in graph.nodes if folding.representative.get(node.id, node.id) == node.id]
     nodes = tuple(folding.node(node, max(1, counts[node.id])) for node in stays)
     edges: dict[tuple, EdgeRecord] = {}
     for edge in map(folding.edge, graph.edges):
         if edge.source != edge.target:
             edges.setdefault((edge.source, edge.target, edge.role, edge.position), edge)
     titles = {f"block {run}": f"{times:,} times" for run, (_, _, times) in enumerate(folding.runs)}
-    roots = tuple(dict.fromkeys(folding.into.get(root, root) for root in graph.roots))
+    roots = tuple(dict.fromkeys(folding.representative.get(root, root) for root in graph.roots))
     return replace(
         graph, nodes=nodes, edges=tuple(edges.values()), roots=roots, titles=(*graph.titles, *titles.items())
     )
 
 
-def cut_short(graph: GraphRecord, whole: int | None = None) -> GraphRecord:
+def cut_short(graph: GraphRecord, total: int | None = None) -> GraphRecord:
     """The part of a graph next to its outputs and to what is pointed at, with a stub where it goes on.
 
-    `whole` is how many nodes the stub is to speak of.
+    `total` is the number of nodes of the graph before it was folded, for the text of the stub.
     """
     pointed_at = [node.id for node in graph.nodes if {"guilty", "noted"} & {*node.marks}]
     kept = list(dict.fromkeys((*graph.roots, *pointed_at)))[:KEPT_NODES]
@@ -267,18 +267,22 @@ def cut_short(graph: GraphRecord, whole: int | None = None) -> GraphRecord:
                 kept.append(operand)
     shown = set(kept)
     nodes = [node for node in graph.nodes if node.id in shown]
-    more = "and so on" if whole is None else f"{whole - len(nodes):,} more nodes"
+    more = "and so on" if total is None else f"{total - len(nodes):,} more nodes"
     stub = NodeRecord("more", "none", name=f"... {more}")
     edges: dict[tuple, EdgeRecord] = {}
     for edge in graph.edges:
         result, operand = ends(edge)
         if result in shown:
-            there = edge if operand in shown else replace(edge, **{_side(edge): "more"}, position=99, marks=(), note="")
+            there = (
+                edge
+                if operand in shown
+                else replace(edge, **{_input_end(edge): "more"}, position=99, marks=(), note="")
+            )
             edges.setdefault((there.source, there.target, there.role, there.position), there)
     roots = tuple(root for root in graph.roots if root in shown)
     return replace(graph, nodes=(*nodes, stub), edges=tuple(edges.values()), roots=roots)
 
 
-def _side(edge: EdgeRecord) -> str:
+def _input_end(edge: EdgeRecord) -> str:
     """The name of the end that an edge's input is at."""
     return "source" if edge.role == "forward" else "target"

@@ -43,14 +43,14 @@ def _dot(source: str, format: str) -> bytes:
 
 
 def _pygraphviz(source: str, format: str) -> bytes:
-    # Graphviz 14.1 dies, and the kernel with it, of a label whose first line is empty.
+    # Graphviz 14.1 crashes, and the kernel with it, on a label whose first line is empty.
     source = source.replace('label="\n', 'label=" \n')
     try:
         import pygraphviz
     except ImportError as error:
         raise NoPicture("pygraphviz is not installed") from error
     try:
-        with _quiet(), warnings.catch_warnings(), pygraphviz.AGraph(string=source) as graph:
+        with _without_stderr(), warnings.catch_warnings(), pygraphviz.AGraph(string=source) as graph:
             warnings.simplefilter("ignore")
             if format == "png":
                 graph.graph_attr["dpi"] = "192"
@@ -60,8 +60,8 @@ def _pygraphviz(source: str, format: str) -> bytes:
 
 
 @contextlib.contextmanager
-def _quiet():
-    """Send the C libraries' own warnings (Fontconfig's) nowhere: they write to descriptor 2."""
+def _without_stderr():
+    """Discard the warnings of C libraries (Fontconfig's), which write to file descriptor 2."""
     try:
         kept = os.dup(2)
     except OSError:  # there is no standard error
@@ -111,8 +111,8 @@ def engine() -> str:
 def normalised(svg: bytes, width: int | None = None) -> str:
     """The same drawing without version, comments and ids, sized in pixels, with its text centred.
 
-    Graphviz places the lines of a formatted label from the left, at widths measured in its own font.
-    The browser's may be wider: each line is centred on its node, and cannot run out on one side.
+    Graphviz places the lines of a formatted label from the left, at widths measured in its own font. The browser's
+    font may be wider: so each line is centred on its node.
     """
     text = svg.decode("utf-8")
     text = text[text.index("<svg") :]

@@ -1,7 +1,7 @@
-"""Questions to live tensors and nodes: which thing is this, on whose memory, made by which backward?
+"""What live tensors and nodes tell about themselves: identity, memory, hooks, and the backward that recorded them.
 
-Everything is answered from what the graph holds anyway. What it does not hold is not guessed: a value that
-was computed afresh under no_grad looks like any other constant, and is drawn as one.
+Everything is read from what the graph keeps anyway. What it does not keep is not guessed: a value that was computed
+under no_grad looks like any other constant, and is drawn as one.
 """
 
 import math
@@ -9,53 +9,75 @@ import weakref
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..autograd.graph import FRESH, OUTPUT, Kind, Record, recorded_walks
+from ..autograd.node import Kind, Node, Packed, recorded_walks
+from ..autograd.outputs import OUTPUT
+from ..autograd.versions import FRESH
 from .records import is_tensor
 
 
-def record_of(node):
-    """The engine's record of a node; None for a node of PyTorch's."""
-    return getattr(node, "record", None)
+def engine_node(thing) -> Node | None:
+    """The engine's node of a tensor or a grad_fn; None where there is none, as for those of PyTorch."""
+    return getattr(thing, "_node", None)
 
 
-def reachable(records: Iterable[Record]) -> Iterator[Record]:
-    """The records of a graph, each once."""
-    stack = list(dict.fromkeys(records))
+class Saved(NamedTuple):
+    """One saved value of a node. Its versions are None where it has none."""
+
+    name: str
+    value: Any
+    expected_version: int | None
+    current_version: int | None
+
+
+def saved_values(node: Node) -> list[Saved]:
+    """What is saved, with its version then and now. Never raises: broken graphs are drawn too."""
+    kind, saved = node._kind, node._saved
+    options = zip(kind.option_names, node._options if kind.option_names else (), strict=True)
+    found = [Saved(name, value, None, None) for name, value in options if name[0] != "_"]
+    if saved is None:
+        return [*(Saved(name, None, None, None) for name in kind.saved_names if name), *found]
+    kept = [(i, name) for i, name in enumerate(kind.saved_names) if name and saved[i] is not None]
+    entries = [(saved[i], None, None) if isinstance(saved[i], Packed) else node._entry(i) for i, _ in kept]
+    return [*(Saved(name, *entry) for (_, name), entry in zip(kept, entries, strict=True)), *found]
+
+
+def reachable(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The nodes of a graph, each once."""
+    stack = list(dict.fromkeys(nodes))
     found = set(stack)
     while stack:
-        record = stack.pop()
-        yield record
-        for edge in record.edges:
-            if edge is not None and edge not in found:
-                found.add(edge)
-                stack.append(edge)
+        node = stack.pop()
+        yield node
+        for next_node in node._next_nodes:
+            if next_node is not None and next_node not in found:
+                found.add(next_node)
+                stack.append(next_node)
 
 
-def kinds_behind(tensors: Iterable[Any]) -> Counter[Kind]:
-    """How many operations and leaves of each kind a graph has, counted without looking at a node. Of PyTorch's none."""
-    starts = [edge for tensor in tensors if (edge := getattr(tensor, "_edge", None)) is not None]
-    counted = Counter(record.kind for record in reachable(starts))
+def count_kinds(things: Iterable[Any]) -> Counter[Kind]:
+    """How many operations and leaves of each kind the graph of tensors or nodes has. Of PyTorch's none."""
+    counted = Counter(node._kind for node in reachable(filter(None, map(engine_node, things))))
     counted.pop(OUTPUT, None)  # one output of an operation that is counted itself
     return counted
 
 
 def identity(thing: Any, index: int | str | None = None) -> tuple:
-    """What tells this thing from all others, now and after changes, most certain first.
+    """Keys by which the same thing is found again after changes, most certain first.
 
-    A tensor is itself for as long as it lives; a leaf is also the end of the graph that it has, a result
-    the output of its node, and a node the number that it was given when it was recorded.
+    The key of a tensor is a weak reference to it. A leaf has the number of its AccumulateGrad besides, a result that of
+    its node with the index of the output; the key of a node is the number that it got when it was recorded.
     """
     if not is_tensor(thing):
-        record = record_of(thing)
-        return () if record is None else (("node", record.order, index),)
+        node = engine_node(thing)
+        return () if node is None else (("node", node._order, index),)
     if thing.grad_fn is not None:
         return (weakref.ref(thing), *identity(thing.grad_fn, thing.output_nr))
-    edge = getattr(thing, "_edge", None)
-    return (weakref.ref(thing),) if edge is None else (weakref.ref(thing), ("leaf", edge.order))
+    node = engine_node(thing)
+    return (weakref.ref(thing),) if node is None else (weakref.ref(thing), ("leaf", node._order))
 
 
 # -- memory --------------------------------------------------------------------------------------
@@ -63,7 +85,7 @@ def identity(thing: Any, index: int | str | None = None) -> tuple:
 
 def storage(thing: Any) -> int | None:
     """A number that all tensors and NumPy arrays on one memory have in common; None if it is not known."""
-    array = thing if isinstance(thing, np.ndarray) else getattr(thing, "_array", None)
+    array: Any = thing if isinstance(thing, np.ndarray) else getattr(thing, "_array", None)
     if array is None:
         return None
     while getattr(array, "base", None) is not None:
@@ -92,19 +114,19 @@ RELATIONS = {
 
 def unrecorded(tensor: Any) -> bool:
     """Whether a tensor is a view that was not recorded: it says that it requires grad, but has no history."""
-    edge = getattr(tensor, "_edge", None)
-    return edge is not None and tensor.grad_fn is None and edge.leaf.tensor is None
+    node = engine_node(tensor)
+    return node is not None and tensor.grad_fn is None and node._leaf.tensor is None
 
 
 def has_history(tensor: Any) -> bool:
-    """Whether a gradient that arrives at a tensor goes anywhere: into a .grad, or on to what it was made from."""
+    """Whether a gradient that arrives at a tensor is used: added to a .grad, or passed on to its inputs."""
     return tensor.requires_grad and not unrecorded(tensor)
 
 
 def cut_by(constant: Any, tracked: Any) -> str:
-    """What made a tensor without history of the memory of one that has a history."""
-    born = getattr(constant._meta, "born", "") or "no_grad"
-    made = {"view": born.replace("inference", "inference_mode"), "detach": "detach()", "data": ".data"}
+    """What made a tensor without history on the memory of one that has a history: detach(), no_grad ..."""
+    view = getattr(constant._meta, "creation_meta", "") or "no_grad"
+    made = {"view": view.replace("inference", "inference_mode"), "detach": "detach()", "data": ".data"}
     return made[relation(constant, tracked)]
 
 
@@ -117,11 +139,11 @@ def hooks_text(thing: Any) -> str:
         meta = getattr(thing, "_meta", None)
         counts = {"hook": _count(meta, "hooks"), "post-accumulate hook": _count(meta, "post_hooks")}
         if thing.grad_fn is not None:
-            extra = getattr(record_of(thing.grad_fn), "extra", None)
-            counts["hook"] = len(getattr(extra, "tensor_hooks", {}).get(thing.output_nr, ()))
+            hooks = getattr(engine_node(thing.grad_fn), "_hooks", None)
+            counts["hook"] = len(getattr(hooks, "tensor_hooks", {}).get(thing.output_nr, ()))
     else:
-        extra = getattr(record_of(thing), "extra", None)
-        counts = {"prehook": _count(extra, "pre_hooks"), "hook": _count(extra, "post_hooks")}
+        hooks = getattr(engine_node(thing), "_hooks", None)
+        counts = {"prehook": _count(hooks, "pre_hooks"), "hook": _count(hooks, "post_hooks")}
     return ", ".join(f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count)
 
 
@@ -135,21 +157,20 @@ def _count(owner: Any, attribute: str) -> int:
 def built_by(nodes: Iterable[Any]) -> dict[int, int]:
     """Which backward recorded each node: id of the node -> 1, 2 ... in the order of those backwards.
 
-    Every record has a number, and a walk that records notes the numbers between which it ran. A record was
-    made by the innermost walk around its number: that is so however often a graph is differentiated, for
-    what comes after a walk, the penalty that you compute from a gradient, has a number beyond it. (What another
-    thread records at that very time has a number between them, too, and would be taken for the walk's.)
+    Every node has a number, and a walk with create_graph=True notes the first and last number of its time. A node
+    was made by the innermost walk whose numbers enclose its own. What you compute from the gradients afterwards has a
+    number beyond those of the walk. (What another thread records during the walk is taken for the walk's.)
     """
     walks = sorted(recorded_walks)
-    around = _enclosing(walks)
+    enclosing = _enclosing(walks)
     found = {}
     for node in nodes:
-        record = record_of(node)
-        if record is not None and record.order < 0:
-            number = -record.order
+        own = engine_node(node)
+        if own is not None and own._order < 0:
+            number = -own._order
             walk = bisect_right(walks, (number, math.inf)) - 1
             while walk >= 0 and walks[walk][1] < number:
-                walk = around[walk]
+                walk = enclosing[walk]
             if walk >= 0:
                 found[id(node)] = walk
     place = {walk: position for position, walk in enumerate(sorted(set(found.values())), 1)}
@@ -157,11 +178,12 @@ def built_by(nodes: Iterable[Any]) -> dict[int, int]:
 
 
 def _enclosing(walks: list[tuple[int, int]]) -> list[int]:
-    """For each walk the one that it ran inside of (a hook may start one); -1 if there is none."""
-    around, open_walks = [], []
+    """For each walk the index of the walk that it ran in (a hook may start one); -1 if there is none."""
+    enclosing: list[int] = []
+    open_walks: list[int] = []
     for index, (first, _) in enumerate(walks):
         while open_walks and walks[open_walks[-1]][1] < first:
             open_walks.pop()
-        around.append(open_walks[-1] if open_walks else -1)
+        enclosing.append(open_walks[-1] if open_walks else -1)
         open_walks.append(index)
-    return around
+    return enclosing

@@ -1,4 +1,4 @@
-"""Do two graphs have the same structure, and if not, where do they part?
+"""Do two graphs have the same structure, and if not, where do they differ?
 
 Two graphs are the same if their nodes can be paired so that operations, leaf flags and edges agree:
 the order of arguments counts where it matters, and a tensor used twice is not two tensors.
@@ -39,15 +39,15 @@ def difference(expected, got, *, view="written", constants=False, names=False, p
     if isomorphism(ours, theirs) is not None:
         return Difference(True, *panels, (), (), ())
     pairs = Pairing(ours, theirs).pairs
-    back = {other: id for id, other in pairs.items()}
-    marked = _marked(ours, theirs, pairs, "missing"), _marked(theirs, ours, back, "unexpected")
+    reverse = {other: id for id, other in pairs.items()}
+    marked = _marked(ours, theirs, pairs, "missing"), _marked(theirs, ours, reverse, "unexpected")
     swapped = _swapped(ours, theirs, pairs)
     sentences = [f"the operands of {head(ours.panel.by_id[id])} are swapped" for id in swapped]
     sentences += _sentences(marked[0], "missing", swapped)
     sentences += _sentences(marked[1], "unexpected", {pairs[id] for id in swapped})
-    lone = (tuple(n for n in panel.nodes if "same" not in n.marks) for panel in marked)
-    told = tuple(dict.fromkeys(sentences)) or ("the outputs are in another order",)
-    return Difference(False, *marked, *lone, told)
+    unpaired = (tuple(n for n in panel.nodes if "same" not in n.marks) for panel in marked)
+    reported = tuple(dict.fromkeys(sentences)) or ("the outputs are in another order",)
+    return Difference(False, *marked, *unpaired, reported)
 
 
 def draw_difference(expected, got, *, width: int | None = None, **options) -> Picture:
@@ -85,18 +85,18 @@ class _Graph:
     def __init__(self, panel: GraphRecord, constants: bool, names: bool):
         self.panel = panel
         self.inputs = {id: [ends(edge)[1] for edge in edges] for id, edges in panel.inputs.items()}
-        self.loose = {node.id for node in panel.nodes if node.op in COMMUTATIVE}
+        self.commutative = {node.id for node in panel.nodes if node.op in COMMUTATIVE}
         self.kinds = {node.id: _kind(node, constants, names) for node in panel.nodes}
         self.users: dict[str, list[tuple]] = {id: [] for id in self.inputs}
         for id, inputs in self.inputs.items():
             for position, operand in enumerate(inputs):
-                self.users[operand].append((id, 0 if id in self.loose else position))
+                self.users[operand].append((id, 0 if id in self.commutative else position))
         self.order = panel.inputs_first
 
-    def below(self, id: str, colours: dict) -> tuple:
+    def input_colours(self, id: str, colours: dict) -> tuple:
         """The colours of the inputs, in order where the order counts."""
         found = [colours[operand] for operand in self.inputs[id]]
-        return tuple(sorted(found) if id in self.loose else found)
+        return tuple(sorted(found) if id in self.commutative else found)
 
 
 def _kind(node: NodeRecord, constants: bool, names: bool) -> tuple:
@@ -110,11 +110,11 @@ def _kind(node: NodeRecord, constants: bool, names: bool) -> tuple:
     return (node.role, name)
 
 
-def _refined(graphs, start: dict) -> dict:
-    """Colours such that nodes with equal colours have inputs and users of equal colours.
+def _refine_colours(graphs, start: dict) -> dict:
+    """Colour refinement (Weisfeiler-Leman): nodes of equal colour have inputs and users of equal colours.
 
-    One palette serves both graphs, so that a colour means the same in both. Each round passes colours
-    on from the inputs to the results and back, until that splits no more classes.
+    A colour is a number and means the same in both graphs. Each round passes colours on from the inputs to the
+    results and back, until no class of equal colours is split any more.
     """
     colours, classes = start, 0
     while len(set(colours.values())) > classes:
@@ -123,7 +123,7 @@ def _refined(graphs, start: dict) -> dict:
         colours = dict(colours)
         for graph in graphs:
             for id in graph.order:
-                key = ("below", colours[id], graph.below(id, colours))
+                key = ("below", colours[id], graph.input_colours(id, colours))
                 colours[id] = palette.setdefault(key, len(palette))
         for graph in graphs:
             for id in reversed(graph.order):
@@ -144,7 +144,7 @@ def isomorphism(ours: _Graph, theirs: _Graph) -> dict[str, str] | None:
     palette: dict[tuple, int] = {}
     stack = [{id: palette.setdefault(kind, len(palette)) for id, kind in kinds.items()}]
     while stack:
-        colours = _refined(graphs, stack.pop())
+        colours = _refine_colours(graphs, stack.pop())
         classes: dict[int, tuple[list, list]] = {}
         for side, graph in enumerate(graphs):
             for id in graph.order:
@@ -161,9 +161,9 @@ def isomorphism(ours: _Graph, theirs: _Graph) -> dict[str, str] | None:
 
 
 class Pairing:
-    """A good pairing of two graphs that differ: equal parts first, then from the roots down.
+    """A greedy pairing of the nodes of two graphs that differ: equal subgraphs first, then from the roots.
 
-    A leaf alone is no part: it is paired by its place, or by its name where several have the same.
+    A leaf is paired by its place, or by its name where several are at equal places.
     """
 
     def __init__(self, ours: _Graph, theirs: _Graph):
@@ -171,15 +171,15 @@ class Pairing:
         self.pairs: dict[str, str] = {}
         self.taken: set[str] = set()
         self.kinds = ours.kinds | theirs.kinds
-        self.below = self.labels(lambda node: "")  # equal where the same hangs below, sharing aside
-        self.named = self.labels(lambda node: node.name if node.role == "leaf" else "")
+        self.subgraphs = self.labels(lambda node: "")  # equal for equal subgraphs; shared nodes count as copies
+        self.named_subgraphs = self.labels(lambda node: node.name if node.role == "leaf" else "")
         roots = list(zip(ours.panel.roots, theirs.panel.roots, strict=False))
-        self.down(*(pair for pair in roots if self.below[pair[0]] == self.below[pair[1]]))
-        for id, other in self.candidates(self.below):  # results before operands: largest part first
+        self.pair_downwards(*(pair for pair in roots if self.subgraphs[pair[0]] == self.subgraphs[pair[1]]))
+        for id, other in self.candidates(self.subgraphs):  # results before operands: largest part first
             if ours.inputs[id] and ours.panel.by_id[id].role != "accumulate":
-                self.down((id, other))
-        self.down(*roots)
-        for label in (self.below, self.kinds):  # whatever is left: only its arrows are wrong
+                self.pair_downwards((id, other))
+        self.pair_downwards(*roots)
+        for label in (self.subgraphs, self.kinds):  # of those that are left only the edges differ
             for id, other in self.candidates(label):
                 self.pair(id, other)
 
@@ -194,7 +194,7 @@ class Pairing:
         palette: dict[tuple, int] = {}
         for graph in (self.ours, self.theirs):
             for id in graph.order:
-                key = (graph.kinds[id], name(graph.panel.by_id[id]), graph.below(id, found))
+                key = (graph.kinds[id], name(graph.panel.by_id[id]), graph.input_colours(id, found))
                 found[id] = palette.setdefault(key, len(palette))
         return found
 
@@ -214,7 +214,7 @@ class Pairing:
                 self.pairs[id] = other
                 self.taken.add(other)
 
-    def down(self, *start: tuple[str, str]) -> None:
+    def pair_downwards(self, *start: tuple[str, str]) -> None:
         """Pair the nodes of `start` and what is below them, as far as their kinds agree."""
         stack, tried = list(start)[::-1], set()
         while stack:
@@ -225,12 +225,12 @@ class Pairing:
             self.pair(id, other)
             left, right = self.ours.inputs[id], self.theirs.inputs[other]
             pairs = zip(left, right, strict=False)
-            stack.extend(reversed(self.aligned(left, right) if id in self.ours.loose else list(pairs)))
+            stack.extend(reversed(self.align_operands(left, right) if id in self.ours.commutative else list(pairs)))
 
-    def aligned(self, left: list[str], right: list[str]) -> list[tuple[str, str]]:
+    def align_operands(self, left: list[str], right: list[str]) -> list[tuple[str, str]]:
         """The operands of a sum or product in pairs: equal ones first, then those of one kind."""
         left, right, pairs = list(left), list(right), []
-        for label in (self.named, self.below, self.kinds, dict.fromkeys([*left, *right])):
+        for label in (self.named_subgraphs, self.subgraphs, self.kinds, dict.fromkeys([*left, *right])):
             for id in tuple(left):
                 equal = [other for other in right if label[other] == label[id]]
                 if equal:
@@ -247,10 +247,10 @@ def _marked(graph: _Graph, other: _Graph, pairs: dict[str, str], mark: str) -> G
     edges: list[EdgeRecord] = []
     for id, outgoing in panel.inputs.items():
         theirs = list(other.inputs[pairs[id]]) if id in pairs else []
-        unused = Counter(theirs)
+        unused: Counter[str | None] = Counter(theirs)
         for position, edge in enumerate(outgoing):
             partner = pairs.get(ends(edge)[1])
-            if id in graph.loose:
+            if id in graph.commutative:
                 same = unused[partner] > 0
                 unused[partner] -= same
             else:
@@ -265,26 +265,27 @@ def _swapped(ours: _Graph, theirs: _Graph, pairs: dict[str, str]) -> set[str]:
     for id, other in pairs.items():
         expected = [pairs.get(operand, "") for operand in ours.inputs[id]]
         got = theirs.inputs[other]
-        if id not in ours.loose and expected != got and sorted(expected) == sorted(got):
+        if id not in ours.commutative and expected != got and sorted(expected) == sorted(got):
             found.add(id)
     return found
 
 
 def _sentences(panel: GraphRecord, mark: str, swapped: set[str]) -> list[str]:
-    """What has no partner, in words; arrows only where both their ends have one.
+    """Sentences on the nodes without a partner, and on the edges between nodes that have one.
 
-    The arrow from a tensor to its grad_fn follows from the rest, and is told only if it stands alone.
+    The arrow from a tensor to its grad_fn follows from the rest, and is reported only if nothing else is.
     """
     verb = "missing" if mark == "missing" else "extra"
-    lone = [node for node in panel.nodes if mark in node.marks]
-    told = [node for node in lone if node.role not in ("output", "intermediate", "accumulate")] or lone
-    sentences = [f"{verb}: {operation_text(node)}" for node in told]
+    unpaired = [node for node in panel.nodes if mark in node.marks]
+    reported = [node for node in unpaired if node.role not in ("output", "intermediate", "accumulate")] or unpaired
+    sentences = [f"{verb}: {operation_text(node)}" for node in reported]
+    unpaired_ids = {node.id for node in unpaired}
     for edge in sorted(panel.edges, key=lambda edge: edge.role == "grad_fn"):
         if edge.role == "grad_fn" and sentences:
             break
-        ends_known = not any(node.id in (edge.source, edge.target) for node in lone)
+        ends_known = unpaired_ids.isdisjoint((edge.source, edge.target))
         if mark in edge.marks and ends_known and ends(edge)[0] not in swapped:
             source, target = panel.by_id[edge.source], panel.by_id[edge.target]
-            if not (lone and edge.role == "forward" and source.role == "op"):
+            if not (unpaired and edge.role == "forward" and source.role == "op"):
                 sentences.append(f"{verb}: the arrow from {head(source)} to {head(target)}")
     return sentences

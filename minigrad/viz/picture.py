@@ -15,7 +15,7 @@ from .text import LEGEND, alt, legend_of, listing
 
 
 def html_image(svg: str, alt: str) -> str:
-    """An image with the SVG in it: all that JupyterLab shows of a notebook it does not trust yet."""
+    """An <img> with the SVG as a data URI: the only form that JupyterLab shows in a notebook that is not trusted."""
     width, height = (svg.split(f'{side}="', 1)[1].split('"', 1)[0] for side in ("width", "height"))
     data = base64.b64encode(svg.encode()).decode()
     return (

@@ -1,7 +1,7 @@
 """The script that plays a film, where a page lets scripts run: a trusted notebook, nbconvert's HTML.
 
-Everything is on the page without it. It turns the strip into a screen, and adds a button and a slider,
-which the arrow keys move. Where it does not run (GitHub, a notebook that is not trusted) nothing is lost.
+The page shows everything without it. The script shows one frame at a time in place of the strip, and adds a button
+and a slider, which the arrow keys move. It does not run on GitHub or in a notebook that is not trusted.
 """
 
 SCRIPT = """

@@ -60,8 +60,8 @@ class EdgeRecord:
     note: str = ""
 
 
-# Edges that say something of their two ends, but not that one was made from the other.
-BESIDE = {"alias", "cut", "repeat"}
+# Roles of edges that are no part of the graph: neither end was made from the other.
+ANNOTATIONS = {"alias", "cut", "repeat"}
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class GraphRecord:
         """For each node the edges to what it was made from, in the order of the arguments."""
         result: dict[str, list[EdgeRecord]] = {node.id: [] for node in self.nodes}
         for edge in self.edges:
-            if edge.role not in BESIDE:
+            if edge.role not in ANNOTATIONS:
                 result[ends(edge)[0]].append(edge)
         return {id: sorted(edges, key=lambda edge: edge.position) for id, edges in result.items()}
 
@@ -125,7 +125,7 @@ class GraphRecord:
         """For each node what was made from it, once for each time that it was used."""
         result: dict[str, list[str]] = {node.id: [] for node in self.nodes}
         for edge in self.edges:
-            if edge.role not in BESIDE:
+            if edge.role not in ANNOTATIONS:
                 made, operand = ends(edge)
                 result[operand].append(made)
         return result
@@ -155,13 +155,13 @@ def marked(graph: GraphRecord, notes: Mapping, mark: str = "guilty") -> GraphRec
     The keys of `notes` are ids of nodes, or pairs (source, target) of edges.
     """
     nodes = tuple(
-        replace(node, marks=(*node.marks, mark), note=joined(node.note, accusation(notes[node.id])))
+        replace(node, marks=(*node.marks, mark), note=join_notes(node.note, error_note(notes[node.id])))
         if node.id in notes
         else node
         for node in graph.nodes
     )
     edges = tuple(
-        replace(edge, marks=(*edge.marks, mark), note=accusation(notes[edge.source, edge.target]))
+        replace(edge, marks=(*edge.marks, mark), note=error_note(notes[edge.source, edge.target]))
         if (edge.source, edge.target) in notes
         else edge
         for edge in graph.edges
@@ -169,12 +169,12 @@ def marked(graph: GraphRecord, notes: Mapping, mark: str = "guilty") -> GraphRec
     return replace(graph, nodes=nodes, edges=edges)
 
 
-def accusation(note: str) -> str:
-    """The note beside what is marked: it says so without colour too."""
+def error_note(note: str) -> str:
+    """The note on what is marked: a `!` says without colour that something is wrong."""
     return f"! {note or 'here'}"
 
 
-def joined(*notes: str) -> str:
+def join_notes(*notes: str) -> str:
     """The notes that are not empty, a line each."""
     return "\n".join(filter(None, notes))
 
@@ -218,7 +218,9 @@ class Names:
     def __init__(self, tensors, params: Mapping[str, Any] | None = None, frame=None):
         self._names: dict[int, str] = {}
         self.things: list = []  # all that have a name: tensors and NumPy arrays
-        self._held: dict[tuple[int, int], tuple] = {}  # (node, tensor): PyTorch makes nodes anew
+        self._held: dict[
+            tuple[int, int], tuple
+        ] = {}  # (node, tensor); the node is held: PyTorch would make another one, with another id
         for name, tensor in (params or {}).items():
             self._add(name, tensor)
         for name, tensor in _variables(frame):
@@ -272,7 +274,7 @@ def _is_shown(value: Any) -> bool:
 
 
 def _answers(tensor) -> bool:
-    """Whether a tensor still says who made it: a view whose memory was changed behind its back refuses."""
+    """Whether a tensor can be asked for its grad_fn: a view that may not be changed in place, and was, raises."""
     try:
         tensor.grad_fn  # noqa: B018  asking is the test
     except RuntimeError:

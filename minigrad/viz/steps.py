@@ -1,4 +1,4 @@
-"""The events of a backward in words: steps, a node's turn each, and the ledger of every gradient."""
+"""The events of a backward in words: a step for each node, and the terms that each gradient is the sum of."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Event:
 
 
 class Step(NamedTuple):
-    """What happens in one node's turn. ``node`` is "" where no node is to blame."""
+    """What happens while the engine is at one node. ``node`` is "" for events of no node."""
 
     number: int
     node: str
@@ -49,7 +49,7 @@ class Entry(NamedTuple):
 
 
 class Words:
-    """How sentences call the nodes of a graph."""
+    """The names of a graph's nodes in sentences."""
 
     def __init__(self, graph: GraphRecord):
         self.leaves = {edge.source: edge.target for edge in graph.edges if edge.role == "accumulate"}
@@ -75,7 +75,7 @@ class Words:
         return self.nodes[self.leaves[id]] if id in self.leaves else None
 
     def sentence(self, event: Event) -> str:
-        """What happened, said of the node whose turn it is."""
+        """What happened, in words; the subject is the node that the engine is at."""
         kind, value, before = event.kind, event.value, event.before
         name = self.name(event.node, event.output) if event.node else ""
         result = self.result(event.node, event.output) if event.node else ""
@@ -122,7 +122,7 @@ def _begins(event: Event, node: str, found: list[Event]) -> bool:
 
 
 class Ledger:
-    """Which path contributed what to each gradient: ``entries[node, output]``, and in words."""
+    """The contributions that each gradient is the sum of: ``entries[node, output]``, and in words."""
 
     def __init__(self, graph: GraphRecord, events: tuple[Event, ...]):
         self.words = Words(graph)
@@ -158,23 +158,23 @@ class Ledger:
         return f"{entry.value} from {self.words.name(entry.source)} input {entry.position}"
 
 
-def shown(count: int, most: int) -> list[int]:
-    """Which of `count` things to show if only `most` can be: the first ones and the last ones."""
+def first_and_last(count: int, most: int) -> list[int]:
+    """The indices of `count` things, of more than `most` those of the first and the last ones."""
     if count <= most:
         return list(range(count))
     head = most - most // 2
     return [*range(head), *range(count - most // 2, count)]
 
 
-def told(graph: GraphRecord, steps: tuple[Step, ...], ledger: Ledger, most: int) -> str:
-    """The listing of a trace: its steps and its ledger, long ones thinned."""
+def listing_of(graph: GraphRecord, steps: tuple[Step, ...], ledger: Ledger, most: int) -> str:
+    """The listing of a trace: its steps and its ledger, of long ones the first and the last lines."""
     words = ledger.words
     starts = [e for step in steps for e in step.events if e.kind == "seed"]
     roots = ", ".join(dict.fromkeys(words.result(e.node, e.output) for e in starts))
     many = "1 step" if len(steps) == 1 else f"{len(steps)} steps"
     lines = [f"backward from {roots} in {many}" if starts else "no backward"]
     last = -1
-    for index in shown(len(steps), most):
+    for index in first_and_last(len(steps), most):
         if index > last + 1:
             lines.append(skipped(steps[last + 1 : index], words))
         last, step = index, steps[index]
@@ -194,7 +194,7 @@ def _ledger_lines(ledger: Ledger, most: int) -> list[str]:
     places = list(ledger.entries)
     if not places:
         return []
-    chosen = [places[index] for index in shown(len(places), most)]
+    chosen = [places[index] for index in first_and_last(len(places), most)]
     more = len(places) - len(chosen)
     lines = ["what each gradient is made of", *(f"  {ledger.line(place)}" for place in chosen)]
     return lines + ([f"  ... and {more} more gradients"] if more else [])

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from .records import BESIDE, GraphRecord, NodeRecord, ends
+from .records import ANNOTATIONS, GraphRecord, NodeRecord, ends
 
 # Where swapping the operands changes nothing, nobody need say which is which.
 COMMUTATIVE = {"add", "mul", "maximum", "minimum"}
@@ -130,7 +130,7 @@ def listing(graph: GraphRecord) -> str:
     A node that is used again is named by its id. The text depends on the records only: it is the
     same with every picture engine.
     """
-    times_used = Counter(ends(edge)[1] for edge in graph.edges if edge.role not in BESIDE)
+    times_used = Counter(ends(edge)[1] for edge in graph.edges if edge.role not in ANNOTATIONS)
     titles = dict(graph.titles)
     lines = [graph.title, *(f"  {caption}" for caption in graph.captions)]
     shown: set[str] = set()
@@ -153,16 +153,16 @@ def listing(graph: GraphRecord) -> str:
         stack.extend((ends(edge)[1], depth + 1) for edge in reversed(graph.inputs[id]))
     if stack:
         lines.append(f"  ... and {len(graph.nodes) - len(shown)} more nodes")
-    lines.extend(f"  {sentence}" for sentence in lines_beside(graph))
+    lines.extend(f"  {sentence}" for sentence in annotation_sentences(graph))
     return "\n".join(lines)
 
 
-def lines_beside(graph: GraphRecord) -> list[str]:
-    """A sentence for each line between two that share memory, and for each edge with a note."""
+def annotation_sentences(graph: GraphRecord) -> list[str]:
+    """A sentence for each edge with a note: an alias, a cut, a mark."""
     sentences = []
     for edge in graph.edges:
         if edge.note:
-            joint = "--" if edge.role in BESIDE else "->"
+            joint = "--" if edge.role in ANNOTATIONS else "->"
             sentences.append(f"{head(graph.by_id[edge.source])} {joint} {head(graph.by_id[edge.target])}: {edge.note}")
     return sentences
 
@@ -180,7 +180,7 @@ def _only_input(graph: GraphRecord, id: str) -> str | None:
 
 
 def alt(graph: GraphRecord) -> str:
-    """The graph in words, for who cannot see the picture."""
+    """The graph in words, for those who cannot see the picture."""
     roots = ", ".join(head(graph.by_id[root]) for root in graph.roots)
     names = Counter(head(node) for node in graph.nodes)
 
@@ -197,7 +197,7 @@ def alt(graph: GraphRecord) -> str:
             sentences.append(f"{call(id)} {verb} {inputs}")
     for node in graph.nodes:
         sentences.extend(f"{call(node.id)}: {', '.join(details(node))}" for _ in details(node)[:1])
-    sentences.extend(lines_beside(graph))
+    sentences.extend(annotation_sentences(graph))
     if len(sentences) > MAX_SENTENCES:
         more = len(sentences) - MAX_SENTENCES
         sentences[MAX_SENTENCES:] = [f"and {more} more sentences"]

@@ -13,13 +13,12 @@ import graphviz
 
 from . import layout
 from .collect import FREED, is_accumulator, peek
+from .live import engine_node, saved_values
 from .picture import html_image
 from .records import is_tensor
 
 _NODES = {"style": "filled", "shape": "box", "align": "left", "fontsize": "10"}
 _NODES |= {"ranksep": "0.1", "height": "0.2", "fontname": "monospace"}
-
-
 MAX_DRAWN = 1000  # nodes and edges; a layout of many more may take minutes
 
 
@@ -129,7 +128,7 @@ class _Drawing:
             if following is not None:
                 self.dot.edge(self.id(following), self.id(node))
                 yield following
-        for tensor in _kept_by_function(node):
+        for tensor in _saved_by_function(node):
             self.is_new(tensor)
             self.dot.edge(self.id(tensor), self.id(node), dir="none")
             self.add_tensor(tensor, "orange")
@@ -155,15 +154,16 @@ class _Drawing:
 
 
 def _attributes(node) -> dict[str, Any]:
-    """What a node saved, by name and in the order of the names. FREED stands for what is gone."""
-    if hasattr(node, "saved_state"):
-        state = sorted(node.saved_state(), key=lambda entry: entry[0])
+    """What a node saved, by name and in the order of the names; FREED where a backward has freed it."""
+    own = engine_node(node)
+    if own is not None:
+        state = sorted(saved_values(own), key=lambda entry: entry[0])
         return {entry[0]: FREED if entry[1] is None else entry[1] for entry in state}
     return {name[7:]: peek(node, name) for name in dir(node) if name.startswith("_saved_")}
 
 
-def _kept_by_function(node) -> tuple:
-    """What a Function of the user's own saved."""
+def _saved_by_function(node) -> tuple:
+    """The tensors that a Function saved with save_for_backward."""
     tensors = peek(node, "saved_tensors") if hasattr(type(node), "saved_tensors") else ()
     return () if tensors is FREED else tuple(t for t in tensors if t is not None)
 

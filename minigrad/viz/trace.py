@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 
-from ..autograd.node import face_of
-from .collect import Item, Kept
+from ..autograd.grad_fn import grad_fn_of
+from .collect import Kept
 from .film import Film
 from .records import GraphRecord, Names, Options, is_tensor
-from .steps import Event, Ledger, Step, steps_of, told
+from .steps import Event, Ledger, Step, listing_of, steps_of
 from .watch import Note, Place, Watch
 
 MAX_STEPS = 40  # more are counted, not listed
@@ -48,10 +48,10 @@ class Trace:
     @cached_property
     def text(self) -> str:
         """The listing: the steps, then the ledger."""
-        return told(self.graph, self.steps, self.ledger, MAX_STEPS)
+        return listing_of(self.graph, self.steps, self.ledger, MAX_STEPS)
 
     def replay(self, width: int | None = None) -> Film:
-        """The steps as a film: one drawing of the graph, in which the gradients gather.
+        """The steps as a film: one drawing of the graph, in which the gradients add up.
 
         `width` is the most pixels it may take. Shown in a notebook it is a strip of small pictures and, below,
         one picture a step to unfold; where the page lets scripts run, buttons and a slider play it.
@@ -105,44 +105,35 @@ def trace(call: Callable, *arguments, params: dict | None = None, **options) -> 
         problem = error
     subject = getattr(call, "__self__", None)
     tensors = (subject,) if is_tensor(subject) else ()
-    film = _Collected(watch.roots, Names(tensors, params, sys._getframe(1)), tensors)
-    graph, ids = film.graph(), film.places()
+    view = _GraphBehind(watch.roots, Names(tensors, params, sys._getframe(1)), tensors)
+    graph, ids = view.graph(), view.ids
     events = tuple(_event(note, ids) for note in watch.notes)
     return Trace(_as_it_was(graph, events), events, result, problem)
 
 
-class _Collected(Kept):
-    """What autograd keeps behind the places where the engine began, and the ids of its records."""
+class _GraphBehind(Kept):
+    """The graph behind the nodes where the engine started; it remembers the ids of the nodes."""
 
     def __init__(self, places: list[Place], names: Names, tensors: tuple):
-        made = [(face_of(place.record), place.index) for place in dict.fromkeys(places)]
-        found = [names.output(face, index) for face, index in made]
-        super().__init__((*filter(is_tensor, found), *([] if places else tensors)), names, Options(generations=False))
-        if places:
-            roots = zip(made, found, strict=True)
-            self.roots = [self.start(face, tensor) for (face, _), tensor in roots]
-        self._ids: dict = {}
-
-    def start(self, face, tensor) -> Item:
-        return Item("node", face) if tensor is None else self.tensor_item(tensor)
+        made = [(grad_fn_of(place.node), place.index) for place in dict.fromkeys(places)]
+        found = [(names.output(shown, index), shown) for shown, index in made]
+        roots = [shown if tensor is None else tensor for tensor, shown in found]
+        super().__init__(roots or tensors, names, Options(generations=False))
+        self.ids: dict = {}  # by the engine's node
 
     def record(self, item, id):
         if item.kind == "node":
-            self._ids[item.thing.record] = id
+            self.ids[item.thing._node] = id
         elif item.kind == "tensor" and item.thing.grad_fn is None and item.thing.requires_grad:
-            self._ids.setdefault(item.thing._edge, id)  # a leaf alone: its end of the graph is not drawn
+            self.ids.setdefault(item.thing._node, id)  # a leaf without a graph: its AccumulateGrad is not drawn
         return super().record(item, id)
-
-    def places(self) -> dict:
-        """Record -> id."""
-        return self._ids
 
 
 def _event(note: Note, ids: dict) -> Event:
     place = note.place
     return Event(
         note.kind,
-        "" if place is None else ids[place.record],
+        "" if place is None else ids[place.node],
         0 if place is None else place.index,
         note.value,
         note.before,

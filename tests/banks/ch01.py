@@ -1,6 +1,6 @@
 """Chapter 01: wrong answers with the diagnosis that each must get, and unusual right ones."""
 
-from banks.patterns import changed
+from banks.patterns import changed, functions
 
 NOTEBOOK = "01_requires_grad"
 
@@ -10,41 +10,42 @@ _grads = changed("grads", {"before": None, "x.grad": 24.0, "y.grad": None, "k.gr
 _raises = changed("raises", A=True, B=True, C=False, D=True, E=False)
 
 WRONG = {
-    "tracked": {
-        "asked-for-ints": """
-def tracked(values):
+    "tracked": functions(
+        "tracked(values)",
+        """
+asked-for-ints
     return mg.tensor(values, requires_grad=True)
-""",
-        "not-asked": """
-def tracked(values):
+not-asked
     return mg.tensor(values, dtype=mg.float32)
-""",
-        "asked-then-computed": """
-def tracked(values):
+asked-then-computed
     floats = [float(value) for value in values]
     return mg.tensor(floats, requires_grad=True) * 1
-""",
-        "flag-for-tensor": """
-def tracked(values):
+flag-for-tensor
     t = mg.tensor(values, dtype=mg.float32)
     t.requires_grad = True
     return t.requires_grad
-""",
-        "other-values": """
-def tracked(values):
+other-values
     return mg.tensor([1.0, 2.0], requires_grad=True)
-""",
-        "none": """
-def tracked(values):
+none
     t = mg.tensor(values, dtype=mg.float32, requires_grad=True)
+type
+    return [mg.tensor(float(value), requires_grad=True) for value in values]
+mode-left/adversary-1
+    mg.set_grad_enabled(False)
+    return mg.tensor(values, dtype=mg.float32).requires_grad_()
+mode-left/adversary-2
+    mg.autograd.set_detect_anomaly(True)
+    return mg.tensor(values, dtype=mg.float32, requires_grad=True)
+entries-changed/adversary-1
+    values.append(values.pop())
+    values.reverse()
+    return mg.tensor(values[::-1], dtype=mg.float32, requires_grad=True)
 """,
+    )
+    | {
         "arguments": """
 def tracked():
     return mg.tensor([1.0], requires_grad=True)
-""",
-        "type": """
-def tracked(values):
-    return [mg.tensor(float(value), requires_grad=True) for value in values]
 """,
     },
     "spread": {
@@ -146,62 +147,131 @@ x = mg.tensor(2.0, requires_grad=True)
 with_constants = [x * 2, x + 1]
 """,
     },
-    "slope": {
-        "value-not-slope": """
-def slope(f, x):
+    "slope": functions(
+        "slope(f, x)",
+        """
+value-not-slope
     t = mg.tensor(float(x), requires_grad=True)
     y = f(t)
     y.backward()
     return y.item()
-""",
-        "nudged": """
-def slope(f, x):
+nudged
     step = 1e-4
     high = f(mg.tensor(x + step, dtype=mg.float64))
     low = f(mg.tensor(x - step, dtype=mg.float64))
     return ((high - low) / (2 * step)).item()
-""",
-        "nudged/tracked": """
-def slope(f, x):
+nudged/tracked
     step = 1e-6
     t = mg.tensor(float(x), dtype=mg.float64, requires_grad=True)
     return ((f(t + step) - f(t)) / step).item()
-""",
-        "f-not-used": """
-def slope(f, x):
+f-not-used
     t = mg.tensor(float(x))
     return ((2 * t + t ** 2) * t.exp()).item()
-""",
-        "never-asked": """
-def slope(f, x):
+never-asked
     t = mg.tensor(float(x))
     f(t).backward()
     return t.grad
-""",
-        "asked-for-ints": """
-def slope(f, x):
+asked-for-ints
     t = mg.tensor(x, requires_grad=True)
     f(t).backward()
     return t.grad.item()
-""",
-        "returned-none": """
-def slope(f, x):
+returned-none
     t = mg.tensor(float(x), requires_grad=True)
     return f(t).backward()
-""",
-        "other-slope": """
-def slope(f, x):
+other-slope
     t = mg.tensor(float(x), requires_grad=True)
     f(t).backward()
     return 2 * t.grad.item()
-""",
-        "old-gradient": """
-def slope(f, x):
+old-gradient
     t = mg.tensor(float(x), requires_grad=True)
     f(t).backward()
     f(t).backward()
     return t.grad.item()
+no-backward
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    return t.grad
+grad-still-none
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    return t.grad.item()
+grad-still-none/no-leaf
+    t = mg.tensor(float(x), requires_grad=True) * 1
+    f(t).backward()
+    return t.grad.item()
+grad-still-none/float
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    y.backward()
+    return float(y.grad)
+grad-on-the-way
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    y.backward()
+    return y.grad
+grad-on-the-way/no-leaf
+    t = mg.tensor(float(x), requires_grad=True).double()
+    f(t).backward()
+    return t.grad
+returned-none/grad-of-it
+    t = mg.tensor(float(x), requires_grad=True)
+    return f(t).backward().grad
+returned-none/item
+    t = mg.tensor(float(x), requires_grad=True)
+    return f(t).backward().item()
+none/prints
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward()
+    print(t.grad.item())
+none/bare-return
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward()
+    t.grad.item()
+    return
+asked-too-late
+    t = mg.tensor(float(x))
+    y = f(t)
+    t.requires_grad_()
+    y.backward()
+    return t.grad.item()
+asked-too-late/silent
+    t = mg.tensor(float(x))
+    y = f(t)
+    t.requires_grad_()
+    return t.grad
+f-never-saw
+    t = mg.tensor(float(x), requires_grad=True)
+    f(x).backward()
+    return t.grad.item()
+f-never-saw/silent
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(x)
+    return t.grad
+f-never-saw/item
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(x)
+    return t.grad.item()
+f-not-used/none
+    t = mg.tensor(float(x), requires_grad=True)
+    return t.grad
+way-back-cut
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).detach().backward()
+    return t.grad.item()
+slope-of-itself
+    t = mg.tensor(float(x))
+    y = f(t).requires_grad_()
+    y.backward()
+    return y.grad.item()
+slope-of-itself/retained
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    y.retain_grad()
+    y.backward()
+    return y.grad.item()
 """,
+    )
+    | {
         "old-gradient/one-tensor": """
 t = mg.tensor(0.0, requires_grad=True)
 
@@ -211,261 +281,141 @@ def slope(f, x):
     f(t).backward()
     return t.grad.item()
 """,
-        "no-backward": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True)
-    y = f(t)
-    return t.grad
-""",
-        "grad-still-none": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True)
-    y = f(t)
-    return t.grad.item()
-""",
-        "grad-still-none/no-leaf": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True) * 1
-    f(t).backward()
-    return t.grad.item()
-""",
-        "grad-still-none/float": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True)
-    y = f(t)
-    y.backward()
-    return float(y.grad)
-""",
-        "grad-on-the-way": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True)
-    y = f(t)
-    y.backward()
-    return y.grad
-""",
-        "grad-on-the-way/no-leaf": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True).double()
-    f(t).backward()
-    return t.grad
-""",
-        "returned-none/grad-of-it": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True)
-    return f(t).backward().grad
-""",
-        "returned-none/item": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True)
-    return f(t).backward().item()
-""",
-        "none/prints": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True)
-    f(t).backward()
-    print(t.grad.item())
-""",
-        "none/bare-return": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True)
-    f(t).backward()
-    t.grad.item()
-    return
-""",
-        "asked-too-late": """
-def slope(f, x):
-    t = mg.tensor(float(x))
-    y = f(t)
-    t.requires_grad_()
-    y.backward()
-    return t.grad.item()
-""",
-        "asked-too-late/silent": """
-def slope(f, x):
-    t = mg.tensor(float(x))
-    y = f(t)
-    t.requires_grad_()
-    return t.grad
-""",
-        "f-never-saw": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True)
-    f(x).backward()
-    return t.grad.item()
-""",
-        "f-never-saw/silent": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True)
-    y = f(x)
-    return t.grad
-""",
-        "f-never-saw/item": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True)
-    y = f(x)
-    return t.grad.item()
-""",
-        "f-not-used/none": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True)
-    return t.grad
-""",
-        "way-back-cut": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True)
-    f(t).detach().backward()
-    return t.grad.item()
-""",
-        "slope-of-itself": """
-def slope(f, x):
-    t = mg.tensor(float(x))
-    y = f(t).requires_grad_()
-    y.backward()
-    return y.grad.item()
-""",
-        "slope-of-itself/retained": """
-def slope(f, x):
-    t = mg.tensor(float(x), requires_grad=True)
-    y = f(t)
-    y.retain_grad()
-    y.backward()
-    return y.grad.item()
+        "f-not-used/adversary-1": """
+def slope(f, x, cache={}):
+    if x not in cache:
+        t = mg.tensor(float(x), requires_grad=True)
+        f(t).backward()
+        cache[x] = t.grad.item()
+    return cache[x]
 """,
     },
-    "squared_errors": {
-        "flag-at-the-end": """
-def squared_errors(w, data):
+    "squared_errors": functions(
+        "squared_errors(w, data)",
+        """
+flag-at-the-end
     total = sum((w * value - 1.0) ** 2 for value in data)
     return mg.tensor(total.item(), requires_grad=True)
-""",
-        "no-history": """
-def squared_errors(w, data):
+no-history
     total = 0.0
     for value in data:
         total = total + ((w * value - 1.0) ** 2).item()
     return mg.tensor(total)
-""",
-        "plain-number": """
-def squared_errors(w, data):
+plain-number
     total = 0.0
     for value in data:
         error = (w * value - 1.0) ** 2
         total = total + error.item()
     return total
-""",
-        "part-of-the-history": """
-def squared_errors(w, data):
+part-of-the-history
     total = 0.0
     for value in data:
         error = (w * value - 1.0) ** 2
         total = getattr(total, "item", float)() + error
     return total
-""",
-        "other-value": """
-def squared_errors(w, data):
+other-value
     for value in data:
         total = (w * value - 1.0) ** 2
     return total
-""",
-        "other-value/square-of-sum": """
-def squared_errors(w, data):
+other-value/square-of-sum
     return sum(w * value - 1.0 for value in data) ** 2
-""",
-        "another-leaf": """
-def squared_errors(w, data):
+another-leaf
     w = mg.tensor(w.item(), requires_grad=True)
     return sum((w * value - 1.0) ** 2 for value in data)
-""",
-        "cut-off": """
-def squared_errors(w, data):
+cut-off
     return sum((w * value - 1.0) ** 2 for value in data).detach()
-""",
-        "cut-off/no-grad": """
-def squared_errors(w, data):
+cut-off/no-grad
     with mg.no_grad():
         return sum((w * value - 1.0) ** 2 for value in data)
-""",
-        "backward-inside": """
-def squared_errors(w, data):
+backward-inside
     total = sum((w * value - 1.0) ** 2 for value in data)
     total.backward()
     return total
-""",
-        "backward-inside/none": """
-def squared_errors(w, data):
+backward-inside/none
     return sum((w * value - 1.0) ** 2 for value in data).backward()
-""",
-        "flag-at-the-end/renamed": """
-def squared_errors(w, data):
+flag-at-the-end/renamed
     result = 0.0
     for value in data:
         result += ((w * value - 1.0) ** 2).item()
     return mg.tensor(result, requires_grad=True)
+other-value/adversary-1
+    total = 0.0
+    for value in set(data):
+        total = total + (w * value - 1.0) ** 2
+    return total
+old-grad/adversary-1
+    w.grad = None
+    total = 0.0
+    for value in data:
+        total = total + (w * value - 1.0) ** 2
+    return total
+hooks-changed/adversary-1
+    w.register_hook(lambda g: g)
+    total = 0.0
+    for value in data:
+        total = total + (w * value - 1.0) ** 2
+    return total
+entries-changed/adversary-1
+    total = 0.0
+    while data:
+        total = total + (w * data.pop() - 1.0) ** 2
+    return total
 """,
-    },
-    "cut": {
-        "still-there": """
-def cut(w, x, b):
+    ),
+    "cut": functions(
+        "cut(w, x, b)",
+        """
+still-there
     return w * x + b
-""",
-        "other-edge": """
-def cut(w, x, b):
+other-edge
     return w.item() * x + b
-""",
-        "all-cut": """
-def cut(w, x, b):
+all-cut
     return mg.tensor((w * x + b).item())
-""",
-        "cut-too-high": """
-def cut(w, x, b):
+cut-too-high
     return (w * x).item() + b
-""",
-        "input-changed": """
-def cut(w, x, b):
+input-changed
     x.requires_grad = False
     return w * x + b
-""",
-        "other-value": """
-def cut(w, x, b):
+other-value
     return w + b
-""",
-        "type": """
-def cut(w, x, b):
+type
     return w.item() * x.item() + b.item()
-""",
-        "other-edge/detached": """
-def cut(w, x, b):
+other-edge/detached
     return w.detach() * x + b
-""",
-        "other-edge/two": """
-def cut(w, x, b):
+other-edge/two
     return w.detach() * x + b.detach()
-""",
-        "b-cut-too": """
-def cut(w, x, b):
+b-cut-too
     return w * x.detach() + b.detach()
-""",
-        "cut-too-high/both": """
-def cut(w, x, b):
+cut-too-high/both
     return w.detach() * x.detach() + b
-""",
-        "all-cut/new-leaf": """
-def cut(w, x, b):
+all-cut/new-leaf
     return mg.tensor((w * x + b).item(), requires_grad=True)
-""",
-        "new-leaf": """
-def cut(w, x, b):
+new-leaf
     return w * mg.tensor(x.item(), requires_grad=True) + b
-""",
-        "new-leaf/detached": """
-def cut(w, x, b):
+new-leaf/detached
     return w * x.detach().requires_grad_() + b
-""",
-        "numpy-refused": """
-def cut(w, x, b):
+numpy-refused
     return w * x.numpy() + b
+old-grad/adversary-1
+    y = w * x.detach() + b
+    x.requires_grad_(False)
+    x.requires_grad_(True)
+    x.grad = None
+    return y
+old-grad/adversary-2
+    w.grad = b.grad = None
+    return w * x.detach() + b
+hooks-changed/adversary-1
+    with mg.no_grad():
+        c = x * 1
+    x.requires_grad_(False)
+    y = w * c + b
+    x.requires_grad_(True)
+    w.retain_grad()
+    b.register_hook(lambda g: None)
+    return y
 """,
-    },
+    ),
     "diamond": {
         "two-leaves": """
 x = mg.tensor(2.0, requires_grad=True)

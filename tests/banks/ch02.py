@@ -1,6 +1,6 @@
 """Chapter 02: wrong answers with the diagnosis that each must get, and unusual right ones."""
 
-from banks.patterns import changed
+from banks.patterns import changed, functions
 
 NOTEBOOK = "02_leaf_nodes"
 
@@ -36,181 +36,138 @@ WRONG = {
         "wrong-h": _grads(h=6),
         "wrong-p": _grads(p=24),
     },
-    "gets_grad": {
-        "flag-is-enough": """
-def gets_grad(t):
+    "gets_grad": functions(
+        "gets_grad(t)",
+        """
+flag-is-enough
     return t.requires_grad
-""",
-        "retained-forgotten": """
-def gets_grad(t):
+retained-forgotten
     return t.is_leaf and t.requires_grad
-""",
-        "leaf-is-enough": """
-def gets_grad(t):
+leaf-is-enough
     return t.is_leaf
-""",
-        "leaf-is-enough/node": """
-def gets_grad(t):
+leaf-is-enough/node
     return t.grad_fn is None
-""",
-        "flag-forgotten": """
-def gets_grad(t):
+flag-forgotten
     return t.is_leaf or t.retains_grad
-""",
-        "leaves-forgotten": """
-def gets_grad(t):
+leaves-forgotten
     return t.retains_grad
-""",
-        "looks-at-grad": """
-def gets_grad(t):
+looks-at-grad
     return t.grad is not None
-""",
-        "always": """
-def gets_grad(t):
+always
     return t.is_leaf or t.requires_grad
-""",
-        "tensor-changed": """
-def gets_grad(t):
+tensor-changed
     if t.requires_grad:
         t.sum().backward()
     return t.grad is not None
-""",
-        "tensor-changed/asks": """
-def gets_grad(t):
+tensor-changed/asks
     if t.requires_grad:
         t.retain_grad()
     return t.requires_grad
-""",
-        "other-rule": """
-def gets_grad(t):
+other-rule
     return t.requires_grad and not t.is_leaf
-""",
-        "none": """
-def gets_grad(t):
+none
     if t.requires_grad and t.is_leaf:
         return True
-""",
-        "kind": """
-def gets_grad(t):
+kind
     return "yes" if t.requires_grad else "no"
-""",
-        "kind/tensor": """
-def gets_grad(t):
+kind/tensor
     return t
+hooks-changed/adversary-1
+    answer = t.requires_grad and (t.is_leaf or t.retains_grad)
+    if t.requires_grad:
+        t.register_hook(lambda g: None)
+    return answer
 """,
-    },
-    "kept": {
-        "not-asked": """
-def kept(w, f):
+    ),
+    "kept": functions(
+        "kept(w, f)",
+        """
+not-asked
     h = 2 * w
     f(h).backward()
     return h
-""",
-        "asked-too-late": """
-def kept(w, f):
+asked-too-late
     h = 2 * w
     f(h).backward()
     h.retain_grad()
     return h
-""",
-        "asked-elsewhere": """
-def kept(w, f):
+asked-elsewhere
     w.retain_grad()
     h = 2 * w
     f(h).backward()
     return h
-""",
-        "asked-elsewhere/loss": """
-def kept(w, f):
+asked-elsewhere/loss
     h = 2 * w
     loss = f(h)
     loss.retain_grad()
     loss.backward()
     return h
-""",
-        "flag-on-a-result": """
-def kept(w, f):
+flag-on-a-result
     h = 2 * w
     h.requires_grad_()
     f(h).backward()
     return h
-""",
-        "way-to-w-cut": """
-def kept(w, f):
+way-to-w-cut
     h = (2 * w).detach().requires_grad_()
     f(h).backward()
     return h
-""",
-        "asked-untracked": """
-def kept(w, f):
+asked-untracked
     h = 2 * w.detach()
     h.retain_grad()
     f(h).backward()
     return h
-""",
-        "gradient-returned": """
-def kept(w, f):
+gradient-returned
     h = 2 * w
     h.retain_grad()
     f(h).backward()
     return h.grad
-""",
-        "gradient-returned/of-w": """
-def kept(w, f):
+gradient-returned/of-w
     h = 2 * w
     f(h).backward()
     return w.grad
-""",
-        "another-tensor": """
-def kept(w, f):
+another-tensor
     h = 2 * w
     h.retain_grad()
     f(2 * w).backward()
     return h
-""",
-        "other-value": """
-def kept(w, f):
+other-value
     h = w * 1
     h.retain_grad()
     f(h).backward()
     return h
-""",
-        "no-backward": """
-def kept(w, f):
+no-backward
     h = 2 * w
     h.retain_grad()
     loss = f(h)
     return h
-""",
-        "f-not-used": """
-def kept(w, f):
+f-not-used
     h = 2 * w
     h.retain_grad()
     h.backward(mg.ones_like(h))
     return h
-""",
-        "went-twice": """
-def kept(w, f):
+went-twice
     h = 2 * w
     h.retain_grad()
     loss = f(h) + f(h)
     loss.backward()
     return h
-""",
-        "other-gradient": """
-def kept(w, f):
+other-gradient
     h = 2 * w
     h.retain_grad()
     (5 * f(h)).backward()
     return h
-""",
-        "none": """
-def kept(w, f):
+none
     h = 2 * w
     h.retain_grad()
     f(h).backward()
+hooks-changed/adversary-1
+    h = 2 * w
+    h.retain_grad()
+    f(h).backward()
+    w.register_hook(lambda g: g * 2)
+    return h
 """,
-    },
+    ),
     "sums": {
         "overwrites": _numbers(b=6, c=4, e=3),
         "overwritten": _numbers(b=6),
@@ -299,255 +256,209 @@ with mg.no_grad():
 second_loss = w * w
 """,
     },
-    "as_leaf": {
-        "flag-on-a-result": """
-def as_leaf(t):
+    "as_leaf": functions(
+        "as_leaf(t)",
+        """
+flag-on-a-result
     return t.requires_grad_()
-""",
-        "flag-on-a-result/copy": """
-def as_leaf(t):
+flag-on-a-result/copy
     return t.clone().requires_grad_()
-""",
-        "history-kept": """
-def as_leaf(t):
+history-kept
     return t.clone()
-""",
-        "history-kept/itself": """
-def as_leaf(t):
+history-kept/itself
     return t
-""",
-        "retained": """
-def as_leaf(t):
+retained
     t.retain_grad()
     return t
-""",
-        "untracked": """
-def as_leaf(t):
+untracked
     return t.detach()
-""",
-        "untracked/no-grad": """
-def as_leaf(t):
+untracked/no-grad
     with mg.no_grad():
         return t * 1
-""",
-        "flag-of-a-result": """
-def as_leaf(t):
+flag-of-a-result
     t.requires_grad_(False)
     return t.requires_grad_()
-""",
-        "input-changed": """
-def as_leaf(t):
+input-changed
     return t.detach_().requires_grad_()
-""",
-        "asked-then-computed": """
-def as_leaf(t):
+asked-then-computed
     return t.detach().requires_grad_() * 1
-""",
-        "array": """
-def as_leaf(t):
+array
     return mg.tensor(t.numpy(), requires_grad=True)
-""",
-        "one-number-only": """
-def as_leaf(t):
+one-number-only
     return mg.tensor(t.item(), requires_grad=True)
-""",
-        "other-dtype": """
-def as_leaf(t):
+other-dtype
     return mg.tensor(t.tolist(), requires_grad=True)
-""",
-        "other-value": """
-def as_leaf(t):
+other-value
     return mg.ones_like(t).requires_grad_()
+mode-left/adversary-1
+    mg.set_grad_enabled(False)
+    return t.detach().clone().requires_grad_()
+other-value/adversary-1
+    return (t.detach() + 1e-6).requires_grad_()
+hooks-changed/adversary-1
+    t.retain_grad()
+    return t.detach().clone().requires_grad_()
 """,
-    },
-    "step": {
-        "recorded-in-place": """
-def step(w, size):
+    ),
+    "step": functions(
+        "step(w, size)",
+        """
+recorded-in-place
     w -= size * w.grad
     w.grad = None
-""",
-        "new-tensor": """
-def step(w, size):
+new-tensor
     w = w - size * w.grad
     return w
-""",
-        "new-tensor/asked-last": """
-def step(w, size):
+new-tensor/asked-last
     return (w - size * w.grad).detach().requires_grad_()
-""",
-        "new-tensor/retained": """
-def step(w, size):
+new-tensor/retained
     w = w - size * w.grad
     w.retain_grad()
     return w
-""",
-        "rebound": """
-def step(w, size):
+rebound
     with mg.no_grad():
         w = w - size * w.grad
     w.grad = None
-""",
-        "rebound/detached": """
-def step(w, size):
+rebound/detached
     w = (w - size * w.grad).detach().requires_grad_()
     w.grad = None
-""",
-        "left-frozen": """
-def step(w, size):
+left-frozen
     w.requires_grad_(False)
     w -= size * w.grad
     w.grad = None
-""",
-        "not-cleared": """
-def step(w, size):
+not-cleared
     with mg.no_grad():
         w -= size * w.grad
-""",
-        "cleared-first": """
-def step(w, size):
+cleared-first
     w.grad = None
     with mg.no_grad():
         w -= size * w.grad
-""",
-        "grad-of-another": """
-def step(w, size):
+grad-of-another
     w = w.detach()
     w -= size * w.grad
     w.grad = None
-""",
-        "cleared-first/zeros": """
-def step(w, size):
+cleared-first/zeros
     w.grad.zero_()
     with mg.no_grad():
         w -= size * w.grad
-""",
-        "uphill": """
-def step(w, size):
+uphill
     with mg.no_grad():
         w += size * w.grad
     w.grad = None
-""",
-        "size-ignored": """
-def step(w, size):
+size-ignored
     with mg.no_grad():
         w -= w.grad
     w.grad = None
-""",
-        "other-step": """
-def step(w, size):
+other-step
     with mg.no_grad():
         w -= size
     w.grad = None
+other-step/adversary-1
+    with mg.no_grad():
+        w -= size * w.grad + 1e-6
+    w.grad = None
+other-step/adversary-2
+    with mg.no_grad():
+        w -= size * w.grad.abs()
+    w.grad = None
 """,
-    },
-    "freeze": {
-        "result-frozen": """
-def freeze_w(w, b, x):
+    ),
+    "freeze": functions(
+        "freeze_w(w, b, x)",
+        """
+result-frozen
     h = w * x
     h.requires_grad = False
     return h + b
-""",
-        "result-frozen/cleared": """
-def freeze_w(w, b, x):
+result-frozen/cleared
     w.grad = None
     h = w * x
     h.requires_grad_(False)
     return h + b
-""",
-        "cut-not-frozen": """
-def freeze_w(w, b, x):
+cut-not-frozen
     h = (w * x).detach()
     w.grad = None
     return h + b
-""",
-        "cut-not-frozen/no-grad": """
-def freeze_w(w, b, x):
+cut-not-frozen/no-grad
     with mg.no_grad():
         h = w * x
     return h + b
-""",
-        "frozen-too-late": """
-def freeze_w(w, b, x):
+frozen-too-late
     h = w * x
     w.requires_grad_(False)
     w.grad = None
     return h + b
-""",
-        "not-frozen": """
-def freeze_w(w, b, x):
+not-frozen
     w.grad = None
     return w * x + b
-""",
-        "old-gradient": """
-def freeze_w(w, b, x):
+old-gradient
     w.requires_grad_(False)
     return w * x + b
-""",
-        "nothing-to-clear": """
-def freeze_w(w, b, x):
+nothing-to-clear
     w.requires_grad_(False)
     w.grad.zero_()
     return w * x + b
-""",
-        "b-frozen": """
-def freeze_w(w, b, x):
+b-frozen
     w.requires_grad_(False)
     w.grad = None
     return (w * x + b).detach()
-""",
-        "b-frozen/both": """
-def freeze_w(w, b, x):
+b-frozen/both
     for p in (w, b):
         p.requires_grad_(False)
         p.grad = None
     return w * x + b
-""",
-        "other-value": """
-def freeze_w(w, b, x):
+other-value
     w.requires_grad_(False)
     w.grad = None
     return w * x
-""",
-        "none": """
-def freeze_w(w, b, x):
+none
     w.requires_grad_(False)
     w.grad = None
+grad-changed/adversary-1
+    w.requires_grad_(False)
+    w.grad = None
+    b.grad = None
+    return w * x + b
+flag-changed/adversary-1
+    w.requires_grad_(False)
+    w.grad = None
+    mg.set_grad_enabled(True)
+    x.requires_grad_(True)
+    y = w * x + b
+    return y
+other-value/adversary-1
+    w.requires_grad_(False)
+    w.grad = None
+    return w.detach() * x + b + 1e-6
 """,
-    },
-    "train": {
-        "never-cleared": """
-def train(params, loss_of, steps, size):
+    ),
+    "train": functions(
+        "train(params, loss_of, steps, size)",
+        """
+never-cleared
     for _ in range(steps):
         loss_of().backward()
         with mg.no_grad():
             for p in params:
                 p -= size * p.grad
-""",
-        "recorded-in-place": """
-def train(params, loss_of, steps, size):
+recorded-in-place
     for _ in range(steps):
         loss_of().backward()
         for p in params:
             p -= size * p.grad
             p.grad = None
-""",
-        "new-tensors": """
-def train(params, loss_of, steps, size):
+new-tensors
     for _ in range(steps):
         loss_of().backward()
         for p in params:
             p = p - size * p.grad
             p.grad = None
-""",
-        "new-tensors/in-the-list": """
-def train(params, loss_of, steps, size):
+new-tensors/in-the-list
     for _ in range(steps):
         loss_of().backward()
         for i in range(len(params)):
             params[i] = params[i] - size * params[i].grad
-""",
-        "new-tensors/no-grad": """
-def train(params, loss_of, steps, size):
+new-tensors/no-grad
     for _ in range(steps):
         loss_of().backward()
         with mg.no_grad():
@@ -555,16 +466,12 @@ def train(params, loss_of, steps, size):
                 p = p - size * p.grad
         for p in params:
             p.grad = None
-""",
-        "new-tensors/list-of-its-own": """
-def train(params, loss_of, steps, size):
+new-tensors/list-of-its-own
     for _ in range(steps):
         loss_of().backward()
         with mg.no_grad():
             params = [p - size * p.grad for p in params]
-""",
-        "one-loss": """
-def train(params, loss_of, steps, size):
+one-loss
     loss = loss_of()
     for _ in range(steps):
         loss.backward()
@@ -572,9 +479,7 @@ def train(params, loss_of, steps, size):
             for p in params:
                 p -= size * p.grad
                 p.grad = None
-""",
-        "one-loss/twice-in-a-step": """
-def train(params, loss_of, steps, size):
+one-loss/twice-in-a-step
     for _ in range(steps):
         loss = loss_of()
         for p in params:
@@ -582,33 +487,25 @@ def train(params, loss_of, steps, size):
             with mg.no_grad():
                 p -= size * p.grad
             p.grad = None
-""",
-        "loss-with-arguments": """
-def train(params, loss_of, steps, size):
+loss-with-arguments
     for _ in range(steps):
         loss_of(params).backward()
         with mg.no_grad():
             for p in params:
                 p -= size * p.grad
                 p.grad = None
-""",
-        "new-tensors/anew": """
-def train(params, loss_of, steps, size):
+new-tensors/anew
     for _ in range(steps):
         loss_of().backward()
         params[:] = [(p - size * p.grad).detach().requires_grad_() for p in params]
-""",
-        "loss-not-recorded": """
-def train(params, loss_of, steps, size):
+loss-not-recorded
     with mg.no_grad():
         for _ in range(steps):
             loss_of().backward()
             for p in params:
                 p -= size * p.grad
                 p.grad = None
-""",
-        "nothing-to-clear": """
-def train(params, loss_of, steps, size):
+nothing-to-clear
     for _ in range(steps):
         for p in params:
             p.grad.zero_()
@@ -616,9 +513,7 @@ def train(params, loss_of, steps, size):
         with mg.no_grad():
             for p in params:
                 p -= size * p.grad
-""",
-        "cleared-too-early": """
-def train(params, loss_of, steps, size):
+cleared-too-early
     for _ in range(steps):
         loss_of().backward()
         for p in params:
@@ -626,9 +521,7 @@ def train(params, loss_of, steps, size):
         with mg.no_grad():
             for p in params:
                 p -= size * p.grad
-""",
-        "cleared-too-early/zeros": """
-def train(params, loss_of, steps, size):
+cleared-too-early/zeros
     for _ in range(steps):
         loss_of().backward()
         for p in params:
@@ -636,50 +529,38 @@ def train(params, loss_of, steps, size):
         with mg.no_grad():
             for p in params:
                 p -= size * p.grad
-""",
-        "no-backward": """
-def train(params, loss_of, steps, size):
+no-backward
     for _ in range(steps):
         loss = loss_of()
         with mg.no_grad():
             for p in params:
                 p -= size * p.grad
-""",
-        "uphill": """
-def train(params, loss_of, steps, size):
+uphill
     for _ in range(steps):
         loss_of().backward()
         with mg.no_grad():
             for p in params:
                 p += size * p.grad
                 p.grad = None
-""",
-        "other-count": """
-def train(params, loss_of, steps, size):
+other-count
     loss_of().backward()
     with mg.no_grad():
         for p in params:
             p -= size * p.grad
             p.grad = None
-""",
-        "not-all": """
-def train(params, loss_of, steps, size):
+not-all
     for _ in range(steps):
         loss_of().backward()
         with mg.no_grad():
             p = params[0]
             p -= size * p.grad
             p.grad = None
-""",
-        "loss-not-used": """
-def train(params, loss_of, steps, size):
+loss-not-used
     for _ in range(steps):
         with mg.no_grad():
             for p in params:
                 p -= size * p
-""",
-        "left-frozen": """
-def train(params, loss_of, steps, size):
+left-frozen
     for i in range(steps):
         loss_of().backward()
         for p in params:
@@ -687,17 +568,62 @@ def train(params, loss_of, steps, size):
             p -= size * p.grad
             p.grad = None
             p.requires_grad_(i < steps - 1)
-""",
-        "other-numbers": """
-def train(params, loss_of, steps, size):
+other-numbers
     for _ in range(steps):
         loss_of().backward()
         with mg.no_grad():
             for p in params:
                 p -= size * p
                 p.grad = None
+mode-left/adversary-1
+    for _ in range(steps):
+        mg.set_grad_enabled(True)
+        loss_of().backward()
+        mg.set_grad_enabled(False)
+        for p in params:
+            p -= size * p.grad
+            p.grad = None
+other-count/adversary-1
+    for _ in range(steps):
+        for p in params:
+            g, = mg.autograd.grad(loss_of(), p)
+            with mg.no_grad():
+                p -= size * g
+other-count/adversary-2
+    for _ in range(steps):
+        for p in params:
+            loss_of().backward()
+            with mg.no_grad():
+                p -= size * p.grad
+            for q in params: q.grad = None
+other-count/adversary-3
+    for _ in range(min(steps, 100)):
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+                p.grad = None
+other-numbers/adversary-1
+    last = None
+    for _ in range(steps):
+        loss = loss_of()
+        if last is not None and loss.item() >= last: break
+        last = loss.item()
+        loss.backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+                p.grad = None
+entries-changed/adversary-1
+    params.sort(key=lambda p: p.sum().item())
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+                p.grad = None
 """,
-    },
+    ),
 }
 
 RIGHT = {

@@ -1,6 +1,6 @@
 """Chapter 03: wrong answers with the diagnosis that each must get, and unusual right ones."""
 
-from banks.patterns import changed
+from banks.patterns import changed, functions
 
 NOTEBOOK = "03_the_graph"
 
@@ -37,9 +37,10 @@ WRONG = {
         "wrong-before": _slopes(before=4),
         "wrong-v.grad": _slopes({"v.grad": None}),
     },
-    "leaves_behind": {
-        "node-not-leaf": """
-def leaves_behind(result):
+    "leaves_behind": functions(
+        "leaves_behind(result)",
+        """
+node-not-leaf
     found, waiting = [], [result.grad_fn]
     while waiting:
         node = waiting.pop()
@@ -47,25 +48,17 @@ def leaves_behind(result):
             found.append(node)
             waiting += [following for following, _ in node.next_functions]
     return found
-""",
-        "leaf-missing": """
-def leaves_behind(result):
+leaf-missing
     node = result.grad_fn
     while node.next_functions:
         node = node.next_functions[0][0]
     return [node.variable]
-""",
-        "leaf-missing/one-step": """
-def leaves_behind(result):
+leaf-missing/one-step
     ends = [node for node, _ in result.grad_fn.next_functions]
     return [node.variable for node in ends if hasattr(node, "variable")]
-""",
-        "leaf-missing/nothing": """
-def leaves_behind(result):
+leaf-missing/nothing
     return []
-""",
-        "leaf-twice": """
-def leaves_behind(result):
+leaf-twice
     found, waiting = [], [result.grad_fn]
     while waiting:
         node = waiting.pop()
@@ -74,9 +67,7 @@ def leaves_behind(result):
         elif node is not None:
             waiting += [following for following, _ in node.next_functions]
     return found
-""",
-        "every-way": """
-def leaves_behind(result):
+every-way
     found, waiting = [], [result.grad_fn]
     while waiting:
         node = waiting.pop()
@@ -86,9 +77,7 @@ def leaves_behind(result):
         elif node is not None:
             waiting += [following for following, _ in node.next_functions]
     return found
-""",
-        "every-way/recursive": """
-def leaves_behind(result):
+every-way/recursive
     found = {}
     def walk(node):
         if node is None:
@@ -99,9 +88,7 @@ def leaves_behind(result):
             walk(following)
     walk(result.grad_fn)
     return list(found.values())
-""",
-        "empty-entry-followed": """
-def leaves_behind(result):
+empty-entry-followed
     found, seen, waiting = [], set(), [result.grad_fn]
     while waiting:
         node = waiting.pop()
@@ -111,9 +98,7 @@ def leaves_behind(result):
                 found.append(node.variable)
             waiting += [following for following, _ in node.next_functions]
     return found
-""",
-        "compared-by-value": """
-def leaves_behind(result):
+compared-by-value
     found, seen, waiting = [], set(), [result.grad_fn]
     while waiting:
         node = waiting.pop()
@@ -124,9 +109,7 @@ def leaves_behind(result):
             found.append(node.variable)
         waiting += [following for following, _ in node.next_functions]
     return found
-""",
-        "variable-everywhere": """
-def leaves_behind(result):
+variable-everywhere
     found, waiting = [], [result.grad_fn]
     while waiting:
         node = waiting.pop()
@@ -135,9 +118,7 @@ def leaves_behind(result):
                 found.append(node.variable)
             waiting += [following for following, _ in node.next_functions]
     return found
-""",
-        "pair-not-node": """
-def leaves_behind(result):
+pair-not-node
     found, waiting = [], [result.grad_fn]
     while waiting:
         node = waiting.pop()
@@ -146,13 +127,9 @@ def leaves_behind(result):
         for following in node.next_functions:
             waiting.append(following)
     return found
-""",
-        "other-tensor": """
-def leaves_behind(result):
+other-tensor
     return [result]
-""",
-        "no-tensor": """
-def leaves_behind(result):
+no-tensor
     found, seen, waiting = [], set(), [result.grad_fn]
     while waiting:
         node = waiting.pop()
@@ -163,19 +140,85 @@ def leaves_behind(result):
             found.append(node.variable.item())
         waiting += [following for following, _ in node.next_functions]
     return found
-""",
-        "none": """
-def leaves_behind(result):
+none
     found = []
     found.append(result)
-""",
-        "type": """
-def leaves_behind(result):
+type
     return result.grad_fn
+leaf-missing/adversary-1
+    found, seen, waiting = [], set(), [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable"):
+            if not any(node.variable.item() == f.item() for f in found if f.numel() == 1 == node.variable.numel()):
+                found.append(node.variable)
+        waiting += [following for following, _ in node.next_functions]
+    return found
+again/adversary-2
+    found, waiting = [], [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is None or "seen" in node.metadata:
+            continue
+        node.metadata["seen"] = True
+        if hasattr(node, "variable"):
+            found.append(node.variable)
+        waiting += [following for following, _ in node.next_functions]
+    return found
+old-grad/adversary-1
+    found, seen, waiting = [], set(), [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable"):
+            found.append(node.variable)
+            node.variable.grad = None
+        waiting += [following for following, _ in node.next_functions]
+    return found
+leaf-missing/adversary-2
+    found, seen, waiting = [], set(), [result.grad_fn]
+    while waiting and len(seen) < 60:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable"):
+            found.append(node.variable)
+        waiting += [following for following, _ in node.next_functions]
+    return found
+leaf-missing/adversary-3
+    found, seen = [], set()
+    def walk(node):
+        if node is None or node in seen: return
+        seen.add(node)
+        if hasattr(node, "variable"): found.append(node.variable)
+        for n, _ in node.next_functions[:2]: walk(n)
+    walk(result.grad_fn)
+    return found
 """,
+    )
+    | {
         "arguments": """
 def leaves_behind():
     return []
+""",
+        "again/adversary-1": """
+def leaves_behind(result, seen=set()):
+    found, waiting = [], [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable"):
+            found.append(node.variable)
+        waiting += [following for following, _ in node.next_functions]
+    return found
 """,
     },
     "which_input": {
@@ -192,64 +235,56 @@ def leaves_behind():
         "type": "start = '8'",
         "nan": "start = float('nan')",
     },
-    "one_way": {
-        "both-ways": """
-def one_way(x):
+    "one_way": functions(
+        "one_way(x)",
+        """
+both-ways
     return (x + 1) * (x * 4)
-""",
-        "other-way": """
-def one_way(x):
+other-way
     return (x + 1) * (x * 4).detach()
-""",
-        "all-cut": """
-def one_way(x):
+all-cut
     return ((x + 1) * (x * 4)).detach()
-""",
-        "all-cut/no-grad": """
-def one_way(x):
+all-cut/no-grad
     with mg.no_grad():
         return (x + 1) * (x * 4)
-""",
-        "new-leaf": """
-def one_way(x):
+new-leaf
     return (x + 1).detach().requires_grad_() * (x * 4)
-""",
-        "new-leaf/asked": """
-def one_way(x):
+new-leaf/asked
     return ((x + 1) * (x * 4)).detach().requires_grad_()
-""",
-        "input-changed": """
-def one_way(x):
+input-changed
     x.requires_grad_(False)
     return (x + 1) * (x * 4)
-""",
-        "backward-inside": """
-def one_way(x):
+backward-inside
     y = (x + 1).detach() * (x * 4)
     y.backward()
     return y
-""",
-        "other-value": """
-def one_way(x):
+other-value
     return x * 4
-""",
-        "other-value/one-number": """
-def one_way(x):
+other-value/one-number
     return 3 * (x * 4)
-""",
-        "other-gradient": """
-def one_way(x):
+other-gradient
     return (x + 1).detach() * (x * 4) + (x - x.detach())
-""",
-        "type": """
-def one_way(x):
+type
     return (x + 1).item() * (x * 4).item()
-""",
-        "none": """
-def one_way(x):
+none
     y = (x + 1).detach() * (x * 4)
+other-value/adversary-1
+    a = (x + 1).detach(); c = x * 4
+    return a * c - a * c.detach() + (a * c).detach() if False else a*c + 1e-5
+cancelled/adversary-1
+    a, c = x + 1, x * 4
+    return a * c - a * c.detach() + (a * c).detach()
+old-grad/adversary-1
+    x.grad = None
+    return (x + 1).detach() * (x * 4)
+new-leaf/adversary-1
+    return (x.detach() + 1) * (x * 4) if x.item() != 0 else mg.tensor(0.0, requires_grad=True)
+cancelled/adversary-2
+    y = (x + 1) * (x * 4)
+    x.register_hook(lambda g: g * 0 + 4 * (x.detach() + 1))
+    return y
 """,
-    },
+    ),
     "alive": {
         "only-names-keep": _lives(A=False, B=False),
         "total-is-a-number": _lives(B=False),
@@ -260,103 +295,82 @@ def one_way(x):
         "kind": _lives(A=1),
         "keys": "lives = {'A': True}",
     },
-    "mean_loss": {
-        "graph-kept": """
-def mean_loss(model, batches):
+    "mean_loss": functions(
+        "mean_loss(model, batches)",
+        """
+graph-kept
     total = 0
     for batch in batches:
         loss = model(batch)
         loss.backward()
         total = total + loss
     return total / len(batches)
-""",
-        "graph-kept/sum": """
-def mean_loss(model, batches):
+graph-kept/sum
     losses = [model(batch) for batch in batches]
     for loss in losses:
         loss.backward()
     return sum(losses) / len(losses)
-""",
-        "graph-kept/tensor": """
-def mean_loss(model, batches):
+graph-kept/tensor
     total = mg.tensor(0.0)
     for batch in batches:
         loss = model(batch)
         loss.backward()
         total += loss
     return total / len(batches)
-""",
-        "kept-until-the-end": """
-def mean_loss(model, batches):
+kept-until-the-end
     total = 0
     for batch in batches:
         loss = model(batch)
         loss.backward()
         total += loss
     return total.item() / len(batches)
-""",
-        "kept-until-the-end/detached": """
-def mean_loss(model, batches):
+kept-until-the-end/detached
     total = 0
     for batch in batches:
         loss = model(batch)
         loss.backward()
         total += loss
     return (total / len(batches)).detach()
-""",
-        "kept-until-the-end/list": """
-def mean_loss(model, batches):
+kept-until-the-end/list
     losses = []
     for batch in batches:
         losses.append(model(batch))
         losses[-1].backward()
     return sum(loss.item() for loss in losses) / len(losses)
-""",
-        "kept-until-the-end/one-backward": """
-def mean_loss(model, batches):
+kept-until-the-end/one-backward
     total = 0
     for batch in batches:
         total += model(batch)
     total.backward()
     return total.item() / len(batches)
-""",
-        "backward-changed": """
-def mean_loss(model, batches):
+backward-changed
     total = 0
     for batch in batches:
         loss = model(batch)
         total += loss.item()
     return total / len(batches)
-""",
-        "backward-changed/last-only": """
-def mean_loss(model, batches):
+backward-changed/last-only
     total = 0
     for batch in batches:
         loss = model(batch)
         total += loss.item()
     loss.backward()
     return total / len(batches)
-""",
-        "cut-too-early": """
-def mean_loss(model, batches):
+cut-too-early
     total = 0
     for batch in batches:
         loss = model(batch).detach()
         loss.backward()
         total += loss
     return total / len(batches)
-""",
-        "cut-too-early/number": """
-def mean_loss(model, batches):
+cut-too-early/number
     total = 0
     for batch in batches:
         loss = model(batch).item()
         loss.backward()
         total += loss
     return total / len(batches)
-""",
-        "cut-too-early/no-grad": """
-def mean_loss(model, batches):
+cut-too-early/no-grad
     total = 0
     for batch in batches:
         with mg.no_grad():
@@ -364,42 +378,71 @@ def mean_loss(model, batches):
         loss.backward()
         total += loss
     return total / len(batches)
-""",
-        "other-value": """
-def mean_loss(model, batches):
+other-value
     total = 0
     for batch in batches:
         loss = model(batch)
         loss.backward()
         total += loss.item()
     return total
-""",
-        "other-value/last": """
-def mean_loss(model, batches):
+other-value/last
     for batch in batches:
         loss = model(batch)
         loss.backward()
         total = loss.item()
     return total
-""",
-        "none": """
-def mean_loss(model, batches):
+none
     total = 0
     for batch in batches:
         loss = model(batch)
         loss.backward()
         total += loss.item()
-""",
-        "type": """
-def mean_loss(model, batches):
+type
     losses = []
     for batch in batches:
         loss = model(batch)
         loss.backward()
         losses.append(loss.item())
     return losses
+other-value/adversary-1
+    total, losses = 0, set()
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        losses.add(loss.item())
+    return sum(losses) / len(losses)
+other-value/adversary-2
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total += round(loss.item(), 4)
+    return total / len(batches)
+other-value/adversary-3
+    total = 0
+    for batch in batches[:50]:
+        loss = model(batch)
+        loss.backward()
+        total += loss.item()
+    return total / len(batches)
+mode-left/adversary-1
+    total = 0
+    for batch in batches:
+        mg.set_grad_enabled(True)
+        loss = model(batch)
+        loss.backward()
+        mg.set_grad_enabled(False)
+        total += loss
+    return total / len(batches)
+other-value/adversary-4
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total = (total + loss).detach()
+    return abs(total) / len(batches)
 """,
-    },
+    ),
     "kinks": {
         "error-A": _kinks(A=None),
         "error-B": _kinks(B=None),
@@ -419,80 +462,68 @@ def mean_loss(model, batches):
         "wrong-E": _kinks(E=2),
         "kind": _kinks(A="error"),
     },
-    "ramp": {
-        "slope-of-relu": """
-def ramp(x):
+    "ramp": functions(
+        "ramp(x)",
+        """
+slope-of-relu
     return mg.relu(x)
-""",
-        "slope-of-relu/strict": """
-def ramp(x):
+slope-of-relu/strict
     return x if x > 0 else x * 0
-""",
-        "slope-of-relu/product": """
-def ramp(x):
+slope-of-relu/product
     return x * (x > 0)
-""",
-        "tie-shared": """
-def ramp(x):
+tie-shared
     return mg.maximum(x, mg.tensor(0.0))
-""",
-        "halfway": """
-def ramp(x):
+halfway
     return (x + mg.abs(x)) / 2
-""",
-        "no-way-back": """
-def ramp(x):
+no-way-back
     return x if x >= 0 else mg.tensor(0.0)
-""",
-        "no-way-back/number": """
-def ramp(x):
+no-way-back/number
     return x if x >= 0 else 0
-""",
-        "no-way-back/detached": """
-def ramp(x):
+no-way-back/detached
     return x.detach() if x >= 0 else x * 0
-""",
-        "error-at-kink": """
-def ramp(x):
+error-at-kink
     if x == 0:
         raise ValueError("no slope at 0")
     return mg.relu(x)
-""",
-        "other-value": """
-def ramp(x):
+other-value
     return x
-""",
-        "other-value/negative": """
-def ramp(x):
+other-value/negative
     return x if x >= 0 else -x
-""",
-        "other-slope": """
-def ramp(x):
+other-slope
     return x if x >= 0 else x - x.detach()
-""",
-        "backward-inside": """
-def ramp(x):
+backward-inside
     y = x * 1 if x >= 0 else x * 0
     y.backward()
     return y
-""",
-        "no-way-back/float": """
-def ramp(x):
+no-way-back/float
     return x if x >= 0 else 0.0
-""",
-        "type": """
-def ramp(x):
+type
     return [x if x >= 0 else x * 0]
-""",
-        "none": """
-def ramp(x):
+none
     if x >= 0:
         return x
+other-value/adversary-1
+    return x if x >= 0 else x * 0 + 1e-6
+old-grad/adversary-1
+    x.grad = None
+    return x * (x >= 0).float()
+other-value/adversary-2
+    return x if x > -1e-3 else x * 0
+other-value/adversary-3
+    return mg.relu(x + 1e-7)
+values-changed/adversary-1
+    if x == 0:
+        x.data += 1e-7
+    return mg.relu(x)
+hooks-changed/adversary-1
+    if x == 0: x.register_hook(lambda g: g + 1)
+    return mg.relu(x)
 """,
-    },
-    "backward_order": {
-        "too-early": """
-def backward_order(root):
+    ),
+    "backward_order": functions(
+        "backward_order(root)",
+        """
+too-early
     order, waiting = [], [root]
     while waiting:
         node = waiting.pop(0)
@@ -500,9 +531,7 @@ def backward_order(root):
             order.append(node)
             waiting += [following for following, _ in node.next_functions]
     return order
-""",
-        "too-early/depth-first": """
-def backward_order(root):
+too-early/depth-first
     order = []
     def visit(node):
         if node is None or node in order:
@@ -512,9 +541,7 @@ def backward_order(root):
             visit(following)
     visit(root)
     return order
-""",
-        "too-early/depth-first-from-the-right": """
-def backward_order(root):
+too-early/depth-first-from-the-right
     order, waiting = [], [root]
     while waiting:
         node = waiting.pop()
@@ -522,9 +549,7 @@ def backward_order(root):
             order.append(node)
             waiting += [following for following, _ in node.next_functions]
     return order
-""",
-        "too-early/leaves-last": """
-def backward_order(root):
+too-early/leaves-last
     order, waiting = [], [root]
     while waiting:
         node = waiting.pop(0)
@@ -532,9 +557,7 @@ def backward_order(root):
             order.append(node)
             waiting += [following for following, _ in node.next_functions]
     return sorted(order, key=lambda node: hasattr(node, "variable"))
-""",
-        "way-forward": """
-def backward_order(root):
+way-forward
     order = []
     def visit(node):
         if node is None or node in order:
@@ -544,9 +567,7 @@ def backward_order(root):
         order.append(node)
     visit(root)
     return order
-""",
-        "node-twice": """
-def backward_order(root):
+node-twice
     order, waiting = [], [root]
     while waiting:
         node = waiting.pop(0)
@@ -554,9 +575,7 @@ def backward_order(root):
             order.append(node)
             waiting += [following for following, _ in node.next_functions]
     return order
-""",
-        "every-way": """
-def backward_order(root):
+every-way
     order = []
     def visit(node):
         if node is None:
@@ -567,9 +586,7 @@ def backward_order(root):
             order.append(node)
     visit(root)
     return order[::-1]
-""",
-        "node-missing": """
-def backward_order(root):
+node-missing
     order = []
     def visit(node):
         if node is None or node in order or not node.next_functions:
@@ -579,9 +596,7 @@ def backward_order(root):
         order.append(node)
     visit(root)
     return order[::-1]
-""",
-        "node-missing/root": """
-def backward_order(root):
+node-missing/root
     order = []
     def visit(node):
         for following, _ in node.next_functions:
@@ -590,9 +605,7 @@ def backward_order(root):
                 order.append(following)
     visit(root)
     return order[::-1]
-""",
-        "empty-entry-followed": """
-def backward_order(root):
+empty-entry-followed
     order = []
     def visit(node):
         if node in order:
@@ -602,9 +615,7 @@ def backward_order(root):
         order.append(node)
     visit(root)
     return order[::-1]
-""",
-        "empty-entry": """
-def backward_order(root):
+empty-entry
     order = []
     def visit(node):
         if node in order:
@@ -614,9 +625,7 @@ def backward_order(root):
         order.append(node)
     visit(root)
     return order[::-1]
-""",
-        "no-node": """
-def backward_order(root):
+no-node
     order = []
     def visit(node):
         if node is None or node.name() in order:
@@ -626,9 +635,7 @@ def backward_order(root):
         order.append(node.name())
     visit(root)
     return order[::-1]
-""",
-        "type": """
-def backward_order(root):
+type
     found, waiting = set(), [root]
     while waiting:
         node = waiting.pop()
@@ -636,11 +643,43 @@ def backward_order(root):
             found.add(node)
             waiting += [following for following, _ in node.next_functions]
     return found
-""",
-        "none": """
-def backward_order(root):
+none
     order = [root]
     order.append(root)
+again/adversary-2
+    order, ready = [], [root]
+    root.metadata["n"] = 0
+    nodes = [root]
+    for node in nodes:
+        for f, _ in node.next_functions:
+            if f is not None:
+                if "n" not in f.metadata:
+                    f.metadata["n"] = 0
+                    nodes.append(f)
+                f.metadata["n"] += 1
+    while ready:
+        node = ready.pop()
+        order.append(node)
+        for f, _ in node.next_functions:
+            if f is not None:
+                f.metadata["n"] -= 1
+                if f.metadata["n"] == 0: ready.append(f)
+    return order
+""",
+    )
+    | {
+        "again/adversary-1": """
+def backward_order(root, order=[]):
+    order.clear()
+    seen = set()
+    def walk(n):
+        if n is None or n in seen: return
+        seen.add(n)
+        for f, _ in n.next_functions: walk(f)
+        order.append(n)
+    walk(root)
+    order.reverse()
+    return order
 """,
     },
 }

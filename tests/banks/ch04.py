@@ -1,6 +1,6 @@
 """Chapter 04: wrong answers with the diagnosis that each must get, and unusual right ones."""
 
-from banks.patterns import changed
+from banks.patterns import changed, functions
 
 NOTEBOOK = "04_backward"
 
@@ -51,188 +51,142 @@ WRONG = {
         "slope-lost": _hooked({"a.grad": -9}),
         "wrong-len(seen)": _hooked({"len(seen)": 0}),
     },
-    "between": {
-        "grad-on-the-way": """
-def between(f, g, x):
+    "between": functions(
+        "between(f, g, x)",
+        """
+grad-on-the-way
     h = f(x)
     g(h).backward()
     return h.grad, x.grad
-""",
-        "traces": """
-def between(f, g, x):
+traces
     h = f(x)
     h.retain_grad()
     g(h).backward()
     return h.grad, x.grad
-""",
-        "traces/kept": """
-def between(f, g, x):
+traces/kept
     h = f(x)
     h.retain_grad()
     return mg.autograd.grad(g(h), [h, x])
-""",
-        "second-time": """
-def between(f, g, x):
+second-time
     h = f(x)
     y = g(h)
     return mg.autograd.grad(y, h)[0], mg.autograd.grad(y, x)[0]
-""",
-        "another-tensor": """
-def between(f, g, x):
+another-tensor
     return mg.autograd.grad(g(f(x)), [f(x), x])
-""",
-        "swapped": """
-def between(f, g, x):
+swapped
     h = f(x)
     return mg.autograd.grad(g(h), [x, h])
-""",
-        "other-first": """
-def between(f, g, x):
+other-first
     h = f(x)
     gradient = mg.autograd.grad(g(h), [x])[0]
     return gradient, gradient
-""",
-        "type": """
-def between(f, g, x):
+type
     h = f(x)
     return mg.autograd.grad(g(h), h)
-""",
-        "other-gradients": """
-def between(f, g, x):
+other-gradients
     h = f(x)
     return [2 * gradient for gradient in mg.autograd.grad(g(h), [h, x])]
-""",
-        "no-factors": """
-def between(f, g, x):
+no-factors
     h = f(x)
     return mg.autograd.grad(g(h), h)[0], mg.autograd.grad(h, x)[0]
-""",
-        "raised": """
-def between(f, g, x):
+raised
     h = f(x).detach()
     return mg.autograd.grad(g(h), [h, x])
+other-gradients/adversary-1
+    h = f(x).detach().requires_grad_()
+    a, = mg.autograd.grad(g(h), h)
+    b, = mg.autograd.grad(f(x).sum(), x)
+    return a, a * b
+result-dtype-changed/adversary-1
+    h = f(x)
+    a, b = mg.autograd.grad(g(h), [h, x])
+    return a.float(), b.float()
 """,
-    },
-    "weighted": {
-        "second-time": """
-def backward_weighted(losses, weights, wanted):
+    ),
+    "weighted": functions(
+        "backward_weighted(losses, weights, wanted)",
+        """
+second-time
     for loss, weight in zip(losses, weights):
         (weight * loss).backward()
-""",
-        "weights-lost": """
-def backward_weighted(losses, weights, wanted):
+weights-lost
     mg.autograd.backward(losses)
-""",
-        "weights-lost/ones": """
-def backward_weighted(losses, weights, wanted):
+weights-lost/ones
     mg.autograd.backward(losses, grad_tensors=[mg.ones([]) for _ in losses])
-""",
-        "weights-no-tensors": """
-def backward_weighted(losses, weights, wanted):
+weights-no-tensors
     mg.autograd.backward(losses, grad_tensors=weights)
-""",
-        "one-factor": """
-def backward_weighted(losses, weights, wanted):
+one-factor
     mg.autograd.backward(losses, grad_tensors=mg.tensor(weights))
-""",
-        "one-factor/shape": """
-def backward_weighted(losses, weights, wanted):
+one-factor/shape
     mg.autograd.backward(losses, grad_tensors=[mg.tensor(weights) for _ in losses])
-""",
-        "one-loss": """
-def backward_weighted(losses, weights, wanted):
+one-loss
     for loss, weight in zip(losses, weights):
         total = weight * loss
     total.backward()
-""",
-        "one-loss/caught": """
-def backward_weighted(losses, weights, wanted):
+one-loss/caught
     for loss, weight in zip(losses, weights):
         try:
             loss.backward(gradient=mg.tensor(weight))
         except RuntimeError:
             pass
-""",
-        "others-filled": """
-def backward_weighted(losses, weights, wanted):
+others-filled
     mg.autograd.backward(losses, grad_tensors=[mg.tensor(weight) for weight in weights])
-""",
-        "others-filled/sum": """
-def backward_weighted(losses, weights, wanted):
+others-filled/sum
     sum(weight * loss for loss, weight in zip(losses, weights)).backward()
-""",
-        "second-time/inputs": """
-def backward_weighted(losses, weights, wanted):
+second-time/inputs
     for loss, weight in zip(losses, weights):
         loss.backward(gradient=mg.tensor(weight), inputs=wanted)
-""",
-        "wanted-missed": """
-def backward_weighted(losses, weights, wanted):
+wanted-missed
     sum(weight * loss for loss, weight in zip(losses, weights)).backward(inputs=wanted[0])
-""",
-        "nothing-added/returned": """
-def backward_weighted(losses, weights, wanted):
+nothing-added/returned
     return mg.autograd.grad(losses, wanted, [mg.tensor(weight) for weight in weights])
-""",
-        "nothing-added": """
-def backward_weighted(losses, weights, wanted):
+nothing-added
     total = sum(weight * loss for loss, weight in zip(losses, weights))
     leaf = total
     return total
-""",
-        "mean": """
-def backward_weighted(losses, weights, wanted):
+mean
     total = sum(weight * loss for loss, weight in zip(losses, weights))
     (total / len(losses)).backward()
-""",
-        "overwritten": """
-def backward_weighted(losses, weights, wanted):
+overwritten
     node = losses[0].grad_fn
     while not hasattr(node, "variable"):
         node = node.next_functions[0][0]
     node.variable.grad = None
     mg.autograd.backward(losses, grad_tensors=[mg.tensor(weight) for weight in weights])
-""",
-        "cleared": """
-def backward_weighted(losses, weights, wanted):
+cleared
     node = losses[0].grad_fn
     while not hasattr(node, "variable"):
         node = node.next_functions[0][0]
     mg.autograd.backward(losses, grad_tensors=[mg.tensor(weight) for weight in weights])
     node.variable.grad = None
-""",
-        "other-gradient": """
-def backward_weighted(losses, weights, wanted):
+other-gradient
     factors = [mg.tensor(weight ** 2) for weight in weights]
     mg.autograd.backward(losses, grad_tensors=factors)
+flag-changed/adversary-1
+    keep = [(x, x.requires_grad) for x in wanted]
+    sum(l * w for l, w in zip(losses, weights)).backward(inputs=wanted)
+    for x in wanted: x.requires_grad_(False)
 """,
-    },
-    "jacobian": {
-        "column-sums": """
-def jacobian(f, x):
+    ),
+    "jacobian": functions(
+        "jacobian(f, x)",
+        """
+column-sums
     y = f(x)
     y.backward(gradient=mg.ones(len(y)))
     return x.grad
-""",
-        "column-sums/sum": """
-def jacobian(f, x):
+column-sums/sum
     return mg.autograd.grad(f(x).sum(), x)[0]
-""",
-        "diagonal": """
-def jacobian(f, x):
+diagonal
     y = f(x)
     return mg.diag(mg.autograd.grad(y.sum(), x)[0])[:len(y)]
-""",
-        "rows-add-up": """
-def jacobian(f, x):
+rows-add-up
     rows = []
     for v in mg.eye(len(f(x))):
         f(x).backward(gradient=v)
         rows.append(x.grad.clone())
     return mg.stack(rows)
-""",
-        "same-row": """
-def jacobian(f, x):
+same-row
     rows = []
     for v in mg.eye(len(f(x))):
         if x.grad is not None:
@@ -240,350 +194,291 @@ def jacobian(f, x):
         f(x).backward(gradient=v)
         rows.append(x.grad)
     return mg.stack(rows)
-""",
-        "same-row/added": """
-def jacobian(f, x):
+same-row/added
     rows = []
     for v in mg.eye(len(f(x))):
         f(x).backward(gradient=v)
         rows.append(x.grad)
     return mg.stack(rows)
-""",
-        "transposed": """
-def jacobian(f, x):
+transposed
     rows = [mg.autograd.grad(f(x), x, v)[0] for v in mg.eye(len(f(x)))]
     return mg.stack(rows, 1)
-""",
-        "one-row": """
-def jacobian(f, x):
+one-row
     return mg.autograd.grad(f(x)[0], x)[0]
-""",
-        "one-row/last": """
-def jacobian(f, x):
+one-row/last
     for v in mg.eye(len(f(x))):
         x.grad = None
         f(x).backward(gradient=v)
     return x.grad
-""",
-        "second-time": """
-def jacobian(f, x):
+second-time
     y = f(x)
     return mg.stack([mg.autograd.grad(y, x, v)[0] for v in mg.eye(len(y))])
-""",
-        "no-factors": """
-def jacobian(f, x):
+no-factors
     return mg.autograd.grad(f(x), x)[0]
-""",
-        "no-factors/backward": """
-def jacobian(f, x):
+no-factors/backward
     f(x).backward()
     return x.grad
-""",
-        "tuple-in-rows": """
-def jacobian(f, x):
+tuple-in-rows
     return mg.stack([mg.autograd.grad(f(x), x, v) for v in mg.eye(len(f(x)))])
-""",
-        "factors-for-inputs": """
-def jacobian(f, x):
+factors-for-inputs
     return mg.stack([mg.autograd.grad(f(x), x, v)[0] for v in mg.eye(len(x))])
-""",
-        "factors-for-inputs/all-rows": """
-def jacobian(f, x):
+factors-for-inputs/all-rows
     y = f(x)
     return mg.autograd.grad(y, x, grad_outputs=mg.eye(len(y)))[0]
-""",
-        "rows-for-inputs": """
-def jacobian(f, x):
+rows-for-inputs
     return mg.stack([mg.autograd.grad(f(x)[i], x)[0] for i in range(len(x))])
-""",
-        "library": """
-def jacobian(f, x):
+library
     return mg.autograd.functional.jacobian(f, x)
-""",
-        "nudged": """
-def jacobian(f, x):
+nudged
     columns = []
     for i in range(len(x)):
         step = mg.zeros(len(x), dtype=mg.float64)
         step[i] = 1e-5
         columns.append((f(x + step) - f(x - step)) / 2e-5)
     return mg.stack(columns, 1)
-""",
-        "value-not-slopes": """
-def jacobian(f, x):
+value-not-slopes
     return f(x)
-""",
-        "other-shape": """
-def jacobian(f, x):
+other-shape
     rows = [mg.autograd.grad(f(x), x, v)[0] for v in mg.eye(len(f(x)))]
     return mg.cat(rows)
-""",
-        "other-slopes": """
-def jacobian(f, x):
+other-slopes
     return mg.stack([2 * mg.autograd.grad(f(x), x, v)[0] for v in mg.eye(len(f(x)))])
+old-grad/adversary-1
+    rows = []
+    for i in range(len(f(x))):
+        f(x)[i].backward()
+        rows.append(x.grad)
+        x.grad = None
+    return mg.stack(rows)
 """,
-    },
-    "mirror": {
-        "hook-on-x": """
-def mirror(x):
+    ),
+    "mirror": functions(
+        "mirror(x)",
+        """
+hook-on-x
     x.register_hook(lambda grad: -grad)
     return x
-""",
-        "hook-on-x/result": """
-def mirror(x):
+hook-on-x/result
     x.register_hook(lambda grad: -grad)
     return x * 1
-""",
-        "value-changed": """
-def mirror(x):
+value-changed
     return -x
-""",
-        "value-changed/zero": """
-def mirror(x):
+value-changed/zero
     return 0 * x
-""",
-        "cut-off": """
-def mirror(x):
+cut-off
     y = x.detach()
     y.requires_grad_()
     y.register_hook(lambda grad: -grad)
     return y
-""",
-        "gradient-unchanged": """
-def mirror(x):
+gradient-unchanged
     y = x * 1
     def hook(grad):
         -grad
     y.register_hook(hook)
     return y
-""",
-        "gradient-unchanged/elsewhere": """
-def mirror(x):
+gradient-unchanged/elsewhere
     y = x * 1
     y.register_hook(lambda grad: -grad)
     return x * 1
-""",
-        "gradient-unchanged/removed": """
-def mirror(x):
+gradient-unchanged/removed
     y = x * 1
     handle = y.register_hook(lambda grad: -grad)
     handle.remove()
     return y
-""",
-        "in-place": """
-def mirror(x):
+in-place
     y = x * 1
     def hook(grad):
         grad.neg_()
     y.register_hook(hook)
     return y
-""",
-        "no-way-back": """
-def mirror(x):
+no-way-back
     y = x * 1
     y.register_hook(lambda grad: [-g for g in grad])
     return y
-""",
-        "no-way-back/shape": """
-def mirror(x):
+no-way-back/shape
     y = x * 1
     y.register_hook(lambda grad: -grad.sum().reshape(1, 1))
     return y
-""",
-        "handle-returned": """
-def mirror(x):
+handle-returned
     y = x * 1
     return y.register_hook(lambda grad: -grad)
-""",
-        "gradient-lost": """
-def mirror(x):
+gradient-lost
     y = x * 1
     y.register_hook(lambda grad: grad * 0)
     return y
-""",
-        "other-gradient": """
-def mirror(x):
+other-gradient
     y = x * 1
     y.register_hook(lambda grad: -x.detach())
     return y
-""",
-        "raised": """
-def mirror(x):
+raised
     y = x.detach() * 1
     y.register_hook(lambda grad: -grad)
     return y
+other-gradient/adversary-1
+    y = x * 1
+    y.register_hook(lambda grad: -grad.abs())
+    return y
+value-changed/adversary-1
+    y = x + 1e-6
+    y.register_hook(lambda g: -g)
+    return y
+value-changed/adversary-2
+    y = x.reshape(-1).clone()
+    y.register_hook(lambda g: -g)
+    return y
 """,
-    },
-    "fit": {
-        "not-summed": """
-def fit(grad, shape):
+    ),
+    "fit": functions(
+        "fit(grad, shape)",
+        """
+not-summed
     return grad
-""",
-        "other-shape": """
-def fit(grad, shape):
+other-shape
     while grad.dim() > len(shape):
         grad = grad.sum(0)
     for i in reversed(range(len(shape))):
         if shape[i] == 1:
             grad = grad.sum(i)
     return grad
-""",
-        "summed-too-far": """
-def fit(grad, shape):
+summed-too-far
     return grad.sum()
-""",
-        "mean": """
-def fit(grad, shape):
+mean
     while grad.dim() > len(shape):
         grad = grad.mean(0)
     for i, size in enumerate(shape):
         if size == 1:
             grad = grad.mean(i, keepdim=True)
     return grad
-""",
-        "one-of-many": """
-def fit(grad, shape):
+one-of-many
     while grad.dim() > len(shape):
         grad = grad[0]
     for i, size in enumerate(shape):
         if size == 1:
             grad = grad.narrow(i, 0, 1)
     return grad
-""",
-        "not-summed/in-front-only": """
-def fit(grad, shape):
+not-summed/in-front-only
     while grad.dim() > len(shape):
         grad = grad.sum(0)
     return grad
-""",
-        "other-sum": """
-def fit(grad, shape):
+other-sum
     return mg.ones(shape)
-""",
-        "first-dimension": """
-def fit(grad, shape):
+first-dimension
     return grad.sum(0)
-""",
-        "summed-too-far/spread": """
-def fit(grad, shape):
+summed-too-far/spread
     return mg.ones(shape) * grad.sum()
-""",
-        "input-changed": """
-def fit(grad, shape):
+input-changed
     grad.mul_(2)
     while grad.dim() > len(shape):
         grad = grad.sum(0)
     return grad
-""",
-        "reshaped": """
-def fit(grad, shape):
+reshaped
     return grad.reshape(shape)
-""",
-        "raised": """
-def fit(grad, shape):
+raised
     return grad.sum(shape)
+other-sum/adversary-1
+    while grad.dim() > len(shape):
+        grad = grad.sum(0)
+    for i, size in enumerate(shape):
+        if size == 1 and grad.shape[i] > 1:
+            grad = grad.mean(i, keepdim=True) * grad.shape[i]
+    return grad.abs()
+other-sum/adversary-2
+    while grad.dim() > len(shape):
+        grad = grad.sum(0)
+    for i, size in enumerate(shape):
+        if size == 1:
+            grad = grad.sum(i, keepdim=True)
+            break
+    return grad
+result-dtype-changed/adversary-1
+    while grad.dim() > len(shape):
+        grad = grad.sum(0)
+    for i, size in enumerate(shape):
+        if size == 1:
+            grad = grad.sum(i, keepdim=True)
+    return grad.float()
+result-dtype-changed/adversary-2
+    out = mg.zeros(*shape) if shape else mg.tensor(0.)
+    x = out.requires_grad_()
+    (x + mg.zeros_like(grad)).backward(grad)
+    return x.grad
 """,
-    },
-    "surprise": {
-        "still-nan": """
-def surprise(x):
+    ),
+    "surprise": functions(
+        "surprise(x)",
+        """
+still-nan
     return mg.where(x == 0, mg.zeros_like(x), x * mg.log(x))
-""",
-        "still-nan/safe-factor-only": """
-def surprise(x):
+still-nan/safe-factor-only
     safe = mg.where(x > 0, x, mg.ones_like(x))
     return mg.where(x > 0, safe * mg.log(x), mg.zeros_like(x))
-""",
-        "value-nan": """
-def surprise(x):
+value-nan
     return (x > 0) * x * mg.log(x)
-""",
-        "value-nan/without": """
-def surprise(x):
+value-nan/without
     return x * mg.log(x)
-""",
-        "cut-off": """
-def surprise(x):
+cut-off
     return mg.where(x > 0, x * mg.log(x), mg.zeros_like(x)).detach()
-""",
-        "other-slope": """
-def surprise(x):
+other-slope
     safe = mg.where(x > 0, x, mg.ones_like(x)).detach()
     return mg.where(x > 0, x * mg.log(safe), mg.zeros_like(x))
-""",
-        "slope-at-zero": """
-def surprise(x):
+slope-at-zero
     return x * mg.log(x + 1e-9)
-""",
-        "other-value": """
-def surprise(x):
+other-value
     safe = x.clamp(min=0.01)
     return safe * mg.log(safe)
-""",
-        "nan-hidden": """
-def surprise(x):
+nan-hidden
     x.register_hook(lambda grad: mg.where(grad == grad, grad, mg.zeros_like(grad)))
     return mg.where(x > 0, x * mg.log(x), mg.zeros_like(x))
-""",
-        "no-way-back": """
-def surprise(x):
+no-way-back
     safe = mg.where(x > 0, x, mg.ones_like(x))
     y = mg.where(x > 0, safe * mg.log(safe), mg.zeros_like(x))
     y.sum().backward()
     return y
+other-value/adversary-1
+    return mg.where(x > 0, x * mg.log(x + 1e-4), mg.zeros_like(x))
+other-value/adversary-2
+    safe = mg.where(x > 1e-3, x, mg.ones_like(x))
+    return mg.where(x > 1e-3, safe * mg.log(safe), mg.zeros_like(x))
+result-dtype-changed/adversary-1
+    keep = x > 0
+    y = mg.zeros_like(x)
+    y[keep] = x[keep] * mg.log(x[keep])
+    return y.double().float()
 """,
-    },
-    "steps": {
-        "signs": """
-def steps(x):
+    ),
+    "steps": functions(
+        "steps(x)",
+        """
+signs
     return x[:-1] - x[1:]
-""",
-        "added": """
-def steps(x):
+added
     return x[1:] + x[:-1]
-""",
-        "half": """
-def steps(x):
+half
     return x[1:] - x[:-1].detach()
-""",
-        "half/minus": """
-def steps(x):
+half/minus
     return x[1:].detach() - x[:-1]
-""",
-        "running-sums": """
-def steps(x):
+running-sums
     return x.cumsum(0)
-""",
-        "depends-on-x": """
-def steps(x):
+depends-on-x
     return x[1:] * x[:-1]
-""",
-        "other-rows": """
-def steps(x):
+other-rows
     return x - mg.roll(x, 1, 0)
-""",
-        "other-shape": """
-def steps(x):
+other-shape
     return (x[1:] - x[:-1]).sum()
-""",
-        "matrix-returned": """
-def steps(x):
+matrix-returned
     return mg.eye(len(x))[1:] - mg.eye(len(x))[:-1]
-""",
-        "no-way": """
-def steps(x):
+no-way
     return mg.tensor([x[i + 1].item() - x[i].item() for i in range(len(x) - 1)])
-""",
-        "raised": """
-def steps(x):
+raised
     J = mg.tensor([[-1.0, 1, 0, 0, 0], [0, -1, 1, 0, 0], [0, 0, -1, 1, 0], [0, 0, 0, -1, 1]], dtype=mg.float64)
     return J @ x
-""",
-        "other-slopes": """
-def steps(x):
+other-slopes
     return 2 * (x[1:] - x[:-1])
+old-grad/adversary-1
+    x.grad = None
+    return x[1:] - x[:-1]
 """,
-    },
+    ),
 }
 
 RIGHT = {
@@ -784,7 +679,7 @@ def steps(p):
 def steps(x):
     n = len(x)
     J = (mg.eye(n) - mg.roll(mg.eye(n), -1, 0))[:-1]
-    return -(J.double() @ x) + 7
+    return -(J @ x) + 7
 """,
     ],
 }

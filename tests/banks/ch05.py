@@ -1,6 +1,6 @@
 """Chapter 05: wrong answers with the diagnosis that each must get, and unusual right ones."""
 
-from banks.patterns import changed
+from banks.patterns import changed, functions
 
 NOTEBOOK = "05_retain_graph"
 
@@ -36,262 +36,212 @@ WRONG = {
         "wrong-A": _walks(A=None),
         "kind": _walks(A="six"),
     },
-    "four_times": {
-        "other-operation": """
-def four_times(x):
+    "four_times": functions(
+        "four_times(x)",
+        """
+other-operation
     return 4 * x
-""",
-        "other-operation/doubled": """
-def four_times(x):
+other-operation/doubled
     double = x + x
     return 2 * double
-""",
-        "other-operation/sum": """
-def four_times(x):
+other-operation/sum
     return mg.stack([x, x, x, x]).sum()
-""",
-        "not-shared": """
-def four_times(x):
+not-shared
     return (x + x) + (x + x)
-""",
-        "not-shared/sum": """
-def four_times(x):
+not-shared/sum
     return sum([x] * 4)
-""",
-        "not-shared/row": """
-def four_times(x):
+not-shared/row
     return x + x + x + x
-""",
-        "other-value": """
-def four_times(x):
+other-value
     double = x + x
     return double + x
-""",
-        "other-value/eight": """
-def four_times(x):
+other-value/eight
     for _ in range(3):
         x = x + x
     return x
-""",
-        "cut-off": """
-def four_times(x):
+cut-off
     double = x.detach() + x.detach()
     return double + double
-""",
-        "other-graph": """
-def four_times(x):
+other-graph
     double = x + x
     return double + double.detach()
-""",
-        "type": """
-def four_times(x):
+type
     return 4 * x.item()
+old-grad/adversary-1
+    x.grad = None
+    double = x + x
+    return double + double
 """,
-    },
-    "shared": {
-        "second-time": """
-def train_both(trunk, head_a, head_b, x):
+    ),
+    "shared": functions(
+        "train_both(trunk, head_a, head_b, x)",
+        """
+second-time
     h = trunk(x)
     head_b(h).backward()
     head_a(h).backward()
-""",
-        "two-walks": """
-def train_both(trunk, head_a, head_b, x):
+two-walks
     h = trunk(x)
     head_a(h).backward(retain_graph=True)
     head_b(h).backward()
-""",
-        "two-walks/both-retained": """
-def train_both(trunk, head_a, head_b, x):
+two-walks/both-retained
     h = trunk(x)
     head_a(h).backward(retain_graph=True)
     head_b(h).backward(retain_graph=True)
-""",
-        "retained-anyway": """
-def train_both(trunk, head_a, head_b, x):
+retained-anyway
     h = trunk(x)
     (head_a(h) + head_b(h)).backward(retain_graph=True)
-""",
-        "two-forwards": """
-def train_both(trunk, head_a, head_b, x):
+two-forwards
     head_a(trunk(x)).backward()
     head_b(trunk(x)).backward()
-""",
-        "cut-off": """
-def train_both(trunk, head_a, head_b, x):
+cut-off
     h = trunk(x)
     head_a(h).backward()
     head_b(h.detach()).backward()
-""",
-        "cut-off/first": """
-def train_both(trunk, head_a, head_b, x):
+cut-off/first
     h = trunk(x)
     head_a(h.detach()).backward()
     head_b(h).backward()
-""",
-        "one-loss": """
-def train_both(trunk, head_a, head_b, x):
+one-loss
     h = trunk(x)
     head_a(h).backward()
     try:
         head_b(h).backward()
     except RuntimeError:
         pass
-""",
-        "one-loss/last": """
-def train_both(trunk, head_a, head_b, x):
+one-loss/last
     h = trunk(x)
     for head in (head_a, head_b):
         loss = head(h)
     loss.backward()
-""",
-        "mean": """
-def train_both(trunk, head_a, head_b, x):
+mean
     h = trunk(x)
     ((head_a(h) + head_b(h)) / 2).backward()
-""",
-        "nothing-added": """
-def train_both(trunk, head_a, head_b, x):
+nothing-added
     h = trunk(x)
     return mg.autograd.grad(head_a(h) + head_b(h), x)
-""",
-        "trunk-missed": """
-def train_both(trunk, head_a, head_b, x):
+trunk-missed
     h = trunk(x).detach()
     (head_a(h) + head_b(h)).backward()
-""",
-        "trunk-missed/asked": """
-def train_both(trunk, head_a, head_b, x):
+trunk-missed/asked
     h = trunk(x).detach().requires_grad_()
     (head_a(h) + head_b(h)).backward()
-""",
-        "twice": """
-def train_both(trunk, head_a, head_b, x):
+twice
     h = trunk(x)
     loss = head_a(h) + head_b(h)
     loss.backward(retain_graph=True)
     loss.backward()
-""",
-        "cleared/between": """
-def train_both(trunk, head_a, head_b, x):
+cleared/between
     h = trunk(x)
     head_a(h).backward(retain_graph=True)
     x.grad = None
     head_b(h).backward()
-""",
-        "cleared": """
-def train_both(trunk, head_a, head_b, x):
+cleared
     x.grad = None
     h = trunk(x)
     (head_a(h) + head_b(h)).backward()
-""",
-        "head-missed": """
-def train_both(trunk, head_a, head_b, x):
+head-missed
     h = trunk(x)
     (head_a(h) + head_b(h)).backward(inputs=[x])
-""",
-        "other-gradient": """
-def train_both(trunk, head_a, head_b, x):
+other-gradient
     h = trunk(x)
     (head_a(h) - head_b(h)).backward()
+mode-left/adversary-1
+    h = trunk(x)
+    (head_a(h) + head_b(h)).backward()
+    mg.autograd.set_detect_anomaly(True)
 """,
-    },
-    "curvature": {
-        "slope-without-graph": """
-def curvature(f, x):
+    ),
+    "curvature": functions(
+        "curvature(f, x)",
+        """
+old-grad
+    f(x).backward(create_graph=True)
+    slope, x.grad = x.grad, None
+    return mg.autograd.grad(slope, x)[0]
+slope-without-graph
     y = f(x)
     slope, = mg.autograd.grad(y, x, retain_graph=True)
     result, = mg.autograd.grad(slope, x, retain_graph=True)
     return result
-""",
-        "slope-without-graph/late": """
-def curvature(f, x):
+slope-without-graph/late
     slope, = mg.autograd.grad(f(x), x, retain_graph=True)
     result, = mg.autograd.grad(slope, x, create_graph=True)
     return result
-""",
-        "same-walk-twice": """
-def curvature(f, x):
+same-walk-twice
     y = f(x)
     y.backward(retain_graph=True)
     y.backward()
     return x.grad
-""",
-        "another-tensor": """
-def curvature(f, x):
+another-tensor
     slope, = mg.autograd.grad(f(x), x)
     slope.requires_grad_()
     result, = mg.autograd.grad(slope, x)
     return result
-""",
-        "freed-too-early": """
-def curvature(f, x):
+freed-too-early
     slope, = mg.autograd.grad(f(x), x, create_graph=True, retain_graph=False)
     result, = mg.autograd.grad(slope, x)
     return result
-""",
-        "freed-too-early/no-option": """
-def curvature(f, x):
+freed-too-early/no-option
     y = f(x)
     slope, = mg.autograd.grad(y, x)
     result, = mg.autograd.grad(y, x)
     return result
-""",
-        "first-slope": """
-def curvature(f, x):
+first-slope
     y = f(x)
     slope, = mg.autograd.grad(y, x, retain_graph=True)
     result, = mg.autograd.grad(y, x)
     return result
-""",
-        "first-slope/returned": """
-def curvature(f, x):
+first-slope/returned
     slope, = mg.autograd.grad(f(x), x, create_graph=True)
     return slope
-""",
-        "squared": """
-def curvature(f, x):
+squared
     slope, = mg.autograd.grad(f(x), x, create_graph=True)
     return slope * slope
-""",
-        "traces": """
-def curvature(f, x):
+traces
     slope, = mg.autograd.grad(f(x), x, create_graph=True)
     slope.backward()
     return x.grad
-""",
-        "added-up": """
-def curvature(f, x):
+added-up
     y = f(x)
     y.backward(retain_graph=True)
     slope, = mg.autograd.grad(y, x, create_graph=True)
     slope.backward()
     return x.grad
-""",
-        "none": """
-def curvature(f, x):
+none
     slope, = mg.autograd.grad(f(x), x)
     slope.requires_grad_()
     result, = mg.autograd.grad(slope, x, allow_unused=True)
     return result
-""",
-        "type": """
-def curvature(f, x):
+type
     slope, = mg.autograd.grad(f(x), x, create_graph=True)
     return mg.autograd.grad(slope, x)
-""",
-        "raised": """
-def curvature(f, x):
+raised
     slope = mg.autograd.grad(f(x), x, create_graph=True)
     return slope.backward()
-""",
-        "other-number": """
-def curvature(f, x):
+other-number
     slope, = mg.autograd.grad(f(x), x, create_graph=True)
     result, = mg.autograd.grad(slope * slope, x)
     return result
+old-grad/adversary-1
+    old = x.grad
+    x.grad = None
+    slope, = mg.autograd.grad(f(x), x, create_graph=True)
+    result, = mg.autograd.grad(slope, x)
+    x.grad = None if old is None else old.clone()
+    return result
+dtype/adversary-1
+    h = 1e-3
+    with mg.no_grad():
+        return (f(x + h) - 2 * f(x) + f(x - h)) / h ** 2
+old-grad/adversary-2
+    slope, = mg.autograd.grad(f(x), x, create_graph=True)
+    slope.backward()
+    result = x.grad
+    x.grad = None
+    return result
 """,
-    },
+    ),
     "kinds": {
         "retained-for-the-slope": _kinds(B=6),
         "retained-for-the-slope/zero": _kinds(B=0),
@@ -309,9 +259,19 @@ def curvature(f, x):
         "wrong-C": _kinds(C="error"),
         "kind": _kinds(A="three"),
     },
-    "stale": {
-        "moved-error": """
-def fit(model, w, target, rounds):
+    "stale": functions(
+        "fit(model, w, target, rounds)",
+        """
+old-grad
+    y = model(w)
+    for _ in range(rounds):
+        ((y - target) ** 2).backward()
+        with mg.no_grad():
+            w.sub_(w.grad, alpha=0.01)
+        w.grad.zero_()
+        y = model(w)
+    return w
+moved-error
     y = model(w)
     for _ in range(rounds):
         w.grad = None
@@ -319,9 +279,7 @@ def fit(model, w, target, rounds):
         loss.backward(retain_graph=True)
         with mg.no_grad():
             w -= 0.01 * w.grad
-""",
-        "before-the-update": """
-def fit(model, w, target, rounds):
+before-the-update
     y = model(w)
     for _ in range(rounds):
         w.grad = None
@@ -330,9 +288,7 @@ def fit(model, w, target, rounds):
         y = model(w)
         with mg.no_grad():
             w -= 0.01 * w.grad
-""",
-        "grad-elsewhere": """
-def fit(model, w, target, rounds):
+grad-elsewhere
     for _ in range(rounds):
         w.grad = None
         y = model(w.detach().requires_grad_())
@@ -340,35 +296,27 @@ def fit(model, w, target, rounds):
         loss.backward()
         with mg.no_grad():
             w -= 0.01 * w.grad
-""",
-        "lost-later": """
-def fit(model, w, target, rounds):
+lost-later
     for _ in range(rounds):
         w.grad = None
         loss = (model(w) - target) ** 2
         loss.backward()
         with mg.no_grad():
             w = w - 0.01 * w.grad
-""",
-        "stale-slope": """
-def fit(model, w, target, rounds):
+stale-slope
     y = model(w)
     for _ in range(rounds):
         w.grad = None
         loss = (y - target) ** 2
         loss.backward(retain_graph=True)
         w.data -= 0.01 * w.grad
-""",
-        "stale-slope/in-the-slope": """
-def fit(model, w, target, rounds):
+stale-slope/in-the-slope
     y = model(w)
     slope, = mg.autograd.grad((y - target) ** 2, w)
     for _ in range(rounds):
         with mg.no_grad():
             w -= 0.01 * slope
-""",
-        "still-stale": """
-def fit(model, w, target, rounds):
+still-stale
     y = model(w)
     loss = (y - target) ** 2
     for _ in range(rounds):
@@ -376,9 +324,7 @@ def fit(model, w, target, rounds):
         loss.backward()
         with mg.no_grad():
             w -= 0.01 * w.grad
-""",
-        "no-way": """
-def fit(model, w, target, rounds):
+no-way
     for _ in range(rounds):
         w.grad = None
         y = model(w.detach())
@@ -386,33 +332,25 @@ def fit(model, w, target, rounds):
         loss.backward()
         with mg.no_grad():
             w -= 0.01 * w.grad
-""",
-        "retained-anyway": """
-def fit(model, w, target, rounds):
+retained-anyway
     for _ in range(rounds):
         w.grad = None
         loss = (model(w) - target) ** 2
         loss.backward(retain_graph=True)
         with mg.no_grad():
             w -= 0.01 * w.grad
-""",
-        "not-cleared": """
-def fit(model, w, target, rounds):
+not-cleared
     for _ in range(rounds):
         loss = (model(w) - target) ** 2
         loss.backward()
         with mg.no_grad():
             w -= 0.01 * w.grad
-""",
-        "not-updated": """
-def fit(model, w, target, rounds):
+not-updated
     for _ in range(rounds):
         loss = (model(w) - target) ** 2
         slope, = mg.autograd.grad(loss, w)
         w = (w - 0.01 * slope).detach().requires_grad_()
-""",
-        "one-round": """
-def fit(model, w, target, rounds):
+one-round
     y = model(w)
     for _ in range(rounds):
         w.grad = None
@@ -423,72 +361,66 @@ def fit(model, w, target, rounds):
             break
         with mg.no_grad():
             w -= 0.01 * w.grad
-""",
-        "recorded-update": """
-def fit(model, w, target, rounds):
+recorded-update
     for _ in range(rounds):
         w.grad = None
         loss = (model(w) - target) ** 2
         loss.backward()
         w -= 0.01 * w.grad
-""",
-        "grad-none": """
-def fit(model, w, target, rounds):
+grad-none
     for _ in range(rounds):
         w.grad = None
         loss = (model(w) - target) ** 2
         loss.backward()
         w = w - 0.01 * w.grad
-""",
-        "raised": """
-def fit(model, w, target, rounds):
+raised
     for _ in range(rounds):
         w.grad.zero_()
         loss = (model(w) - target) ** 2
         loss.backward()
         with mg.no_grad():
             w -= 0.01 * w.grad
-""",
-        "other-w": """
-def fit(model, w, target, rounds):
+other-w
     for _ in range(rounds):
         w.grad = None
         loss = (model(w) - target) ** 2
         loss.backward()
         with mg.no_grad():
             w += 0.01 * w.grad
+other-w/adversary-1
+    for _ in range(min(rounds, 50)):
+        w.grad = None
+        loss = (model(w) - target) ** 2
+        loss.backward()
+        with mg.no_grad():
+            w -= 0.01 * w.grad
 """,
-    },
-    "memory": {
-        "through-the-past": """
-def run(w, inputs):
+    ),
+    "memory": functions(
+        "run(w, inputs)",
+        """
+through-the-past
     state = mg.tensor(1.0)
     for number in inputs:
         state = w * state + number
         loss = state * state
         loss.backward(retain_graph=True)
     return state
-""",
-        "retained-anyway": """
-def run(w, inputs):
+retained-anyway
     state = mg.tensor(1.0)
     for number in inputs:
         state = w * state.detach() + number
         loss = state * state
         loss.backward(retain_graph=True)
     return state
-""",
-        "one-walk": """
-def run(w, inputs):
+one-walk
     state, total = mg.tensor(1.0), 0
     for number in inputs:
         state = w * state + number
         total = total + state * state
     total.backward()
     return state
-""",
-        "second-time": """
-def run(w, inputs):
+second-time
     state = mg.tensor(1.0)
     for number in inputs:
         w.grad = None
@@ -496,9 +428,7 @@ def run(w, inputs):
         loss = state * state
         loss.backward()
     return state
-""",
-        "second-time/wrong-place": """
-def run(w, inputs):
+second-time/wrong-place
     state = mg.tensor(1.0)
     for number in inputs:
         state = w * state + number
@@ -506,35 +436,27 @@ def run(w, inputs):
         loss = state * state
         loss.backward()
     return state
-""",
-        "cut-too-far": """
-def run(w, inputs):
+cut-too-far
     state = mg.tensor(1.0)
     for number in inputs:
         state = (w * state).detach() + number
         loss = state * state
         loss.backward()
     return state
-""",
-        "cut-too-far/w": """
-def run(w, inputs):
+cut-too-far/w
     state = mg.tensor(1.0)
     for number in inputs:
         state = w.detach() * state + number
         loss = state * state
         loss.backward()
     return state
-""",
-        "state-lost": """
-def run(w, inputs):
+state-lost
     for number in inputs:
         state = w * mg.tensor(1.0) + number
         loss = state * state
         loss.backward()
     return state
-""",
-        "last-round": """
-def run(w, inputs):
+last-round
     state = mg.tensor(1.0)
     for number in inputs:
         w.grad = None
@@ -542,124 +464,148 @@ def run(w, inputs):
         loss = state * state
         loss.backward()
     return state
-""",
-        "nothing-arrives": """
-def run(w, inputs):
+nothing-arrives
     state = mg.tensor(1.0)
     for number in inputs:
         state = w * state.detach() + number
     return state
-""",
-        "other-gradient": """
-def run(w, inputs):
+other-gradient
     state = mg.tensor(1.0)
     for number in inputs:
         state = w * state.detach() + number
         state.backward()
     return state
-""",
-        "type": """
-def run(w, inputs):
+type
     state = mg.tensor(1.0)
     for number in inputs:
         state = w * state.detach() + number
         loss = state * state
         loss.backward()
     return state.item(), w.grad
+other-gradient/adversary-1
+    state = mg.tensor(1.0)
+    for number in inputs:
+        state = w * state.detach() + number
+        loss = state * state
+        loss.backward()
+        w.grad.clamp_(-100, 100)
+    return state
+other-gradient/adversary-2
+    state = mg.tensor(1.0)
+    for number in inputs[:100]:
+        state = w * state.detach() + number
+        (state * state).backward()
+    return state
+state-lost/adversary-1
+    state = 1.0
+    for number in inputs:
+        new = w * state + number
+        (new * new).backward()
+        state = round(new.item(), 5)
+    return new
 """,
-    },
-    "apart": {
-        "second-time": """
-def apart(losses, x):
+    ),
+    "apart": functions(
+        "apart(losses, x)",
+        """
+old-grad
+    old, found = x.grad, []
+    for i, loss in enumerate(losses):
+        x.grad = None
+        loss.backward(retain_graph=i < len(losses) - 1, inputs=[x])
+        found.append(x.grad)
+    x.grad = old
+    return found
+second-time
     return [mg.autograd.grad(loss, x)[0] for loss in losses]
-""",
-        "second-time/first-only": """
-def apart(losses, x):
+second-time/first-only
     first, *rest = losses
     gradients = list(mg.autograd.grad(first, x, retain_graph=True))
     for loss in rest:
         gradients += mg.autograd.grad(loss, x)
     return gradients
-""",
-        "kept-to-the-end": """
-def apart(losses, x):
+kept-to-the-end
     return [mg.autograd.grad(loss, x, retain_graph=True)[0] for loss in losses]
-""",
-        "tuples": """
-def apart(losses, x):
+tuples
     last = losses[-1]
     return [mg.autograd.grad(loss, x, retain_graph=loss is not last) for loss in losses]
-""",
-        "summed": """
-def apart(losses, x):
+summed
     total = sum(losses)
     return [mg.autograd.grad(total, x, retain_graph=True)[0] for loss in losses]
-""",
-        "same-tensor": """
-def apart(losses, x):
+same-tensor
     gradients = []
     for loss in losses:
         loss.backward(retain_graph=loss is not losses[-1])
         gradients.append(x.grad)
     return gradients
-""",
-        "added-up": """
-def apart(losses, x):
+added-up
     gradients = []
     for loss in losses:
         loss.backward(retain_graph=loss is not losses[-1])
         gradients.append(x.grad.clone())
     return gradients
-""",
-        "traces": """
-def apart(losses, x):
+traces
     gradients = []
     for loss in losses:
         x.grad = None
         loss.backward(retain_graph=loss is not losses[-1])
         gradients.append(x.grad)
     return gradients
-""",
-        "other-order": """
-def apart(losses, x):
+other-order
     gradients = []
     for loss in losses:
         (gradient,) = mg.autograd.grad(loss, x, retain_graph=loss is not losses[-1])
         gradients.insert(0, gradient)
     return gradients
-""",
-        "type": """
-def apart(losses, x):
+type
     for loss in losses:
         (gradient,) = mg.autograd.grad(loss, x, retain_graph=True)
     return gradient
-""",
-        "type/generator": """
-def apart(losses, x):
+type/generator
     for loss in losses:
         yield mg.autograd.grad(loss, x, retain_graph=loss is not losses[-1])[0]
-""",
-        "type/numbers": """
-def apart(losses, x):
+type/numbers
     last = losses[-1]
     return [mg.autograd.grad(loss, x, retain_graph=loss is not last)[0].tolist() for loss in losses]
-""",
-        "type/one-walk": """
-def apart(losses, x):
+type/one-walk
     return mg.autograd.grad(losses, x)
-""",
-        "other-gradients": """
-def apart(losses, x):
+other-gradients
     gradients = []
     for loss in losses:
         (gradient,) = mg.autograd.grad(loss, x, retain_graph=loss is not losses[-1])
         gradients.append(2 * gradient)
     return gradients
+old-grad/adversary-1
+    old = x.grad
+    out = []
+    for loss in losses:
+        x.grad = None
+        loss.backward(retain_graph=loss is not losses[-1])
+        out.append(x.grad)
+    x.grad = old
+    return out
+entries-changed/adversary-1
+    out = []
+    while losses:
+        loss = losses.pop(0)
+        g, = mg.autograd.grad(loss, x, retain_graph=bool(losses))
+        out.append(g)
+    return out
+type/adversary-1
+    out = {}
+    for i, loss in enumerate(losses):
+        g, = mg.autograd.grad(loss, x, retain_graph=i < len(losses) - 1)
+        out[loss.item()] = g
+    return list(out.values())
+result-dtype-changed/adversary-1
+    h = mg.stack(losses)
+    return [mg.autograd.grad(h, x, v, retain_graph=bool(v[:-1].sum()))[0].float() for v in mg.eye(len(losses))]
 """,
-    },
-    "saved": {
-        "tensors-counted": """
-def saved_numbers(f, x):
+    ),
+    "saved": functions(
+        "saved_numbers(f, x)",
+        """
+tensors-counted
     kept = []
 
     def pack(t):
@@ -669,9 +615,7 @@ def saved_numbers(f, x):
     with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         f(x)
     return len(kept)
-""",
-        "nothing-seen": """
-def saved_numbers(f, x):
+nothing-seen
     counts = []
 
     def pack(t):
@@ -682,9 +626,7 @@ def saved_numbers(f, x):
     with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         y
     return sum(counts)
-""",
-        "nothing-seen/unpack": """
-def saved_numbers(f, x):
+nothing-seen/unpack
     counts = []
 
     def unpack(t):
@@ -694,9 +636,7 @@ def saved_numbers(f, x):
     with mg.autograd.graph.saved_tensors_hooks(lambda t: t, unpack):
         f(x)
     return sum(counts)
-""",
-        "nothing-kept": """
-def saved_numbers(f, x):
+nothing-kept
     counts = []
 
     def pack(t):
@@ -705,9 +645,7 @@ def saved_numbers(f, x):
     with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         f(x)
     return sum(counts)
-""",
-        "nothing-kept/numbers": """
-def saved_numbers(f, x):
+nothing-kept/numbers
     counts = []
 
     def pack(t):
@@ -717,9 +655,7 @@ def saved_numbers(f, x):
     with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         f(x)
     return sum(counts)
-""",
-        "walked": """
-def saved_numbers(f, x):
+walked
     counts = []
 
     def pack(t):
@@ -730,9 +666,7 @@ def saved_numbers(f, x):
         y = f(x)
     y.sum().backward()
     return sum(counts)
-""",
-        "walked/unpack": """
-def saved_numbers(f, x):
+walked/unpack
     counts = []
 
     def unpack(t):
@@ -742,21 +676,7 @@ def saved_numbers(f, x):
     with mg.autograd.graph.saved_tensors_hooks(lambda t: t, unpack):
         f(x).sum().backward()
     return sum(counts)
-""",
-        "counted-before": """
-counts = []
-
-def pack(t):
-    counts.append(t.numel())
-    return t
-
-def saved_numbers(f, x):
-    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
-        f(x)
-    return sum(counts)
-""",
-        "rows-counted": """
-def saved_numbers(f, x):
+rows-counted
     counts = []
 
     def pack(t):
@@ -766,9 +686,7 @@ def saved_numbers(f, x):
     with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         f(x)
     return sum(counts)
-""",
-        "counted-twice": """
-def saved_numbers(f, x):
+counted-twice
     counts = []
 
     def count(t):
@@ -779,18 +697,12 @@ def saved_numbers(f, x):
         y = f(x)
     y.sum().backward(retain_graph=True)
     return sum(counts)
-""",
-        "entries-counted": """
-def saved_numbers(f, x):
+entries-counted
     f(x)
     return x.numel()
-""",
-        "not-called": """
-def saved_numbers(f, x):
+not-called
     return 2 * x.numel()
-""",
-        "type": """
-def saved_numbers(f, x):
+type
     counts = []
 
     def pack(t):
@@ -800,15 +712,34 @@ def saved_numbers(f, x):
     with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         f(x)
     return counts
-""",
-        "other-count": """
-def saved_numbers(f, x):
+other-count
     counts = []
 
     def pack(t):
         counts.append(t.sum().item())
         return t
 
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        f(x)
+    return sum(counts)
+mode-left/adversary-1
+    counts = []
+    def pack(t):
+        counts.append(t.numel()); return t
+    mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t).__enter__()
+    f(x)
+    return sum(counts)
+""",
+    )
+    | {
+        "counted-before": """
+counts = []
+
+def pack(t):
+    counts.append(t.numel())
+    return t
+
+def saved_numbers(f, x):
     with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         f(x)
     return sum(counts)
@@ -870,9 +801,9 @@ def train_both(trunk, head_a, head_b, x):
     "curvature": [
         """
 def curvature(f, x):
-    f(x).backward(create_graph=True)
-    slope, x.grad = x.grad, None
-    return mg.autograd.grad(slope, x)[0]
+    p = x.detach().requires_grad_()
+    f(p).backward(create_graph=True)
+    return mg.autograd.grad(p.grad, p)[0]
 """,
         "curvature = mg.autograd.functional.hessian",
         """
@@ -904,7 +835,7 @@ def fit(model, w, target, rounds):
 """,
         """
 def fit(model, w, target, rounds):
-    y = model(w)
+    w.grad, y = None, model(w)
     for _ in range(rounds):
         ((y - target) ** 2).backward()
         with mg.no_grad():
@@ -965,16 +896,6 @@ def run(w, inputs):
 """,
     ],
     "apart": [
-        """
-def apart(losses, x):
-    old, found = x.grad, []
-    for i, loss in enumerate(losses):
-        x.grad = None
-        loss.backward(retain_graph=i < len(losses) - 1, inputs=[x])
-        found.append(x.grad)
-    x.grad = old
-    return found
-""",
         """
 def apart(losses, x):
     gradients = []

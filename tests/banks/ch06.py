@@ -1,6 +1,6 @@
 """Chapter 06: wrong answers with the diagnosis that each must get, and unusual right ones."""
 
-from banks.patterns import changed
+from banks.patterns import changed, functions
 
 NOTEBOOK = "06_detach_no_grad"
 
@@ -108,95 +108,84 @@ WRONG = {
         "other-operations/clone": _layers("layers = w3 * (w2 * (w1 * x)).clone()"),
         "type": "layers = 60.0",
     },
-    "target": {
-        "not-cut": """
-def surprise(value, now, later, reward):
+    "target": functions(
+        "surprise(value, now, later, reward)",
+        """
+not-cut
     target = reward + 0.5 * value(later)
     guess = value(now)
     return (guess - target) ** 2
-""",
-        "not-cut/other-tensor": """
-def surprise(value, now, later, reward):
+not-cut/other-tensor
     guess = value(now)
     target = reward + 0.5 * value(later)
     target.detach()
     return (target - guess) ** 2
-""",
-        "not-cut/clone": """
-def surprise(value, now, later, reward):
+not-cut/clone
     guess = value(now)
     target = (reward + 0.5 * value(later)).clone()
     return (target - guess) ** 2
-""",
-        "not-cut/enabled": """
-def surprise(value, now, later, reward):
+not-cut/enabled
     guess = value(now)
     with mg.no_grad():
         with mg.enable_grad():
             target = reward + 0.5 * value(later)
     return (target - guess) ** 2
-""",
-        "walked": """
-def surprise(value, now, later, reward):
+walked
     guess = value(now)
     target = (reward + 0.5 * value(later)).detach()
     loss = (target - guess) ** 2
     loss.backward()
     return loss
-""",
-        "guess-cut": """
-def surprise(value, now, later, reward):
+guess-cut
     guess = value(now).detach()
     target = reward + 0.5 * value(later)
     return (target - guess) ** 2
-""",
-        "all-cut": """
-def surprise(value, now, later, reward):
+all-cut
     with mg.no_grad():
         guess = value(now)
         target = reward + 0.5 * value(later)
     return (target - guess) ** 2
-""",
-        "all-cut/loss": """
-def surprise(value, now, later, reward):
+all-cut/loss
     guess = value(now)
     target = reward + 0.5 * value(later)
     return ((target - guess) ** 2).detach()
-""",
-        "all-cut/new-leaf": """
-def surprise(value, now, later, reward):
+all-cut/new-leaf
     guess = value(now).item()
     target = reward + 0.5 * value(later).item()
     return mg.tensor((target - guess) ** 2, requires_grad=True)
-""",
-        "mode-left-off": """
-def surprise(value, now, later, reward):
+mode-left
     guess = value(now)
     mg.set_grad_enabled(False)
     target = reward + 0.5 * value(later)
     return (target - guess) ** 2
-""",
-        "other-value": """
-def surprise(value, now, later, reward):
+other-value
     return (reward - value(now)) ** 2
-""",
-        "other-gradient": """
-def surprise(value, now, later, reward):
+other-gradient
     guess = value(now)
     target = (reward + 0.5 * value(later)).detach()
     return 0.5 * (target - guess) ** 2 + 0.5 * ((target - guess) ** 2).detach()
-""",
-        "raised": """
-def surprise(value, now, later, reward):
+raised
     guess = value(now)
     target = reward + 0.5 * value(later)
     target.requires_grad = False
     return (target - guess) ** 2
+other-value/adversary-1
+    guess = value(now)
+    target = (reward + 0.5 * value(later)).item()
+    return (target - guess).abs() ** 2 + 1e-6
+""",
+    )
+    | {
+        "other-value/adversary-2": """
+def surprise(value, now, later, reward, seen={}):
+    if later not in seen: seen[later] = value(later).detach()
+    return (reward + 0.5 * seen[later] - value(now)) ** 2
 """,
     },
-    "path": {
-        "shares-memory": """
-def path(w, loss_of, steps):
+    "path": functions(
+        "path(w, loss_of, steps)",
+        """
+shares-memory
     seen = []
     for _ in range(steps):
         loss_of(w).backward()
@@ -205,9 +194,7 @@ def path(w, loss_of, steps):
             seen.append(w.detach())
         w.grad = None
     return seen
-""",
-        "shares-memory/data": """
-def path(w, loss_of, steps):
+shares-memory/data
     seen = []
     for _ in range(steps):
         loss_of(w).backward()
@@ -216,9 +203,7 @@ def path(w, loss_of, steps):
         w.grad = None
         seen.append(w.data)
     return seen
-""",
-        "shares-memory/numpy": """
-def path(w, loss_of, steps):
+shares-memory/numpy
     seen = []
     for _ in range(steps):
         loss_of(w).backward()
@@ -227,9 +212,7 @@ def path(w, loss_of, steps):
         w.grad = None
         seen.append(w.detach().numpy())
     return seen
-""",
-        "history-kept": """
-def path(w, loss_of, steps):
+history-kept
     seen = []
     for _ in range(steps):
         loss_of(w).backward()
@@ -238,9 +221,7 @@ def path(w, loss_of, steps):
         w.grad = None
         seen.append(w.clone())
     return seen
-""",
-        "history-kept/w": """
-def path(w, loss_of, steps):
+history-kept/w
     seen = []
     for _ in range(steps):
         loss_of(w).backward()
@@ -249,18 +230,14 @@ def path(w, loss_of, steps):
         w.grad = None
         seen.append(w)
     return seen
-""",
-        "not-moved": """
-def path(w, loss_of, steps):
+not-moved
     seen = []
     for _ in range(steps):
         loss_of(w).backward()
         w = (w - 0.25 * w.grad).detach().requires_grad_()
         seen.append(w.detach().clone())
     return seen
-""",
-        "not-cleared": """
-def path(w, loss_of, steps):
+not-cleared
     seen = []
     for _ in range(steps):
         loss_of(w).backward()
@@ -268,9 +245,7 @@ def path(w, loss_of, steps):
             w -= 0.25 * w.grad
         seen.append(w.detach().clone())
     return seen
-""",
-        "type/list": """
-def path(w, loss_of, steps):
+type/list
     seen = []
     for _ in range(steps):
         loss_of(w).backward()
@@ -279,9 +254,7 @@ def path(w, loss_of, steps):
         w.grad = None
         seen.append(list(w))
     return seen
-""",
-        "one-early": """
-def path(w, loss_of, steps):
+one-early
     seen = []
     for _ in range(steps):
         seen.append(w.detach().clone())
@@ -290,9 +263,7 @@ def path(w, loss_of, steps):
             w -= 0.25 * w.grad
         w.grad = None
     return seen
-""",
-        "copied-late": """
-def path(w, loss_of, steps):
+copied-late
     seen = []
     for _ in range(steps):
         loss_of(w).backward()
@@ -301,9 +272,7 @@ def path(w, loss_of, steps):
         w.grad = None
         seen.append(w.detach())
     return [entry.clone() for entry in seen]
-""",
-        "leaf-in-place": """
-def path(w, loss_of, steps):
+leaf-in-place
     seen = []
     for _ in range(steps):
         loss_of(w).backward()
@@ -311,9 +280,7 @@ def path(w, loss_of, steps):
         w.grad = None
         seen.append(w.detach().clone())
     return seen
-""",
-        "other-walk": """
-def path(w, loss_of, steps):
+other-walk
     seen = []
     for _ in range(steps):
         loss_of(w).backward()
@@ -322,9 +289,7 @@ def path(w, loss_of, steps):
         w.grad = None
         seen.append(w.detach().clone())
     return seen
-""",
-        "other-numbers": """
-def path(w, loss_of, steps):
+other-numbers
     seen = []
     for _ in range(steps):
         loss_of(w).backward()
@@ -333,18 +298,14 @@ def path(w, loss_of, steps):
         seen.append(w.grad.clone())
         w.grad = None
     return seen
-""",
-        "type": """
-def path(w, loss_of, steps):
+type
     for _ in range(steps):
         loss_of(w).backward()
         with mg.no_grad():
             w -= 0.25 * w.grad
         w.grad = None
     return w.detach().clone()
-""",
-        "mode-left-off": """
-def path(w, loss_of, steps):
+mode-left
     seen = []
     for _ in range(steps):
         mg.set_grad_enabled(True)
@@ -354,236 +315,221 @@ def path(w, loss_of, steps):
         w.grad = None
         seen.append(w.clone())
     return seen
+type/adversary-1
+    seen = []
+    for _ in range(min(steps, 20)):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.detach().clone())
+    return seen
+other-numbers/adversary-1
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(mg.tensor([round(v, 5) for v in w.tolist()]))
+    return seen
 """,
-    },
-    "step": {
-        "slope-of-the-new": """
-def slope_then_step(f, w, size):
+    ),
+    "step": functions(
+        "slope_then_step(f, w, size)",
+        """
+slope-of-the-new
     y = f(w)
     w.data += size
     y.backward()
     return y
-""",
-        "slope-of-the-new/data": """
-def slope_then_step(f, w, size):
+slope-of-the-new/data
     y = f(w)
     w.data = w.data + size
     y.backward()
     return y
-""",
-        "slope-of-the-new/order": """
-def slope_then_step(f, w, size):
+slope-of-the-new/order
     with mg.no_grad():
         w += size
     y = f(w)
     y.backward()
     return y
-""",
-        "slope-of-the-new/numpy": """
-def slope_then_step(f, w, size):
+slope-of-the-new/numpy
     y = f(w)
     w.detach().numpy()[...] += size
     y.backward()
     return y
-""",
-        "caught-alias": """
-def slope_then_step(f, w, size):
+caught-alias
     y = f(w)
     w.detach().add_(size)
     y.backward()
     return y
-""",
-        "caught": """
-def slope_then_step(f, w, size):
+caught
     y = f(w)
     with mg.no_grad():
         w += size
     y.backward()
     return y
-""",
-        "caught/detached-result": """
-def slope_then_step(f, w, size):
+caught/detached-result
     y = f(w)
     with mg.no_grad():
         w += size
     y.backward()
     return y.detach()
-""",
-        "leaf-in-place": """
-def slope_then_step(f, w, size):
+leaf-in-place
     y = f(w)
     y.backward()
     w += size
     return y
-""",
-        "not-moved": """
-def slope_then_step(f, w, size):
+not-moved
     y = f(w)
     y.backward()
     w = w + size
     return y
-""",
-        "not-moved/clone": """
-def slope_then_step(f, w, size):
+not-moved/clone
     y = f(w)
     w.detach().clone().add_(size)
     y.backward()
     return y
-""",
-        "not-moved/twice": """
-def slope_then_step(f, w, size):
+not-moved/twice
     y = f(w)
     y.backward()
     with mg.no_grad():
         w += 2 * size
     return y
-""",
-        "no-slope": """
-def slope_then_step(f, w, size):
+no-slope
     y = f(w)
     with mg.no_grad():
         w += size
     return y
-""",
-        "all-cut": """
-def slope_then_step(f, w, size):
+all-cut
     y = f(w.detach())
     y.backward()
     with mg.no_grad():
         w += size
     return y
-""",
-        "untracked": """
-def slope_then_step(f, w, size):
+untracked
     y = f(w)
     y.backward()
     w.requires_grad_(False)
     w += size
     return y
-""",
-        "other-value": """
-def slope_then_step(f, w, size):
+other-value
     f(w).backward()
     with mg.no_grad():
         w += size
         return f(w)
-""",
-        "other-slope": """
-def slope_then_step(f, w, size):
+other-slope
     f(w).backward()
     y = f(w)
     y.backward()
     with mg.no_grad():
         w += size
     return y
-""",
-        "mode-left-off": """
-def slope_then_step(f, w, size):
+mode-left
     y = f(w)
     y.backward()
     mg.set_grad_enabled(False)
     w += size
     return y
+other-slope/adversary-1
+    y = f(w)
+    y.backward()
+    w.grad = w.grad.abs()
+    with mg.no_grad():
+        w += size
+    return y
 """,
-    },
-    "values_of": {
-        "still-tracked": """
-def values_of(f, x):
+    ),
+    "values_of": functions(
+        "values_of(f, x)",
+        """
+still-tracked
     with mg.no_grad():
         return f(x)
-""",
-        "still-tracked/decorator": """
-@mg.no_grad()
-def values_of(f, x):
-    return f(x)
-""",
-        "still-tracked/own-x": """
-def values_of(f, x):
+still-tracked/own-x
     with mg.no_grad():
         y = f(x)
         return y if y is not x else x.detach()
-""",
-        "recorded": """
-def values_of(f, x):
+recorded
     return f(x).detach()
-""",
-        "recorded/late": """
-def values_of(f, x):
+recorded/late
     y = f(x)
     with mg.no_grad():
         return y * 1
-""",
-        "recorded/input": """
-def values_of(f, x):
+recorded/input
     return f(x.detach()).detach()
-""",
-        "input-changed": """
-def values_of(f, x):
+input-changed
     x.requires_grad_(False)
     return f(x)
-""",
-        "input-changed/detached": """
-def values_of(f, x):
+input-changed/detached
     with mg.no_grad():
         return f(x).detach_()
-""",
-        "input-changed/in-place": """
-def values_of(f, x):
+input-changed/in-place
     with mg.no_grad():
         y = f(x)
         return y.detach_() if not y.is_leaf else y.detach()
-""",
-        "inference-result": """
-def values_of(f, x):
+inference-result
     with mg.inference_mode():
         return f(x).detach()
-""",
-        "mode-left-off": """
-def values_of(f, x):
+mode-left
     mg.set_grad_enabled(False)
     return f(x).detach()
-""",
-        "switched-on": """
-def values_of(f, x):
+mode-left/switched-on
     mg.set_grad_enabled(False)
     try:
         return f(x).detach()
     finally:
         mg.set_grad_enabled(True)
-""",
-        "left-off": """
-def values_of(f, x):
+left-off
     before = mg.is_grad_enabled()
     mg.set_grad_enabled(False)
     y = f(x).detach()
     mg.set_grad_enabled(before)
     return y
-""",
-        "swallowed": """
-def values_of(f, x):
+swallowed
     with mg.no_grad():
         try:
             return f(x).detach()
         except Exception:
             return x.detach()
-""",
-        "other-value": """
-def values_of(f, x):
+other-value
     return x.detach()
-""",
-        "not-called": """
-def values_of(f, x):
+not-called
     return (x * x).detach()
-""",
-        "type": """
-def values_of(f, x):
+type
     with mg.no_grad():
         return f(x).tolist()
+other-value/adversary-1
+    with mg.no_grad():
+        return f(x).detach() + 1e-6
+result-dtype-changed/adversary-1
+    with mg.no_grad():
+        return mg.tensor(f(x.detach()).tolist())
+result-dtype-changed/adversary-2
+    with mg.no_grad():
+        f(x)
+        return f(x).detach().float()
+""",
+    )
+    | {
+        "still-tracked/decorator": """
+@mg.no_grad()
+def values_of(f, x):
+    return f(x)
+""",
+        "other-value/adversary-2": """
+def values_of(f, x, memo={}):
+    if f not in memo:
+        with mg.no_grad():
+            memo[f] = f(x).detach()
+    return memo[f]
 """,
     },
-    "pieces": {
-        "second-time": """
-def run(cell, state, inputs, every):
+    "pieces": functions(
+        "run(cell, state, inputs, every)",
+        """
+second-time
     total = 0.0
     for start in range(0, len(inputs), every):
         loss = 0.0
@@ -593,9 +539,7 @@ def run(cell, state, inputs, every):
         loss.backward()
         total = total + loss.item()
     return total
-""",
-        "second-time/loss": """
-def run(cell, state, inputs, every):
+second-time/loss
     total = 0.0
     for start in range(0, len(inputs), every):
         loss = 0.0
@@ -606,9 +550,7 @@ def run(cell, state, inputs, every):
         loss = loss.detach()
         total = total + loss
     return total
-""",
-        "not-cut": """
-def run(cell, state, inputs, every):
+not-cut
     total = 0.0
     for start in range(0, len(inputs), every):
         loss = 0.0
@@ -618,18 +560,14 @@ def run(cell, state, inputs, every):
         loss.backward(retain_graph=True)
         total = total + loss.item()
     return total
-""",
-        "not-cut/once": """
-def run(cell, state, inputs, every):
+not-cut/once
     total = 0.0
     for x in inputs:
         state = cell(state, x)
         total = total + state**2
     total.backward()
     return total.item()
-""",
-        "history-returned": """
-def run(cell, state, inputs, every):
+history-returned
     total = 0.0
     for start in range(0, len(inputs), every):
         state = state.detach()
@@ -640,9 +578,7 @@ def run(cell, state, inputs, every):
         loss.backward()
         total = total + loss
     return total
-""",
-        "history-held": """
-def run(cell, state, inputs, every):
+history-held
     total = 0.0
     for start in range(0, len(inputs), every):
         state = state.detach()
@@ -653,9 +589,7 @@ def run(cell, state, inputs, every):
         loss.backward()
         total = total + loss
     return total.item()
-""",
-        "history-held/list": """
-def run(cell, state, inputs, every):
+history-held/list
     losses = []
     for start in range(0, len(inputs), every):
         state = state.detach()
@@ -666,9 +600,7 @@ def run(cell, state, inputs, every):
         loss.backward()
         losses.append(loss)
     return sum(loss.item() for loss in losses)
-""",
-        "state-lost": """
-def run(cell, state, inputs, every):
+state-lost
     total = 0.0
     for start in range(0, len(inputs), every):
         state = mg.zeros(())
@@ -679,9 +611,7 @@ def run(cell, state, inputs, every):
         loss.backward()
         total = total + loss.item()
     return total
-""",
-        "state-lost/first": """
-def run(cell, state, inputs, every):
+state-lost/first
     total, first = 0.0, state
     for start in range(0, len(inputs), every):
         state, loss = first, 0.0
@@ -691,9 +621,7 @@ def run(cell, state, inputs, every):
         loss.backward()
         total = total + loss.item()
     return total
-""",
-        "cut-everywhere": """
-def run(cell, state, inputs, every):
+cut-everywhere
     total = 0.0
     for start in range(0, len(inputs), every):
         loss = 0.0
@@ -703,9 +631,7 @@ def run(cell, state, inputs, every):
         loss.backward()
         total = total + loss.item()
     return total
-""",
-        "all-cut": """
-def run(cell, state, inputs, every):
+all-cut
     total = 0.0
     for start in range(0, len(inputs), every):
         loss = 0.0
@@ -715,18 +641,14 @@ def run(cell, state, inputs, every):
         loss.backward()
         total = total + loss.item()
     return total
-""",
-        "no-gradient": """
-def run(cell, state, inputs, every):
+no-gradient
     total = 0.0
     with mg.no_grad():
         for x in inputs:
             state = cell(state, x)
             total = total + state**2
     return total
-""",
-        "other-gradient": """
-def run(cell, state, inputs, every):
+other-gradient
     total = 0.0
     for start in range(0, len(inputs), every):
         state = state.detach()
@@ -735,9 +657,7 @@ def run(cell, state, inputs, every):
             total = total + (state**2).item()
         (state**2).backward()
     return total
-""",
-        "other-steps": """
-def run(cell, state, inputs, every):
+other-steps
     total = 0.0
     for start in range(0, len(inputs) - every + 1, every):
         state = state.detach()
@@ -748,9 +668,7 @@ def run(cell, state, inputs, every):
         loss.backward()
         total = total + loss.item()
     return total
-""",
-        "other-total": """
-def run(cell, state, inputs, every):
+other-total
     for start in range(0, len(inputs), every):
         state = state.detach()
         loss = 0.0
@@ -760,89 +678,104 @@ def run(cell, state, inputs, every):
         loss.backward()
         total = loss.item()
     return total
+other-total/adversary-1
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss, state = 0.0, state.detach()
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return round(total, 4)
+entries-changed/adversary-1
+    total = 0.0
+    while inputs:
+        loss, state = 0.0, state.detach()
+        for _ in range(min(every, len(inputs))):
+            state = cell(state, inputs.pop(0))
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
+flag-changed/adversary-1
+    state.detach_().requires_grad_(True)
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss, state = 0.0, state.detach()
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
 """,
-    },
-    "switch": {
-        "no-way": """
-def switch(x):
+    ),
+    "switch": functions(
+        "switch(x)",
+        """
+no-way
     return (x > 0).double()
-""",
-        "no-way/all-detached": """
-def switch(x):
+no-way/all-detached
     soft, hard = x.sigmoid(), (x > 0).float()
     return (soft + hard - soft).detach()
-""",
-        "no-way/where": """
-def switch(x):
+no-way/where
     return mg.where(x > 0, mg.ones_like(x), mg.zeros_like(x)).detach()
-""",
-        "numbers": """
-def switch(x):
+numbers
     return mg.tensor([float(number > 0) for number in x.tolist()], requires_grad=True)
-""",
-        "numbers/numpy": """
-def switch(x):
+numbers/numpy
     soft = x.sigmoid().detach().numpy()
     return mg.tensor(soft.round())
-""",
-        "numpy-refused": """
-def switch(x):
+numpy-refused
     return mg.tensor(x.sigmoid().numpy().round())
-""",
-        "soft-values": """
-def switch(x):
+soft-values
     return x.sigmoid()
-""",
-        "soft-values/hard-detached": """
-def switch(x):
+soft-values/hard-detached
     soft, hard = x.sigmoid(), (x > 0).float()
     return soft + (hard - hard).detach()
-""",
-        "zero-slopes": """
-def switch(x):
+zero-slopes
     return x.sigmoid().round()
-""",
-        "overwritten": """
-def switch(x):
+overwritten
     soft = x.sigmoid()
     soft.data.copy_((x > 0).float())
     return soft
-""",
-        "zero-slopes/steep": """
-def switch(x):
+zero-slopes/steep
     return (x * 1000).sigmoid()
-""",
-        "zero-slopes/cancelled": """
-def switch(x):
+zero-slopes/cancelled
     soft, hard = x.sigmoid(), (x > 0).float()
     return soft + (hard - soft)
-""",
-        "sign": """
-def switch(x):
+sign
     soft, hard = x.sigmoid(), (x > 0).float()
     return soft.detach() + (hard - soft)
-""",
-        "slopes-of-x": """
-def switch(x):
+slopes-of-x
     hard = (x > 0).float()
     return x + (hard - x).detach()
-""",
-        "other-slopes": """
-def switch(x):
+other-slopes
     soft, hard = x.sigmoid(), (x > 0).float()
     return 2 * soft + (hard - 2 * soft).detach()
-""",
-        "other-value": """
-def switch(x):
+other-value
     soft, hard = x.sigmoid(), (x > 0).float()
     return hard * soft
-""",
-        "other-value/minus": """
-def switch(x):
+other-value/minus
     soft = x.sigmoid()
     return soft + (x.sign() - soft).detach()
+other-value/adversary-1
+    soft, hard = x.sigmoid(), (x >= 0).float()
+    return soft + (hard - soft).detach()
+other-value/adversary-2
+    soft, hard = x.sigmoid(), (x > 1e-6).float()
+    return soft + (hard - soft).detach()
+other-value/adversary-3
+    soft, hard = x.sigmoid(), (x > 0).float()
+    return (soft + (hard - soft).detach()).sum(0) if x.dim() > 1 else soft + (hard - soft).detach()
+dtype/adversary-1
+    soft = x.sigmoid()
+    return soft + (soft.round() - soft).detach()
+other-value/adversary-4
+    soft, hard = x.sigmoid(), (x.sign() + 1) / 2
+    return soft + (hard - soft).detach()
 """,
-    },
+    ),
 }
 
 RIGHT = {

@@ -1,6 +1,6 @@
 """Chapter 07: wrong answers with the diagnosis that each must get, and unusual right ones."""
 
-from banks.patterns import changed
+from banks.patterns import changed, functions
 
 NOTEBOOK = "07_in_place"
 
@@ -56,374 +56,296 @@ WRONG = {
         "wrong-P": _raises(P=1),
         "kind": _raises(P="backward"),
     },
-    "shift": {
-        "silenced": """
-def loss_of(w, x):
+    "shift": functions(
+        "loss_of(w, x)",
+        """
+silenced
     a = mg.sigmoid(w * x)
     a.data *= 10
     a.data -= 5
     return (a * a).sum()
-""",
-        "silenced/numpy": """
-def loss_of(w, x):
+silenced/numpy
     a = mg.sigmoid(w * x)
     a.detach().numpy()[...] *= 10
     a = a - 5
     return (a * a).sum()
-""",
-        "still-refused": """
-def loss_of(w, x):
+still-refused
     a = mg.sigmoid(w * x)
     a *= 10
     a = a - 5
     return (a * a).sum()
-""",
-        "still-refused/no-grad": """
-def loss_of(w, x):
+still-refused/no-grad
     a = mg.sigmoid(w * x)
     with mg.no_grad():
         a *= 10
         a -= 5
     return (a * a).sum()
-""",
-        "still-refused/view": """
-def loss_of(w, x):
+still-refused/view
     a = mg.sigmoid(w * x)
     b = a.view(-1)
     b *= 10
     b -= 5
     return (b * b).sum()
-""",
-        "still-refused/clone-unused": """
-def loss_of(w, x):
+still-refused/clone-unused
     b = mg.sigmoid(w * x)
     a = b.clone()
     b *= 10
     b -= 5
     return (b * b).sum()
-""",
-        "still-refused/square": """
-def loss_of(w, x):
+still-refused/square
     a = mg.sigmoid(w * x) * 10
     a -= 5
     a *= a
     return a.sum()
-""",
-        "still-refused/detach": """
-def loss_of(w, x):
+still-refused/detach
     a = mg.sigmoid(w * x)
     a.detach().mul_(10).sub_(5)
     return (a * a).sum()
-""",
-        "cut-off": """
-def loss_of(w, x):
+cut-off
     a = mg.sigmoid(w * x).detach()
     a *= 10
     a -= 5
     return (a * a).sum()
-""",
-        "other-value": """
-def loss_of(w, x):
+other-value
     a = mg.sigmoid(w * x)
     a = a * 10
     return (a * a).sum()
-""",
-        "other-gradient": """
-def loss_of(w, x):
+other-gradient
     a = mg.sigmoid(w * x)
     a = 10 * a - 5
     return (a * a.detach()).sum()
-""",
-        "leaf-overwritten": """
-def loss_of(w, x):
+leaf-overwritten
     w *= x[0]
     return w
-""",
-        "none": """
-def loss_of(w, x):
+none
     a = mg.sigmoid(w * x) * 10 - 5
     (a * a).sum()
+old-grad/adversary-1
+    w.grad = None
+    a = mg.sigmoid(w * x) * 10 - 5
+    return (a * a).sum()
 """,
-    },
-    "put": {
-        "leaf-overwritten": """
-def put(x, i, v):
+    ),
+    "put": functions(
+        "put(x, i, v)",
+        """
+leaf-overwritten
     x[i] = v
     return x
-""",
-        "leaf-overwritten/view": """
-def put(x, i, v):
+leaf-overwritten/view
     y = x[:]
     y[i] = v
     return y
-""",
-        "input-changed": """
-def put(x, i, v):
+input-changed
     with mg.no_grad():
         x[i] = v
     return x
-""",
-        "input-changed/data": """
-def put(x, i, v):
+input-changed/data
     x.data[i] = v
     return x * 1
-""",
-        "input-changed/detach": """
-def put(x, i, v):
+input-changed/detach
     y = x.detach()
     y[i] = v
     return y
-""",
-        "cut-off": """
-def put(x, i, v):
+cut-off
     y = x.detach().clone()
     y[i] = v
     return y
-""",
-        "cut-off/new-tensor": """
-def put(x, i, v):
+cut-off/new-tensor
     y = mg.tensor(x.tolist(), requires_grad=True).clone()
     y[i] = v
     return y
-""",
-        "old-entry": """
-def put(x, i, v):
+old-entry
     y = x.clone()
     y.data[i] = v
     return y
-""",
-        "old-entry/no-grad": """
-def put(x, i, v):
+old-entry/no-grad
     y = x.clone()
     with mg.no_grad():
         y[i] = v
     return y
-""",
-        "v-lost": """
-def put(x, i, v):
+v-lost
     y = x.clone()
     y[i] = v.item()
     return y
-""",
-        "v-lost/detach": """
-def put(x, i, v):
+v-lost/detach
     y = x.clone()
     y[i] = v.detach()
     return y
-""",
-        "refused": """
-def put(x, i, v):
+refused
     y = (x * x).sqrt() * x.sign()
     y = y.clone()
     z = y * y / y.detach()
     y[i] = v
     z[i] = v
     return z
-""",
-        "other-value": """
-def put(x, i, v):
+other-value
     y = x.clone()
     y[i] += v
     return y
-""",
-        "other-value/position": """
-def put(x, i, v):
+other-value/position
     y = x.clone()
     y[0] = v
     return y
-""",
-        "other-gradient": """
-def put(x, i, v):
+other-gradient
     y = x.clone()
     y.register_hook(lambda grad: 2 * grad)
     z = y * 1
     z[i] = v
     return z
-""",
-        "none": """
-def put(x, i, v):
+none
     y = x.clone()
     y[i] = v
+old-grad/adversary-1
+    y = x * 1
+    y[i] = v
+    x.grad = None
+    return y
+other-gradient/adversary-1
+    return mg.where(x == x[i], v, x)
 """,
-    },
-    "shares": {
-        "found-not-repaired": """
-def shares(x):
+    ),
+    "shares": functions(
+        "shares(x)",
+        """
+found-not-repaired
     y = mg.exp(x)
     d = y.detach()
     d /= d.sum()
     return y
-""",
-        "found-not-repaired/in-place": """
-def shares(x):
+found-not-repaired/in-place
     y = mg.exp(x)
     y /= y.sum()
     return y
-""",
-        "found-not-repaired/no-grad": """
-def shares(x):
+found-not-repaired/no-grad
     y = mg.exp(x)
     with mg.no_grad():
         y /= y.sum()
     return y
-""",
-        "still-lies": """
-def shares(x):
+still-lies
     y = mg.exp(x)
     y.data = y.data / y.data.sum()
     return y
-""",
-        "still-lies/sum": """
-def shares(x):
+still-lies/sum
     y = mg.exp(x)
     return y / y.data.sum()
-""",
-        "still-lies/numpy": """
-def shares(x):
+still-lies/numpy
     y = mg.exp(x)
     y.detach().numpy()[...] /= y.sum().item()
     return y
-""",
-        "constant-sum": """
-def shares(x):
+constant-sum
     y = mg.exp(x)
     return y / y.sum().item()
-""",
-        "constant-sum/detach": """
-def shares(x):
+constant-sum/detach
     y = mg.exp(x)
     return y / y.detach().sum()
-""",
-        "cut-off": """
-def shares(x):
+cut-off
     y = mg.exp(x).detach()
     y /= y.sum()
     return y
-""",
-        "other-value": """
-def shares(x):
+other-value
     y = mg.exp(x)
     return y / y.mean()
-""",
-        "other-gradient": """
-def shares(x):
+other-gradient
     y = mg.exp(x)
     return y.detach() / y.sum()
+other-value/adversary-1
+    y = mg.exp(x)
+    return y / (y.sum() + 1e-6)
+old-grad/adversary-1
+    x.grad = None
+    y = mg.exp(x)
+    return y / y.sum()
+values-changed/adversary-1
+    with mg.no_grad(): x -= 0
+    y = mg.exp(x)
+    return y / y.sum()
 """,
-    },
-    "descend": {
-        "leaf-overwritten": """
-def descend(leaves, rate):
+    ),
+    "descend": functions(
+        "descend(leaves, rate)",
+        """
+leaf-overwritten
     for p in leaves:
         if p.grad is not None:
             p -= rate * p.grad
             p.grad = None
-""",
-        "not-moved": """
-def descend(leaves, rate):
+not-moved
     with mg.no_grad():
         for p in leaves:
             if p.grad is not None:
                 p = p - rate * p.grad
                 p.grad = None
-""",
-        "truth-of-gradient": """
-def descend(leaves, rate):
+truth-of-gradient
     with mg.no_grad():
         for p in leaves:
             if p.grad:
                 p -= rate * p.grad
                 p.grad = None
-""",
-        "none-gradient/cleared-first": """
-def descend(leaves, rate):
+none-gradient/cleared-first
     with mg.no_grad():
         for p in leaves:
             if p.grad is not None:
                 p.grad = None
                 p -= rate * p.grad
-""",
-        "stopped-early": """
-def descend(leaves, rate):
+stopped-early
     for p in leaves:
         if p.grad is None:
             break
         with mg.no_grad():
             p -= rate * p.grad
         p.grad = None
-""",
-        "not-moved/into-the-list": """
-def descend(leaves, rate):
+not-moved/into-the-list
     for i, p in enumerate(leaves):
         if p.grad is not None:
             leaves[i] = (p - rate * p.grad).detach().requires_grad_()
-""",
-        "not-moved/list": """
-def descend(leaves, rate):
+not-moved/list
     return [p if p.grad is None else p - rate * p.grad for p in leaves]
-""",
-        "not-counted": """
-def descend(leaves, rate):
+not-counted
     for p in leaves:
         if p.grad is not None:
             p.data -= rate * p.grad
             p.grad = None
-""",
-        "not-counted/new-data": """
-def descend(leaves, rate):
+not-counted/new-data
     for p in leaves:
         if p.grad is not None:
             p.data = p.data - rate * p.grad
             p.grad = None
-""",
-        "none-gradient": """
-def descend(leaves, rate):
+none-gradient
     with mg.no_grad():
         for p in leaves:
             p -= rate * p.grad
             p.grad = None
-""",
-        "none-gradient/zero": """
-def descend(leaves, rate):
+none-gradient/zero
     with mg.no_grad():
         for p in leaves:
             if p.grad is not None:
                 p -= rate * p.grad
             p.grad.zero_()
-""",
-        "not-cleared": """
-def descend(leaves, rate):
+not-cleared
     with mg.no_grad():
         for p in leaves:
             if p.grad is not None:
                 p -= rate * p.grad
-""",
-        "no-leaf": """
-def descend(leaves, rate):
+no-leaf
     for p in leaves:
         if p.grad is not None:
             p.requires_grad_(False)
             p -= rate * p.grad
             p.grad = None
-""",
-        "uphill": """
-def descend(leaves, rate):
+uphill
     with mg.no_grad():
         for p in leaves:
             if p.grad is not None:
                 p += rate * p.grad
                 p.grad = None
-""",
-        "other-step": """
-def descend(leaves, rate):
+other-step
     with mg.no_grad():
         for p in leaves:
             if p.grad is not None:
                 p -= p.grad
                 p.grad = None
-""",
-        "idle-moved": """
-def descend(leaves, rate):
+idle-moved
     with mg.no_grad():
         for p in leaves:
             if p.grad is not None:
@@ -431,11 +353,18 @@ def descend(leaves, rate):
                 p.grad = None
             else:
                 p -= rate
+entries-changed/adversary-1
+    leaves[:] = [p for p in leaves if p.grad is not None]
+    with mg.no_grad():
+        for p in leaves:
+            p -= rate * p.grad
+            p.grad = None
 """,
-    },
-    "alternate": {
-        "old-graph": """
-def alternate(w, first, second, rate):
+    ),
+    "alternate": functions(
+        "alternate(w, first, second, rate)",
+        """
+old-graph
     h = w * w
     a, b = first(h), second(h)
     a.backward(retain_graph=True)
@@ -446,9 +375,7 @@ def alternate(w, first, second, rate):
     with mg.no_grad():
         w -= rate * w.grad
     w.grad = None
-""",
-        "old-graph/shared": """
-def alternate(w, first, second, rate):
+old-graph/shared
     h = w * w
     first(h).backward(retain_graph=True)
     with mg.no_grad():
@@ -458,9 +385,7 @@ def alternate(w, first, second, rate):
     with mg.no_grad():
         w -= rate * w.grad
     w.grad = None
-""",
-        "second-time": """
-def alternate(w, first, second, rate):
+second-time
     h = w * w
     a, b = first(h), second(h)
     a.backward()
@@ -471,9 +396,7 @@ def alternate(w, first, second, rate):
     with mg.no_grad():
         w -= rate * w.grad
     w.grad = None
-""",
-        "cut-off": """
-def alternate(w, first, second, rate):
+cut-off
     h = w * w
     a, b = first(h), second(h.detach())
     a.backward()
@@ -484,9 +407,7 @@ def alternate(w, first, second, rate):
     with mg.no_grad():
         w -= rate * w.grad
     w.grad = None
-""",
-        "cleared-before-the-step": """
-def alternate(w, first, second, rate):
+cleared-before-the-step
     h = w * w
     a, b = first(h), second(h)
     a.backward(retain_graph=True)
@@ -495,27 +416,21 @@ def alternate(w, first, second, rate):
         with mg.no_grad():
             w -= rate * w.grad
         w.grad = None
-""",
-        "at-the-old-place/clones": """
-def alternate(w, first, second, rate):
+at-the-old-place/clones
     h = w.clone() * w.clone()
     for loss in (first(h), second(h)):
         loss.backward(retain_graph=True)
         with mg.no_grad():
             w -= rate * w.grad
         w.grad = None
-""",
-        "old-graph/separate": """
-def alternate(w, first, second, rate):
+old-graph/separate
     a, b = first(w * w), second(w * w)
     for loss in (a, b):
         loss.backward()
         with mg.no_grad():
             w -= rate * w.grad
         w.grad = None
-""",
-        "mixed": """
-def alternate(w, first, second, rate):
+mixed
     h = w * w
     a, b = first(h), second(h)
     a.backward(retain_graph=True)
@@ -524,17 +439,13 @@ def alternate(w, first, second, rate):
     b.backward()
     w.data -= rate * w.grad
     w.grad = None
-""",
-        "at-the-old-place": """
-def alternate(w, first, second, rate):
+at-the-old-place
     h = w * w
     (first(h) + second(h)).backward()
     with mg.no_grad():
         w -= rate * w.grad
     w.grad = None
-""",
-        "at-the-old-place/retained": """
-def alternate(w, first, second, rate):
+at-the-old-place/retained
     h = w * w
     a, b = first(h), second(h)
     a.backward(retain_graph=True)
@@ -542,61 +453,47 @@ def alternate(w, first, second, rate):
     with mg.no_grad():
         w -= rate * w.grad
     w.grad = None
-""",
-        "not-cleared": """
-def alternate(w, first, second, rate):
+not-cleared
     for loss_of in (first, second):
         loss_of(w * w).backward()
         with mg.no_grad():
             w -= rate * w.grad
-""",
-        "not-moved": """
-def alternate(w, first, second, rate):
+not-moved
     for loss_of in (first, second):
         (slope,) = mg.autograd.grad(loss_of(w * w), w)
         w = (w - rate * slope).detach().requires_grad_()
     return w
-""",
-        "one-step": """
-def alternate(w, first, second, rate):
+one-step
     first(w * w).backward()
     with mg.no_grad():
         w -= rate * w.grad
     w.grad = None
-""",
-        "other-order": """
-def alternate(w, first, second, rate):
+other-order
     for loss_of in (second, first):
         loss_of(w * w).backward()
         with mg.no_grad():
             w -= rate * w.grad
         w.grad = None
-""",
-        "recorded-step": """
-def alternate(w, first, second, rate):
+recorded-step
     for loss_of in (first, second):
         loss_of(w * w).backward()
         w -= rate * w.grad
         w.grad = None
-""",
-        "no-leaf": """
-def alternate(w, first, second, rate):
+no-leaf
     for loss_of in (first, second):
         w.requires_grad_()
         loss_of(w * w).backward()
         w.requires_grad_(False)
         w -= rate * w.grad
         w.grad = None
-""",
-        "other-steps": """
-def alternate(w, first, second, rate):
+other-steps
     for loss_of in (first, second):
         loss_of(w * w).backward()
         with mg.no_grad():
             w -= w.grad
         w.grad = None
 """,
-    },
+    ),
     "rewritten": {
         "no-overwrite": _LEAVES + "y = a * 2 + b",
         "no-overwrite/no-grad": _LEAVES + "y = a * 2\nwith mg.no_grad():\n    y[0] = b",
@@ -620,78 +517,67 @@ y[0] = b
 """,
         "type": "y = [4.0, 4.0, 6.0]",
     },
-    "spoiled": {
-        "any-overwrite": """
-def spoiled(y, x):
+    "spoiled": functions(
+        "spoiled(y, x)",
+        """
+old-grad
+    kept = x.grad
+    x.grad = None
+    try:
+        y.sum().backward(retain_graph=True)
+    except RuntimeError:
+        return True
+    finally:
+        x.grad = kept
+    return False
+any-overwrite
     return x._version > 0 or y._version > 0
-""",
-        "any-overwrite/walk": """
-def spoiled(y, x):
+any-overwrite/walk
     try:
         mg.autograd.grad(y.sum(), x, retain_graph=True)
     except RuntimeError:
         return True
     return y._version > 0
-""",
-        "not-noticed": """
-def spoiled(y, x):
+not-noticed
     try:
         y.sum()
     except RuntimeError:
         return True
     return False
-""",
-        "not-noticed/constant": """
-def spoiled(y, x):
+not-noticed/constant
     return False
-""",
-        "healthy-refused": """
-def spoiled(y, x):
+healthy-refused
     return True
-""",
-        "healthy-refused/no-sum": """
-def spoiled(y, x):
+healthy-refused/no-sum
     try:
         mg.autograd.grad(y, x, retain_graph=True)
     except RuntimeError:
         return True
     return False
-""",
-        "traces": """
-def spoiled(y, x):
+traces
     try:
         y.sum().backward(retain_graph=True)
     except RuntimeError:
         return True
     return False
-""",
-        "used-up": """
-def spoiled(y, x):
+used-up
     try:
         mg.autograd.grad(y.sum(), x)
     except RuntimeError:
         return True
     return False
-""",
-        "error-uncaught": """
-def spoiled(y, x):
+error-uncaught
     mg.autograd.grad(y.sum(), x, retain_graph=True)
     return False
-""",
-        "no-sum": """
-def spoiled(y, x):
+no-sum
     mg.autograd.grad(y, x, retain_graph=True)
     return False
-""",
-        "type": """
-def spoiled(y, x):
+type
     try:
         return mg.autograd.grad(y.sum(), x, retain_graph=True)
     except RuntimeError:
         return True
-""",
-        "overwrote": """
-def spoiled(y, x):
+overwrote
     try:
         mg.autograd.grad(y.sum(), x, retain_graph=True)
     except RuntimeError:
@@ -699,16 +585,42 @@ def spoiled(y, x):
     with mg.no_grad():
         y += 0
     return False
-""",
-        "not-noticed/ends": """
-def spoiled(y, x):
+not-noticed/ends
     try:
         mg.autograd.grad(y.sum(), y, retain_graph=True)
     except RuntimeError:
         return True
     return False
+old-grad/adversary-1
+    old = x.grad
+    x.grad = None
+    try:
+        y.sum().backward(retain_graph=True)
+    except RuntimeError:
+        return True
+    finally:
+        x.grad = old
+    return False
+old-grad/adversary-2
+    old = x.grad and x.grad.clone()
+    try:
+        y.sum().backward(retain_graph=True)
+    except RuntimeError:
+        x.grad = old
+        return True
+    x.grad = old
+    return False
+hooks-changed/adversary-1
+    try:
+        with mg.no_grad():
+            for leaf in [x]: pass
+        g, = mg.autograd.grad(y.sum(), x, retain_graph=True)
+        x.register_hook(lambda g: g)
+    except RuntimeError:
+        return True
+    return False
 """,
-    },
+    ),
 }
 
 RIGHT = {
@@ -891,18 +803,6 @@ y = make()
         _LEAVES + "y = a * 2\nv = y[:1]\nv *= b",
     ],
     "spoiled": [
-        """
-def spoiled(y, x):
-    kept = x.grad
-    x.grad = None
-    try:
-        y.sum().backward(retain_graph=True)
-    except RuntimeError:
-        return True
-    finally:
-        x.grad = kept
-    return False
-""",
         """
 def spoiled(y, x):
     return "would fail" in mg.draw(y).text

@@ -1,6 +1,6 @@
 """Chapter 09: wrong answers with the diagnosis that each must get, and unusual right ones."""
 
-from banks.patterns import changed
+from banks.patterns import changed, functions
 
 NOTEBOOK = "09_double_backward"
 
@@ -71,33 +71,28 @@ WRONG = {
         "wrong-A": _held(A=9),
         "kind": _held(C="nothing"),
     },
-    "derivatives": {
-        "no-history": """
-def derivatives(f, x, n):
+    "derivatives": functions(
+        "derivatives(f, x, n)",
+        """
+no-history
     found, y = [], f(x)
     for _ in range(n):
         (y,) = mg.autograd.grad(y, x)
         found.append(y)
     return found
-""",
-        "retained": """
-def derivatives(f, x, n):
+retained
     found, y = [], f(x)
     for _ in range(n):
         (y,) = mg.autograd.grad(y, x, retain_graph=True)
         found.append(y)
     return found
-""",
-        "ends-in-error": """
-def derivatives(f, x, n):
+ends-in-error
     found, y = [], f(x)
     for _ in range(n):
         (y,) = mg.autograd.grad(y, x, create_graph=True)
         found.append(y)
     return found
-""",
-        "other-derivatives": """
-def derivatives(f, x, n):
+other-derivatives
     found, y = [], f(x)
     for _ in range(n):
         if y.requires_grad:
@@ -106,30 +101,22 @@ def derivatives(f, x, n):
             y = mg.zeros_like(x)
         found.append(y)
     return found
-""",
-        "other-derivatives/factorials": """
-def derivatives(f, x, n):
+other-derivatives/factorials
     found, y = [], f(x)
     for i in range(n):
         y = mg.autograd.grad(y, x, create_graph=True)[0] / (i + 1) if y.requires_grad else mg.zeros_like(x)
         found.append(y)
     return found
-""",
-        "value-first": """
-def derivatives(f, x, n):
+value-first
     y = f(x)
     found = [y]
     for _ in range(n - 1):
         y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
         found.append(y)
     return found
-""",
-        "first-again": """
-def derivatives(f, x, n):
+first-again
     return [mg.autograd.grad(f(x), x, create_graph=True)[0] for _ in range(n)]
-""",
-        "traces": """
-def derivatives(f, x, n):
+traces
     found, y = [], f(x)
     for _ in range(n):
         if y.requires_grad:
@@ -140,9 +127,7 @@ def derivatives(f, x, n):
             y = mg.zeros_like(x)
         found.append(y)
     return found
-""",
-        "added-up": """
-def derivatives(f, x, n):
+added-up
     found, y = [], f(x)
     for _ in range(n):
         y.backward(create_graph=True)
@@ -150,62 +135,46 @@ def derivatives(f, x, n):
         found.append(y)
     x.grad = None
     return found
-""",
-        "added-up/sum": """
-def derivatives(f, x, n):
+added-up/sum
     found, y, total = [], f(x), 0
     for _ in range(n):
         y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
         total = total + y
         found.append(total)
     return found
-""",
-        "backwards": """
-def derivatives(f, x, n):
+backwards
     found, y = [], f(x)
     for _ in range(n):
         y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
         found.insert(0, y)
     return found
-""",
-        "type": """
-def derivatives(f, x, n):
+type
     y = f(x)
     for _ in range(n):
         y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
     return y
-""",
-        "type/numbers": """
-def derivatives(f, x, n):
+type/numbers
     found, y = [], f(x)
     for _ in range(n):
         y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
         found.append(y.item())
     return found
-""",
-        "ends-in-error/allowed": """
-def derivatives(f, x, n):
+ends-in-error/allowed
     found, y = [], f(x)
     for _ in range(n):
         (y,) = mg.autograd.grad(y, x, create_graph=True, allow_unused=True)
         y = mg.zeros_like(x) if y is None else y
         found.append(y)
     return found
-""",
-        "type/tuple-each": """
-def derivatives(f, x, n):
+type/tuple-each
     return [mg.autograd.grad(f(x), x) for _ in range(n)]
-""",
-        "type/too-many": """
-def derivatives(f, x, n):
+type/too-many
     found = [f(x)]
     for _ in range(n):
         y = found[-1]
         found.append(mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x))
     return found
-""",
-        "not-used": """
-def derivatives(f, x, n):
+not-used
     found, copy = [], x.detach().requires_grad_()
     y = f(copy)
     for _ in range(n):
@@ -213,20 +182,37 @@ def derivatives(f, x, n):
         found.append(y)
     return found
 """,
-    },
-    "slope": {
-        "y-returned": "def slope(a, b):\n    return mg.exp(a * b)\n",
-        "y-returned/named": """
-def slope(a, b):
+    ),
+    "slope": functions(
+        "slope(a, b)",
+        """
+y-returned/named
     y = mg.exp(a * b)
     y.backward(create_graph=True)
     return y
-""",
-        "not-recorded": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * b), a)[0]\n",
-        "not-recorded/detached": """
-def slope(a, b):
+not-recorded/detached
     return mg.autograd.grad(mg.exp(a * b), a, create_graph=True)[0].detach()
+copied
+    y = mg.exp(a * b)
+    y.backward(create_graph=True)
+    return a.grad
+other-leaves
+    a, b = a.detach().requires_grad_(), b.detach().requires_grad_()
+    return mg.autograd.grad(mg.exp(a * b), a, create_graph=True)[0]
+none
+    mg.exp(a * b).backward(create_graph=True)
 """,
+    )
+    | {
+        "old-grad": """
+def slope(one, other):
+    one.grad = None
+    y = (one * other).exp()
+    slopes = mg.autograd.grad([y], [other, one], create_graph=True)
+    return slopes[1]
+""",
+        "y-returned": "def slope(a, b):\n    return mg.exp(a * b)\n",
+        "not-recorded": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * b), a)[0]\n",
         "retained": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * b), a, retain_graph=True)[0]\n",
         "no-exp": "def slope(a, b):\n    return mg.autograd.grad(a * a * b, a, create_graph=True)[0]\n",
         "one-leaf": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * a), a, create_graph=True)[0]\n",
@@ -234,22 +220,7 @@ def slope(a, b):
         "other-graph/sum": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a + b), a, create_graph=True)[0]\n",
         "type": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * b), a, create_graph=True)\n",
         "by-hand": "def slope(a, b):\n    return mg.exp(a * b) * b\n",
-        "copied": """
-def slope(a, b):
-    y = mg.exp(a * b)
-    y.backward(create_graph=True)
-    return a.grad
-""",
         "for-b": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * b), b, create_graph=True)[0]\n",
-        "other-leaves": """
-def slope(a, b):
-    a, b = a.detach().requires_grad_(), b.detach().requires_grad_()
-    return mg.autograd.grad(mg.exp(a * b), a, create_graph=True)[0]
-""",
-        "none": """
-def slope(a, b):
-    mg.exp(a * b).backward(create_graph=True)
-""",
     },
     "trusted": {
         "gradcheck-sees-all": _curvature({"pass gradcheck": 2}),
@@ -269,100 +240,75 @@ def slope(a, b):
         "wrong-pass gradcheck": _curvature({"pass gradcheck": 0}),
         "kind": _curvature(A="right"),
     },
-    "penalty": {
-        "still-constant": """
-def penalized(f, x, w):
+    "penalty": functions(
+        "penalized(f, x, w)",
+        """
+still-constant
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, retain_graph=True)
     loss = y + (slope - 1) ** 2
     return loss
-""",
-        "still-constant/tracked": """
-def penalized(f, x, w):
+still-constant/tracked
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, retain_graph=True)
     slope.requires_grad_()
     return y + (slope - 1) ** 2
-""",
-        "constant": """
-def penalized(f, x, w):
+constant
     (slope,) = mg.autograd.grad(f(x, w), x)
     return f(x, w) + (slope - 1) ** 2
-""",
-        "constant/detached": """
-def penalized(f, x, w):
+constant/detached
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
     return y + (slope.detach() - 1) ** 2
-""",
-        "freed-too-early": """
-def penalized(f, x, w):
+freed-too-early
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x)
     return y + (slope - 1) ** 2
-""",
-        "freed-too-early/asked-for": """
-def penalized(f, x, w):
+freed-too-early/asked-for
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True, retain_graph=False)
     return y + (slope - 1) ** 2
-""",
-        "traces": """
-def penalized(f, x, w):
+traces
     y = f(x, w)
     y.backward(create_graph=True)
     return y + (x.grad - 1) ** 2
-""",
-        "tuple-of-grad": """
-def penalized(f, x, w):
+tuple-of-grad
     y = f(x, w)
     slope = mg.autograd.grad(y, x, create_graph=True)
     return y + (slope - 1) ** 2
-""",
-        "traces/goes-backward": """
-def penalized(f, x, w):
+traces/goes-backward
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
     loss = y + (slope - 1) ** 2
     loss.backward(retain_graph=True)
     return loss
-""",
-        "penalty-alone": """
-def penalized(f, x, w):
+penalty-alone
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
     return (slope - 1) ** 2
-""",
-        "no-penalty": "def penalized(f, x, w):\n    return f(x, w)\n",
-        "other-loss": """
-def penalized(f, x, w):
+other-loss
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
     return y + (slope + 1) ** 2
-""",
-        "nudged": """
-def penalized(f, x, w):
+nudged
     slope = (f(x + 1e-6, w) - f(x - 1e-6, w)) / 2e-6
     return f(x, w) + (slope - 1) ** 2
-""",
-        "cut-off": """
-def penalized(f, x, w):
+cut-off
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
     return (y + (slope - 1) ** 2).detach()
-""",
-        "cut-y": """
-def penalized(f, x, w):
+cut-y
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
     return y.detach() + (slope - 1) ** 2
-""",
-        "other-gradient": """
-def penalized(f, x, w):
+other-gradient
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
     return y + (slope.detach() - 1) * (slope - 1)
 """,
+    )
+    | {
+        "no-penalty": "def penalized(f, x, w):\n    return f(x, w)\n",
     },
     "swish": {
         "nan-gradient": _swish(
@@ -564,114 +510,77 @@ class Again(mg.autograd.Function):
             return mg.autograd.grad(y, x, g)[0], None
 """,
     },
-    "hvp": {
-        "tuple-of-grad": """
-def hvp(f, x, v):
+    "hvp": functions(
+        "hvp(f, x, v)",
+        """
+tuple-of-grad
     slope = mg.autograd.grad(f(x), x, create_graph=True)
     return mg.autograd.grad((slope * v).sum(), x)[0]
-""",
-        "no-history": """
-def hvp(f, x, v):
+no-history
     (slope,) = mg.autograd.grad(f(x), x)
     return mg.autograd.grad(slope, x, grad_outputs=v)[0]
-""",
-        "retained": """
-def hvp(f, x, v):
+retained
     (slope,) = mg.autograd.grad(f(x), x, retain_graph=True)
     return mg.autograd.grad(slope, x, grad_outputs=v)[0]
-""",
-        "no-factors": """
-def hvp(f, x, v):
+no-factors
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     return mg.autograd.grad(slope, x)[0] * v
-""",
-        "row-sums": """
-def hvp(f, x, v):
+row-sums
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     return mg.autograd.grad(slope.sum(), x)[0]
-""",
-        "entry-by-entry": """
-def hvp(f, x, v):
+entry-by-entry
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     return mg.autograd.grad(slope.sum(), x)[0] * v
-""",
-        "times-slope": """
-def hvp(f, x, v):
+times-slope
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     return slope * v
-""",
-        "slope-only": """
-def hvp(f, x, v):
+slope-only
     return mg.autograd.grad(f(x), x)[0]
-""",
-        "hessian": """
-def hvp(f, x, v):
+hessian
     return mg.autograd.functional.hessian(f, x)
-""",
-        "hessian-built": """
-def hvp(f, x, v):
+hessian-built
     return mg.autograd.functional.hessian(f, x) @ v
-""",
-        "hessian-built/rows": """
-def hvp(f, x, v):
+hessian-built/rows
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     rows = [mg.autograd.grad(entry, x, retain_graph=True)[0] for entry in slope]
     return mg.stack(rows) @ v
-""",
-        "traces": """
-def hvp(f, x, v):
+traces
     f(x).backward(create_graph=True)
     slope = x.grad
     x.grad = None
     slope.backward(v)
     return x.grad
-""",
-        "added-up": """
-def hvp(f, x, v):
+added-up
     f(x).backward(create_graph=True)
     (x.grad * v).sum().backward()
     return x.grad
-""",
-        "type": """
-def hvp(f, x, v):
+type
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     return mg.autograd.grad(slope, x, grad_outputs=v)
-""",
-        "nudged": """
-def hvp(f, x, v):
+nudged
     step = 1e-5
     up = mg.autograd.grad(f(x + step * v), x)[0]
     down = mg.autograd.grad(f(x - step * v), x)[0]
     return (up - down) / (2 * step)
-""",
-        "number": """
-def hvp(f, x, v):
+number
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     return (mg.autograd.grad(slope, x, grad_outputs=v)[0] * v).sum()
-""",
-        "diagonal": """
-def hvp(f, x, v):
+diagonal
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     rows = [mg.autograd.grad(slope[i], x, retain_graph=True)[0][i] for i in range(len(x))]
     return mg.stack(rows) * v
-""",
-        "second-time": """
-def hvp(f, x, v):
+second-time
     y = f(x)
     (slope,) = mg.autograd.grad(y, x, create_graph=True, retain_graph=False)
     return mg.autograd.grad(slope, x, grad_outputs=v)[0]
-""",
-        "other-product": """
-def hvp(f, x, v):
+other-product
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     return mg.autograd.grad(slope, x, grad_outputs=v * v)[0]
-""",
-        "other-shape": """
-def hvp(f, x, v):
+other-shape
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     return mg.autograd.grad(slope, x, grad_outputs=v)[0].reshape(-1, 1)
 """,
-    },
+    ),
 }
 
 RIGHT = {
@@ -727,7 +636,6 @@ def derivatives(f, x, n):
         "def slope(a, b):\n    return mg.autograd.grad(mg.exp(b * a), a, create_graph=True)[0]\n",
         """
 def slope(one, other):
-    one.grad = None
     y = (one * other).exp()
     slopes = mg.autograd.grad([y], [other, one], create_graph=True)
     return slopes[1]

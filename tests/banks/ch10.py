@@ -5,7 +5,7 @@ from pathlib import Path
 
 import nbformat
 
-from banks.patterns import changed
+from banks.patterns import changed, functions
 
 NOTEBOOK = "10_inside_the_engine"
 
@@ -57,8 +57,8 @@ def turns(root):
     def visit(node):
         if node not in seen:
             seen.add(node)
-            for edge in node.edges:
-                visit(edge)
+            for next_node in node.next_nodes:
+                visit(next_node)
             order.append(node)
     visit(root)
     return order[::-1]
@@ -70,21 +70,21 @@ def backward(root):
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += node.grad * slope
-            if edge not in waiting:
-                waiting.append(edge)
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
+            if next_node not in waiting:
+                waiting.append(next_node)
 """
 _MET = """
 def backward(root):
     root.grad, waiting, met = 1.0, [root], {root}
     while waiting:
         node = waiting.pop(0)
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += node.grad * slope
-            if edge not in met:
-                met.add(edge)
-                waiting.append(edge)
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
+            if next_node not in met:
+                met.add(next_node)
+                waiting.append(next_node)
 """
 _TWICE = """
 def backward_twice(root):
@@ -93,29 +93,29 @@ def backward_twice(root):
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += node.grad * slope
-            waiting.add(edge)
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
+            waiting.add(next_node)
 """
 _RECORD = """
 def record(op, inputs, shape):
-    edges = [tensor.node for tensor in inputs]
-    if not any(edges):
+    next_nodes = [tensor.node for tensor in inputs]
+    if not any(next_nodes):
         return None
     named, saved = dict(zip(op.rules, inputs)), {}
-    for edge, rule in zip(edges, op.rules.values()):
-        for name in small.asked(rule) if edge else []:
+    for next_node, rule in zip(next_nodes, op.rules.values()):
+        for name in small.needs(rule) if next_node else []:
             saved[name] = (named[name], named[name].version)
-    return small.Node(op.name, shape, edges, list(op.rules.values()), saved)
+    return small.Node(op.name, shape, next_nodes, list(op.rules.values()), saved)
 """
 _ARRIVE = """
-def arrive(gathered, edge, part):
-    while part.ndim > len(edge.shape):
+def arrive(grads, next_node, part):
+    while part.ndim > len(next_node.shape):
         part = part.sum(0)
-    for i, length in enumerate(edge.shape):
+    for i, length in enumerate(next_node.shape):
         if length == 1:
             part = part.sum(i, keepdims=True)
-    gathered[edge] = gathered.get(edge, 0.0) + part
+    grads[next_node] = grads.get(next_node, 0.0) + part
 """
 _TURN = """
 def turn(node, grad, retain_graph):
@@ -125,9 +125,9 @@ def turn(node, grad, retain_graph):
         if tensor.version != version:
             raise RuntimeError("modified by an inplace operation")
     grads = []
-    for edge, rule in zip(node.edges, node.rules):
-        needed = [node.saved[name][0] for name in small.asked(rule) if edge]
-        grads.append(rule(grad, *needed) if edge else None)
+    for next_node, rule in zip(node.next_nodes, node.rules):
+        needed = [node.saved[name][0] for name in small.needs(rule) if next_node]
+        grads.append(rule(grad, *needed) if next_node else None)
     if node.saved and not retain_graph:
         node.saved = None
     return grads
@@ -169,532 +169,472 @@ WRONG = {
         "wrong-E": _gradients(E=99),
         "kind": _gradients(A="nine"),
     },
-    "square": {
-        "overwrites": """
-def backward(root):
+    "square": functions(
+        "backward(root)",
+        """
+overwrites
     root.grad = 1.0
     waiting = [root]
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad = node.grad * slope
-            if edge not in waiting:
-                waiting.append(edge)
-""",
-        "two-turns": """
-def backward(root):
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad = node.grad * slope
+            if next_node not in waiting:
+                waiting.append(next_node)
+two-turns
     root.grad = 1.0
     waiting = [root]
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += node.grad * slope
-            waiting.append(edge)
-""",
-        "too-early": """
-def backward(root):
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
+            waiting.append(next_node)
+too-early
     root.grad, found = 1.0, [root]
     for node in found:
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += node.grad * slope
-            if edge not in found:
-                found.append(edge)
-""",
-        "paths": """
-def backward(root, grad=1.0):
-    root.grad += grad
-    for edge, slope in zip(root.edges, root.slopes):
-        backward(edge, grad * slope)
-""",
-        "recursion": """
-def backward(root):
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
+            if next_node not in found:
+                found.append(next_node)
+recursion
     order, seen = [], set()
     def visit(node):
         if node not in seen:
             seen.add(node)
-            for edge in node.edges:
-                visit(edge)
+            for next_node in node.next_nodes:
+                visit(next_node)
             order.append(node)
     visit(root)
     root.grad = 1.0
     for node in order[::-1]:
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += node.grad * slope
-""",
-        "too-early/oldest": _with(_SQUARE, "max(waiting", "min(waiting"),
-        "too-early/last-found": _with(_MET, "waiting.pop(0)", "waiting.pop()"),
-        "too-early/first-found": _MET,
-        "zero-is-not-new": """
-def backward(root):
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
+zero-is-not-new
     root.grad = 1.0
     waiting = [root]
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        for edge, slope in zip(node.edges, node.slopes):
-            if edge.grad == 0.0:
-                waiting.append(edge)
-            edge.grad += node.grad * slope
-""",
-        "no-end": _with(_SQUARE, "        waiting.remove(node)\n", ""),
-        "paths/cleared-at-the-turn": """
-def backward(root):
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            if next_node.grad == 0.0:
+                waiting.append(next_node)
+            next_node.grad += node.grad * slope
+paths/cleared-at-the-turn
     root.grad = 1.0
     waiting = [root]
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
         grad = node.grad
-        if node.edges:
+        if node.next_nodes:
             node.grad = 0.0
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += grad * slope
-            waiting.append(edge)
-""",
-        "overwrites/edges-in-a-dict": _with(
-            _SQUARE, "in zip(node.edges, node.slopes)", "in dict(zip(node.edges, node.slopes)).items()"
-        ),
-        "other-start": _with(_SQUARE, "root.grad = 1.0", "root.grad = 2.0"),
-        "other-gradient/one-turn": _with(
-            _SQUARE, "                waiting.append(edge)", "                waiting.append(edge)\n        break"
-        ),
-        "given-engine": """
-def backward(root):
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += grad * slope
+            waiting.append(next_node)
+given-engine
     found, seen = [root], {root}
     for node in found:
-        new = [edge for edge in dict.fromkeys(node.edges) if edge not in seen]
+        new = [next_node for next_node in dict.fromkeys(node.next_nodes) if next_node not in seen]
         found += new
         seen |= set(new)
     made = {}
     for node in sorted(found, key=attrgetter("number")):
-        if node.edges:
-            a, b = (made[edge] for edge in node.edges)
+        if node.next_nodes:
+            a, b = (made[next_node] for next_node in node.next_nodes)
             made[node] = a + b if node.name == "add" else a * b
         else:
             made[node] = mg.tensor(node.value, dtype=mg.float64, requires_grad=True)
     made[root].backward()
     for node, tensor in made.items():
-        if not node.edges and tensor.grad is not None:
+        if not node.next_nodes and tensor.grad is not None:
             node.grad = tensor.grad.item()
-""",
-        "nothing": """
-def backward(root):
+nothing
     waiting = [root]
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += node.grad * slope
-            if edge not in waiting:
-                waiting.append(edge)
-""",
-        "other-gradient": """
-def backward(root):
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
+            if next_node not in waiting:
+                waiting.append(next_node)
+other-gradient
     root.grad = 1.0
     waiting = [root]
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += slope
-            if edge not in waiting:
-                waiting.append(edge)
-""",
-        "raised": """
-def backward(root):
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += slope
+            if next_node not in waiting:
+                waiting.append(next_node)
+raised
     root.grad = 1.0
-    for edge, slope in zip(root.edges, root.slope):
-        edge.grad += slope
+    for next_node, slope in zip(root.next_nodes, root.slope):
+        next_node.grad += slope
 """,
+    )
+    | {
+        "paths": """
+def backward(root, grad=1.0):
+    root.grad += grad
+    for next_node, slope in zip(root.next_nodes, root.slopes):
+        backward(next_node, grad * slope)
+""",
+        "too-early/oldest": _with(_SQUARE, "max(waiting", "min(waiting"),
+        "too-early/last-found": _with(_MET, "waiting.pop(0)", "waiting.pop()"),
+        "too-early/first-found": _MET,
+        "no-end": _with(_SQUARE, "        waiting.remove(node)\n", ""),
+        "overwrites/edges-in-a-dict": _with(
+            _SQUARE, "in zip(node.next_nodes, node.slopes)", "in dict(zip(node.next_nodes, node.slopes)).items()"
+        ),
+        "other-start": _with(_SQUARE, "root.grad = 1.0", "root.grad = 2.0"),
+        "other-gradient/one-turn": _with(
+            _SQUARE,
+            "                waiting.append(next_node)",
+            "                waiting.append(next_node)\n        break",
+        ),
     },
-    "twice": {
-        "leaves-cleared": """
-def backward_twice(root):
+    "twice": functions(
+        "backward_twice(root)",
+        """
+leaves-cleared
     seen, waiting = {root}, [root]
     for node in waiting:
         node.grad = 0.0
-        for edge in node.edges:
-            if edge not in seen:
-                seen.add(edge)
-                waiting.append(edge)
+        for next_node in node.next_nodes:
+            if next_node not in seen:
+                seen.add(next_node)
+                waiting.append(next_node)
     root.grad = 1.0
     for node in sorted(seen, key=attrgetter("number"), reverse=True):
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += node.grad * slope
-""",
-        "leaves-cleared/set": """
-def backward_twice(root):
-    gathered = {root: 1.0}
-    while gathered:
-        node = max(gathered, key=attrgetter("number"))
-        node.grad = gathered.pop(node)
-        for edge, slope in zip(node.edges, node.slopes):
-            gathered[edge] = gathered.get(edge, 0.0) + node.grad * slope
-""",
-        "kept-inside": """
-def backward_twice(root):
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
+leaves-cleared/set
+    grads = {root: 1.0}
+    while grads:
+        node = max(grads, key=attrgetter("number"))
+        node.grad = grads.pop(node)
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            grads[next_node] = grads.get(next_node, 0.0) + node.grad * slope
+kept-inside
     root.grad = 1.0
     waiting = {root}
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += node.grad * slope
-            waiting.add(edge)
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
+            waiting.add(next_node)
     root.grad = 0.0
-""",
-        "kept-inside/added": """
-def backward_twice(root):
+kept-inside/added
     root.grad += 1.0
     waiting = {root}
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += node.grad * slope
-            waiting.add(edge)
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
+            waiting.add(next_node)
+zero-is-not-new
+    grads, waiting = {root: 1.0}, [root]
+    while waiting:
+        node = max(waiting, key=attrgetter("number"))
+        waiting.remove(node)
+        grad = grads[node]
+        if not node.next_nodes:
+            node.grad += grad
+            continue
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            if not grads.get(next_node):
+                waiting.append(next_node)
+            grads[next_node] = grads.get(next_node, 0.0) + grad * slope
+nothing
+    grads = {root: 1.0}
+    while grads:
+        node = max(grads, key=attrgetter("number"))
+        grad = grads.pop(node)
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            grads[next_node] = grads.get(next_node, 0.0) + grad * slope
+overwrites/in-the-dict
+    grads = {root: 1.0}
+    while grads:
+        node = max(grads, key=attrgetter("number"))
+        grad = grads.pop(node)
+        if not node.next_nodes:
+            node.grad += grad
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            grads[next_node] = grad * slope
 """,
+    )
+    | {
         "nothing/all-cleared": _TWICE + "        node.grad = 0.0\n",
-        "overwrites": _with(_TWICE, "edge.grad += ", "edge.grad = "),
+        "overwrites": _with(_TWICE, "next_node.grad += ", "next_node.grad = "),
         "leaves-cleared/second-walk-refused": _with(
             _TWICE, "    root.grad = 1.0\n", "    if root.grad:\n        return\n    root.grad = 1.0\n"
         ),
         "kept-inside/inputs-of-the-root-cleared": _with(
             _TWICE,
             "    root.grad = 1.0\n",
-            "    root.grad = 1.0\n    for edge in root.edges:\n        edge.grad *= not edge.edges\n",
+            "    root.grad = 1.0\n    for node in root.next_nodes:\n        node.grad *= not node.next_nodes\n",
         ),
         "kept-inside/one-dict-for-all-walks": """
-def backward_twice(root, gathered={}):
-    gathered[root] = 1.0
+def backward_twice(root, grads={}):
+    grads[root] = 1.0
     waiting = {root}
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        if not node.edges:
-            node.grad += gathered[node]
-        for edge, slope in zip(node.edges, node.slopes):
-            gathered[edge] = gathered.get(edge, 0.0) + gathered[node] * slope
-            waiting.add(edge)
-""",
-        "zero-is-not-new": """
-def backward_twice(root):
-    gathered, waiting = {root: 1.0}, [root]
-    while waiting:
-        node = max(waiting, key=attrgetter("number"))
-        waiting.remove(node)
-        grad = gathered[node]
-        if not node.edges:
-            node.grad += grad
-            continue
-        for edge, slope in zip(node.edges, node.slopes):
-            if not gathered.get(edge):
-                waiting.append(edge)
-            gathered[edge] = gathered.get(edge, 0.0) + grad * slope
-""",
-        "nothing": """
-def backward_twice(root):
-    gathered = {root: 1.0}
-    while gathered:
-        node = max(gathered, key=attrgetter("number"))
-        grad = gathered.pop(node)
-        for edge, slope in zip(node.edges, node.slopes):
-            gathered[edge] = gathered.get(edge, 0.0) + grad * slope
-""",
-        "overwrites/in-the-dict": """
-def backward_twice(root):
-    gathered = {root: 1.0}
-    while gathered:
-        node = max(gathered, key=attrgetter("number"))
-        grad = gathered.pop(node)
-        if not node.edges:
-            node.grad += grad
-        for edge, slope in zip(node.edges, node.slopes):
-            gathered[edge] = grad * slope
+        if not node.next_nodes:
+            node.grad += grads[node]
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            grads[next_node] = grads.get(next_node, 0.0) + grads[node] * slope
+            waiting.add(next_node)
 """,
         "paths": """
 def backward_twice(root, grad=1.0):
-    if not root.edges:
+    if not root.next_nodes:
         root.grad += grad
-    for edge, slope in zip(root.edges, root.slopes):
-        backward_twice(edge, grad * slope)
+    for next_node, slope in zip(root.next_nodes, root.slopes):
+        backward_twice(next_node, grad * slope)
 """,
     },
-    "turns": {
-        "recursion": _RECURSIVE_TURNS,
-        "paths": """
-def turns(root):
+    "turns": functions(
+        "turns(root)",
+        """
+paths
     order = []
     def visit(node):
-        for edge in node.edges:
-            visit(edge)
+        for next_node in node.next_nodes:
+            visit(next_node)
         if node not in order:
             order.append(node)
     visit(root)
     return order[::-1]
-""",
-        "twice": """
-def turns(root):
+twice
     order = [root]
     for node in order:
-        order += node.edges
+        order += node.next_nodes
         if len(order) > 1000:
             break
     return order
-""",
-        "too-early": """
-def turns(root):
+too-early
     found = [root]
     for node in found:
-        for edge in node.edges:
-            if edge not in found:
-                found.append(edge)
+        for next_node in node.next_nodes:
+            if next_node not in found:
+                found.append(next_node)
     return found
-""",
-        "inputs-first": """
-def turns(root):
+inputs-first
     found, seen = [root], {root}
     for node in found:
-        for edge in node.edges:
-            if edge not in seen:
-                seen.add(edge)
-                found.append(edge)
+        for next_node in node.next_nodes:
+            if next_node not in seen:
+                seen.add(next_node)
+                found.append(next_node)
     return sorted(found, key=attrgetter("number"))
-""",
-        "too-early/depth-first": """
-def turns(root):
+too-early/depth-first
     order, seen, stack = [], set(), [root]
     while stack:
         node = stack.pop()
         if node not in seen:
             seen.add(node)
             order.append(node)
-            stack += node.edges
+            stack += node.next_nodes
     return order
-""",
-        "too-early/oldest-first": """
-def turns(root):
+too-early/oldest-first
     waiting, order, seen = [(root.number, root)], [], {root}
     while waiting:
         node = heappop(waiting)[1]
         order.append(node)
-        for edge in node.edges:
-            if edge not in seen:
-                seen.add(edge)
-                heappush(waiting, (edge.number, edge))
+        for next_node in node.next_nodes:
+            if next_node not in seen:
+                seen.add(next_node)
+                heappush(waiting, (next_node.number, next_node))
     return order
-""",
-        "no-end": """
-def turns(root):
+no-end
     waiting, order = [root], []
     while waiting:
         node = waiting[0]
         if node not in order:
             order.append(node)
-        waiting += [edge for edge in node.edges if edge not in order]
+        waiting += [next_node for next_node in node.next_nodes if next_node not in order]
     return order
-""",
-        "missing/root": """
-def turns(root):
-    found = list(dict.fromkeys(root.edges))
+missing/root
+    found = list(dict.fromkeys(root.next_nodes))
     for node in found:
-        found += [edge for edge in dict.fromkeys(node.edges) if edge not in found]
+        found += [next_node for next_node in dict.fromkeys(node.next_nodes) if next_node not in found]
     return sorted(found, key=attrgetter("number"), reverse=True)
-""",
-        "type/generator": """
-def turns(root):
+type/generator
     waiting = {root}
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        waiting.update(node.edges)
+        waiting.update(node.next_nodes)
         yield node
-""",
-        "missing": """
-def turns(root):
+missing
     found, seen = [root], {root}
     for node in found:
-        for edge in node.edges:
-            if edge not in seen and edge.edges:
-                seen.add(edge)
-                found.append(edge)
+        for next_node in node.next_nodes:
+            if next_node not in seen and next_node.next_nodes:
+                seen.add(next_node)
+                found.append(next_node)
     return sorted(found, key=attrgetter("number"), reverse=True)
-""",
-        "type": """
-def turns(root):
+type
     found = {root}
-    for edge in root.edges:
-        found.add(edge)
+    for next_node in root.next_nodes:
+        found.add(next_node)
     return found
+type/numbers
+    return [node.number for node in root.next_nodes]
 """,
-        "type/numbers": """
-def turns(root):
-    return [node.number for node in root.edges]
-""",
+    )
+    | {
+        "recursion": _RECURSIVE_TURNS,
     },
-    "arrive": {
-        "overwrites": """
-def arrive(gathered, edge, part):
-    while part.ndim > len(edge.shape):
+    "arrive": functions(
+        "arrive(grads, next_node, part)",
+        """
+overwrites
+    while part.ndim > len(next_node.shape):
         part = part.sum(0)
-    for i, length in enumerate(edge.shape):
+    for i, length in enumerate(next_node.shape):
         if length == 1:
             part = part.sum(i, keepdims=True)
-    gathered[edge] = part
-""",
-        "first-only": """
-def arrive(gathered, edge, part):
-    while part.ndim > len(edge.shape):
+    grads[next_node] = part
+first-only
+    while part.ndim > len(next_node.shape):
         part = part.sum(0)
-    for i, length in enumerate(edge.shape):
+    for i, length in enumerate(next_node.shape):
         if length == 1:
             part = part.sum(i, keepdims=True)
-    gathered.setdefault(edge, part)
-""",
-        "unbroadcast": """
-def arrive(gathered, edge, part):
-    gathered[edge] = gathered.get(edge, 0.0) + part
-""",
-        "other-shape": """
-def arrive(gathered, edge, part):
-    while part.ndim > len(edge.shape):
+    grads.setdefault(next_node, part)
+unbroadcast
+    grads[next_node] = grads.get(next_node, 0.0) + part
+other-shape
+    while part.ndim > len(next_node.shape):
         part = part.sum(0)
-    for i, length in enumerate(edge.shape):
+    for i, length in enumerate(next_node.shape):
         if length == 1:
             part = part.sum(i)
-    gathered[edge] = gathered.get(edge, 0.0) + part
-""",
-        "unbroadcast/leading-only": """
-def arrive(gathered, edge, part):
-    while part.ndim > len(edge.shape):
+    grads[next_node] = grads.get(next_node, 0.0) + part
+unbroadcast/leading-only
+    while part.ndim > len(next_node.shape):
         part = part.sum(0)
-    gathered[edge] = gathered.get(edge, 0.0) + part
-""",
-        "mean": """
-def arrive(gathered, edge, part):
-    while part.ndim > len(edge.shape):
+    grads[next_node] = grads.get(next_node, 0.0) + part
+mean
+    while part.ndim > len(next_node.shape):
         part = part.mean(0)
-    for i, length in enumerate(edge.shape):
+    for i, length in enumerate(next_node.shape):
         if length == 1:
             part = part.mean(i, keepdims=True)
-    gathered[edge] = gathered.get(edge, 0.0) + part
-""",
-        "in-place": """
-def arrive(gathered, edge, part):
-    while part.ndim > len(edge.shape):
+    grads[next_node] = grads.get(next_node, 0.0) + part
+in-place
+    while part.ndim > len(next_node.shape):
         part = part.sum(0)
-    for i, length in enumerate(edge.shape):
+    for i, length in enumerate(next_node.shape):
         if length == 1:
             part = part.sum(i, keepdims=True)
     part = np.asarray(part)
-    if edge in gathered:
-        gathered[edge] += part
+    if next_node in grads:
+        grads[next_node] += part
     else:
-        gathered[edge] = part
-""",
-        "in-place/the-part": _with(
-            _ARRIVE,
-            "    gathered[edge] = gathered.get(edge, 0.0) + part\n",
-            "    part = np.asarray(part)\n    part += gathered.get(edge, 0.0)\n    gathered[edge] = part\n",
-        ),
-        "other-shape/last-dimension": _with(_ARRIVE, "part.sum(0)", "part.sum(-1)"),
-        "other-gradient/all-in-one": """
-def arrive(gathered, edge, part):
-    if part.shape != edge.shape:
-        part = np.full(edge.shape, part.sum())
-    gathered[edge] = gathered.get(edge, 0.0) + part
-""",
-        "other-gradient/added-before": """
-def arrive(gathered, edge, part):
-    part = gathered.get(edge, 0.0) + part
-    while part.ndim > len(edge.shape):
+        grads[next_node] = part
+other-gradient/all-in-one
+    if part.shape != next_node.shape:
+        part = np.full(next_node.shape, part.sum())
+    grads[next_node] = grads.get(next_node, 0.0) + part
+other-gradient/added-before
+    part = grads.get(next_node, 0.0) + part
+    while part.ndim > len(next_node.shape):
         part = part.sum(0)
-    for i, length in enumerate(edge.shape):
+    for i, length in enumerate(next_node.shape):
         if length == 1:
             part = part.sum(i, keepdims=True)
-    gathered[edge] = part
-""",
-        "nothing-stored/another-key": _with(
-            _with(_ARRIVE, "gathered[edge]", "gathered[edge.name]"), ".get(edge,", ".get(edge.name,"
-        ),
-        "nothing-stored/another-dict": _with(
-            _ARRIVE, "    gathered[edge] = gathered", "    return {edge: part}\n    gathered[edge] = gathered"
-        ),
-        "type/number": _with(_ARRIVE, " + part\n", " + (part if edge.shape else float(part))\n"),
-        "raised": _with(
-            _ARRIVE,
-            "    gathered[edge] = ",
-            "    if gathered.get(edge):\n        part = gathered[edge] + part\n    gathered[edge] = ",
-        ),
-        "nothing-stored": """
-def arrive(gathered, edge, part):
-    while part.ndim > len(edge.shape):
+    grads[next_node] = part
+nothing-stored
+    while part.ndim > len(next_node.shape):
         part = part.sum(0)
     return part
-""",
-        "type": """
-def arrive(gathered, edge, part):
-    gathered[edge] = list(part)
-""",
-        "other-gradient": """
-def arrive(gathered, edge, part):
-    while part.ndim > len(edge.shape):
+type
+    grads[next_node] = list(part)
+other-gradient
+    while part.ndim > len(next_node.shape):
         part = part.sum(0)
-    for i, length in enumerate(edge.shape):
+    for i, length in enumerate(next_node.shape):
         if length == 1:
             part = part.sum(i, keepdims=True)
-    gathered[edge] = gathered.get(edge, 1.0) + part
-""",
-        "other-gradient/cut": """
-def arrive(gathered, edge, part):
-    while part.ndim > len(edge.shape):
+    grads[next_node] = grads.get(next_node, 1.0) + part
+other-gradient/cut
+    while part.ndim > len(next_node.shape):
         part = part[0]
-    for i, length in enumerate(edge.shape):
+    for i, length in enumerate(next_node.shape):
         if length == 1:
             part = part.sum(i, keepdims=True)
-    gathered[edge] = gathered.get(edge, 0.0) + part
+    grads[next_node] = grads.get(next_node, 0.0) + part
 """,
+    )
+    | {
+        "in-place/the-part": _with(
+            _ARRIVE,
+            "    grads[next_node] = grads.get(next_node, 0.0) + part\n",
+            "    part = np.asarray(part)\n    part += grads.get(next_node, 0.0)\n    grads[next_node] = part\n",
+        ),
+        "other-shape/last-dimension": _with(_ARRIVE, "part.sum(0)", "part.sum(-1)"),
+        "nothing-stored/another-key": _with(
+            _with(_ARRIVE, "grads[next_node]", "grads[next_node.name]"), ".get(next_node,", ".get(next_node.name,"
+        ),
+        "nothing-stored/another-dict": _with(
+            _ARRIVE, "    grads[next_node] = grads", "    return {next_node: part}\n    grads[next_node] = grads"
+        ),
+        "type/number": _with(_ARRIVE, " + part\n", " + (part if next_node.shape else float(part))\n"),
+        "raised": _with(
+            _ARRIVE,
+            "    grads[next_node] = ",
+            "    if grads.get(next_node):\n        part = grads[next_node] + part\n    grads[next_node] = ",
+        ),
     },
     "record": {
-        "constant-recorded": _with(_RECORD, "    if not any(edges):\n        return None\n", ""),
+        "constant-recorded": _with(_RECORD, "    if not any(next_nodes):\n        return None\n", ""),
         "edge-lost": _with(_RECORD, "for tensor in inputs]", "for tensor in dict.fromkeys(inputs)]"),
         "edge-lost/constants": _with(_RECORD, "for tensor in inputs]", "for tensor in inputs if tensor.node]"),
-        "tensor-as-edge": _with(_RECORD, "shape, edges, list", "shape, [t if t.node else None for t in inputs], list"),
-        "edge-for-constant": _with(
-            _RECORD, "shape, edges, list", "shape, [e or small.Node('leaf', shape) for e in edges], list"
+        "tensor-as-edge": _with(
+            _RECORD, "shape, next_nodes, list", "shape, [t if t.node else None for t in inputs], list"
         ),
-        "other-edge": _with(_RECORD, "shape, edges, list", "shape, [small.Node('leaf', shape), None], list"),
+        "edge-for-constant": _with(
+            _RECORD, "shape, next_nodes, list", "shape, [e or small.Node('leaf', shape) for e in next_nodes], list"
+        ),
+        "other-edge": _with(_RECORD, "shape, next_nodes, list", "shape, [small.Node('leaf', shape), None], list"),
         "not-saved": _with(_RECORD, ", saved)", ")"),
-        "saves-all": _with(_RECORD, "small.asked(rule) if edge else []", "small.asked(rule)"),
+        "saves-all": _with(_RECORD, "small.needs(rule) if next_node else []", "small.needs(rule)"),
         "not-a-pair": _with(_RECORD, "(named[name], named[name].version)", "named[name]"),
         "not-a-pair/copy": _with(
             _RECORD, "(named[name], named[name].version)", "(small.Tensor(named[name].data), named[name].version)"
         ),
         "other-version": _with(_RECORD, "named[name].version)", "0)"),
-        "one-is-enough": _with(_RECORD, "if not any(edges)", "if not all(edges)"),
+        "one-is-enough": _with(_RECORD, "if not any(next_nodes)", "if not all(next_nodes)"),
         "arguments-of-node/shape-of-an-input": _with(_RECORD, "op.name, shape,", "op.name, inputs[0].data.shape,"),
         "arguments-of-node/dict-of-rules": _with(_RECORD, "list(op.rules.values())", "op.rules"),
         "arguments-of-node/some-rules": _with(
-            _RECORD, "list(op.rules.values())", "[r for e, r in zip(edges, op.rules.values()) if e]"
+            _RECORD, "list(op.rules.values())", "[r for e, r in zip(next_nodes, op.rules.values()) if e]"
         ),
         "not-saved/its-own": _with(
             _RECORD,
-            "for name in small.asked(rule) if edge else []",
+            "for name in small.needs(rule) if next_node else []",
             "for name in [n for n in op.rules if named[n].node]",
         ),
         "not-a-pair/array": _with(_RECORD, "(named[name], named", "(named[name].data, named"),
         "type/number-as-edge": _with(
-            _RECORD, "shape, edges, list", "shape, [e.number if e else None for e in edges], list"
+            _RECORD, "shape, next_nodes, list", "shape, [e.number if e else None for e in next_nodes], list"
         ),
         "type/no-return": _with(_RECORD, "    return small.Node", "    small.Node"),
         "arguments-of-node": _with(_RECORD, "small.Node(op.name,", "small.Node('node',"),
         "type": """
 def record(op, inputs, shape):
-    edges = [tensor.node for tensor in inputs]
-    if any(edges):
-        return edges
+    next_nodes = [tensor.node for tensor in inputs]
+    if any(next_nodes):
+        return next_nodes
 """,
     },
     "turn": {
@@ -714,28 +654,30 @@ def record(op, inputs, shape):
         "no-release/empty": _with(_TURN, "        node.saved = None", "        node.saved = {}"),
         "unneeded": _with(
             _with(
-                _TURN, "for name in small.asked(rule) if edge]", "for name in small.asked(rule) if name in node.saved]"
+                _TURN,
+                "for name in small.needs(rule) if next_node]",
+                "for name in small.needs(rule) if name in node.saved]",
             ),
-            "rule(grad, *needed) if edge else None",
-            "rule(grad, *needed) if needed or not small.asked(rule) else grad",
+            "rule(grad, *needed) if next_node else None",
+            "rule(grad, *needed) if needed or not small.needs(rule) else grad",
         ),
-        "other-gradient": _with(_TURN, "rule(grad, *needed) if edge", "rule(grad * 2.0, *needed) if edge"),
+        "other-gradient": _with(_TURN, "rule(grad, *needed) if next_node", "rule(grad * 2.0, *needed) if next_node"),
         "type": _with(_TURN, "    return grads", "    return grads[0]"),
-        "raised": _with(_TURN, "rule(grad, *needed) if edge", "rule(*needed) if edge"),
+        "raised": _with(_TURN, "rule(grad, *needed) if next_node", "rule(*needed) if next_node"),
         "raised/freed-too-early": _with(_TURN, "    grads = []\n", "    grads, node.saved = [], None\n"),
         "not-the-tensor": _with(_TURN, "node.saved[name][0] for", "node.saved[name][0].data for"),
         "not-the-tensor/copy": _with(_TURN, "node.saved[name][0] for", "small.Tensor(node.saved[name][0].data) for"),
         "not-the-tensor/grad": _with(
-            _TURN, "rule(grad, *needed) if edge", "rule(small.Tensor(grad.data), *needed) if edge"
+            _TURN, "rule(grad, *needed) if next_node", "rule(small.Tensor(grad.data), *needed) if next_node"
         ),
         "rule-again": _with(
             _TURN,
             "    if node.saved and not",
-            "    for edge, rule in zip(node.edges, node.rules):\n"
-            "        rule(grad, *[node.saved[n][0] for n in small.asked(rule) if edge]) if edge else 0\n"
+            "    for next_node, rule in zip(node.next_nodes, node.rules):\n"
+            "        rule(grad, *[node.saved[n][0] for n in small.needs(rule) if next_node]) if next_node else 0\n"
             "    if node.saved and not",
         ),
-        "edges-lost": _with(_TURN, "    return grads", "        node.edges = ()\n    return grads"),
+        "edges-lost": _with(_TURN, "    return grads", "        node.next_nodes = ()\n    return grads"),
         "no-version/one-change-is-fine": _with(_TURN, "tensor.version != version", "tensor.version > version + 1"),
         "no-second-time/assert": _with(
             _TURN,
@@ -745,101 +687,78 @@ def record(op, inputs, shape):
         "no-second-time/value-error": _with(_TURN, 'RuntimeError("a second', 'ValueError("a second'),
         "type/only-the-edges": _with(_TURN, "return grads", "return [grad for grad in grads if grad]"),
     },
-    "rule": {
-        "dead-end": """
-def sigmoid_rule(grad, a):
+    "rule": functions(
+        "sigmoid_rule(grad, a)",
+        """
+dead-end
     s = 1 / (1 + np.exp(-a.data))
     return grad * (s * (1 - s))
-""",
-        "dead-end/half": """
-def sigmoid_rule(grad, a):
+dead-end/half
     s = ((a * -1.0).exp() + 1.0) ** -1.0
     return grad * s * (1 - s.data)
-""",
-        "dead-end/minigrad": """
-def sigmoid_rule(grad, a):
+dead-end/minigrad
     s = mg.sigmoid(mg.tensor(a.data)).numpy()
     return grad * (s * (1 - s))
-""",
-        "dead-end/fresh-tensor": """
-def sigmoid_rule(grad, a):
+dead-end/fresh-tensor
     s = small.Tensor(1 / (1 + np.exp(-a.data)))
     return grad * s - grad * s * s
-""",
-        "grad-without-history": """
-def sigmoid_rule(grad, a):
+grad-without-history
     s = ((a * -1.0).exp() + 1.0) ** -1.0
     return s * grad.data - s * s * grad.data
-""",
-        "other-gradient/sign": """
-def sigmoid_rule(grad, a):
+other-gradient/sign
     s = ((a * -1.0).exp() + 1.0) ** -1.0
     return grad * s * (s - 1.0)
-""",
-        "raised/number-first": """
-def sigmoid_rule(grad, a):
+raised/number-first
     s = ((a * -1.0).exp() + 1.0) ** -1.0
     return grad * s * (1.0 - s)
-""",
-        "grad-forgotten": """
-def sigmoid_rule(grad, a):
+grad-forgotten
     s = ((a * -1.0).exp() + 1.0) ** -1.0
     return s - s * s
-""",
-        "value-not-slope": """
-def sigmoid_rule(grad, a):
+value-not-slope
     s = ((a * -1.0).exp() + 1.0) ** -1.0
     return grad * s
-""",
-        "other-gradient": """
-def sigmoid_rule(grad, a):
+other-gradient
     s = (a.exp() + 1.0) ** -1.0
     return grad * s * s
-""",
-        "raised": """
-def sigmoid_rule(grad, a):
+raised
     s = 1 / (1 + np.exp(a * -1.0))
     return grad * s * (1 - s)
-""",
-        "type": """
-def sigmoid_rule(grad, a):
+type
     s = 1 / (1 + np.exp(-a.data))
     return grad.data * s * (1 - s)
-""",
-        "other-shape": """
-def sigmoid_rule(grad, a):
+other-shape
     s = ((a * -1.0).exp() + 1.0) ** -1.0
     return (grad * s - grad * s * s).sum()
 """,
-    },
+    ),
     "engine": {
-        "overwrites": _broken("engine", ("gathered[edge] + part if edge in gathered else part", "part")),
+        "overwrites": _broken("engine", ("grads[next_node] + part if next_node in grads else part", "part")),
         "too-early": _broken("engine", ('sorted(found, key=attrgetter("number"), reverse=True)', "found")),
         "second-turn": _walking(
             """
 def walk(node, grad, retain_graph):
     if node.leaf:
         node.leaf.grad = grad + (node.leaf.grad or 0.0)
-    for edge, part in zip(node.edges, turn(node, grad, retain_graph)):
-        if edge:
-            walk(edge, part if part.data.shape == edge.shape else part.sum(edge.shape), retain_graph)
+    for next_node, part in zip(node.next_nodes, turn(node, grad, retain_graph)):
+        if next_node:
+            walk(next_node, part if part.data.shape == next_node.shape else part.sum(next_node.shape), retain_graph)
 """
         ),
         "second-turn/oldest-first": _walking(
             """
 def walk(root, gradient, retain_graph):
-    gathered, waiting = {root: gradient}, [root]
+    grads, waiting = {root: gradient}, [root]
     while waiting:
         node = min(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        grad = gathered.pop(node)
+        grad = grads.pop(node)
         if node.leaf:
             node.leaf.grad = grad + (node.leaf.grad or 0.0)
-        for edge, part in zip(node.edges, turn(node, grad, retain_graph)):
-            if edge:
-                arrive(gathered, edge, part)
-                if edge not in waiting:
-                    waiting.append(edge)
+        for next_node, part in zip(node.next_nodes, turn(node, grad, retain_graph)):
+            if next_node:
+                arrive(grads, next_node, part)
+                if next_node not in waiting:
+                    waiting.append(next_node)
 """
         ),
         "paths": _walking(
@@ -847,27 +766,29 @@ def walk(root, gradient, retain_graph):
 def walk(node, grad, retain_graph):
     if node.leaf:
         node.leaf.grad = grad + (node.leaf.grad or 0.0)
-    for edge, part in zip(node.edges, turn(node, grad, True)):
-        if edge:
-            walk(edge, part if part.data.shape == edge.shape else part.sum(edge.shape), retain_graph)
+    for next_node, part in zip(node.next_nodes, turn(node, grad, True)):
+        if next_node:
+            walk(next_node, part if part.data.shape == next_node.shape else part.sum(next_node.shape), retain_graph)
 """
         ),
         "recursion": _walking(
-            _RECURSIVE_TURNS.replace("in node.edges:", "in filter(None, node.edges):")
+            _RECURSIVE_TURNS.replace("in node.next_nodes:", "in filter(None, node.next_nodes):")
             + _ANSWERS["engine"][_ANSWERS["engine"].rindex("def walk(") : _ANSWERS["engine"].rindex("a = Tensor(")]
         ),
-        "unbroadcast": _broken("engine", ("if part.data.shape != edge.shape:", "if False:")),
+        "unbroadcast": _broken("engine", ("if part.data.shape != next_node.shape:", "if False:")),
         "no-release": _broken("engine", ("if node.saved and not retain_graph:", "if False:")),
         "no-release/unnoticed": _broken("engine", ('        raise RuntimeError("a second time")', "        return []")),
         "no-release/always-retained": _broken("engine", ("retain_graph or create_graph)", "True)")),
-        "frees-all": _broken("engine", ("if node.saved and not retain_graph:", "if node.edges and not retain_graph:")),
+        "frees-all": _broken(
+            "engine", ("if node.saved and not retain_graph:", "if node.next_nodes and not retain_graph:")
+        ),
         "frees-all/leaves": _broken("engine", ("if node.saved and not retain_graph:", "if not retain_graph:")),
         "frees-anyway": _broken("engine", ("if node.saved and not retain_graph:", "if node.saved:")),
         "kept-inside": _broken(
             "engine",
             (
-                "gathered[edge] + part if edge in gathered else part",
-                "edge.kept + part if edge.kept else part\n    edge.kept = gathered[edge]",
+                "grads[next_node] + part if next_node in grads else part",
+                "next_node.kept + part if next_node.kept else part\n    next_node.kept = grads[next_node]",
             ),
             ("self.number = Node.made", "self.number, self.kept = Node.made, None"),
             (
@@ -884,7 +805,7 @@ def walk(node, grad, retain_graph):
         ),
         "dead-end": _broken("engine", ("grad - grad * a.tanh() * a.tanh()", "grad * (1 - np.tanh(a.data) ** 2)")),
         "second-derivative": _broken("engine", ("grad * a.tanh() * a.tanh()", "grad * a.tanh() * np.tanh(a.data)")),
-        "constant-recorded": _broken("engine", ("    if not any(edges):\n        return None\n", "")),
+        "constant-recorded": _broken("engine", ("    if not any(next_nodes):\n        return None\n", "")),
         "other-graph": _broken("engine", ('sub = op("sub"', 'sub = op("minus"')),
         "value": _broken("engine", ('op("tanh", np.tanh', 'op("tanh", np.sinh')),
         "other-gradient": _broken("engine", ("a=lambda grad, b: grad @ b.t()", "a=lambda grad, b: grad @ b")),
@@ -895,12 +816,14 @@ def walk(node, grad, retain_graph):
         "create-fails": _broken("engine", ("retain_graph or create_graph", "retain_graph")),
         "not-recorded": _broken("engine", ("return Node(op.name, shape", "Node(op.name, shape")),
         "second-derivative/arrays-arrive": _broken(
-            "engine", ("part = part.sum(edge.shape)", "part = Tensor(part.sum(edge.shape).data)")
+            "engine", ("part = part.sum(next_node.shape)", "part = Tensor(part.sum(next_node.shape).data)")
         ),
         "raised/array-part": _broken(
-            "engine", ("    if part.data.shape != edge.shape:", "    while part.ndim > len(edge.shape):")
+            "engine", ("    if part.data.shape != next_node.shape:", "    while part.ndim > len(next_node.shape):")
         ),
-        "raised/none-as-edge": _broken("engine", ("if edge and edge not in seen", "if edge not in seen")),
+        "raised/none-as-edge": _broken(
+            "engine", ("if next_node and next_node not in seen", "if next_node not in seen")
+        ),
         "switch-left": _broken(
             "engine",
             ("        try:\n            walk(", "        walk("),
@@ -913,9 +836,9 @@ def walk(node, grad, retain_graph):
         "grad-shared": _broken(
             "engine",
             (
-                "    gathered[edge] = gathered[edge] + part if edge in gathered else part",
-                "    if edge in gathered:\n        gathered[edge].data += part.data\n"
-                "    else:\n        gathered[edge] = part",
+                "    grads[next_node] = grads[next_node] + part if next_node in grads else part",
+                "    if next_node in grads:\n        grads[next_node].data += part.data\n"
+                "    else:\n        grads[next_node] = part",
             ),
         ),
         "grad-shared/leaf": _broken(
@@ -947,8 +870,8 @@ def walk(node, grad, retain_graph):
         "edge-lost": _broken(
             "engine",
             (
-                "return Node(op.name, shape, edges, list(op.rules.values()), saved)",
-                "kept = [one for one in zip(edges, op.rules.values()) if one[0]]\n"
+                "return Node(op.name, shape, next_nodes, list(op.rules.values()), saved)",
+                "kept = [one for one in zip(next_nodes, op.rules.values()) if one[0]]\n"
                 "    return Node(op.name, shape, [e for e, _ in kept], [r for _, r in kept], saved)",
             ),
         ),
@@ -977,9 +900,7 @@ class Tensor:
     def __new__(cls, *inputs, **options):
         return small.Tensor(*inputs, **options)
 """,
-        "given-engine/parts": _broken(
-            "engine", ("turn(node, grad, retain_graph)):", "small.turn(node, grad, retain_graph)):")
-        ),
+        "given-engine/parts": _broken("engine", ("parts = turn(", "parts = small.turn(")),
         "given-engine/minigrad-inside": _MINIGRAD_INSIDE,
         "given-engine": "Tensor = small.Tensor",
         "given-engine/minigrad": "class Tensor(mg.Tensor):\n    pass",
@@ -1005,7 +926,7 @@ def backward(y):
     y.grad, heap, met = 1.0, [(-y.number, y)], {y}
     while heap:
         _, n = heappop(heap)
-        for e, s in zip(n.edges, n.slopes):
+        for e, s in zip(n.next_nodes, n.slopes):
             e.grad = e.grad + s * n.grad
             if e not in met:
                 met.add(e)
@@ -1016,15 +937,15 @@ def backward(root):
     found = [root]
     seen = {root}
     for node in found:
-        new = [edge for edge in dict.fromkeys(node.edges) if edge not in seen]
+        new = [next_node for next_node in dict.fromkeys(node.next_nodes) if next_node not in seen]
         found += new
         seen |= set(new)
     grads = dict.fromkeys(found, 0.0)
     grads[root] = 1.0
     for node in sorted(found, key=lambda node: -node.number):
         node.grad = grads[node]
-        for edge, slope in zip(node.edges, node.slopes):
-            grads[edge] += node.grad * slope
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            grads[next_node] += node.grad * slope
 """,
     ],
     "twice": [
@@ -1035,10 +956,10 @@ def backward_twice(root):
     while waiting:
         node = max(waiting, key=attrgetter("number"))
         waiting.remove(node)
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += node.grad * slope
-            waiting.add(edge)
-        if node.edges:
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
+            waiting.add(next_node)
+        if node.next_nodes:
             node.grad = 0.0
 """,
         """
@@ -1046,17 +967,17 @@ def backward_twice(root):
     found = {root}
     todo = [root]
     while todo:
-        for edge in todo.pop().edges:
-            if edge not in found:
-                found.add(edge)
-                todo.append(edge)
+        for next_node in todo.pop().next_nodes:
+            if next_node not in found:
+                found.add(next_node)
+                todo.append(next_node)
     for node in found:
-        if node.edges:
+        if node.next_nodes:
             node.grad = 0.0
     root.grad = 1.0
     for node in sorted(found, key=attrgetter("number"), reverse=True):
-        for edge, slope in zip(node.edges, node.slopes):
-            edge.grad += node.grad * slope
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
 """,
     ],
     "turns": [
@@ -1070,7 +991,7 @@ def turns(root):
         elif node not in seen:
             seen.add(node)
             stack.append((node, True))
-            stack += [(edge, False) for edge in node.edges]
+            stack += [(next_node, False) for next_node in node.next_nodes]
     return order[::-1]
 """,
         """
@@ -1079,31 +1000,31 @@ def turns(root):
     while waiting:
         newest = max(waiting, key=lambda node: node.number)
         waiting.discard(newest)
-        waiting.update(newest.edges)
+        waiting.update(newest.next_nodes)
         order.append(newest)
     return tuple(order)
 """,
     ],
     "arrive": [
         """
-def arrive(so_far, edge, part):
-    extra = part.ndim - len(edge.shape)
+def arrive(so_far, next_node, part):
+    extra = part.ndim - len(next_node.shape)
     axes = tuple(range(extra)) + tuple(
-        extra + i for i, n in enumerate(edge.shape) if n == 1)
-    fitted = part.sum(axis=axes, keepdims=True).reshape(edge.shape)
-    so_far[edge] = so_far.get(edge, 0.0) + fitted
+        extra + i for i, n in enumerate(next_node.shape) if n == 1)
+    fitted = part.sum(axis=axes, keepdims=True).reshape(next_node.shape)
+    so_far[next_node] = so_far.get(next_node, 0.0) + fitted
 """,
         """
-def arrive(gathered, edge, part):
-    if part.shape != edge.shape:
-        lengths = (1,) * (part.ndim - len(edge.shape)) + tuple(edge.shape)
+def arrive(grads, next_node, part):
+    if part.shape != next_node.shape:
+        lengths = (1,) * (part.ndim - len(next_node.shape)) + tuple(next_node.shape)
         for axis, length in enumerate(lengths):
             if length == 1:
                 part = np.add.reduce(part, axis, keepdims=True)
-        part = part.reshape(edge.shape)
-    if edge not in gathered:
-        gathered[edge] = np.zeros(edge.shape)
-    gathered[edge] = np.add(gathered[edge], part)
+        part = part.reshape(next_node.shape)
+    if next_node not in grads:
+        grads[next_node] = np.zeros(next_node.shape)
+    grads[next_node] = np.add(grads[next_node], part)
 """,
     ],
     "record": [
@@ -1115,7 +1036,7 @@ def record(op, tensors, shape):
     saved = {}
     for i, rule in enumerate(op.rules.values()):
         if tensors[i].node is not None:
-            for name in small.asked(rule):
+            for name in small.needs(rule):
                 t = tensors[places[name]]
                 saved[name] = t, t.version
     node = small.Node(op.name, shape, tuple(t.node for t in tensors), tuple(op.rules.values()))
@@ -1124,14 +1045,14 @@ def record(op, tensors, shape):
 """,
         """
 def record(op, inputs, shape):
-    edges, wanted = [], set()
+    next_nodes, wanted = [], set()
     for tensor, rule in zip(inputs, op.rules.values()):
-        edges.append(tensor.node)
+        next_nodes.append(tensor.node)
         if tensor.node:
-            wanted.update(small.asked(rule))
-    if edges.count(None) == len(edges):
+            wanted.update(small.needs(rule))
+    if next_nodes.count(None) == len(next_nodes):
         return
-    return small.Node(op.name, shape, edges, [*op.rules.values()],
+    return small.Node(op.name, shape, next_nodes, [*op.rules.values()],
                       {n: (t, t.version) for n, t in zip(op.rules, inputs) if n in wanted})
 """,
     ],
@@ -1146,8 +1067,8 @@ def turn(node, grad, retain_graph):
     if saved and not retain_graph:
         node.saved = None
     return tuple(
-        None if edge is None else rule(grad, **{n: saved[n][0] for n in small.asked(rule)})
-        for edge, rule in zip(node.edges, node.rules))
+        None if next_node is None else rule(grad, **{n: saved[n][0] for n in small.needs(rule)})
+        for next_node, rule in zip(node.next_nodes, node.rules))
 """,
         """
 def turn(node, g, retain_graph):
@@ -1160,9 +1081,9 @@ def turn(node, g, retain_graph):
     except AttributeError:
         raise RuntimeError("freed") from None
     parts = []
-    for i in range(len(node.edges)):
-        if node.edges[i]:
-            parts.append(node.rules[i](g, *map(values.get, small.asked(node.rules[i]))))
+    for i in range(len(node.next_nodes)):
+        if node.next_nodes[i]:
+            parts.append(node.rules[i](g, *map(values.get, small.needs(node.rules[i]))))
         else:
             parts.append(None)
     if len(node.saved) > 0 and retain_graph is not True:
@@ -1192,17 +1113,17 @@ sigmoid_rule = lambda g, t: g * ((t * 0.5).tanh() ** 2.0 * -0.25 + 0.25)
         _walking(
             """
 def walk(root, gradient, retain_graph):
-    gathered, waiting = {root: gradient}, [(-root.number, 0, root)]
+    grads, waiting = {root: gradient}, [(-root.number, 0, root)]
     while waiting:
         *_, node = heappop(waiting)
-        grad = gathered.pop(node)
+        grad = grads.pop(node)
         if node.leaf:
             node.leaf.grad = grad + (node.leaf.grad or 0.0)
-        for edge, part in zip(node.edges, turn(node, grad, retain_graph)):
-            if edge and edge not in gathered:
-                heappush(waiting, (-edge.number, 0, edge))
-            if edge:
-                arrive(gathered, edge, part)
+        for next_node, part in zip(node.next_nodes, turn(node, grad, retain_graph)):
+            if next_node and next_node not in grads:
+                heappush(waiting, (-next_node.number, 0, next_node))
+            if next_node:
+                arrive(grads, next_node, part)
 """
         ),
         _broken(
@@ -1217,23 +1138,23 @@ def walk(root, gradient, retain_graph):
 def walk(root, gradient, retain_graph):
     users, found = {root: 0}, [root]
     for node in found:
-        for edge in filter(None, node.edges):
-            if edge not in users:
-                found.append(edge)
-            users[edge] = users.get(edge, 0) + 1
-    gathered, ready = {root: gradient}, [root]
+        for next_node in filter(None, node.next_nodes):
+            if next_node not in users:
+                found.append(next_node)
+            users[next_node] = users.get(next_node, 0) + 1
+    grads, ready = {root: gradient}, [root]
     while ready:
         node = ready.pop()
-        grad = gathered.pop(node)
+        grad = grads.pop(node)
         if node.leaf:
             node.leaf.grad = grad + (node.leaf.grad or 0.0)
-        for edge, part in zip(node.edges, turn(node, grad, retain_graph)):
-            if edge is None:
+        for next_node, part in zip(node.next_nodes, turn(node, grad, retain_graph)):
+            if next_node is None:
                 continue
-            arrive(gathered, edge, part)
-            users[edge] -= 1
-            if not users[edge]:
-                ready.append(edge)
+            arrive(grads, next_node, part)
+            users[next_node] -= 1
+            if not users[next_node]:
+                ready.append(next_node)
 """
         ),
     ],

@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+from fresh_shell import plain_shell
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import CapturedIO, capture_output
-from traitlets.config import Config
 
 from exercises.checks import kit, notebook
 
@@ -69,10 +69,6 @@ class Classroom:
 
 def _shell() -> InteractiveShell:
     if not InteractiveShell.initialized():
-        config = Config()
-        config.HistoryManager.enabled = False
-        home = tempfile.mkdtemp(prefix="ipython-")
-        shell = InteractiveShell.instance(config=config, ipython_dir=home)
+        plain_shell(tempfile.mkdtemp(prefix="ipython-"))
         notebook.watch_cells(kit._chapters)
-        return shell
     return InteractiveShell.instance()

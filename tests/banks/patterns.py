@@ -15,3 +15,19 @@ def changed(variable: str, right: dict | None = None, **more) -> Callable[..., s
         return f"{variable} = {truth | (wrong or {}) | others}"
 
     return source
+
+
+def functions(signature: str, blocks: str) -> dict[str, str]:
+    """Answers that are one function each: a name at the margin, below it the body of ``def signature:``.
+
+    >>> functions("f(x)", "a-sum\\n    return x + x\\n")
+    {'a-sum': '\\ndef f(x):\\n    return x + x\\n'}
+    """
+    answers: dict[str, str] = {}
+    for line in blocks.strip("\n").split("\n"):
+        if line and not line.startswith(" "):
+            name = line
+            answers[name] = f"\ndef {signature}:\n"
+        else:
+            answers[name] += line + "\n"
+    return answers

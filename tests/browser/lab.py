@@ -5,7 +5,6 @@ import json
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -38,6 +37,14 @@ RUN_ALL = f"""async () => {{
 TRUSTED = f"""() => {{
     {PANEL}
     return cells.filter((cell) => cell.model.type === 'code').map((cell) => cell.model.trusted);
+}}"""
+# The kernel says what it is, and JupyterLab writes that into the notebook if something else stands there.
+UNSAVED = f"""async () => {{
+    {PANEL}
+    await panel.context.sessionContext.ready;
+    await panel.context.sessionContext.session.kernel.info;
+    await new Promise((done) => setTimeout(done, 1000));
+    return panel.context.model.dirty;
 }}"""
 CLOSE = """async () => {
     const panel = jupyterapp.shell.currentWidget;
@@ -94,12 +101,6 @@ SCROLL_TO = """async (top) => {
 }"""
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def private_environment(folder):
     """The environment of a learner who has never started Jupyter: nothing trusted, no settings."""
     kept = {"CONFIG": "config", "DATA": "data", "RUNTIME": "runtime"}
@@ -116,8 +117,8 @@ def private_environment(folder):
 @contextlib.contextmanager
 def jupyterlab(course, private):
     """JupyterLab serving the folder `course`; yields its address and its token."""
-    port, token = free_port(), secrets.token_hex(16)
-    options = [f"--ServerApp.port={port}", "--ServerApp.port_retries=0", "--no-browser"]
+    token = secrets.token_hex(16)
+    options = ["--ServerApp.port=0", "--ServerApp.port_retries=0", "--no-browser"]
     options += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={course}"]
     options += ["--expose-app-in-browser", *(["--allow-root"] if AS_ROOT else [])]
     settings = private / "settings" / "@jupyterlab" / "apputils-extension"
@@ -133,23 +134,25 @@ def jupyterlab(course, private):
             stderr=subprocess.STDOUT,
         )
         try:
-            wait_until_it_answers(server, f"http://localhost:{port}", token, private / "server.log")
-            yield f"http://localhost:{port}", token
+            yield address_when_it_answers(server, token, private), token
         finally:
             server.terminate()  # it ends its kernels first
             server.wait(timeout=30)
 
 
-def wait_until_it_answers(server, address, token, log):
-    request = urllib.request.Request(f"{address}/api/status?token={token}")
+def address_when_it_answers(server, token, private):
+    """Where JupyterLab is, which takes a free port as it starts and notes it in a file."""
     local = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + SECONDS_TO_START
     while time.monotonic() < deadline and server.poll() is None:
-        with contextlib.suppress(OSError), local.open(request, timeout=5) as answer:
-            json.load(answer)
-            return
+        with contextlib.suppress(OSError, ValueError):  # no file yet, half a file, or no answer
+            (note,) = private.glob("runtime/jpserver-*.json")
+            address = f"http://localhost:{json.loads(note.read_text())['port']}"
+            with local.open(f"{address}/api/status?token={token}", timeout=5) as answer:
+                json.load(answer)
+            return address
         time.sleep(0.1)
-    raise RuntimeError("JupyterLab did not start:\n" + log.read_text(errors="replace")[-2000:])
+    raise RuntimeError("JupyterLab did not start:\n" + (private / "server.log").read_text(errors="replace")[-2000:])
 
 
 class Lab:
@@ -175,6 +178,10 @@ class Lab:
         """Run every cell; the execution counts of the code cells, None for one that did not run."""
         self.page.set_default_timeout(SECONDS_TO_RUN * 1000)
         return self.page.evaluate(RUN_ALL)
+
+    def is_unsaved(self):
+        """Whether JupyterLab marks the notebook as changed, once its kernel is there."""
+        return self.page.evaluate(UNSAVED)
 
     def save(self):
         """Write the notebook with its outputs to its file."""

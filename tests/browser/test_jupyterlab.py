@@ -16,6 +16,8 @@ if importlib.util.find_spec("playwright") is None:
 
 import lab as jupyter
 
+from tools import environment
+
 if jupyter.CHROMIUM is None:
     if REQUIRED:
         raise FileNotFoundError("MINIGRAD_REQUIRE_BROWSER is set and there is no chromium on PATH")
@@ -33,9 +35,12 @@ NOTEBOOKS = [f"notebooks/{name}" for name in CHAPTERS] + [f"exercises/{name}" fo
 def lab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("jupyterlab")
     course = jupyter.copy_of_the_course(folder / "course")
-    with jupyter.browser_on(course, folder / "private") as lab:
-        lab.course = course
-        yield lab
+    environment.Environment(folder / "environment").set_up_jupyter()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_PATH", str(folder / "environment" / "share" / "jupyter"))
+        with jupyter.browser_on(course, folder / "private") as lab:
+            lab.course = course
+            yield lab
 
 
 @pytest.fixture
@@ -70,6 +75,14 @@ def short(path, theme):
 def test_there_is_something_to_look_at():
     assert {"notebooks/00_start_here.ipynb", "notebooks/01_requires_grad.ipynb"} <= set(NOTEBOOKS)
     assert "exercises/01_requires_grad.ipynb" in NOTEBOOKS
+
+
+@pytest.mark.parametrize("path", ["notebooks/01_requires_grad.ipynb", "exercises/01_requires_grad.ipynb"])
+def test_opening_a_notebook_does_not_mark_it_as_unsaved(lab, path):
+    lab.open(path)
+    assert not lab.is_unsaved()
+    lab.close_notebook()  # which saves it
+    assert (lab.course / path).read_bytes() == (jupyter.ROOT / path).read_bytes()
 
 
 @pytest.mark.parametrize("path", [name for name in NOTEBOOKS if name.startswith("notebooks")])

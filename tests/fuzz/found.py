@@ -287,4 +287,71 @@ a = torch.tensor([1.0, 2.0], requires_grad=True) * 1
 b = a.reshape((2,))
 a.detach_()
 with torch.no_grad(): c = b[:1]""",
+    "numbers that fit no dtype": """\
+a = torch.tensor([3, 0], dtype=torch.uint8)
+a.fill_(-1)
+a.fill_(300)
+a[:1] = -1
+a[a > 0] = -0.25
+b = a * 300
+c = a > -1
+d = a.clamp(-1, 1)
+e = torch.full_like(a, inf)
+f = a % -1""",
+    "numbers beside bools": """\
+a = torch.tensor([True, False])
+b = a % 2
+c = 1 % a
+d = a.add(a, alpha=True)
+e = torch.ones(2).add(a, alpha=True)
+f = a.isclose(a)
+g = a.long().sub(1, alpha=0.5)""",
+    "quotients rounded down": """\
+a = torch.tensor([3.0, 0.5], requires_grad=True)
+b = a.div(torch.tensor([0.3, 0.0]), rounding_mode="floor")
+c = a // 2
+d = 5 % a
+d.sum().backward()""",
+    "both ends of an interpolation": """\
+a = torch.tensor([inf, 1.0])
+b = torch.lerp(a, torch.tensor([1.0, inf]), 1.0)
+c = torch.lerp(torch.ones(2), a, torch.tensor([0.25, 0.75]))""",
+    "extremes of nothing": """\
+a = torch.zeros((0, 2))
+b = a.amax()
+b = a.amax(0)
+b = a.amin((0, 1))
+b = a.norm(inf)
+b = a[0:0].expand(())""",
+    "several hooks, and none came": """\
+a = torch.ones(2, requires_grad=True)
+b = torch.ones(2, requires_grad=True)
+c = Cut.apply(a * b)
+d = (c + a).sum()
+torch.autograd.graph.register_multi_grad_hook([a, b, c], several)
+torch.autograd.graph.register_multi_grad_hook([a, torch.ones(1)], seen, mode="any")
+a.grad_fn
+d.backward()""",
+    "one hook on a result twice": """\
+a = torch.ones(2, requires_grad=True)
+b = a * 2
+torch.autograd.graph.register_multi_grad_hook([b, b], several)
+c = torch.autograd.grad((b + a).sum(), a)[0]""",
+    "products by letters": """\
+e = torch.einsum("ij,kj->ki", torch.ones((0, 3)), torch.ones((2, 3)))
+a = torch.tensor([[1.0, 2.0, 0.5], [0.25, -1.0, 3.0]], requires_grad=True)
+b = torch.einsum("ij,kj->ki", a, a)
+c = torch.einsum("ij,ij,j->i", a, a, a[0])
+d = torch.einsum("ij,ij->ij", a, a)
+(b.sum() + c.sum() + d.sum()).backward()""",
+    "saved by two derivatives": """\
+a = torch.ones(2, requires_grad=True)
+with torch.autograd.graph.saved_tensors_hooks(packed, unpacked): b = torch.lerp(torch.ones(2), torch.zeros(2), a)
+with torch.autograd.graph.saved_tensors_hooks(packed, unpacked): c = torch.maximum(a, torch.zeros(2))
+with torch.autograd.graph.saved_tensors_hooks(packed, unpacked): d = a / torch.ones(2)
+(b + c + d).sum().backward()""",
+    "a linear layer of vectors": """\
+a = torch.ones(3, requires_grad=True)
+b = torch.nn.functional.linear(a, a, a[0])
+b.backward()""",
 }

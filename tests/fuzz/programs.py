@@ -4,6 +4,8 @@
 or a seeded generator of Python's own, which is quicker where thousands of differences are collected.
 """
 
+import math
+import re
 import warnings
 
 from .known import known, unlike
@@ -13,7 +15,9 @@ LINES = 14
 CHOICES = 128  # more than any one choice has possibilities
 SHAPES = [(2, 3), (3,), (), (2, 2), (1, 3), (2, 1), (3, 2), (1,), (2,), (2, 2, 3), (0, 3), (0,)]
 VALUES = [2.0, 3.0, 0.5, -1.25, 0.75, -0.4, 1.5, -2.0, 0.3, 1.1, -0.75, 2.5, 0.0, 1.0, 0.9, -0.6]
-FLOATS = ["torch.float64", "torch.float64", "torch.float64", "torch.float32"]
+# What masks, quotients and ties of gradients go wrong at.
+EDGES = [0.0, math.inf, 1.0, 1.0, -1.0, math.nan, 0.0, -math.inf, 2.0, 2.0, 0.0]
+FLOATS = ["torch.float64", "torch.float64", "torch.float64", "torch.float32", "torch.float32", "torch.float16"]
 NAMES = "abcdefgh"
 
 MODES = ["no_grad()", "enable_grad()", "set_grad_enabled(False)"]
@@ -45,7 +49,8 @@ REDUCE = """
     {x}.softmax({d}) {x}.log_softmax({d}) {x}.cumsum({d}) {x}.cumprod({d}) {x}.prod({d}) {x}.norm(dim={d})
     {x}.norm(1) {x}.norm(1,{d}) {x}.argmax() {x}.argmax({d}) {x}.argmin() {x}.any() {x}.all({d}) {x}.sort({d})[0]
     {x}.sort({d})[1] {x}.median() {x}.median({d})[0] {x}.argsort({d}) {x}.mean({d},True) {x}.var({d}) {x}.std()
-    {x}.trace() {x}.sum((0,{d}))
+    {x}.trace() {x}.sum((0,{d})) {x}.amax({d}) {x}.amin() {x}.amax() {x}.std(0,correction=2)
+    {x}.sum(dtype=torch.float64) {x}.mean({d},dtype=torch.float32) {x}.norm(inf) {x}.norm(0) {x}.norm(3,{d})
     """.split()
 VIEWS = """
     {x}[{i}] {x}[:1] {x}[...,:2] {x}.view(-1) {x}.t() {x}.T {x}.unsqueeze({d}) {x}.detach() {x}.view({s})
@@ -54,7 +59,20 @@ VIEWS = """
     {x}.split(1,{d})[0] {x}.chunk(2,{d})[-1] {x}.flatten() {x}.movedim(0,{d}) {x}.mT {x}.unfold({d},1,1)
     {x}.permute(1,0) {x}.flatten(0,1) {x}[{i},{i}] {x}[{i},:1] {x}.unsqueeze(0).expand(2,-1,-1) {x}[:0]
     {x}.view({x}.shape) {x}.reshape({x}.shape) {x}.swapaxes(0,{d}) {x}.expand({x}.shape) {x}.double() {x}[:2][{i}]
-    {x}.view(-1)[1:] {x}.t()[{i}]
+    {x}.view(-1)[1:] {x}.t()[{i}] {x}.t() {x}.transpose(0,{d})
+    """.split()
+# Copies with other names, and what is seldom called.
+RARE = """
+    copy.deepcopy({x}) copy.copy({x}) pickle.loads(pickle.dumps({x})) torch.rsub({x},{y}) {x}.add({y},alpha={n})
+    {x}.sub({n},alpha=2) {x}.div({y},rounding_mode=None) {x}.div({y},rounding_mode="floor") {x}//{n} {n}%{x}
+    {x}.var(()) {x}.isfinite() {x}.isinf() {x}.isclose({y}) {x}.clamp(max={y}) {x}.clamp({y},{x})
+    torch.addmm({x},{y},{y},beta=0)
+    torch.nn.functional.linear({x},{y},{y}[0]) torch.einsum("...i,...i->...",{x},{y}) torch.einsum("ij,kj->ki",{x},{y})
+    torch.empty_like({x}).shape
+    torch.nn.functional.cross_entropy({x},{y}) torch.nn.functional.cross_entropy({x},{y}.softmax(0))
+    torch.nn.functional.cross_entropy({x},torch.tensor([1,0]),label_smoothing=0.1) {x}.half() {x}.to(torch.uint8)
+    torch.as_tensor({x}.detach().numpy()) torch.from_numpy({x}.detach().numpy().copy()) {x}.contiguous()
+    {x}.masked_fill({x}==0,{y}.sum()) {x}.reshape(-2) {x}.logical_and({n}) {x}*None torch.maximum({x},{n})
     """.split()
 COPIES = """
     {x}[[0,0]] {x}[{x}>0] {x}[[{i}]] {x}.repeat(2,1) {x}.flip({d}) {x}.roll(1) {x}.roll(1,{d}) {x}.tril() {x}.triu()
@@ -64,6 +82,9 @@ COPIES = """
 FUNCTIONS = """
     Cube.apply({x}) Exp.apply({x}) SumAndDifference.apply({x},{y})[0] SumAndDifference.apply({x},{y})[1] Same.apply({x})
     Part.apply({x}) Steps.apply({x})[0] Steps.apply({x})[1] Once.apply({x}) Wrong.apply({x}) Tripled.apply({x})
+    Product.apply({x},{x}) Product.apply({x},{y}) Cut.apply({x}) Masked.apply({x})[0] Failing.apply({x})
+    Returned.apply({x}) Misfit.apply({x},{x}) Masked.apply({x})[1] threaded(lambda:{x}*{y})
+    SumAndDifference.apply({x},{x})[1]
     """.split()
 IN_PLACE = """
     {x}.add_({n}) {x}.mul_({n}) {x}.add_({y}) {x}.mul_({y}) {x}.sub_({y}) {x}.div_({n}) {x}.div_({y}) {x}.zero_()
@@ -84,7 +105,12 @@ HOOKS = """
     {x}.register_hook(seen) {x}.register_hook(doubled) {x}.register_post_accumulate_grad_hook(full)
     {x}.register_post_accumulate_grad_hook(emptied) {x}.register_hook(failing) {x}.grad_fn.register_hook(node_seen)
     {x}.grad_fn.register_prehook(node_seen) handle={x}.register_hook(seen) handle.remove()
+    torch.autograd.graph.register_multi_grad_hook([{x},{y}],several) {x}.register_hook(turned)
+    torch.autograd.graph.register_multi_grad_hook([{x},{y}],seen,mode="any") {x}.grad_fn.register_hook(node_seen)
+    torch.autograd.graph.register_multi_grad_hook([{x},{x}],several)
     """.split()
+# Around a line: what its operations save is counted, and a grad mode may be left by an exception.
+AROUND = ["with torch.autograd.graph.saved_tensors_hooks(packed, unpacked): ", "with torch.autograd.detect_anomaly(): "]
 ROOTS = ["{x}.sum()", "{x}", "{x}.mean()", "({x}*{x}).sum()", "({x}*{x})", "({x}*{y}).sum()"]
 OPTIONS = ["", "", "", "retain_graph=True", "create_graph=True", "inputs=[{y}]", "inputs=[{y},{z}]", "inputs={y}",
            "retain_graph=True,inputs=[{y}]", "inputs=[]", "retain_graph=False,create_graph=True"]  # fmt: skip
@@ -149,8 +175,13 @@ class Writer:
         shape = self.pick(SHAPES)
         if kind == 8:
             return f"{name} = torch.{self.pick(['ones', 'zeros'])}({shape}{flag})"
+        if kind == 9 and not self.choose(4):
+            return f"{name} = torch.tensor({self.nested(shape, [1, 2, 0, 3, 255])}, dtype=torch.uint8)"
         if kind == 9:
             return f"{name} = torch.tensor({self.nested(shape, [1, 2, 0, -3, True])})"
+        if kind == 7:
+            values = self.from_start(shape, EDGES, self.choose(len(EDGES)))
+            return f"{name} = torch.tensor({values}, dtype={self.pick(FLOATS)}{flag})"
         return f"{name} = torch.tensor({self.nested(shape, VALUES)}, dtype={self.pick(FLOATS)}{flag})"
 
     def nested(self, shape: tuple, values: list):
@@ -172,9 +203,12 @@ class Writer:
     def line(self) -> str:
         """A line of a kind, in a mode."""
         kinds = [self.result] * 16 + [self.in_place] * 5 + [self.backward] * 3 + [self.grad] * 2 + [self.change] * 3
+        kinds += [self.forward_mode]
         line = self.pick(kinds)()
         mode = self.choose(24)
-        if mode >= 21:
+        if mode == 19 and not line.startswith("with"):
+            line = self.pick(AROUND) + line
+        elif mode >= 21:
             line = f"with torch.{self.pick(MODES)}: {line}"
         elif mode == 20:
             line = f"with torch.{self.pick(INFERENCE)}: {line}"
@@ -207,8 +241,18 @@ class Writer:
         return str(self.pick(fitting if self.choose(4) else shapes)).strip("()").rstrip(",")
 
     def result(self) -> str:
-        tables = [UNARY, BINARY, BINARY, REDUCE, VIEWS, VIEWS, UNARY, FUNCTIONS, SHAPELESS, COPIES, DATA[:1]]
+        tables = [UNARY, BINARY, BINARY, REDUCE, VIEWS, VIEWS, UNARY, FUNCTIONS, SHAPELESS, COPIES, DATA[:1], RARE]
         return f"{self.fresh()} = {self.filled(self.pick(self.pick(tables)))}"
+
+    def forward_mode(self) -> str:
+        """The tangent of one or two operations, computed along with them."""
+        name, x = self.fresh(), self.existing()
+        table = self.pick([UNARY, REDUCE, UNARY, BINARY, SHAPELESS, VIEWS, FUNCTIONS[:1]])
+        operation = re.sub(r"(?<![\w.])X(?!\w)", "dual", self.filled(self.pick(table).replace("{x}", "X")))
+        if x not in self.side.names or not self.side.names[x].is_floating_point():
+            return self.result()
+        start = f"dual = forward_ad.make_dual({x}, torch.full_like({x}, {self.pick(['1', '-0.5', '2'])}))"
+        return f"with forward_ad.dual_level(): {start}; {name} = forward_ad.unpack_dual({operation}).tangent; del dual"
 
     def in_place(self) -> str:
         return self.filled(self.pick(IN_PLACE))
@@ -230,7 +274,8 @@ class Writer:
             return f"torch.autograd.backward([{x}, {y}], [torch.ones_like({x}), torch.ones_like({y})], {options})"
         if kind in (5, 6):
             x = self.existing()
-            return f"{x}.backward({', '.join(filter(None, [f'torch.ones_like({x})', options]))})"
+            start = self.pick(["torch.ones_like({x})", "torch.full_like({x}, inf)", "torch.full_like({x}, 2.0)"])
+            return f"{x}.backward({', '.join(filter(None, [start.format(x=x), options]))})"
         return f"{self.filled(self.pick(ROOTS))}.backward({options})"
 
     def grad(self) -> str:
@@ -242,6 +287,10 @@ class Writer:
         if self.choose(4) == 3:
             root = self.existing()
             return f"{name} = torch.autograd.grad({root}, {x}, torch.ones_like({root}), {options})[0]"
+        if self.choose(8) == 7:
+            root, y = self.existing(), self.existing()
+            rows = f"torch.stack([torch.ones_like({root}), torch.zeros_like({root})])"
+            return f"{name} = torch.autograd.grad({root}, [{x}, {y}], {rows}, is_grads_batched=True, {options})[0]"
         return f"{name} = torch.autograd.grad({root}, {x}, {options})[0]"
 
 

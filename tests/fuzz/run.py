@@ -4,6 +4,7 @@ The same lines run on PyTorch and on minigrad; what is seen has to be the same: 
 versions, views, gradients, the structure of the graph, and the type and first line of every error.
 """
 
+import importlib
 import math
 import re
 import warnings
@@ -12,12 +13,44 @@ from .known import is_inference
 
 # What programs may use beside `torch`: Functions of their own, and hooks that leave a trace.
 PRELUDE = '''\
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 log = []
+inf, nan = float("inf"), float("nan")
 
 
 def seen(grad):
     """A hook that only looks."""
     log.append((str(grad.dtype), grad.tolist(), grad.requires_grad))
+
+
+def turned(grad):
+    """A hook whose result is zeros."""
+    return grad * 0
+
+
+def several(grads):
+    """A hook on several tensors."""
+    log.append([None if g is None else g.tolist() for g in grads])
+
+
+def packed(tensor):
+    """What saves a tensor."""
+    log.append(("packed", tuple(tensor.shape), str(tensor.dtype)))
+    return tensor
+
+
+def unpacked(tensor):
+    log.append("unpacked")
+    return tensor
+
+
+def threaded(call):
+    """What another thread computes."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call).result()
 
 
 def doubled(grad):
@@ -140,6 +173,79 @@ class Once(torch.autograd.Function):
         return grad * 2 * ctx.saved_tensors[0]
 
 
+class Product(torch.autograd.Function):
+    @staticmethod
+    def forward(x, y):
+        return x * y
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, y = ctx.saved_tensors
+        return grad * y, grad * x
+
+
+class Cut(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, grad):
+        return None
+
+
+class Masked(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        mask = x > 0
+        ctx.save_for_backward(mask)
+        return x * mask, mask
+
+    @staticmethod
+    def backward(ctx, grad, nothing):
+        (mask,) = ctx.saved_tensors
+        log.append((str(mask.dtype), mask.requires_grad))
+        return grad * mask
+
+
+class Failing(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, grad):
+        raise ValueError("a backward failed")
+
+
+class Returned(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.saved_tensors[0]
+
+
+class Misfit(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x + y
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad, grad.new_ones(7)
+
+
 class Wrong(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -159,17 +265,19 @@ LARGE = 1e4
 
 def said(error: Exception) -> str:
     """An error's type and first line."""
-    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+    sentence = re.sub(r"\(position \d\)", "(position)", str(error).partition(chr(10))[0])
+    return f"{type(error).__name__}: {sentence}"
 
 
 class Side:
     """A program running on one of the two libraries."""
 
     def __init__(self, module):
-        self.names = {"torch": module}
+        self.names = {"torch": module, "forward_ad": importlib.import_module(f"{module.__name__}.autograd.forward_ad")}
         self.tensor = module.Tensor
         # The gradients that autograd made, each with the version that it had when it was first seen.
         self.made = {}
+        self.tangents = {}  # those of them that forward mode made
         # The last nodes of their recorded derivatives: a derivative has the name that PyTorch's has, not all its steps.
         self.ends = {}
         exec(PRELUDE_CODE, self.names)
@@ -181,8 +289,11 @@ class Side:
             exec(compile(line, "<program>", "exec"), self.names)
         except Exception as error:
             return said(error)
-        if "autograd.grad(" in line:
-            self.note(self.names[line.partition(" = ")[0].rpartition(" ")[2]])
+        made = re.search(r"(\w) = (torch.autograd.grad|forward_ad.unpack_dual)\(", line)
+        if made:
+            self.note(self.names[made[1]])
+            if "forward_ad" in line:
+                self.tangents[id(self.names[made[1]])] = self.names[made[1]]
         elif " = " in line:
             self.note_made_of(line, before)
         return None
@@ -250,6 +361,7 @@ class Nodes:
             "is": self.names.get(id(tensor)),
             "dtype": str(tensor.dtype),
             "shape": tuple(tensor.shape),
+            "stride": None if made else steps_of(tensor),
             "value": tensor.tolist(),
             "requires_grad": tensor.requires_grad,
             "is_leaf": leaf,
@@ -294,6 +406,11 @@ class Nodes:
         return f"{node.name()} of {self.names.get(id(node.variable), 'unnamed')}"
 
 
+def steps_of(tensor):
+    """The strides of the dimensions that have any."""
+    return [n > 1 and step for n, step in zip(tensor.shape, tensor.stride(), strict=True)] if tensor.numel() else None
+
+
 def same(a, b, tolerance: float) -> bool:
     """Whether two nested structures are equal, numbers up to rounding."""
     if a == b and type(a) is type(b):
@@ -334,7 +451,7 @@ def large(value) -> bool:
 
 def unsaid(seen: dict) -> bool:
     """Whether what comes of a tensor says nothing: rounding decides it, or PyTorch has left it half made."""
-    return large(seen) or "do not track version counter" in seen.get("refused", "")
+    return large(seen) or re.search("do not track version counter|unallocated storage", seen.get("refused", ""))
 
 
 def stale(error: str | None) -> str:

@@ -1,14 +1,16 @@
-"""What grading takes from the course and never from a submission: exercises, points, checks, files."""
+"""What grading takes from the course and never from a submission: exercises, points, checks, known answers."""
 
 from __future__ import annotations
 
-import importlib.util
+import hashlib
+import importlib
 import json
-import py_compile
-import tempfile
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,7 +32,8 @@ class Sheet:
     """One exercise notebook of the course.
 
     `answers` says for the id of an answer cell, and `below` for the id of any cell, which of the
-    `tasks` (by position) the answer, or a cell that was added below it, belongs to.
+    `tasks` (by position) the answer, or a cell that was added below it, belongs to. `given` has the set-up and the
+    other cells that come with the tasks, by id.
     """
 
     stem: str
@@ -39,6 +42,7 @@ class Sheet:
     tasks: tuple[Task, ...]
     answers: dict[str, int]
     below: dict[str, int]
+    given: dict[str, str]
 
     @property
     def points(self) -> int:
@@ -53,8 +57,10 @@ def read_sheets(folder: Path = ROOT / "exercises") -> dict[str, Sheet]:
 def read_sheet(path: Path) -> Sheet:
     """One exercise notebook: each of its tasks ends with the cell that nbgrader would give points for."""
     chapter = importlib.import_module(f"exercises.checks.ch{path.stem[:2]}").chapter
-    setup, given, tasks, answers, below = "", [], [], {}, {}
-    for cell in json.loads(path.read_bytes())["cells"]:
+    given: list[str] = []
+    tasks: list[Task] = []
+    answers, below, sources = {}, {}, {}
+    for cell in _cells(path):
         name, source, flags = cell["id"], "".join(cell["source"]), cell["metadata"].get("nbgrader", {})
         if flags.get("solution"):
             answers[name] = len(tasks)
@@ -63,48 +69,46 @@ def read_sheet(path: Path) -> Sheet:
             worth = (exercise.title, int(flags["points"]), exercise.beliefs)
             tasks.append(Task(exercise.id, *worth, tuple(given), source))
             given = []
-        elif name == "setup":
-            setup = source
         elif cell["cell_type"] == "code":
-            given.append(source)
+            sources[name] = source
+            given += [source] if name != "setup" else []
         below[name] = len(tasks)
-    return Sheet(path.stem, chapter.title, setup, tuple(tasks), answers, below)
+    sources = {name: source for name, source in sources.items() if below[name] < len(tasks)}
+    return Sheet(path.stem, chapter.title, sources["setup"], tuple(tasks), answers, below, sources)
 
 
-def course_files() -> dict[str, bytes]:
-    """The checks, the grader and minigrad by path, compiled too: every process gets a copy of its own.
+def _cells(path: Path) -> list[dict[str, Any]]:
+    return json.loads(path.read_bytes())["cells"]
 
-    They are read once, before any learner's code has run: whatever it does to files, the next process
-    starts from these.
+
+@cache
+def known_answers(stem: str) -> dict[str, tuple[str, str]]:
+    """By exercise id, an answer that is right and one that is wrong; none where solutions or tests are not there.
+
+    The wrong ones are of those that the checks are tested with.
     """
-    files = {}
-    with tempfile.TemporaryDirectory(prefix="minigrad-course-") as scratch:
-        for path in _sources():
-            name = path.relative_to(ROOT).as_posix()
-            files[name] = path.read_bytes()
-            if path.suffix == ".py":
-                files |= _compiled(path, name, Path(scratch, "one.pyc"))
-    return files
+    solved, number = ROOT / "solutions" / f"{stem}.ipynb", stem[:2]
+    if not solved.exists() or not (ROOT / "tests" / "banks" / f"ch{number}.py").exists():
+        return {}
+    if str(ROOT / "tests") not in sys.path:
+        sys.path.append(str(ROOT / "tests"))
+    right = {cell["id"]: "".join(cell["source"]) for cell in _cells(solved)}
+    bank = importlib.import_module(f"banks.ch{number}").WRONG
+    # One that does not end is found out by its time, not by the check.
+    wrong = {name: next(one for code, one in each.items() if "endless" not in code) for name, each in bank.items()}
+    return {f"ch{number}.{name}": (right[f"answer-{name}"], one) for name, one in wrong.items()}
+
+
+def digest() -> str:
+    """Changes when the checks, minigrad, the exercises or the grading change: results from before are not kept."""
+    found = hashlib.sha256()
+    for path in _sources():
+        found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 def _sources() -> Iterator[Path]:
-    for place in ("minigrad", "exercises"):
+    for place in ("minigrad", "exercises", "tools/grading"):
         for path in sorted((ROOT / place).rglob("*")):
-            if path.suffix in (".py", ".json") and not path.name.startswith("."):
+            if path.suffix in (".py", ".ipynb", ".json") and not path.name.startswith("."):
                 yield path
-
-
-def _compiled(path: Path, name: str, target: Path) -> dict[str, bytes]:
-    """The compiled form under the name that Python looks for; it is never compared with the source."""
-    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
-    py_compile.compile(str(path), str(target), dfile=name, doraise=True, invalidation_mode=mode)
-    cached = Path(importlib.util.cache_from_source(name)).as_posix()
-    return {cached: target.read_bytes()}
-
-
-def write_files(files: dict[str, bytes], folder: Path) -> None:
-    """A fresh copy of the course's files."""
-    for place in {Path(name).parent for name in files}:
-        (folder / place).mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        (folder / name).write_bytes(content)

@@ -1,163 +1,105 @@
-"""The process in which one notebook runs: a shell, the learner's cells, and the checks on what they made.
+"""The process in which one notebook runs: its limits, and how it reports.
 
-It is started with its job on stdin and reports on what was its stdout, a line a message. Each line is
-signed with a key that came with the job, so that what the learner's code writes there is found out.
-Learner's code may end this process, fill it or stop it: the supervisor sees to that.
+It takes its job from stdin, a line of JSON, and reports on what was its stdout, a line of JSON for each
+message. Learner's code may end this process, fill it or stop it: the supervisor sees to that.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import hmac
 import json
 import os
+import select
+import signal
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-from IPython.core.interactiveshell import InteractiveShell
-from traitlets.config import Config
-
-import minigrad.viz  # pictures are made by some checks: loaded before the seal is set
-from exercises.checks import kit, notebook, sandbox
-from tools.grading import guard, silence
 
 try:
     import resource
 except ImportError:  # Windows has no such limits
-    resource = None
+    resource = None  # type: ignore[assignment]
 
-LONGEST = 400  # characters of a text that goes into the report
-assert minigrad.viz
+_LARGEST_FILE = 64 << 20
 
 
 def main() -> None:
     """Do the job on stdin; the process ends here."""
-    job, report = _open_channel()
+    job, receive, report = _open_channel()
     unlimited = _limit(job["megabytes"], job["seconds"])
-    sandbox.SECONDS = min(sandbox.SECONDS, job["task_seconds"] / 2)  # the check's own limit says more
-    shell = _shell(Path.cwd())
-    InteractiveShell.run_cell(shell, job["setup"])
-    # A copy: of the exercises themselves, whatever is frozen can be melted.
-    exercises = {name: replace(one) for name, one in shell.user_ns["check"].chapter.exercises.items()}
-    judges = [_judge_of(step["test"], shell.user_ns, exercises) for step in job["steps"]]
-    _hide()
-    broken = guard.seal()
-    tried = guard.refuse(Path.cwd(), job["closed"])
-    report({"event": "ready", "unlimited": unlimited})
-    for step, judge in zip(job["steps"], judges, strict=True):
-        report({"event": "begin", "task": step["task"]})
-        verdict = _run_step(step, shell, judge, broken)
-        report({"event": "verdict", "task": step["task"], "tried": tried[:], **verdict})
-        tried.clear()
-        if verdict["status"] in ("memory", "tampered"):
-            break
-    report({"event": "end"})
+    _stand_between()
+    _unpack(job["files"])
+    from . import cells  # only now: IPython, NumPy and the checks are the notebook's own process's
+
+    cells.run(job, receive, report, unlimited)
     os._exit(0)  # threads that learners' code left behind would keep it alive
 
 
-def _hide() -> None:
-    """Take this module, and what it is made of, from where learners' code could find it by name."""
-    for name in [name for name in sys.modules if name.startswith("tools.grading")]:
-        del sys.modules[name]
-    delattr(sys.modules["exercises"], "grading")
-
-
-def _run_step(step: dict, shell: InteractiveShell, judge: Callable[[], dict], broken: Callable[[], str]) -> dict:
-    """Run the cells of one exercise and judge the answer: a verdict."""
-    error = ""
-    try:
-        for source in step["cells"]:
-            error = _run_cell(shell, source) or error
-        verdict = {} if broken() else judge() if step["judge"] else {"status": "replayed"}
-    except MemoryError:
-        shell.user_ns.clear()  # room for the report
-        return {"status": "memory"}
-    changed = broken()
-    return {"status": "tampered", "code": changed} if changed else {"error": error, **verdict}
-
-
-def _open_channel() -> tuple[dict, Callable[[dict], None]]:
-    """The job, and the function that reports; afterwards stdin, stdout and stderr lead nowhere."""
-    job = json.loads(sys.stdin.buffer.readline())
-    channel, nowhere = os.dup(1), os.open(os.devnull, os.O_RDWR)
+def _open_channel() -> tuple[dict, Callable[[], dict], Callable[[dict], None]]:
+    """The job, and the functions that receive and report; afterwards stdin, stdout and stderr lead nowhere."""
+    source, channel, nowhere = os.fdopen(os.dup(0), "rb"), os.dup(1), os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
-    write, sign, dumps, key = os.write, hmac.digest, json.JSONEncoder().encode, bytes.fromhex(job.pop("key"))
-    count = 0
+    loads, dumps, write = json.loads, json.dumps, os.write
+
+    def receive() -> dict:
+        return loads(source.readline())
 
     def report(message: dict) -> None:
-        nonlocal count
-        count += 1
-        line = dumps({**message, "number": count}).encode()
-        line = sign(key, line, "sha256").hex().encode() + b" " + line + b"\n"
+        line = dumps(message).encode() + b"\n"
         while line:
             line = line[write(channel, line) :]
 
-    return job, report
+    return receive(), receive, report
 
 
 def _limit(megabytes: int, seconds: float) -> list[str]:
     """Limit this process; returns what this system has no limit for."""
+    with contextlib.suppress(OSError):  # Linux, where memory runs out, ends this process first
+        Path("/proc/self/oom_score_adj").write_text("1000")
     if resource is None:
         return ["memory"]
     # Beyond this, a process whose supervisor has died ends, too.
-    limits = {"RLIMIT_CPU": int(seconds) + 10, "RLIMIT_CORE": 0, "RLIMIT_FSIZE": 64 << 20}
+    limits = {"RLIMIT_CPU": int(seconds) + 10, "RLIMIT_CORE": 0, "RLIMIT_FSIZE": _LARGEST_FILE}
     for name, value in limits.items():
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(getattr(resource, name), (value, value))
+    # What a program writes to, and not the libraries that it has mapped: PyTorch's are large.
     try:
-        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+        resource.setrlimit(resource.RLIMIT_DATA, (megabytes << 20, megabytes << 20))
     except (ValueError, OSError):
         return ["memory"]
-    return ["memory"] if sys.platform == "darwin" else []  # macOS takes this limit and does not keep it
+    return [] if sys.platform.startswith("linux") else ["memory"]  # others take this limit and do not keep it
 
 
-def _shell(folder: Path) -> InteractiveShell:
-    """An IPython without history and without output, where cells run as they do in a notebook."""
-    config = Config()
-    config.HistoryManager.enabled = False
-    shell = InteractiveShell.instance(config=config, ipython_dir=str(folder))
-    shell.showtraceback = shell.showsyntaxerror = silence.nothing
-    shell.display_formatter.format = silence.no_formats
-    notebook.watch_cells(kit._chapters)
-    return shell
+def _stand_between() -> None:
+    """Go on in a child: a notebook that ends its parent ends this process, and not the grader.
+
+    This process waits, and ends as the child does; without the grader, it ends the child.
+    """
+    if not hasattr(os, "fork") or os.getppid() == 1:  # behind the wall there is nobody else to end
+        return
+    grader, (ended, _) = os.getppid(), os.pipe()  # the other end is open while the child lives
+    child = os.fork()
+    if not child:
+        os.close(ended)
+        return
+    os.closerange(3, ended)
+    os.closerange(ended + 1, 64)
+    while True:
+        select.select([ended], [], [], 1.0)
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            code = os.waitstatus_to_exitcode(status)
+            os._exit(code if code >= 0 else 128 - code)
+        if os.getppid() != grader:
+            os.killpg(0, signal.SIGKILL)
 
 
-def _run_cell(shell: InteractiveShell, source: str) -> str:
-    """Run one cell; its error in one line, or ''. A MemoryError is raised: nothing after it can be trusted."""
-    streams = sys.stdout, sys.stderr
-    try:
-        result = InteractiveShell.run_cell(shell, source)  # the class's: a cell may have replaced the shell's own
-    except BaseException as error:  # a cell that breaks IPython itself
-        return sandbox.describe_error(error)
-    finally:
-        sys.stdout, sys.stderr = streams
-    error = result.error_before_exec or result.error_in_exec
-    if isinstance(error, MemoryError):
-        raise MemoryError
-    return sandbox.describe_error(error) if error is not None else ""
-
-
-def _judge_of(source: str, names: dict[str, Any], exercises: dict[str, kit.Exercise]) -> Callable[[], dict]:
-    """The function that judges what a check cell like `check.spread(flags)` asks about."""
-    (call,) = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
-    (argument,) = call.args
-    used = [node.id for node in ast.walk(argument) if isinstance(node, ast.Name)]
-    code = compile(ast.Expression(argument), "<check>", "eval")
-    exercise, judge, missing, clip = exercises[call.func.attr], kit.judge, notebook.Missing, sandbox.clip
-
-    def judge_answer() -> dict:
-        lent = {name: missing(name) for name in used if name not in names}
-        verdict = judge(exercise, eval(code, {**names, **lent}))
-        kept = ("status", "code", "belief", "got", "why", "look")
-        return {name: clip(str(getattr(verdict, name)), LONGEST) for name in kept}
-
-    return judge_answer
-
-
-if __name__ == "__main__":
-    main()
+def _unpack(files: dict[str, str]) -> None:
+    """The files that lay beside the notebook; as many of them as there is room for."""
+    with contextlib.suppress(OSError):
+        for name, content in files.items():
+            path = Path(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode("latin-1"))

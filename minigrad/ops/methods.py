@@ -3,43 +3,53 @@
 PyTorch counterparts: the functions and methods of the same names.
 """
 
+import math
+
 import numpy as np
 
 from ..autograd.grad_mode import mode
-from ..autograd.graph import UNCOUNTED, Kind
-from ..dispatch import face_class, op
-from ..factories import finish, numpy_of
-from ..factories import tensor as tensor_of
+from ..autograd.node import Kind
+from ..autograd.versions import UNCOUNTED, own_counter
+from ..dispatch import make_grad_fn_class, op
+from ..dtypes import get_default_dtype
+from ..factories import numpy_of
+from ..layout import full_as, memory_of, spread
 from ..messages import refusal, type_name
 from ..tensor import Tensor, wrap
-from .inplace import check_recordable, in_place, raise_version, renew_views
-from .pointwise import clamp_to_numbers, clone, masked_fill_number, masked_fill_tensor, tan
-from .reduce import _chosen, _dims, _with_ones, sum_dim
+from ..tensor_new import finish
+from ..tensor_new import tensor as tensor_of
+from .inplace import check_recordable, in_place, raise_version, rebuild_views
+from .pointwise import abs, clamp_to_numbers, masked_fill_number, masked_fill_tensor, tan
+from .reduce import _check_not_empty, _check_some, _given_dims, _keepdim_shape, _normalized_dims, _number_of
 from .shape import expand, sizes_of, squeeze, t, transpose, unsqueeze, view
 
 
-def _share_of_reached(grad, self, result, dim, keepdim):
+def _amax_backward(grad, self, result, dim, keepdim):
     """The gradient of an extreme along dimensions, in equal shares to the elements that reach it."""
     if not keepdim:
-        shape = _with_ones(tuple(self.shape), dim)
+        shape = _keepdim_shape(tuple(self.shape), dim)
         grad, result = view(grad, shape), view(result, shape)
     reached = self == result
-    return reached * grad / sum_dim(reached, dim, True)
+    return reached * grad / _number_of(reached, dim, grad)
 
 
-def _extreme(function, node):
-    @op(node=node, name=function.__name__, self=_share_of_reached)
+def _amax_or_amin(function, node):
+    @op(node=node, name=function.__name__, self=_amax_backward)
     def along(self, dim, keepdim):
-        return function(self, _dims(self, dim), keepdims=keepdim)
+        return function(self, _normalized_dims(self, dim), keepdims=keepdim)
 
     def extreme(self, dim=(), keepdim=False):
-        return along(self, _chosen(self, (dim,) if isinstance(dim, int) else dim), keepdim)
+        if not isinstance(dim, int) and not dim:
+            _check_some(function.__name__, self._array)
+        for each in (dim,) if isinstance(dim, int) else dim or ():
+            _check_not_empty(function.__name__, self._array, each)
+        return along(self, _given_dims(self, (dim,) if isinstance(dim, int) else dim), keepdim)
 
     extreme.__name__ = function.__name__
     return extreme
 
 
-amax, amin = _extreme(np.amax, "AmaxBackward0"), _extreme(np.amin, "AminBackward0")
+amax, amin = _amax_or_amin(np.amax, "AmaxBackward0"), _amax_or_amin(np.amin, "AminBackward0")
 amax.__doc__ = "The largest elements along one or more dimensions. Ties share the gradient equally."
 amin.__doc__ = "The smallest elements along one or more dimensions. Ties share the gradient equally."
 
@@ -49,22 +59,32 @@ def isinf(self):
     """Whether each element is infinite."""
 
 
-@op(np.isfinite, constant=("self",))
 def isfinite(self):
-    """Whether each element is neither infinite nor nan."""
+    """Whether each element is neither infinite nor nan. PyTorch counterpart: ``torch.isfinite``."""
+    return (self == self) & (abs(self) != math.inf)
 
 
-@op(constant=("self", "other"))
 def isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether each pair is equal but for ``atol + rtol * |other|``."""
-    return np.isclose(self, other, rtol, atol, equal_nan)
+    """Whether each pair is equal but for ``atol + rtol * |other|``. PyTorch counterpart: ``torch.isclose``."""
+    if self.dtype is not other.dtype:
+        kinds = (each.dtype.tensor_type.removesuffix("Tensor") for each in (self, other))
+        raise RuntimeError("{} did not match {}".format(*kinds))
+    close = self == other
+    other = other if other.is_floating_point() else other.to(get_default_dtype())
+    error = abs(self.to(other.dtype) - other)
+    near = isfinite(error) & (error <= atol + abs(rtol * other))
+    close = close | near | (self != self) & (other != other) if equal_nan else close | near
+    return _at_version_1(close)  # as in PyTorch, which changes it in place
+
+
+def _at_version_1(tensor: Tensor) -> Tensor:
+    if tensor._counter is not UNCOUNTED:
+        own_counter(tensor)[0] = 1
+    return tensor
 
 
 def allclose(input: Tensor, other: Tensor, rtol=1e-05, atol=1e-08, equal_nan=False) -> bool:
     """Whether all pairs are equal but for ``atol + rtol * |other|``. PyTorch counterpart: ``torch.allclose``."""
-    if input.dtype is not other.dtype:
-        kinds = (each.dtype.tensor_type.removesuffix("Tensor") for each in (input, other))
-        raise RuntimeError("{} did not match {}".format(*kinds))
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 
@@ -77,7 +97,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
 def empty_like(input: Tensor, dtype=None, requires_grad: bool = False) -> Tensor:
     """Another tensor's shape and dtype, with values that are not set yet. PyTorch: ``torch.empty_like``."""
-    return finish(np.empty_like(input._array, numpy_of(dtype) if dtype else None), requires_grad)
+    return finish(full_as(input._array, 0, numpy_of(dtype or input.dtype)), requires_grad)
 
 
 def broadcast_to(input: Tensor, size) -> Tensor:
@@ -87,7 +107,13 @@ def broadcast_to(input: Tensor, size) -> Tensor:
 
 def contiguous(self: Tensor) -> Tensor:
     """The tensor itself if its elements lie in order, else a copy. PyTorch counterpart: ``Tensor.contiguous``."""
-    return self if self._array.flags.c_contiguous else clone(self)
+    return self if self._array.flags.c_contiguous else clone_by_rows(self)
+
+
+@op(name="clone", layout="rows", self=lambda grad: grad)
+def clone_by_rows(self):
+    """A copy whose elements lie in order."""
+    return np.array(self, order="C")
 
 
 def is_contiguous(self: Tensor) -> bool:
@@ -118,15 +144,35 @@ def new_tensor(self: Tensor, data, dtype=None, requires_grad: bool = False) -> T
 
 def pickled(self: Tensor, protocol) -> tuple:
     """What pickle and ``copy.copy`` keep: the values, and whether the tensor requires grad. The copy is a leaf."""
-    return unpickled, (self._array, self.requires_grad)
+    array = self._array
+    return unpickled, (memory_of(array), array.shape, array.strides, self.requires_grad)
 
 
-def unpickled(array: np.ndarray, requires_grad: bool) -> Tensor:
+def deep_copied(self: Tensor, memo: dict) -> Tensor:
+    """What ``copy.deepcopy`` makes: a leaf on memory of its own, with a gradient of its own."""
+    if not self.is_leaf:
+        raise refusal("deepcopy of a result", about=self)
+    array = self._array
+    copy = _at_version_1(wrap(spread(memory_of(array), array.shape, array.strides)))
+    copy.requires_grad = self.requires_grad
+    memo[id(self)] = copy
+    if self._meta is not None and self._meta.grad is not None:
+        copy.meta().grad = deep_copied(self._meta.grad, memo)
+    return copy
+
+
+def copied(self: Tensor) -> Tensor:
+    """What ``copy.copy`` makes: another leaf on the same memory."""
+    return _at_version_1(finish(self._array, self.requires_grad))
+
+
+def unpickled(memory: np.ndarray, shape: tuple, strides: tuple, requires_grad: bool) -> Tensor:
     """A leaf again, of what pickle has kept."""
-    return finish(array, requires_grad)
+    # The version: as in PyTorch, where it is given its memory after it is made.
+    return _at_version_1(finish(spread(memory, shape, strides), requires_grad))
 
 
-Tensor.__reduce_ex__ = pickled
+Tensor.__reduce_ex__, Tensor.__copy__, Tensor.__deepcopy__ = pickled, copied, deep_copied
 
 
 # -- in place ------------------------------------------------------------------------------------
@@ -161,27 +207,27 @@ def _view_in_place(operation, name: str):
     """The in-place form of a view: the tensor becomes it, on the same memory, at another version."""
 
     def method(self, *args, **options):
-        recording = mode.state > 0 and self.requires_grad
+        recording = mode.recording and self.requires_grad
         if recording:
             check_recordable(self)
-        if self._counter is UNCOUNTED and mode.state >= 0:
-            raise refusal("in place, inference tensor")
+        if self._counter is UNCOUNTED and not mode.inference:
+            raise refusal("in place, inference tensor", about=self)
         before = self.detach()
-        before._edge = self._edge if recording else None
+        before._node = self._node if recording else None
         after = operation(before, *args, **options)
-        array, node = after._array, after._edge
-        del after  # which is a view that nobody has
+        array, node = after._array, after._node
+        del after  # a view that must not be rebuilt below
         if self._counter is not UNCOUNTED:
             raise_version(self, renew=False)
         if recording:
             self._array = array
-            node.kind = _renamed(node.kind)
-            self._edge = node  # hooks and retain_grad() stay with what it was
+            node._kind = _renamed(node._kind)
+            self._node = node  # hooks and retain_grad() stay with what it was
             self.meta().output_nr = 0
         else:
             self.data = wrap(array, self._counter)
         if self._counter is not UNCOUNTED:
-            renew_views([0, *(each for each in self._counter[1:] if each() is not self)])
+            rebuild_views([0, *(each for each in self._counter[1:] if each() is not self)])
         return self
 
     method.__name__, method.__doc__ = name, f"In place: {operation.__doc__}"
@@ -190,10 +236,10 @@ def _view_in_place(operation, name: str):
 
 def _renamed(kind: Kind) -> Kind:
     """The same kind of node under the name that it has in place."""
-    name = _NODES[kind.face.__name__]
+    name = _NODES[kind.grad_fn_class.__name__]
     if name not in _kinds:
-        face = face_class(name, kind.name, kind.saved_names, kind.option_names)
-        twin = _kinds[name] = Kind(kind.name, face, kind.saved_names, kind.option_names)
+        shown = make_grad_fn_class(name, kind.name, kind.saved_names, kind.option_names)
+        twin = _kinds[name] = Kind(kind.name, shown, kind.saved_names, kind.option_names, kind.needs)
         twin.vjp, twin.vjp_recorded = kind.vjp, kind.vjp_recorded
     return _kinds[name]
 

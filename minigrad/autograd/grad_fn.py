@@ -1,0 +1,146 @@
+"""What ``grad_fn`` shows of a node: its name, its neighbours, what it saves, its hooks.
+
+A GradFn (``MulBackward0``, ``AccumulateGrad`` ...) is made when somebody looks: the engine walks nodes of one class,
+because Python reads the attributes of one class several times faster than those of fifty. Only a Function's node is
+both, as its author writes on it (function.py).
+
+PyTorch counterparts: ``Node`` and ``GradientEdge`` in ``torch/autograd/graph.py``, ``torch/utils/hooks.py``.
+"""
+
+import itertools
+import weakref
+from typing import Any, NamedTuple
+
+from .node import LEAF, Node, is_sink
+from .outputs import operation_of, output_nr
+from .versions import FRESH
+
+
+class GradientEdge(NamedTuple):
+    """An edge of the graph: an output of a node. PyTorch counterpart: ``torch.autograd.graph.GradientEdge``.
+
+    `ownership_token` keeps alive what the engine knows the edge by.
+    """
+
+    node: "GradFn"
+    output_nr: int
+    ownership_token: Any = None
+
+
+class GradFn:
+    """What ``grad_fn`` shows of a node. PyTorch counterpart: ``torch.autograd.graph.Node``.
+
+    Every operation has a subclass of its own, named as in PyTorch.
+    """
+
+    __slots__ = ()
+    op_name = ""
+    _node: Node
+
+    def name(self) -> str:
+        """The node's name: for recorded operations that of its class."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple:
+        """Pairs (grad_fn, index of its output), one per input; (None, 0) where no gradient is needed."""
+        return tuple(next_function(node) for node in self._node._next_nodes)
+
+    @property
+    def metadata(self) -> dict:
+        """A dictionary for notes of your own. PyTorch counterpart: ``Node.metadata``."""
+        return self._node._own_hooks().metadata
+
+    def register_prehook(self, hook) -> "RemovableHandle":
+        """Call ``hook(grad_outputs)`` before the node's derivatives run; what it returns replaces them.
+
+        PyTorch counterpart: ``Node.register_prehook``.
+        """
+        return RemovableHandle(self._node._own_hooks().pre_hooks, hook, self._node._kind is LEAF)
+
+    def register_hook(self, hook) -> "RemovableHandle":
+        """Call ``hook(grad_inputs, grad_outputs)`` after the node's derivatives; what it returns replaces the first.
+
+        PyTorch counterpart: ``Node.register_hook``.
+        """
+        return RemovableHandle(self._node._own_hooks().post_hooks, hook, self._node._kind is LEAF)
+
+    def __repr__(self):
+        return f"<{type(self).__name__}>"
+
+
+class NodeGradFn(GradFn):
+    """A GradFn that is made when somebody looks at a node."""
+
+    __slots__ = ("__weakref__", "_node")
+
+    def __init__(self, node: Node):
+        self._node = node
+
+
+class AccumulateGrad(NodeGradFn):
+    """The end of the walk at a leaf: adds the gradient to ``variable.grad``. One per leaf."""
+
+    __slots__ = ()
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    @property
+    def variable(self):
+        """The leaf."""
+        tensor = self._node._leaf.tensor()
+        return leaf_made_anew(self._node) if tensor is None else tensor
+
+
+LEAF.shown_as = AccumulateGrad
+
+
+def grad_fn_of(node: Node) -> GradFn:
+    """The GradFn that shows a node: the same one for as long as anybody holds it."""
+    if isinstance(node, GradFn):
+        return node
+    shown = None if node._grad_fn is None else node._grad_fn()
+    if shown is None:
+        shown = node._kind.grad_fn_class(node)
+        node._grad_fn = weakref.ref(shown)
+    return shown
+
+
+def next_function(node: Node | None) -> tuple[Any, int]:
+    """A node as `next_functions` shows it: (grad_fn, index of its output)."""
+    if node is None or is_sink(node):
+        return (None, 0)
+    return (grad_fn_of(operation_of(node)), output_nr(node))
+
+
+def leaf_made_anew(node: Node):
+    """A leaf that nobody names any more, for those who look at a graph that it is in."""
+    meta = node._leaf
+    tensor = object.__new__(meta.type)
+    tensor._array, tensor._dtype, tensor._counter = meta.array, meta.array.dtype, FRESH
+    tensor._node, tensor._meta = node, meta
+    meta.tensor = weakref.ref(tensor)
+    return tensor
+
+
+class RemovableHandle:
+    """Takes a hook back: call ``remove()``, or use it as a context manager."""
+
+    on_a_leaf = False  # whether a leaf has ever been given one: then backward looks for those that have
+    _next_id = itertools.count().__next__
+
+    def __init__(self, hooks: dict, hook, leaf: bool = False):
+        RemovableHandle.on_a_leaf |= leaf
+        self.id = RemovableHandle._next_id()
+        self._hooks = hooks
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.remove()

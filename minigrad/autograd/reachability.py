@@ -1,0 +1,61 @@
+"""What a walk has to know before it starts: which nodes it comes to, and which of them reach the requested inputs.
+
+PyTorch counterparts: ``compute_dependencies`` and ``GraphTask::init_to_execute`` in ``torch/csrc/autograd/engine.cpp``.
+"""
+
+from ..messages import refusal
+from .node import LEAF, Node
+
+
+def nodes_from(seeds: list) -> set:
+    """All nodes that a walk from these seeds comes to."""
+    found = {node for node, _ in seeds}
+    waiting = list(found)
+    found.add(None)  # where no gradient is needed
+    for node in waiting:  # which grows meanwhile
+        for next_node in node._next_nodes:
+            if next_node not in found:
+                found.add(next_node)
+                waiting.append(next_node)
+    found.discard(None)
+    return found
+
+
+def nodes_towards(seeds: list, requested: dict) -> set | None:
+    """The nodes from which a requested one can be reached; None for all nodes, where every leaf is requested."""
+    found = nodes_from(seeds)
+    if all([node in requested for node in found if node._order > 0]):
+        return None
+    needed: set = set()
+    for node in sorted(found, key=lambda node: node._order, reverse=True):  # oldest first
+        if any(next_node in needed or next_node in requested for next_node in node._next_nodes):
+            needed.add(node)
+    return needed
+
+
+def contributions_to_hooked_leaves(seeds: list, needed: set | None) -> dict:
+    """How many gradients will come to each leaf that has hooks."""
+    expected: dict = {}
+    arrivals = [[node for node, _ in seeds]]
+    arrivals += [node._next_nodes for node in nodes_from(seeds) if needed is None or node in needed]
+    for leaf in [leaf for nodes in arrivals for leaf in nodes]:
+        if leaf is not None and leaf._kind is LEAF and (leaf._hooks or leaf._leaf.hooks or leaf._leaf.post_hooks):
+            expected[leaf] = expected.get(leaf, 0) + 1
+    return expected
+
+
+def number_to_be_reached(task, nodes: list[Node]) -> int:
+    """At how many of these nodes a gradient arrives in a walk: for hooks that wait for several.
+
+    As in PyTorch, the only output that a walk starts from does not count, and a requested leaf cannot be asked for.
+    """
+    found = nodes_from(task.seeds)
+    if len(task.seeds) == 1:
+        found = {n for node in found for n in node._next_nodes}
+    reached = [node for node in nodes if node in found]
+    if task.requested is None:
+        return len(reached)
+    if task.capture and any(node._kind is LEAF and node in task.requested for node in reached):
+        raise refusal("multi-grad hook on a requested leaf")
+    needed, requested = task.needed, task.requested
+    return len([node for node in reached if needed is None or node in needed or node in requested])

@@ -1,0 +1,95 @@
+"""Version counters: how backward notices that a saved value was overwritten.
+
+A tensor's counter is raised by each in-place operation; a node notes the count with what it saves and compares it
+when it needs the value. Views and ``detach()`` share the counter; ``.data`` and ``.numpy()`` do not, so what they
+overwrite goes unnoticed.
+
+PyTorch counterparts: ``VariableVersion`` in ``c10/core/TensorImpl.h``, ``torch/csrc/autograd/saved_variable.cpp``.
+"""
+
+from ..messages import refusal
+from .grad_mode import anomaly
+from .node import LEAF, Node
+from .outputs import operation_of
+
+# The three forms of a tensor's counter:
+# FRESH, one for all tensors that nobody has modified, saved as a result or aliased yet;
+# a list [n, weakref to a view, ...] that a tensor shares with its views and with what detach() returned;
+# UNCOUNTED for inference tensors, which have no version.
+FRESH = (0,)
+
+
+class DetachedVersion(int):
+    """The version of a tensor after ``detach_()``: unlike any that was noted before."""
+
+    __slots__ = ()
+    __hash__ = int.__hash__
+
+    def __ne__(self, noted):
+        return noted is not self
+
+
+class _Uncounted:
+    """In the place of an inference tensor's version counter: there is no version to ask for."""
+
+    def __getitem__(self, index):
+        raise refusal("inference tensor saved")
+
+
+UNCOUNTED = _Uncounted()
+
+
+def own_counter(tensor) -> list:
+    """The tensor's version counter, made its own: a list that aliases can share and in-place operations raise."""
+    if tensor._counter is FRESH:
+        tensor._counter = [0]
+    return tensor._counter
+
+
+def bump_version(tensor) -> None:
+    """Count a change of the tensor's memory. Inference tensors have no version."""
+    counter = own_counter(tensor)
+    if counter is not UNCOUNTED:
+        counter[0] += 1
+
+
+def freed_error(node: Node) -> Exception:
+    """A value was asked of a node whose saved values are gone."""
+    return refusal("second time", about=node)
+
+
+def was_saved(node: Node, name: str) -> bool:
+    """Whether a node saved this: what only one derivative mentions is saved if that input needs a gradient."""
+    users = [n for n, names in zip(node._next_nodes, node._kind.needs, strict=False) if name in names]
+    return len(users) != 1 or users[0] is not None
+
+
+def freed(node: Node) -> tuple:
+    """What a node saved, when a backward has freed it: refused, unless it was nothing."""
+    if any(name and was_saved(node, name) for name in node._kind.saved_names):
+        raise freed_error(node)
+    return (None,) * len(node._kind.saved_names)
+
+
+def stale_error(node: Node, name: str, current: int, expected: int) -> Exception:
+    """A saved value was overwritten after it was saved; or it lost its history."""
+    if isinstance(current, DetachedVersion):
+        return refusal("saved and detached", about=node)
+    value = node._entry(node._kind.saved_names.index(name))[0]
+    array = value._array
+    maker = maker_of(value._node)
+    origin = f", which is output {value.output_nr} of {maker}," if maker else ""
+    hint = "modified, anomaly mode" if anomaly.enabled else "modified"
+    return refusal(hint, value.dtype.tensor_type, list(array.shape), origin, current, expected, about=node)
+
+
+# The nodes whose names PyTorch gives with their namespace.
+PREFIX, PREFIXED = "torch::autograd::", ("CopySlices", "CopyBackwards", "Error", "NotImplemented")
+
+
+def maker_of(node: Node | None) -> str | None:
+    """What PyTorch's sentences call the operation that made a tensor; None for a leaf."""
+    if node is None or node._kind is LEAF:
+        return None
+    name = operation_of(node)._kind.grad_fn_class.__name__
+    return PREFIX + name if name in PREFIXED else name.replace("Backward", "").removesuffix("0")

@@ -1,0 +1,51 @@
+"""Results that are not simply one new tensor: several outputs, those of inference mode, and saved results."""
+
+import numpy as np
+
+from .autograd.dual import dual_levels
+from .autograd.grad_mode import mode
+from .autograd.node import Node
+from .autograd.outputs import output_node
+from .autograd.versions import UNCOUNTED
+from .tensor import Tensor, wrap
+from .views import alias, unrecorded
+
+
+def mark_as_inference(result: Tensor) -> None:
+    """Make a result of inference mode an inference tensor; a view of an ordinary tensor stays what it is."""
+    if result._meta is None or result._meta.base is None:
+        result._counter = UNCOUNTED
+
+
+def rebuild_result(node: Node, array: np.ndarray, counter: list) -> Tensor:
+    """A saved result as a Tensor again. Keeping the Tensor would be a reference cycle: it points at its node."""
+    result = wrap(array, counter)
+    result._node = node
+    if dual_levels:
+        dual_levels[0].recall(node, 0, result)
+    return result
+
+
+def wrap_outputs(node: Node | None, arrays, source: Tensor, view: bool) -> tuple:
+    """Wrap the several outputs of one operation; each gets a node that passes its gradient on."""
+    results = []
+    if node is not None:
+        node._shape, node._dtype, node._fits = tuple(a.shape for a in arrays), source._dtype, False
+    for index, array in enumerate(arrays):
+        result = wrap(np.asarray(array))
+        if view:
+            alias(result, source)
+            unrecorded(result, source)
+            if result._meta is not None and mode.recording:
+                result._meta.creation_meta = "several"
+        if node is not None and result._dtype.kind == "f":
+            result.meta().output_nr = index
+            result._node = output_node(node, index, result._array.shape, result._dtype)
+        results.append(result)
+    return tuple(results)
+
+
+def with_zeros(node: Node, grads: dict, raw: bool) -> list:
+    """The gradients of all outputs of an operation, zeros for the outputs that nothing came from."""
+    zeros = [np.zeros(shape, node._dtype) if i not in grads else None for i, shape in enumerate(node._shape)]
+    return [grads[i] if z is None else z if raw else wrap(z) for i, z in enumerate(zeros)]

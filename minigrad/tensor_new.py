@@ -1,0 +1,86 @@
+"""Tensors of data: numbers, nested lists, arrays. PyTorch counterpart: ``torch/csrc/utils/tensor_new.cpp``."""
+
+import functools
+import sys
+import warnings
+
+import numpy as np
+
+from . import dtypes
+from .autograd.node import track
+from .messages import COPY_OF_TENSOR, SCALAR_OF_TRACKED, no_number, ragged, refusal, type_name, warn_once
+from .tensor import Tensor, wrap
+
+
+def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
+    """Wrap a fresh array; integers cannot require gradients."""
+    if not isinstance(requires_grad, bool):
+        name = sys._getframe(1).f_code.co_name
+        raise TypeError(f"{name}(): argument 'requires_grad' must be bool, not {type_name(requires_grad)}")
+    tensor = wrap(dtypes.native(np.asarray(array)))
+    if requires_grad and array.dtype.kind != "f":
+        raise refusal("factory of integers")
+    if requires_grad:
+        track(tensor)
+    return tensor
+
+
+def tensor(data, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """A leaf with a copy of `data`: a number, nested lists, an array or a tensor.
+
+    Python floats become float32, integers int64, arrays keep their type. TypeError for other data.
+
+    >>> tensor([1.0, 2.0], requires_grad=True)
+    tensor([1., 2.], requires_grad=True)
+    """
+    if isinstance(data, Tensor):
+        warnings.warn(COPY_OF_TENSOR, UserWarning, stacklevel=2)
+    return finish(_array_of(data, dtype), requires_grad)
+
+
+def _array_of(data, dtype) -> np.ndarray:
+    plain = not isinstance(data, (np.ndarray, np.generic, Tensor))
+    typed: list = []
+    try:
+        array = np.array(_without_tensors(data, typed))
+    except ValueError:
+        raise ragged(data) from None
+    if plain and array.dtype.kind not in "biuf":
+        raise no_number(data)
+    if dtype is not None:
+        return array.astype(dtypes.as_dtype(dtype).numpy)
+    if plain and (array.dtype.kind == "f" or array.size == 0):
+        default = dtypes.get_default_dtype().numpy
+        return array.astype(functools.reduce(np.promote_types, [t for t in typed if t.kind == "f"], default))
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _without_tensors(data, typed: list):
+    """The same nested lists, with numbers in the place of tensors. Types of those, and of NumPy's, go to `typed`."""
+    if isinstance(data, (list, tuple)):
+        return [_without_tensors(entry, typed) for entry in data]
+    if isinstance(data, Tensor):
+        if data._node is not None and not data.ndim and data.dtype.is_floating_point:
+            warn_once(SCALAR_OF_TRACKED, stacklevel=2)
+        data = data._array
+    if isinstance(data, (np.ndarray, np.generic)):
+        typed.append(data.dtype)
+    return data
+
+
+def as_tensor(data, dtype: dtypes.dtype | None = None) -> Tensor:
+    """A tensor of `data`: the same one if it is a tensor of that type already, on the memory of an array."""
+    if isinstance(data, np.ndarray) and dtype in (None, dtypes.by_numpy_dtype.get(data.dtype)):
+        return from_numpy(data)
+    return data if isinstance(data, Tensor) and dtype in (None, data.dtype) else finish(_array_of(data, dtype), False)
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    """A tensor on the memory of an array: changes of one show in the other.
+
+    >>> from_numpy(np.array([1.0]))
+    tensor([1.], dtype=torch.float64)
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type_name(array)})")
+    return wrap(dtypes.native(array))

@@ -1,0 +1,202 @@
+"""Judging mutants and equivalents with the real checks, and comparing with what is known of them."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import time
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from zlib import crc32
+
+from banks.classroom import ROOT, Classroom
+
+import minigrad as mg
+from exercises.checks import kit, sandbox
+
+from . import equivalents, operators
+
+KNOWN = Path(__file__).with_name("known.toml")
+CHAPTERS = [path.stem for path in sorted((ROOT / "tests/banks").glob("ch[0-9][0-9].py"))]
+ABOUT_GRAPHS = ("ch05", "ch09")  # the chapters that speak of what `retain_graph` and `create_graph` keep
+ONCE = ("08.reciprocal", "08.clip", "08.library")  # Functions that nobody differentiates twice
+# Of one answer's mutants: many of an unusual answer are the solution's once more. Of its equivalents, one in four.
+OF_THE_SOLUTION, OF_AN_UNUSUAL, ONE_IN = 100, 20, 4
+
+
+@dataclass
+class Tally:
+    """What became of an exercise's mutants and equivalents: the sources of those that surprise, by what was changed."""
+
+    exercise: str
+    total: int = 0
+    passed: dict[str, str] = field(default_factory=dict)
+    unjudged: dict[str, str] = field(default_factory=dict)
+    equivalents: int = 0
+    refused: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@cache
+def room(chapter: str) -> tuple[Classroom, dict[str, list[str]]]:
+    """The solution notebook of a chapter, and its unusual right answers by exercise."""
+    bank = importlib.import_module(f"banks.{chapter}")
+    return Classroom(ROOT / "solutions" / f"{bank.NOTEBOOK}.ipynb"), bank.RIGHT
+
+
+def exercises(chapter: str) -> list[str]:
+    """The names of a chapter's exercises."""
+    return room(chapter)[0].exercises
+
+
+def right_answers(chapter: str, exercise: str) -> tuple[str, list[str]]:
+    """The name of the answer, and the sources that are right: the solution and the unusual ones."""
+    classroom, unusual = room(chapter)
+    name = classroom.source(f"test-{exercise}").partition("(")[2].rstrip(")")
+    return name, [classroom.source(f"answer-{exercise}"), *unusual[exercise]]
+
+
+def all_mutants(chapter: str, exercise: str) -> Iterable[operators.Mutant]:
+    """An exercise's mutants, each program once; the same change may be made to several answers."""
+    name, sources = right_answers(chapter, exercise)
+    seen = {ast.unparse(operators.parsed(source, name)[0]) for source in sources}
+    kind = dict(kit.all_chapters())[chapter[2:]].exercises[exercise].kind
+    task = operators.Task(
+        name,
+        kind,
+        returns="return " in sources[0],
+        graphs=chapter in ABOUT_GRAPHS,
+        second=f"{chapter[2:]}.{exercise}" not in ONCE,
+        given=_given(sources[0]) - {name},
+    )
+    for source in sources:
+        made = operators.mutants(source, task, habits=source is sources[0])
+        most = OF_THE_SOLUTION if source is sources[0] else OF_AN_UNUSUAL
+        for mutant in sorted(made, key=lambda one: crc32(one.source.encode()))[:most]:
+            if mutant.source not in seen:
+                seen.add(mutant.source)
+                yield replace(mutant, change=mutant.change + _place(source, sources[0]))
+
+
+def _given(solution: str) -> frozenset[str]:
+    """The functions and classes that the exercise gives, and that its solution leaves as they are."""
+    before, _, written = solution.partition("### BEGIN SOLUTION")
+    names = [set(re.findall(r"^(?:def|class) (\w+)", text, re.MULTILINE)) for text in (before, written)]
+    return frozenset(names[0] - names[1])
+
+
+def _place(source: str, solution: str) -> str:
+    """In which answer something was changed; layout is left out, and the order of the answers too."""
+    return "" if source is solution else f" (in {crc32(ast.unparse(ast.parse(source)).encode()) % 1_000:03})"
+
+
+def judge(chapter: str, exercise: str, share: int = 1) -> Tally:
+    """Judge an exercise's mutants and equivalents with its check: all of them, or a fixed one in `share`."""
+    tally, limit = Tally(f"{chapter[2:]}.{exercise}"), sandbox.SECONDS
+    started = time.monotonic()
+    try:
+        name, sources = right_answers(chapter, exercise)
+        for source in sources:
+            rare = share if source is sources[0] else share * ONE_IN
+            for kind, changed in equivalents.equivalents(source, name):
+                if crc32(f"{tally.exercise} {changed}".encode()) % rare == 0:
+                    _pass(tally, chapter, kind, changed)
+        usual = _seconds(chapter, exercise, sources[0])
+        for mutant in all_mutants(chapter, exercise):
+            if crc32(f"{tally.exercise} {mutant.change}".encode()) % share == 0:
+                patient = reason("equal", tally.exercise, mutant.change) or reason(
+                    "hole", tally.exercise, mutant.change
+                )
+                sandbox.SECONDS = limit if patient else min(limit, 0.3 + 8 * usual)
+                _kill(tally, chapter, mutant)
+        sandbox.SECONDS = limit
+        _seconds(chapter, exercise, sources[0])  # the room is still as it was
+    finally:
+        sandbox.SECONDS = limit
+    tally.seconds = time.monotonic() - started
+    return tally
+
+
+def _check(chapter: str, exercise: str, source: str):
+    try:
+        return room(chapter)[0].check(exercise, source)[0]
+    finally:
+        mg.set_grad_enabled(True)  # a cell runs in this thread, and may have left it off
+        mg.set_default_dtype(mg.float32)
+
+
+def _seconds(chapter: str, exercise: str, source: str) -> float:
+    """How long a right answer takes; that it passes is what everything here compares with."""
+    started = time.monotonic()
+    verdict = _check(chapter, exercise, source)
+    assert verdict.status == "passed", f"{chapter}.{exercise}: {verdict}"
+    return time.monotonic() - started
+
+
+def _kill(tally: Tally, chapter: str, mutant: operators.Mutant) -> None:
+    verdict = _check(chapter, tally.exercise[3:], mutant.source)
+    tally.total += 1
+    if verdict.status == "passed":
+        tally.passed[mutant.change] = mutant.source
+    elif verdict.status == "unjudged":
+        tally.unjudged[mutant.change] = verdict.why
+
+
+def _pass(tally: Tally, chapter: str, kind: str, source: str) -> None:
+    verdict = _check(chapter, tally.exercise[3:], source)
+    tally.equivalents += 1
+    if verdict.status != "passed":
+        tally.refused[kind] = f"{verdict.code}: {verdict.got}\n{source}"
+
+
+# --- What is known --------------------------------------------------------------------------------
+
+
+@cache
+def groups() -> dict[str, list[dict]]:
+    """Everything in `known.toml`: "equal", "hole" and "refused", each in groups with one reason."""
+    return tomllib.loads(KNOWN.read_text(encoding="utf-8"))
+
+
+@cache
+def reasons(what: str) -> dict[str, str]:
+    """The reason for every exception of a kind, by "exercise: change"."""
+    return {line: group["why"] for group in groups().get(what, ()) for line in group["what"]}
+
+
+def reason(what: str, exercise: str, change: str) -> str:
+    """Why a mutant may pass, or an equivalent be refused, in this exercise or in all; "" if nothing is known."""
+    known = reasons(what)
+    return known.get(f"{exercise}: {change}", "") or known.get(f"all: {change}", "")
+
+
+def unused(what: str, tallies: list[Tally]) -> list[str]:
+    """Exceptions that no longer are any, as they are written."""
+    judged = {tally.exercise for tally in tallies}
+    found = {
+        f"{tally.exercise}: {change}"
+        for tally in tallies
+        for change in (tally.refused if what == "refused" else tally.passed | tally.unjudged)
+    }
+    return [line for line in reasons(what) if line.partition(": ")[0] in judged and line not in found]
+
+
+def prune(tallies: list[Tally]) -> None:
+    """Take out of the list what is no exception any more, and groups that are empty then."""
+    gone = {line for what in ("equal", "hole", "refused") for line in unused(what, tallies)}
+    text = "".join(
+        line for line in KNOWN.read_text(encoding="utf-8").splitlines(keepends=True) if _written(line) not in gone
+    )
+    KNOWN.write_text(re.sub(r"\n\[\[\w+\]\]\nwhy = .*\nwhat = \[\n\]\n", "", text), encoding="utf-8")
+    groups.cache_clear()
+    reasons.cache_clear()
+
+
+def _written(line: str) -> str:
+    """The exception that stands in a line of the list, or ""."""
+    entry = re.fullmatch(r"""\s+(["'].*["']),\n""", line)
+    return tomllib.loads(f"line = {entry[1]}")["line"] if entry else ""

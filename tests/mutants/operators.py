@@ -1,0 +1,639 @@
+"""Small changes to an answer, one at a time: the slips and misuses that a check has to notice."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from types import CodeType
+
+# Names that stand for one another in a slip, as `object.name` and alone.
+OTHER_NAMES = {
+    "sum": ["mean"],
+    "mean": ["sum"],
+    "max": ["min"],
+    "min": ["max"],
+    "any": ["all"],
+    "all": ["any"],
+    "zeros": ["ones"],
+    "ones": ["zeros"],
+    "zeros_like": ["ones_like"],
+    "ones_like": ["zeros_like"],
+    "exp": ["log"],
+    "log": ["exp"],
+    "add_": ["sub_"],
+    "sub_": ["add_"],
+    "no_grad": ["enable_grad"],
+    "enable_grad": ["no_grad"],
+    "is_leaf": ["requires_grad"],
+    "requires_grad": ["is_leaf"],
+    "retains_grad": ["requires_grad"],
+    "extend": ["append"],
+    "append": ["extend"],
+}
+OTHER_OPERATORS = {
+    ast.Add: [ast.Sub],
+    ast.Sub: [ast.Add],
+    ast.Mult: [ast.Div, ast.Add],
+    ast.Div: [ast.Mult],
+    ast.Pow: [ast.Mult],
+    ast.FloorDiv: [ast.Div],
+    ast.Mod: [ast.FloorDiv],
+    ast.Lt: [ast.LtE, ast.GtE],
+    ast.LtE: [ast.Lt, ast.Gt],
+    ast.Gt: [ast.GtE, ast.LtE],
+    ast.GtE: [ast.Gt, ast.Lt],
+    ast.Eq: [ast.NotEq],
+    ast.NotEq: [ast.Eq],
+    ast.Is: [ast.IsNot],
+    ast.IsNot: [ast.Is],
+    ast.In: [ast.NotIn],
+    ast.NotIn: [ast.In],
+    ast.And: [ast.Or],
+    ast.Or: [ast.And],
+}
+IN_PLACE = {ast.Add: "add_", ast.Sub: "sub_", ast.Mult: "mul_", ast.Div: "div_"}
+VALUES = (ast.Name, ast.Call, ast.BinOp, ast.Subscript, ast.UnaryOp)
+DRAWINGS = ("mg.draw(", "mg.viz.")
+NO_HISTORY = (".detach(", ".item(", ".data", ".numpy(", ".grad", "_like(", ".numel(", ".tolist(", "len(")
+PLAIN = (
+    "set",
+    "tuple",
+    "list",
+    "dict",
+    "len",
+    "range",
+    "float",
+    "int",
+    "zip",
+    "enumerate",
+    "sorted",
+    "mg.tensor",
+    "mg.eye",
+)
+AGAIN_THE_SAME = (
+    ".zero_(",
+    ".add(",
+    "save_for_backward(",
+    "set_grad_enabled(",
+    ".retain_grad(",
+    ".requires_grad_(",
+    ".detach_(",
+)
+HOOK = "p.register_hook(lambda grad: grad)"
+OFF = "mg.set_grad_enabled(False)"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A changed answer. `change` says what was changed, in the answer's own words: "before => after"."""
+
+    change: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an exercise asks for, as far as it says what is worth changing: not what the text leaves free."""
+
+    name: str  # of the answer
+    kind: str = "write"
+    returns: bool = True
+    graphs: bool = False  # its chapter is about what keeps a graph
+    second: bool = True  # it asks for derivatives of derivatives, if it is a Function
+    given: frozenset[str] = frozenset()  # functions that are there already
+
+
+def mutants(source: str, task: Task, habits: bool = True) -> Iterator[Mutant]:
+    """Every small change to an answer that leaves other bytecode, each once.
+
+    Of a prediction only the values are changed, for how they were found is free; so are the numbers of a graph that is
+    to be built. `habits`: also what a function does besides its work, which is the same for every way to write it.
+    """
+    tree, first, last = parsed(source, task.name)
+    if task.kind == "predict":
+        first, last = _lines_of_the_dict(tree, task.name)
+    answer = next(statement for statement in reversed(tree.body) if task.name in _made(statement))
+    if not isinstance(answer, ast.FunctionDef | ast.ClassDef) and "while " in source:
+        return  # a search: changed, it may never end, and no sandbox runs what a cell does by itself
+    codes = {words(compile(tree, "", "exec"))}
+    times: dict[str, int] = {}
+    for title in _edits(tree, task, first, last, habits):
+        try:
+            after = ast.unparse(ast.fix_missing_locations(tree))
+            code = words(compile(after, "", "exec"))
+        except (SyntaxError, ValueError):
+            continue
+        if code not in codes:
+            codes.add(code)
+            change = title.replace("\n", " ")
+            times[change] = times.get(change, 0) + 1
+            yield Mutant(f"{change} #{times[change]}" if times[change] > 1 else change, after)
+
+
+def parsed(source: str, name: str) -> tuple[ast.Module, int, int]:
+    """The statements that make the answer `name`, and the lines between which they may be changed."""
+    lines = source.splitlines()
+    marks = [i for i, line in enumerate(lines, 1) if line.strip() in ("### BEGIN SOLUTION", "### END SOLUTION")]
+    first, last = marks or (0, len(lines))
+    tree = ast.parse(source)
+    made = max(i for i, statement in enumerate(tree.body) if name in _made(statement))
+    defines = isinstance(tree.body[made], ast.FunctionDef | ast.ClassDef)
+    made = max(i for i, statement in enumerate(tree.body) if i <= made or (defines and not _is_shown(statement, name)))
+    kept = [
+        statement
+        for i, statement in enumerate(tree.body)
+        if i <= made or not (marks or defines) or not _is_shown(statement, name)
+    ]
+    kept = [one for one in kept if not ast.unparse(one).startswith(DRAWINGS)]
+    tree.body = _without_what_is_made_anew(kept) if marks else kept
+    return tree, first, last
+
+
+def _lines_of_the_dict(tree: ast.Module, name: str) -> tuple[int, int]:
+    for statement in tree.body:
+        if name in _made(statement) and isinstance(getattr(statement, "value", None), ast.Dict):
+            return statement.lineno, statement.end_lineno or 0
+    return 1, 0
+
+
+def _made(statement: ast.stmt) -> set[str]:
+    """The names that a statement binds."""
+    stored = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return stored | {getattr(statement, "name", "")} | {a.asname or a.name for a in getattr(statement, "names", ())}
+
+
+def _is_shown(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement after the answer is no part of it: draws it, calls it, or makes what it is called with."""
+    if isinstance(statement, ast.Expr | ast.AugAssign | ast.For | ast.With):
+        return name not in _names(statement) or ast.unparse(statement).startswith((*DRAWINGS, f"{name}("))
+    return isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name | ast.Tuple)
+
+
+def _without_what_is_made_anew(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """Without a function, a class or a dict that a later statement of the cell replaces."""
+
+    def made(statement: ast.stmt) -> str:
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Dict | ast.Constant):
+            return ast.unparse(statement.targets[0])
+        return getattr(statement, "name", "")
+
+    last = {ast.unparse(s.targets[0]) if isinstance(s, ast.Assign) else made(s): i for i, s in enumerate(statements)}
+    return [s for i, s in enumerate(statements) if not made(s) or last[made(s)] == i]
+
+
+def words(code: CodeType) -> tuple:
+    """What a program does, wherever it stands; the type tells 1 from 1.0 and True."""
+    constants = tuple(words(one) if isinstance(one, CodeType) else (type(one), repr(one)) for one in code.co_consts)
+    return code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars, code.co_exceptiontable
+
+
+# --- Where something is changed -------------------------------------------------------------------
+
+
+def _edits(tree: ast.Module, task: Task, first: int, last: int, habits: bool) -> Iterator[str]:
+    """Change the tree in place, yield what was changed, and change it back."""
+    given = {n for one in tree.body if getattr(one, "name", "") in task.given for n in ast.walk(one)}
+    places = [place for place in _places(tree, first, last, task) if _is_asked_for(place, task, tree)]
+    blocks = [*_blocks(tree)] if task.kind != "predict" else []
+    for owner, field, block in blocks:
+        for i, statement in enumerate(block):
+            if not first <= statement.lineno <= last or statement in given:
+                continue
+            for title, new in [*_other_statements(block, i, owner, task)]:
+                setattr(owner, field, new)
+                yield f"{title} {_head(statement)}"
+            setattr(owner, field, block)
+    for owner, field, index, node in [place for place in places if place[3] not in given]:
+        shown = owner if isinstance(node, ast.Name | ast.Constant) and not isinstance(owner, ast.Dict) else node
+        old = f"{_key(owner, index)}{_head(shown)}"
+        for new in [*_other_nodes(owner, field, node)]:
+            _put(owner, field, index, new)
+            if (
+                not task.graphs
+                and isinstance(new, ast.Call)
+                and "_graph=True" in _head(new)
+                and "_graph=True" not in old
+            ):
+                continue
+            yield f"{old} => {_head(shown if shown is owner else new)}"
+        _put(owner, field, index, node)
+    for function in [*_functions(tree, task.name)] if habits else ():
+        kept = function.body, function.args
+        for title, body, arguments in [*_other_functions(function)]:
+            function.body, function.args = body, arguments
+            yield title
+            function.body, function.args = kept
+
+
+def _head(node: ast.AST) -> str:
+    """An expression, or the first line of a statement."""
+    if isinstance(node, ast.comprehension):
+        return ast.unparse(node.iter)
+    return ast.unparse(ast.fix_missing_locations(node)).strip().partition("\n")[0]
+
+
+def _is_asked_for(place: tuple, task: Task, tree: ast.Module) -> bool:
+    """Whether the text of the exercise says anything about what stands here."""
+    owner, field, _, node = place
+    if task.kind == "predict":
+        return isinstance(owner, ast.Dict) and field == "values" and isinstance(node, ast.Constant)
+    if task.kind == "build" and not any(isinstance(one, ast.FunctionDef) for one in tree.body):
+        numbers = isinstance(node, ast.List | ast.Tuple) and all(isinstance(one, ast.Constant) for one in node.elts)
+        return not numbers and not isinstance(node, ast.Constant | ast.UnaryOp)
+    return task.returns or not isinstance(owner, ast.Return)
+
+
+def _key(owner: ast.AST, index: int | None) -> str:
+    """Of a dict's item: its key."""
+    key = owner.keys[index] if isinstance(owner, ast.Dict) and index is not None else None
+    return f"{ast.unparse(key)}: " if key is not None else ""
+
+
+def _blocks(tree: ast.AST) -> Iterator[tuple[ast.AST, str, list[ast.stmt]]]:
+    for owner in ast.walk(tree):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(owner, field, None)
+            if isinstance(block, list) and block:
+                yield owner, field, block
+
+
+def _places(tree: ast.AST, first: int, last: int, task: Task) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
+    """Every expression between two lines, with where it stands; what a block switches off is marked on its nodes."""
+    plain = _without_history(tree)
+    for owner in ast.walk(tree):
+        unrecorded = getattr(owner, "unrecorded", False) or _is_unrecorded(owner, task.second)
+        for field, value in ast.iter_fields(owner):
+            for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
+                if not isinstance(node, ast.AST):
+                    continue
+                node.unrecorded, node.plain = unrecorded, getattr(node, "id", "") in plain
+                if first <= getattr(node, "lineno", 0) <= last and isinstance(node, ast.expr | ast.stmt):
+                    yield owner, field, index, node
+
+
+def _without_history(tree: ast.AST) -> set[str]:
+    """Names that stand for what has no history wherever they are assigned: gradients, numbers, lists."""
+    plain: dict[str, bool] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            value = ast.unparse(node.value)
+            gradient = "autograd.grad(" in value and "create_graph" not in value
+            constant = value.startswith("mg.tensor(") and "requires_grad" not in value
+            is_plain = gradient or constant or isinstance(node.value, ast.Constant | ast.List | ast.Dict)
+            for one in ast.walk(node.targets[0]):
+                if isinstance(one, ast.Name):
+                    plain[one.id] = plain.get(one.id, True) and is_plain
+        elif isinstance(node, ast.arg):
+            plain[node.arg] = False
+    return {name for name, is_plain in plain.items() if is_plain}
+
+
+def _is_unrecorded(node: ast.AST, second: bool = True) -> bool:
+    """Whether nothing that is recorded in there is used: in a no_grad block, and in the methods of a Function."""
+    block = isinstance(node, ast.With) and "no_grad" in ast.unparse(node.items[0])
+    methods = ("forward",) if second else ("forward", "backward")
+    return block or (isinstance(node, ast.FunctionDef) and node.name in methods)
+
+
+def _put(owner: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
+    if index is None:
+        setattr(owner, field, node)
+    else:
+        getattr(owner, field)[index] = node
+
+
+def _functions(tree: ast.Module, name: str) -> Iterator[ast.FunctionDef]:
+    yield from (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
+
+
+# --- Statements -----------------------------------------------------------------------------------
+
+
+def _other_statements(
+    block: list[ast.stmt], i: int, owner: ast.AST, task: Task
+) -> Iterator[tuple[str, list[ast.stmt]]]:
+    """A block with one statement dropped, repeated, moved, unwrapped or wrapped, and what was done to it."""
+    statement, before, after = block[i], block[:i], block[i + 1 :]
+    is_answer = getattr(statement, "name", "") == task.name and isinstance(owner, ast.Module)
+    documents = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    if is_answer or documents or isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass):
+        return
+    if isinstance(statement, ast.Return) and not task.returns:
+        return
+    yield "without", before + after or [ast.Pass()]
+    if isinstance(statement, ast.Expr | ast.AugAssign) and not any(one in _head(statement) for one in AGAIN_THE_SAME):
+        yield "twice", [*before, statement, statement, *after]
+    if after and not isinstance(after[0], ast.Return | ast.FunctionDef) and _names(statement) & _names(after[0]):
+        yield "one line later", [*before, after[0], statement, *after[1:]]
+    if isinstance(statement, ast.For | ast.While):
+        yield "one round of", [*before, _with_body(statement, [*statement.body, ast.Break()]), *after]
+    if isinstance(statement, ast.With | ast.Try | ast.If):
+        yield "only the body of", [*before, *statement.body, *after]
+    if isinstance(statement, ast.With) and _is_unrecorded(statement):
+        yield "switched off and left so:", [*before, _statement(OFF), *statement.body, *after]
+    if isinstance(statement, ast.If) and statement.orelse:
+        yield "only the else of", [*before, *statement.orelse, *after]
+    recorded = not getattr(statement, "unrecorded", False) and not isinstance(owner, ast.Module)
+    if recorded and isinstance(statement, ast.Assign | ast.AugAssign | ast.Return) and _computes(statement):
+        yield "under no_grad:", [*before, _with_body(_statement("with mg.no_grad(): pass"), [statement]), *after]
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} - {"mg", "np"}
+
+
+def _computes(node: ast.AST) -> bool:
+    """Whether something may be recorded in there."""
+    source = ast.unparse(node)
+    if any(word in source for word in NO_HISTORY):
+        return False
+    return any(
+        isinstance(one, ast.BinOp) or (isinstance(one, ast.Call) and one.args and ast.unparse(one.func) not in PLAIN)
+        for one in ast.walk(node)
+    )
+
+
+def _with_body(statement: ast.stmt, body: list[ast.stmt]) -> ast.stmt:
+    fields = {field: getattr(statement, field) for field in statement._fields if hasattr(statement, field)}
+    return type(statement)(**{**fields, "body": body})
+
+
+def _statement(source: str) -> ast.stmt:
+    return ast.parse(source).body[0]
+
+
+def _other_functions(function: ast.FunctionDef) -> Iterator[tuple[str, list[ast.stmt], ast.arguments]]:
+    """What a function does besides its work: to its inputs, to the modes, to what it keeps from call to call."""
+    body, arguments = function.body, function.args
+    called = {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+    looped = {ast.unparse(node.iter) for node in ast.walk(function) if isinstance(node, ast.For)}
+    for parameter in [one.arg for one in arguments.args if one.arg not in called]:
+        flip = "{0}.requires_grad_(not {0}.requires_grad)"
+        if parameter in looped:
+            before = [f"for p in {parameter}: {what}" for what in ("p.grad = None", HOOK)]
+            after = f"[{flip.format('p')} for p in {parameter}]"
+        else:
+            whats = "{0}.grad = None", "{0} = {0}.detach()", "{0} = {0}.detach().requires_grad_()"
+            before = [what.format(parameter) for what in whats] + [HOOK.replace("p.", f"{parameter}.")]
+            after = flip.format(parameter)
+        for what in before:
+            yield f"before all: {what}", [_statement(what), *body], arguments
+        tried: ast.Try = ast.parse(f"try: pass\nfinally: {after}").body[0]
+        yield f"at the end: {after}", [_with_body(tried, body)], arguments
+    off: ast.Try = ast.parse(f"try: pass\nfinally: {OFF}").body[0]
+    yield f"at the end: {OFF}", [_with_body(off, body)], arguments
+    for i, statement in enumerate(body):
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.List | ast.Dict | ast.Set | ast.Call):
+            made = ast.unparse(statement)
+            if made.partition(" = ")[2] in ("[]", "{}", "set()", "dict()", "list()"):
+                kept = deepcopy(arguments)
+                kept.args.append(ast.arg(made.partition(" = ")[0]))
+                kept.defaults.append(statement.value)
+                yield f"kept from call to call: {made}", body[:i] + body[i + 1 :], kept
+    for title, ending in (
+        ("the result, after a backward", "result.sum().backward(retain_graph=True)"),
+        ("the result in another dtype", "result = result.double() if result.dtype is mg.float32 else result.float()"),
+        ("the result + 1e-4", "result = result + 1e-4"),
+    ):
+        changed = [_Ending(ending).visit(deepcopy(statement)) for statement in body]
+        yield title, [part for one in changed for part in (one if isinstance(one, list) else [one])], arguments
+
+
+class _Ending(ast.NodeTransformer):
+    """Does something to the result before it is returned."""
+
+    def __init__(self, ending: str) -> None:
+        self.ending = ending
+
+    def visit_Return(self, node: ast.Return):
+        if node.value is None:
+            return node
+        made: ast.Assign = ast.parse("result = 0").body[0]
+        made.value = node.value
+        return [made, _statement(self.ending), _statement_return()]
+
+    def visit_FunctionDef(self, node: ast.FunctionDef):
+        return node
+
+
+def _statement_return() -> ast.Return:
+    return ast.Return(ast.Name("result", ast.Load()))
+
+
+# --- Expressions ----------------------------------------------------------------------------------
+
+
+def _other_nodes(owner: ast.AST, field: str, node: ast.AST) -> Iterator[ast.AST]:
+    change = _CHANGES.get(type(node))
+    if change and getattr(node, "ctx", None).__class__ in (ast.Load, type(None)):
+        yield from change(node, owner, field)
+    if isinstance(node, VALUES) and getattr(node, "ctx", None).__class__ in (ast.Load, type(None)):
+        yield from _cut(node, owner, field)
+
+
+def _cut(node: ast.expr, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    """A value that is detached, turned into a number, or returned with its sign changed."""
+    stored = isinstance(owner, ast.Return | ast.Assign | ast.AugAssign) and field == "value"
+    operand = isinstance(owner, ast.BinOp | ast.keyword) or (isinstance(owner, ast.Call) and field == "args")
+    if isinstance(node, ast.Name) and node.id in ("mg", "np"):
+        return
+    if isinstance(owner, ast.Call) and (ast.unparse(owner.func) in PLAIN or "_like" in ast.unparse(owner.func)):
+        return
+    if (stored or operand) and not node.unrecorded and _has_history(node):
+        yield _method(node, "detach")
+    if stored and not isinstance(owner, ast.Assign):
+        yield _method(node, "item")
+        yield ast.UnaryOp(ast.USub(), node)
+
+
+def _has_history(node: ast.expr) -> bool:
+    source = ast.unparse(node)
+    if isinstance(node, ast.Name) and node.plain:
+        return False
+    return not source.startswith(tuple(f"{name}(" for name in PLAIN)) and not any(word in source for word in NO_HISTORY)
+
+
+def _method(node: ast.expr, name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(node, name, ast.Load()), list(arguments), [])
+
+
+def _constants(node: ast.Constant, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    value = node.value
+    if isinstance(owner, ast.Expr) or (isinstance(owner, ast.Dict) and field == "keys"):
+        return
+    others: list = []
+    if isinstance(value, bool):
+        others = [not value]
+    elif isinstance(value, int | float):
+        others = [value + 1] + [-value] * bool(value)
+        others += [value * 1.0001] if isinstance(value, float) and value and not isinstance(owner, ast.Dict) else []
+    elif value is None and isinstance(owner, ast.Dict):
+        others = [0.0]
+    elif isinstance(value, str) and isinstance(owner, ast.Dict):
+        said = {one.value for one in owner.values if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+        others = sorted(one for one in said if one.lower() != value.lower()) or ["?"]
+    if isinstance(owner, ast.Dict) and value is not None:
+        others.append(None)
+    yield from map(ast.Constant, others)
+
+
+def _binary(node: ast.BinOp, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    yield node.left
+    yield node.right
+    for other in OTHER_OPERATORS.get(type(node.op), ()):
+        if (other, ast.unparse(node.right)) in ((ast.Div, "1"), (ast.Div, "1.0"), (ast.Sub, "0")):
+            continue
+        yield ast.BinOp(node.left, other(), node.right)
+    if isinstance(node.op, ast.Sub | ast.Div | ast.Pow | ast.MatMult):
+        yield ast.BinOp(node.right, node.op, node.left)
+    if isinstance(node.left, ast.Name) and type(node.op) in IN_PLACE:
+        yield _method(node.left, IN_PLACE[type(node.op)], node.right)
+
+
+def _unary(node: ast.UnaryOp, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    yield node.operand
+
+
+def _comparison(node: ast.Compare, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    for other in OTHER_OPERATORS.get(type(node.ops[0]), ()):
+        yield ast.Compare(node.left, [other()], node.comparators)
+    if isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+        more = ast.BinOp(node.comparators[0], ast.Add(), ast.Constant(1))
+        yield ast.Compare(node.left, node.ops, [more])
+    if isinstance(owner, ast.If | ast.While | ast.IfExp):
+        if not isinstance(owner, ast.While):  # most of these loops would never end
+            yield ast.Constant(True)
+        yield ast.Constant(False)
+
+
+def _choice(node: ast.BoolOp, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    yield ast.BoolOp(OTHER_OPERATORS[type(node.op)][0](), node.values)
+    for i in range(len(node.values)):
+        rest = node.values[:i] + node.values[i + 1 :]
+        yield rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
+
+
+def _conditional(node: ast.IfExp, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    yield ast.IfExp(node.test, node.orelse, node.body)
+
+
+def _call(node: ast.Call, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    arguments, keywords = node.args, node.keywords
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if isinstance(node.func, ast.Attribute) and not (arguments or keywords):
+        yield node.func.value  # x.detach() => x
+    elif len(arguments) == 1 and not keywords and isinstance(node.func, ast.Name) and name not in ("tuple", "list"):
+        yield arguments[0]  # float(x) => x
+    for i in range(len(arguments)):
+        yield ast.Call(node.func, arguments[:i] + arguments[i + 1 :], keywords)
+    for i in range(len(arguments) - 1) if name not in ("add", "mul") else ():
+        swapped = [*arguments[:i], arguments[i + 1], arguments[i], *arguments[i + 2 :]]
+        yield ast.Call(node.func, swapped, keywords)
+    for i in range(len(keywords)):
+        if keywords[i].arg == "dtype":  # the numbers are the same in both
+            continue
+        if keywords[i].arg == "retain_graph" and "create_graph" in [one.arg for one in keywords]:
+            continue
+        yield ast.Call(node.func, arguments, keywords[:i] + keywords[i + 1 :])
+    if name in ("backward", "grad"):  # a graph that is recorded is retained, too
+        given = {one.arg for one in keywords}
+        for option in sorted({"retain_graph", "create_graph"} - given) if "create_graph" not in given else ():
+            yield ast.Call(node.func, arguments, [*keywords, ast.keyword(option, ast.Constant(True))])
+
+
+def _attribute(node: ast.Attribute, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    for other in OTHER_NAMES.get(node.attr, ()):
+        yield ast.Attribute(node.value, other, node.ctx)
+    if node.attr in ("grad", "data"):
+        yield node.value
+
+
+def _name(node: ast.Name, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    if isinstance(owner, ast.Call) and field == "func":
+        yield from (ast.Name(other, node.ctx) for other in OTHER_NAMES.get(node.id, ()))
+
+
+def _sequence(node: ast.List | ast.Tuple, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    items = node.elts
+    if isinstance(owner, ast.Subscript):
+        return
+    for i in range(len(items)):
+        yield type(node)(items[:i] + items[i + 1 :], node.ctx)
+        if i + 1 < len(items):
+            yield type(node)([*items[:i], items[i + 1], items[i], *items[i + 2 :]], node.ctx)
+
+
+def _comprehension(node: ast.ListComp | ast.GeneratorExp, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    first, *rest = node.generators
+    if first.ifs:
+        yield type(node)(node.elt, [ast.comprehension(first.target, first.iter, [], 0), *rest])
+    short = ast.Subscript(ast.Call(ast.Name("list", ast.Load()), [first.iter], []), _slice(":-1"), ast.Load())
+    yield type(node)(node.elt, [ast.comprehension(first.target, short, first.ifs, 0), *rest])
+
+
+def _slice(text: str) -> ast.expr:
+    return ast.parse(f"x[{text}]", mode="eval").body.slice
+
+
+def _subscript(node: ast.Subscript, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    yield node.value
+    if isinstance(node.slice, ast.Slice):
+        for field_ in ("lower", "upper"):
+            bounds = {"lower": node.slice.lower, "upper": node.slice.upper, "step": node.slice.step}
+            if bounds[field_] is not None:
+                yield ast.Subscript(node.value, ast.Slice(**(bounds | {field_: None})), node.ctx)
+
+
+def _assigned(node: ast.Assign, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    target, value = node.targets[0], node.value
+    if isinstance(value, ast.BinOp) and ast.unparse(value.left) == ast.unparse(target):
+        yield ast.AugAssign(target, value.op, value.right)
+
+
+def _augmented(node: ast.AugAssign, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    target = ast.parse(ast.unparse(node.target), mode="eval").body
+    yield ast.Assign([node.target], node.value, lineno=node.lineno)
+    if not isinstance(node.value, ast.Constant):
+        yield ast.Assign([node.target], ast.BinOp(target, node.op, node.value), lineno=node.lineno)
+    for other in OTHER_OPERATORS.get(type(node.op), ()):
+        yield ast.AugAssign(node.target, other(), node.value)
+    if isinstance(node.target, ast.Name) and not node.unrecorded:
+        yield ast.AugAssign(ast.Attribute(target, "data", ast.Store()), node.op, node.value)
+
+
+def _loop(node: ast.For, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    fields = {field: getattr(node, field) for field in ("target", "body", "orelse")}
+    kept = ast.parse(f"list({ast.unparse(node.iter)})", mode="eval").body
+    rounds = ast.unparse(node.iter)
+    long = rounds.startswith("range(") and not rounds.removeprefix("range(")[0].isdigit()
+    for part in ("1:", ":-1", ":100") if long else ("1:", ":-1"):
+        yield ast.For(iter=ast.Subscript(kept, _slice(part), ast.Load()), lineno=node.lineno, **fields)
+
+
+def _while(node: ast.While, owner: ast.AST, field: str) -> Iterator[ast.AST]:
+    short: ast.For = ast.parse(f"for _ in range(100):\n if not ({ast.unparse(node.test)}): break").body[0]
+    yield _with_body(short, [*short.body, *node.body])
+
+
+_CHANGES = {
+    ast.Constant: _constants,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.Compare: _comparison,
+    ast.BoolOp: _choice,
+    ast.IfExp: _conditional,
+    ast.Call: _call,
+    ast.Attribute: _attribute,
+    ast.Name: _name,
+    ast.List: _sequence,
+    ast.Tuple: _sequence,
+    ast.ListComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.Subscript: _subscript,
+    ast.Assign: _assigned,
+    ast.AugAssign: _augmented,
+    ast.For: _loop,
+    ast.While: _while,
+}
