@@ -1,6 +1,6 @@
 """Judge all mutants and equivalents: `python -m tests.mutants [ch05 05.stale ...] [--sources] [--prune]`.
 
-`--sources` shows the answers that surprise; `--prune` takes out of `known.toml` what is no exception any more.
+`--sources` shows the answers that surprise; `--prune` takes out of `known/` what is no exception any more.
 """
 
 import os

@@ -20,7 +20,7 @@ from exercises.checks import kit, sandbox
 
 from . import equivalents, operators
 
-KNOWN = Path(__file__).with_name("known.toml")
+KNOWN = Path(__file__).with_name("known")  # a file for each chapter
 CHAPTERS = [path.stem for path in sorted((ROOT / "tests/banks").glob("ch[0-9][0-9].py"))]
 ABOUT_GRAPHS = ("ch05", "ch09")  # the chapters that speak of what `retain_graph` and `create_graph` keep
 ONCE = ("08.reciprocal", "08.clip", "08.library")  # Functions that nobody differentiates twice
@@ -158,8 +158,12 @@ def _pass(tally: Tally, chapter: str, kind: str, source: str) -> None:
 
 @cache
 def groups() -> dict[str, list[dict]]:
-    """Everything in `known.toml`: "equal", "hole" and "refused", each in groups with one reason."""
-    return tomllib.loads(KNOWN.read_text(encoding="utf-8"))
+    """Everything in `known/`: "equal", "hole" and "refused", each in groups with one reason."""
+    found: dict[str, list[dict]] = {}
+    for path in sorted(KNOWN.glob("*.toml")):
+        for what, of_the_chapter in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            found.setdefault(what, []).extend(of_the_chapter)
+    return found
 
 
 @cache
@@ -186,12 +190,12 @@ def unused(what: str, tallies: list[Tally]) -> list[str]:
 
 
 def prune(tallies: list[Tally]) -> None:
-    """Take out of the list what is no exception any more, and groups that are empty then."""
+    """Take out of the lists what is no exception any more, and groups that are empty then."""
     gone = {line for what in ("equal", "hole", "refused") for line in unused(what, tallies)}
-    text = "".join(
-        line for line in KNOWN.read_text(encoding="utf-8").splitlines(keepends=True) if _written(line) not in gone
-    )
-    KNOWN.write_text(re.sub(r"\n\[\[\w+\]\]\nwhy = .*\nwhat = \[\n\]\n", "", text), encoding="utf-8")
+    for path in KNOWN.glob("*.toml"):
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        text = "".join(line for line in lines if _written(line) not in gone)
+        path.write_text(re.sub(r"\[\[\w+\]\]\nwhy = .*\nwhat = \[\n\]\n\n?", "", text), encoding="utf-8")
     groups.cache_clear()
     reasons.cache_clear()
 
