@@ -657,7 +657,7 @@ def scaled(pair: JacobianPair) -> str | None:
     if not simple and np.count_nonzero(np.abs(numerical) > pair.check.atol) < 2:
         return None
     why = "the sign is wrong" if abs(factor + 1) < 1e-3 else "a factor is wrong, or a term is missing"
-    return f"analytical is {factor:.4g} x numerical: {why} in backward."
+    return f"analytical is {factor:.6g} x numerical: {why} in backward."
 
 
 CAUSES = (not_finite, not_linear, kink, unrecorded_dependence, graph_was_cut, transposed, scaled)
