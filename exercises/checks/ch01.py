@@ -45,7 +45,7 @@ def _check_tracked(answer, values):
     try:
         given = call(answer, list(values))
     except Wrong as wrong:
-        if "floating point" in wrong.verdict.got:
+        if "can require gradients" in wrong.verdict.got:
             raise _ints_asked(values, wrong.verdict.got) from None
         raise
     if type(given) is bool:
@@ -534,7 +534,7 @@ def _check_slope(answer, f, x, value, right):
 
 def _slope_error(wrong, answer, visits, x):
     expected, got = f"a number, the slope at {x}", wrong.verdict.got
-    if "floating point" in got:
+    if "can require gradients" in got:
         return Wrong(
             "asked-for-ints",
             f"a number, the slope at the int {x}",
@@ -548,7 +548,7 @@ def _slope_error(wrong, answer, visits, x):
             "way-back-cut",
             expected,
             got,
-            why="What went into `f` was asked for. The way back was cut after that.",
+            why="What went into `f` was asked for. But what you go backward from does not lead there.",
             look="what you do between `f` and backward()",
         )
     if "NoneType" not in got:
@@ -620,8 +620,7 @@ def _wrong_slope(number, visits, x, value, right):
     if not visits:
         why = "In this call your function did not call `f`: what it returned cannot depend on this one."
         return Wrong("f-not-used", expected, came, why=why, look="where `f` is used")
-    nudged = any(visit.elsewhere for visit in visits) or not any(visit.asked for visit in visits)
-    if nudged and kit.close(number, right, 1e-2):
+    if not any(visit.backward_ran for visit in visits) and kit.close(number, right, 1e-2):
         return Wrong(
             "nudged",
             "a slope from autograd",
@@ -719,8 +718,8 @@ def _check_gradient_of_w(w, slope):
             f"`w.grad` is {slope:.6g} after backward()",
             f"`w.grad` is {show(came)}",
             belief="M27",
-            why="The value is right, so some of the errors went into the sum without their "
-            "history. Their part of the gradient is missing, and nothing says so.",
+            why="The value is right, and the gradient is not, as when some of the errors go into the sum without their "
+            "history: their part of the gradient is missing, and nothing says so.",
             look="what `total` is before the last round of the loop",
         )
 
@@ -747,7 +746,7 @@ def _no_way_to_w(total, answer):
         expected,
         came,
         belief="M27",
-        why="The result is a tensor, made from plain numbers. It has no history.",
+        why="The result is a tensor without a history. Nothing that it was made from had one: plain numbers have none.",
         look="where the tensors turn into numbers",
     )
 
@@ -902,10 +901,12 @@ def _no_exponential(y):
     (x,) = (leaf.detach().numpy() for leaf in graphs.leaves(y))
     known = [one.detach().numpy() if type(one) is mg.Tensor else one for one in graphs.constants(y)]
     if any(np.allclose(y.detach().numpy(), x * np.exp(x) * one) for one in (1.0, *known)):
+        numbers = [one for one in graphs.constants(y) if type(one) is not mg.Tensor]
         return Wrong(
             "branch-lost",
-            belief="M27",
-            why="The exponential was computed with a plain number, so it was not recorded.",
+            belief="M27" if any(np.allclose(one, np.exp(x)) for one in numbers) else "",
+            why="The value has the exponential in it, and the graph has not: what it was computed from has no history, "
+            "or it was computed where nothing is recorded.",
             look="what goes into the exponential",
         )
     why = "Your graph records two multiplications and no exponential."

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit, tools
+from exercises.checks import adversaries, graphs, kit, tools
 from exercises.checks.kit import Pattern, Wrong, call, show
 from exercises.checks.targets import Targets
 
@@ -379,7 +379,7 @@ def _wrong_rule(said: list[bool], truth: list[bool], names: list[str]) -> Wrong:
     off={
         "grad": "the task is to fill it",
         "again": "a second backward adds to `w.grad`",
-        "old grad": "backward adds to it, and the check reads it",
+        "old grad": adversaries.ADDED,
     },
     beliefs=("M01", "M03", "M04"),
     hints=(
@@ -425,13 +425,14 @@ def _check_kept(answer, start, f, slope):
     if h.grad is None:
         raise _nothing_kept(answer, w, h)
     if w.grad is None:
-        raise Wrong(
-            "way-to-w-cut",
-            "`w.grad` and `h.grad` filled",
-            "`w.grad` is None",
-            why="Your `h` is a leaf of its own. It has a gradient, and nothing is passed on to `w`.",
-            look="`h.is_leaf`: it should be False",
-        )
+        expected, got = "`w.grad` and `h.grad` filled", "`w.grad` is None"
+        if graphs.reaches(h, w):
+            look = "each line that clears a `.grad`, and for whom you go backward"
+            raise Wrong(
+                "w-missed", expected, got, why="A way leads from `h` to `w`, and nothing is left there.", look=look
+            )
+        why = "Your `h` was not computed from `w`, as autograd knows it: nothing is passed on to `w`."
+        raise Wrong("way-to-w-cut", expected, got, why=why, look="`h.is_leaf`: it should be False")
     _check_kept_numbers(h.grad, right, w.grad, 2 * right)
 
 
@@ -467,7 +468,9 @@ def _nothing_kept(answer: Any, w: mg.Tensor, h: mg.Tensor) -> Wrong:
         look = "the order of `retain_grad()` and `backward()`"
         return Wrong("asked-too-late", expected, came, belief="M03", why=why, look=look)
     if kit.uses(answer, "retain_grad"):
-        why = "`retain_grad()` was called, but not on `h`. On a leaf such as `w` it does nothing."
+        why = (
+            "There is a `retain_grad()` in your function, and `h` was not asked. On a leaf such as `w` it does nothing."
+        )
         look = "the tensor you call `retain_grad()` on"
         return Wrong("asked-elsewhere", expected, came, belief="M04", why=why, look=look)
     if kit.uses(answer, "requires_grad_", "requires_grad"):
@@ -481,7 +484,7 @@ def _check_kept_numbers(of_h: mg.Tensor, right_h: np.ndarray, of_w: mg.Tensor, r
     for name, came, right in (("h", of_h, right_h), ("w", of_w, right_w)):
         if not _is(_array(came), right):
             twice = _is(_array(came), 2 * right)
-            why = "That is twice the gradient: the loss went into it twice." if twice else ""
+            why = "That is twice the gradient." if twice else ""
             code = "went-twice" if twice else "other-gradient"
             look = "what `backward()` is called on, and how often"
             raise Wrong(code, f"`{name}.grad` is {_listed(right)}", _listed(_array(came)), why=why, look=look)
@@ -736,7 +739,7 @@ def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: st
     if kit.uses(answer, "requires_grad_", "requires_grad"):
         why = "Setting the flag makes no leaf of a result. It is tracked anyway."
         return Wrong("flag-on-a-result", expected, show(y), belief="M01", why=why, look="`is_leaf` of your result")
-    why = "The numbers are right, and the history came along: your result leads back to what `t` was computed from."
+    why = "The history came along: your result leads back to what `t` was computed from."
     return Wrong("history-kept", expected, show(y), why=why, look="`grad_fn` of your result")
 
 
@@ -785,9 +788,9 @@ def _check_step(answer, start, size):
     except Wrong as wrong:
         raise _step_error(wrong, w, _expected_step(start, slope, size)) from None
     if not _is(_array(w), start - size * slope):
-        raise _wrong_step(given, w, start, slope, size)
+        raise _wrong_step(answer, given, w, start, slope, size)
     if not w.requires_grad or not w.is_leaf:
-        why = "The number is right, but `w` is frozen now: the next loss will not lead back to it."
+        why = "The number is right, but `w` is no tracked leaf any more: no later gradient stays in it."
         raise Wrong("left-frozen", "`w` is a tracked leaf", f"`w` is {show(w)}", why=why, look="`w.requires_grad`")
     if w.grad is not None and _array(w.grad).any():
         raise Wrong(
@@ -812,7 +815,7 @@ def _step_error(wrong: Wrong, w: mg.Tensor, expected: str) -> Wrong:
         look = "the update: is autograd recording while it runs?"
         return Wrong("recorded-in-place", expected, got, belief="M07", why=why, look=look)
     if "NoneType" in got and w.grad is not None:
-        why = "The caller's `w` still has its gradient. The `.grad` that is None is that of a new tensor."
+        why = "The caller's `w` still has its gradient. What is None is something else: the `.grad` of a new tensor?"
         return Wrong("grad-of-another", expected, got, why=why, look="which tensor you take `.grad` of")
     if "NoneType" in got:
         why = "The gradient was cleared before the update used it."
@@ -820,7 +823,7 @@ def _step_error(wrong: Wrong, w: mg.Tensor, expected: str) -> Wrong:
     return wrong
 
 
-def _wrong_step(given: Any, w: mg.Tensor, start: np.ndarray, slope: np.ndarray, size: float) -> Wrong:
+def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope: np.ndarray, size: float) -> Wrong:
     came, right = _array(w), start - size * slope
     expected, got = _expected_step(start, slope, size), f"`w` is {_listed(came)}"
     if _is(came, start):
@@ -828,10 +831,12 @@ def _wrong_step(given: Any, w: mg.Tensor, start: np.ndarray, slope: np.ndarray, 
             why = "The number is right in a new tensor, which you return. The caller's `w` is where it was."
             return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
         if w._version:
-            why = "`w` was overwritten, with the number it had: the gradient was zero by then."
+            why = "`w` was overwritten, with the number that it had. Was the gradient zero by then?"
             return Wrong("cleared-first", expected, got, why=why, look="the order of your lines")
         why = "`w = ...` gives the name `w` to a new tensor, inside your function only. The caller's is where it was."
-        return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
+        if kit.rebinds(answer):
+            return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
+        return Wrong("not-moved", expected, got, why="Nothing was written into `w`.", look="the line that moves `w`")
     if _is(came, start + size * slope):
         why = "A gradient points uphill. A step goes the other way."
         return Wrong("uphill", expected, got, why=why, look="the sign of the step")
@@ -975,13 +980,14 @@ class _Course:
     steps: int
     size: float
     calls: int = 0
+    unrecorded: bool = False  # whether a loss was computed where nothing is recorded
     params: list = field(init=False)
 
     def __post_init__(self) -> None:
         self.params = [tools.leaf(start) for start in self.starts]
 
     def loss_of(self) -> mg.Tensor:
-        self.calls += 1
+        self.calls, self.unrecorded = self.calls + 1, self.unrecorded or not mg.is_grad_enabled()
         goals = [tools.constant(goal) for goal in self.goals]
         one, other = (p - goal for p, goal in zip(self.params, goals, strict=True))
         return (one**2).sum() + (other**2).sum() + 0.5 * one * other.sum()
@@ -995,14 +1001,16 @@ class _Course:
         loss_of.__qualname__ = "loss_of"
         return loss_of
 
-    def ends(self, steps: int, sign: int = -1, clearing: bool = True) -> list[np.ndarray]:
-        """Where the parameters are after some steps, downhill or up, with or without clearing."""
+    def ends(self, steps: int, sign: int = -1, clearing: tuple = (True, True)) -> list[np.ndarray]:
+        """Where the parameters are after some steps, downhill or up, with or without clearing each of them."""
         places, goals = ([np.array(one) for one in many] for many in (self.starts, self.goals))
         sums = [np.zeros(place.shape) for place in places]
         for _ in range(steps):
             one, other = (place - goal for place, goal in zip(places, goals, strict=True))
             slopes = [2 * one + 0.5 * other.sum(), 2 * other + 0.5 * one]
-            sums = [slope if clearing else total + slope for total, slope in zip(sums, slopes, strict=True)]
+            sums = [
+                slope if clear else total + slope for total, slope, clear in zip(sums, slopes, clearing, strict=True)
+            ]
             places = [place + sign * self.size * total for place, total in zip(places, sums, strict=True)]
         return places
 
@@ -1032,11 +1040,18 @@ def _train_error(wrong: Wrong, answer: Any, course: _Course, given: list, expect
         why = "If this were recorded, the parameter itself would turn into a result, and no leaf would be left."
         look = "the update: is autograd recording while it runs?"
         return Wrong("recorded-in-place", expected, got, belief="M07", why=why, look=look)
-    if "does not require grad" in got:
+    if "does not require grad" in got and course.unrecorded:
         why = "The loss was computed inside `no_grad()`, so nothing was recorded."
         return Wrong("loss-not-recorded", expected, got, why=why, look="what stands inside `no_grad()`")
+    if "does not require grad" in got:
+        why = "No way leads from what you go backward from to a tracked tensor."
+        return Wrong(
+            "no-way", expected, got, why=why, look="what you do with the loss, and the flags of the parameters"
+        )
     if "a second time" in got:
-        why = "`backward()` was called twice on one loss. The parameters move, so each step needs a new loss."
+        why = (
+            "One loss was walked twice, and the first walk has used it up. Each step needs one new loss, and one walk."
+        )
         return Wrong("one-loss", expected, got, why=why, look="how often `loss_of()` is called, and where")
     if "loss_of() takes 0" in got:
         why = "`loss_of` knows the parameters already. It is called without arguments."
@@ -1077,9 +1092,12 @@ def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: 
         return Wrong("loss-not-used", expected, got, why=why, look="where the loss is computed")
     if course.is_at(course.ends(0)):
         return _unmoved(answer, course, given, expected, got)
-    if course.is_at(course.ends(course.steps, clearing=False)):
+    if course.is_at(course.ends(course.steps, clearing=(False, False))):
         why = "Each `backward()` adds to the gradients of all steps before. Nobody cleared them."
         return Wrong("never-cleared", expected, got, belief="M08", why=why, look="`p.grad` at the end of a step")
+    if any(course.is_at(course.ends(course.steps, clearing=one)) for one in ((True, False), (False, True))):
+        why = "The gradients of one parameter add up from step to step, those of the other do not."
+        return Wrong("some-cleared", expected, got, belief="M08", why=why, look="for whom `.grad` is cleared")
     if course.is_at(course.ends(course.steps, sign=1)):
         why = "A gradient points uphill. A step goes the other way."
         return Wrong("uphill", expected, got, why=why, look="the sign of the step")
@@ -1097,11 +1115,13 @@ def _unmoved(answer: Any, course: _Course, given: list, expected: str, got: str)
     if not kit.uses(answer, "backward", "grad"):
         why = "The loss was computed, and nothing was done with it."
         return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
-    zeros = all(p.grad is not None and not _array(p.grad).any() for p in course.params)
-    if zeros and not _replaced(given, course):
-        why = "The parameters were updated with zeros: the gradients were cleared before the update."
+    if all(p._version for p in course.params):
+        why = "The parameters were overwritten with the numbers that they had: were the gradients cleared by then?"
         return Wrong("cleared-too-early", expected, got, why=why, look="the order of the four parts of a step")
-    return _new_tensors(expected, got)
+    if kit.rebinds(answer) or _replaced(given, course):
+        return _new_tensors(expected, got)
+    why = "Nothing was written into a parameter."
+    return Wrong("not-moved", expected, got, why=why, look="the line that moves a parameter: does it run?")
 
 
 # --- Pictures ------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ _FOLLOW = (
     Pattern(
         "each-way",
         {"nodes": 6},
-        why="You counted along each way. Two ways lead through the node of `p`, but it is one node.",
+        why="6 is what one counts along each way. Two ways lead through the node of `p`, but it is one node.",
         look="the boxes of a picture: is the multiplication drawn twice?",
     ),
     Pattern(
@@ -133,7 +133,7 @@ _CHAIN = (
         look="`v.grad` of a new tensor",
     ),
     Pattern("exp-input", {"de/dp": 0}, belief="M36", why=_EXP, look="`e.grad_fn._saved_result` before backward()"),
-    Pattern("exp-input-in-product", {"v.grad": 0}, belief="M36", why=_EXP, look="the three factors of `v.grad`"),
+    Pattern("zero-product", {"v.grad": 0}, why="None of its three factors is 0.", look="the three factors of `v.grad`"),
     Pattern(
         "value-of-e",
         {"dz/de": 1},
@@ -149,7 +149,7 @@ _CHAIN = (
     Pattern(
         "added-along",
         {"v.grad": 9},
-        why="You added the local derivatives. Along one way they are multiplied; only what different ways bring "
+        why="9 is the sum of the local derivatives. Along one way they are multiplied; only what different ways bring "
         "is added.",
         look="how many ways lead from `z` to `v`",
     ),
@@ -188,7 +188,7 @@ _CHAIN = (
 )
 def leaves_behind(answer):
     kit.a_function(answer)
-    for make in (_neuron, _diamond, _wide, _alike):
+    for make in (_neuron, _diamond, _wide, _alike, _short_and_long):
         result, names = make()
         _check_leaves(_walked(answer, result), names)
     counted, leaf = _doubled_tensor(40)
@@ -235,7 +235,7 @@ _ERRORS_OF_A_WALK = (
     (
         "'NoneType' object has no attribute",
         "empty-entry-followed",
-        "A constant has the empty entry `(None, 0)`. There is no node, so there is nothing to ask for edges.",
+        "Something is None here. A constant has the empty entry `(None, 0)`: there is no node to ask for edges.",
         "what your walk does with an entry whose node is None",
     ),
     (
@@ -288,7 +288,7 @@ def _check_leaves(given, names):
             "leaf-twice",
             expected,
             came,
-            why="Several ways lead to the same end. It is one node, and one leaf.",
+            why="However many ways lead to it, the end of a leaf is one node, and one leaf.",
             look="where your function remembers which nodes it has seen",
         )
 
@@ -325,7 +325,7 @@ class _Looks:
                 "every-way",
                 "a look at each of 41 nodes, after forty doublings `h = h + h`",
                 f"more than {_TURNS:,} looks, and no end",
-                why="Your function walks every way. There are a million million of them, through 41 nodes.",
+                why="The same nodes are looked at again and again. There are a million million ways through these 41.",
                 look="where your function remembers which nodes it has seen",
             )
 
@@ -523,7 +523,7 @@ _WHY_NOT_ONE_WAY = {
     "both-ways": "Both factors still lead back to `x`, and what the two ways bring is added.",
     "other-way": "The right way to keep is the one through `x * 4`; it brings 4 times the value of `x + 1`.",
     "cancelled": "The number is right. But other ways still lead to `x`, and what they bring adds up to 0 only here.",
-    "other-gradient": "Something other than `x * 4` brings a gradient to `x`.",
+    "other-gradient": "What arrives is not what the way through `x * 4` brings.",
 }
 
 
@@ -919,7 +919,7 @@ def _wrong_ramp(came, slope, at, number, ran):
 )
 def backward_order(answer):
     kit.a_function(answer)
-    for make in (_neuron, _short_and_long, _long_and_short, _braid):
+    for make in (_neuron, _short_and_long, _long_and_short, _braid, _alike):
         root = make()[0].grad_fn
         _check_order(_walked(answer, root), root)
     root = _Looks().at(_doubled(40)[0].grad_fn)
@@ -946,24 +946,15 @@ def _braid():
     return b / (c.exp() + a) - w, {"x": x, "w": w}
 
 
-def _nodes(root):
-    found, waiting = [], [root]
-    while waiting:
-        node = waiting.pop()
-        if node is not None and not any(node is one for one in found):
-            found.append(node)
-            waiting += [following for following, _ in node.next_functions]
-    return found
-
-
 def _check_order(given, root):
-    nodes = _nodes(root)
+    nodes = graphs.nodes_behind(root)
+    known = set(map(id, nodes))
     expected = f"a list of the {len(nodes)} nodes behind the root, in an order for backward()"
     if given is None:
         raise Wrong("none", expected, "None", look="whether a `return` is missing")
     if not isinstance(given, list | tuple):
         raise Wrong("type", expected, show(given), look="what `return` gives back")
-    strange = [item for item in given if not any(item is node for node in nodes)]
+    strange = [item for item in given if id(item) not in known]
     if strange:
         raise _no_node_of_it(strange[0], expected)
     places = {id(node): place for place, node in enumerate(given)}

@@ -85,7 +85,7 @@ _ROWS = (
         "factor-is-switch",
         {"C b.grad": 8},
         belief="M24",
-        why="You added the first and the third row once each. But the third has the factor 2: it counts twice.",
+        why="8 is the first and the third row, once each. But the third has the factor 2: it counts twice.",
         look="the numbers in `gradient=` of line C, not only which of them are zero",
     ),
     Pattern(
@@ -151,6 +151,7 @@ def unused(answer):
 
 def _outcome(value: Any) -> Any:
     """The word for a prediction, also if it was given as the value itself or in other letters."""
+    value = kit.plain(value)
     if value is None:
         return "None"
     if type(value) in (int, float) and value == 0:
@@ -371,7 +372,10 @@ def _check_between(answer, f, g, values, slopes):
     x = tools.leaf(values)
     results = []
     given = tools.called(answer, (_keeping(f, results), g, x), "two gradients", *_BETWEEN_ERRORS)
-    if isinstance(given, list | tuple) and None in [one if one is None else 0 for one in given]:
+    if isinstance(given, list | tuple) and any(one is None for one in given) and not kit.uses(answer, "backward"):
+        look = "for which tensors you ask, and whether a way leads there"
+        raise Wrong("none-in-it", "two gradients", show(given), why="An entry is None.", look=look)
+    if isinstance(given, list | tuple) and any(one is None for one in given):
         raise Wrong(
             "grad-on-the-way",
             "two gradients",
@@ -443,7 +447,7 @@ def _wrong_between(first, second, right, came):
 def weighted(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_WEIGHTED)
-    for value, weights, wanted in ((2.0, [1.0, 10.0], "a"), (-1.5, [0.5, 2.0, -3.0], "ab"), (3.0, [2.0, 2.0], "ba")):
+    for value, weights, wanted in _WEIGHTED:
         _check_weighted(answer, value, weights, wanted)
     return "Each loss counted as often as its weight says, and only what was wanted is filled. One call can do it all."
 
@@ -453,6 +457,12 @@ def backward_weighted(losses, weights, wanted):
     for loss, weight in zip(losses, weights):
         loss.backward(gradient=mg.tensor(weight))
 """
+_WEIGHTED = (
+    (2.0, [1.0, 10.0], "a"),
+    (-1.5, [0.5, 2.0, -3.0], "ab"),
+    (0.5, [0.01 * i + 0.5 for i in range(120)], "ba"),
+    (3.0, [2.0, 2.0], "ba"),
+)
 _WEIGHTED_ERRORS = (
     _SECOND_TIME,
     tools.Reason(
@@ -476,55 +486,67 @@ _WEIGHTED_ERRORS = (
 )
 
 
+_OLD = {"a": 1.0, "b": 20.0, "c": 300.0}  # what is in each `.grad` before
+
+
 def _check_weighted(answer, value, weights, wanted):
-    a, b, c = tools.leaf(value), tools.leaf(4.0), tools.leaf(5.0)
-    h = a * a
-    losses = [h * 3 + c, h + a + b, h * h][: len(weights)]
-    slopes = [6 * value, 2 * value + 1, 4 * value**3][: len(weights)]
-    right = sum(weight * slope for weight, slope in zip(weights, slopes, strict=True))
-    expected = f"{1 + right:.6g} in `a.grad`: 1 was there before, and {right:.6g} is the weighted sum"
-    a.grad = tools.constant(1.0)
-    asked = [leaf for name, leaf in (("a", a), ("b", b)) if name in wanted]
-    tools.called(answer, (list(losses), list(weights), asked), expected, *_WEIGHTED_ERRORS)
-    came = None if a.grad is None else a.grad.item()
-    if came is None or not kit.close(came, 1 + right):
-        raise _wrong_weighted(came, right, weights, slopes, expected)
-    _check_who_is_filled({"b": b, "c": c}, wanted, weights[1])
-
-
-def _check_who_is_filled(leaves, wanted, slope):
-    """Whether b, if it is wanted, has the weight of the second loss in its `.grad`, and c nothing."""
-    expected = "a gradient for the tensors in `wanted`, and for no other of the leaves a, b and c"
+    a, b, c = (tools.leaf(number) for number in (value, 4.0, 5.0))
+    leaves, h = {"a": a, "b": b, "c": c}, a * a
     for name, leaf in leaves.items():
-        came = None if leaf.grad is None else leaf.grad.item()
-        got = f"`wanted` has {' and '.join(wanted)}, and `{name}.grad` is {came}"
-        if came is not None and name not in wanted:
+        leaf.grad = tools.constant(_OLD[name])
+    losses = [(lambda: h * 3 + c, lambda: h + a + b, lambda: h * h)[i % 3]() for i in range(len(weights))]
+    slopes = {"a": [6 * value, 2 * value + 1, 4 * value**3], "b": [0.0, 1.0, 0.0], "c": [1.0, 0.0, 0.0]}
+    parts = {name: [w * slopes[name][i % 3] for i, w in enumerate(weights)] for name in leaves}
+    inputs = list(losses), list(weights), [leaves[name] for name in wanted]
+    tools.called(answer, inputs, _expected_in("a", sum(parts["a"])), *_WEIGHTED_ERRORS)
+    for name in wanted:
+        came = None if leaves[name].grad is None else leaves[name].grad.item()
+        if came is None or not kit.close(came, _OLD[name] + sum(parts[name])):
+            raise _wrong_weighted(name, came, parts[name], weights, [slopes[name][i % 3] for i in range(len(weights))])
+    for name in sorted(set(leaves) - set(wanted)):
+        grad = leaves[name].grad
+        if grad is None or not kit.close(grad.item(), _OLD[name]):
+            got = f"`wanted` has {' and '.join(wanted)}, and `{name}.grad` was {_OLD[name]:g} and is {_number(grad)}"
             why = "Without `inputs=` a backward fills every tracked leaf that it can reach."
-            raise Wrong("others-filled", expected, got, why=why, look="how `backward` is told for whom")
-        if name in wanted and (came is None or not kit.close(came, slope)):
-            look = "what `inputs=` gets: the whole list, or a part of it?"
-            raise Wrong("wanted-missed", expected, got, look=look)
+            look = "how `backward` is told for whom, and each line that sets a `.grad`"
+            raise Wrong("others-filled", f"`{name}.grad` as it was", got, why=why, look=look)
 
 
-def _wrong_weighted(came, right, weights, slopes, expected):
-    got = f"`a.grad` is {show(came) if came is None else f'{came:.6g}'}"
+def _number(grad):
+    return "None" if grad is None else f"{grad.item():.6g}"
+
+
+def _expected_in(name, right):
+    old = _OLD[name]
+    return f"{old + right:.6g} in `{name}.grad`: {old:g} was there before, and {right:.6g} is the weighted sum"
+
+
+def _wrong_weighted(name, came, parts, weights, slopes):
+    right, added = sum(parts), None if came is None else came - _OLD[name]
+    expected, got = _expected_in(name, right), f"`{name}.grad` is {show(came) if came is None else f'{came:.6g}'}"
     if came is None:
         look = "whether you clear `.grad`, and whether a backward runs after that"
         return Wrong("cleared", expected, got, why="There was a gradient before your function ran.", look=look)
-    if kit.close(came, 1):
+    if kit.close(added, 0) and name == "a":
         why = "Nothing was added. `autograd.grad` returns gradients and stores none; `backward` stores them."
         return Wrong("nothing-added", expected, got, why=why, look="whether a backward runs, and what it fills")
+    if kit.close(added, 0):
+        why = f"Nothing was added for `{name}`, which is in `wanted`, too."
+        return Wrong(
+            "wanted-missed", expected, got, why=why, look="what `inputs=` gets: the whole list, or a part of it?"
+        )
     if kit.close(came, right):
         why = "What was in `.grad` before is gone. backward adds to it, and so should your function."
         look = "each line that sets or clears a `.grad`"
         return Wrong("overwritten", expected, got, belief="M08", why=why, look=look)
-    added = came - 1
     if kit.close(added, sum(slopes)):
         why = "Every loss counted once: the weights are lost. They are the factors v, one for each root."
         return Wrong("weights-lost", expected, got, belief="M24", why=why, look="`grad_tensors=`")
-    pieces = [weight * slope for weight, slope in zip(weights, slopes, strict=True)]
-    if any(kit.close(added, piece) for piece in [*pieces, *slopes]):
-        why = "Only one of the losses counted."
+    if len(set(weights)) < len(weights):
+        why = "Some of these weights are equal. With weights that all differ your sum was right."
+        return Wrong("equal-weights", expected, got, why=why, look="what your function looks up by a weight")
+    if any(kit.close(added, piece) for piece in [*parts, *slopes] if piece):
+        why = "What was added is what one of the losses brings alone."
         return Wrong("one-loss", expected, got, why=why, look="whether every loss is among the roots")
     if kit.close(added, right / len(weights)):
         why = "That is the mean of the weighted losses. The sum was asked for."
@@ -567,6 +589,7 @@ _JACOBIANS = (
     (lambda x: x[1:] * x[:-1], [1.5, -2.0, 3.0, 0.5]),
     (lambda x: x * x.cumsum(0), [2.0, -1.0, 3.0]),
     (lambda x: mg.stack([x[0] * x[1], x[0].exp(), 3 * x[1]]), [0.5, -2.0]),
+    (lambda x: (x * x).expand(60, 2).reshape(120), [0.5, -2.0]),
 )
 _TUPLE_IN_ROWS = tools.Reason(
     "got tuple",
@@ -720,23 +743,19 @@ def _check_mirror(answer, values):
     if came is None or not tools.same(came, u - v):
         raise _wrong_mirror(came, u, v, y is x, expected)
     if not tools.same(tools.array(z.grad), v):
-        why = (
-            "Another tensor got the other sign, too. The gradient that a hook is given may be shared: change no entry."
-        )
+        why = "Another tensor got another gradient. The one that a hook is given may be shared: change no entry."
         look = "whether your hook changes its argument, or returns a new tensor"
         raise Wrong("in-place", "the gradients of others as they are", show(z.grad), why=why, look=look)
 
 
 def _wrong_mirror(came, u, v, same_tensor, expected):
     got = f"{came.tolist()}" if came is not None else "None"
-    if same_tensor or (came is not None and tools.same(came, -(u + v))):
-        return Wrong(
-            "hook-on-x",
-            expected,
-            got,
-            why="Your hook sits on `x` itself, where all ways end. It changes what comes by the others, too.",
-            look="on which tensor you call `register_hook`",
-        )
+    if came is not None and tools.same(came, -(u + v)):
+        why = "What comes by the other way has the other sign, too, as with a hook on `x` itself, where all ways end."
+        return Wrong("hook-on-x", expected, got, why=why, look="on which tensor you call `register_hook`")
+    if same_tensor:
+        why = "You return `x` itself. What comes by your result and what comes by other ways are one and the same then."
+        return Wrong("same-tensor", expected, got, why=why, look="what your `return` gives back")
     if came is not None and tools.same(came, u + v):
         return Wrong(
             "gradient-unchanged",
@@ -782,6 +801,7 @@ def fit(answer):
         ((3,), (3,)),
         ((4, 3), (1, 1)),
         ((0, 3), (3,)),
+        ((2, 3, 4, 2), (3, 1, 2)),
         ((), ()),
     ):
         _check_fit(answer, full, shape)
@@ -828,7 +848,7 @@ def _wrong_fit(came, numbers, right, shape, expected):
         why = "Everything was added up. Only what was repeated is."
         return Wrong("summed-too-far", expected, got, why=why, look="over which dimensions you sum")
     if came.size == right.size and np.allclose(came.ravel() * numbers.size / right.size, right.ravel(), 1e-4):
-        why = "That is the mean. A number that is used four times moves four results, not a quarter of them."
+        why = "That is the mean. A number that is used several times moves several results: what they send is added."
         return Wrong("mean", expected, got, belief="M37", why=why, look="the sum of what comes back by each use")
     if came.shape == right.shape and np.isin(np.round(came, 6), np.round(numbers, 6)).all():
         why = "These are single entries of the gradient. What comes back by the other uses is lost."
@@ -901,8 +921,8 @@ def _wrong_surprise(came, numbers, slopes):
             expected,
             got,
             belief="M26",
-            why="A logarithm is still computed at 0. `where` does not take its value, but sends a 0 back into it, "
-            "and that 0 meets infinity.",
+            why="Whatever is computed at 0, as a logarithm: `where` does not take its value, but sends a 0 back into "
+            "it, and that 0 meets infinity.",
             look="what goes into `log` where `x` is 0",
         )
     if came is not None and tools.same(came[numbers > 0], slopes[numbers > 0]):
@@ -965,23 +985,28 @@ def _check_steps(answer, values):
     if y.dim() != 1:
         look = "the number of dimensions of what you return: one entry for each row of the picture"
         raise Wrong("other-shape", expected, f"a result of shape {tuple(y.shape)}", look=look)
-    given = np.stack([tools.array(_walk(mg.autograd.grad, y, x, v, True)[0]) for v in mg.eye(len(y))])
+    given = _jacobian_of(y, x)
     if not tools.same(given, right):
-        raise _wrong_steps(given, right)
+        elsewhere = tools.constant([3 * value + 1 for value in values]).requires_grad_()
+        raise _wrong_steps(given, right, lambda: _jacobian_of(kit.call(answer, elsewhere), elsewhere))
+
+
+def _jacobian_of(y, x):
+    return np.stack([tools.array(_walk(mg.autograd.grad, y, x, v, True)[0]) for v in mg.eye(len(y))])
 
 
 def _of_steps(size):
     return np.eye(size)[1:] - np.eye(size)[:-1]
 
 
-def _wrong_steps(given, right):
-    code, why, look = _why_not_steps(given, right)
+def _wrong_steps(given, right, elsewhere):
+    code, why, look = _why_not_steps(given, right, elsewhere)
     picture = _matrix_card(given, "your Jacobian") if given.size <= 60 else None
     got = f"a Jacobian of shape {given.shape}"
     return Wrong(code, "the Jacobian in the picture", got, why=why, look=look, picture=picture)
 
 
-def _why_not_steps(given, right):
+def _why_not_steps(given, right, elsewhere):
     size = right.shape[1]
     if tools.same(given, -right):
         return "signs", "Every sign is the other one.", "which of the two neighbours is subtracted"
@@ -993,11 +1018,11 @@ def _why_not_steps(given, right):
         return "half", "One of the two slopes is there, the other is 0.", "what else goes into each result, and how"
     if tools.same(given, np.tril(np.ones((size, size)))):
         return "running-sums", "These are running sums: each result depends on all inputs before it.", "one row"
-    if given.shape == right.shape and not tools.same(given, np.round(given)):
-        return "depends-on-x", "Your slopes are other ones at each `x`. In the picture they are not.", "one row"
     if given.shape[0] != right.shape[0]:
         rows = f"Your result has {given.shape[0]} entries for {size} inputs, so J has as many rows."
         return "other-rows", rows, "the number of rows and of columns in the picture"
+    if not tools.same(given, elsewhere()):
+        return "depends-on-x", "At another `x` your slopes are other ones. In the picture they are not.", "one row"
     return "other-slopes", "The shape is right, the slopes are not.", "one row, and which inputs it names"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit, tools
+from exercises.checks import adversaries, graphs, kit, tools
 from exercises.checks.kit import Pattern, Wrong, show
 from exercises.checks.targets import Targets
 
@@ -31,6 +31,13 @@ def _used_up(y: mg.Tensor, x: mg.Tensor) -> bool:
     return False
 
 
+def _retained(answer: Any, why: str, expected: str, got: str, code: str = "retained-anyway") -> Wrong:
+    """The diagnosis for a graph that is still there; `retain_graph=True` is named where it is written."""
+    option = "`retain_graph=True` does nothing but keep memory" if kit.says(answer, "retain_graph") else ""
+    why = f"{why} {option or 'What is kept is of no use to anybody: it costs memory'}."
+    return Wrong(code, expected, got, belief="M13" if option else "", why=why, look="what keeps the graph: an option?")
+
+
 def _in_words(answer: Any, names: Any, words: dict, kinds: str) -> dict[str, str]:
     """Predictions by name as text: numbers and known `words`. Others are refused with `kinds`, what they may be."""
     answer = kit.a_dict(answer, names)
@@ -44,10 +51,7 @@ def _in_words(answer: Any, names: Any, words: dict, kinds: str) -> dict[str, str
 
 def _word(value: Any, words: dict) -> str | None:
     """The text that stands for a predicted value, or None if it is no such value."""
-    if type(value) is mg.Tensor and value.numel() == 1:
-        value = value.item()
-    if isinstance(value, np.integer | np.floating):
-        value = value.item()
+    value = kit.plain(value)
     if type(value) is str:
         return words.get(value.strip().lower())
     if type(value) in (int, float) and abs(value) < 1e6:
@@ -285,7 +289,7 @@ _NO_WAY = "does not require grad"
     off={
         "grad": "the task is to fill it",
         "again": "the gradients are added up",
-        "old grad": "the gradients are added up",
+        "old grad": adversaries.ADDED,
     },
     beliefs=("M13",),
     hints=(
@@ -317,7 +321,8 @@ def _check_shared(answer, values):
 
     def trunk(t):
         inner = t * t
-        inner.register_hook(turns.append)
+        if inner.requires_grad:
+            inner.register_hook(turns.append)
         runs.append(mg.sin(inner))
         return runs[-1]
 
@@ -334,10 +339,10 @@ def _check_shared(answer, values):
         who = "a" if a.grad is None else "b"
         look = "from what you go backward, and for whom: `inputs=` leaves out all others"
         raise Wrong("head-missed", "a gradient for each leaf", f"None for a parameter of `head_{who}`", look=look)
-    _check_the_walk(runs, turns, x)
+    _check_the_walk(answer, runs, turns, x)
 
 
-def _check_the_walk(runs, turns, x):
+def _check_the_walk(answer, runs, turns, x):
     """Whether the trunk, whose results are `runs`, was computed once, walked once, and freed."""
     if len(runs) > 1:
         why = "The gradients are right. But the trunk was computed more than once, and a trunk is most of the work."
@@ -353,10 +358,8 @@ def _check_the_walk(runs, turns, x):
             look="how often your function goes backward",
         )
     if not all(_used_up(h, x) for h in runs):
-        why = "One walk, and the right gradients. Then `retain_graph=True` does nothing but keep memory."
         got = "the graph of the trunk is still there, with all that it saved"
-        look = "the call of `backward`"
-        raise Wrong("retained-anyway", "a trunk that is freed", got, belief="M13", why=why, look=look)
+        raise _retained(answer, "One walk, and the right gradients.", "a trunk that is freed", got)
 
 
 def _wrong_shared(x, a, b, from_a, from_b, expected):
@@ -429,7 +432,7 @@ _CURVATURE_ERRORS = (
     tools.Reason(
         _NO_WAY,
         "slope-without-graph",
-        "The slope is a plain number without history. What `retain_graph=True` keeps is the graph of `f(x)`.",
+        "What the second walk starts from has no history. What `retain_graph=True` keeps is the graph of `f(x)`.",
         "the option of `grad` that makes a graph for the gradient",
         "M14",
     ),
@@ -471,10 +474,10 @@ def _wrong_curvature(y, value, first, second, expected):
         return Wrong("other-shape", expected, got, look="what you return: one number")
     came = y.item()
     if kit.close(came, first + second):
-        why = "That is the first derivative and the second, added up: `.grad` still held the first."
+        why = "That is the first derivative and the second, added up, as in a `.grad` that still holds the first."
         return Wrong("added-up", expected, got, belief="M08", why=why, look="what is in `.grad` before each `backward`")
     if kit.close(came, 2 * first):
-        why = "That is the first derivative twice: two walks from the same result."
+        why = "That is the first derivative twice, as two walks from the same result leave it."
         return Wrong("same-walk-twice", expected, got, belief="M14", why=why, look="from what the second walk starts")
     if kit.close(came, first):
         why = "That is the first derivative, the slope itself."
@@ -638,7 +641,7 @@ _MODELS = (
 )
 
 
-# A `.grad` in `w` is that of an earlier round; `model.made` holds the results of the model.
+# `model.made` holds the results of the model, `model.walks` the gradients that came to `w`.
 _STALE_ERRORS = (
     tools.Reason(
         "modified by an inplace operation",
@@ -647,7 +650,7 @@ _STALE_ERRORS = (
         "overwritten that `w`, so a version does not fit.",
         "where `model(w)` is computed, and how often",
         "M13",
-        when=lambda model, w, *_: len(model.made) == 1,
+        when=lambda model, *_: len(model.made) == 1 and model.walks,
     ),
     tools.Reason(
         "modified by an inplace operation",
@@ -666,12 +669,12 @@ _STALE_ERRORS = (
         "lost-later",
         "In the first round a gradient came to `w`. Later no way leads from the loss to a tensor that asks for one.",
         "what the first round leaves behind: is `w` still the same tensor then, and is it tracked?",
-        when=lambda model, w, *_: w.grad is not None,
+        when=lambda model, *_: model.walks,
     ),
     tools.Reason(
         _NO_WAY,
         "no-way",
-        "No way leads from the loss to `w` any more.",
+        "No way leads from the loss to a tensor that asks for a gradient.",
         "each `detach` or `no_grad` around what `w` goes into",
     ),
     tools.Reason(
@@ -706,22 +709,16 @@ def _check_stale(answer, model, slope, start, target, rounds):
         made.append(model(t))
         return made[-1]
 
-    watched.made = made
+    watched.made, watched.walks = made, []
+    w.register_hook(watched.walks.append)
     right = _path(model, slope, start, target, rounds)
     expected = f"`w` at {right:.6g} after {rounds} rounds, from {start:g}"
     tools.called(answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
     if not kit.close(w.item(), right):
-        raise _wrong_stale(w, model, slope, start, target, rounds, expected)
+        raise _wrong_stale(w, model, slope, start, target, rounds, expected, kit.rebinds(answer))
     if not any(_used_up(y, w) for y in made):
-        raise Wrong(
-            "retained-anyway",
-            "a graph that each round uses up",
-            "the graphs of the rounds are still there, with all that they saved",
-            belief="M13",
-            why="`w` is right, because the forward runs in each round. `retain_graph=True` does nothing for it any "
-            "more: it only keeps memory.",
-            look="the call of `backward`",
-        )
+        got = "the graphs of the rounds are still there, with all that they saved"
+        raise _retained(answer, "`w` is right, for the forward runs in each round.", "graphs that are used up", got)
 
 
 def _path(model, slope, w, target, rounds, stale=False, adds=False, first=None):
@@ -735,12 +732,15 @@ def _path(model, slope, w, target, rounds, stale=False, adds=False, first=None):
     return w
 
 
-def _wrong_stale(w, model, slope, start, target, rounds, expected):
+def _wrong_stale(w, model, slope, start, target, rounds, expected, rebinds):
     came, got = w.item(), f"`w` is {w.item():.6g}"
     numbers = (model, slope, start, target, rounds)
+    if kit.close(came, start) and rebinds:
+        why = "`w` is where it was. `w = ...` gives the name to another tensor, and the `w` of the caller stays."
+        return Wrong("not-updated", expected, got, belief="M06", why=why, look="the line that updates `w`")
     if kit.close(came, start):
-        why = "`w` is where it was. A line like `w = w - ...` makes another tensor, and the `w` of the caller stays."
-        return Wrong("not-updated", expected, got, why=why, look="the line that updates `w`")
+        look = "the line that updates `w`: does it run in each round, and which tensor does it overwrite?"
+        return Wrong("not-moved", expected, got, why="`w` is where it was.", look=look)
     if any(kit.close(came, _path(*numbers, stale=True, first=first)) for first in (None, start)):
         return Wrong(
             "stale-slope",
@@ -754,7 +754,7 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected):
         why = "The gradients of all rounds so far add up in `w.grad`."
         return Wrong("not-cleared", expected, got, belief="M08", why=why, look="where `w.grad` is cleared")
     if kit.close(came, _path(*numbers[:-1], 1)):
-        why = "Only the first round has moved `w`."
+        why = "`w` is where the first round alone brings it."
         return Wrong("one-round", expected, got, why=why, look="what each later round does")
     return Wrong("other-w", expected, got, look="one round alone: the loss, its slope, and the step of 0.01")
 
@@ -770,7 +770,7 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected):
         "result dtype": "the text asks for the value, in any float type",
         "grad 0": "each round goes backward",
         "again": "the gradients are added up",
-        "old grad": "the gradients are added up",
+        "old grad": adversaries.ADDED,
     },
     beliefs=("M13",),
     hints=(
@@ -824,15 +824,13 @@ def _check_memory(answer, start, inputs):
     state = tools.called(answer, (w, list(inputs)), expected, *_MEMORY_ERRORS)
     state = kit.a_tensor(state, "the result", "what `return` gives back: the last state")
     if state.numel() != 1 or not kit.close(state.item(), states[-1]):
-        why = "The value of a state changed. A cut leaves all values as they are."
+        why = "The last state has another value. A cut leaves all values as they are."
         last = f"the last state, {states[-1]:.6g}"
         raise Wrong("state-lost", last, show(state), why=why, look="what goes from round to round")
     if w.grad is None or not kit.close(w.grad.item(), right):
         raise _wrong_memory(w, start, inputs, states, len(walks), expected)
     if graphs.reaches(state, w) and not _used_up(state, w):
-        why = "The cut is right, and then `retain_graph=True` does nothing but keep memory."
-        got = "the graph of the last round is still there"
-        raise Wrong("retained-anyway", "nothing retained", got, belief="M13", why=why, look="the call of `backward`")
+        raise _retained(answer, "The cut is right.", "nothing retained", "the graph of the last round is still there")
 
 
 def _states(w, inputs):
@@ -928,16 +926,15 @@ def _check_apart(answer, values, count):
         got = f"`x.grad` is {_grad_text(x)}"
         raise Wrong("traces", "`x.grad` as it was: None", got, why=why, look="each `backward` in your function")
     if not _used_up(h, x):
-        why = "The last walk has retained the graph as well, so all that was saved stays as long as a loss lives."
-        got = "one can still go backward from what they share"
-        look = "the value of `retain_graph` for the last loss"
-        raise Wrong("kept-to-the-end", "what the losses share is freed in the end", got, why=why, look=look)
+        expected, got = "what the losses share is freed in the end", "one can still go backward from what they share"
+        why = "After the last walk all that was saved is still there, as long as a loss lives."
+        raise Wrong("kept-to-the-end", expected, got, why=why, look="the value of `retain_graph` for the last loss")
 
 
 def _wrong_apart(given, arrays, right, expected):
     got = ", ".join(map(tools.text, arrays))
     if len({id(one) for one in given}) < len(given):
-        why = "All entries are one and the same tensor: `x.grad`, which each walk changes."
+        why = "All entries are one and the same tensor. A `.grad` is one that each walk adds to."
         return Wrong("same-tensor", expected, got, belief="M08", why=why, look="what you append: the tensor or a copy")
     if len(arrays) > 1 and all(map(tools.same, arrays, np.cumsum(right, 0))):
         why = "Each entry holds those before it, too: backward adds to `.grad`."
@@ -999,27 +996,32 @@ def _check_saved(answer, f, values, right, before):
     if not kit.close(came, numbers):
         raise _wrong_saved(came, numbers, tensors, before, x, expected)
     for y in results:
-        _check_can_go_back(y)
+        _check_can_go_back(f, x, y)
 
 
-def _check_can_go_back(y):
+def _check_can_go_back(f, x, y):
+    expected = "a result that one can go backward from"
     try:
-        y.sum().backward()
+        (came,) = mg.autograd.grad(y.sum(), graphs.leaves(y)[:1] or [x])
     except Exception as error:
         if "a second time" in str(error):
             why = "The number is right. But a walk in your function has freed what was saved."
             look = "each `backward` and `grad` in your function"
-            got = kit.sandbox.describe_error(error)
-            expected = "a result that one can go backward from"
-            raise Wrong("walked", expected, got, why=why, look=look) from None
-        raise Wrong(
-            "nothing-kept",
-            "a result that one can go backward from",
-            kit.sandbox.describe_error(error),
-            why="The number is right. But what `pack` returns is kept in place of the tensor, and `unpack` has to make "
-            "the tensor of it again.",
-            look="what your `pack` returns, and what your `unpack` makes of it",
-        ) from None
+            raise Wrong("walked", expected, kit.sandbox.describe_error(error), why=why, look=look) from None
+        if not y.requires_grad:
+            why, look = "The number is right. But the result of `f` was cut off.", "what `f` is called with"
+            raise Wrong("cut-off", expected, show(y), why=why, look=look) from None
+        raise _nothing_kept(expected, kit.sandbox.describe_error(error)) from None
+    (right,) = mg.autograd.grad(f(x).sum(), x)
+    if not tools.same(tools.array(came), tools.array(right)):
+        got = f"the gradient {tools.text(tools.array(came))}, where it is {tools.text(tools.array(right))}"
+        raise _nothing_kept(expected, got)
+
+
+def _nothing_kept(expected, got):
+    why = "The number is right. But what `pack` returns is kept in place of the tensor, and `unpack` has to make the "
+    look = "what your `pack` returns, and what your `unpack` makes of it"
+    return Wrong("nothing-kept", expected, got, why=why + "tensor of it again.", look=look)
 
 
 def _wrong_saved(came, numbers, tensors, before, x, expected):

@@ -541,7 +541,7 @@ def _wrong_target(came, by_guess, by_target):
 def path(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PATH)
-    for start, goal, steps in (([3.0, -1.0], [5.0, 1.0], 4), ([0.5], [-2.0], 1), ([0.5, 9.0], [1.0, -2.0], 30)):
+    for start, goal, steps in (([3.0, -1.0], [5.0, 1.0], 4), ([0.5], [-2.0], 1), ([0.5, 9.0], [1.0, -2.0], 120)):
         _check_path(answer, start, goal, steps)
     return "Each entry has memory of its own, so it keeps the numbers of its step."
 
@@ -578,7 +578,7 @@ def _check_path(answer, start, goal, steps):
         raise Wrong("history-kept", "entries without history", show(tracked[0]), why=why, look="`detach()`")
     right = [goal + (np.array(start) - goal) * 0.5 ** (step + 1) for step in range(steps)]
     if not tools.same(tools.array(w), right[-1]):
-        raise _wrong_walk(w, start, goal, steps, right[-1])
+        raise _wrong_walk(w, start, goal, steps, right[-1], kit.rebinds(answer))
     for entry in given:
         _as_numbers(entry)
     with mg.no_grad():
@@ -607,11 +607,13 @@ def _never_cleared(start, goal, steps):
     return w
 
 
-def _wrong_walk(w, start, goal, steps, right):
+def _wrong_walk(w, start, goal, steps, right, rebinds):
     expected, got = f"{right.tolist()} in `w` at the end", f"{tools.array(w).tolist()}"
     if tools.same(tools.array(w), np.array(start)):
-        why = "The `w` that came in has not moved. `w = w - ...` makes another tensor and takes the name for it."
-        return Wrong("not-moved", expected, got, belief="M06", why=why, look="the line of the update")
+        why = "The `w` that came in has not moved."
+        why += " `w = w - ...` makes another tensor and takes the name for it." if rebinds else ""
+        belief = "M06" if rebinds else ""
+        return Wrong("not-moved", expected, got, belief=belief, why=why, look="the line of the update")
     if tools.same(tools.array(w), _never_cleared(start, goal, steps)):
         why = "The slopes of all steps so far add up in `w.grad`."
         return Wrong("not-cleared", expected, got, belief="M08", why=why, look="where `w.grad` is cleared")
@@ -633,7 +635,7 @@ def _wrong_path(came, right, moved, start, expected):
         why = "These are the numbers before each step."
         return Wrong("one-early", expected, got, why=why, look="where in the loop you append")
     if all(tools.same(entry, right[-1]) for entry in came):
-        why = "All entries are copies, but all of the end: they were made after the loop."
+        why = "All entries hold the numbers of the end, as copies do that are made after the loop."
         return Wrong("copied-late", expected, got, why=why, look="when the copy is made")
     return Wrong("other-numbers", expected, got, look="what you append in each turn")
 
@@ -710,11 +712,14 @@ def _check_step(answer, function, slope, start, size):
         raise Wrong("untracked", "a `w` that is still tracked", "`w.requires_grad` is False", look=look)
     if came is None or not kit.close(came, slope(start)):
         raise _wrong_slope(came, slope, start, size, kit.uses(answer, "data"), expected, got)
-    if not kit.close(w.item(), start + size):
-        belief = "M06" if kit.close(w.item(), start) else ""
-        why = "The slope is right. But the `w` that came in has not made the step: another tensor has."
-        why = why if belief else "The slope is right. The step is another one."
+    if kit.close(w.item(), start):
+        why = "The slope is right. But the `w` that came in has not made the step."
+        why += " `w = w + ...` makes another tensor and takes the name for it." if kit.rebinds(answer) else ""
+        belief = "M06" if kit.rebinds(answer) else ""
         raise Wrong("not-moved", expected, got, belief=belief, why=why, look="the line of the step")
+    if not kit.close(w.item(), start + size):
+        why = "The slope is right. The step is another one."
+        raise Wrong("other-step", expected, got, why=why, look="by how much `w` is moved, and how often")
     if not kit.same_values(y, tools.array(function(tools.leaf(start)))):
         look = "where you compute what you return"
         raise Wrong("other-value", "the value of `f` at the old `w`", show(y), look=look)
@@ -989,7 +994,7 @@ def _refuse_held_graphs(given, cell):
             "a number, or a tensor without history",
             show(given),
             belief="M28",
-            why="Your total is a result: it has a node, and behind it are the graphs of all pieces.",
+            why="Your total is a result: it has a node, and behind it are the graphs of the pieces.",
             look="what you add to `total`",
         )
     if cell.held:

@@ -43,14 +43,14 @@ def called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -
 
 def constant(values: Any) -> mg.Tensor:
     """An untracked tensor of float64; under the adversaries also of float32."""
-    return mg.tensor(values, dtype=mg.float32 if trial.circumstance == "dtype" else mg.float64)
+    return mg.tensor(values, dtype=mg.float32 if "dtype" in trial.circumstances else mg.float64)
 
 
 def leaf(values: Any) -> mg.Tensor:
     """A tracked leaf of the same dtype; under the adversaries also with gaps in memory."""
     trial.made_leaf = True
     made = constant(values)
-    if trial.circumstance == "gaps":
+    if "gaps" in trial.circumstances:
         made = mg.stack([made, made], -1)[..., 0]
     return made.requires_grad_()
 
