@@ -10,7 +10,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import adversaries, graphs, kit, tools
-from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "02", "Who gets a .grad?")
@@ -50,70 +50,37 @@ def kinds(answer):
     return "Not who made it counts, but whether an operation was recorded: the trail ends at a leaf."
 
 
-_KINDS = (
-    Pattern(
-        "result-never-leaf",
-        {"a": False, "d": False, "e": False},
-        belief="M02",
-        why="`a`, `d` and `e` are results, but nobody recorded how they were made. As far as autograd knows, "
-        "they came out of nowhere.",
-        look="`d.grad_fn`",
-    ),
-    Pattern(
-        "trail-goes-on",
-        {"d": False, "e": False},
-        belief="M02",
-        why="`w` is behind both in your program, but not in the graph: `w.detach()` is not tracked, and inside "
-        "`no_grad()` nothing is recorded.",
-        look="`d.grad_fn` and `e.grad_fn`",
-    ),
-    Pattern(
-        "looks-like-no-operation",
-        {"b": True, "c": True},
-        why="`double()` converts and `w[0]` picks. Both are operations on a tracked tensor, and both were recorded.",
-        look="`b.grad_fn` and `c.grad_fn`",
-    ),
-    Pattern(
-        "asked-so-leaf",
-        {"f": True},
-        belief="M01",
-        why="The flag was set on `mg.ones(2)`. `f` is the result of reshaping it, and that was recorded.",
-        look="`f.grad_fn`",
-    ),
-    Pattern(
-        "untracked-result",
-        {"a": False},
-        belief="M02",
-        why="Integers are not tracked, so `float()` was not recorded. `a` has no history.",
-        look="`a.grad_fn`",
-    ),
-    Pattern(
-        "detached-result",
-        {"d": False},
-        belief="M02",
-        why="`w.detach()` is not tracked, so the multiplication was not recorded. `d` has no history.",
-        look="`w.detach().requires_grad`",
-    ),
-    Pattern(
-        "unrecorded-result",
-        {"e": False},
-        belief="M02",
-        why="Inside `no_grad()` nothing is recorded, whatever the inputs are. `e` has no history.",
-        look="`e.grad_fn`",
-    ),
-    Pattern(
-        "conversion",
-        {"b": True},
-        why="`w` is `float32`, so `double()` has to convert. That is an operation on a tracked tensor.",
-        look="`b.grad_fn`",
-    ),
-    Pattern(
-        "pick",
-        {"c": True},
-        why="`w[0]` is no part of `w` that you take out, but the result of picking: an operation on a tracked tensor.",
-        look="`c.grad_fn`",
-    ),
-)
+_KINDS = kit.patterns("""
+result-never-leaf: a=False, d=False, e=False (M02)
+    `a`, `d` and `e` are results, but nobody recorded how they were made. As far as autograd knows, they came out of
+    nowhere.
+    look: `d.grad_fn`
+trail-goes-on: d=False, e=False (M02)
+    `w` is behind both in your program, but not in the graph: `w.detach()` is not tracked, and inside `no_grad()`
+    nothing is recorded.
+    look: `d.grad_fn` and `e.grad_fn`
+looks-like-no-operation: b=True, c=True
+    `double()` converts and `w[0]` picks. Both are operations on a tracked tensor, and both were recorded.
+    look: `b.grad_fn` and `c.grad_fn`
+asked-so-leaf: f=True (M01)
+    The flag was set on `mg.ones(2)`. `f` is the result of reshaping it, and that was recorded.
+    look: `f.grad_fn`
+untracked-result: a=False (M02)
+    Integers are not tracked, so `float()` was not recorded. `a` has no history.
+    look: `a.grad_fn`
+detached-result: d=False (M02)
+    `w.detach()` is not tracked, so the multiplication was not recorded. `d` has no history.
+    look: `w.detach().requires_grad`
+unrecorded-result: e=False (M02)
+    Inside `no_grad()` nothing is recorded, whatever the inputs are. `e` has no history.
+    look: `e.grad_fn`
+conversion: b=True
+    `w` is `float32`, so `double()` has to convert. That is an operation on a tracked tensor.
+    look: `b.grad_fn`
+pick: c=True
+    `w[0]` is no part of `w` that you take out, but the result of picking: an operation on a tracked tensor.
+    look: `c.grad_fn`
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -145,67 +112,35 @@ def who(answer):
     return "Tracked leaves and retained results: these two get a `.grad`, and nobody else."
 
 
-_WHO = (
-    Pattern(
-        "everything-on-the-way",
-        {"v": 6, "p": 1},
-        belief="M03",
-        why="These gradients do pass by, but they are not kept. `v` and `p` are results, and nobody asked.",
-        look="`v.is_leaf` and `p.is_leaf`",
-    ),
-    Pattern(
-        "asked-then-divided",
-        {"v": 6},
-        belief="M01",
-        why="The flag was set on the tensor that holds 8. `v` is the result of a division, and keeps nothing.",
-        look="`v.is_leaf`",
-    ),
-    Pattern(
-        "gradient-of-the-8",
-        {"v": 3},
-        belief="M01",
-        why="3 is the gradient of the leaf that holds 8, and it is kept there. `v` is the result of a division.",
-        look="which tensor the name `v` belongs to",
-    ),
-    Pattern(
-        "root-keeps",
-        {"p": 1},
-        belief="M03",
-        why="1 is what `backward()` starts with. But `p` is a result, and nobody called `p.retain_grad()`.",
-        look="`p.is_leaf` and `p.retains_grad`",
-    ),
-    Pattern(
-        "retain-ignored",
-        {"h": None},
-        belief="M04",
-        why="`h` is a tracked result, and `retain_grad()` was called before `backward()`. So its gradient is kept.",
-        look="`h.retains_grad`",
-    ),
-    Pattern(
-        "retained-instead",
-        {"w": None},
-        why="`h` keeps its gradient and passes it on all the same. Looking takes nothing away from `w`.",
-        look="`w.is_leaf` and `w.requires_grad`",
-    ),
-    Pattern(
-        "stops-at-h",
-        {"w": 4},
-        why="4 is what arrives at `h`. On the way on to `w` it is multiplied by the other factor of `h`.",
-        look="the line that makes `h`",
-    ),
-    Pattern(
-        "untracked-has-grad",
-        {"x": 12},
-        why="12 would be the slope, but nobody asked: `x` is not tracked, so nothing is computed for it.",
-        look="`x.requires_grad`",
-    ),
-    Pattern(
-        "untracked-has-zero",
-        {"x": 0},
-        why="0 would say that `p` does not depend on `x`. Nobody asked, so there is no answer at all: None.",
-        look="`x.requires_grad`",
-    ),
-)
+_WHO = kit.patterns("""
+everything-on-the-way: v=6, p=1 (M03)
+    These gradients do pass by, but they are not kept. `v` and `p` are results, and nobody asked.
+    look: `v.is_leaf` and `p.is_leaf`
+asked-then-divided: v=6 (M01)
+    The flag was set on the tensor that holds 8. `v` is the result of a division, and keeps nothing.
+    look: `v.is_leaf`
+gradient-of-the-8: v=3 (M01)
+    3 is the gradient of the leaf that holds 8, and it is kept there. `v` is the result of a division.
+    look: which tensor the name `v` belongs to
+root-keeps: p=1 (M03)
+    1 is what `backward()` starts with. But `p` is a result, and nobody called `p.retain_grad()`.
+    look: `p.is_leaf` and `p.retains_grad`
+retain-ignored: h=None (M04)
+    `h` is a tracked result, and `retain_grad()` was called before `backward()`. So its gradient is kept.
+    look: `h.retains_grad`
+retained-instead: w=None
+    `h` keeps its gradient and passes it on all the same. Looking takes nothing away from `w`.
+    look: `w.is_leaf` and `w.requires_grad`
+stops-at-h: w=4
+    4 is what arrives at `h`. On the way on to `w` it is multiplied by the other factor of `h`.
+    look: the line that makes `h`
+untracked-has-grad: x=12
+    12 would be the slope, but nobody asked: `x` is not tracked, so nothing is computed for it.
+    look: `x.requires_grad`
+untracked-has-zero: x=0
+    0 would say that `p` does not depend on `x`. Nobody asked, so there is no answer at all: None.
+    look: `x.requires_grad`
+""")
 
 
 # --- 3 -------------------------------------------------------------------------------------------
@@ -519,68 +454,35 @@ def sums(answer):
     return "Only `.grad` remembers, and it adds. The graph needs it neither full nor empty."
 
 
-_SUMS = (
-    Pattern(
-        "value-not-slope",
-        {"a": 12},
-        why="12 is the value of `4 * w`. In `.grad` is its slope: how much it moves when `w` moves.",
-        look="how much `4 * w` grows when `w` grows by 1",
-    ),
-    Pattern(
-        "overwrites",
-        {"b": 6, "e": 3},
-        belief="M08",
-        why="6 is right for `w * w` alone. It is added to the 4 that was there, and the same happens at the end.",
-        look="`w.grad` before and after the second `backward()`",
-    ),
-    Pattern(
-        "overwritten",
-        {"b": 6},
-        belief="M08",
-        why="6 is right for `w * w` alone. It is added to the 4 that was there.",
-        look="`w.grad` before and after the second `backward()`",
-    ),
-    Pattern(
-        "note-is-a-copy",
-        {"c": 4},
-        why="`g = w.grad` copies nothing: `g` is the tensor that stands in `w.grad`, and it was added to.",
-        look="`g is w.grad`, right before `c` is read",
-    ),
-    Pattern(
-        "clearing-destroys",
-        {"d": 0},
-        belief="M09",
-        why="The graph of `loss` holds what `backward()` needs, and `w.grad` is not part of it.",
-        look="`mg.draw(loss, saved=True)`",
-    ),
-    Pattern(
-        "clearing-stops",
-        {"d": None},
-        belief="M09",
-        why="The graph of `loss` holds what `backward()` needs, and `w.grad` is not part of it. So 5 arrives.",
-        look="`mg.draw(loss, saved=True)`",
-    ),
-    Pattern(
-        "not-cleared",
-        {"d": 15},
-        why="`w.grad = None` took the 10 away. The next `backward()` starts from nothing.",
-        look="the line above `loss.backward()`",
-    ),
-    Pattern(
-        "inside-adds",
-        {"e": 9},
-        belief="M10",
-        why="Inside the graph nothing is kept from the first pass. The second one brings 3 again, not 6.",
-        look="`mg.viz.trace(y.backward)`",
-    ),
-    Pattern(
-        "second-pass-lost",
-        {"e": 3},
-        belief="M08",
-        why="3 is right for one pass. The second one is added to it.",
-        look="the last two calls of `backward()`",
-    ),
-)
+_SUMS = kit.patterns("""
+value-not-slope: a=12
+    12 is the value of `4 * w`. In `.grad` is its slope: how much it moves when `w` moves.
+    look: how much `4 * w` grows when `w` grows by 1
+overwrites: b=6, e=3 (M08)
+    6 is right for `w * w` alone. It is added to the 4 that was there, and the same happens at the end.
+    look: `w.grad` before and after the second `backward()`
+overwritten: b=6 (M08)
+    6 is right for `w * w` alone. It is added to the 4 that was there.
+    look: `w.grad` before and after the second `backward()`
+note-is-a-copy: c=4
+    `g = w.grad` copies nothing: `g` is the tensor that stands in `w.grad`, and it was added to.
+    look: `g is w.grad`, right before `c` is read
+clearing-destroys: d=0 (M09)
+    The graph of `loss` holds what `backward()` needs, and `w.grad` is not part of it.
+    look: `mg.draw(loss, saved=True)`
+clearing-stops: d=None (M09)
+    The graph of `loss` holds what `backward()` needs, and `w.grad` is not part of it. So 5 arrives.
+    look: `mg.draw(loss, saved=True)`
+not-cleared: d=15
+    `w.grad = None` took the 10 away. The next `backward()` starts from nothing.
+    look: the line above `loss.backward()`
+inside-adds: e=9 (M10)
+    Inside the graph nothing is kept from the first pass. The second one brings 3 again, not 6.
+    look: `mg.viz.trace(y.backward)`
+second-pass-lost: e=3 (M08)
+    3 is right for one pass. The second one is added to it.
+    look: the last two calls of `backward()`
+""")
 
 
 # --- 6 -------------------------------------------------------------------------------------------

@@ -41,50 +41,29 @@ _FOLLOW_LOOKS = {
     "nodes": "each line that computes something, and each tracked leaf",
     "edges_of_z": "the inputs of the addition",
 }
-_FOLLOW = (
-    Pattern(
-        "constant-has-node",
-        {"p_to_k": True},
-        why="`k` is not tracked, so nothing is sent to it. Its entry is the empty `(None, 0)`.",
-        look="`p.grad_fn.next_functions[1]`",
-    ),
-    Pattern(
-        "copied",
-        {"z_to_p": False},
-        why="`p` was computed once, so it has one node. Whoever uses `p` points at that very node.",
-        look="how often the line `p = x * k` runs",
-    ),
-    Pattern(
-        "each-way",
-        {"nodes": 6},
-        why="6 is what one counts along each way. Two ways lead through the node of `p`, but it is one node.",
-        look="the boxes of a picture: is the multiplication drawn twice?",
-    ),
-    Pattern(
-        "end-forgotten",
-        {"nodes": 3},
-        why="The end of the leaf is a node, too: the `AccumulateGrad` that fills `x.grad`.",
-        look="`p.grad_fn.next_functions[0]`",
-    ),
-    Pattern(
-        "one-too-many",
-        {"nodes": 5},
-        why="Three operations and the end of one tracked leaf. A constant has no node, and `p` has one.",
-        look="whether you counted `k`, or the node of `p` twice",
-    ),
-    Pattern(
-        "one-edge",
-        {"edges_of_z": 1},
-        why="There is one entry for each input of the addition, and it has two: `q` and `p`.",
-        look="the right-hand side of the line that makes `z`",
-    ),
-    Pattern(
-        "all-edges",
-        {"edges_of_z": 3},
-        why="`next_functions` holds the edges of one node only: one for each input of that operation.",
-        look="the right-hand side of the line that makes `z`",
-    ),
-)
+_FOLLOW = kit.patterns("""
+constant-has-node: p_to_k=True
+    `k` is not tracked, so nothing is sent to it. Its entry is the empty `(None, 0)`.
+    look: `p.grad_fn.next_functions[1]`
+copied: z_to_p=False
+    `p` was computed once, so it has one node. Whoever uses `p` points at that very node.
+    look: how often the line `p = x * k` runs
+each-way: nodes=6
+    6 is what one counts along each way. Two ways lead through the node of `p`, but it is one node.
+    look: the boxes of a picture: is the multiplication drawn twice?
+end-forgotten: nodes=3
+    The end of the leaf is a node, too: the `AccumulateGrad` that fills `x.grad`.
+    look: `p.grad_fn.next_functions[0]`
+one-too-many: nodes=5
+    Three operations and the end of one tracked leaf. A constant has no node, and `p` has one.
+    look: whether you counted `k`, or the node of `p` twice
+one-edge: edges_of_z=1
+    There is one entry for each input of the addition, and it has two: `q` and `p`.
+    look: the right-hand side of the line that makes `z`
+all-edges: edges_of_z=3
+    `next_functions` holds the edges of one node only: one for each input of that operation.
+    look: the right-hand side of the line that makes `z`
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -117,55 +96,36 @@ def chain(answer):
 
 
 _EXP = "The derivative of exp is exp itself: the local derivative is the result, `exp(0) = 1`, not the input 0."
-_CHAIN = (
-    Pattern(
-        "grad-before",
-        {"before": 15},
-        belief="M35",
-        why="The forward pass leaves a graph, not a gradient. `.grad` is None until backward() has run.",
-        look="the order of the lines",
-    ),
-    Pattern(
-        "zero-before",
-        {"before": 0},
-        belief="M35",
-        why="Before backward() nothing has been computed, not even a zero: `.grad` is None.",
-        look="`v.grad` of a new tensor",
-    ),
-    Pattern("exp-input", {"de/dp": 0}, belief="M36", why=_EXP, look="`e.grad_fn._saved_result` before backward()"),
-    Pattern("zero-product", {"v.grad": 0}, why="None of its three factors is 0.", look="the three factors of `v.grad`"),
-    Pattern(
-        "value-of-e",
-        {"dz/de": 1},
-        why="1 is the value of `e`. When `e` moves by a little, `e * 5` moves five times as much.",
-        look="what `z` is for `e = 1` and for `e = 2`",
-    ),
-    Pattern(
-        "value-of-v",
-        {"dp/dv": 0},
-        why="0 is the value of `v`, and of `p`. When `v` moves by a little, `v * 3` moves three times as much.",
-        look="what `p` is for `v = 0` and for `v = 1`",
-    ),
-    Pattern(
-        "added-along",
-        {"v.grad": 9},
-        why="9 is the sum of the local derivatives. Along one way they are multiplied; only what different ways bring "
-        "is added.",
-        look="how many ways lead from `z` to `v`",
-    ),
-    Pattern(
-        "factor-lost",
-        {"v.grad": 5},
-        why="The way goes on: through exp, and through the multiplication by 3.",
-        look="each node between `z` and `v`",
-    ),
-    Pattern(
-        "one-step",
-        {"v.grad": 3},
-        why="That is the last step alone. What arrives at it is multiplied with it.",
-        look="what arrives at the node of `p`",
-    ),
-)
+_CHAIN = kit.patterns("""
+grad-before: before=15 (M35)
+    The forward pass leaves a graph, not a gradient. `.grad` is None until backward() has run.
+    look: the order of the lines
+zero-before: before=0 (M35)
+    Before backward() nothing has been computed, not even a zero: `.grad` is None.
+    look: `v.grad` of a new tensor
+exp-input: de/dp=0 (M36)
+    The derivative of exp is exp itself: the local derivative is the result, `exp(0) = 1`, not the input 0.
+    look: `e.grad_fn._saved_result` before backward()
+zero-product: v.grad=0
+    None of its three factors is 0.
+    look: the three factors of `v.grad`
+value-of-e: dz/de=1
+    1 is the value of `e`. When `e` moves by a little, `e * 5` moves five times as much.
+    look: what `z` is for `e = 1` and for `e = 2`
+value-of-v: dp/dv=0
+    0 is the value of `v`, and of `p`. When `v` moves by a little, `v * 3` moves three times as much.
+    look: what `p` is for `v = 0` and for `v = 1`
+added-along: v.grad=9
+    9 is the sum of the local derivatives. Along one way they are multiplied; only what different ways bring is
+    added.
+    look: how many ways lead from `z` to `v`
+factor-lost: v.grad=5
+    The way goes on: through exp, and through the multiplication by 3.
+    look: each node between `z` and `v`
+one-step: v.grad=3
+    That is the last step alone. What arrives at it is multiplied with it.
+    look: what arrives at the node of `p`
+""")
 
 
 # --- 3 -------------------------------------------------------------------------------------------
@@ -554,47 +514,27 @@ def alive(answer):
     return "A name keeps a result, a result its node, a node what it saved and the nodes before it."
 
 
-_ALIVE = (
-    Pattern(
-        "only-names-keep",
-        {"A": False, "B": False},
-        belief="M28",
-        why="Names are not the only thing that keeps a tensor. The node of a result keeps what it saved, and "
-        "`y` and `total` are results.",
-        look="`saved=True` in a picture of `y`, and of `total`",
-    ),
-    Pattern(
-        "total-is-a-number",
-        {"B": False},
-        belief="M28",
-        why="`total` is a tensor with a history: every round so far hangs on it, with what its nodes saved.",
-        look="`total.grad_fn`",
-    ),
-    Pattern(
-        "saved-forgotten",
-        {"A": False},
-        why="The name is gone, but the multiplication saved `a`: it needs it for the way back.",
-        look="`y.grad_fn._saved_self`",
-    ),
-    Pattern(
-        "backward-keeps",
-        {"C": True},
-        why="backward() frees what the nodes saved. Nothing else referred to `a`.",
-        look="who refers to `a` after the line `y.backward()`",
-    ),
-    Pattern(
-        "kept-for-ever",
-        {"D": True},
-        why="Only the graph behind `total` kept the first `error`. With the last name of `total`, all of it goes.",
-        look="who refers to the first `error` after `del total`",
-    ),
-    Pattern(
-        "name-forgotten",
-        {"E": False},
-        why="The graph is gone, but the name `error` still refers to the last of the three tensors.",
-        look="which names there are at the end",
-    ),
-)
+_ALIVE = kit.patterns("""
+only-names-keep: A=False, B=False (M28)
+    Names are not the only thing that keeps a tensor. The node of a result keeps what it saved, and `y` and `total`
+    are results.
+    look: `saved=True` in a picture of `y`, and of `total`
+total-is-a-number: B=False (M28)
+    `total` is a tensor with a history: every round so far hangs on it, with what its nodes saved.
+    look: `total.grad_fn`
+saved-forgotten: A=False
+    The name is gone, but the multiplication saved `a`: it needs it for the way back.
+    look: `y.grad_fn._saved_self`
+backward-keeps: C=True
+    backward() frees what the nodes saved. Nothing else referred to `a`.
+    look: who refers to `a` after the line `y.backward()`
+kept-for-ever: D=True
+    Only the graph behind `total` kept the first `error`. With the last name of `total`, all of it goes.
+    look: who refers to the first `error` after `del total`
+name-forgotten: E=False
+    The graph is gone, but the name `error` still refers to the last of the three tensors.
+    look: which names there are at the end
+""")
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -760,62 +700,35 @@ _ERRORS = tuple(
     )
     for letter in "ABCDE"
 )
-_KINKS = (
-    Pattern(
-        "relu-right-side",
-        {"A": 1},
-        why="That is the slope on the right of 0. At 0 itself, `relu` answers with the one on the left.",
-        look="`mg.relu` at 0 in chapter 03, section 7",
-    ),
-    Pattern(
-        "halfway",
-        {"A": 0.5},
-        why="Halfway between 0 and 1 would be a possible choice, but `relu` has made another one.",
-        look="`mg.relu` at 0 in chapter 03, section 7",
-    ),
-    Pattern(
-        "abs-one-side",
-        {"B": 1},
-        why="That is the slope on the right of 0, and -1 is the one on the left. `abs` takes neither.",
-        look="`mg.abs` at 0 in chapter 03, section 7",
-    ),
-    Pattern(
-        "abs-other-side",
-        {"B": -1},
-        why="That is the slope on the left of 0, and 1 is the one on the right. `abs` takes neither.",
-        look="`mg.abs` at 0 in chapter 03, section 7",
-    ),
-    Pattern(
-        "tie-not-shared",
-        {"C": 1},
-        why="Two entries are the largest, and together they get 1. `max()` shares it evenly.",
-        look="how many entries of the tensor are the largest",
-    ),
-    Pattern(
-        "tie-lost",
-        {"C": 0},
-        why="The first entry is one of the two largest. `max()` without `dim=` leaves none of them out.",
-        look="the difference between `max()` and `max(dim=0)`",
-    ),
-    Pattern(
-        "if-like-abs",
-        {"D": 0},
-        why="0 is what `mg.abs` answers. Here no `abs` ran: at 0 the function returned `x` itself.",
-        look="which branch runs for `x >= 0`",
-    ),
-    Pattern(
-        "other-branch",
-        {"D": -1},
-        why="At 0, `x >= 0` is True, so the other branch ran.",
-        look="the sign in the condition",
-    ),
-    Pattern(
-        "formula-not-operations",
-        {"E": 1},
-        why="As a formula it is `x`, with slope 1. But two `relu`s ran, and each answers 0 at 0.",
-        look="the two ways to `x`, one after the other",
-    ),
-)
+_KINKS = kit.patterns("""
+relu-right-side: A=1
+    That is the slope on the right of 0. At 0 itself, `relu` answers with the one on the left.
+    look: `mg.relu` at 0 in chapter 03, section 7
+halfway: A=0.5
+    Halfway between 0 and 1 would be a possible choice, but `relu` has made another one.
+    look: `mg.relu` at 0 in chapter 03, section 7
+abs-one-side: B=1
+    That is the slope on the right of 0, and -1 is the one on the left. `abs` takes neither.
+    look: `mg.abs` at 0 in chapter 03, section 7
+abs-other-side: B=-1
+    That is the slope on the left of 0, and 1 is the one on the right. `abs` takes neither.
+    look: `mg.abs` at 0 in chapter 03, section 7
+tie-not-shared: C=1
+    Two entries are the largest, and together they get 1. `max()` shares it evenly.
+    look: how many entries of the tensor are the largest
+tie-lost: C=0
+    The first entry is one of the two largest. `max()` without `dim=` leaves none of them out.
+    look: the difference between `max()` and `max(dim=0)`
+if-like-abs: D=0
+    0 is what `mg.abs` answers. Here no `abs` ran: at 0 the function returned `x` itself.
+    look: which branch runs for `x >= 0`
+other-branch: D=-1
+    At 0, `x >= 0` is True, so the other branch ran.
+    look: the sign in the condition
+formula-not-operations: E=1
+    As a formula it is `x`, with slope 1. But two `relu`s ran, and each answers 0 at 0.
+    look: the two ways to `x`, one after the other
+""")
 
 
 # --- 9 -------------------------------------------------------------------------------------------

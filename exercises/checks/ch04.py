@@ -9,7 +9,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import cards, graphs, kit, tools
-from exercises.checks.kit import Pattern, Wrong, show
+from exercises.checks.kit import Wrong, show
 
 chapter = kit.Chapter(__name__, "04", "What does backward() really compute?")
 
@@ -66,59 +66,32 @@ def rows(answer):
     return "Each factor says how often its row of J counts; then the rows are added. That is v · J."
 
 
-_ROWS = (
-    Pattern(
-        "ones-anyway",
-        {"A a.grad": 10, "A b.grad": 8},
-        belief="M24",
-        why="(10, 8) is the sum of all rows, which only ones would give. The factors 0, 1, 0 pick one row.",
-        look="the factor that each of the three results gets in line A",
-    ),
-    Pattern(
-        "factors-ignored",
-        {"C a.grad": 10, "C b.grad": 8},
-        belief="M24",
-        why="(10, 8) is what ones give. Line C leaves the second row out and counts the third twice.",
-        look="the factor of each row in line C",
-    ),
-    Pattern(
-        "factor-is-switch",
-        {"C b.grad": 8},
-        belief="M24",
-        why="8 is the first and the third row, once each. But the third has the factor 2: it counts twice.",
-        look="the numbers in `gradient=` of line C, not only which of them are zero",
-    ),
-    Pattern(
-        "none-for-zero",
-        {"A b.grad": None},
-        why="A way leads from `y` to `b`, through `a * b`. What comes by it is 0 · 3: a zero, and not nothing.",
-        look="the graph of `y`: does an edge lead to `b`?",
-    ),
-    Pattern(
-        "values-not-slopes",
-        {"A a.grad": 9},
-        why="9 is the second result itself. backward adds up slopes of the results, not the results.",
-        look="how much `a * a` moves when `a` does",
-    ),
-    Pattern(
-        "values-not-slopes",
-        {"B a.grad": 41},
-        why="41 is the sum of the results. backward adds up their slopes.",
-        look="the slopes of the three results with respect to `a`",
-    ),
-    Pattern(
-        "one-way",
-        {"A a.grad": 3},
-        why="In `a * a` two ways lead to `a`, and each brings 3.",
-        look="the derivative of `a * a`",
-    ),
-    Pattern(
-        "added-up",
-        {"B a.grad": 16},
-        why="16 is 6 + 10: line A and then line B. Here each line is thought of alone.",
-        look="the sentence above the lines",
-    ),
-)
+_ROWS = kit.patterns("""
+ones-anyway: A a.grad=10, A b.grad=8 (M24)
+    (10, 8) is the sum of all rows, which only ones would give. The factors 0, 1, 0 pick one row.
+    look: the factor that each of the three results gets in line A
+factors-ignored: C a.grad=10, C b.grad=8 (M24)
+    (10, 8) is what ones give. Line C leaves the second row out and counts the third twice.
+    look: the factor of each row in line C
+factor-is-switch: C b.grad=8 (M24)
+    8 is the first and the third row, once each. But the third has the factor 2: it counts twice.
+    look: the numbers in `gradient=` of line C, not only which of them are zero
+none-for-zero: A b.grad=None
+    A way leads from `y` to `b`, through `a * b`. What comes by it is 0 · 3: a zero, and not nothing.
+    look: the graph of `y`: does an edge lead to `b`?
+values-not-slopes: A a.grad=9
+    9 is the second result itself. backward adds up slopes of the results, not the results.
+    look: how much `a * a` moves when `a` does
+values-not-slopes: B a.grad=41
+    41 is the sum of the results. backward adds up their slopes.
+    look: the slopes of the three results with respect to `a`
+one-way: A a.grad=3
+    In `a * a` two ways lead to `a`, and each brings 3.
+    look: the derivative of `a * a`
+added-up: B a.grad=16
+    16 is 6 + 10: line A and then line B. Here each line is thought of alone.
+    look: the sentence above the lines
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -160,72 +133,35 @@ def _outcome(value: Any) -> Any:
     return known.get(value.strip().lower(), value) if type(value) is str else value
 
 
-_UNUSED = (
-    Pattern(
-        "unused-is-zero",
-        {"B": "zero"},
-        belief="M25",
-        why="`w` was made without `u`. There is no way, so there is no gradient, not even a zero: `grad` raises.",
-        look="the error of line B, and the two options that its message names",
-    ),
-    Pattern(
-        "allowed-is-zero",
-        {"C": "zero"},
-        belief="M25",
-        why="`allow_unused=True` allows that there is no gradient. It does not invent one: you get None.",
-        look="which option asks for zeros",
-    ),
-    Pattern(
-        "unused-is-none",
-        {"B": "None"},
-        why="None is what you get if you allow it. Without `allow_unused=True` line B is taken for a mistake.",
-        look="what differs between lines B and C",
-    ),
-    Pattern(
-        "zero-way-is-no-way",
-        {"A": "None"},
-        why="`u * 0` was recorded, so a way leads to `u`. The number that comes by it is 0.",
-        look="the graph of `z`: is there an `AccumulateGrad` for `u`?",
-    ),
-    Pattern(
-        "zero-way-is-no-way",
-        {"A": "error"},
-        why="`u * 0` was recorded, so a way leads to `u`. The number that comes by it is 0.",
-        look="the graph of `z`: is there an `AccumulateGrad` for `u`?",
-    ),
-    Pattern(
-        "materialized-none",
-        {"D": "None"},
-        why="To materialize is to make real: what would be None becomes zeros.",
-        look="the last two lines of the cell in the chapter that repairs the error",
-    ),
-    Pattern(
-        "constant-is-unused",
-        {"E": "None"},
-        why="`k` does not require grad. That is refused before the question whether it was used.",
-        look="`k.requires_grad`",
-    ),
-    Pattern(
-        "constant-has-zero",
-        {"E": "zero"},
-        belief="M25",
-        why="`k` does not require grad. Nothing was recorded for it, so there is nothing to return, not even zero.",
-        look="`k.requires_grad`",
-    ),
-    Pattern(
-        "copy-is-the-same",
-        {"F": "zero"},
-        belief="M25",
-        why="`copy` is a new tensor, made from `a`. `w` was made from `a` alone: no way leads from `w` to `copy`.",
-        look="in which direction the edge between `copy` and `a` points",
-    ),
-    Pattern(
-        "copy-is-the-same",
-        {"F": "None"},
-        why="No way leads from `w` to `copy`, and without `allow_unused=True` that is an error.",
-        look="what differs between lines C and F",
-    ),
-)
+_UNUSED = kit.patterns("""
+unused-is-zero: B=zero (M25)
+    `w` was made without `u`. There is no way, so there is no gradient, not even a zero: `grad` raises.
+    look: the error of line B, and the two options that its message names
+allowed-is-zero: C=zero (M25)
+    `allow_unused=True` allows that there is no gradient. It does not invent one: you get None.
+    look: which option asks for zeros
+unused-is-none: B="None"
+    None is what you get if you allow it. Without `allow_unused=True` line B is taken for a mistake.
+    look: what differs between lines B and C
+zero-way-is-no-way: A="None" or A=error
+    `u * 0` was recorded, so a way leads to `u`. The number that comes by it is 0.
+    look: the graph of `z`: is there an `AccumulateGrad` for `u`?
+materialized-none: D="None"
+    To materialize is to make real: what would be None becomes zeros.
+    look: the last two lines of the cell in the chapter that repairs the error
+constant-is-unused: E="None"
+    `k` does not require grad. That is refused before the question whether it was used.
+    look: `k.requires_grad`
+constant-has-zero: E=zero (M25)
+    `k` does not require grad. Nothing was recorded for it, so there is nothing to return, not even zero.
+    look: `k.requires_grad`
+copy-is-the-same: F=zero (M25)
+    `copy` is a new tensor, made from `a`. `w` was made from `a` alone: no way leads from `w` to `copy`.
+    look: in which direction the edge between `copy` and `a` points
+copy-is-the-same: F="None"
+    No way leads from `w` to `copy`, and without `allow_unused=True` that is an error.
+    look: what differs between lines C and F
+""")
 _UNUSED_LOOKS = {
     "D": "what the option `materialize_grads=True` asks for",
     "C": "what the option `allow_unused=True` allows",
@@ -260,62 +196,32 @@ def hooks(answer):
     return "A hook runs once, on the sum. What it returns goes on: into `h.grad` and to everything behind."
 
 
-_HOOKS = (
-    Pattern(
-        "once-a-way",
-        {"len(seen)": 2},
-        belief="M34",
-        why="Two contributions come to `h`, and the hooks wait until they are added up. Then they run once.",
-        look="the cell of the chapter that lists `seen`",
-    ),
-    Pattern(
-        "part-seen",
-        {"seen[0]": 4},
-        belief="M34",
-        why="4 is what comes by one of the two ways. A hook sees their sum.",
-        look="what else is made from `h`",
-    ),
-    Pattern(
-        "part-seen",
-        {"seen[0]": 5},
-        belief="M34",
-        why="5 is what comes by one of the two ways. A hook sees their sum.",
-        look="what else is made from `h`",
-    ),
-    Pattern(
-        "cannot-change",
-        {"h.grad": 9, "a.grad": 27},
-        belief="M34",
-        why="The second hook returns `-grad`, and what a hook returns takes the place of the gradient.",
-        look="the second hook: does it return something?",
-    ),
-    Pattern(
-        "kept-before-hooks",
-        {"h.grad": 9, "a.grad": -27},
-        belief="M34",
-        why="`retain_grad()` keeps what comes out of the hooks, not what went into them.",
-        look="the cell of the chapter in which a hook multiplies by 10",
-    ),
-    Pattern(
-        "only-kept-changes",
-        {"h.grad": -9, "a.grad": 27},
-        belief="M34",
-        why="What the hook returns does not only stand in `h.grad`: it is what goes on to `a`.",
-        look="what the multiplication `a * 3` gets in backward",
-    ),
-    Pattern(
-        "order-of-hooks",
-        {"seen[0]": -9},
-        why="The hook that notes was registered first, so it runs first. The sign changes after it.",
-        look="the order of the two `register_hook` lines",
-    ),
-    Pattern(
-        "slope-lost",
-        {"a.grad": -9},
-        why="-9 leaves `h`. On the way to `a` it is multiplied by the slope of `a * 3`.",
-        look="the line that makes `h`",
-    ),
-)
+_HOOKS = kit.patterns("""
+once-a-way: len(seen)=2 (M34)
+    Two contributions come to `h`, and the hooks wait until they are added up. Then they run once.
+    look: the cell of the chapter that lists `seen`
+part-seen: seen[0]=4 (M34)
+    4 is what comes by one of the two ways. A hook sees their sum.
+    look: what else is made from `h`
+part-seen: seen[0]=5 (M34)
+    5 is what comes by one of the two ways. A hook sees their sum.
+    look: what else is made from `h`
+cannot-change: h.grad=9, a.grad=27 (M34)
+    The second hook returns `-grad`, and what a hook returns takes the place of the gradient.
+    look: the second hook: does it return something?
+kept-before-hooks: h.grad=9, a.grad=-27 (M34)
+    `retain_grad()` keeps what comes out of the hooks, not what went into them.
+    look: the cell of the chapter in which a hook multiplies by 10
+only-kept-changes: h.grad=-9, a.grad=27 (M34)
+    What the hook returns does not only stand in `h.grad`: it is what goes on to `a`.
+    look: what the multiplication `a * 3` gets in backward
+order-of-hooks: seen[0]=-9
+    The hook that notes was registered first, so it runs first. The sign changes after it.
+    look: the order of the two `register_hook` lines
+slope-lost: a.grad=-9
+    -9 leaves `h`. On the way to `a` it is multiplied by the slope of `a * 3`.
+    look: the line that makes `h`
+""")
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -447,8 +353,8 @@ def _wrong_between(first, second, right, came):
 def weighted(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_WEIGHTED)
-    for value, weights, wanted in _WEIGHTED:
-        _check_weighted(answer, value, weights, wanted)
+    for value, weights, wanted, old in _WEIGHTED:
+        _check_weighted(answer, value, weights, wanted, old)
     return "Each loss counted as often as its weight says, and only what was wanted is filled. One call can do it all."
 
 
@@ -458,10 +364,10 @@ def backward_weighted(losses, weights, wanted):
         loss.backward(gradient=mg.tensor(weight))
 """
 _WEIGHTED = (
-    (2.0, [1.0, 10.0], "a"),
-    (-1.5, [0.5, 2.0, -3.0], "ab"),
-    (0.5, [0.01 * i + 0.5 for i in range(120)], "ba"),
-    (3.0, [2.0, 2.0], "ba"),
+    (2.0, [1.0, 10.0], "a", {"a": 1.0, "b": 20.0}),
+    (-1.5, [0.5, 2.0, -3.0], "ab", {"a": 1.0, "b": 20.0, "c": 300.0}),
+    (0.5, [0.01 * i + 0.5 for i in range(120)], "ba", {"a": 1.0}),
+    (3.0, [2.0, 2.0], "ba", {}),
 )
 _WEIGHTED_ERRORS = (
     _SECOND_TIME,
@@ -486,45 +392,38 @@ _WEIGHTED_ERRORS = (
 )
 
 
-_OLD = {"a": 1.0, "b": 20.0, "c": 300.0}  # what is in each `.grad` before
-
-
-def _check_weighted(answer, value, weights, wanted):
+def _check_weighted(answer, value, weights, wanted, old):
     a, b, c = (tools.leaf(number) for number in (value, 4.0, 5.0))
     leaves, h = {"a": a, "b": b, "c": c}, a * a
-    for name, leaf in leaves.items():
-        leaf.grad = tools.constant(_OLD[name])
+    for name, number in old.items():
+        leaves[name].grad = tools.constant(number)
     losses = [(lambda: h * 3 + c, lambda: h + a + b, lambda: h * h)[i % 3]() for i in range(len(weights))]
     slopes = {"a": [6 * value, 2 * value + 1, 4 * value**3], "b": [0.0, 1.0, 0.0], "c": [1.0, 0.0, 0.0]}
     parts = {name: [w * slopes[name][i % 3] for i, w in enumerate(weights)] for name in leaves}
     inputs = list(losses), list(weights), [leaves[name] for name in wanted]
-    tools.called(answer, inputs, _expected_in("a", sum(parts["a"])), *_WEIGHTED_ERRORS)
+    tools.called(answer, inputs, _expected_in("a", sum(parts["a"]), old.get("a")), *_WEIGHTED_ERRORS)
+    came = {name: None if leaf.grad is None else leaf.grad.item() for name, leaf in leaves.items()}
     for name in wanted:
-        came = None if leaves[name].grad is None else leaves[name].grad.item()
-        if came is None or not kit.close(came, _OLD[name] + sum(parts[name])):
-            raise _wrong_weighted(name, came, parts[name], weights, [slopes[name][i % 3] for i in range(len(weights))])
+        if came[name] is None or not kit.close(came[name], old.get(name, 0.0) + sum(parts[name])):
+            each = [slopes[name][i % 3] for i in range(len(weights))]
+            raise _wrong_weighted(name, came[name], old.get(name), parts[name], weights, each)
     for name in sorted(set(leaves) - set(wanted)):
-        grad = leaves[name].grad
-        if grad is None or not kit.close(grad.item(), _OLD[name]):
-            got = f"`wanted` has {' and '.join(wanted)}, and `{name}.grad` was {_OLD[name]:g} and is {_number(grad)}"
+        if came[name] != old.get(name):
+            got = f"`wanted` has {' and '.join(wanted)}, and `{name}.grad` was {old.get(name)} and is {came[name]}"
             why = "Without `inputs=` a backward fills every tracked leaf that it can reach."
             look = "how `backward` is told for whom, and each line that sets a `.grad`"
             raise Wrong("others-filled", f"`{name}.grad` as it was", got, why=why, look=look)
 
 
-def _number(grad):
-    return "None" if grad is None else f"{grad.item():.6g}"
+def _expected_in(name, right, old):
+    before = "None" if old is None else f"{old:g}"
+    return f"{(old or 0) + right:.6g} in `{name}.grad`: {before} was there before, and {right:.6g} is the weighted sum"
 
 
-def _expected_in(name, right):
-    old = _OLD[name]
-    return f"{old + right:.6g} in `{name}.grad`: {old:g} was there before, and {right:.6g} is the weighted sum"
-
-
-def _wrong_weighted(name, came, parts, weights, slopes):
-    right, added = sum(parts), None if came is None else came - _OLD[name]
-    expected, got = _expected_in(name, right), f"`{name}.grad` is {show(came) if came is None else f'{came:.6g}'}"
-    if came is None:
+def _wrong_weighted(name, came, old, parts, weights, slopes):
+    right, added = sum(parts), (came or 0.0) - (old or 0.0)
+    expected, got = _expected_in(name, right, old), f"`{name}.grad` is {'None' if came is None else f'{came:.6g}'}"
+    if came is None and old is not None:
         look = "whether you clear `.grad`, and whether a backward runs after that"
         return Wrong("cleared", expected, got, why="There was a gradient before your function ran.", look=look)
     if kit.close(added, 0) and name == "a":
@@ -535,7 +434,7 @@ def _wrong_weighted(name, came, parts, weights, slopes):
         return Wrong(
             "wanted-missed", expected, got, why=why, look="what `inputs=` gets: the whole list, or a part of it?"
         )
-    if kit.close(came, right):
+    if old is not None and kit.close(came, right):
         why = "What was in `.grad` before is gone. backward adds to it, and so should your function."
         look = "each line that sets or clears a `.grad`"
         return Wrong("overwritten", expected, got, belief="M08", why=why, look=look)

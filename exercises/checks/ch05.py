@@ -9,7 +9,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import adversaries, graphs, kit, tools
-from exercises.checks.kit import Pattern, Wrong, show
+from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "05", "Why can't I go backward twice?")
@@ -99,48 +99,32 @@ def often(answer):
 
 _OFTEN_WORDS = {"once": "once", "twice": "twice", 1: "once", 2: "twice"}
 _ALWAYS = "It fails only at a node that has lost what it saved. Here no node has anything to lose."
-_OFTEN = (
-    Pattern(
-        "always-once",
-        {"A": "once", "C": "once", "E": "once"},
-        belief="M12",
-        why=_ALWAYS,
-        look="the cell of the chapter that goes backward twice from `x + 3`",
-    ),
-    Pattern(
-        "never-freed",
-        {"B": "twice", "D": "twice", "F": "twice"},
-        why="You expect no error at all. But a walk frees what the nodes on its way have saved.",
-        look="the first error of the chapter",
-    ),
-    Pattern(
-        "number-is-saved",
-        {"B": "twice"},
-        why="The slope is 3 wherever `x` is, but the 3 itself is saved by the node, and freed.",
-        look="the picture of the chapter with `x + 3` and `x * 3`",
-    ),
-    Pattern(
-        "result-is-saved",
-        {"D": "twice"},
-        why="exp is its own slope, so it keeps its result. A walk frees that.",
-        look="the row of `exp` in the chapter's table",
-    ),
-    Pattern(
-        "last-operation-only",
-        {"F": "twice"},
-        why="The `+` could go again. But the walk goes on, and comes to a multiplication that lost its factors.",
-        look="all operations of F, not only its last",
-    ),
-    Pattern(
-        "sum-goes-again",
-        {"A": "once"},
-        belief="M12",
-        why=_ALWAYS,
-        look="what the slope of a sum depends on",
-    ),
-    Pattern("mean-goes-again", {"C": "once"}, belief="M12", why=_ALWAYS, look="the slope of a mean of two numbers"),
-    Pattern("moving-goes-again", {"E": "once"}, belief="M12", why=_ALWAYS, look="the slope of taking out one entry"),
-)
+_OFTEN = kit.patterns("""
+always-once: A=once, C=once, E=once (M12)
+    It fails only at a node that has lost what it saved. Here no node has anything to lose.
+    look: the cell of the chapter that goes backward twice from `x + 3`
+never-freed: B=twice, D=twice, F=twice
+    You expect no error at all. But a walk frees what the nodes on its way have saved.
+    look: the first error of the chapter
+number-is-saved: B=twice
+    The slope is 3 wherever `x` is, but the 3 itself is saved by the node, and freed.
+    look: the picture of the chapter with `x + 3` and `x * 3`
+result-is-saved: D=twice
+    exp is its own slope, so it keeps its result. A walk frees that.
+    look: the row of `exp` in the chapter's table
+last-operation-only: F=twice
+    The `+` could go again. But the walk goes on, and comes to a multiplication that lost its factors.
+    look: all operations of F, not only its last
+sum-goes-again: A=once (M12)
+    It fails only at a node that has lost what it saved. Here no node has anything to lose.
+    look: what the slope of a sum depends on
+mean-goes-again: C=once (M12)
+    It fails only at a node that has lost what it saved. Here no node has anything to lose.
+    look: the slope of a mean of two numbers
+moving-goes-again: E=once (M12)
+    It fails only at a node that has lost what it saved. Here no node has anything to lose.
+    look: the slope of taking out one entry
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -173,47 +157,29 @@ def walks(answer):
 
 
 _ERROR_WORDS = {"error": "error", "an error": "error", "raises": "error", "none": "None"}
-_WALKS = (
-    Pattern(
-        "clearing-destroys",
-        {"B": "error"},
-        belief="M09",
-        why="`x.grad` is where a walk puts its result. What it reads is saved in the nodes, and A has retained that.",
-        look="the cell of the chapter that clears `x.grad` before `backward()`",
-    ),
-    Pattern(
-        "not-cleared",
-        {"B": "12"},
-        why="Between A and B `x.grad` was cleared. So B starts from nothing.",
-        look="the line between A and B",
-    ),
-    Pattern(
-        "overwrites",
-        {"B": "6", "C": "6"},
-        belief="M08",
-        why="C finds 6 in `x.grad` and adds 6.",
-        look="what backward does to a `.grad` that is there already",
-    ),
-    Pattern(
-        "frees-before-it-walks",
-        {"C": "error"},
-        why="B has retained what the node saved, so C can use it. That C does not retain concerns the walk after C.",
-        look="the rule about `retain_graph=True`: about which walk is it?",
-    ),
-    Pattern(
-        "retained-for-ever",
-        {"D": "18"},
-        why="`retain_graph=True` holds for the walk that says it. C did not say it, so C has freed what D needs.",
-        look="the third walk in the chapter's section 3",
-    ),
-    Pattern(
-        "slope-not-value",
-        {"A": "9"},
-        why="9 is `y`. What arrives in `x.grad` is its slope.",
-        look="the slope of `x * x` at 3",
-    ),
-    Pattern("one-way", {"A": "3"}, why="In `x * x` two ways lead to `x`, and each brings 3.", look="both factors"),
-)
+_WALKS = kit.patterns("""
+clearing-destroys: B=error (M09)
+    `x.grad` is where a walk puts its result. What it reads is saved in the nodes, and A has retained that.
+    look: the cell of the chapter that clears `x.grad` before `backward()`
+not-cleared: B="12"
+    Between A and B `x.grad` was cleared. So B starts from nothing.
+    look: the line between A and B
+overwrites: B="6", C="6" (M08)
+    C finds 6 in `x.grad` and adds 6.
+    look: what backward does to a `.grad` that is there already
+frees-before-it-walks: C=error
+    B has retained what the node saved, so C can use it. That C does not retain concerns the walk after C.
+    look: the rule about `retain_graph=True`: about which walk is it?
+retained-for-ever: D="18"
+    `retain_graph=True` holds for the walk that says it. C did not say it, so C has freed what D needs.
+    look: the third walk in the chapter's section 3
+slope-not-value: A="9"
+    9 is `y`. What arrives in `x.grad` is its slope.
+    look: the slope of `x * x` at 3
+one-way: A="3"
+    In `x * x` two ways lead to `x`, and each brings 3.
+    look: both factors
+""")
 
 
 # --- 3 -------------------------------------------------------------------------------------------
@@ -512,84 +478,44 @@ def kinds(answer):
     return "Two graphs, two questions: is the old one kept, and is there a new one for the gradient?"
 
 
-_KINDS = (
-    Pattern(
-        "kept-fails",
-        {"A": "error"},
-        why="The first `grad` of A has retained what the second one needs.",
-        look="what `retain_graph=True` leaves behind",
-    ),
-    Pattern(
-        "retained-for-the-slope",
-        {"B": "6"},
-        belief="M14",
-        why="`retain_graph=True` keeps the graph of `y`. `g` is a plain 3: it has no graph, and nothing to walk.",
-        look="whether line B makes a graph for `g`",
-    ),
-    Pattern(
-        "retained-for-the-slope",
-        {"B": "0"},
-        belief="M14",
-        why="No way leads from `g` to `x`, not even one that brings 0: `g` has no graph.",
-        look="whether line B makes a graph for `g`",
-    ),
-    Pattern(
-        "slope-again",
-        {"B": "3"},
-        belief="M14",
-        why="The second `grad` of B starts from `g`, not from `y`. And `g` has no graph.",
-        look="from what the second `grad` starts",
-    ),
-    Pattern(
-        "create-needs-retain",
-        {"E": "error"},
-        belief="M15",
-        why="What is freed is the graph of `y`. The graph of `g` was made in that walk, and has numbers of its own.",
-        look="the cell of the chapter with `create_graph=True, retain_graph=False` and x ** 3",
-    ),
-    Pattern(
-        "create-does-not-retain",
-        {"D": "error"},
-        why="Unless you say otherwise, `create_graph=True` retains the graph of `y`, too.",
-        look="what differs between lines D and F",
-    ),
-    Pattern(
-        "both-graphs-kept",
-        {"F": "3"},
-        why="Line F says `retain_graph=False`. The graph of `g` is there, but that of `y` is used up.",
-        look="from what the second `grad` of F starts",
-    ),
-    Pattern(
-        "second-from-y",
-        {"D": "6"},
-        why="The second `grad` of D starts from `y`, so it gives the slope of `y` once more.",
-        look="from what the second `grad` of D starts",
-    ),
-    Pattern(
-        "second-from-y",
-        {"F": "6"},
-        why="The second `grad` of F starts from `y`. So 6, the slope of `g`, is not what it looks for.",
-        look="from what the second `grad` of F starts, and whether that graph is there",
-    ),
-    Pattern(
-        "first-again",
-        {"C": "3"},
-        why="3 is `g` itself. The second `grad` of C starts from `g`, and returns its slope.",
-        look="from what the second `grad` of C starts",
-    ),
-    Pattern(
-        "first-again",
-        {"E": "3"},
-        why="3 is `g` itself. The second `grad` of E starts from `g`, and returns its slope.",
-        look="from what the second `grad` of E starts",
-    ),
-    Pattern(
-        "grad-adds-up",
-        {"A": "6"},
-        why="`grad` returns what it has computed, and adds it to nothing.",
-        look="where the result of `autograd.grad` goes",
-    ),
-)
+_KINDS = kit.patterns("""
+kept-fails: A=error
+    The first `grad` of A has retained what the second one needs.
+    look: what `retain_graph=True` leaves behind
+retained-for-the-slope: B="6" (M14)
+    `retain_graph=True` keeps the graph of `y`. `g` is a plain 3: it has no graph, and nothing to walk.
+    look: whether line B makes a graph for `g`
+retained-for-the-slope: B="0" (M14)
+    No way leads from `g` to `x`, not even one that brings 0: `g` has no graph.
+    look: whether line B makes a graph for `g`
+slope-again: B="3" (M14)
+    The second `grad` of B starts from `g`, not from `y`. And `g` has no graph.
+    look: from what the second `grad` starts
+create-needs-retain: E=error (M15)
+    What is freed is the graph of `y`. The graph of `g` was made in that walk, and has numbers of its own.
+    look: the cell of the chapter with `create_graph=True, retain_graph=False` and x ** 3
+create-does-not-retain: D=error
+    Unless you say otherwise, `create_graph=True` retains the graph of `y`, too.
+    look: what differs between lines D and F
+both-graphs-kept: F="3"
+    Line F says `retain_graph=False`. The graph of `g` is there, but that of `y` is used up.
+    look: from what the second `grad` of F starts
+second-from-y: D="6"
+    The second `grad` of D starts from `y`, so it gives the slope of `y` once more.
+    look: from what the second `grad` of D starts
+second-from-y: F="6"
+    The second `grad` of F starts from `y`. So 6, the slope of `g`, is not what it looks for.
+    look: from what the second `grad` of F starts, and whether that graph is there
+first-again: C="3"
+    3 is `g` itself. The second `grad` of C starts from `g`, and returns its slope.
+    look: from what the second `grad` of C starts
+first-again: E="3"
+    3 is `g` itself. The second `grad` of E starts from `g`, and returns its slope.
+    look: from what the second `grad` of E starts
+grad-adds-up: A="6"
+    `grad` returns what it has computed, and adds it to nothing.
+    look: where the result of `autograd.grad` goes
+""")
 _KINDS_LOOKS = {
     name: f"from what the second `grad` of {name} starts, and whether that graph is there" for name in "ABCDEF"
 }

@@ -8,7 +8,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import graphs, kit, tools
-from exercises.checks.kit import Pattern, Wrong, show
+from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "06", "How do I stop a gradient?")
@@ -52,98 +52,47 @@ def arrives(answer):
     return "What is cut off goes on as a number. The gradient takes the ways that are left, and no other."
 
 
-_ARRIVES = (
-    Pattern(
-        "all-ways-stopped",
-        {"A a": None},
-        belief="M19",
-        why="`a.detach()` is a new tensor. The other factor is `a` itself, and by this way a gradient comes.",
-        look="how often `a` is used in line A, and which of the uses is detached",
-    ),
-    Pattern(
-        "all-ways-stopped",
-        {"B b": None},
-        belief="M19",
-        why="`b` is used twice in line B. The second time it is not inside the parentheses that are detached.",
-        look="the last factor of line B",
-    ),
-    Pattern(
-        "nothing-stopped",
-        {"A a": 12},
-        why="12 is the slope of a · a · b. One of its two factors `a` is detached, and sends nothing back.",
-        look="which numbers are constants in line A",
-    ),
-    Pattern(
-        "nothing-stopped",
-        {"B b": 12},
-        why="12 is the slope of a · b · b. The product in the parentheses is detached: the 6 is a constant.",
-        look="which numbers are constants in line B",
-    ),
-    Pattern(
-        "nothing-stopped",
-        {"B a": 9},
-        why="9 is the slope of a · b · b. `a` stands in the parentheses only, and those are detached.",
-        look="which numbers are constants in line B",
-    ),
-    Pattern(
-        "value-lost",
-        {"A a": 3},
-        why="3 is the slope of a · b, as if the detached factor were gone. Its number is still there: a 2.",
-        look="the value of `a.detach()`",
-    ),
-    Pattern(
-        "item-connected",
-        {"C a": 4},
-        belief="M27",
-        why="`a.item()` is the Python number 2. By `2 * b` no way leads to `a`, only by `+ a`.",
-        look="the type of `a.item()`",
-    ),
-    Pattern(
-        "item-disconnects",
-        {"C a": None},
-        why="`a.item()` takes a number out of `a` and leaves `a` as it is. By `+ a` a gradient comes.",
-        look="the second term of line C",
-    ),
-    Pattern(
-        "item-disconnects",
-        {"C a": 0},
-        why="`a.item()` takes a number out of `a` and leaves `a` as it is. By `+ a` a gradient comes.",
-        look="the second term of line C",
-    ),
-    Pattern(
-        "block-untracks",
-        {"D a": None},
-        belief="M20",
-        why="`no_grad` has stopped the recording of `a * b`. `a` itself is as tracked as before.",
-        look="the line after the block",
-    ),
-    Pattern(
-        "block-ignored",
-        {"D a": 12},
-        why="12 is the slope of a · b · a. But `h` was not recorded: it is a constant 6.",
-        look="what `h` is after the block",
-    ),
-    Pattern(
-        "block-ignored",
-        {"D b": 4},
-        why="4 is the slope of a · b · a. But `h` was not recorded: it is a constant 6, and no way leads to `b`.",
-        look="what `h` is after the block",
-    ),
-    Pattern(
-        "zero-for-none",
-        {"B a": 0},
-        belief="M25",
-        why="No way leads from y to `a`, so nobody writes to `a.grad`, not even a zero.",
-        look="what `.grad` is before any backward",
-    ),
-    Pattern(
-        "zero-for-none",
-        {"D b": 0},
-        belief="M25",
-        why="No way leads from y to `b`, so nobody writes to `b.grad`, not even a zero.",
-        look="what `.grad` is before any backward",
-    ),
-)
+_ARRIVES = kit.patterns("""
+all-ways-stopped: A a=None (M19)
+    `a.detach()` is a new tensor. The other factor is `a` itself, and by this way a gradient comes.
+    look: how often `a` is used in line A, and which of the uses is detached
+all-ways-stopped: B b=None (M19)
+    `b` is used twice in line B. The second time it is not inside the parentheses that are detached.
+    look: the last factor of line B
+nothing-stopped: A a=12
+    12 is the slope of a · a · b. One of its two factors `a` is detached, and sends nothing back.
+    look: which numbers are constants in line A
+nothing-stopped: B b=12
+    12 is the slope of a · b · b. The product in the parentheses is detached: the 6 is a constant.
+    look: which numbers are constants in line B
+nothing-stopped: B a=9
+    9 is the slope of a · b · b. `a` stands in the parentheses only, and those are detached.
+    look: which numbers are constants in line B
+value-lost: A a=3
+    3 is the slope of a · b, as if the detached factor were gone. Its number is still there: a 2.
+    look: the value of `a.detach()`
+item-connected: C a=4 (M27)
+    `a.item()` is the Python number 2. By `2 * b` no way leads to `a`, only by `+ a`.
+    look: the type of `a.item()`
+item-disconnects: C a=None or C a=0
+    `a.item()` takes a number out of `a` and leaves `a` as it is. By `+ a` a gradient comes.
+    look: the second term of line C
+block-untracks: D a=None (M20)
+    `no_grad` has stopped the recording of `a * b`. `a` itself is as tracked as before.
+    look: the line after the block
+block-ignored: D a=12
+    12 is the slope of a · b · a. But `h` was not recorded: it is a constant 6.
+    look: what `h` is after the block
+block-ignored: D b=4
+    4 is the slope of a · b · a. But `h` was not recorded: it is a constant 6, and no way leads to `b`.
+    look: what `h` is after the block
+zero-for-none: B a=0 (M25)
+    No way leads from y to `a`, so nobody writes to `a.grad`, not even a zero.
+    look: what `.grad` is before any backward
+zero-for-none: D b=0 (M25)
+    No way leads from y to `b`, so nobody writes to `b.grad`, not even a zero.
+    look: what `.grad` is before any backward
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -177,67 +126,32 @@ def inside(answer):
     return "The block decides about one thing: whether the operations that run in it are recorded."
 
 
-_INSIDE = (
-    Pattern(
-        "leaf-untracked",
-        {"fresh": False},
-        belief="M20",
-        why="You ask for `fresh`, so it is tracked. The block is about operations, and none made `fresh`.",
-        look="the cell of the chapter with `leaf` in it",
-    ),
-    Pattern(
-        "history-gone",
-        {"same": False},
-        belief="M20",
-        why="`same` is another name for `old`. No operation runs, and `old` was recorded before the block.",
-        look="what the line `same = old` computes",
-    ),
-    Pattern(
-        "backward-blocked",
-        {"w.grad": None},
-        belief="M20",
-        why="`backward()` walks what was recorded before. It needs no recording to do so.",
-        look="when the graph of `old` was made",
-    ),
-    Pattern(
-        "backward-blocked",
-        {"w.grad": 0},
-        belief="M20",
-        why="`backward()` walks what was recorded before. It needs no recording to do so.",
-        look="when the graph of `old` was made",
-    ),
-    Pattern(
-        "product-tracked",
-        {"product": True},
-        why="`w` is tracked, but the multiplication runs inside of the block: it is not recorded.",
-        look="the grad mode at that line",
-    ),
-    Pattern(
-        "enable-ignored",
-        {"again": False},
-        why="Inside of `enable_grad` the mode is on, and one factor, `w`, is tracked.",
-        look="the inputs of `again`, and the grad mode at that line",
-    ),
-    Pattern(
-        "later-tracked",
-        {"later": True},
-        why="The mode is on again, but what goes in is `product`: a constant with no way to `w`.",
-        look="the inputs of `later`",
-    ),
-    Pattern(
-        "computed-no-leaf",
-        {"product.is_leaf": False},
-        belief="M02",
-        why="A leaf is what no recorded operation made. Nobody recorded this one.",
-        look="the definition of a leaf in chapter 01",
-    ),
-    Pattern(
-        "slope-not-product",
-        {"w.grad": 2},
-        why="`w` goes into `w * w` twice, and each way brings 2.",
-        look="the derivative of w · w",
-    ),
-)
+_INSIDE = kit.patterns("""
+leaf-untracked: fresh=False (M20)
+    You ask for `fresh`, so it is tracked. The block is about operations, and none made `fresh`.
+    look: the cell of the chapter with `leaf` in it
+history-gone: same=False (M20)
+    `same` is another name for `old`. No operation runs, and `old` was recorded before the block.
+    look: what the line `same = old` computes
+backward-blocked: w.grad=None or w.grad=0 (M20)
+    `backward()` walks what was recorded before. It needs no recording to do so.
+    look: when the graph of `old` was made
+product-tracked: product=True
+    `w` is tracked, but the multiplication runs inside of the block: it is not recorded.
+    look: the grad mode at that line
+enable-ignored: again=False
+    Inside of `enable_grad` the mode is on, and one factor, `w`, is tracked.
+    look: the inputs of `again`, and the grad mode at that line
+later-tracked: later=True
+    The mode is on again, but what goes in is `product`: a constant with no way to `w`.
+    look: the inputs of `later`
+computed-no-leaf: product.is_leaf=False (M02)
+    A leaf is what no recorded operation made. Nobody recorded this one.
+    look: the definition of a leaf in chapter 01
+slope-not-product: w.grad=2
+    `w` goes into `w * w` twice, and each way brings 2.
+    look: the derivative of w · w
+""")
 
 
 # --- 3 -------------------------------------------------------------------------------------------
@@ -264,132 +178,50 @@ def frozen(answer):
     return "To freeze is to take one leaf out of the graph. To cut is to take everything behind away."
 
 
-_FROZEN = (
-    Pattern(
-        "frozen-is-a-wall",
-        {"A w1": None},
-        belief="M21",
-        why="`w2` gets no gradient, but it lets it pass: multiplied by 5, it goes on to `w1`.",
-        look="the comparison of the two graphs in section 5: is the middle multiplication gone?",
-    ),
-    Pattern(
-        "frozen-is-a-wall",
-        {"D w1": None},
-        belief="M21",
-        why="The last layer is frozen, and still the gradient passes through it, to all that are behind.",
-        look="which node y has in line D",
-    ),
-    Pattern(
-        "frozen-is-a-wall",
-        {"D w2": None},
-        belief="M21",
-        why="The last layer is frozen, and still the gradient passes through it, to all that are behind.",
-        look="which node y has in line D",
-    ),
-    Pattern(
-        "frozen-is-a-wall",
-        {"A w1": 0},
-        belief="M21",
-        why="`w2` gets no gradient, but it lets it pass: multiplied by 5, it goes on to `w1`.",
-        look="the comparison of the two graphs in section 5: is the middle multiplication gone?",
-    ),
-    Pattern(
-        "frozen-is-a-wall",
-        {"D w1": 0},
-        belief="M21",
-        why="The last layer is frozen, and still the gradient passes through it, to all that are behind.",
-        look="which node y has in line D",
-    ),
-    Pattern(
-        "frozen-is-a-wall",
-        {"D w2": 0},
-        belief="M21",
-        why="The last layer is frozen, and still the gradient passes through it, to all that are behind.",
-        look="which node y has in line D",
-    ),
-    Pattern(
-        "factor-lost",
-        {"A w1": 12},
-        why="12 is without the factor 5. `w2` is frozen, but its number takes part in the product as before.",
-        look="what the frozen layer multiplies by",
-    ),
-    Pattern(
-        "factor-lost",
-        {"D w1": 15},
-        why="15 is without the factor 4. `w3` is frozen, but its number takes part in the product as before.",
-        look="what the frozen layer multiplies by",
-    ),
-    Pattern(
-        "factor-lost",
-        {"D w2": 6},
-        why="6 is without the factor 4. `w3` is frozen, but its number takes part in the product as before.",
-        look="what the frozen layer multiplies by",
-    ),
-    Pattern(
-        "neighbour-frozen",
-        {"A w3": None},
-        why="`w2` is frozen in line A, and no other weight. The gradient of `w3` does not come through `w2`.",
-        look="which leaf is taken out in line A",
-    ),
-    Pattern(
-        "frozen-gets-one",
-        {"A w2": 24},
-        why="24 would be its gradient. But `w2` is not tracked in line A: nobody writes to its `.grad`.",
-        look="`w2.requires_grad` in line A",
-    ),
-    Pattern(
-        "block-freezes",
-        {"B w1": 60},
-        why="In line B the whole product `w2 * ...` is not recorded. So there is no way through it either.",
-        look="`h.requires_grad` after the block",
-    ),
-    Pattern(
-        "block-ignored",
-        {"B w2": 24},
-        why="The multiplication by `w2` is not recorded in line B, so no way leads to `w2`.",
-        look="`h.requires_grad` after the block",
-    ),
-    Pattern(
-        "cut-too-high",
-        {"C w2": None},
-        why="The cut of line C is below `w2`: what is detached is `w1 * x`, and `w2` is multiplied afterwards.",
-        look="the parentheses in line C",
-    ),
-    Pattern(
-        "cut-ignored",
-        {"C w1": 60},
-        why="In line C the product `w1 * x` is detached. What lies behind it is `w1`.",
-        look="the parentheses in line C",
-    ),
-    Pattern(
-        "zero-for-none",
-        {"A w2": 0},
-        belief="M25",
-        why="`w2` is frozen, so nobody writes to `w2.grad`, not even a zero.",
-        look="what `.grad` is before any backward",
-    ),
-    Pattern(
-        "zero-for-none",
-        {"B w1": 0},
-        belief="M25",
-        why="No way leads to `w1`, so nobody writes to `w1.grad`, not even a zero.",
-        look="what `.grad` is before any backward",
-    ),
-    Pattern(
-        "zero-for-none",
-        {"B w2": 0},
-        belief="M25",
-        why="No way leads to `w2`, so nobody writes to `w2.grad`, not even a zero.",
-        look="what `.grad` is before any backward",
-    ),
-    Pattern(
-        "zero-for-none",
-        {"C w1": 0},
-        belief="M25",
-        why="No way leads to `w1`, so nobody writes to `w1.grad`, not even a zero.",
-        look="what `.grad` is before any backward",
-    ),
-)
+_FROZEN = kit.patterns("""
+frozen-is-a-wall: A w1=None or A w1=0 (M21)
+    `w2` gets no gradient, but it lets it pass: multiplied by 5, it goes on to `w1`.
+    look: the comparison of the two graphs in section 5: is the middle multiplication gone?
+frozen-is-a-wall: D w1=None or D w2=None or D w1=0 or D w2=0 (M21)
+    The last layer is frozen, and still the gradient passes through it, to all that are behind.
+    look: which node y has in line D
+factor-lost: A w1=12
+    12 is without the factor 5. `w2` is frozen, but its number takes part in the product as before.
+    look: what the frozen layer multiplies by
+factor-lost: D w1=15
+    15 is without the factor 4. `w3` is frozen, but its number takes part in the product as before.
+    look: what the frozen layer multiplies by
+factor-lost: D w2=6
+    6 is without the factor 4. `w3` is frozen, but its number takes part in the product as before.
+    look: what the frozen layer multiplies by
+neighbour-frozen: A w3=None
+    `w2` is frozen in line A, and no other weight. The gradient of `w3` does not come through `w2`.
+    look: which leaf is taken out in line A
+frozen-gets-one: A w2=24
+    24 would be its gradient. But `w2` is not tracked in line A: nobody writes to its `.grad`.
+    look: `w2.requires_grad` in line A
+block-freezes: B w1=60
+    In line B the whole product `w2 * ...` is not recorded. So there is no way through it either.
+    look: `h.requires_grad` after the block
+block-ignored: B w2=24
+    The multiplication by `w2` is not recorded in line B, so no way leads to `w2`.
+    look: `h.requires_grad` after the block
+cut-too-high: C w2=None
+    The cut of line C is below `w2`: what is detached is `w1 * x`, and `w2` is multiplied afterwards.
+    look: the parentheses in line C
+cut-ignored: C w1=60
+    In line C the product `w1 * x` is detached. What lies behind it is `w1`.
+    look: the parentheses in line C
+zero-for-none: A w2=0 (M25)
+    `w2` is frozen, so nobody writes to `w2.grad`, not even a zero.
+    look: what `.grad` is before any backward
+zero-for-none: B w1=0 or C w1=0 (M25)
+    No way leads to `w1`, so nobody writes to `w1.grad`, not even a zero.
+    look: what `.grad` is before any backward
+zero-for-none: B w2=0 (M25)
+    No way leads to `w2`, so nobody writes to `w2.grad`, not even a zero.
+    look: what `.grad` is before any backward
+""")
 
 
 # --- 4 -------------------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ traceback.
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import dis
 import functools
 import importlib
@@ -453,6 +455,37 @@ class Pattern:
     belief: str = ""
     why: str = ""
     look: str = ""
+
+
+_HEADER = re.compile(r"(?P<code>\S+): (?P<gives>.+?)(?: \((?P<belief>M\w+)\))?")
+
+
+def patterns(text: str) -> tuple[Pattern, ...]:
+    """Patterns as text: code, wrong values and belief at the margin, then why, then what to look at.
+
+        overwrites: b=6, e=3 or b=6, e=0 (M08)
+            6 is right for `w * w` alone. It is added to what was there.
+            look: `w.grad` before and after the second `backward()`
+
+    A value is what Python reads in it, or else a text: 6, None, error, "6".
+    """
+    found: list[Pattern] = []
+    for block in re.split(r"\n(?=\S)", text.strip("\n")):
+        header, *lines = block.split("\n")
+        said = _HEADER.fullmatch(header)
+        if said is None:
+            raise ValueError(f"no pattern: {header}")
+        why, _, look = " ".join(line.strip() for line in lines).partition("look: ")
+        values = [dict(_value(pair) for pair in one.split(", ")) for one in said["gives"].split(" or ")]
+        found += [Pattern(said["code"], one, said["belief"] or "", why.strip(), look) for one in values]
+    return tuple(found)
+
+
+def _value(pair: str) -> tuple[str, Any]:
+    name, _, value = pair.rpartition("=")
+    with contextlib.suppress(ValueError, SyntaxError):
+        return name, ast.literal_eval(value)
+    return name, value
 
 
 def predicted(
