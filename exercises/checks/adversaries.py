@@ -281,7 +281,8 @@ def _states(named: list[tuple[str, Any]]) -> list[State]:
     found: dict[int, State] = {}
     for position, (name, value) in enumerate(named):
         for inside, tensor in _within(value, name):
-            found.setdefault(id(tensor), State(inside, position, tensor))
+            state = found.setdefault(id(tensor), State(inside, position, tensor))
+            state.name = name if tensor is value else state.name
             behind = graphs.leaves(tensor) if tensor.grad_fn is not None else ()
             for leaf in behind:
                 found.setdefault(id(leaf), State(f"a leaf behind {inside}", position, leaf))
@@ -299,6 +300,7 @@ class Trial(threading.local):
         self.circumstances: frozenset[str] = frozenset()
         self.off: dict[str, str] = {}
         self.found: Found | None = None
+        self.last: tuple[list[tuple[str, Any]], list[State]] = [], []  # what the last call was given
         self.made_leaf = False  # whether the check has made one by `tools.leaf`
         self.met: set[str] = set()  # which circumstances can make a difference to what the function was given
 
@@ -310,6 +312,7 @@ class Trial(threading.local):
         states, others, before = _states(named), _others(named), _modes()
         if not self.circumstances:
             self.met |= {"again", *(["dtype"] if states else ()), *(["old grad"] if _lendable(states) else ())}
+        self.last = named, states
         lent: list[tuple] = []
         added_to: list[mg.Tensor] = []
         if "dtype" in self.circumstances:  # the default is float64 where a check makes its tensors, and not here
@@ -335,6 +338,20 @@ class Trial(threading.local):
         if self.found is None:
             self.found = self._first_change([*states, *others], result)
         return result
+
+    def given(self) -> str:
+        """What the last call was given, as it was before the call, and small enough to read."""
+        named, states = self.last
+        before = {id(state.tensor): state.values for state in states if state.values is not None}
+
+        def text(value: Any) -> str:
+            if type(value) in (list, tuple) and any(isinstance(one, mg.Tensor) for one in value):
+                return clip(f"[{', '.join(map(text, value[:20]))}]", 70)
+            return _short(before[id(value)]) if id(value) in before else show(value, 70)
+
+        ours = "exercises."  # a stand-in of a check, which says nothing to a learner
+        known = [pair for pair in named if not (callable(pair[1]) or type(pair[1]).__module__.startswith(ours))]
+        return clip(", ".join(f"{name} = {text(value)}" for name, value in known), 160)
 
     def _first_change(self, states: list, result: Any) -> Found | None:
         for state in states:
@@ -483,7 +500,7 @@ def watch(off: dict[str, str], check: Callable[[], Any]) -> Any:
     """
     before = _modes()
     trial.running, trial.off, trial.found = True, off, None
-    trial.circumstances, trial.made_leaf, trial.met = frozenset(), False, set()
+    trial.circumstances, trial.made_leaf, trial.met, trial.last = frozenset(), False, set(), ([], [])
     try:
         _set_modes({**_NEUTRAL, _SAVED_HOOKS: before[_SAVED_HOOKS]})
         return check()

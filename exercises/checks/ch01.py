@@ -521,7 +521,7 @@ def _not_asked(expected, got, visits):
 
 
 def _wrong_slope(number, visits, x, value, right):
-    expected, came = f"another number, the slope at {x}", f"{number:.6g}"
+    expected, came = f"another number, the slope at {x}", f"{number:.7g}"
     if not visits:
         why = "In this call your function did not call `f`: what it returned cannot depend on this one."
         return Wrong("f-not-used", expected, came, why=why, look="where `f` is used")
@@ -606,9 +606,8 @@ def _check_squared_errors(answer, start, data):
             look="each `.item()` in your function",
         )
     total = tools.result(given)
-    if not kit.same_values(total, right):
-        look = "`total` after the loop: is it the sum of the squares of all errors?"
-        raise Wrong("other-value", f"the value {right:.6g}", show(total), look=look)
+    look = "`total` after the loop: is it the sum of the squares of all errors?"
+    tools.refuse_other_values(total, right, "the sum", look)
     if not graphs.reaches(total, w):
         raise _no_way_to_w(total, answer)
     total.backward()
@@ -620,7 +619,7 @@ def _check_gradient_of_w(w, slope):
     if came is None or not kit.close(came, slope):
         raise Wrong(
             "part-of-the-history",
-            f"`w.grad` is {slope:.6g} after backward()",
+            f"`w.grad` is {slope:.7g} after backward()",
             f"`w.grad` is {show(came)}",
             belief="M27",
             why="The value is right, and the gradient is not, as when some of the errors go into the sum without their "
@@ -708,9 +707,8 @@ def _check_cut(y, w, x, b):
             look="how to use the value of `x` and leave `x` alone",
         )
     values = {name: tensor.detach().item() for name, tensor in names.items()}
-    if not kit.same_values(y, values["w"] * values["x"] + values["b"]):
-        right = f"{values['w'] * values['x'] + values['b']:.6g}, the value of `w * x + b`"
-        raise Wrong("other-value", right, show(y), look="the value: only the edge should go")
+    right = values["w"] * values["x"] + values["b"]
+    tools.refuse_other_values(y, right, "the value of `w * x + b`", "the value: only the edge should go")
     found = graphs.leaves(y)
     reached = [name for name, tensor in names.items() if any(leaf is tensor for leaf in found)]
     if reached != ["w", "b"] or len(found) > 2:

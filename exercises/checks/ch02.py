@@ -16,18 +16,6 @@ from exercises.checks.targets import Targets
 chapter = kit.Chapter(__name__, "02", "Who gets a .grad?")
 
 
-def _is(array: np.ndarray, other: Any) -> bool:
-    return kit.same_arrays(array, np.asarray(other))
-
-
-def _array(tensor: mg.Tensor) -> np.ndarray:
-    return tensor.detach().numpy().copy()
-
-
-def _listed(array: np.ndarray) -> str:
-    return show(np.round(array, 4).tolist())
-
-
 # --- 1 -------------------------------------------------------------------------------------------
 
 
@@ -348,15 +336,14 @@ def _check_kept(answer, start, f, slope):
         given = call(answer, w, watched)
     except Wrong as wrong:
         raise _kept_error(wrong) from None
-    h = kit.a_tensor(given, "the result", "what `return` gives back")
+    h = tools.result(given)
     if not seen:
         why = "Your function never called `f`, so there was no loss to go backward from."
         raise Wrong("f-not-used", "a loss from `f(h)`", show(h), why=why, look="where `f` is used")
     right = slope(2 * start)
     if all(h is not t for t in seen):
         raise _another_tensor(h, right)
-    if not _is(_array(h), 2 * start):
-        raise Wrong("other-value", f"`h` is {_listed(2 * start)}", show(h), look="the line that makes `h`")
+    tools.refuse_other_values(h, 2 * start, "the value of `2 * w`", "the line that makes `h`")
     if h.grad is None:
         raise _nothing_kept(answer, w, h)
     if w.grad is None:
@@ -386,7 +373,7 @@ def _kept_error(wrong: Wrong) -> Wrong:
 
 def _another_tensor(h: mg.Tensor, right: np.ndarray) -> Wrong:
     expected = "the tensor `h` that went into `f`"
-    if _is(_array(h), right) or _is(_array(h), 2 * right):
+    if tools.same(tools.array(h), right) or tools.same(tools.array(h), 2 * right):
         why = "That is a gradient. What is asked for is the tensor `h` that has it in its `.grad`."
         return Wrong("gradient-returned", expected, show(h), why=why, look="what `return` gives back")
     why = "The tensor that went into `f` is another one than the one that you return."
@@ -417,12 +404,14 @@ def _nothing_kept(answer: Any, w: mg.Tensor, h: mg.Tensor) -> Wrong:
 
 def _check_kept_numbers(of_h: mg.Tensor, right_h: np.ndarray, of_w: mg.Tensor, right_w: np.ndarray) -> None:
     for name, came, right in (("h", of_h, right_h), ("w", of_w, right_w)):
-        if not _is(_array(came), right):
-            twice = _is(_array(came), 2 * right)
+        if not tools.same(tools.array(came), right):
+            twice = tools.same(tools.array(came), 2 * right)
             why = "That is twice the gradient." if twice else ""
             code = "went-twice" if twice else "other-gradient"
             look = "what `backward()` is called on, and how often"
-            raise Wrong(code, f"`{name}.grad` is {_listed(right)}", _listed(_array(came)), why=why, look=look)
+            raise Wrong(
+                code, f"`{name}.grad` is {tools.text(right)}", tools.text(tools.array(came)), why=why, look=look
+            )
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -594,13 +583,13 @@ def as_leaf(answer):
 
 
 def _check_as_leaf(answer, w, t):
-    node, before, expected = t.grad_fn, _array(t), "a tracked leaf with the numbers of `t`"
+    node, before, expected = t.grad_fn, tools.array(t), "a tracked leaf with the numbers of `t`"
     try:
         given = call(answer, t)
     except Wrong as wrong:
         raise _as_leaf_error(wrong, expected) from None
-    y = kit.a_tensor(given, "the result", "what `return` gives back")
-    if t.grad_fn is not node or not _is(_array(t), before):
+    y = tools.result(given)
+    if t.grad_fn is not node or not tools.same(tools.array(t), before):
         why = "You changed `t` itself. Others may still need its history."
         raise Wrong("input-changed", "`t` as it was", f"`t` is {show(t)}", why=why, look="each call on `t` itself")
     if not y.requires_grad:
@@ -608,8 +597,7 @@ def _check_as_leaf(answer, w, t):
         raise Wrong("untracked", expected, show(y), why=why, look="`requires_grad` of your result")
     if not y.is_leaf:
         raise _no_leaf(answer, w, t, y, expected)
-    if not _is(_array(y), before):
-        raise Wrong("other-value", f"the numbers {_listed(before)}", show(y), look="the numbers of your result")
+    tools.refuse_other_values(y, before, "the numbers of `t`", "the numbers of your result")
     if y.dtype is not t.dtype:
         why = "The numbers should stay as exact as they are. From a list, `mg.tensor` makes `float32` unless told."
         raise Wrong("other-dtype", f"the dtype {t.dtype}", f"{y.dtype}", why=why, look="`dtype` of your result")
@@ -689,16 +677,16 @@ def _check_step(answer, start, size):
         given = call(answer, w, size)
     except Wrong as wrong:
         raise _step_error(wrong, w, _expected_step(start, slope, size)) from None
-    if not _is(_array(w), start - size * slope):
+    if not tools.same(tools.array(w), start - size * slope):
         raise _wrong_step(answer, given, w, start, slope, size)
     if not w.requires_grad or not w.is_leaf:
         why = "The number is right, but `w` is no tracked leaf any more: no later gradient stays in it."
         raise Wrong("left-frozen", "`w` is a tracked leaf", f"`w` is {show(w)}", why=why, look="`w.requires_grad`")
-    if w.grad is not None and _array(w.grad).any():
+    if w.grad is not None and tools.array(w.grad).any():
         raise Wrong(
             "not-cleared",
             "`w.grad` cleared",
-            f"`w.grad` is {_listed(_array(w.grad))}",
+            f"`w.grad` is {tools.text(tools.array(w.grad))}",
             belief="M08",
             why="The next `backward()` adds to what is there.",
             look="`w.grad` at the end of your function",
@@ -706,8 +694,10 @@ def _check_step(answer, start, size):
 
 
 def _expected_step(start: np.ndarray, slope: np.ndarray, size: float) -> str:
-    right = _listed(start - size * slope)
-    return f"`w` is {right} afterwards (it was {_listed(start)}, its gradient {_listed(slope)}, and `size` {size})"
+    right = tools.text(start - size * slope)
+    return (
+        f"`w` is {right} afterwards (it was {tools.text(start)}, its gradient {tools.text(slope)}, and `size` {size})"
+    )
 
 
 def _step_error(wrong: Wrong, w: mg.Tensor, expected: str) -> Wrong:
@@ -726,10 +716,10 @@ def _step_error(wrong: Wrong, w: mg.Tensor, expected: str) -> Wrong:
 
 
 def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope: np.ndarray, size: float) -> Wrong:
-    came, right = _array(w), start - size * slope
-    expected, got = _expected_step(start, slope, size), f"`w` is {_listed(came)}"
-    if _is(came, start):
-        if type(given) is mg.Tensor and _is(_array(given), right):
+    came, right = tools.array(w), start - size * slope
+    expected, got = _expected_step(start, slope, size), f"`w` is {tools.text(came)}"
+    if tools.same(came, start):
+        if type(given) is mg.Tensor and tools.same(tools.array(given), right):
             why = "The number is right in a new tensor, which you return. The caller's `w` is where it was."
             return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
         if w._version:
@@ -739,10 +729,10 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
         if kit.rebinds(answer):
             return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
         return Wrong("not-moved", expected, got, why="Nothing was written into `w`.", look="the line that moves `w`")
-    if _is(came, start + size * slope):
+    if tools.same(came, start + size * slope):
         why = "A gradient points uphill. A step goes the other way."
         return Wrong("uphill", expected, got, why=why, look="the sign of the step")
-    if _is(came, start - slope):
+    if tools.same(came, start - slope):
         why = "The step is the whole gradient. It should be `size` times the gradient."
         return Wrong("size-ignored", expected, got, why=why, look="where `size` is used")
     return Wrong("other-step", expected, got, look="what is taken from `w`")
@@ -792,10 +782,9 @@ def _check_freeze(answer, numbers, trained):
         given = call(answer, w, b, x)
     except Wrong as wrong:
         raise _freeze_error(wrong) from None
-    y = kit.a_tensor(given, "the result", "what `return` gives back")
+    y = tools.result(given)
     right = numbers[0] * numbers[2] + numbers[1]
-    if not kit.same_values(y, right):
-        raise Wrong("other-value", f"{right:.6g}, the value of `w * x + b`", show(y), look="what is computed")
+    tools.refuse_other_values(y, right, "the value of `w * x + b`", "what is computed")
     if not graphs.reaches(y, b) or not b.requires_grad:
         why = "`b` should be trained, and there is no way to it any more."
         raise Wrong("b-frozen", "a result that leads back to `b`", show(y), why=why, look="what is cut off or frozen")
@@ -834,11 +823,11 @@ def _check_frozen(w: mg.Tensor, reached: bool) -> None:
             why="You cut `w` off in this computation only. In the next one it is trained again.",
             look="the flag of `w` itself",
         )
-    if w.grad is not None and _array(w.grad).any():
+    if w.grad is not None and tools.array(w.grad).any():
         raise Wrong(
             "old-gradient",
             "`w.grad` is None",
-            f"`w.grad` is {_listed(_array(w.grad))}",
+            f"`w.grad` is {tools.text(tools.array(w.grad))}",
             why="Clearing the flag does not clear `.grad`. An update that uses it would still move `w`.",
             look="`w.grad` at the end of your function",
         )
@@ -917,17 +906,17 @@ class _Course:
         return places
 
     def is_at(self, places: list[np.ndarray]) -> bool:
-        return all(_is(_array(p), place) for p, place in zip(self.params, places, strict=True))
+        return all(tools.same(tools.array(p), place) for p, place in zip(self.params, places, strict=True))
 
 
 def _check_train(answer, course):
     given, right = list(course.params), course.ends(course.steps)
-    expected = f"after {course.steps} steps {' and '.join(map(_listed, right))}"
+    expected = f"after {course.steps} steps {' and '.join(map(tools.text, right))}"
     try:
         call(answer, given, course.loss_function(), course.steps, course.size)
     except Wrong as wrong:
         raise _train_error(wrong, answer, course, given, expected) from None
-    got = " and ".join(_listed(_array(p)) for p in course.params)
+    got = " and ".join(tools.text(tools.array(p)) for p in course.params)
     if not course.is_at(right):
         raise _wrong_train(answer, course, given, expected, got)
     if not all(p.requires_grad and p.is_leaf for p in course.params):
@@ -1006,7 +995,7 @@ def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: 
     if course.calls != course.steps:
         why = f"There are {course.steps} steps, and each needs a new loss. Losses computed: {course.calls}."
         return Wrong("other-count", expected, got, why=why, look="the loop over the steps")
-    moved = [not _is(_array(p), start) for p, start in zip(course.params, course.starts, strict=True)]
+    moved = [not tools.same(tools.array(p), start) for p, start in zip(course.params, course.starts, strict=True)]
     if not all(moved):
         why = "One of the parameters has moved, and another has not."
         return Wrong("not-all", expected, got, why=why, look="the loop over the parameters")

@@ -387,13 +387,13 @@ def _why_not_shrunk(y, number):
     ran = graphs.operations(y)
     subtractions, divisions = ran.count("sub"), ran.count("div")
     if not ran:
-        why = f"{number:.6g} is not more than 1, so the loop did not run once. Nothing was recorded."
+        why = f"{number:.7g} is not more than 1, so the loop did not run once. Nothing was recorded."
         return Wrong("nothing-ran", why=why, look="the condition after `while`")
     if subtractions != 2:
         code = "too-few-subtractions" if subtractions < 2 else "too-many-subtractions"
-        why = f"From {number:.6g} the branch `x > 4` {_runs(subtractions)}. In the picture it ran twice."
+        why = f"From {number:.7g} the branch `x > 4` {_runs(subtractions)}. In the picture it ran twice."
         return Wrong(code, why=why, look="the value of `x` after each round")
-    why = f"From {number:.6g} the two subtractions run, and then {divisions} divisions. In the picture it is one."
+    why = f"From {number:.7g} the two subtractions run, and then {divisions} divisions. In the picture it is one."
     return Wrong("too-many-divisions", why=why, look="what is left after the second subtraction")
 
 
@@ -444,13 +444,9 @@ def _check_one_way(given, x, number):
         why = "backward() is the caller's; leave it out."
         came = f"{show(given)}, and `x.grad` is filled already"
         raise Wrong("backward-inside", "the product, before any backward()", came, why=why, look="each backward()")
-    y = kit.a_tensor(given, "the result", "what `return` gives back")
+    y = tools.result(given)
     value = (number + 1) * number * 4
-    if not kit.same_values(y, value):
-        look = "the value: only one way should go"
-        raise Wrong(
-            "other-value", f"{value:.6g}, the value of `(x + 1) * (x * 4)` at x = {number:.6g}", show(y), look=look
-        )
+    tools.refuse_other_values(y, value, "the value of `(x + 1) * (x * 4)`", "the value: only one way should go")
     _check_ways(y, x, number)
 
 
@@ -460,7 +456,7 @@ def _check_ways(y, x, number):
     if any(leaf is not x for leaf in found):
         raise _wrong_way("new-leaf", y, x, "a leaf that is not `x`", "what you made with `requires_grad=True`")
     came = mg.autograd.grad(y, x, retain_graph=True)[0].item() if found else None  # leaves `y` as it is, to be drawn
-    expected = f"`x.grad` is {second:.6g} at x = {number:.6g}"
+    expected = f"`x.grad` is {second:.7g} at x = {number:.7g}"
     if came is None:
         wrong = _wrong_way("all-cut", y, x, "no way to `x` at all", "how much of the product you took out")
     elif kit.close(came, second) and graphs.ways_to_leaves(y) == 1:
@@ -468,11 +464,11 @@ def _check_ways(y, x, number):
     elif kit.close(came, second):
         wrong = _wrong_way("cancelled", y, x, "that number, over several ways", "what each of the ways brings")
     elif kit.close(came, first + second):
-        wrong = _wrong_way("both-ways", y, x, f"both ways: {first:.6g} + {second:.6g}", "what has no history yet")
+        wrong = _wrong_way("both-ways", y, x, f"both ways: {first:.7g} + {second:.7g}", "what has no history yet")
     elif kit.close(came, first):
         wrong = _wrong_way("other-way", y, x, "the way through `x + 1`, not through `x * 4`", "which factor you cut")
     else:
-        wrong = _wrong_way("other-gradient", y, x, f"a gradient of {came:.6g}", "each operation on the way to `x`")
+        wrong = _wrong_way("other-gradient", y, x, f"a gradient of {came:.7g}", "each operation on the way to `x`")
     wrong.verdict.expected = expected
     raise wrong
 
@@ -620,12 +616,12 @@ def _check_mean_loss(answer, start, batches):
     mean = sum(error**2 for error in errors) / len(batches) - 0.3
     if not kit.close(number, mean):
         look = "what is added up, and what it is divided by"
-        raise Wrong("other-value", f"the mean of the losses, {mean:.6g}", f"{number:.6g}", look=look)
+        raise Wrong("other-value", f"the mean of the losses, {mean:.7g}", f"{number:.7g}", look=look)
     slope = sum(2 * batch * error for batch, error in zip(batches, errors, strict=True))
     came = None if model.w.grad is None else model.w.grad.item()
     if came is None or not kit.close(came, slope):
         why = "Each round still has to call `backward()` on its own loss, once. Only the sum was wrong."
-        expected = f"the weight's `.grad` is {slope:.6g}, from a backward() in each round"
+        expected = f"the weight's `.grad` is {slope:.7g}, from a backward() in each round"
         raise Wrong("backward-changed", expected, f"`.grad` is {show(came)}", why=why, look="`loss.backward()`")
     if model.held:
         raise _held(model.held)
@@ -776,16 +772,16 @@ def _ramp_at(answer, x, number):
 
 def _check_ramp(given, x, number):
     value, slope = max(number, 0.0), float(number >= 0)
-    at = f"at x = {number:.6g}"
+    at = f"at x = {number:.7g}"
     if type(given) in (int, float):
         raise _no_way_back(given, at)
-    y = kit.a_tensor(given, "the result", "what `return` gives back")
+    y = tools.result(given)
     if x.grad is not None:
         why = "backward() is the caller's; leave it out."
         raise Wrong("backward-inside", "the value alone", f"`x.grad` is filled {at}", why=why, look="each backward()")
     if y.shape != x.shape or y.item() != max(x.item(), 0.0):
         look = "which branch runs there"
-        raise Wrong("other-value", f"{value:.6g} {at}", show(y), look=look)
+        raise Wrong("other-value", f"{value:.7g} {at}", show(y), look=look)
     if not graphs.reaches(y, x):
         raise _no_way_back(y, at)
     y.backward()
@@ -800,7 +796,7 @@ def _no_way_back(given, at):
 
 
 def _wrong_ramp(came, slope, at, number, ran):
-    expected, got = f"the slope {slope:.6g} {at}", f"the slope {came:.6g} {at}"
+    expected, got = f"the slope {slope:.7g} {at}", f"the slope {came:.7g} {at}"
     if number == 0 and came == 0:
         why = "At 0, `relu` answers 0, and so does every branch that multiplies by 0. The slope there should be 1."
         return Wrong("slope-of-relu", expected, got, why=why, look="what runs at 0: the condition of your branch")

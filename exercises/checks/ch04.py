@@ -251,27 +251,18 @@ _BETWEEN = (
     (lambda x: x * 3, lambda h: h[0] * h[1], [0.5, 4.0], ([12.0, 1.5], [36.0, 4.5])),
     (lambda x: x.sum() * x, lambda h: h[0] - 2 * h[1], [1.0, 3.0], ([1.0, -2.0], [-1.0, -13.0])),
 )
-_BETWEEN_ERRORS = (
-    tools.Reason(
-        "a second time",
-        "second-time",
-        "The first walk has used up the graph. `grad` takes several inputs, so one walk is enough.",
-        "whether one call can ask for both",
-    ),
-    tools.Reason(
-        "not have been used",
-        "another-tensor",
-        "You asked for a tensor that the result was not made from: a second `f(x)`, or a copy.",
-        "whether the tensor that goes into `g` is the one that you ask for",
-    ),
-    tools.Reason(
-        "only for scalar outputs",
-        "no-factors",
-        "`f(x)` has several entries, so from there `grad` needs a factor for each. The factors are the gradient of "
-        "`g(h)` for `h`. Or ask for both in one call.",
-        "where each call of `grad` starts, and `grad_outputs=`",
-    ),
-)
+_BETWEEN_ERRORS = tools.reasons("""
+second-time: a second time
+    The first walk has used up the graph. `grad` takes several inputs, so one walk is enough.
+    look: whether one call can ask for both
+another-tensor: not have been used
+    You asked for a tensor that the result was not made from: a second `f(x)`, or a copy.
+    look: whether the tensor that goes into `g` is the one that you ask for
+no-factors: only for scalar outputs
+    `f(x)` has several entries, so from there `grad` needs a factor for each. The factors are the gradient of `g(h)`
+    for `h`. Or ask for both in one call.
+    look: where each call of `grad` starts, and `grad_outputs=`
+""")
 
 
 def _check_between(answer, f, g, values, slopes):
@@ -371,24 +362,17 @@ _WEIGHTED = (
 )
 _WEIGHTED_ERRORS = (
     _SECOND_TIME,
-    tools.Reason(
-        "can be either Tensors or None",
-        "weights-no-tensors",
-        "Each entry of `grad_tensors` is a tensor, or None for a plain 1. Yours are Python numbers.",
-        "how to make a tensor of each weight",
-    ),
-    tools.Reason(
-        "tensors and 1 gradients",
-        "one-factor",
-        "`grad_tensors` has one entry for each root. One tensor that holds all weights is a single entry.",
-        "the type of what you pass: a list of tensors, or a tensor?",
-    ),
-    tools.Reason(
-        "Mismatch in shape",
-        "one-factor",
-        "Each entry of `grad_tensors` is one factor, in the shape of its root: a single number here.",
-        "what each root gets",
-    ),
+    *tools.reasons("""
+weights-no-tensors: can be either Tensors or None
+    Each entry of `grad_tensors` is a tensor, or None for a plain 1. Yours are Python numbers.
+    look: how to make a tensor of each weight
+one-factor: tensors and 1 gradients
+    `grad_tensors` has one entry for each root. One tensor that holds all weights is a single entry.
+    look: the type of what you pass: a list of tensors, or a tensor?
+one-factor: Mismatch in shape
+    Each entry of `grad_tensors` is one factor, in the shape of its root: a single number here.
+    look: what each root gets
+"""),
 )
 
 
@@ -417,12 +401,12 @@ def _check_weighted(answer, value, weights, wanted, old):
 
 def _expected_in(name, right, old):
     before = "None" if old is None else f"{old:g}"
-    return f"{(old or 0) + right:.6g} in `{name}.grad`: {before} was there before, and {right:.6g} is the weighted sum"
+    return f"{(old or 0) + right:.7g} in `{name}.grad`: {before} was there before, and {right:.7g} is the weighted sum"
 
 
 def _wrong_weighted(name, came, old, parts, weights, slopes):
     right, added = sum(parts), (came or 0.0) - (old or 0.0)
-    expected, got = _expected_in(name, right, old), f"`{name}.grad` is {'None' if came is None else f'{came:.6g}'}"
+    expected, got = _expected_in(name, right, old), f"`{name}.grad` is {'None' if came is None else f'{came:.7g}'}"
     if came is None and old is not None:
         look = "whether you clear `.grad`, and whether a backward runs after that"
         return Wrong("cleared", expected, got, why="There was a gradient before your function ran.", look=look)
@@ -500,18 +484,14 @@ _JACOBIAN_ERRORS = (
     _SECOND_TIME,
     _SEVERAL,
     _TUPLE_IN_ROWS,
-    tools.Reason(
-        "Mismatch in shape",
-        "factors-for-inputs",
-        "v is a row with one factor for each result. Yours has another shape: one for each input, or several rows.",
-        "the shape of `f(x)`, and of what you pass as factors",
-    ),
-    tools.Reason(
-        "out of bounds",
-        "rows-for-inputs",
-        "J has a row for each result, and there may be fewer results than inputs.",
-        "over what your function counts: the entries of `x`, or those of `f(x)`",
-    ),
+    *tools.reasons("""
+factors-for-inputs: Mismatch in shape
+    v is a row with one factor for each result. Yours has another shape: one for each input, or several rows.
+    look: the shape of `f(x)`, and of what you pass as factors
+rows-for-inputs: out of bounds
+    J has a row for each result, and there may be fewer results than inputs.
+    look: over what your function counts: the entries of `x`, or those of `f(x)`
+"""),
 )
 
 
@@ -735,7 +715,7 @@ def _summed(numbers, shape):
 
 
 def _wrong_fit(came, numbers, right, shape, expected):
-    got = f"{np.round(came, 3).tolist()} of shape {came.shape}" if came.size <= 6 else f"shape {came.shape}"
+    got = f"{tools.text(came)} of shape {came.shape}" if came.size <= 6 else f"shape {came.shape}"
     if came.shape == numbers.shape != right.shape:
         why = "The input has one number where the result has several. Its gradient has its shape: add up."
         look = "which dimensions were repeated"
@@ -797,9 +777,8 @@ def _check_surprise(answer, values):
         why = "Now the value is NaN as well: 0 · log(0) is 0 · -∞. Only `where` can leave an entry out."
         raise Wrong("value-nan", "0 where `x` is 0", show(y), belief="M26", why=why, look="the entry for 0")
     y = tools.result(y)
-    if not kit.same_values(y, positive * np.log(positive)):
-        look = "`x * log(x)` where `x` is positive, and 0 where it is 0"
-        raise Wrong("other-value", "the values as before", show(y), look=look)
+    look = "`x * log(x)` where `x` is positive, and 0 where it is 0"
+    tools.refuse_other_values(y, positive * np.log(positive), "the values as before", look)
     if not graphs.reaches(y, x):
         why = "No way leads back to `x` any more. Without a gradient there is no NaN, but no slope either."
         raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
@@ -812,8 +791,8 @@ def _check_surprise(answer, values):
 
 
 def _wrong_surprise(came, numbers, slopes):
-    expected = f"the slopes {np.round(slopes, 4).tolist()} for x = {numbers.tolist()}"
-    got = f"`x.grad` is {None if came is None else np.round(came, 4).tolist()}"
+    expected = f"the slopes {tools.text(slopes)} for x = {numbers.tolist()}"
+    got = f"`x.grad` is {None if came is None else tools.text(came)}"
     if came is not None and np.isnan(came).any():
         return Wrong(
             "still-nan",
@@ -887,7 +866,7 @@ def _check_steps(answer, values):
     given = _jacobian_of(y, x)
     if not tools.same(given, right):
         elsewhere = tools.constant([3 * value + 1 for value in values]).requires_grad_()
-        raise _wrong_steps(given, right, lambda: _jacobian_of(kit.call(answer, elsewhere), elsewhere))
+        raise _wrong_steps(given, right, lambda: _jacobian_of(answer(elsewhere), elsewhere))
 
 
 def _jacobian_of(y, x):

@@ -200,9 +200,8 @@ def four_times(answer):
     kit.a_function(answer)
     for number in (1.5, -2.0):
         x = tools.leaf(number)
-        y = kit.a_tensor(tools.called(answer, (x,), "a tensor, 4 times `x`"), "the result", "what `return` gives back")
-        if not kit.same_values(y, 4 * number):
-            raise Wrong("other-value", f"{4 * number:g} for {number:g}", show(y), look="what you add to what")
+        y = tools.result(tools.called(answer, (x,), "a tensor, 4 times `x`"))
+        tools.refuse_other_values(y, 4 * number, "4 times `x`", "what you add to what")
         if not graphs.reaches(y, x):
             why = "No way leads from your result to `x`."
             raise Wrong("cut-off", "a result that was made from `x`", show(y), why=why, look="where `x` goes in")
@@ -394,38 +393,28 @@ _CURVATURES = (
     (mg.exp, 0.5, (np.exp(0.5),) * 3),
     (lambda t: t * mg.sin(t), 2.0, (2 * np.sin(2), np.sin(2) + 2 * np.cos(2), 2 * np.cos(2) - 2 * np.sin(2))),
 )
-_CURVATURE_ERRORS = (
-    tools.Reason(
-        _NO_WAY,
-        "slope-without-graph",
-        "What the second walk starts from has no history. What `retain_graph=True` keeps is the graph of `f(x)`.",
-        "the option of `grad` that makes a graph for the gradient",
-        "M14",
-    ),
-    tools.Reason(
-        "not have been used",
-        "another-tensor",
-        "No way leads from the slope to `x`. To ask for `requires_grad` afterwards gives it no history.",
-        "how the slope is computed: is that recorded?",
-    ),
-    tools.Reason(
-        "a second time",
-        "freed-too-early",
-        "A walk came to a node that was freed. A new graph may lead back into the old one: the slope of exp does.",
-        "what frees the graph of `f(x)` in your function",
-    ),
-)
+_CURVATURE_ERRORS = tools.reasons("""
+slope-without-graph: does not require grad (M14)
+    What the second walk starts from has no history. What `retain_graph=True` keeps is the graph of `f(x)`.
+    look: the option of `grad` that makes a graph for the gradient
+another-tensor: not have been used
+    No way leads from the slope to `x`. To ask for `requires_grad` afterwards gives it no history.
+    look: how the slope is computed: is that recorded?
+freed-too-early: a second time
+    A walk came to a node that was freed. A new graph may lead back into the old one: the slope of exp does.
+    look: what frees the graph of `f(x)` in your function
+""")
 
 
 def _check_curvature(answer, f, number, derivatives):
     x = tools.leaf(number)
     value, first, second = derivatives
-    expected = f"the second derivative at {number:g}, {second:.6g}"
+    expected = f"the second derivative at {number:g}, {second:.7g}"
     y = tools.called(answer, (f, x), expected, *_CURVATURE_ERRORS)
     if y is None:
         look = "whether a `return` is missing, and whether a `grad` was allowed to return None"
         raise Wrong("none", expected, "None", look=look)
-    y = kit.a_tensor(y, "the result", "what `return` gives back")
+    y = tools.result(y)
     if y.numel() == 1 and kit.close(y.item(), second):
         if x.grad is not None:
             why = "`backward` adds to `.grad`. `autograd.grad` returns the gradient and adds nothing."
@@ -568,63 +557,38 @@ _MODELS = (
 
 
 # `model.made` holds the results of the model, `model.walks` the gradients that came to `w`.
-_STALE_ERRORS = (
-    tools.Reason(
-        "modified by an inplace operation",
-        "moved-error",
-        "Now `model(w)` is kept from the first round, and has saved the `w` of that time. The update has "
-        "overwritten that `w`, so a version does not fit.",
-        "where `model(w)` is computed, and how often",
-        "M13",
-        when=lambda model, *_: len(model.made) == 1 and model.walks,
-    ),
-    tools.Reason(
-        "modified by an inplace operation",
-        "before-the-update",
-        "What `model(w)` has saved was overwritten by an update before the walk, so a version does not fit.",
-        "where `model(w)` is computed: before or after the update",
-    ),
-    tools.Reason(
-        "a second time",
-        "still-stale",
-        "A round goes back into a graph that an earlier round has used up.",
-        "what was computed before the loop, or in an earlier round",
-    ),
-    tools.Reason(
-        _NO_WAY,
-        "lost-later",
-        "In the first round a gradient came to `w`. Later no way leads from the loss to a tensor that asks for one.",
-        "what the first round leaves behind: is `w` still the same tensor then, and is it tracked?",
-        when=lambda model, *_: model.walks,
-    ),
-    tools.Reason(
-        _NO_WAY,
-        "no-way",
-        "No way leads from the loss to a tensor that asks for a gradient.",
-        "each `detach` or `no_grad` around what `w` goes into",
-    ),
-    tools.Reason(
-        "unsupported operand type(s) for *",
-        "grad-none",
-        "A factor is no number: a `.grad` that is None? `w = w - ...` makes a result of `w`, which gets no "
-        "`.grad`, and the `w` of the caller stays.",
-        "the line that updates `w`",
-        "M06",
-        when=lambda model, w, *_: w.grad is not None,
-    ),
-    tools.Reason(
-        "unsupported operand type(s) for *",
-        "grad-elsewhere",
-        "A factor is no number: a `.grad` that is None? No gradient came to the caller's `w`.",
-        "which tensor goes into `model`: `w` itself, or another one?",
-    ),
-    tools.Reason(
-        "a leaf Variable that requires grad is being used in an in-place operation",
-        "recorded-update",
-        "The update would be recorded, like any operation. A leaf may be overwritten only where nothing is recorded.",
-        "the `with` line around the update",
-        "M07",
-    ),
+_STALE_ERRORS = tools.reasons(
+    """
+moved-error: modified by an inplace operation (M13)
+    Now `model(w)` is kept from the first round, and has saved the `w` of that time. The update has overwritten that
+    `w`, so a version does not fit.
+    look: where `model(w)` is computed, and how often
+before-the-update: modified by an inplace operation
+    What `model(w)` has saved was overwritten by an update before the walk, so a version does not fit.
+    look: where `model(w)` is computed: before or after the update
+still-stale: a second time
+    A round goes back into a graph that an earlier round has used up.
+    look: what was computed before the loop, or in an earlier round
+lost-later: does not require grad
+    In the first round a gradient came to `w`. Later no way leads from the loss to a tensor that asks for one.
+    look: what the first round leaves behind: is `w` still the same tensor then, and is it tracked?
+no-way: does not require grad
+    No way leads from the loss to a tensor that asks for a gradient.
+    look: each `detach` or `no_grad` around what `w` goes into
+grad-none: unsupported operand type(s) for * (M06)
+    A factor is no number: a `.grad` that is None? `w = w - ...` makes a result of `w`, which gets no `.grad`, and
+    the `w` of the caller stays.
+    look: the line that updates `w`
+grad-elsewhere: unsupported operand type(s) for *
+    A factor is no number: a `.grad` that is None? No gradient came to the caller's `w`.
+    look: which tensor goes into `model`: `w` itself, or another one?
+recorded-update: a leaf Variable that requires grad is being used in an in-place operation (M07)
+    The update would be recorded, like any operation. A leaf may be overwritten only where nothing is recorded.
+    look: the `with` line around the update
+""",
+    moved_error=lambda model, *_: len(model.made) == 1 and model.walks,
+    lost_later=lambda model, *_: model.walks,
+    grad_none=lambda model, w, *_: w.grad is not None,
 )
 
 
@@ -638,7 +602,7 @@ def _check_stale(answer, model, slope, start, target, rounds):
     watched.made, watched.walks = made, []
     w.register_hook(watched.walks.append)
     right = _path(model, slope, start, target, rounds)
-    expected = f"`w` at {right:.6g} after {rounds} rounds, from {start:g}"
+    expected = f"`w` at {right:.7g} after {rounds} rounds, from {start:g}"
     tools.called(answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
     if not kit.close(w.item(), right):
         raise _wrong_stale(w, model, slope, start, target, rounds, expected, kit.rebinds(answer))
@@ -659,7 +623,7 @@ def _path(model, slope, w, target, rounds, stale=False, adds=False, first=None):
 
 
 def _wrong_stale(w, model, slope, start, target, rounds, expected, rebinds):
-    came, got = w.item(), f"`w` is {w.item():.6g}"
+    came, got = w.item(), f"`w` is {w.item():.7g}"
     numbers = (model, slope, start, target, rounds)
     if kit.close(came, start) and rebinds:
         why = "`w` is where it was. `w = ...` gives the name to another tensor, and the `w` of the caller stays."
@@ -725,20 +689,14 @@ def run(w, inputs):
         loss.backward()
     return state
 """
-_MEMORY_ERRORS = (
-    tools.Reason(
-        "a second time",
-        "second-time",
-        "The second round still goes back into the graph of the first.",
-        "which tensor of the last round goes into this one",
-    ),
-    tools.Reason(
-        _NO_WAY,
-        "cut-too-far",
-        "You have cut the way to `w`, too: no way leads from the loss to any leaf.",
-        "which of the operands is the old state, and which one is `w`",
-    ),
-)
+_MEMORY_ERRORS = tools.reasons("""
+second-time: a second time
+    The second round still goes back into the graph of the first.
+    look: which tensor of the last round goes into this one
+cut-too-far: does not require grad
+    You have cut the way to `w`, too: no way leads from the loss to any leaf.
+    look: which of the operands is the old state, and which one is `w`
+""")
 
 
 def _check_memory(answer, start, inputs):
@@ -746,12 +704,12 @@ def _check_memory(answer, start, inputs):
     w.register_hook(walks.append)
     states = _states(start, inputs)
     right = sum(2 * new * old for old, new in pairwise(states))
-    expected = f"{right:.6g} in `w.grad`: from each round 2 · its state · the state before it"
+    expected = f"{right:.7g} in `w.grad`: from each round 2 · its state · the state before it"
     state = tools.called(answer, (w, list(inputs)), expected, *_MEMORY_ERRORS)
     state = kit.a_tensor(state, "the result", "what `return` gives back: the last state")
     if state.numel() != 1 or not kit.close(state.item(), states[-1]):
         why = "The last state has another value. A cut leaves all values as they are."
-        last = f"the last state, {states[-1]:.6g}"
+        last = f"the last state, {states[-1]:.7g}"
         raise Wrong("state-lost", last, show(state), why=why, look="what goes from round to round")
     if w.grad is None or not kit.close(w.grad.item(), right):
         raise _wrong_memory(w, start, inputs, states, len(walks), expected)
@@ -821,14 +779,11 @@ def apart(answer):
     return "This is what retain_graph=True is for: one graph, walked for each loss, and freed by the last walk."
 
 
-_APART_ERRORS = (
-    tools.Reason(
-        "a second time",
-        "second-time",
-        "A walk has freed what the losses share, and a later one needs it.",
-        "which of the walks retain the graph: all but the last have to",
-    ),
-)
+_APART_ERRORS = tools.reasons("""
+second-time: a second time
+    A walk has freed what the losses share, and a later one needs it.
+    look: which of the walks retain the graph: all but the last have to
+""")
 
 
 def _check_apart(answer, values, count):

@@ -26,7 +26,7 @@ _NO_HISTORY = tools.Reason(
 
 
 def _number(value: float | None) -> str:
-    return "None" if value is None else f"{value:.6g}"
+    return "None" if value is None else f"{value:.7g}"
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -321,15 +321,14 @@ def _check_target(answer, weight, now, later, reward):
     w, expected = tools.leaf(weight), "a loss with the value as before, that leads back to the weights"
     y = tools.result(tools.called(answer, (lambda state: w * state, now, later, reward), expected))
     error = reward + 0.5 * weight * later - weight * now
-    if not kit.same_values(y, error**2):
-        look = "the formula of the loss: only a way back should go, no number"
-        raise Wrong("other-value", f"the loss {error**2:.6g}", show(y), look=look)
+    look = "the formula of the loss: only a way back should go, no number"
+    tools.refuse_other_values(y, error**2, "the loss as before", look)
     if not y.requires_grad or not graphs.reaches(y, w):
         why = "No way leads back to the weights any more, so the guess does not learn either."
         raise Wrong("all-cut", expected, show(y), why=why, look="what is cut off: the target alone?")
     if w.grad is not None:
         why = "A backward ran in your function. It only makes the loss; to go backward is left to whoever trains."
-        got = f"{w.grad.item():.6g} in the `.grad` of the weight already"
+        got = f"{w.grad.item():.7g} in the `.grad` of the weight already"
         raise Wrong("walked", "a loss that nobody has gone backward from", got, why=why, look="each `backward`")
     y.backward()
     by_guess, by_target = -2 * error * now, error * later
@@ -338,7 +337,7 @@ def _check_target(answer, weight, now, later, reward):
 
 
 def _wrong_target(came, by_guess, by_target):
-    expected, got = f"{by_guess:.6g} for the weight, by the guess alone", f"{came:.6g}"
+    expected, got = f"{by_guess:.7g} for the weight, by the guess alone", f"{came:.7g}"
     if kit.close(came, by_guess + by_target):
         why = "A gradient comes by both calls of `value`. So the target moves, too."
         return Wrong("not-cut", expected, got, why=why, look="what the target is made from, and whether it is tracked")
@@ -535,10 +534,10 @@ def _check_step(answer, function, slope, start, size):
     w = tools.leaf(start)
     by_alias = kit.uses(answer, "detach") and not kit.uses(answer, "no_grad")
     caught = _CAUGHT_ALIAS if by_alias else _CAUGHT
-    expected = f"{slope(start):.6g} in `w.grad`, and {start + size:.6g} in `w`"
+    expected = f"{slope(start):.7g} in `w.grad`, and {start + size:.7g} in `w`"
     y = tools.result(tools.called(answer, (function, w, size), expected, caught, _STEP_IN_PLACE, _NO_HISTORY))
     came = None if w.grad is None else w.grad.item()
-    got = f"{_number(came)} in `w.grad`, and {w.item():.6g} in `w`"
+    got = f"{_number(came)} in `w.grad`, and {w.item():.7g} in `w`"
     if not w.requires_grad:
         look = "each line that changes `requires_grad` of `w`"
         raise Wrong("untracked", "a `w` that is still tracked", "`w.requires_grad` is False", look=look)
@@ -552,9 +551,8 @@ def _check_step(answer, function, slope, start, size):
     if not kit.close(w.item(), start + size):
         why = "The slope is right. The step is another one."
         raise Wrong("other-step", expected, got, why=why, look="by how much `w` is moved, and how often")
-    if not kit.same_values(y, tools.array(function(tools.leaf(start)))):
-        look = "where you compute what you return"
-        raise Wrong("other-value", "the value of `f` at the old `w`", show(y), look=look)
+    right = tools.array(function(tools.leaf(start)))
+    tools.refuse_other_values(y, right, "the value of `f` at the old `w`", "where you compute what you return")
 
 
 def _wrong_slope(came, slope, start, size, by_data, expected, got):
@@ -609,10 +607,8 @@ def _check_recording(answer):
 
     given = tools.result(tools.called(answer, (f, x), "the values of `f(x)`"))
     again = tools.result(tools.called(answer, (f, tools.leaf([1e-3, 0.0])), "the values of `f(x)`"))
-    if not kit.same_values(again, [1e-6, 0.0], 1e-8):
-        raise Wrong("other-value", "[1e-06, 0.0], the values of `f(x)`", show(again), look="what you return")
-    if not kit.same_values(given, [4.0, 9.0]):
-        raise Wrong("other-value", "[4.0, 9.0], the values of `f(x)`", show(given), look="what you return")
+    tools.refuse_other_values(again, [1e-6, 0.0], "the values of `f(x)`", "what you return", 1e-8)
+    tools.refuse_other_values(given, [4.0, 9.0], "the values of `f(x)`", "what you return")
     if not modes:
         look = "the call of `f`: it may be any function"
         raise Wrong("not-called", "a call of `f`", "`f` was never called", look=look)
@@ -724,13 +720,12 @@ _RUNS = (
     (-0.8, 0.3, [2.0, 1.0, 1.0, -1.0, 0.5, 2.5, 1.0], 3),
 )
 _PIECES_ERRORS = (
-    tools.Reason(
-        "a second time",
-        "second-time",
-        "The walk of a later piece gets into an earlier one, which is used up: by way of the state.",
-        "what goes from one piece into the next, and whether it has a history",
-    ),
     _NO_HISTORY,
+    *tools.reasons("""
+second-time: a second time
+    The walk of a later piece gets into an earlier one, which is used up: by way of the state.
+    look: what goes from one piece into the next, and whether it has a history
+"""),
 )
 
 
@@ -772,7 +767,7 @@ def _check_pieces(answer, weight, start, inputs, every):
     number, total = kit.a_number(given, "the total"), sum(state**2 for state in states[1:])
     if not kit.close(number, total):
         look = "what is added to `total`, and when"
-        raise Wrong("other-total", f"the sum of all losses, {total:.6g}", f"{number:.6g}", look=look)
+        raise Wrong("other-total", f"the sum of all losses, {total:.7g}", f"{number:.7g}", look=look)
 
 
 def _states(weight, start, inputs):
@@ -792,7 +787,7 @@ def _slope(weight, states, every):
 
 
 def _wrong_states(seen, states):
-    expected, got = f"the states {np.round(states[:-1], 4).tolist()}", f"{np.round(seen, 4).tolist()}"
+    expected, got = f"the states {tools.text(states[:-1])}", f"{tools.text(seen)}"
     if len(seen) != len(states) - 1:
         look = "the two loops: they were right"
         return Wrong("other-steps", f"{len(states) - 1} steps", f"{len(seen)} steps", look=look)
@@ -802,7 +797,7 @@ def _wrong_states(seen, states):
 
 def _wrong_pieces(came, cell, states, expected):
     weight = cell.w.item()
-    got = f"{_number(came)} instead of {_slope(weight, states, cell.every):.6g}"
+    got = f"{_number(came)} instead of {_slope(weight, states, cell.every):.7g}"
     if came is None:
         look = "whether a backward runs in each piece"
         return Wrong("no-gradient", expected, got, why="No gradient has arrived at the weights.", look=look)
@@ -914,7 +909,7 @@ def _no_slopes(answer, y):
 
 
 def _wrong_slopes(came, slopes, overwritten):
-    expected, got = f"the slopes {np.round(slopes, 4).tolist()}", f"{np.round(came, 4).tolist()}"
+    expected, got = f"the slopes {tools.text(slopes)}", f"{tools.text(came)}"
     if tools.same(came, -slopes):
         why = "The sign is the other one: the sigmoid that you left in the graph is the one with the minus."
         return Wrong("sign", expected, got, why=why, look="which part is detached, and which is not")

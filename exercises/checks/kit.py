@@ -83,6 +83,7 @@ class Verdict:
     look: str = ""
     picture: Any = None
     printed: str = ""
+    given: str = ""  # what the answer, a function, was called with
 
     @property
     def belief_text(self) -> str:
@@ -173,6 +174,7 @@ def _judged(exercise: Exercise, answer: Any) -> Verdict:
         if found:
             raise found
     except Wrong as wrong:
+        wrong.verdict.given = adversaries.trial.given()
         return wrong.verdict
     except Unanswered as nothing_yet:
         return Verdict("unanswered", "unanswered", look=str(nothing_yet))
@@ -457,7 +459,18 @@ class Pattern:
     look: str = ""
 
 
-_HEADER = re.compile(r"(?P<code>\S+): (?P<gives>.+?)(?: \((?P<belief>M\w+)\))?")
+_HEADER = re.compile(r"(?P<code>\S+): (?P<when>.+?)(?: \((?P<belief>M\w+)\))?")
+
+
+def diagnoses(text: str) -> Iterable[tuple[str, str, str, str, str]]:
+    """Diagnoses as text: code, when it is made, belief, why, and what to look at."""
+    for block in re.split(r"\n(?=\S)", text.strip("\n")):
+        header, *lines = block.split("\n")
+        said = _HEADER.fullmatch(header)
+        if said is None:
+            raise ValueError(f"no diagnosis: {header}")
+        why, _, look = " ".join(line.strip() for line in lines).partition("look: ")
+        yield said["code"], said["when"], said["belief"] or "", why.strip(), look
 
 
 def patterns(text: str) -> tuple[Pattern, ...]:
@@ -469,16 +482,11 @@ def patterns(text: str) -> tuple[Pattern, ...]:
 
     A value is what Python reads in it, or else a text: 6, None, error, "6".
     """
-    found: list[Pattern] = []
-    for block in re.split(r"\n(?=\S)", text.strip("\n")):
-        header, *lines = block.split("\n")
-        said = _HEADER.fullmatch(header)
-        if said is None:
-            raise ValueError(f"no pattern: {header}")
-        why, _, look = " ".join(line.strip() for line in lines).partition("look: ")
-        values = [dict(_value(pair) for pair in one.split(", ")) for one in said["gives"].split(" or ")]
-        found += [Pattern(said["code"], one, said["belief"] or "", why.strip(), look) for one in values]
-    return tuple(found)
+    return tuple(
+        Pattern(code, dict(map(_value, gives.split(", "))), belief, why, look)
+        for code, several, belief, why, look in diagnoses(text)
+        for gives in several.split(" or ")
+    )
 
 
 def _value(pair: str) -> tuple[str, Any]:
