@@ -674,24 +674,16 @@ def cut(answer):
     kit.a_function(answer)
     for numbers in ((3.0, 2.0, 1.0), (-0.5, 4.0, 7.0)):
         w, x, b = (mg.tensor(number, requires_grad=True) for number in numbers)
-        try:
-            given = call(answer, w, x, b)
-        except Wrong as wrong:
-            raise _cut_error(wrong) from None
+        given = tools.called(answer, (w, x, b), "a tensor with the value of `w * x + b`", *_CUT_ERRORS)
         _check_cut(tools.result(given), w, x, b)
     return "The value is the same, and there is no way to `x`: what you multiplied `w` by is not tracked."
 
 
-def _cut_error(wrong):
-    if "numpy() on Tensor that requires grad" not in wrong.verdict.got:
-        return wrong
-    return Wrong(
-        "numpy-refused",
-        "a tensor with the value of `w * x + b`",
-        wrong.verdict.got,
-        why="NumPy records nothing, so a tensor that requires grad must be detached first. Then it is cut already.",
-        look="the last sentence of the message: what it proposes",
-    )
+_CUT_ERRORS = tools.reasons("""
+numpy-refused: numpy() on Tensor that requires grad
+    NumPy records nothing, so a tensor that requires grad must be detached first. Then it is cut already.
+    look: the last sentence of the message: what it proposes
+""")
 
 
 def _check_cut(y, w, x, b):

@@ -332,11 +332,7 @@ def _check_kept(answer, start, f, slope):
         seen.append(t)
         return f(t)
 
-    try:
-        given = call(answer, w, watched)
-    except Wrong as wrong:
-        raise _kept_error(wrong) from None
-    h = tools.result(given)
+    h = tools.result(tools.called(answer, (w, watched), "`w.grad` and `h.grad` filled", *_KEPT_ERRORS))
     if not seen:
         why = "Your function never called `f`, so there was no loss to go backward from."
         raise Wrong("f-not-used", "a loss from `f(h)`", show(h), why=why, look="where `f` is used")
@@ -358,17 +354,11 @@ def _check_kept(answer, start, f, slope):
     _check_kept_numbers(h.grad, right, w.grad, 2 * right)
 
 
-def _kept_error(wrong: Wrong) -> Wrong:
-    if "can't retain_grad" not in wrong.verdict.got:
-        return wrong
-    return Wrong(
-        "asked-untracked",
-        "`w.grad` and `h.grad` filled",
-        wrong.verdict.got,
-        belief="M04",
-        why="No gradient will ever come by a tensor that is not tracked, so there is none to keep.",
-        look="`requires_grad` of the tensor you call `retain_grad()` on",
-    )
+_KEPT_ERRORS = tools.reasons("""
+asked-untracked: can't retain_grad (M04)
+    No gradient will ever come by a tensor that is not tracked, so there is none to keep.
+    look: `requires_grad` of the tensor you call `retain_grad()` on
+""")
 
 
 def _another_tensor(h: mg.Tensor, right: np.ndarray) -> Wrong:
@@ -584,11 +574,7 @@ def as_leaf(answer):
 
 def _check_as_leaf(answer, w, t):
     node, before, expected = t.grad_fn, tools.array(t), "a tracked leaf with the numbers of `t`"
-    try:
-        given = call(answer, t)
-    except Wrong as wrong:
-        raise _as_leaf_error(wrong, expected) from None
-    y = tools.result(given)
+    y = tools.result(tools.called(answer, (t,), expected, *_AS_LEAF_ERRORS))
     if t.grad_fn is not node or not tools.same(tools.array(t), before):
         why = "You changed `t` itself. Others may still need its history."
         raise Wrong("input-changed", "`t` as it was", f"`t` is {show(t)}", why=why, look="each call on `t` itself")
@@ -603,19 +589,17 @@ def _check_as_leaf(answer, w, t):
         raise Wrong("other-dtype", f"the dtype {t.dtype}", f"{y.dtype}", why=why, look="`dtype` of your result")
 
 
-def _as_leaf_error(wrong: Wrong, expected: str) -> Wrong:
-    got = wrong.verdict.got
-    if "flags of leaf variables" in got:
-        why = "The flag of a result follows from its inputs. What can be cut off is a tensor that you take from it."
-        look = "what the message proposes at its end"
-        return Wrong("flag-of-a-result", expected, got, belief="M05", why=why, look=look)
-    if "converted to Scalar" in got:
-        why = "`item()` is for one number. `t` may hold several."
-        return Wrong("one-number-only", expected, got, why=why, look="a call that takes all numbers of `t`")
-    if "Can't call numpy()" in got:
-        why = "`numpy()` refuses a tracked tensor. And an array is no tensor: it could not be tracked."
-        return Wrong("array", expected, got, why=why, look="a call that gives you a tensor without the history")
-    return wrong
+_AS_LEAF_ERRORS = tools.reasons("""
+flag-of-a-result: flags of leaf variables (M05)
+    The flag of a result follows from its inputs. What can be cut off is a tensor that you take from it.
+    look: what the message proposes at its end
+one-number-only: converted to Scalar
+    `item()` is for one number. `t` may hold several.
+    look: a call that takes all numbers of `t`
+array: Can't call numpy()
+    `numpy()` refuses a tracked tensor. And an array is no tensor: it could not be tracked.
+    look: a call that gives you a tensor without the history
+""")
 
 
 def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: str) -> Wrong:
@@ -673,10 +657,7 @@ def _check_step(answer, start, size):
     w = tools.leaf(start)
     (w * w * w - 5 * w).sum().backward()
     slope = 3 * start**2 - 5
-    try:
-        given = call(answer, w, size)
-    except Wrong as wrong:
-        raise _step_error(wrong, w, _expected_step(start, slope, size)) from None
+    given = tools.called(answer, (w, size), _expected_step(start, slope, size), *_STEP_ERRORS)
     if not tools.same(tools.array(w), start - size * slope):
         raise _wrong_step(answer, given, w, start, slope, size)
     if not w.requires_grad or not w.is_leaf:
@@ -700,19 +681,20 @@ def _expected_step(start: np.ndarray, slope: np.ndarray, size: float) -> str:
     )
 
 
-def _step_error(wrong: Wrong, w: mg.Tensor, expected: str) -> Wrong:
-    got = wrong.verdict.got
-    if "in-place operation" in got:
-        why = "If this were recorded, `w` itself would turn into a result, and no leaf would be left."
-        look = "the update: is autograd recording while it runs?"
-        return Wrong("recorded-in-place", expected, got, belief="M07", why=why, look=look)
-    if "NoneType" in got and w.grad is not None:
-        why = "The caller's `w` still has its gradient. What is None is something else: the `.grad` of a new tensor?"
-        return Wrong("grad-of-another", expected, got, why=why, look="which tensor you take `.grad` of")
-    if "NoneType" in got:
-        why = "The gradient was cleared before the update used it."
-        return Wrong("cleared-first", expected, got, why=why, look="the order of your lines")
-    return wrong
+_STEP_ERRORS = tools.reasons(
+    """
+recorded-in-place: in-place operation (M07)
+    If this were recorded, `w` itself would turn into a result, and no leaf would be left.
+    look: the update: is autograd recording while it runs?
+grad-of-another: NoneType
+    The caller's `w` still has its gradient. What is None is something else: the `.grad` of a new tensor?
+    look: which tensor you take `.grad` of
+cleared-first: NoneType
+    The gradient was cleared before the update used it.
+    look: the order of your lines
+""",
+    grad_of_another=lambda w, size: w.grad is not None,
+)
 
 
 def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope: np.ndarray, size: float) -> Wrong:
@@ -778,11 +760,7 @@ def _check_freeze(answer, numbers, trained):
     x = mg.tensor(numbers[2])
     if trained:
         (w * b).backward()
-    try:
-        given = call(answer, w, b, x)
-    except Wrong as wrong:
-        raise _freeze_error(wrong) from None
-    y = tools.result(given)
+    y = tools.result(tools.called(answer, (w, b, x), "`w` frozen, and a result", *_FREEZE_ERRORS))
     right = numbers[0] * numbers[2] + numbers[1]
     tools.refuse_other_values(y, right, "the value of `w * x + b`", "what is computed")
     if not graphs.reaches(y, b) or not b.requires_grad:
@@ -791,16 +769,14 @@ def _check_freeze(answer, numbers, trained):
     _check_frozen(w, graphs.reaches(y, w))
 
 
-def _freeze_error(wrong: Wrong) -> Wrong:
-    got = wrong.verdict.got
-    if "flags of leaf variables" in got:
-        why = "`h` is tracked because `w` is. The flag of a result follows from its inputs: freeze the input."
-        look = "the tensor whose flag you set"
-        return Wrong("result-frozen", "`w` frozen, and a result", got, belief="M05", why=why, look=look)
-    if "zero_" in got:
-        why = "Where `backward()` has never run, `.grad` is None, and there is nothing to fill with zeros."
-        return Wrong("nothing-to-clear", "`w` frozen, and a result", got, why=why, look="a clearing that always works")
-    return wrong
+_FREEZE_ERRORS = tools.reasons("""
+result-frozen: flags of leaf variables (M05)
+    `h` is tracked because `w` is. The flag of a result follows from its inputs: freeze the input.
+    look: the tensor whose flag you set
+nothing-to-clear: zero_
+    Where `backward()` has never run, `.grad` is None, and there is nothing to fill with zeros.
+    look: a clearing that always works
+""")
 
 
 def _check_frozen(w: mg.Tensor, reached: bool) -> None:

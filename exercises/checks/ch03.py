@@ -180,43 +180,25 @@ def _alike():
     return mg.stack([a, b, c]).sum() + h.sum(), {"a": a, "b": b, "c": c, "far": far}
 
 
+_WALK_ERRORS = tools.reasons("""
+empty-entry-followed: 'NoneType' object has no attribute
+    Something is None here. A constant has the empty entry `(None, 0)`: there is no node to ask for edges.
+    look: what your walk does with an entry whose node is None
+pair-not-node: 'tuple' object has no attribute
+    Each entry of `next_functions` is a pair: a node and a number. You can only ask the node.
+    look: how your walk takes the node out of its pair
+variable-everywhere: object has no attribute 'variable'
+    Only the end of a leaf has a `.variable`. The node of an operation has edges instead.
+    look: `hasattr(node, "variable")`
+compared-by-value: Boolean value of Tensor
+    `in` and `==` compare the numbers of two tensors. You want to know whether it is the same tensor.
+    look: `is`; or remember the nodes that you have seen, not the leaves
+""")
+
+
 def _walked(answer, start):
     """What the learner's walk gives; the errors that a walk meets become diagnoses of their own."""
-    try:
-        return call(answer, start)
-    except Wrong as wrong:
-        for error, code, why, look in _ERRORS_OF_A_WALK:
-            if error in wrong.verdict.got:
-                raise Wrong(code, "a walk over the whole graph", wrong.verdict.got, why=why, look=look) from None
-        raise
-
-
-_ERRORS_OF_A_WALK = (
-    (
-        "'NoneType' object has no attribute",
-        "empty-entry-followed",
-        "Something is None here. A constant has the empty entry `(None, 0)`: there is no node to ask for edges.",
-        "what your walk does with an entry whose node is None",
-    ),
-    (
-        "'tuple' object has no attribute",
-        "pair-not-node",
-        "Each entry of `next_functions` is a pair: a node and a number. You can only ask the node.",
-        "how your walk takes the node out of its pair",
-    ),
-    (
-        "object has no attribute 'variable'",
-        "variable-everywhere",
-        "Only the end of a leaf has a `.variable`. The node of an operation has edges instead.",
-        '`hasattr(node, "variable")`',
-    ),
-    (
-        "Boolean value of Tensor",
-        "compared-by-value",
-        "`in` and `==` compare the numbers of two tensors. You want to know whether it is the same tensor.",
-        "`is`; or remember the nodes that you have seen, not the leaves",
-    ),
-)
+    return tools.called(answer, (start,), "a walk over the whole graph", *_WALK_ERRORS)
 
 
 def _check_leaves(given, names):
@@ -606,10 +588,7 @@ def _check_mean_loss(answer, start, batches):
     def watched(batch):
         return model(batch)
 
-    try:
-        given = call(answer, watched, list(batches))
-    except Wrong as wrong:
-        raise _loss_error(wrong) from None
+    given = tools.called(answer, (watched, list(batches)), "backward() on the loss, then its number", *_LOSS_ERRORS)
     errors = [start * batch - 1 for batch in batches]
     number = kit.a_number(given, "the mean")
     _refuse_history(given, model)
@@ -651,17 +630,14 @@ def _held(rounds):
     )
 
 
-def _loss_error(wrong):
-    cut = "does not require grad", "'float' object has no attribute 'backward'"
-    if not any(error in wrong.verdict.got for error in cut):
-        return wrong
-    return Wrong(
-        "cut-too-early",
-        "backward() on the loss, then its number",
-        wrong.verdict.got,
-        why="The history is cut off before backward() needs it. Backward first, then take the number.",
-        look="the order of the lines in the loop",
-    )
+_CUT_TOO_EARLY = """
+    The history is cut off before backward() needs it. Backward first, then take the number.
+    look: the order of the lines in the loop
+"""
+_LOSS_ERRORS = tools.reasons(
+    f"cut-too-early: does not require grad{_CUT_TOO_EARLY}"
+    f"cut-too-early: 'float' object has no attribute 'backward'{_CUT_TOO_EARLY}"
+)
 
 
 # --- 8 -------------------------------------------------------------------------------------------
