@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from exercises.checks import cards, ch00, kit, notebook, progress, review, sandbox
+from exercises.checks import ch00, kit, notebook, progress, review, sandbox
 from exercises.checks.beliefs import BELIEFS
 
 # --- The sandbox ---------------------------------------------------------------------------------
