@@ -100,9 +100,27 @@ def test_the_cheat_sheet_says_what_the_engine_computes(name):
     assert np.allclose(said.numpy(), x.grad.numpy())
 
 
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+@pytest.mark.parametrize(("name", "power"), [("pow", 3.0), ("pow", 0.0), ("pow", 0.5), ("mean", 1.0), ("max", 1.0)])
+def test_what_is_written_by_hand_is_what_the_engine_computes(name, power):
+    x = mg.tensor([2.0, 0.0, 2.0], dtype=mg.float64, requires_grad=True)
+    exponent = mg.tensor(power, dtype=mg.float64, requires_grad=True)
+    inputs = {"self": x, "exponent": exponent} if name == "pow" else {"self": x}
+    y = getattr(mg, name)(*inputs.values())
+    grad = mg.ones_like(y) * 5
+    y.backward(grad)
+    known = {one: tensor.detach() for one, tensor in inputs.items()} | {"grad": grad, "result": y.detach()}
+    known |= {"self_shape": x.shape, "count": 3, "ties": 2, "expand": lambda grad, shape: grad.expand(shape)}
+    (rules,) = (group[name] for group in cheat_sheet.BY_HAND.values() if name in group)
+    for one, rule in rules:
+        said = eval(rule, vars(mg) | known)
+        assert np.allclose(said.sum() if one == "exponent" else said, inputs[one].grad.numpy()), rule
+
+
 def test_the_cheat_sheet_has_what_learners_need():
     text = cheat_sheet.sheet()
-    for name in ("mul", "exp", "tanh", "sigmoid", "relu", "where", "mm", "sum", "expand"):
-        assert f"<code>{name}</code>" in text
+    for name in ("mul", "pow", "exp", "tanh", "sigmoid", "relu", "where", "mm", "sum", "mean", "max", "expand"):
+        assert text.count(f"<code>{name}</code>") == 1, name
+    assert "<code>x.detach()</code>" in text and "reshape_alias" not in text
     assert "Trying to backward through the graph a second time" in text
     assert not re.search(r"\b_\w+\(|{}", text.split("<main>")[1])

@@ -30,6 +30,32 @@ COMMON = (
     "number of gradients",
 )
 
+# Names that nobody types, and those for which the page has no room.
+LEFT_OUT = {"reshape_alias", "unsafe_view", "alias", "put", "split_with_sizes", "rsub", "diag_embed", "lerp", "to"}
+LEFT_OUT |= {"remainder", "log2", "log10", "asin", "acos", "rsqrt"}
+
+# Derivatives whose rows call helpers of their files, as one would write them by hand.
+BY_HAND = {
+    "Element by element": {
+        "pow": [
+            ("self", "where(exponent == 0, 0.0, grad * exponent * self ** (exponent - 1))"),
+            ("exponent", "grad * where((self == 0) & (exponent >= 0), 0.0, result * log(self))"),
+        ]
+    },
+    "Sums and the like": {
+        "mean": [("self", "expand(grad, self_shape) / count")],
+        "max": [("self", "where(self == result, grad / ties, 0.0)")],
+    },
+}
+
+ENDS = (
+    ("x.detach()", "the same memory; other ways to x stay"),
+    ("with no_grad():", "nothing inside is recorded"),
+    ("x.requires_grad_(False)", "a leaf gets no .grad from now on"),
+    ("x.item(), float(x), tensor(x), x.data", "numbers without a history, and no error"),
+    ("x > 0, x.argmax(), x.long()", "no floats, so no gradient"),
+)
+
 STYLE = """
 @page { size: A4 landscape; margin: 8mm }
 body { font: 8.4pt/1.28 system-ui, "Segoe UI", Roboto, sans-serif; color: #1a1a1a; background: #fff; margin: 8px }
@@ -100,13 +126,23 @@ def _row(function: ast.FunctionDef, call: ast.Call, functions: dict) -> tuple[st
 
 
 def _operations(title: str, *files: str) -> str:
+    made = [row for file in files for row in rows(ROOT / "minigrad" / file)]
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, rules in (*made, *BY_HAND.get(title, {}).items()):
+        if name not in LEFT_OUT:
+            found.setdefault(name, rules)  # of several of a name, the first is the common one
     lines = []
-    for name, rules in (row for file in files for row in rows(ROOT / "minigrad" / file)):
+    for name, rules in found.items():
         shown = "<br>".join(
             f'<span class="q">{escape(argument)}:</span> <code>{escape(rule)}</code>' for argument, rule in rules
         )
         lines.append(f"<tr><td><code>{escape(name)}</code></td><td>{shown}</td></tr>")
     return f"<section><h2>{title}</h2><table>{''.join(lines)}</table></section>"
+
+
+def _ends() -> str:
+    lines = [f"<tr><td><code>{escape(call)}</code></td><td>{escape(what)}</td></tr>" for call, what in ENDS]
+    return f"<section><h2>What ends a history</h2><table>{''.join(lines)}</table></section>"
 
 
 def _refusals() -> str:
@@ -127,12 +163,14 @@ def sheet() -> str:
         _operations("Sums and the like", "ops/reduce.py"),
         _operations("Shapes", "ops/shape.py"),
         _operations("Products of matrices", "ops/linalg.py"),
+        _ends(),
         _refusals(),
     ]
     intro = (
-        "For each input the gradient that arrives there; <code>grad</code> is the gradient of the result. What a "
-        "formula mentions besides <code>grad</code> is saved; tensors among it are freed by a backward, so that a "
-        "second one fails. Broadcasting is undone, and contributions are summed, by the engine."
+        "For each input the gradient that arrives there; <code>grad</code> is the gradient of the result. What the "
+        "formulas of the inputs that need one mention besides <code>grad</code> is saved; operands and results among "
+        "it are freed by a backward, so that a second one fails. Broadcasting is undone, and contributions are "
+        "summed, by the engine."
     )
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>minigrad: cheat sheet</title>'

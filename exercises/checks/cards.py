@@ -115,16 +115,20 @@ def score_card(chapter: Any, statuses: dict[str, str]) -> Card:
 
 
 def progress_card(chapters: list[tuple[str, str, int, int]], notice: str) -> Card:
-    """All chapters, as (number, title, done, total), with a bar each."""
+    """All chapters, as (number, title, done, total): a bar for each that is begun, how much there is in the others."""
     rows, lines = [], []
     width = max((len(title) for _, title, _, _ in chapters), default=0)
     for number, title, done, total in chapters:
         colour = HEADINGS["passed" if done == total else "unanswered"][0]
-        count = f'<span style="color:{colour}">{done} of {total}</span>'
-        rows.append((f"{number} · {escape(title)}", _bar(done, total, colour) + count))
+        ahead = f"{total} exercise{'s' * (total != 1)}"
+        count = f"{done} of {total}" if done else ahead
+        state = f'<span style="color:{colour if done else QUIET}">{count}</span>'
+        rows.append((f"{number} · {escape(title)}", (_bar(done, total, colour) if done else "") + state))
         filled = round(20 * done / total) if total else 0
-        lines.append(f"  {number} {title:{width}}  [{'#' * filled}{'.' * (20 - filled)}] {done} of {total}")
-    heading, colour = "Exercises done so far", HEADINGS["unanswered"][0]
+        bar = f"[{'#' * filled}{'.' * (20 - filled)}] " if done else ""
+        lines.append(f"  {number} {title:{width}}  {bar}{count}")
+    begun = any(done for _, _, done, _ in chapters)
+    heading, colour = "Exercises done so far" if begun else "What is ahead", HEADINGS["unanswered"][0]
     html = [f'<div><b style="color:{colour}">{heading}</b></div>', _grid(rows, "1fr 1fr", INK)]
     if notice:
         html.append(f'<div style="margin-top:8px;color:{QUIET}">{_prose(notice)}</div>')
@@ -132,84 +136,33 @@ def progress_card(chapters: list[tuple[str, str, int, int]], notice: str) -> Car
     return Card(_box(colour, html), "\n".join([heading, *lines]))
 
 
-_STATES = {  # of a belief: its sign, for those who see no colour, its colour, and what it says
-    "missed": ("!", "#a4550f", "an answer showed it, and it is still open"),
-    "mended": ("+", "#2f5d9b", "an answer showed it once; it has been put right since"),
-    "seen through": ("=", "#23724f", "an exercise about it is solved, and no answer showed it"),
-    "not met yet": (".", "#7b848f", "no exercise about it is solved yet"),
+_STATES = {  # of a belief: its sign, for those who see no colour, and its colour
+    "missed": ("!", "#a4550f"),
+    "mended": ("+", "#2f5d9b"),
+    "seen through": ("=", "#23724f"),
 }
 
 
-_CELL = "text-align:left;vertical-align:top;padding:1px 12px 1px 0"
+def belief_card(states: dict[str, str], places: dict[str, list[str]], notice: str = "") -> Card:
+    """The beliefs that were met, each in words and with its state: none of these false sentences stands alone.
 
-
-def belief_card(
-    states: dict[str, str], places: dict[str, list[str]], chapters: dict[str, str], notice: str = ""
-) -> Card:
-    """The map of the beliefs: a tile each as a picture, what is missed in words, and all as a table under a fold.
-
-    `places` names the exercises in which a missed belief is open, `chapters` says where a belief is met.
+    `places` names the exercises in which a missed belief is open.
     """
-    counts = {state: sum(1 for found in states.values() if found == state) for state in _STATES}
-    total = ", ".join(f"{count} {state}" for state, count in counts.items())
-    colour = _STATES["missed" if counts["missed"] else "seen through"][1]
-    tiles = "".join(_tile(belief, state) for belief, state in states.items())
-    map_ = f'<div role="img" aria-label="{escape(total)}" style="display:flex;flex-wrap:wrap;gap:5px">{tiles}</div>'
-    html = [f'<div style="margin-bottom:8px"><b style="color:{colour}">Beliefs</b>{_small(total)}</div>', map_]
-    text = [f"Beliefs: {total}"]
-    for state, (sign, tint, words) in _STATES.items():
-        html.append(
-            f'<div style="color:{QUIET};font-size:12px;margin-top:4px">{_sign(sign, tint)} {state}: {words}</div>'
-        )
-        text += [
-            f"  {sign} {id:4} {state}: {BELIEFS[id]}{_where(places.get(id, []))}"
-            for id, found in states.items()
-            if found == state
-        ]
-    html += _to_repeat([id for id, state in states.items() if state == "missed"], places)
-    html.append(_folded_table(states, chapters))
+    met = [(state, id) for state in _STATES for id, found in states.items() if found == state]
+    total = ", ".join(f"{sum(found == state for found, _ in met)} {state}" for state in _STATES)
+    words = f"{total}, {len(states) - len(met)} not met yet" if met else "none met yet"
+    colour = _STATES["missed" if "missed" in states.values() else "seen through"][1]
+    html, text = [f'<div><b style="color:{colour}">Beliefs</b>{_small(words)}</div>'], [f"Beliefs: {words}"]
+    for state, id in met:
+        sign, tint = _STATES[state]
+        where = f" · {', '.join(places[id])}" if places.get(id) else ""
+        mark = f'<b style="color:{tint}">{sign} {state}</b>'
+        html.append(f'<div style="margin-top:4px">{mark}: “{_prose(BELIEFS[id])}”{_small(where)}</div>')
+        text.append(f"  {sign} {state}: “{BELIEFS[id]}”{where}")
     if notice:
         html.append(f'<div style="margin-top:8px;color:{QUIET}">{_prose(notice)}</div>')
         text.append(f"  {notice}")
     return Card(_box(colour, html), "\n".join(text))
-
-
-def _to_repeat(missed: list[str], places: dict[str, list[str]]) -> list[str]:
-    """The missed beliefs in words, each with the exercises in which it is open."""
-    sign, tint, _ = _STATES["missed"]
-    lines = [
-        f"<div>{_sign(sign, tint)} {id} “{_prose(BELIEFS[id])}”{_small(_where(places.get(id, [])))}</div>"
-        for id in missed
-    ]
-    return ['<div style="margin-top:10px"><b>To repeat</b></div>', *lines] if lines else []
-
-
-def _where(exercises: list[str]) -> str:
-    return f" · {', '.join(exercises)}" if exercises else ""
-
-
-def _folded_table(states: dict[str, str], chapters: dict[str, str]) -> str:
-    """The map as a table. Each row brings its colours, for JupyterLab colours the rows of a table, too."""
-    row = f'<tr style="background-color:{PAPER};color:{INK}">'
-    rows = "".join(
-        f'{row}<th scope="row" style="{_CELL}">{id}</th><td style="{_CELL}">{state}</td><td style="{_CELL}">'
-        f'{_prose(BELIEFS[id])}</td><td style="{_CELL}">{chapters[id]}</td></tr>'
-        for id, state in states.items()
-    )
-    names = ("belief", "state", "what it says", "in chapter")
-    head = "".join(f'<th scope="col" style="{_CELL}">{name}</th>' for name in names)
-    table = f'<table style="font-size:13px"><thead>{row}{head}</tr></thead><tbody>{rows}</tbody></table>'
-    return f'<details style="margin-top:8px"><summary style="cursor:pointer">as a table</summary>{table}</details>'
-
-
-def _tile(belief: str, state: str) -> str:
-    sign, tint, _ = _STATES[state]
-    style = f"border:1.5px solid {tint};border-radius:4px;padding:1px 5px;font-size:12px;color:{tint}"
-    return f'<span style="{style}" title="{escape(BELIEFS[belief])}: {state}">{belief} <b>{sign}</b></span>'
-
-
-def _sign(sign: str, tint: str) -> str:
-    return f'<b style="color:{tint};display:inline-block;width:1.2em">{sign}</b>'
 
 
 def warm_up_card(question: Any, right: bool | None = None, given: str = "", more: bool = False) -> Card:

@@ -832,6 +832,144 @@ def _joined_otherwise(y):
     )
 
 
+# --- 11 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Lost in silence",
+    kind="predict",
+    points=2,
+    beliefs=("M01", "M27"),
+    hints=(
+        "Ask of each line: do tensors go into an operation, or are numbers taken out of them first?",
+        "A result may have several inputs. One that leads back to `w` is enough.",
+        "`mg.tensor(...)`, `float(...)`, `.data` and comparisons give numbers without a history. A flag that is set "
+        "at the end makes a leaf, not a way.",
+    ),
+    idea="`A`, `E` and `G` are made of numbers that were taken out of `u`, so no way leads back. `B` joins tensors, "
+    "`F` writes one into another. In `C` and `D` one factor is a plain number, and the other still leads to `w`.",
+)
+def silent(answer):
+    truth = {"A": False, "B": True, "C": True, "D": True, "E": False, "F": True, "G": False}
+    kit.predicted(answer, truth, _SILENT, "True (a way leads to `w`) or False (none does)")
+    return "Nothing warns where numbers are copied out of the graph. `grad_fn` of each result shows where it happened."
+
+
+_SILENT = (
+    Pattern(
+        "numbers-copied",
+        {"A": True},
+        belief="M27",
+        why="`mg.tensor` reads the numbers of what it is given and makes a new tensor of them, without a history.",
+        look="`mg.tensor([u[0], u[1]]).requires_grad`",
+    ),
+    Pattern(
+        "flag-at-the-end",
+        {"E": True},
+        belief="M01",
+        why="The flag makes a new leaf out of a copy. backward() fills the `.grad` of that leaf, not that of `w`.",
+        look="the leaf that you reach from `E.grad_fn`",
+    ),
+    Pattern(
+        "data-connected",
+        {"G": True},
+        why="`.data` is the tensor without its past. What is computed from it is not recorded.",
+        look="`u.data.requires_grad`",
+    ),
+    Pattern(
+        "joined-is-new",
+        {"B": False},
+        why="`stack` is an operation on tensors. Unlike `mg.tensor` it is recorded.",
+        look="`mg.stack([u[0], u[1]])`, as it is printed",
+    ),
+    Pattern(
+        "written-is-lost",
+        {"F": False},
+        why="To write a tracked tensor into another one is recorded, too: `buffer` is a result from then on.",
+        look="`buffer`, as it is printed after that line",
+    ),
+    Pattern(
+        "number-cuts-all",
+        {"C": False},
+        why="`float(u[1])` is a plain number, but `u[0]` is not. One input that leads back is enough.",
+        look="the inputs of the multiplication, one by one",
+    ),
+    Pattern(
+        "comparison-cuts-all",
+        {"D": False},
+        why="The comparison leads nowhere. But it is multiplied by `w` itself, and that is recorded.",
+        look="the inputs of the multiplication, one by one",
+    ),
+)
+
+
+# --- 12 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "When is the flag read?",
+    kind="predict",
+    points=2,
+    hints=(
+        "The flag is read twice: when `w * w` runs, and when `backward()` arrives at `w`.",
+        "Both times it has to be True. What it was in between does not matter.",
+        "Clearing the flag leaves `.grad` as it is: no line here sets it to `None`, and after `C` nothing is added.",
+    ),
+    idea="`A`: recorded, but the flag is off when backward() arrives. `B`: never recorded. `C`: on at both moments. "
+    "`D` and `E`: the old number stays, and nothing is added to it.",
+)
+def when(answer):
+    truth = {"A": None, "B": None, "C": 6.0, "D": 6.0, "E": 6.0}
+    kit.predicted(answer, truth, _WHEN, "a number, or None")
+    return "An operation reads the flag when it runs, and backward() when it arrives at the leaf."
+
+
+_WHEN = (
+    Pattern(
+        "read-once",
+        {"A": 6.0},
+        why="`w * w` was recorded. But backward() reads the flag, too, when it arrives at `w`: it is off by then.",
+        look="`w.requires_grad` when `y.backward()` runs",
+    ),
+    Pattern(
+        "read-afterwards",
+        {"B": 6.0},
+        why="When `w * w` ran, `w` was not tracked, so no edge leads to it. A later flag makes none.",
+        look="`w.requires_grad` when `w * w` runs",
+    ),
+    Pattern(
+        "off-for-good",
+        {"C": None},
+        why="The edge to `w` was made when `w * w` ran, and it stays. Only the two moments count.",
+        look="`w.requires_grad` when `y.backward()` runs",
+    ),
+    Pattern(
+        "clearing-clears",
+        {"D": None},
+        why="Clearing the flag says what happens from now on. It does not touch what is in `.grad`.",
+        look="`w.grad` before and after `w.requires_grad_(False)`",
+    ),
+    Pattern(
+        "still-added",
+        {"E": 12.0},
+        why="Without the flag `w * w` is not recorded, so the second backward() finds no way to `w`.",
+        look="`w.requires_grad` when the second `w * w` runs",
+    ),
+    Pattern(
+        "set-to-none",
+        {"E": None},
+        why="backward() does not reach `w`. It does not clear what it does not reach, either.",
+        look="which line sets `w.grad`",
+    ),
+    Pattern(
+        "other-slope",
+        {"C": 9.0},
+        why="9 is w · w itself. Its slope is 2 · w.",
+        look="how much `w * w` grows when `w` grows",
+    ),
+)
+
+
 # --- Pictures ------------------------------------------------------------------------------------
 
 _targets = Targets(with_constants=_constants, diamond=_diamond)

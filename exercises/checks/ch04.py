@@ -752,15 +752,15 @@ def _wrong_fit(came, numbers, right, shape, expected):
         "`where` sends a 0 into the branch that it did not take, and 0 times infinity is NaN.",
         "Choose before the logarithm, too: let it see a 1 where `x` is 0.",
     ),
-    idea="`safe = mg.where(x > 0, x, 1.0)`, and then `mg.where(x > 0, safe * mg.log(safe), 0.0)`. The logarithm "
-    "never sees the 0, so there is no infinity to multiply by.",
+    idea="`safe = mg.where(x > 0, x, 1.0)`, and then `mg.where(x > 0, safe * mg.log(safe), 0.0)`. The inner "
+    "`where` drops what comes back for entries that it did not take from `x`; with a 1 there, it is no NaN either.",
 )
 def surprise(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SURPRISE)
     for values in ([0.5, 0.0, 2.0], [0.0], [1.0, 0.25], [1e-3, 1e-4, 50.0]):
         _check_surprise(answer, values)
-    return "The slopes are right, and no NaN arrives. If `where` chooses before the logarithm, none can arise."
+    return "The slopes are right, and no NaN arrives. A `where` before the logarithm sends back only what it took."
 
 
 _GIVEN_SURPRISE = """
@@ -902,6 +902,77 @@ def _why_not_steps(given, right, elsewhere):
     if not tools.same(given, elsewhere()):
         return "depends-on-x", "At another `x` your slopes are other ones. In the picture they are not.", "one row"
     return "other-slopes", "The shape is right, the slopes are not.", "one row, and which inputs it names"
+
+
+# --- 11 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Safe for whom?",
+    kind="fix",
+    points=3,
+    beliefs=("M26",),
+    hints=(
+        "Which number goes into the square root where `x` is 0 or less? How steep is the root there?",
+        "The inner `where` sends nothing on to `x` for those entries. But `w` meets the slope of the root first.",
+        "Put a number in the place of the 0 at which the root has a finite slope.",
+    ),
+    idea="`safe = mg.where(x > 0, x, mg.ones_like(x))`: the root of `1 * w` has a finite slope, and 0 times that is 0, "
+    "for `w`, too. `x` was safe with any number, for the inner `where` drops what arrives there.",
+)
+def roots(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_ROOTS)
+    for values, factor in (([4.0, 0.0, 1.0], 1.0), ([-3.0, 2.0], 0.5), ([0.0], 2.0), ([1.0, 9.0, 0.25], 4.0)):
+        _check_roots(answer, values, factor)
+    return "Each slope that is multiplied by 0 is finite now, so no NaN reaches `x` or `w`."
+
+
+_GIVEN_ROOTS = """
+def roots(x, w):
+    safe = mg.where(x > 0, x, mg.zeros_like(x))
+    return mg.where(x > 0, mg.sqrt(safe * w), mg.zeros_like(x))
+"""
+
+
+def _check_roots(answer, values, factor):
+    x, w, numbers = tools.leaf(values), tools.leaf([factor]).sum().detach().requires_grad_(), np.array(values)
+    y = tools.result(tools.called(answer, (x, w), "a tensor of the shape of `x`"))
+    positive = np.where(numbers > 0, numbers, 1.0)
+    right = np.where(numbers > 0, np.sqrt(positive * factor), 0.0)
+    if not kit.same_values(y, right):
+        look = "the roots of `x * w` where `x` is positive, and 0 elsewhere"
+        raise Wrong("other-value", "the values as before", show(y), look=look)
+    for tensor, name in ((x, "x"), (w, "w")):
+        if not graphs.reaches(y, tensor):
+            why = f"No way leads back to `{name}` any more: without a gradient there is no NaN, but no slope either."
+            raise Wrong("cut-off", f"a way back to `{name}`", show(y), why=why, look="what cuts the way back")
+    _walk(y.backward, mg.ones_like(y))
+    slopes = np.where(numbers > 0, np.sqrt(factor / positive) / 2, 0.0)
+    slope_of_w = np.where(numbers > 0, np.sqrt(positive / factor) / 2, 0.0).sum()
+    for tensor, name, slope in ((x, "x", slopes), (w, "w", slope_of_w)):
+        came = None if tensor.grad is None else tools.array(tensor.grad)
+        if came is None or not tools.same(came, slope):
+            raise _wrong_root(name, came, slope, values)
+
+
+def _wrong_root(name, came, slope, values):
+    expected = f"`{name}.grad` is {np.round(slope, 4).tolist()} for x = {values}"
+    got = f"it is {None if came is None else np.round(came, 4).tolist()}"
+    if came is not None and np.isnan(came).any():
+        return Wrong(
+            "still-nan",
+            expected,
+            got,
+            belief="M26",
+            why="`where` does not take that entry, and sends a 0 back for it. But the root is still infinitely steep, "
+            "or not a number, at what goes into it there.",
+            look="what goes into `sqrt` where `x` is 0 or less, and how steep the root is there",
+        )
+    why = "A part of the way back is missing or changed."
+    return Wrong(
+        "other-slope", expected, got, why=why, look="each `detach`, and each number that you added or replaced"
+    )
 
 
 # --- Pictures ------------------------------------------------------------------------------------

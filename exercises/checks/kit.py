@@ -671,12 +671,12 @@ def progress_panel() -> cards.Card:
 
 
 def belief_panel() -> cards.Card:
-    """Every belief of the course: not met yet, seen through, missed, or mended, in the learner's own exercises."""
+    """The beliefs that the learner's own exercises have met: missed, mended, or seen through."""
     entries, notice = ({}, "") if session.strict else progress.read()
     exercises = [one for _, chapter in all_chapters() for one in chapter.exercises.values()]
     titles = {one.id: one.title for one in exercises}
     places = {belief: [f"{titles.get(id, id)} ({id})" for id in ids] for belief, ids in review.places(entries).items()}
-    return cards.belief_card(review.states(entries, exercises), places, review.chapters(exercises), notice)
+    return cards.belief_card(review.states(entries, exercises), places, notice)
 
 
 def all_chapters() -> list[tuple[str, Chapter]]:

@@ -45,14 +45,6 @@ def places(entries: dict[str, dict]) -> dict[str, list[str]]:
     return found
 
 
-def chapters(exercises: Iterable) -> dict[str, str]:
-    """The numbers of the chapters whose exercises meet each belief: "02, 11"."""
-    exercises = list(exercises)
-    return {
-        belief: ", ".join(sorted({one.id[2:4] for one in exercises if belief in one.beliefs})) for belief in BELIEFS
-    }
-
-
 def due(entries: dict[str, dict], chapter: str) -> WarmUp | None:
     """The question for the start of a chapter: a belief that an earlier chapter found and nobody mended.
 

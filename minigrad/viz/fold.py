@@ -41,11 +41,11 @@ def summary(graph: GraphRecord) -> str:
 
     >>> nodes = [NodeRecord(f"n{i}", "function", "MulBackward0") for i in range(3)]
     >>> summary(GraphRecord("what autograd keeps", "kept", tuple(nodes), (), ()))
-    '3 nodes: 3 MulBackward0'
+    '3 operations: 3 MulBackward0'
     """
     operations = Counter(node.name for node in graph.nodes if node.role in OPERATIONS)
     leaves = sum(node.role == "leaf" for node in graph.nodes)
-    return f"{len(graph.nodes):,} nodes: {counted(operations, leaves)}"
+    return f"{operations.total():,} operations: {counted(operations, leaves)}"
 
 
 def counted(operations: Counter[str], leaves: int) -> str:

@@ -85,6 +85,18 @@ x.grad
 - wrong, detach() the shared part: cut off from x, b has nothing to go back to
     h * 5 => h.detach() * 5
 
+# second time: A state that goes from round to round
+w = mg.tensor(0.5, requires_grad=True)
+state = mg.tensor(1.0)
+for step in range(3):
+    state = w * state + 1
+    (state * state).backward()
+w.grad
+- right, detach() the state: each step goes back through itself alone, as most training of this kind does
+    w * state + 1 => w * state.detach() + 1
+- depends, retain_graph=True: right where each loss is meant for all steps before it; the walks and the memory grow
+    .backward() => .backward(retain_graph=True)
+
 # modified: A value that was saved, then overwritten
 x = mg.tensor(3.0, requires_grad=True)
 y = x * 1

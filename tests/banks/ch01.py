@@ -629,3 +629,71 @@ diamond = mg.mul(p * k, p.exp())
 """,
     ],
 }
+
+_leads = changed("leads_to_w", A=False, B=True, C=True, D=True, E=False, F=True, G=False)
+_found = changed("found", A=None, B=None, C=6.0, D=6.0, E=6.0)
+
+WRONG |= {
+    "silent": {
+        "numbers-copied": _leads(A=True),
+        "numbers-copied/everything": _leads(A=True, E=True, G=True),
+        "flag-at-the-end": _leads(E=True),
+        "data-connected": _leads(G=True),
+        "joined-is-new": _leads(B=False),
+        "written-is-lost": _leads(F=False),
+        "number-cuts-all": _leads(C=False),
+        "comparison-cuts-all": _leads(D=False),
+        "kind": _leads(A=None),
+    },
+    "when": {
+        "read-once": _found(A=6.0),
+        "read-afterwards": _found(B=6.0),
+        "off-for-good": _found(C=None, D=None, E=None),
+        "clearing-clears": _found(D=None, E=None),
+        "still-added": _found(E=12.0),
+        "set-to-none": _found(E=None),
+        "other-slope": _found(C=9.0, D=9.0, E=9.0),
+        "wrong-A": _found(A=0),
+        "kind": _found(B="none"),
+    },
+}
+
+RIGHT |= {
+    "silent": [
+        """
+w = mg.tensor([2.0, 3.0], requires_grad=True)
+u = 5 * w
+buffer = mg.zeros(2)
+buffer[0] = u[1]
+results = {
+    "B": mg.stack([u[0], u[1]]).sum(), "C": u[0] * u[1].item(), "D": ((u > 12).float() * w).sum(),
+    "F": buffer.sum(), "G": (u.data * 2).sum(),
+}
+leads_to_w = {"A": False, "E": False}
+for name, result in results.items():
+    leads_to_w[name] = result.requires_grad and mg.autograd.grad(result, w, retain_graph=True)[0] is not None
+""",
+        """
+import numpy as np
+leads_to_w = dict(zip("ABCDEFG", np.array([0, 1, 1, 1, 0, 1, 0]) > 0))
+""",
+        """
+leads_to_w = {name: name in "BCDF" for name in "GFEDCBA"}
+""",
+    ],
+    "when": [
+        """
+found = {"E": 6, "D": 6, "C": 6, "B": None, "A": None}
+""",
+        """
+b = mg.tensor(1.0, requires_grad=True)
+w = mg.tensor(3.0, requires_grad=True)
+(w * w + b).backward()
+found = dict.fromkeys("AB") | dict.fromkeys("CDE", w.grad)
+""",
+        """
+import numpy as np
+found = {"A": None, "B": None} | {name: np.float32(6) for name in "CDE"}
+""",
+    ],
+}

@@ -836,3 +836,42 @@ def train(params, loss_of, steps, size):
 """,
     ],
 }
+
+_notes = changed("notes", {"a": 5.0, "b": 2.0, "c": 2.0, "d": 5.0, "w.grad": 1.0, "h.grad": 10.0})
+
+WRONG |= {
+    "notes": {
+        "overwrites": _notes({"a": 2.0, "h.grad": 1.0}),
+        "note-is-a-copy": _notes(a=2.0),
+        "none-writes": _notes(a=0.0, d=0.0),
+        "zero-makes-another": _notes(a=4.0),
+        "result-in-place": _notes(b=10.0),
+        "clone-changes": _notes(c=5.0),
+        "note-follows-the-name": _notes(d=1.0),
+        "cleared-with-w": _notes({"h.grad": 6.0}),
+        "wrong-w.grad": _notes({"w.grad": 10.0}),
+        "kind": _notes(c="two"),
+    },
+}
+
+RIGHT |= {
+    "notes": [
+        """
+notes = {"h.grad": 10, "w.grad": 1, "d": 5, "c": 2, "b": 2, "a": 5}
+""",
+        """
+w = mg.tensor([3.0], requires_grad=True)
+h = w.clone()
+h.retain_grad()
+for slope in (2, 2, 5, 1):
+    (h * slope).backward(retain_graph=True)
+    if slope == 1:
+        last = 1
+notes = {"a": mg.tensor([5.0]), "b": mg.tensor(2), "c": 2.0, "d": 5, "w.grad": last, "h.grad": h.grad}
+""",
+        """
+import numpy as np
+notes = dict(zip(["a", "b", "c", "d", "w.grad", "h.grad"], np.array([5.0, 2.0, 2.0, 5.0, 1.0, 10.0])))
+""",
+    ],
+}

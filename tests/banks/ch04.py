@@ -701,3 +701,75 @@ def steps(x):
 """,
     ],
 }
+
+WRONG |= {
+    "roots": functions(
+        "roots(x, w)",
+        """
+still-nan
+    safe = mg.where(x > 0, x, -mg.ones_like(x))
+    return mg.where(x > 0, mg.sqrt(safe * w), mg.zeros_like(x))
+still-nan/relu
+    return mg.where(x > 0, mg.sqrt(mg.relu(x) * w), mg.zeros_like(x))
+still-nan/no-choice-before
+    return mg.where(x > 0, mg.sqrt(x * w), mg.zeros_like(x))
+still-nan/masked
+    return mg.sqrt(mg.where(x > 0, x, mg.zeros_like(x)) * w).masked_fill(x <= 0, 0.0)
+other-value
+    safe = mg.where(x > 0, x, mg.ones_like(x))
+    return mg.sqrt(safe * w)
+other-value/shifted
+    safe = mg.where(x > 0, x, mg.zeros_like(x))
+    return mg.where(x > 0, mg.sqrt(safe * w + 0.01), mg.zeros_like(x))
+cut-off
+    safe = mg.where(x > 0, x, mg.zeros_like(x))
+    return mg.where(x > 0, mg.sqrt(safe * w.detach()), mg.zeros_like(x))
+cut-off/item
+    safe = mg.where(x > 0, x, mg.ones_like(x))
+    return mg.where(x > 0, mg.sqrt(safe * w.item()), mg.zeros_like(x))
+other-slope
+    safe = mg.where(x > 0, x, mg.ones_like(x))
+    y = mg.where(x > 0, mg.sqrt(safe * w.detach()), mg.zeros_like(x))
+    return y + 0 * w
+none
+    safe = mg.where(x > 0, x, mg.ones_like(x))
+    mg.where(x > 0, mg.sqrt(safe * w), mg.zeros_like(x))
+hooks-changed/adversary-1
+    w.register_hook(lambda grad: mg.where(grad == grad, grad, mg.zeros_like(grad)))
+    safe = mg.where(x > 0, x, mg.ones_like(x))
+    return mg.where(x > 0, mg.sqrt(safe * w), mg.zeros_like(x))
+""",
+    )
+    | {
+        "arguments": """
+def roots(x):
+    return mg.sqrt(x)
+""",
+    },
+}
+
+RIGHT |= {
+    "roots": [
+        """
+def roots(x, w):
+    taken = x > 0
+    return mg.where(taken, mg.where(taken, x * w, 1.0).sqrt(), 0.0)
+""",
+        """
+def roots(x, w):
+    y = mg.zeros_like(x)
+    y[x > 0] = mg.sqrt(x[x > 0] * w)
+    return y
+""",
+        """
+def roots(x, w):
+    safe = x.masked_fill(x <= 0, 7.0)
+    return (safe * w).sqrt().masked_fill(x <= 0, 0.0)
+""",
+        """
+def roots(x, w):
+    safe = mg.where(x > 0, x, mg.ones_like(x))
+    return mg.where(x > 0, safe**0.5 * w**0.5, mg.zeros_like(x))
+""",
+    ],
+}
