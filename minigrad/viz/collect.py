@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..autograd.node import LEAF, Packed
+from . import pytorch
 from .fold import KEPT_NODES, counted, cut_short
 from .live import (
     RELATIONS,
@@ -424,6 +425,8 @@ class Kept(View):
         marks = ("freed",) if value is None else ("stale",) if expected != current else ()
         shape = tuple(value.shape) if is_tensor(value) else None
         text = value_text(value)[:24] if value is not None and self.show.values else ""
+        if isinstance(value, pytorch.Overwritten):
+            text = value.words
         if isinstance(value, Packed):  # never unpacked for a picture: that is the user's code
             text = "packed by a hook"
         note = f"saved at version {expected}, now {current}" if marks == ("stale",) else ""
@@ -544,19 +547,13 @@ def saved_state(node) -> Sequence[tuple]:
     own = engine_node(node)
     if own is not None:
         return saved_values(own)
-    found = [(name[7:], peek(node, name)) for name in dir(node) if name.startswith("_saved_")]
-    return [(n, None if v is FREED else v, None, None) for n, v in found if v is not None]
+    return [_their_entry(name, value) for name, value in pytorch.saved(node)]
 
 
-FREED = object()
-
-
-def peek(node, attribute: str):
-    """What a node saved under that name; FREED where PyTorch refuses because a backward freed it."""
-    try:
-        return getattr(node, attribute)
-    except RuntimeError:
-        return FREED
+def _their_entry(name: str, value: Any) -> tuple:
+    if isinstance(value, pytorch.Overwritten):
+        return name, value, value.expected, value.current
+    return name, None if value is pytorch.FREED else value, None, None
 
 
 VIEWS = {"kept": Kept, "written": Written}
