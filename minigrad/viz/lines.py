@@ -16,6 +16,7 @@ import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -61,42 +62,63 @@ class Call(NamedTuple):
     keeps: bool = False  # of a backward: whether the graph stays
     failed: bool = False
 
+    @classmethod
+    def of(cls, noted: tuple) -> "Call":
+        """A call from the plain tuples that it was noted as."""
+        op, place, inputs, count, outputs, first, last, recording, changes, *rest = noted
+        changed = tuple(Change(Seen(*seen), after, value) for seen, after, value in changes if after != seen[3])
+        inputs, outputs = (tuple(Seen(*seen) for seen in given) for given in (inputs, outputs))
+        return cls(op, place, inputs, count, outputs, first, last, recording, changed, *rest)
+
 
 class Log:
     """The calls of a `lines` block, in their order, and what they tell."""
 
     def __init__(self, base: FrameType | None = None):
-        self.calls: list[Call] = []
+        self._noted: list[tuple] = []  # what Call.of makes a Call of: plain tuples take less time to write down
         self.forgotten = 0
         self.busy = False
         self._known: tuple = (None, ())
         self._base, self._thread = base, threading.get_ident()
 
+    @property
+    def calls(self) -> list[Call]:
+        """The calls, the oldest first."""
+        return self._derived()[0]
+
     def watch(self, face: Any, op: str, function: Callable, args: tuple, kwargs: dict, depth: int = 2) -> Any:
         """Run a call of a framework, of which `face` tells tensors apart, and note it."""
-        tensors = list(face.tensors(args, kwargs))
-        inputs = [face.see(where, tensor) for where, tensor in tensors]
-        values = [face.value(t) for _, t in tensors[:3]] if is_in_place(op) or "out" in kwargs else ()
+        tensors = face.tensors(args, kwargs)
+        see = face.see
+        inputs = [see(where, tensor) for where, tensor in tensors]
+        in_place = is_in_place(op) or "out" in kwargs
+        values = [face.value(tensor) for _, tensor in tensors[:3]] if in_place else ()
         recording, first = face.recording(), face.newest()
         place = place_of(sys._getframe(depth), self._base)
         try:
             result = function(*args, **kwargs)
         except Exception as error:
-            found = (op, place, tuple(inputs), len(args), (), first, face.newest(), recording, (), face.name)
-            self.note(Call(*found, failed=True))
+            found = (op, place, inputs, len(args), (), first, face.newest(), recording, (), face.name, False, True)
+            self.note(found)
             self.remember(error, tuple(tensor for _, tensor in tensors))
             raise
-        changes = []
-        for index, (seen, (_, tensor)) in enumerate(zip(inputs, tensors, strict=True)):
-            after = face.version(tensor)
-            if after != seen.version:
-                changes.append(Change(seen, after, values[index] if index < len(values) else None))
-        outputs = tuple([face.see(where, tensor) for where, tensor in face.tensors((result,), {})])
+        outputs = [see(where, tensor) for where, tensor in face.tensors((result,), {})]
+        after = [face.version(tensor) for _, tensor in tensors]
+        changes: Any = ()
+        if after != [seen[3] for seen in inputs]:
+            changes = [(inputs[i], v, values[i] if i < len(values) else None) for i, v in enumerate(after)]
         if outputs or changes or op in LEAVES_TORCH or op in WALKS:
             keeps = op in WALKS and keeps_graph(op, args, kwargs)
-            found = (op, place, tuple(inputs), len(args), outputs, first, face.newest(), recording)
-            self.note(Call(*found, tuple(changes), face.name, keeps))
+            last = face.newest()
+            self.note((op, place, inputs, len(args), outputs, first, last, recording, changes, face.name, keeps, False))
         return result
+
+    def note(self, call: tuple) -> None:
+        """Add a call; of very many the older ones are forgotten."""
+        self._noted.append(call)
+        if len(self._noted) > MAX_CALLS:
+            self.forgotten += MAX_CALLS // 2
+            del self._noted[: MAX_CALLS // 2]
 
     def remember(self, error: BaseException, about: tuple = ()) -> None:
         """Note on an error what `explain` needs: this log, and the tensors that the refused call was given."""
@@ -104,13 +126,6 @@ class Log:
             error.about = about  # type: ignore[attr-defined]
         if not hasattr(error, "lines"):
             error.lines = self  # type: ignore[attr-defined]
-
-    def note(self, call: Call) -> None:
-        """Add a call; of very many the older ones are forgotten."""
-        self.calls.append(call)
-        if len(self.calls) > MAX_CALLS:
-            self.forgotten += MAX_CALLS // 2
-            del self.calls[: MAX_CALLS // 2]
 
     def end(self) -> None:
         """The block is over: what it holds of the program's frames is let go."""
@@ -125,34 +140,29 @@ class Log:
     @property
     def _ends(self) -> dict[str, list[int]]:
         """For each framework and each call the highest number of a node so far."""
-        return self._derived()[0]
+        return self._derived()[1]
 
     @property
     def _index(self) -> dict[int, list[int]]:
         """For each tensor, by its id, the calls that returned it."""
-        return self._derived()[1]
+        return self._derived()[2]
 
     @property
     def _places(self) -> dict[int, list[int]]:
         """For each call those of its operation and place, in a Module on its weights: one for each round of a loop."""
-        return self._derived()[2]
+        return self._derived()[3]
 
     def _derived(self) -> tuple:
-        if self._known[0] != (len(self.calls), self.forgotten):
-            ends = {
-                name: list(itertools.accumulate((c.last * (c.framework == name) for c in self.calls), max))
-                for name in {call.framework for call in self.calls}
-            }
+        """The calls, and what is looked up of them; made anew when there are more."""
+        state = (len(self._noted), self.forgotten)
+        if self._known[0] != state:
+            calls = [Call.of(noted) for noted in self._noted]
+            ends = {name: _highest(calls, name) for name in {call.framework for call in calls}}
             returned: dict[int, list[int]] = {}
-            for index, call in enumerate(self.calls):
+            for index, call in enumerate(calls):
                 for id in {seen.id for seen in call.outputs}:
                     returned.setdefault(id, []).append(index)
-            places: dict[tuple, list[int]] = {}
-            for index, call in enumerate(self.calls):
-                weights = (seen.id for seen in call.inputs if seen.id not in returned and seen.where != 0)
-                places.setdefault((call.place, call.op, *weights), []).append(index)
-            rounds = {index: found for found in places.values() for index in found}
-            self._known = ((len(self.calls), self.forgotten), (ends, returned, rounds))
+            self._known = (state, (calls, ends, returned, _rounds(calls, returned)))
         return self._known[1]
 
     def maker(self, framework: str, order: int) -> int | None:
@@ -214,15 +224,42 @@ class Log:
         return line_of(self.calls[index].place, rounds.index(index) + 1, len(rounds))
 
 
-def is_in_place(op: str) -> bool:
-    """Whether the name of an operation says that it overwrites: add_, __iadd__, __setitem__."""
-    if op.endswith("__"):
-        return op in _AUGMENTED
-    return op.endswith("_") or op.endswith("=")
+def _highest(calls: list[Call], framework: str) -> list[int]:
+    """For each call the highest number of a node of this framework so far."""
+    return list(itertools.accumulate((call.last * (call.framework == framework) for call in calls), max))
+
+
+def _rounds(calls: list[Call], returned: dict) -> dict[int, list[int]]:
+    """For each call those of the same operation at the same place and, in a Module, on the same weights."""
+    places: dict[tuple, list[int]] = {}
+    for index, call in enumerate(calls):
+        weights = (seen.id for seen in call.inputs if seen.id not in returned and seen.where != 0)
+        frames = (part if isinstance(part, int) else id(part) for part in call.place)
+        places.setdefault((call.op, *frames, *weights), []).append(index)
+    return {index: found for found in places.values() for index in found}
 
 
 _AUGMENTED = {f"__i{name}__" for name in "add sub mul truediv floordiv pow mod and or xor matmul lshift rshift".split()}
 _AUGMENTED |= {"__setitem__"}
+
+
+@cache
+def is_in_place(op: str) -> bool:
+    """Whether the name of an operation says that it overwrites: add_, __iadd__, __setitem__."""
+    return op in _AUGMENTED if op.endswith("__") else op.endswith(("_", "="))
+
+
+def tensors_among(args: tuple, kwargs: dict, kind: type) -> list[tuple[Any, Any]]:
+    """The tensors among arguments, with their places: a position, (position, index in a list) or a name."""
+    found = []
+    for where, value in enumerate(args):
+        if isinstance(value, kind):
+            found.append((where, value))
+        elif isinstance(value, list | tuple):
+            found += [((where, i), each) for i, each in enumerate(value) if isinstance(each, kind)]
+    if kwargs:
+        found += [(name, value) for name, value in kwargs.items() if isinstance(value, kind)]
+    return found
 
 
 def keeps_graph(op: str, args: tuple, kwargs: dict) -> bool:

@@ -14,7 +14,7 @@ from ..autograd.node import Node, creation_hooks
 from ..autograd.versions import UNCOUNTED
 from ..conversions import Conversions
 from ..tensor import Tensor
-from .lines import MAX_VALUES, WALKS, Log, Seen
+from .lines import MAX_VALUES, WALKS, Log, tensors_among
 from .live import storage
 
 # Methods of Tensor that make no tensor and lose none.
@@ -36,16 +36,12 @@ class Ours:
     def __init__(self):
         self.last = 0
 
-    def tensors(self, args: tuple, kwargs: dict) -> Iterator[tuple[Any, Tensor]]:
+    def tensors(self, args: tuple, kwargs: dict) -> list[tuple[Any, Tensor]]:
         """The tensors among the arguments, with their places; those in lists, too."""
-        for where, value in (*enumerate(args), *kwargs.items()):
-            if isinstance(value, Tensor):
-                yield where, value
-            elif isinstance(value, list | tuple):
-                yield from (((where, i), each) for i, each in enumerate(value) if isinstance(each, Tensor))
+        return tensors_among(args, kwargs, Tensor)
 
-    def see(self, where: Any, tensor: Tensor) -> Seen:
-        return Seen(where, id(tensor), storage(tensor) or 0, self.version(tensor), tracked(tensor))
+    def see(self, where: Any, tensor: Tensor) -> tuple:
+        return (where, id(tensor), storage(tensor) or 0, self.version(tensor), tracked(tensor))
 
     def version(self, tensor: Tensor) -> int:
         return -1 if tensor._counter is UNCOUNTED else int(tensor._counter[0])

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .lines import MAX_VALUES, Log, Seen
+from .lines import MAX_VALUES, Log, tensors_among
 
 # Attributes of a tensor that are other tensors on its memory. (Asking for any attribute is a call, too.)
 _SHOWN = {"data", "T", "mT", "H", "mH", "real", "imag"}
@@ -29,18 +29,10 @@ class Theirs:
 
     def tensors(self, args: tuple, kwargs: dict) -> list[tuple[Any, Any]]:
         """The tensors among the arguments, with their places; those in lists, too."""
-        kind, found = self.Tensor, []
-        for where, value in enumerate(args):
-            if isinstance(value, kind):
-                found.append((where, value))
-            elif isinstance(value, list | tuple):
-                found += [((where, i), each) for i, each in enumerate(value) if isinstance(each, kind)]
-        if kwargs:
-            found += [(name, value) for name, value in kwargs.items() if isinstance(value, kind)]
-        return found
+        return tensors_among(args, kwargs, self.Tensor)
 
-    def see(self, where: Any, tensor: Any) -> Seen:
-        return Seen(where, id(tensor), memory_of(tensor), self.version(tensor), tensor.requires_grad)
+    def see(self, where: Any, tensor: Any) -> tuple:
+        return (where, id(tensor), memory_of(tensor), self.version(tensor), tensor.requires_grad)
 
     def version(self, tensor: Any) -> int:
         try:

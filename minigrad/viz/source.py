@@ -19,7 +19,6 @@ _LIBRARIES = [_PACKAGE, *(sysconfig.get_path(name) for name in ("stdlib", "plats
 MAX_FRAMES = 8  # of yours that are noted for a call
 
 
-@cache
 def is_yours(file: str) -> bool:
     """Whether a file of source is the user's: no installed package, no standard library, nothing of minigrad."""
     if file.startswith(("<frozen", "<operation ")) or "site-packages" in file or "dist-packages" in file:
@@ -27,7 +26,7 @@ def is_yours(file: str) -> bool:
     return not any(file.startswith(str(Path(folder)) + ("/" if "/" in file else "\\")) for folder in _LIBRARIES)
 
 
-_yours: dict[CodeType, bool] = {}
+_known: dict[str, bool] = {}  # by file: to look up a code itself would take as long as the call
 
 
 def place_of(frame: FrameType | None, base: FrameType | None = None) -> tuple:
@@ -35,10 +34,10 @@ def place_of(frame: FrameType | None, base: FrameType | None = None) -> tuple:
     found: list = []
     while frame is not None:
         code = frame.f_code
-        yours = _yours.get(code)
-        if yours is None:
-            yours = _yours[code] = is_yours(code.co_filename)
-        if yours:
+        file = code.co_filename
+        if file not in _known:
+            _known[file] = is_yours(file)
+        if _known[file]:
             found += (code, frame.f_lasti)
             if len(found) >= 2 * MAX_FRAMES:
                 break
