@@ -420,7 +420,7 @@ def story_of(key: str, error: BaseException, blame: Blame, names: Names, log: Lo
     name = names.of(subject)
     if key in UNTRACKED and not (key == "grad of a constant" and subject.is_leaf and not log.returned(subject)):
         return teller.untracked(id(subject), name)
-    story = teller.refused(id(subject), name, repair)
+    story = teller.refused(subject, repair)
     return story if story.sentences else None
 
 

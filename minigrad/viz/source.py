@@ -213,7 +213,8 @@ class Spot:
         if isinstance(where, str):
             return next((keyword.value for keyword in node.keywords if keyword.arg == where), None)
         operands = list(node.args)
-        if len(operands) < count and isinstance(function, ast.Attribute):
+        is_method = not op.startswith("__") or called.startswith("__")  # copy.deepcopy(x) is a __deepcopy__ of x
+        if len(operands) < count and isinstance(function, ast.Attribute) and is_method:
             operands.insert(0, function.value)
         return operands[where] if where < len(operands) else None
 

@@ -4,6 +4,7 @@ Told from what a `lines` block has noted.
 """
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,9 +43,13 @@ class Teller:
         """What a tensor that a call met is called: in its line, else among your variables, else where it was made."""
         call, spot = self.log.calls[index], self.log.spot(index)
         text = spot.target if result else spot.operand(call.op, seen.where, call.count)
-        if text and text.replace(".", "").replace("_", "").replace("[", "").replace("]", "").isalnum():
+        again = self.log.last_output(seen.id) != self.log.last_output(seen.id, index + 1)
+        known = "" if again else self.names.by_id(seen.id)  # a later tensor may have the id of one that is gone
+        if known and isinstance(seen.where, tuple):  # of a list the line says less than its parts are called
+            return known
+        if re.fullmatch(r"[^\W\d][\w.]*(\[.*\])?", text):
             return text
-        return self.names.by_id(seen.id) or self.made_name(seen.id, index) or text
+        return known or self.made_name(seen.id, index) or text
 
     def made_name(self, id: int, before: int | None = None) -> str:
         """What the line that made a tensor calls it."""
@@ -170,16 +175,17 @@ class Teller:
         """The first call after the freeing backward, on the way to the failing one, that uses a result of before it."""
         if last is None:
             return None
-        stack, found, visited = [(s.id, last) for s in self.log.calls[last].inputs], [], set()
+        calls, last_output = self.log.calls, self.log.last_output
+        stack, found, visited = [(s.id, last) for s in calls[last].inputs], [], set()
         while stack:
             id, before = stack.pop()
-            made = self.log.last_output(id, before)
+            made = last_output(id, before)
             if made is None or made <= freeing or made in visited:
                 continue
             visited.add(made)
-            for seen in self.log.calls[made].inputs:
-                earlier = self.log.last_output(seen.id, made)
-                if seen.tracked and earlier is not None and earlier < freeing:
+            for seen in calls[made].inputs:
+                earlier = last_output(seen.id, made)
+                if earlier is not None and earlier < freeing and calls[earlier].last > calls[earlier].first:
                     found.append((made, seen))
                 stack.append((seen.id, made))
         return min(found, key=lambda each: each[0]) if found else None
@@ -275,19 +281,28 @@ class Teller:
 
     # -- any other refusal ---------------------------------------------------------------------------------
 
-    def refused(self, id: int, name: str, repair: str = "") -> Story:
+    def refused(self, tensor: Any, repair: str = "") -> Story:
         """The story of a tensor that was refused something: what it is called, and the line that made it."""
-        failed = next((i for i in range(len(self.log.calls) - 1, -1, -1) if self.log.calls[i].failed), None)
-        if failed is not None:
-            seen = next((s for s in self.log.calls[failed].inputs if s.id == id), None)
-            name = (self.name(failed, seen) if seen else "") or name
-        name = name or self.made_name(id)
-        made = self.log.last_output(id)
-        line = None if made is None else self.log.line(made)
-        if not name and line is None:
-            return Story((), repair)
-        sentences = [f"It is about `{name}`" + (f", made by {line}" if line else "")] if name else [f"Made by {line}"]
-        return Story(tuple(sentences), repair, name, line)
+        calls, id, name = self.log.calls, _id(tensor), self.names.of(tensor)
+        if calls and calls[-1].failed and calls[-1].inputs:
+            seen = next((s for s in calls[-1].inputs if s.id == id), calls[-1].inputs[0])
+            name, id = self.name(len(calls) - 1, seen) or name, seen.id
+        name, base = name or self.made_name(id), getattr(tensor, "_base", None)
+        made = self.log.last_output(id if base is None else _id(base))
+        line, words = None if made is None else self.log.line(made), []
+        if name:
+            words.append(f"It is about `{name}`")
+        if base is not None and self.base_name(base) not in ("", name):
+            words.append(f"a view of `{self.base_name(base)}`")
+        if line is not None:
+            words.append(f"made by {line}")
+        return Story((", ".join(words),) if words else (), repair, name, line)
+
+    def base_name(self, base: Any) -> str:
+        return self.names.of(base) or self.made_name(_id(base))
+
+
+_id = id  # of a tensor, where a parameter has that name
 
 
 def out_of_place(spot: Spot) -> str:
