@@ -24,9 +24,9 @@ from ..autograd.grad_mode import enable_grad
 from ..autograd.node import Node
 from ..messages import REFUSALS
 from . import pytorch
-from .collect import panel, saved_state
+from .collect import panel
 from .lines import Log, last_log
-from .live import engine_node, reachable
+from .live import engine_node, reachable, saved_state
 from .misuses import CASES, Case
 from .picture import Picture
 from .records import Names, Options, is_tensor

@@ -177,6 +177,11 @@ class Log:
         at = len(found) if before is None else bisect_left(found, before)
         return found[at - 1] if at else None
 
+    def is_born(self, id: int, after: int) -> bool:
+        """Whether a call after this one returned another tensor with this id: then the first one is gone."""
+        later = (self.calls[index] for index in self._index.get(id, ()) if index > after)
+        return any(all(seen.id != id for seen in call.inputs) for call in later)
+
     def returned(self, tensor: Any) -> bool:
         """Whether a call of the block returned this tensor."""
         return self.last_output(id(tensor)) is not None

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .lines import MAX_VALUES, Log, tensors_among
+from .pytorch import memory
 
 # Attributes of a tensor that are other tensors on its memory. (Asking for any attribute is a call, too.)
 _SHOWN = {"data", "T", "mT", "H", "mH", "real", "imag"}
@@ -32,7 +33,7 @@ class Theirs:
         return tensors_among(args, kwargs, self.Tensor)
 
     def see(self, where: Any, tensor: Any) -> tuple:
-        return (where, id(tensor), memory_of(tensor), self.version(tensor), tensor.requires_grad)
+        return (where, id(tensor), memory(tensor) or 0, self.version(tensor), tensor.requires_grad)
 
     def version(self, tensor: Any) -> int:
         try:
@@ -43,14 +44,6 @@ class Theirs:
     def value(self, tensor: Any) -> Any:
         small = tensor.device.type == "cpu" and tensor.numel() <= MAX_VALUES
         return tensor.detach().tolist() if small else None
-
-
-def memory_of(tensor: Any) -> int:
-    """Where the tensor's memory begins; 0 where it has none."""
-    try:
-        return tensor.untyped_storage().data_ptr()
-    except (RuntimeError, NotImplementedError):
-        return 0
 
 
 _names: dict[Any, str] = {}

@@ -4,6 +4,7 @@ minigrad never imports PyTorch; this works on the objects that it is given.
 """
 
 import re
+import sys
 import traceback
 from collections.abc import Iterable
 from functools import cache
@@ -25,6 +26,94 @@ class Overwritten(NamedTuple):
 def saved_names(kind: type) -> tuple[str, ...]:
     """The names under which nodes of a class show what they saved."""
     return tuple(name for name in dir(kind) if name.startswith("_saved_"))
+
+
+def is_theirs(thing: Any) -> bool:
+    """Whether a tensor or a node is PyTorch's: minigrad's have the engine's node."""
+    return not hasattr(thing, "_node")
+
+
+def saved_values(node: Any) -> list[tuple]:
+    """(name, value, version when saved, version now) of what a node saved; the value is None once freed."""
+    found: list[tuple] = []
+    for name, value in saved(node):
+        if isinstance(value, Overwritten):
+            found.append((name, value, value.expected, value.current))
+        elif name not in _OPTIONS:
+            found.append((name, None if value is FREED else value, None, None))
+    return found
+
+
+_OPTIONS = ("alpha", "self_sym_sizes")  # say nothing that is worth a node
+
+# What the inputs of an operation are called among its saved values, by their positions.
+_INPUTS = (("self", "input", "mat1", "tensors"), ("other", "mat2", "exponent", "weight", "batch2", "target"))
+
+
+def constants(node: Any) -> tuple:
+    """Per input: None where a gradient goes, else the number or the tensor that was saved of it; ... if it was not."""
+    kept = dict(saved(node))
+    found: list = []
+    for position, (following, _) in enumerate(node.next_functions):
+        names = _INPUTS[position] if position < len(_INPUTS) else ()
+        value = next((kept[name] for name in names if name in kept), None)
+        unknown = value is None or value is FREED or isinstance(value, Overwritten | tuple)
+        found.append(None if following is not None or unknown else _plain(value))
+    return tuple(found)
+
+
+def _plain(value: Any) -> Any:
+    """A Python number in an operation is saved as a tensor without dimensions: the number again."""
+    is_number = hasattr(value, "dim") and value.dim() == 0 and not value.requires_grad
+    return value.item() if is_number and value.device.type == "cpu" else value
+
+
+def output_like(node: Any, index: int) -> tuple:
+    """Shape and dtype of one of a node's outputs, (None, None) where PyTorch does not say."""
+    try:
+        like = node._input_metadata[index]
+        return tuple(like.shape), like.dtype
+    except (AttributeError, IndexError, RuntimeError):
+        return None, None
+
+
+def memory(tensor: Any) -> int | None:
+    """Where the tensor's memory begins; None where it has none."""
+    try:
+        return tensor.untyped_storage().data_ptr() or None
+    except (RuntimeError, NotImplementedError):
+        return None
+
+
+def shares_version(one: Any, other: Any) -> bool:
+    """Whether two tensors have one version counter: a detach() has its source's, .data one of its own.
+
+    PyTorch tells it only by changing one of them: its version is raised, looked at from the other, and set back.
+    """
+    module = sys.modules[type(one).__module__.partition(".")[0]]
+    set_version = module._C._autograd._unsafe_set_version_counter
+    version = one._version
+    if version != other._version:
+        return False
+    set_version((one,), (version + 1,))
+    shared = other._version != version
+    set_version((one,), (version,))
+    return shared
+
+
+def creation_meta(tensor: Any) -> str:
+    """Why a view may not be recorded: "no_grad", "inference" or ""."""
+    module = sys.modules[type(tensor).__module__.partition(".")[0]]
+    if not tensor._is_view():
+        return ""
+    name = module._C._autograd._get_creation_meta(tensor).name
+    return {"NO_GRAD_MODE": "no_grad", "INFERENCE_MODE": "inference"}.get(name, "")
+
+
+def hook_counts(thing: Any) -> dict[str, int]:
+    """How many hooks a tensor has, by kind. Of those of a node PyTorch says nothing."""
+    counts = (("hook", "_backward_hooks"), ("post-accumulate hook", "_post_accumulate_grad_hooks"))
+    return {kind: len(getattr(thing, attribute, None) or ()) for kind, attribute in counts}
 
 
 def saved(node: Any) -> list[tuple[str, Any]]:

@@ -43,8 +43,7 @@ class Teller:
         """What a tensor that a call met is called: in its line, else among your variables, else where it was made."""
         call, spot = self.log.calls[index], self.log.spot(index)
         text = spot.target if result else spot.operand(call.op, seen.where, call.count)
-        again = self.log.last_output(seen.id) != self.log.last_output(seen.id, index + 1)
-        known = "" if again else self.names.by_id(seen.id)  # a later tensor may have the id of one that is gone
+        known = "" if self.log.is_born(seen.id, index) else self.names.by_id(seen.id)
         if known and isinstance(seen.where, tuple):  # of a list the line says less than its parts are called
             return known
         if re.fullmatch(r"[^\W\d][\w.]*(\[.*\])?", text):
