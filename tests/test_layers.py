@@ -87,6 +87,7 @@ ORDER = """
     viz.changes
     viz.torchviz
     viz.watch
+    viz.watch_torch
     viz.steps
     viz.player
     viz.film

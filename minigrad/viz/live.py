@@ -116,8 +116,9 @@ def identity(thing: Any, index: int | str | None = None) -> tuple:
     """
     if not is_tensor(thing):
         node = engine_node(thing)
-        number = -pytorch.order(thing) if node is None else node._order
-        return (("node", number, index),) if number else ()
+        if node is None and hasattr(thing, "variable"):
+            return (("leaf", id(thing.variable)),)
+        return (("node", -pytorch.order(thing) if node is None else node._order, index),)
     if thing.grad_fn is not None:
         return (weakref.ref(thing), *identity(thing.grad_fn, thing.output_nr))
     node = engine_node(thing)

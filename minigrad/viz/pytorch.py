@@ -68,6 +68,19 @@ def _plain(value: Any) -> Any:
     return value.item() if is_number and value.device.type == "cpu" else value
 
 
+def has_buffers(node: Any) -> bool:
+    """Whether a node has saved tensors, which a backward frees."""
+    return any(name.startswith("_raw_saved_") for name in dir(node)) or hasattr(type(node), "saved_tensors")
+
+
+def edge_of(tensor: Any) -> tuple[Any, int]:
+    """The node that a tensor's gradient goes to, and at which of its outputs."""
+    if tensor.grad_fn is not None:
+        return tensor.grad_fn, tensor.output_nr
+    module = sys.modules[type(tensor).__mro__[-3].__module__.partition(".")[0]]
+    return module.autograd.graph.get_gradient_edge(tensor).node, 0
+
+
 def output_like(node: Any, index: int) -> tuple:
     """Shape and dtype of one of a node's outputs, (None, None) where PyTorch does not say."""
     try:
