@@ -248,8 +248,13 @@ def __getattr__(name: str):
     return viz if name == "viz" else getattr(viz, name)
 
 
-if "IPython" in sys.modules:  # in a notebook: the magics %%expect and %%versus
-    from .jupyter import notebook, versus
+def load_ipython_extension(shell) -> None:
+    """Make the magics %%expect, %%explain and %%versus known: what ``%load_ext minigrad`` calls."""
+    from importlib import import_module
 
-    notebook.register()
-    versus.register()
+    for module in ("notebook", "versus"):
+        import_module(f"minigrad.jupyter.{module}").register()
+
+
+if "IPython" in sys.modules:
+    load_ipython_extension(None)

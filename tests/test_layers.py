@@ -71,7 +71,12 @@ ORDER = """
     nn
     viz.palette
     viz.records
+    viz.source
+    viz.pytorch
     viz.live
+    viz.lines
+    viz.lines_minigrad
+    viz.lines_torch
     viz.text
     viz.fold
     viz.dot
@@ -82,11 +87,13 @@ ORDER = """
     viz.changes
     viz.torchviz
     viz.watch
+    viz.watch_torch
     viz.steps
     viz.player
     viz.film
     viz.trace
     viz.misuses
+    viz.story
     viz.explain
     viz
     jupyter
@@ -100,6 +107,8 @@ ORDER = [f"minigrad.{name}" for name in ORDER] + ["minigrad"]
 LATE_IMPORTS = {
     # Pictures cost more to import than all the rest: they come when the first one is asked for.
     ("minigrad/__init__.py", "__getattr__"),
+    # What is Jupyter's is for notebooks only.
+    ("minigrad/__init__.py", "load_ipython_extension"),
     # An optional package: without it another layout engine is tried.
     ("minigrad/viz/layout.py", "_pygraphviz"),
     # Pictures of graphs need no matplotlib.

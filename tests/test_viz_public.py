@@ -39,6 +39,17 @@ class Parts:
         except RuntimeError as error:
             return error
 
+    def noted(self):
+        """What a `lines` block tells of an overwrite."""
+        with mg.viz.lines():
+            y = self.x * self.w
+            z = (y * y).sum()
+            y += 1
+        try:
+            z.backward()
+        except RuntimeError as error:
+            return mg.viz.explain(error, params=self.names)
+
     def changed(self):
         before = mg.viz.snapshot(self.z, **self.shown)
         self.z.backward()
@@ -65,6 +76,7 @@ USES = {
     "engine": lambda p: mg.viz.engine() in ("dot", "pygraphviz", "text"),
     "explain": lambda p: mg.viz.explain(p.refused(), params=p.names),
     "legend": lambda p: mg.viz.legend(),
+    "lines": lambda p: p.noted(),
     "make_dot": lambda p: mg.viz.make_dot(p.z, params=p.names),
     "marked": lambda p: mg.viz.Picture([mg.viz.marked(mg.viz.record(p.z), {"n1": "here", ("n1", "n2"): "there"})]),
     "record": lambda p: mg.viz.record(p.z, view="written"),

@@ -1,4 +1,4 @@
-"""What minigrad adds to IPython: `%%expect`, and warnings that name no temporary file.
+"""What minigrad adds to IPython: `%%expect`, `%%explain`, and warnings that name no temporary file.
 
 `%%expect` is the first line of a cell that must raise: the error is printed, and the notebook goes on.
 
@@ -10,6 +10,11 @@ prints ``RuntimeError: Trying to backward through the graph a second time ...``.
 nothing is raised or something else. `--explain` at the end of the line shows the answer of ``mg.viz.explain``;
 `--brief` only the beginning of the error, for one that the reader has met before.
 
+`%%explain` is the first line of a cell whose error is to be explained: the cell runs with every call noted, and instead
+of a traceback you are shown which variable it was, which line saved it and which lines overwrote it, on your graph. An
+error that is not autograd's is raised as ever. In a notebook that has not imported minigrad, `%load_ext minigrad` makes
+both known.
+
 A warning of minigrad is printed like an error that was expected: ``UserWarning: The .grad attribute ...``.
 """
 
@@ -20,6 +25,7 @@ import sys
 import traceback
 import warnings
 from types import FrameType
+from typing import Any
 
 
 class Unexpected(AssertionError):
@@ -30,8 +36,8 @@ class Unexpected(AssertionError):
 
 
 def register() -> None:
-    """Make %%expect known to the running IPython, and show minigrad's warnings without a path there."""
-    if register_magic("expect", expect):
+    """Make %%expect and %%explain known to the running IPython, and show minigrad's warnings without a path there."""
+    if register_magic("expect", expect) and register_magic("explain", explain):
         warnings.showwarning = _without_path(warnings.showwarning)
 
 
@@ -68,6 +74,43 @@ def expect(shell, line: str, cell: str) -> None:
         return
     raised = beginning(raised) if option == "--brief" else raised
     sys.stdout.write(f"{raised}\n")  # at once, so that the cell has one output
+
+
+def explain(shell, line: str, cell: str) -> None:
+    """Run `cell` in the user's namespace with its calls noted; show the explanation of the error that it ends with.
+
+    The calls are those of minigrad, and those of PyTorch where it is imported. `line` is empty. An error that
+    `viz.explain` does not know is raised.
+    """
+    if line.strip():
+        raise Unexpected(f"`%%explain {line}` is not understood; write `%%explain` alone, above the code.")
+    viz = sys.modules["minigrad"].viz
+    try:
+        _run_noted(viz, shell, cell)
+    except Exception as error:
+        explained = viz.explain(error)
+        if not explained.known:
+            _show_from_cell(shell, error)
+            raise
+    else:
+        return
+    sys.displayhook(explained)
+
+
+def _show_from_cell(shell, error: Any) -> None:
+    """Let Jupyter show the traceback of an error without the frames of this file."""
+    steps = error.__traceback__
+    while steps is not None and steps.tb_frame.f_globals.get("__name__") == __name__:
+        steps = steps.tb_next
+    show = shell.InteractiveTB.structured_traceback
+    error._render_traceback_ = lambda: show(type(error), error, steps)
+
+
+def _run_noted(viz, shell, cell: str) -> None:
+    """Run the cell in a `lines` block. What it imports is watched, too, from the next cell on."""
+    above = "" if cell.startswith("%%") else "# %%explain\n"  # so that lines have the numbers that the cell shows
+    with viz.lines():
+        _run(shell, above + cell)
 
 
 def message(error: BaseException) -> str:

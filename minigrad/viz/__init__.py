@@ -14,6 +14,9 @@ from .changes import Comparison, pair_nodes, panels_of
 from .collect import collect, panel
 from .explain import Explanation, explain
 from .layout import HELP, engine
+from .lines import WATCHERS, lines
+from .lines_minigrad import watch_minigrad
+from .lines_torch import watch_torch
 from .matching import Difference, difference, draw_difference
 from .palette import PALETTE, STYLE, style
 from .picture import Picture
@@ -41,6 +44,7 @@ __all__ = [
     "engine",
     "explain",
     "legend",
+    "lines",
     "make_dot",
     "marked",
     "record",
@@ -48,6 +52,7 @@ __all__ = [
     "style",
     "trace",
 ]
+WATCHERS[:] = [watch_minigrad, watch_torch]
 VIEWS = {"kept": ("kept",), "written": ("written",), "both": ("written", "kept")}
 
 

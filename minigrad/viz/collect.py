@@ -8,23 +8,27 @@ import itertools
 import re
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..autograd.node import LEAF, Packed
+from ..autograd.node import Packed
+from . import pytorch
 from .fold import KEPT_NODES, counted, cut_short
 from .live import (
     RELATIONS,
     built_by,
+    constants_of,
     count_kinds,
     cut_by,
     engine_node,
     has_history,
     hooks_text,
     identity,
+    output_like,
     relation,
-    saved_values,
+    saved_state,
+    state_marks,
     storage,
     unrecorded,
 )
@@ -385,7 +389,10 @@ class Kept(View):
         """The input without an edge, if it lives and is on the memory of a tensor that has a history."""
         constants = constants_of(node) if self.tracked else None
         constant = constants[position] if constants else None
-        constant = constant() if isinstance(constant, weakref.ref) else self.unrecorded_input(node, position)
+        if isinstance(constant, weakref.ref):
+            constant = constant()
+        elif not is_tensor(constant):
+            constant = self.unrecorded_input(node, position)
         return constant if storage(constant) in self.tracked else None
 
     def tensors_of(self, item: Item) -> list:
@@ -415,7 +422,7 @@ class Kept(View):
             name=type(thing).__name__,
             op=operation(type(thing)),
             note=join_notes(f"{name}.grad_fn" if name else "", hooks_text(thing) if self.show.hooks else ""),
-            marks=function_marks(thing),
+            marks=state_marks(thing),
             identity=identity(thing),
         )
 
@@ -424,19 +431,12 @@ class Kept(View):
         marks = ("freed",) if value is None else ("stale",) if expected != current else ()
         shape = tuple(value.shape) if is_tensor(value) else None
         text = value_text(value)[:24] if value is not None and self.show.values else ""
+        if isinstance(value, pytorch.Overwritten):
+            text = value.words
         if isinstance(value, Packed):  # never unpacked for a picture: that is the user's code
             text = "packed by a hook"
         note = f"saved at version {expected}, now {current}" if marks == ("stale",) else ""
         return NodeRecord(id, "saved", name=name, value=text, shape=shape, note=note, marks=marks, identity=identity)
-
-
-def function_marks(node) -> tuple[str, ...]:
-    """`freed` after a backward has freed the saved values; `fails` if one of them has been overwritten since."""
-    own = engine_node(node)
-    if own is None:
-        return ()
-    stale = own._saved is not None and any(then != now for _, _, then, now in saved_values(own))
-    return ("freed",) if own._saved is None else ("fails",) if stale else ()
 
 
 class Written(View):
@@ -488,10 +488,7 @@ class Written(View):
             held = self.names.output(thing, index)
             if held is not None:
                 return self.made_record(id, held)
-            own = engine_node(thing)
-            shape, dtype = getattr(own, "_shape", None), getattr(own, "_dtype", None)
-            if shape and isinstance(shape[0], tuple):  # a node with several outputs
-                shape = shape[index]
+            shape, dtype = output_like(thing, index)
             shape = None if shape is None else tuple(shape)
             return NodeRecord(id, "intermediate", shape=shape, dtype=dtype_text(dtype), identity=identity(thing, index))
         if kind == "array":
@@ -533,32 +530,6 @@ def operation(kind: type) -> str:
     return getattr(kind, "op_name", "") or re.sub(r"Backward\d*$", "", kind.__name__).lower()
 
 
-def constants_of(node) -> tuple:
-    """Per input: None where it is tracked, else the Python number or a weakref to the tensor. Of PyTorch's unknown."""
-    own = engine_node(node)
-    return () if own is None else own._constants or (None,) * len(own._next_nodes)
-
-
-def saved_state(node) -> Sequence[tuple]:
-    """(name, value, version when saved, version now) of what a node saved; value None once freed."""
-    own = engine_node(node)
-    if own is not None:
-        return saved_values(own)
-    found = [(name[7:], peek(node, name)) for name in dir(node) if name.startswith("_saved_")]
-    return [(n, None if v is FREED else v, None, None) for n, v in found if v is not None]
-
-
-FREED = object()
-
-
-def peek(node, attribute: str):
-    """What a node saved under that name; FREED where PyTorch refuses because a backward freed it."""
-    try:
-        return getattr(node, attribute)
-    except RuntimeError:
-        return FREED
-
-
 VIEWS = {"kept": Kept, "written": Written}
 
 
@@ -570,12 +541,11 @@ def collect(tensors, view="kept", names=None, ids=None, options=None):
 
 def panel(tensors, view: str, names: Names, ids, options: Options) -> GraphRecord:
     """The same for a picture: of an enormous graph a summary, and the part next to the outputs."""
-    kinds = count_kinds(tensors)
-    if kinds.total() <= MAX_RECORDED:
+    kinds, leaves = count_kinds(tensors)
+    if kinds.total() + leaves <= MAX_RECORDED:
         return collect(tensors, view, names, ids, options)
-    leaves = kinds.pop(LEAF, 0)
     operations: Counter[str] = Counter()
     for kind, count in kinds.items():
-        operations[kind.grad_fn_class.__name__ if view == "kept" else operation(kind.grad_fn_class)] += count
+        operations[kind.__name__ if view == "kept" else operation(kind)] += count
     near = cut_short(VIEWS[view](tensors, names, options, KEPT_NODES).graph(ids))
     return replace(near, captions=(*near.captions, f"{operations.total():,} operations: {counted(operations, leaves)}"))

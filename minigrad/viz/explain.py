@@ -23,16 +23,24 @@ from ..autograd.grad_fn import grad_fn_of
 from ..autograd.grad_mode import enable_grad
 from ..autograd.node import Node
 from ..messages import REFUSALS
-from .collect import panel, saved_state
-from .live import engine_node, reachable
+from . import pytorch
+from .collect import panel
+from .lines import Log, last_log
+from .live import engine_node, reachable, saved_state
 from .misuses import CASES, Case
 from .picture import Picture
 from .records import Names, Options, is_tensor
+from .source import is_yours
+from .story import REPAIRS, Story, Teller
 
+TORCH = "torch"
 PACKAGE = __name__.partition(".")[0]
 VERDICTS = {"right": "\N{CHECK MARK} right", "wrong": "\N{BALLOT X} wrong", "depends": "~ depends"}
 INTRODUCTION = "The same misuse in a small program of ours, and what people do about it. Each was run just now:"
 UNKNOWN = "explain() does not know this error: it knows what minigrad's autograd refuses."
+ASK_FOR_LINES = (
+    "Which line did it? Write `%%explain` as the first line of the cell, or `with mg.viz.lines():` around the code."
+)
 MAX_ERROR = 100  # characters of the error that a repair raises
 
 
@@ -72,9 +80,8 @@ def users_line(error: BaseException) -> tuple[FrameType | None, str]:
 
 
 def _is_yours(frame: FrameType) -> bool:
-    """Whether it runs neither minigrad's code nor that of the standard library (``copy.deepcopy``)."""
-    package = str(frame.f_globals.get("__name__")).partition(".")[0]
-    return package == "__main__" or (package != PACKAGE and package not in sys.stdlib_module_names)
+    """Whether it runs the user's code: not minigrad's, PyTorch's or the standard library's (``copy.deepcopy``)."""
+    return is_yours(frame.f_code.co_filename)
 
 
 # -- what is to blame -----------------------------------------------------------------------------------
@@ -85,18 +92,56 @@ class Blame(NamedTuple):
 
     roots: tuple = ()
     marks: dict = {}  # noqa: RUF012 (never changed)
+    node: Any = None
 
 
-def blame_of(key: str, error: BaseException, names: Names) -> Blame:
+def blame_of(key: str, error: BaseException, names: Names, log: Log | None = None) -> Blame:
     """What to draw and to mark: what the refusal is about, as far as it says so."""
-    subject, *others = getattr(error, "about", None) or (None,)
+    about = about_of(key, error)
+    subject, *others = about or (None,)
     if isinstance(subject, Node):
-        shown = grad_fn_of(subject)
-        note = AT_NODE.get(key, "")
-        marks = note(shown, error) if callable(note) else {shown: note} if note else {}
-        return Blame(made_through(subject, names) or (shown,), marks)
+        node = grad_fn_of(subject)
+        return Blame(made_through(subject, names) or (node,), _marks_at(key, node, error), node)
+    if key in AT_NODE and is_tensor(subject):
+        return _their_blame(key, error, about, log)
     marks = {subject: AT_TENSOR[key]} if is_tensor(subject) and key in AT_TENSOR else {}
     return Blame(tuple(filter(is_tensor, (*others, subject))), marks)
+
+
+def _marks_at(key: str, node: Any, error: BaseException) -> dict:
+    note = AT_NODE.get(key, "")
+    return note(node, error) if callable(note) else {node: note} if note else {}
+
+
+def _their_blame(key: str, error: BaseException, roots: tuple, log: Log | None) -> Blame:
+    """The same for PyTorch's graph: its errors do not say which node it was."""
+    found = pytorch.culprits(roots, error)
+    if key == "second time" and log is not None:
+        freed = [node for node in found if log.freed_before(TORCH, pytorch.order(node))]
+        found = freed[:1] or found
+    if len(found) > 1:
+        return Blame(roots, dict.fromkeys(found, "freed before, or by this backward until it stopped"))
+    return Blame(roots, _marks_at(key, found[0], error), found[0]) if found else Blame(roots)
+
+
+def about_of(key: str, error: BaseException) -> tuple:
+    """What a refusal is about, what it blames first: as minigrad says, or as far as PyTorch's call shows it."""
+    about = getattr(error, "about", None)
+    if about and not is_tensor(about[0]):
+        return about
+    if about is None or key in UNTRACKED or key in AT_NODE or key == "grad of an unused input":
+        about = pytorch.subjects(error) or about or ()
+    if key in UNTRACKED:
+        about = sorted(about, key=lambda tensor: tensor.requires_grad)
+    if key == "grad of an unused input":
+        about = sorted(about, key=lambda tensor: tensor.grad_fn is not None or id(tensor) in _reached(about))
+    return tuple(about)
+
+
+def _reached(tensors) -> set[int]:
+    """The ids of the leaves behind some tensors."""
+    nodes = pytorch.reachable(t.grad_fn for t in tensors if engine_node(t) is None)
+    return {id(node.variable) for node in nodes if hasattr(node, "variable")}
 
 
 def made_through(node: Node, names: Names) -> tuple:
@@ -134,6 +179,7 @@ AT_NODE = {
     "gradient of no tensor": "returned a gradient for what is no tensor",
     "no derivative": "has no derivative",
 }
+UNTRACKED = ("no history", "grad of a constant")
 AT_TENSOR = {
     "in place": "to be changed in place",
     "no history": "no grad_fn: there is no way back",
@@ -212,14 +258,19 @@ def attempts(case: Case) -> list[Attempt]:
 class Explanation:
     """What `explain` answers. The last line of a cell shows it; ``print`` lists it.
 
-    ``message`` is what was raised, with minigrad's advice; ``code`` your line; ``picture`` your graph, what
-    is to blame marked, or None; ``cases`` pairs of a title and the attempts made on a small program.
+    ``message`` is what was raised, with minigrad's advice; ``code`` your line; ``story`` which lines led there, if a
+    `lines` block has seen them, else None, and then ``advice`` says how to see them; ``picture`` your graph, what is to
+    blame marked, or None; ``cases`` pairs of a title and the attempts made on a small program; ``known`` whether it is
+    an error of autograd at all.
     """
 
     message: str
     code: str = ""
     picture: Picture | None = None
     cases: tuple[tuple[str, list[Attempt]], ...] = field(default=())
+    story: Story | None = None
+    advice: str = ""
+    known: bool = True
 
     @cached_property
     def text(self) -> str:
@@ -227,12 +278,22 @@ class Explanation:
         parts = [self.message]
         if self.code:
             parts.append(f"raised by your line: {self.code}")
+        if self.story is not None:
+            parts.append("\n".join(self.told))
+        elif self.advice:
+            parts.append(self.advice)
         if self.picture is not None:
             parts.append(f"your graph: {self.picture.text}")
         if self.cases:
             parts.append(INTRODUCTION)
         parts += ["\n".join(self._case_lines(*case)) for case in self.cases]
         return "\n\n".join(parts)
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The story's sentences, and the repair for this program."""
+        story = self.story or Story()
+        return (*story.sentences, *((f"repair: {story.repair}",) if story.repair else ()))
 
     def _case_lines(self, title: str, made: list[Attempt]) -> Iterator[str]:
         yield title
@@ -249,6 +310,10 @@ class Explanation:
         parts = [f"<p><b>{escape(sentence)}</b></p>", *(f"<p>{_with_code(line)}</p>" for line in advice)]
         if self.code:
             parts.append(f"<p>Raised by your line <code>{escape(self.code)}</code></p>")
+        if self.story is not None:
+            parts.append("<ul>" + "".join(f"<li>{_with_code(line)}</li>" for line in self.told) + "</ul>")
+        elif self.advice:
+            parts.append(f"<p>{_with_code(self.advice)}</p>")
         if self.picture is not None:
             parts += ["<p>Your graph:</p>", self.picture._repr_mimebundle_()["text/html"]]
         if self.cases:
@@ -324,15 +389,56 @@ def explain(error: BaseException | None = None, *, params: dict | None = None, w
         return Explanation("There is no error to explain: no cell has ended with one yet.")
     if not isinstance(error, BaseException):
         raise TypeError(f"explain() takes an exception, as in `except RuntimeError as e`, not {type(error).__name__}")
+    return _explained(error, params, width, sys._getframe(1))
+
+
+def _explained(error: BaseException, params: dict | None, width: int | None, caller: FrameType) -> Explanation:
     notes = [note for note in getattr(error, "__notes__", ()) if note.startswith("minigrad:")]
     message = "\n".join([f"{type(error).__name__}: {error}".split("\n", 1)[0], *notes])
     key = key_of(error)
     if not key:
-        return Explanation(f"{message}\n{UNKNOWN}")
+        return Explanation(f"{message}\n{UNKNOWN}", known=False)
     frame, code = users_line(error)
-    names = Names(filter(is_tensor, getattr(error, "about", ())), params, frame or sys._getframe(1))
+    names = Names(filter(is_tensor, about_of(key, error)), params, frame or caller)
     cases = tuple((case.title, attempts(case)) for case in cases_of(key, error))
-    return Explanation(message, code, _picture(blame_of(key, error, names), names, width), cases)
+    log = getattr(error, "lines", None) or last_log()
+    blame = blame_of(key, error, names, log)
+    story = None if log is None else story_of(key, error, blame, names, log)
+    theirs = any(type(root).__module__.partition(".")[0] != PACKAGE for root in blame.roots)
+    advice = ASK_FOR_LINES if story is None and theirs else ""
+    return Explanation(message, code, _picture(blame, names, width), cases, story, advice)
+
+
+def story_of(key: str, error: BaseException, blame: Blame, names: Names, log: Log) -> Story | None:
+    """How it came to the refusal, as far as a `lines` block has seen it."""
+    teller, repair = Teller(log, names), REPAIRS.get(key, "")
+    if blame.node is not None:
+        return _story_of_node(key, error, blame, teller)
+    subject = next(iter(about_of(key, error)), None)
+    if not is_tensor(subject) or not hasattr(error, "lines"):
+        return None  # of a block that is over a tensor is not known again: its id may be another's by now
+    name = names.of(subject)
+    if key in UNTRACKED and not (key == "grad of a constant" and subject.is_leaf and not log.returned(subject)):
+        return teller.untracked(id(subject), name)
+    story = teller.refused(subject, repair)
+    return story if story.sentences else None
+
+
+def _story_of_node(key: str, error: BaseException, blame: Blame, teller: Teller) -> Story | None:
+    """The story of a node: of what it saved, and of what became of that."""
+    node = blame.node
+    own = engine_node(node)
+    number = -own._order if own is not None else pytorch.order(node)
+    index = teller.log.maker(TORCH if own is None else PACKAGE, number)
+    if index is None:
+        return None
+    kind = type(node).__name__
+    if key.startswith("modified"):
+        stale = [entry for entry in saved_state(node) if entry[1] is not None and entry[2] != entry[3]]
+        return teller.overwritten(index, kind, stale[0][0], *stale[0][2:]) if stale else None
+    if key == "second time":
+        return teller.freed(index, kind)
+    return Story((f"{kind} was made by {teller.log.line(index)}",), REPAIRS.get(key, ""), "", teller.log.line(index))
 
 
 def _picture(blame: Blame, names: Names, width: int | None) -> Picture | None:

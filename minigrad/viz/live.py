@@ -1,5 +1,7 @@
 """What live tensors and nodes tell about themselves: identity, memory, hooks, and the backward that recorded them.
 
+This is all that the records need to know of a graph: here it is read from minigrad's, in `pytorch.py` from PyTorch's.
+
 Everything is read from what the graph keeps anyway. What it does not keep is not guessed: a value that was computed
 under no_grad looks like any other constant, and is drawn as one.
 """
@@ -13,9 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..autograd.node import Kind, Node, Packed, recorded_walks
+from ..autograd.node import LEAF, Node, Packed, recorded_walks
 from ..autograd.outputs import OUTPUT
 from ..autograd.versions import FRESH
+from . import pytorch
 from .records import is_tensor
 
 
@@ -31,6 +34,38 @@ class Saved(NamedTuple):
     value: Any
     expected_version: int | None
     current_version: int | None
+
+
+def saved_state(node: Any) -> list[Saved]:
+    """What a node, of either framework, saved; the value is None once freed."""
+    own = engine_node(node)
+    return [Saved(*entry) for entry in pytorch.saved_values(node)] if own is None else saved_values(own)
+
+
+def constants_of(node: Any) -> tuple:
+    """Per input: None where it is tracked, else the Python number, the tensor or a weakref to it, if it is known."""
+    own = engine_node(node)
+    return pytorch.constants(node) if own is None else own._constants or (None,) * len(own._next_nodes)
+
+
+def output_like(node: Any, index: int) -> tuple:
+    """(shape, dtype) of one of a node's outputs."""
+    own = engine_node(node)
+    if own is None:
+        return pytorch.output_like(node, index)
+    several = own._shape and isinstance(own._shape[0], tuple)
+    return own._shape[index] if several else own._shape, own._dtype
+
+
+def state_marks(node: Any) -> tuple[str, ...]:
+    """`freed` after a backward has freed the saved values; `fails` if one of them has been overwritten since."""
+    own = engine_node(node)
+    state = saved_state(node) if own is None or own._saved is not None else []
+    if own is not None and own._saved is None:
+        return ("freed",)
+    if any(then != now for _, _, then, now in state):
+        return ("fails",)
+    return ("freed",) if own is None and any(value is None for _, value, _, _ in state) else ()
 
 
 def saved_values(node: Node) -> list[Saved]:
@@ -58,11 +93,19 @@ def reachable(nodes: Iterable[Node]) -> Iterator[Node]:
                 stack.append(next_node)
 
 
-def count_kinds(things: Iterable[Any]) -> Counter[Kind]:
-    """How many operations and leaves of each kind the graph of tensors or nodes has. Of PyTorch's none."""
+def count_kinds(things: Iterable[Any]) -> tuple[Counter[type], int]:
+    """How many operations of each kind the graph of tensors or nodes has, and how many leaves."""
+    things = list(things)
     counted = Counter(node._kind for node in reachable(filter(None, map(engine_node, things))))
     counted.pop(OUTPUT, None)  # one output of an operation that is counted itself
-    return counted
+    leaves = counted.pop(LEAF, 0)
+    kinds: Counter[type] = Counter()
+    for kind, count in counted.items():
+        kinds[kind.grad_fn_class] += count
+    nodes = [t.grad_fn if is_tensor(t) else t for t in things if engine_node(t) is None]
+    kinds.update(type(node) for node in pytorch.reachable(nodes))
+    theirs = [kind for kind in kinds if kind.__name__ == "AccumulateGrad"]
+    return kinds, leaves + sum(kinds.pop(kind) for kind in theirs)
 
 
 def identity(thing: Any, index: int | str | None = None) -> tuple:
@@ -73,7 +116,9 @@ def identity(thing: Any, index: int | str | None = None) -> tuple:
     """
     if not is_tensor(thing):
         node = engine_node(thing)
-        return () if node is None else (("node", node._order, index),)
+        if node is None and hasattr(thing, "variable"):
+            return (("leaf", id(thing.variable)),)
+        return (("node", -pytorch.order(thing) if node is None else node._order, index),)
     if thing.grad_fn is not None:
         return (weakref.ref(thing), *identity(thing.grad_fn, thing.output_nr))
     node = engine_node(thing)
@@ -85,11 +130,13 @@ def identity(thing: Any, index: int | str | None = None) -> tuple:
 
 def storage(thing: Any) -> int | None:
     """A number that all tensors and NumPy arrays on one memory have in common; None if it is not known."""
-    array: Any = thing if isinstance(thing, np.ndarray) else getattr(thing, "_array", None)
-    if array is None:
+    if not is_tensor(thing) and not isinstance(thing, np.ndarray):
         return None
+    array: Any = thing if isinstance(thing, np.ndarray) else getattr(thing, "_array", None)
     while getattr(array, "base", None) is not None:
         array = array.base
+    if array is None or is_tensor(array):  # PyTorch's: its own, or the one that an array came from
+        return pytorch.memory(thing if array is None else array)
     return id(array)
 
 
@@ -100,6 +147,8 @@ def relation(one: Any, other: Any) -> str:
     bases = [tensor if tensor._base is None else tensor._base for tensor in (one, other)]
     if bases[0] is bases[1]:
         return "view"
+    if pytorch.is_theirs(one):
+        return "detach" if pytorch.shares_version(one, other) else "data"
     shared = one._counter is other._counter and one._counter is not FRESH
     return "detach" if shared else "data"
 
@@ -125,7 +174,8 @@ def has_history(tensor: Any) -> bool:
 
 def cut_by(constant: Any, tracked: Any) -> str:
     """What made a tensor without history on the memory of one that has a history: detach(), no_grad ..."""
-    view = getattr(constant._meta, "creation_meta", "") or "no_grad"
+    theirs = pytorch.is_theirs(constant)
+    view = (pytorch.creation_meta(constant) if theirs else getattr(constant._meta, "creation_meta", "")) or "no_grad"
     made = {"view": view.replace("inference", "inference_mode"), "detach": "detach()", "data": ".data"}
     return made[relation(constant, tracked)]
 
@@ -135,7 +185,10 @@ def cut_by(constant: Any, tracked: Any) -> str:
 
 def hooks_text(thing: Any) -> str:
     """How many hooks a tensor or a node has: "2 hooks, 1 prehook"; "" if none."""
-    if is_tensor(thing):
+    counts: dict[str, int]
+    if pytorch.is_theirs(thing):
+        counts = pytorch.hook_counts(thing)
+    elif is_tensor(thing):
         meta = getattr(thing, "_meta", None)
         counts = {"hook": _count(meta, "hooks"), "post-accumulate hook": _count(meta, "post_hooks")}
         if thing.grad_fn is not None:

@@ -246,7 +246,11 @@ class Names:
 
     def of(self, tensor) -> str:
         """The tensor's name, or "" if it has none."""
-        return self._names.get(id(tensor), "")
+        return self.by_id(id(tensor))
+
+    def by_id(self, id: int) -> str:
+        """The name of the tensor with this id, or "" if none has it."""
+        return self._names.get(id, "")
 
     def output(self, node, index: int = 0):
         """The tensor that a variable holds of what `node` made, or None."""
@@ -258,7 +262,7 @@ class Names:
 
 
 def _variables(frame) -> Iterator[tuple[str, Any]]:
-    """The tensors among the frame's local, then global variables, also inside short lists."""
+    """The tensors among the frame's local, then global variables, also inside short lists and Modules."""
     if frame is None:
         return
     for scope in (frame.f_locals, frame.f_globals):
@@ -267,6 +271,16 @@ def _variables(frame) -> Iterator[tuple[str, Any]]:
         for name, value in shown.items():
             if isinstance(value, list | tuple) and len(value) <= 50:
                 yield from ((f"{name}[{i}]", v) for i, v in enumerate(value) if is_tensor(v) and _is_shown(v))
+            elif callable(getattr(type(value), "named_parameters", None)):  # a Module
+                yield from ((f"{name}.{path}", v) for path, v in _parameters(value))
+
+
+def _parameters(module: Any) -> list[tuple[str, Any]]:
+    """A Module's parameters with their paths; none of one that is not ready to be asked."""
+    try:
+        return list(module.named_parameters())
+    except Exception:  # the user's code, or a Module whose __init__ has not come to its end
+        return []
 
 
 def _is_shown(value: Any) -> bool:

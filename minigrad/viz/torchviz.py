@@ -12,9 +12,10 @@ from typing import Any
 import graphviz
 
 from . import layout
-from .collect import FREED, is_accumulator, peek
+from .collect import is_accumulator
 from .live import engine_node, saved_values
 from .picture import html_image
+from .pytorch import FREED, Overwritten, peek, saved_names
 from .records import is_tensor
 
 _NODES = {"style": "filled", "shape": "box", "align": "left", "fontsize": "10"}
@@ -159,13 +160,17 @@ def _attributes(node) -> dict[str, Any]:
     if own is not None:
         state = sorted(saved_values(own), key=lambda entry: entry[0])
         return {entry[0]: FREED if entry[1] is None else entry[1] for entry in state}
-    return {name[7:]: peek(node, name) for name in dir(node) if name.startswith("_saved_")}
+    return {name[7:]: _shown(peek(node, name)) for name in saved_names(type(node))}
+
+
+def _shown(value: Any) -> Any:
+    return FREED if isinstance(value, Overwritten) else value
 
 
 def _saved_by_function(node) -> tuple:
     """The tensors that a Function saved with save_for_backward."""
     tensors = peek(node, "saved_tensors") if hasattr(type(node), "saved_tensors") else ()
-    return () if tensors is FREED else tuple(t for t in tensors if t is not None)
+    return () if _shown(tensors) is FREED else tuple(t for t in tensors if t is not None)
 
 
 def _attribute_text(value) -> str:

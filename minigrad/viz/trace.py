@@ -9,13 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from typing import Any
 
 from ..autograd.grad_fn import grad_fn_of
+from ..autograd.node import Node
+from . import pytorch
 from .collect import Kept
 from .film import Film
+from .lines_torch import torch_module
 from .records import GraphRecord, Names, Options, is_tensor
 from .steps import Event, Ledger, Step, listing_of, steps_of
 from .watch import Note, Place, Watch
+from .watch_torch import TorchWatch
 
 MAX_STEPS = 40  # more are counted, not listed
 WHOLE_WORDS = "white-space:pre-wrap;word-break:normal"  # JupyterLab would break lines inside words
@@ -97,14 +102,15 @@ def trace(call: Callable, *arguments, params: dict | None = None, **options) -> 
     """
     if not callable(call):
         raise TypeError(f"trace() takes a function to call, as in trace(loss.backward), not {type(call).__name__}")
-    watch, result, problem = Watch(), None, None
+    subject = getattr(call, "__self__", None)
+    tensors = (subject,) if is_tensor(subject) else ()
+    names, torch = Names(tensors, params, sys._getframe(1)), torch_module()
+    watch, result, problem = Watch() if torch is None else TorchWatch(torch, names), None, None
     try:
         with watch:
             result = call(*arguments, **options)
     except Exception as error:
         problem = error
-    subject = getattr(call, "__self__", None)
-    tensors = (subject,) if is_tensor(subject) else ()
     view = _GraphBehind(watch.roots, Names(tensors, params, sys._getframe(1)), tensors)
     graph, ids = view.graph(), view.ids
     events = tuple(_event(note, ids) for note in watch.notes)
@@ -115,7 +121,7 @@ class _GraphBehind(Kept):
     """The graph behind the nodes where the engine started; it remembers the ids of the nodes."""
 
     def __init__(self, places: list[Place], names: Names, tensors: tuple):
-        made = [(grad_fn_of(place.node), place.index) for place in dict.fromkeys(places)]
+        made = [(_shown(place.node), place.index) for place in dict.fromkeys(places)]
         found = [(names.output(shown, index), shown) for shown, index in made]
         roots = [shown if tensor is None else tensor for tensor, shown in found]
         super().__init__(roots or tensors, names, Options(generations=False))
@@ -123,10 +129,17 @@ class _GraphBehind(Kept):
 
     def record(self, item, id):
         if item.kind == "node":
-            self.ids[item.thing._node] = id
+            self.ids[getattr(item.thing, "_node", item.thing)] = id
         elif item.kind == "tensor" and item.thing.grad_fn is None and item.thing.requires_grad:
-            self.ids.setdefault(item.thing._node, id)  # a leaf without a graph: its AccumulateGrad is not drawn
+            theirs = pytorch.is_theirs(item.thing)
+            node = pytorch.edge_of(item.thing)[0] if theirs else item.thing._node
+            self.ids.setdefault(node, id)  # a leaf without a graph: its AccumulateGrad is not drawn
         return super().record(item, id)
+
+
+def _shown(node: Any) -> Any:
+    """The node as a graph shows it; PyTorch's are so already."""
+    return grad_fn_of(node) if isinstance(node, Node) else node
 
 
 def _event(note: Note, ids: dict) -> Event:

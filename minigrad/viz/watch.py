@@ -307,5 +307,7 @@ def text_of(grad) -> str:
     """A gradient in words: small ones by value, others by shape."""
     if grad is None:
         return "None"
+    if hasattr(grad, "data_ptr"):  # PyTorch's: no more of it is copied than is shown
+        return value_text(grad) or f"shape {tuple(grad.shape)}"
     array = array_of(grad)
     return value_text(array.tolist()) if array.size <= MAX_ELEMENTS else f"shape {array.shape}"

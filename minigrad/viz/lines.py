@@ -1,0 +1,314 @@
+"""Which line of your program made each node, and which line overwrote each memory.
+
+    with mg.viz.lines():      remembers the calls of the block, minigrad's and PyTorch's
+        train()
+    mg.viz.explain(error)     then names variables and lines; so does mg.draw(loss, lines=True)
+
+It keeps numbers, never tensors: where each call stood, which memories it read and at which version, which it raised.
+A call inside the block costs at most 15 microseconds more, one outside nothing: what watches is put on when the block
+begins and taken off when it ends. Only calls from Python in the thread of the block are seen, not what C++ or
+torch.compile does by itself.
+"""
+
+import itertools
+import sys
+import threading
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from types import FrameType
+from typing import Any, NamedTuple
+
+from .source import Line, Spot, line_of, place_of
+
+MAX_CALLS = 200_000  # of more the older half is forgotten
+MAX_VALUES = 6  # elements of an overwritten tensor that are remembered
+LEAVES_TORCH = ("item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__")
+WALKS = ("backward", "grad")
+
+
+class Seen(NamedTuple):
+    """A tensor as a call met it. ``where`` is its place among the arguments: position, (position, index) or name."""
+
+    where: Any
+    id: int
+    memory: int
+    version: int
+    tracked: bool
+
+
+class Change(NamedTuple):
+    """What a call overwrote: which argument, its version before and after, and its value before if it is known."""
+
+    seen: Seen
+    after: int
+    value: Any
+
+
+class Call(NamedTuple):
+    """One call. Its nodes have the numbers above ``first`` up to ``last``; ``count`` counts positional arguments."""
+
+    op: str
+    place: tuple
+    inputs: tuple[Seen, ...]
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody asks for
+    outputs: tuple[Seen, ...]
+    first: int
+    last: int
+    recording: bool
+    changes: tuple[Change, ...] = ()
+    framework: str = ""
+    keeps: bool = False  # of a backward: whether the graph stays
+    failed: bool = False
+
+    @classmethod
+    def of(cls, noted: tuple) -> "Call":
+        """A call from the plain tuples that it was noted as."""
+        op, place, inputs, count, outputs, first, last, recording, changes, *rest = noted
+        changed = tuple(Change(Seen(*seen), after, value) for seen, after, value in changes if after != seen[3])
+        inputs, outputs = (tuple(Seen(*seen) for seen in given) for given in (inputs, outputs))
+        return cls(op, place, inputs, count, outputs, first, last, recording, changed, *rest)
+
+
+class Log:
+    """The calls of a `lines` block, in their order, and what they tell."""
+
+    def __init__(self, base: FrameType | None = None):
+        self._noted: list[tuple] = []  # what Call.of makes a Call of: plain tuples take less time to write down
+        self.forgotten = 0
+        self.busy = False
+        self._known: tuple = (None, ())
+        self._base, self._thread = base, threading.get_ident()
+
+    @property
+    def calls(self) -> list[Call]:
+        """The calls, the oldest first."""
+        return self._derived()[0]
+
+    def watch(self, face: Any, op: str, function: Callable, args: tuple, kwargs: dict, depth: int = 2) -> Any:
+        """Run a call of a framework, of which `face` tells tensors apart, and note it."""
+        tensors = face.tensors(args, kwargs)
+        see = face.see
+        inputs = [see(where, tensor) for where, tensor in tensors]
+        in_place = is_in_place(op) or "out" in kwargs
+        values = [face.value(tensor) for _, tensor in tensors[:3]] if in_place else ()
+        recording, first = face.recording(), face.newest()
+        place = place_of(sys._getframe(depth), self._base)
+        try:
+            result = function(*args, **kwargs)
+        except Exception as error:
+            found = (op, place, inputs, len(args), (), first, face.newest(), recording, (), face.name, False, True)
+            self.note(found)
+            self.remember(error, tuple(tensor for _, tensor in tensors))
+            raise
+        outputs = [see(where, tensor) for where, tensor in face.tensors((result,), {})]
+        after = [face.version(tensor) for _, tensor in tensors]
+        changes: Any = ()
+        if after != [seen[3] for seen in inputs]:
+            changes = [(inputs[i], v, values[i] if i < len(values) else None) for i, v in enumerate(after)]
+        if outputs or changes or op in LEAVES_TORCH or op in WALKS:
+            keeps = op in WALKS and keeps_graph(op, args, kwargs)
+            last = face.newest()
+            self.note((op, place, inputs, len(args), outputs, first, last, recording, changes, face.name, keeps, False))
+        return result
+
+    def note(self, call: tuple) -> None:
+        """Add a call; of very many the older ones are forgotten."""
+        self._noted.append(call)
+        if len(self._noted) > MAX_CALLS:
+            self.forgotten += MAX_CALLS // 2
+            del self._noted[: MAX_CALLS // 2]
+
+    def remember(self, error: BaseException, about: tuple = ()) -> None:
+        """Note on an error what `explain` needs: this log, and the tensors that the refused call was given."""
+        if about and not hasattr(error, "about"):
+            error.about = about  # type: ignore[attr-defined]
+        if not hasattr(error, "lines"):
+            error.lines = self  # type: ignore[attr-defined]
+
+    def end(self) -> None:
+        """The block is over: what it holds of the program's frames is let go."""
+        self._base = None
+
+    def is_ignored(self) -> bool:
+        """Whether a call is not to be noted: it is inside another one, or in another thread."""
+        return self.busy or threading.get_ident() != self._thread
+
+    # -- what it tells, when the block is over ---------------------------------------------------------
+
+    @property
+    def _ends(self) -> dict[str, list[int]]:
+        """For each framework and each call the highest number of a node so far."""
+        return self._derived()[1]
+
+    @property
+    def _index(self) -> dict[int, list[int]]:
+        """For each tensor, by its id, the calls that returned it."""
+        return self._derived()[2]
+
+    @property
+    def _places(self) -> dict[int, list[int]]:
+        """For each call those of its operation and place, in a Module on its weights: one for each round of a loop."""
+        return self._derived()[3]
+
+    def _derived(self) -> tuple:
+        """The calls, and what is looked up of them; made anew when there are more."""
+        state = (len(self._noted), self.forgotten)
+        if self._known[0] != state:
+            calls = [Call.of(noted) for noted in self._noted]
+            ends = {name: _highest(calls, name) for name in {call.framework for call in calls}}
+            returned: dict[int, list[int]] = {}
+            for index, call in enumerate(calls):
+                for id in {seen.id for seen in call.outputs}:
+                    returned.setdefault(id, []).append(index)
+            self._known = (state, (calls, ends, returned, _rounds(calls, returned)))
+        return self._known[1]
+
+    def maker(self, framework: str, order: int) -> int | None:
+        """The index of the call that made the node with this number; None if it was not seen."""
+        later = range(bisect_left(self._ends[framework], order), len(self.calls)) if framework in self._ends else ()
+        made = (i for i in later if self.calls[i].first < order <= self.calls[i].last)
+        return next((i for i in made if self.calls[i].framework == framework), None)
+
+    def last_output(self, id: int, before: int | None = None) -> int | None:
+        """The index of the last call, before another one, that returned or overwrote the tensor with this id."""
+        found = self._index.get(id, [])
+        at = len(found) if before is None else bisect_left(found, before)
+        return found[at - 1] if at else None
+
+    def is_born(self, id: int, after: int) -> bool:
+        """Whether a call after this one returned another tensor with this id: then the first one is gone."""
+        later = (self.calls[index] for index in self._index.get(id, ()) if index > after)
+        return any(all(seen.id != id for seen in call.inputs) for call in later)
+
+    def returned(self, tensor: Any) -> bool:
+        """Whether a call of the block returned this tensor."""
+        return self.last_output(id(tensor)) is not None
+
+    def changes_of(self, memory: int, after: int) -> Iterator[tuple[int, Change]]:
+        """The changes of a memory after a call, with the indices of the calls."""
+        for index in range(after + 1, len(self.calls)):
+            for change in self.calls[index].changes:
+                if change.seen.memory == memory:
+                    yield index, change
+                    break
+
+    def freed_before(self, framework: str, order: int) -> bool:
+        """Whether a backward has freed what the node with this number saved."""
+        index = self.maker(framework, order)
+        return index is not None and bool(self.walks_that_freed(index))
+
+    def walks_that_freed(self, index: int) -> list[int]:
+        """The backwards that came by what a call made, and did not keep the graph."""
+        later = ((i, self.calls[i]) for i in range(index + 1, len(self.calls)))
+        walks = [i for i, call in later if call.op in WALKS and not call.keeps and not call.failed]
+        return [i for i in walks if self.leads_to(i, index)]
+
+    def leads_to(self, walk: int, index: int) -> bool:
+        """Whether the graph that a backward walked has what call `index` made."""
+        wanted, seen = [s.id for s in self.calls[walk].inputs], set()
+        stack = [(id, walk) for id in wanted]
+        while stack:
+            id, before = stack.pop()
+            made = self.last_output(id, before)
+            if made == index:
+                return True
+            if made is not None and made > index and made not in seen:
+                seen.add(made)
+                stack.extend((s.id, made) for s in self.calls[made].inputs)
+        return False
+
+    def spot(self, index: int) -> Spot:
+        """The expression of a call in its line."""
+        return Spot(self.calls[index].place)
+
+    def line(self, index: int) -> Line | None:
+        """The line of a call, and in which of its rounds it was."""
+        rounds = self._places[index]
+        return line_of(self.calls[index].place, rounds.index(index) + 1, len(rounds))
+
+
+def _highest(calls: list[Call], framework: str) -> list[int]:
+    """For each call the highest number of a node of this framework so far."""
+    return list(itertools.accumulate((call.last * (call.framework == framework) for call in calls), max))
+
+
+def _rounds(calls: list[Call], returned: dict) -> dict[int, list[int]]:
+    """For each call those of the same operation at the same place and, in a Module, on the same weights."""
+    places: dict[tuple, list[int]] = {}
+    for index, call in enumerate(calls):
+        weights = (seen.id for seen in call.inputs if seen.id not in returned and seen.where != 0)
+        frames = (part if isinstance(part, int) else id(part) for part in call.place)
+        places.setdefault((call.op, *frames, *weights), []).append(index)
+    return {index: found for found in places.values() for index in found}
+
+
+_AUGMENTED = {f"__i{name}__" for name in "add sub mul truediv floordiv pow mod and or xor matmul lshift rshift".split()}
+_AUGMENTED |= {"__setitem__"}
+
+
+@cache
+def is_in_place(op: str) -> bool:
+    """Whether the name of an operation says that it overwrites: add_, __iadd__, __setitem__."""
+    return op in _AUGMENTED if op.endswith("__") else op.endswith(("_", "="))
+
+
+def tensors_among(args: tuple, kwargs: dict, kind: type) -> list[tuple[Any, Any]]:
+    """The tensors among arguments, with their places: a position, (position, index in a list) or a name."""
+    found = []
+    for where, value in enumerate(args):
+        if isinstance(value, kind):
+            found.append((where, value))
+        elif isinstance(value, list | tuple):
+            found += [((where, i), each) for i, each in enumerate(value) if isinstance(each, kind)]
+    if kwargs:
+        found += [(name, value) for name, value in kwargs.items() if isinstance(value, kind)]
+    return found
+
+
+def keeps_graph(op: str, args: tuple, kwargs: dict) -> bool:
+    """Whether a backward leaves what the graph saved: retain_graph, or else create_graph."""
+    at = 2 if op == "backward" else 3
+    given = dict(zip(("retain_graph", "create_graph"), args[at : at + 2], strict=False)) | kwargs
+    retain = given.get("retain_graph")
+    return bool(given.get("create_graph") if retain is None else retain)
+
+
+# What puts a watcher on a framework for the time of a block: context managers that are given the log.
+WATCHERS: list[Callable[[Log], Any]] = []
+_last: list[Log] = []  # the log of the last block
+
+
+def last_log() -> Log | None:
+    """What the last block has noted, or the one that runs; None before the first."""
+    return _last[-1] if _last else None
+
+
+@contextmanager
+def lines(depth: int = 2):
+    """Remember which line made each node and which line overwrote each memory. There is no PyTorch counterpart.
+
+    What the block has noted stays until the next one, for `explain` and for ``draw(..., lines=True)``. A notebook's
+    ``%%explain`` does the same for a cell. See the beginning of this file for what it costs and what it cannot see.
+
+    >>> import minigrad as mg
+    >>> w = mg.tensor(3.0, requires_grad=True)
+    >>> with lines() as log:
+    ...     h = w * 2
+    ...     h += 1
+    >>> [call.op for call in log.calls]
+    ['__mul__', '__iadd__']
+    """
+    log = Log(sys._getframe(depth))
+    _last[:] = [log]
+    with ExitStack() as stack:
+        for watcher in WATCHERS:
+            stack.enter_context(watcher(log))
+        try:
+            yield log
+        except Exception as error:
+            log.remember(error)
+            raise
+        finally:
+            log.end()

@@ -1,0 +1,104 @@
+"""What watches PyTorch's calls inside a `lines` block: a TorchFunctionMode, where PyTorch is imported already."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .lines import MAX_VALUES, Log, tensors_among
+from .pytorch import memory
+
+# Attributes of a tensor that are other tensors on its memory. (Asking for any attribute is a call, too.)
+_SHOWN = {"data", "T", "mT", "H", "mH", "real", "imag"}
+
+
+def torch_module() -> Any:
+    """PyTorch, if the user has imported it; None otherwise, and where minigrad stands in its place."""
+    torch = sys.modules.get("torch")
+    return torch if hasattr(sys.modules.get("torch.overrides"), "TorchFunctionMode") else None
+
+
+class Theirs:
+    """PyTorch, as a log sees it."""
+
+    name = "torch"
+
+    def __init__(self, torch: Any):
+        self.Tensor = torch.Tensor
+        self.recording: Callable[[], bool] = torch.is_grad_enabled
+        self.newest: Callable[[], int] = torch._C._autograd._get_sequence_nr
+
+    def tensors(self, args: tuple, kwargs: dict) -> list[tuple[Any, Any]]:
+        """The tensors among the arguments, with their places; those in lists, too."""
+        return tensors_among(args, kwargs, self.Tensor)
+
+    def see(self, where: Any, tensor: Any) -> tuple:
+        return (where, id(tensor), memory(tensor) or 0, self.version(tensor), tensor.requires_grad)
+
+    def version(self, tensor: Any) -> int:
+        try:
+            return tensor._version
+        except RuntimeError:  # an inference tensor
+            return -1
+
+    def value(self, tensor: Any) -> Any:
+        small = tensor.device.type == "cpu" and tensor.numel() <= MAX_VALUES
+        return tensor.detach().tolist() if small else None
+
+
+_names: dict[Any, str] = {}
+
+
+def name_of(function: Any) -> str:
+    """`add_` for Tensor.add_; for an attribute its name, with `=` where it is set, "" where it is of no interest."""
+    name = getattr(function, "__name__", "")
+    if name in ("__get__", "__set__", "__delete__"):
+        attribute = getattr(function.__self__, "__name__", "")
+        if name == "__set__":
+            return attribute + "="
+        return attribute if attribute in _SHOWN else ""
+    return name
+
+
+@contextmanager
+def watch_torch(log: Log) -> Iterator[None]:
+    """Note PyTorch's calls for as long as the block lasts."""
+    torch = torch_module()
+    if torch is None:
+        yield
+        return
+    face = Theirs(torch)
+
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            name = _names.get(function)
+            if name is None:
+                name = _names[function] = name_of(function)
+            if not name or name == "backward":  # the latter is noted below
+                return function(*args, **(kwargs or {}))
+            return log.watch(face, name, function, args, kwargs or {})
+
+    with Mode(), _wrapped(torch, log, face):
+        yield
+
+
+@contextmanager
+def _wrapped(torch: Any, log: Log, face: Theirs) -> Iterator[None]:
+    """What the mode does not see: torch.autograd.backward, and the apply of a Function."""
+    Function, backward = torch.autograd.Function, torch.autograd.backward
+    apply = vars(Function)["apply"]
+
+    def noted_backward(*args, **kwargs):
+        return log.watch(face, "backward", backward, args, kwargs)
+
+    def noted_apply(cls, *args, **kwargs):
+        def call(*args, **kwargs):
+            return apply.__get__(None, cls)(*args, **kwargs)
+
+        return log.watch(face, "apply", call, args, kwargs)
+
+    torch.autograd.backward, Function.apply = noted_backward, classmethod(noted_apply)
+    try:
+        yield
+    finally:
+        torch.autograd.backward, Function.apply = backward, apply

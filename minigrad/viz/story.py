@@ -1,0 +1,372 @@
+"""How it came to a refusal: which variable, saved by which line, overwritten by which, and the repair for this program.
+
+Told from what a `lines` block has noted.
+"""
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from .lines import LEAVES_TORCH, WALKS, Call, Change, Log, Seen
+from .records import Names, value_text
+from .source import Line, Spot
+
+MAX_OVERWRITES = 4  # that are told; of more the rest is counted
+
+
+@dataclass(frozen=True)
+class Story:
+    """What the lines say about a refusal.
+
+    ``variable`` is what the program calls the tensor; ``made`` the line that made it, or that lost its history;
+    ``saved`` the line of the operation that saved it; ``overwritten`` every line that overwrote it since; ``freed``
+    the line of the backward that freed what was saved. ``sentences`` say all of it, ``repair`` what to do.
+    """
+
+    sentences: tuple[str, ...] = ()
+    repair: str = ""
+    variable: str = ""
+    made: Line | None = None
+    saved: Line | None = None
+    overwritten: tuple[Line, ...] = ()
+    freed: Line | None = None
+
+
+class Teller:
+    """A log, and the names of the tensors that still live."""
+
+    def __init__(self, log: Log, names: Names):
+        self.log, self.names = log, names
+
+    def name(self, index: int, seen: Seen, result: bool = False) -> str:
+        """What a tensor that a call met is called: in its line, else among your variables, else where it was made."""
+        call, spot = self.log.calls[index], self.log.spot(index)
+        text = spot.target if result else spot.operand(call.op, seen.where, call.count)
+        known = "" if self.log.is_born(seen.id, index) else self.names.by_id(seen.id)
+        if known and isinstance(seen.where, tuple):  # of a list the line says less than its parts are called
+            return known
+        if re.fullmatch(r"[^\W\d][\w.]*(\[.*\])?", text):
+            return text
+        return known or self.made_name(seen.id, index) or text
+
+    def made_name(self, id: int, before: int | None = None) -> str:
+        """What the line that made a tensor calls it."""
+        made = self.log.last_output(id, before)
+        return "" if made is None else self.log.spot(made).target
+
+    def source(self, index: int) -> str:
+        """The expression of a call, as it is written."""
+        expression = self.log.spot(index).expression
+        return "" if expression is None else ast.unparse(expression)
+
+    # -- a saved value was overwritten -----------------------------------------------------------------
+
+    def overwritten(self, index: int, kind: str, saved: str, expected: int, current: int) -> Story:
+        """The story of a value that call `index` saved at version `expected`, and that is at `current` now."""
+        seen, changes, is_result = self._saved_value(index, saved, expected, current)
+        line = self.log.line(index)
+        if seen is None:
+            return Story((f"{kind} was made by {line}", UNSEEN), CHANGE_A_CLONE, saved=line)
+        name = self.name(index, seen, is_result) or "a tensor without a name"
+        sentences = [f"`{name}` was saved by {line}: {kind} keeps it for backward, at version {expected}"]
+        found = []
+        for at, _ in changes:
+            there = self.log.line(at)
+            if there is not None and there not in found:
+                found.append(there)
+        sentences += [f"It was overwritten by {there}" for there in found[:MAX_OVERWRITES]]
+        if len(found) > MAX_OVERWRITES:
+            sentences.append(f"and by {len(found) - MAX_OVERWRITES} more rounds or lines.")
+        value = changes[0][1].value if changes else None
+        if value is not None:
+            sentences.append(f"It was {value_text(value)} when it was saved")
+        counted = sum(change.after - change.seen.version for _, change in changes)
+        if counted < current - expected:
+            sentences.append(UNSEEN)
+        return Story(
+            tuple(sentences), self._repair(index, changes, name), name, self._made(seen, index), line, tuple(found)
+        )
+
+    def _made(self, seen: Seen, index: int) -> Line | None:
+        made = self.log.last_output(seen.id, index + 1)
+        return None if made is None else self.log.line(made)
+
+    def _saved_value(self, index: int, saved: str, expected: int, current: int) -> tuple:
+        """(the tensor as the call met it, the changes since then, whether it is the call's result)."""
+        call = self.log.calls[index]
+        results, inputs = [(s, True) for s in call.outputs], [(s, False) for s in call.inputs]
+        second = saved in ("other", "mat2", "weight", "exponent", "batch2", "tensor2", "target")
+        if second or saved.endswith("[1]"):
+            inputs = [*inputs[1:], *inputs[:1]]
+        found = []
+        for seen, is_result in [*results, *inputs] if saved == "result" else [*inputs, *results]:
+            changes = self._changes(seen, index, expected) if seen.version == expected else []
+            reached = changes[-1][1].after if changes else -1
+            found.append((reached == current, bool(changes), (seen, changes, is_result)))
+        found = [each for each in found if each[1]] or self._of_any_memory(index, expected, current)
+        return max(found, key=lambda each: each[0])[2] if found else (None, [], False)
+
+    def _of_any_memory(self, index: int, expected: int, current: int) -> list:
+        """The memories that were raised from one version to the other since: a Function may save what it computes."""
+        found = []
+        for at in range(index + 1, len(self.log.calls)):
+            for change in self.log.calls[at].changes:
+                if change.seen.version == expected:
+                    changes = self._changes(change.seen, index, expected)
+                    found.append((changes[-1][1].after == current, True, (change.seen, changes, False)))
+        return found[:1]
+
+    def _changes(self, seen: Seen, index: int, version: int) -> list[tuple[int, Change]]:
+        """The changes of a memory that raised its version from the given one on; what .data raises is another's."""
+        found = []
+        for at, change in self.log.changes_of(seen.memory, index):
+            if change.seen.version == version:
+                found.append((at, change))
+                version = change.after
+        return found
+
+    def _repair(self, index: int, changes: list, name: str) -> str:
+        """What to do about an overwrite: the same change out of place, if the line shows it."""
+        if not changes:
+            return CHANGE_A_CLONE
+        at = changes[0][0]
+        call, spot = self.log.calls[at], self.log.spot(at)
+        statement = spot.statement
+        text = "" if statement is None else ast.unparse(statement)
+        if "step(" in text or not call.recording:
+            return STEP_AFTER_BACKWARD.format(name)
+        if "inplace" in text:
+            return "Leave `inplace=True` out."
+        instead = out_of_place(spot)
+        if instead:
+            return f"Write `{instead}` there: a new tensor, while the saved one stays as it was."
+        if call.op == "__setitem__":
+            written = getattr(spot.expression, "value", None)
+            whole = ast.unparse(written) if isinstance(written, ast.Name | ast.Attribute) else name
+            return f"Write `{whole} = {whole}.clone()` before that line: then the copy is changed."
+        return CHANGE_A_CLONE
+
+    # -- a second backward -----------------------------------------------------------------------------
+
+    def freed(self, index: int, kind: str) -> Story:
+        """The story of a node that call `index` made, and that a backward has freed."""
+        calls, line = self.log.calls, self.log.line(index)
+        last = len(calls) - 1 if calls[-1].op in WALKS and calls[-1].failed else None
+        freeing = self.log.walks_that_freed(index)
+        name = self.log.spot(index).target
+        sentences = [f"{kind} was made by {line}"]
+        if not freeing:
+            return Story((*sentences, "The backward that freed it was not seen"), ADD_LOSSES, name, line)
+        by = self.log.line(freeing[0])
+        sentences.append(f"What it saved was freed by the backward of {by}")
+        if last is not None:
+            sentences.append(f"It is wanted once more by {self.log.line(last)}")
+        carried = self._carried(freeing[0], last)
+        repair, variable = self._repair_of_second(index, freeing[0], last, carried)
+        if carried:
+            at, seen = carried
+            by_name = f"The old graph is reached through `{self.name(at, seen)}`"
+            sentences.insert(1, f"{by_name}, which is used by {self.log.line(at)}")
+        return Story(tuple(sentences), repair, variable or name, line, line, (), by)
+
+    def _carried(self, freeing: int, last: int | None) -> tuple[int, Seen] | None:
+        """The first call after the freeing backward, on the way to the failing one, that uses a result of before it."""
+        if last is None:
+            return None
+        calls, last_output = self.log.calls, self.log.last_output
+        stack, found, visited = [(s.id, last) for s in calls[last].inputs], [], set()
+        while stack:
+            id, before = stack.pop()
+            made = last_output(id, before)
+            if made is None or made <= freeing or made in visited:
+                continue
+            visited.add(made)
+            for seen in calls[made].inputs:
+                earlier = last_output(seen.id, made)
+                if earlier is not None and earlier < freeing and calls[earlier].last > calls[earlier].first:
+                    found.append((made, seen))
+                stack.append((seen.id, made))
+        return min(found, key=lambda each: each[0]) if found else None
+
+    def _repair_of_second(self, index: int, freeing: int, last: int | None, carried) -> tuple[str, str]:
+        """What to do about a second backward, and the variable through which it reaches the old graph."""
+        calls, made = self.log.calls, self.log.line(index)
+        in_loop = last is not None and calls[last].place == calls[freeing].place
+        name = self.name(*carried) if carried else ""
+        if in_loop and name and made is not None and made.total > 1:
+            return CUT_OFF.format(name), name
+        if in_loop:
+            return (
+                f"Compute `{name}` in the loop: {NEW_FORWARD}" if name else f"Run the forward in it: {NEW_FORWARD}",
+                name,
+            )
+        return ADD_LOSSES, name
+
+    # -- no history --------------------------------------------------------------------------------------
+
+    def untracked(self, id: int, name: str) -> Story:
+        """The story of a tensor without history: where it was lost."""
+        lost = self._loss(id)
+        name = name or self.made_name(id)
+        called = f"`{name}`" if name else "The tensor"
+        if lost is None:
+            made = self.log.last_output(id)
+            line = None if made is None else self.log.line(made)
+            source = f". It was made by {line}, of nothing that requires grad" if line else ""
+            return Story((f"{called} has no history{source}",), REQUIRE_GRAD, name, line)
+        index, reason, repair = lost
+        line = self.log.line(index)
+        return Story((f"{called} has no history. It was lost by {line}", reason), repair, name, line)
+
+    def _loss(self, id: int) -> tuple[int, str, str] | None:
+        """(index of the call that lost the history, why, repair), of what the tensor was computed from."""
+        stack, visited = [(id, None)], set()
+        while stack:
+            wanted, before = stack.pop(0)
+            made = self.log.last_output(wanted, before)
+            if made is None or made in visited:
+                continue
+            visited.add(made)
+            call = self.log.calls[made]
+            if any(seen.tracked for seen in call.inputs) and call.op not in WALKS:
+                return self._why_lost(made, call)
+            if call.op in WALKS:
+                return made, "A gradient has a history only with create_graph=True", "Write `create_graph=True` there."
+            numbers = self._number_behind(made, call)
+            if numbers is not None:
+                return numbers
+            stack.extend((seen.id, made) for seen in call.inputs)
+        return None
+
+    def _why_lost(self, index: int, call: Call) -> tuple[int, str, str]:
+        what = self.source(index) or call.op
+        if not call.recording:
+            block = no_grad_line(self.log.spot(index))
+            return index, f"Nothing is recorded there: it stands in {block}", "Compute it outside of that block."
+        if call.op in ("detach", "detach_", "data"):
+            return index, f"`{what}` has the value without the history", f"Leave `.{call.op}` out there."
+        if call.op in ("tensor", "as_tensor", "from_numpy", "Tensor", "new_tensor"):
+            return index, f"`{what}` copies numbers into a new tensor", KEEP_THE_TENSOR
+        return (
+            index,
+            f"`{what}` gives integers or truth values, which have no derivative",
+            ("Compute the loss from the floats, before they are turned into integers."),
+        )
+
+    def _number_behind(self, index: int, call: Call) -> tuple[int, str, str] | None:
+        """A tensor made of plain numbers: the call before that took those out of a tensor with a history."""
+        if call.inputs or call.op in WALKS:
+            return None
+        used = names_in(self.log.spot(index).expression)
+        for at in range(index - 1, -1, -1):
+            other = self.log.calls[at]
+            if other.op in LEAVES_TORCH and any(seen.tracked for seen in other.inputs):
+                same_line = other.place[:1] == call.place[:1] and _line_number(self, at) == _line_number(self, index)
+                if same_line or self._reaches(at, used):
+                    what = f"`{self.source(at) or other.op}` gives plain numbers"
+                    return at, f"{what}; {self.log.line(index)} makes a new tensor of them", KEEP_THE_TENSOR
+        return None
+
+    def _reaches(self, index: int, used: set[str]) -> bool:
+        """Whether the numbers that a call took out go by one of these names."""
+        spot = self.log.spot(index)
+        statement = spot.statement
+        if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            return any(names_in(target) & used for target in targets)
+        called = {getattr(getattr(node, "func", None), "value", None) for node in spot.around}
+        return any(isinstance(node, ast.Name) and node.id in used for node in called)
+
+    # -- any other refusal ---------------------------------------------------------------------------------
+
+    def refused(self, tensor: Any, repair: str = "") -> Story:
+        """The story of a tensor that was refused something: what it is called, and the line that made it."""
+        calls, id, name = self.log.calls, _id(tensor), self.names.of(tensor)
+        if calls and calls[-1].failed and calls[-1].inputs:
+            seen = next((s for s in calls[-1].inputs if s.id == id), calls[-1].inputs[0])
+            name, id = self.name(len(calls) - 1, seen) or name, seen.id
+        name, base = name or self.made_name(id), getattr(tensor, "_base", None)
+        made = self.log.last_output(id if base is None else _id(base))
+        line, words = None if made is None else self.log.line(made), []
+        if name:
+            words.append(f"It is about `{name}`")
+        if base is not None and self.base_name(base) not in ("", name):
+            words.append(f"a view of `{self.base_name(base)}`")
+        if line is not None:
+            words.append(f"made by {line}")
+        return Story((", ".join(words),) if words else (), repair, name, line)
+
+    def base_name(self, base: Any) -> str:
+        return self.names.of(base) or self.made_name(_id(base))
+
+
+_id = id  # of a tensor, where a parameter has that name
+
+
+def out_of_place(spot: Spot) -> str:
+    """The statement of an in-place operation, written out of place; "" where the line does not show how."""
+    statement = spot.statement
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name | ast.Attribute):
+        value = ast.unparse(ast.BinOp(statement.target, statement.op, statement.value))
+        return f"{ast.unparse(statement.target)} = {value}"
+    call = spot.expression
+    function = getattr(call, "func", None)
+    if isinstance(call, ast.Call) and isinstance(function, ast.Attribute) and function.attr.endswith("_"):
+        plain = ast.Attribute(function.value, function.attr[:-1], ast.Load())
+        instead = ast.unparse(ast.Call(plain, call.args, call.keywords))
+        if isinstance(statement, ast.Expr) and function.attr not in ("zero_", "fill_", "copy_"):
+            return f"{ast.unparse(function.value)} = {instead}"
+    return ""
+
+
+def no_grad_line(spot: Spot) -> str:
+    """The block, or the function, in which nothing is recorded."""
+    for node in spot.inside((ast.With, ast.FunctionDef)):
+        parts = node.items if isinstance(node, ast.With) else node.decorator_list
+        for part in parts:
+            text = ast.unparse(part)
+            if "no_grad" in text or "inference_mode" in text or "set_grad_enabled" in text:
+                block = isinstance(node, ast.With)
+                return f"`with {text}:` of line {node.lineno}" if block else f"`@{text}` of {node.name}()"
+    return "a no_grad block"
+
+
+def names_in(tree: Any) -> set[str]:
+    """The names in an expression."""
+    return set() if tree is None else {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _line_number(teller: Teller, index: int) -> int:
+    line = teller.log.line(index)
+    return 0 if line is None else line.number
+
+
+UNSEEN = "Not all that overwrote it was seen: it happened before the block, in another thread, in C++ or compiled code"
+CHANGE_A_CLONE = "Change a clone() instead, or use the out-of-place operation."
+STEP_AFTER_BACKWARD = (
+    "Go backward before `{0}` is updated; or run the forward again after the update, so that it has the new value."
+)
+CUT_OFF = "Write `{0} = {0}.detach()` after each round, if no gradient is to flow through earlier rounds."
+NEW_FORWARD = "each backward needs a forward of its own."
+ADD_LOSSES = "Add the losses and go backward once; or write `retain_graph=True` in the first backward."
+REQUIRE_GRAD = "Make what you want a gradient for with `requires_grad=True`, before the forward."
+KEEP_THE_TENSOR = "Keep the tensor itself in the computation: take numbers out for printing only."
+
+
+# What to do about the other refusals, where the line shows which tensor it is.
+REPAIRS = {
+    "in place": "Change it inside `with no_grad():` if it is an update; write it out of place if it is computed with.",
+    "numpy of a tracked tensor": "Write `.detach().numpy()` if no gradient has to come back from there.",
+    "backward of several": "Make one number of it first, with `.sum()` or `.mean()`.",
+    "grad of an unused input": "Use it in the forward; or write `allow_unused=True`, and look for None.",
+    "flag of a result": "Write `.detach()` for a tensor without history.",
+    "flag of a result, set": "Only a leaf can be told so: set it where the leaf is made.",
+    "deepcopy of a result": "Write `.detach().clone()`.",
+    "item of several": "Reduce it first, with `.sum()` or `.mean()`, or take `.tolist()`.",
+    "retain_grad of a constant": "Write `requires_grad=True` where it, or what it is made of, is made.",
+    "hook on a constant": "Write `requires_grad=True` where it, or what it is made of, is made.",
+    "flag of integers": "Write floats, `2.` for `2`, or convert with `.float()`.",
+}
+for _key in ("flag of integers, attribute", "flag of integers, method", "factory of integers"):
+    REPAIRS[_key] = REPAIRS["flag of integers"]
