@@ -48,7 +48,7 @@ def full(size, fill_value, dtype: dtypes.dtype | None = None, requires_grad: boo
     kind = numpy_of(dtype) if dtype else dtypes.dtype_of_number(fill_value)
     if isinstance(size, int):
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
-    return finish(np.full(shape_of("full", (size,)), fill_value, kind), requires_grad)
+    return finish(np.full(shape_of("full", (size,)), as_element(fill_value, kind), kind), requires_grad)
 
 
 def ones_like(input: Tensor, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:

@@ -114,13 +114,19 @@ def number(value, dtype):
     return np.array(value, dtype)
 
 
+@functools.cache
+def limits_of(kind: np.dtype) -> tuple:
+    """The least and the largest number of a type, as Python has them."""
+    limits = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
+    return np.asarray([limits.min, limits.max], kind).tolist()
+
+
 def as_element(value, kind: np.dtype):
     """A Python number for an array of a type; refused where it would overflow (a negative one may, in uint8)."""
-    limits = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind) if kind.kind in "iu" else None
-    if limits is None or isinstance(value, np.ndarray) or (kind.kind == "f" and not abs(value) < math.inf):
+    if kind.kind == "b" or isinstance(value, np.ndarray) or (kind.kind == "f" and not abs(value) < math.inf):
         return value
-    least = -limits.max if kind.kind == "u" and isinstance(value, int) else limits.min
-    if not least <= value <= limits.max:
+    least, most = limits_of(kind)
+    if not (-most if kind.kind == "u" and isinstance(value, int) else least) <= value <= most:
         name = C_NUMBERS.get(kind.name, f"{kind.name}_t")
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
     return np.asarray(value).astype(kind) if kind.kind == "u" else value  # a number as it is: pictures show it

@@ -107,8 +107,9 @@ def report_origin(node: Node) -> None:
         grad_fn, start = metadata.get("parent_"), "\n\nPrevious calculation was induced by {}. "
 
 
-def refuse_nan(node: Node, grads) -> None:
-    """Refuse derivatives that are not numbers."""
+def refuse_nan(node: Node | None, grads) -> None:
+    """Refuse derivatives that are not numbers; or, without a node, gradients to start from."""
     for index, grad in enumerate(grads if anomaly.check_nan else ()):
         if grad is not None and np.isnan(getattr(grad, "_array", grad)).any():
-            raise refusal("nan found", grad_fn_of(node).name(), index, about=node)
+            name = grad_fn_of(node).name() if node else "torch::autograd::GraphRoot"
+            raise refusal("nan found", name, index, about=node)

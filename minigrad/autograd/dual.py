@@ -20,6 +20,9 @@ class Dual(Tensor):
         return self.detach_()
 
 
+Dual.__name__ = Tensor.__name__  # which programs see, and sentences mention
+
+
 class SavingForForward:
     """The part of a Function's ctx that is there for its jvp."""
 

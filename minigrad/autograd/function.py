@@ -412,12 +412,12 @@ def check_changed(output: Tensor, args: tuple, likes: list) -> None:
     if output.is_leaf and output.requires_grad:
         raise refusal("dirty leaf")
     drop_grad_and_hooks(output)
+    if output._is_view() and len([like for like in likes if like is not None]) > 1:
+        raise refusal("dirty view")
     if output._is_view():
         check_recordable(output)
     if not any(output is a for a in args):
         warnings.warn(DIRTY_NO_INPUT, UserWarning, stacklevel=4)
-    if output._base is not None and len([like for like in likes if like is not None]) > 1:
-        raise refusal("dirty view")
 
 
 def drop_grad_and_hooks(changed: Tensor) -> None:

@@ -9,12 +9,12 @@ PyTorch counterpart: ``torch/autograd/functional.py``.
 
 from typing import NamedTuple
 
-from ..factories import zeros_like
+from ..factories import zeros, zeros_like
 from ..messages import refusal
 from ..ops.shape import stack, view
 from ..tensor import Tensor
 from .grad import grad
-from .grad_mode import enable_grad
+from .grad_mode import enable_grad, is_grad_enabled
 
 
 class Group(NamedTuple):
@@ -100,9 +100,9 @@ def jacobian(
     forward = strategy == "forward-mode"
     check_strategy(strategy, create_graph, strict)
     given = group(inputs, "inputs", "jacobian")
-    if forward and not vectorize:
-        raise refusal("forward mode by rows")
-    create_graph = create_graph or (forward and any(x.requires_grad for x in given.tensors))
+    if forward:
+        check_primals(given.tensors, vectorize)
+    create_graph |= forward and is_grad_enabled() and any(x.requires_grad for x in given.tensors)
     with enable_grad():
         inputs = fresh_inputs(inputs, "jacobian", create_graph)
         outputs = call_checked(func, inputs, "jacobian", strict)
@@ -110,7 +110,7 @@ def jacobian(
             raise refusal("strict and vectorize")
         blocks = []
         for number, output in enumerate(outputs.tensors):
-            found = jacobian_block(number, output, inputs.tensors, create_graph, strict)
+            found = jacobian_block(number, output, inputs.tensors, create_graph, strict, vectorize and strategy)
             found = [b.to(output.dtype) for b in found] if forward else found
             blocks.append(in_form_of(inputs, found, create_graph))
     if forward and inputs.is_tuple:  # as in PyTorch, lists
@@ -282,8 +282,15 @@ def gradients(outputs: tuple, inputs: tuple, grad_outputs: tuple | None = None, 
     return grad(tracked, inputs, seeds, allow_unused=True, **options)
 
 
-def jacobian_block(number: int, output: Tensor, inputs: tuple, create_graph: bool, strict: bool) -> list:
-    """The part of a Jacobian that belongs to one output: one backward for each of its elements."""
+def jacobian_block(number: int, output: Tensor, inputs: tuple, create_graph: bool, strict: bool, strategy) -> list:
+    """The part of a Jacobian that belongs to one output: one backward for each of its elements.
+
+    `strategy` is that of `vectorize`, which decides what becomes of an output without elements.
+    """
+    if strategy and not output.numel():
+        if strategy == "forward-mode":
+            return [zeros(output.shape + x.shape) for x in inputs]
+        raise IndexError("index 0 is out of bounds for dimension 0 with size 0")
     rows = []
     for element in output.reshape(-1).unbind(0):
         grads = gradients((element,), inputs, retain_graph=True, create_graph=create_graph)
@@ -313,6 +320,15 @@ def check_strategy(strategy: str, create_graph: bool, strict: bool) -> None:
         raise refusal("forward mode and create_graph")
     if strategy == "forward-mode" and strict:
         raise refusal("forward mode and strict")
+
+
+def check_primals(tensors, vectorize: bool) -> None:
+    """Forward mode goes with `vectorize` only, and only floats have tangents."""
+    if not vectorize:
+        raise refusal("forward mode by rows")
+    for tensor in tensors:
+        if not tensor.is_floating_point():
+            raise ValueError(f"Expected primal to be floating point or complex, but got: torch.{tensor.dtype.name}")
 
 
 def check_tracked(tensors, key: str) -> None:

@@ -45,8 +45,8 @@ def grad(
     if None in nodes:
         raise refusal("grad of a constant", about=(inputs[nodes.index(None)], *as_tuple(outputs)))
     retain_graph = create_graph if retain_graph is None else retain_graph
-    captured = engine.walk(seeds, retain_graph, create_graph, dict.fromkeys(nodes))
-    arrived = [None if is_sink(node) else captured.get(node) for node in nodes]
+    captured = engine.walk(seeds, retain_graph, create_graph, dict.fromkeys(n for n in nodes if not is_sink(n)))
+    arrived = [captured.get(node) for node in nodes]
     arrived = [g if g is None or isinstance(g, Tensor) else shown_as(seeds, g) for g in arrived]
     return completed(inputs, arrived, outputs, create_graph, allow_unused, materialize_grads)
 

@@ -87,7 +87,7 @@ def register_multi_grad_hook(tensors, fn, *, mode: str = "all") -> _MultiHandle:
     tensors = tuple(tensors)
     if mode == "any":
         tensors = tuple(tensor for tensor in tensors if tensor.requires_grad)
-    if any(tensor._node is None or (mode == "all" and is_sink(tensor._node)) for tensor in tensors):
+    if any(not tensor.requires_grad or (mode == "all" and is_sink(tensor._node)) for tensor in tensors):
         raise refusal("edge of no node")
     nodes = [tensor._node for tensor in tensors]
     so_far: dict = {}  # walk -> the gradients that it has brought, how many calls are still to come

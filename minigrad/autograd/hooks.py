@@ -10,8 +10,10 @@ PyTorch counterparts: ``torch/csrc/autograd/{function_hook,python_hook}.cpp``.
 import weakref
 from typing import Any
 
+import numpy as np
+
 from ..messages import refusal, type_name
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from .grad_fn import AccumulateGrad, RemovableHandle, grad_fn_of
 from .grad_mode import enable_grad, mode, no_grad
 from .gradients import accumulate, retain
@@ -129,10 +131,15 @@ def run_node_hooks(node: Node, hooks: dict, grads: tuple, *others) -> tuple:
     return tuple(g if g is None or not raw else g._array for g in shown[0])
 
 
-def add_by_hand(self: AccumulateGrad, grad: Tensor) -> None:
+def add_by_hand(self: AccumulateGrad, grad: Tensor | None) -> tuple:
     """Call a leaf's node: what a backward does with the gradient that arrives there, without the leaf's hooks."""
+    if grad is None:
+        return ()
+    if grad._array.shape != self._node._shape:
+        grad = wrap(np.zeros(self._node._shape, grad._dtype)).add_(grad)  # it may broadcast, or is refused
     recorded = mode.recording and grad.requires_grad
     accumulate(self._node._leaf, grad if recorded else grad._array, recorded)
+    return ()
 
 
 AccumulateGrad.__call__ = add_by_hand  # type: ignore[method-assign]  # here, because gradients.py is above grad_fn.py

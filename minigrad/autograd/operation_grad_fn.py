@@ -30,6 +30,11 @@ class OperationGradFn(NodeGradFn):
         name = type(self).__name__
         return PREFIX + name if name in PREFIXED else name
 
+    @property
+    def next_functions(self) -> tuple:
+        edges = zip(super().next_functions, self._node._next_nodes, strict=True)  # PyTorch leaves these out there:
+        return tuple(edge for edge, node in edges if node or type(self).__name__ != "NotImplemented")
+
     rebuild = staticmethod(rebuild_result)
 
     @staticmethod

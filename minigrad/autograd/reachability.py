@@ -24,7 +24,7 @@ def nodes_from(seeds: list) -> set:
 def nodes_towards(seeds: list, requested: dict) -> set | None:
     """The nodes from which a requested one can be reached; None for all nodes, where every leaf is requested."""
     found = nodes_from(seeds)
-    if all([node in requested for node in found if node._order > 0]):
+    if requested and all([node in requested for node in found if node._order > 0]):
         return None
     needed: set = set()
     for node in sorted(found, key=lambda node: node._order, reverse=True):  # oldest first
@@ -55,7 +55,7 @@ def number_to_be_reached(task, nodes: list[Node]) -> int:
     reached = [node for node in nodes if node in found]
     if task.requested is None:
         return len(reached)
-    if task.capture and any(node._kind is LEAF and node in task.requested for node in reached):
+    if task.capture and any(node in task.requested and not any(node._next_nodes) for node in reached):
         raise refusal("multi-grad hook on a requested leaf")
     needed, requested = task.needed, task.requested
     return len([node for node in reached if needed is None or node in needed or node in requested])

@@ -189,7 +189,7 @@ def pack_indices(node: Node, position: int, pack_hook, unpack_hook, part: int | 
 
     def unpack(node):
         pairs = zip(boxes, indices, strict=True)
-        return tuple(each if box is None else _called(unpack_hook, *box)._array for box, each in pairs)
+        return tuple(each if box is None else _unpacked_tensor(unpack_hook, *box)._array for box, each in pairs)
 
     saved = list(node._saved)
     saved[position] = Packed(boxes, unpack)
@@ -198,9 +198,7 @@ def pack_indices(node: Node, position: int, pack_hook, unpack_hook, part: int | 
 
 def _open(box, unpack_hook, history: Node | None, own_output: int | None, node: Node) -> Tensor:
     """The tensor that was packed, with the history that it had."""
-    kept = _called(unpack_hook, box)
-    if not isinstance(kept, Tensor):
-        raise refusal("unpack returns no tensor", type_name(kept))
+    kept = _unpacked_tensor(unpack_hook, box)
     tensor = wrap(kept._array, kept._counter)
     if own_output is not None:
         node._kind.grad_fn_class.attach(node, tensor, own_output)
@@ -211,11 +209,17 @@ def _open(box, unpack_hook, history: Node | None, own_output: int | None, node: 
     return tensor
 
 
-def _called(unpack_hook, box):
-    """What a hook unpacks. The blocks that it enters or leaves are those of the backward, not of the code around it."""
+def _unpacked_tensor(unpack_hook, box) -> Tensor:
+    """What a hook unpacks, which has to be a tensor.
+
+    The blocks that it enters or leaves are those of the backward, not of the code around it.
+    """
     before = list(_active.hooks)
     try:
-        return unpack_hook(box)
+        kept = unpack_hook(box)
+        if not isinstance(kept, Tensor):
+            raise refusal("unpack returns no tensor", type_name(kept))
+        return kept
     finally:
         for _ in range(len(_active.hooks) - len(before)):
             creation_hooks.remove(_pack_all)

@@ -305,10 +305,10 @@ _convolution_row = functools.partial(op, node="ConvolutionBackward0", fits=True,
 @_convolution_row(
     name="conv2d",
     shown={"output_padding": (0, 0), "transposed": False},
-    input=lambda grad, weight, stride, padding, dilation, groups, input_shape: convolve_transposed(
+    input=lambda grad, input, weight, stride, padding, dilation, groups, input_shape: convolve_transposed(
         grad, weight, stride, padding, dilation, groups, input_shape
     ),
-    weight=lambda grad, input, stride, padding, dilation, groups, weight_shape: convolution_weight_gradient(
+    weight=lambda grad, input, weight, stride, padding, dilation, groups, weight_shape: convolution_weight_gradient(
         input, grad, stride, padding, dilation, groups, weight_shape
     ),
 )
@@ -329,11 +329,12 @@ def _convolve(input, weight, stride, padding, dilation, groups):
 
 @_convolution_row(
     name="conv_transpose2d",
+    layout="rows",
     shown={"output_padding": (0, 0), "transposed": True},
-    input=lambda grad, weight, stride, padding, dilation, groups, input_shape: _cropped(
+    input=lambda grad, input, weight, stride, padding, dilation, groups, input_shape: _cropped(
         convolve(grad, weight, stride, padding, dilation, groups), input_shape
     ),
-    weight=lambda grad, input, stride, padding, dilation, groups, weight_shape: convolution_weight_gradient(
+    weight=lambda grad, input, weight, stride, padding, dilation, groups, weight_shape: convolution_weight_gradient(
         grad, input, stride, padding, dilation, groups, weight_shape
     ),
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dispatch import op
 from ..messages import BYTE_MASK, LIST_OF_KEYS, indices_refused, key_refused, too_many_refused
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from .shape import along_dim_key, full_view, movedim, place, put, unsqueeze
 
 
@@ -202,7 +202,7 @@ def sliced(tensor, key) -> tuple:
             dim, free = dim + free, 0
             continue
         if _is_mask(k) and not k.ndim:  # True or False: a dimension more, of which all or nothing is taken
-            tensor, k = unsqueeze(tensor, dim), k.reshape(1)
+            tensor, k = unsqueeze(tensor, dim), np.flatnonzero(k)
         if isinstance(k, np.ndarray):
             indices += [*_all(dim - covered), k]
             dim = covered = dim + (k.ndim if _is_mask(k) else 1)
@@ -306,11 +306,17 @@ def _of_view(entry: int) -> property:
 
 @op(
     shown={"storage_offset": _of_view(2), "size": _of_view(3), "stride": _of_view(4)},
-    self=lambda grad, _geometry, self_shape: put_strided(grad, _geometry, self_shape),
+    self=lambda grad, _geometry, self_shape: _into_base(grad, _geometry, self_shape),
 )
 def as_strided(self, _geometry):
     """The elements of a base that a view of it shows."""
     return self.reshape(-1)[positions_of(_geometry)]
+
+
+def _into_base(grad, geometry, shape):
+    if isinstance(grad, Tensor) and not grad.numel():  # zeros without a history
+        return wrap(np.zeros(shape, grad._dtype))
+    return put_strided(grad, geometry, shape)
 
 
 @op(self=lambda grad, _geometry: as_strided(grad, _geometry))

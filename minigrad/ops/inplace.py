@@ -102,7 +102,11 @@ def scaled(plain, with_alpha):
     """An in-place sum or difference, which may multiply its operand first: ``w.add_(w.grad, alpha=-0.1)``."""
 
     def method(self, other, alpha=1):
-        return plain(self, other) if alpha == 1 else with_alpha(self, other, alpha)
+        if alpha.__class__ is int and alpha == 1:
+            return plain(self, other)
+        if isinstance(other, Tensor) and self._dtype.kind == "f" != other._dtype.kind:
+            other = pointwise.to_copy(other, self._dtype)
+        return with_alpha(self, other, alpha)
 
     method.__name__, method.__doc__ = plain.__name__, plain.__doc__
     return method
@@ -151,10 +155,10 @@ def with_out(operation):
         if out.numel() and out.shape != result.shape:
             level = 3 if hasattr(operation, "row") else 2
             warnings.warn(OUT_RESIZED.format(list(out.shape), list(result.shape)), UserWarning, stacklevel=level)
+        values = result._array
         if out.shape != result.shape:
-            out.data = result
-            return out
-        write(out, result._array)
+            out.data = wrap(np.empty(values.shape, out._dtype), [0])
+        write(out, values)
         return out
 
     return with_input_and_out(operation, function) if hasattr(operation, "row") else function
@@ -199,6 +203,8 @@ def repeats(array: np.ndarray) -> bool:
 def write(self: Tensor, values, renew: bool = True, fills: bool = False) -> None:
     """Overwrite the memory, raise the version of everything that shares it, renew the history of its views."""
     if not fills and repeats(self._array):
+        if values is self._array:
+            return raise_version(self, renew)
         raise refusal("in place, overlapping", about=self)
     if not self._array.flags.writeable:
         raise refusal("in place, read-only", about=self)
@@ -400,6 +406,8 @@ def setitem(self: Tensor, key, value) -> None:
     """``self[key] = value``: overwrites the view that numbers and slices pick, or what lists and masks point at."""
     if not isinstance(value, (Tensor, int, float, np.generic)):
         raise TypeError(f"can't assign a {type_name(value)} to a torch.{self.dtype.tensor_type}")
+    if not isinstance(value, Tensor):
+        value = as_element(value, self._dtype)
     part, indices = sliced(self, key)
     if indices:
         value = _stripped(value)
@@ -409,7 +417,7 @@ def setitem(self: Tensor, key, value) -> None:
     elif part.ndim and not getattr(value, "ndim", 0):
         fill_with_(part, value)
     elif not isinstance(value, Tensor):
-        _copy_(part, as_element(value, part._dtype))
+        _copy_(part, value)
     elif value._array.shape == part._array.shape:
         copy_(part, value)
     else:
@@ -422,6 +430,7 @@ def _check_put(part: Tensor, value: Tensor, indices: tuple, masks_fill: bool) ->
     if mode.recording and (part._node or value._node):
         check_recordable(part)
     if masks_fill and value.numel() == 1 and all(isinstance(i, slice) or i.dtype.kind == "b" for i in indices):
+        as_element(value._array.item(), part._dtype)
         return
     try:
         index_put.row.forward(part._array, value._array, indices)

@@ -11,10 +11,11 @@ from ..autograd.grad_mode import mode
 from ..autograd.node import Kind
 from ..autograd.versions import UNCOUNTED, own_counter
 from ..dispatch import make_grad_fn_class, op
-from ..dtypes import get_default_dtype
+from ..dtypes import from_numpy_dtype, get_default_dtype
 from ..factories import numpy_of
 from ..layout import full_as, memory_of, spread
-from ..messages import refusal, type_name
+from ..messages import C_NAMES, refusal, type_name
+from ..operands import promote
 from ..tensor import Tensor, wrap
 from ..tensor_new import finish
 from ..tensor_new import tensor as tensor_of
@@ -85,7 +86,7 @@ def _at_version_1(tensor: Tensor) -> Tensor:
 
 def allclose(input: Tensor, other: Tensor, rtol=1e-05, atol=1e-08, equal_nan=False) -> bool:
     """Whether all pairs are equal but for ``atol + rtol * |other|``. PyTorch counterpart: ``torch.allclose``."""
-    return bool(isclose(input, other, rtol, atol, equal_nan).all())
+    return bool(isclose(input.detach(), other.detach(), rtol, atol, equal_nan).all())
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
@@ -183,6 +184,11 @@ _fill_number_, _fill_tensor_ = in_place(masked_fill_number), in_place(masked_fil
 
 def clamp_(self: Tensor, min=None, max=None) -> Tensor:
     """In place: each element moved into the range from ``min`` to ``max``, numbers or None."""
+    common = promote(self._array, *(bound for bound in (min, max) if bound is not None))
+    if not np.can_cast(common, self._dtype, "same_kind"):
+        kind = from_numpy_dtype(common).tensor_type.removesuffix("Tensor")
+        name = C_NAMES[self.dtype.name]
+        raise RuntimeError(f"result type {kind} can't be cast to the desired output type {name}")
     return _clamp_(self, min, max)
 
 
@@ -227,7 +233,7 @@ def _view_in_place(operation, name: str):
         else:
             self.data = wrap(array, self._counter)
         if self._counter is not UNCOUNTED:
-            rebuild_views([0, *(each for each in self._counter[1:] if each() is not self)])
+            rebuild_views([0, *(each for each in self._counter[1:] if not recording or each() is not self)])
         return self
 
     method.__name__, method.__doc__ = name, f"In place: {operation.__doc__}"

@@ -7,8 +7,9 @@ import numpy as np
 from .. import dtypes
 from ..autograd.grad_mode import mode
 from ..dispatch import op
+from ..layout import laid_out
 from ..messages import C_NAMES, bool_not_subtracted, refusal
-from ..operands import promote
+from ..operands import as_element, promote
 from ..tensor import Tensor, wrap
 from .arithmetic import minus, plus, quotient
 
@@ -60,12 +61,13 @@ def number_minus(self, other, alpha=1):
 
 @op(
     name="rsub",
+    layout="",  # it lies as `other - self`, not as `self` first
     self=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha,
     other=lambda grad: grad,
 )
 def tensor_minus(self, other, alpha=1):
     """The difference the other way round, ``other - self``, of two tensors."""
-    return np.subtract(other, scaled(self, alpha))
+    return laid_out(np.asarray(np.subtract(other, scaled(self, alpha))), other, self)
 
 
 def rsub(self, other, alpha=1):
@@ -110,6 +112,10 @@ def power(self, exponent):
     """``self ** exponent`` with a Python number as exponent."""
     if self.dtype.kind == "b" and isinstance(exponent, bool):
         return self | (not exponent)
+    if self.dtype.kind == "u" and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if isinstance(exponent, float) and self.dtype.kind != "f":
+        self = self.astype(dtypes.get_default_dtype().numpy)
     product = _PRODUCTS.get(exponent) if self.dtype.char in "fd" else None
     return np.power(self, exponent) if product is None else product(self)
 
@@ -139,8 +145,8 @@ def power_of_tensor(self, exponent):
 )
 def power_of_number(exponent, self):
     """``self ** exponent`` with a Python number as base."""
-    if exponent.dtype.kind == "i":
-        return _whole_power(int(self), exponent)
+    if exponent.dtype.kind in "iu":
+        return _whole_power(np.asarray(int(self)).astype(exponent.dtype), exponent)
     return np.power(self, exponent)
 
 
@@ -150,7 +156,7 @@ def pow(self, exponent):
         return power(self, exponent)
     if not isinstance(exponent, Tensor):
         number = exponent.item() if isinstance(exponent, np.generic) else exponent
-        return power(_promoted_beside(exponent, self), number)
+        return power(self, number)
     if not isinstance(self, Tensor):
         number = self.item() if isinstance(self, np.generic) else self
         return power_of_number(_promoted_beside(self, exponent), number)
@@ -349,7 +355,7 @@ def trunc(self):
 @op(
     name="div",
     node="DivBackward2",
-    self=lambda grad, self, other, rounding_mode: zero_gradient(grad) if rounding_mode else grad / other,
+    self=lambda grad, other, rounding_mode: zero_gradient(grad) if rounding_mode else grad / other,
     other=lambda grad, self, other, rounding_mode: (
         zero_gradient(grad) if rounding_mode else -grad * ((self / other) / other)
     ),
@@ -522,7 +528,7 @@ def clamp_to_numbers(self, min, max):
     bounds = [bound for bound in (min, max) if bound is not None]
     kind = promote(self, *bounds)
     if kind.kind == "u":  # negative bounds are taken for large ones, as in PyTorch
-        min, max = (bound if bound is None else np.asarray(bound).astype(kind) for bound in (min, max))
+        min, max = (bound if bound is None else np.asarray(as_element(bound, kind)) for bound in (min, max))
     return np.clip(self.astype(kind, copy=False), min, max)
 
 

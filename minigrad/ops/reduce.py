@@ -102,6 +102,7 @@ def mean_all(self):
 @op(
     node="MeanBackward1",
     name="mean",
+    shown={"self_sym_numel": property(lambda grad_fn: math.prod(grad_fn._saved_self_sym_sizes))},
     self=lambda grad, self_shape, dim, keepdim: _sum_backward(grad, self_shape, dim, keepdim) / _count(self_shape, dim),
 )
 def mean_dim(self, dim, keepdim=False):
@@ -125,7 +126,7 @@ def mean(self, dim=None, keepdim=False, **others):
 
 
 def _check_is_dim(name, dim):
-    if not isinstance(dim, int):
+    if not isinstance(dim, int) or isinstance(dim, bool):
         kind = type_name(dim)
         raise TypeError(
             f"{name}() received an invalid combination of arguments - got (Tensor, {kind}), but expected one of:"
@@ -515,7 +516,7 @@ def cumsum(self, dim):
 
 
 def _cumprod_backward(grad, self, result, dim):
-    if not self.ndim or self.shape[dim] == 1:
+    if math.prod(self.shape) <= 1 or self.shape[dim] == 1:
         return grad
     zeros = _zeros_of(self)
     if not zeros.any():
@@ -586,6 +587,7 @@ def _norm_backward(grad, self, result, ord, dim, keepdim):
 )
 def vector_norm(self, ord, dim, keepdim):
     """The root of order ``ord`` of the sum of that power of the absolute values."""
+    dim = _normalized_dims(self, dim)
     if math.fabs(ord) == math.inf:
         return (np.max if ord > 0 else np.min)(np.abs(self), dim, keepdims=keepdim)
     if ord == 0:

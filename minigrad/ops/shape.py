@@ -243,7 +243,11 @@ def squeeze_all(self):
 @op(view=True, name="squeeze", node="SqueezeBackward2", self=lambda grad, dim, self_shape: view(grad, self_shape))
 def squeeze_dims(self, dim):
     """Drop those of the dimensions whose length is 1."""
-    return np.squeeze(self, tuple(d for d in dim if self.shape[d] == 1))
+    dims = [place(d, self.ndim) for d in dim]
+    for d in dims:
+        if dims.count(d) > 1:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    return np.squeeze(self, tuple(d for d in dims if self.ndim and self.shape[d] == 1))
 
 
 def squeeze(self, dim=None):

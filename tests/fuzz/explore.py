@@ -18,8 +18,10 @@ from .run import compare, shrink
 SAID = "# torch | minigrad"
 
 
-def program(seed: int) -> list[str]:
-    return Writer(torch, random.Random(seed).randrange).program()
+def program(seed: int) -> tuple[list[str], list | None]:
+    """The program of a seed, and what PyTorch has shown while it was written."""
+    writer = Writer(torch, random.Random(seed).randrange)
+    return writer.program(), writer.seen
 
 
 def kind_of(difference: str) -> str:
@@ -46,8 +48,8 @@ def main(first: int, count: int) -> None:
     torch.set_num_threads(1)
     kinds, start = {}, time.perf_counter()
     for seed in range(first, first + count):
-        lines = program(seed)
-        difference = compare(lines, torch, minigrad)
+        lines, seen = program(seed)
+        difference = compare(lines, torch, minigrad, seen)
         if difference:
             kinds.setdefault(kind_of(difference), []).append(lines)
     took = time.perf_counter() - start

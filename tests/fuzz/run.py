@@ -4,7 +4,9 @@ The same lines run on PyTorch and on minigrad; what is seen has to be the same: 
 versions, views, gradients, the structure of the graph, and the type and first line of every error.
 """
 
+import functools
 import importlib
+import itertools
 import math
 import re
 import warnings
@@ -47,6 +49,31 @@ def unpacked(tensor):
     return tensor
 
 
+def edges(x):
+    """A gradient with what masks and quotients go wrong at."""
+    values = [inf, 0.0, nan, 1.0, -inf, 2.0]
+    return torch.tensor([values[i % 6] for i in range(x.numel())], dtype=x.dtype).reshape(x.shape)
+
+
+def cubes(x):
+    """What has a Hessian."""
+    return (x * x * x).sum()
+
+
+def look(at):
+    """Write down what a call gives."""
+    found = at()
+    found = found.detach().tolist() if isinstance(found, torch.Tensor) else found
+    log.append(found if isinstance(found, (int, float, str, list, dict, type(None))) else str(found))
+
+
+def saved(node):
+    """What a node shows of what it has saved."""
+    names = [name for name in sorted(dir(node)) if name.startswith("_saved_") and "sym_sizes" not in name]
+    found = {name: getattr(node, name) for name in names}
+    return {name: v.tolist() if isinstance(v, torch.Tensor) else str(v) for name, v in found.items()}
+
+
 def threaded(call):
     """What another thread computes."""
     with ThreadPoolExecutor(1) as pool:
@@ -57,6 +84,23 @@ def doubled(grad):
     """A hook that replaces the gradient."""
     log.append("doubled")
     return grad * 2
+
+
+def edgy(grad):
+    """A hook that brings infinities."""
+    return grad / 0
+
+
+def kept(grad):
+    """A hook that changes what it is shown."""
+    grad.mul_(2)
+
+
+def backward_again(grad):
+    """A hook that goes back on its own."""
+    x = torch.ones(2, requires_grad=True)
+    (x * 3).sum().backward()
+    log.append(x.grad.tolist())
 
 
 def full(leaf):
@@ -77,6 +121,15 @@ def failing(grad):
 def node_seen(*grads):
     """A hook of a node: gradients go in, or in and out."""
     log.append([[None if g is None else g.tolist() for g in each] for each in grads])
+
+
+def node_doubled(*grads):
+    """A hook of a node whose result takes the gradients' place."""
+    return tuple(None if g is None else g * 2 for g in grads[0])
+
+
+def failing_node(*grads):
+    raise ValueError("a hook of a node failed")
 
 
 class Cube(torch.autograd.Function):
@@ -246,6 +299,100 @@ class Misfit(torch.autograd.Function):
         return grad, grad.new_ones(7)
 
 
+class Kept(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.saved_tensors[0]
+
+
+class Viewed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.mul_(2)
+        ctx.mark_dirty(x)
+        return x[...], x
+
+    @staticmethod
+    def backward(ctx, *grads):
+        return (grads[0] + grads[1]) * 2
+
+
+class Mixed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, other):
+        ctx.set_materialize_grads(False)
+        ctx.other = other
+        return x.sin(), other, x.cos()
+
+    @staticmethod
+    def backward(ctx, *grads):
+        log.append([None if g is None else g.tolist() for g in grads])
+        return grads[0], None
+
+
+class Slope(torch.autograd.Function):
+    """Has a rule for forward mode."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        ctx.save_for_forward(x)
+        return x**2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2 * ctx.saved_tensors[0]
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        return tangent * 2 * ctx.saved_tensors[0]
+
+
+class Middle(torch.autograd.Function):
+    """Fails in its forward, after a change."""
+
+    @staticmethod
+    def forward(ctx, x):
+        log.append(torch.is_grad_enabled())
+        raise ValueError("a forward failed")
+
+
+class Inner(torch.autograd.Function):
+    """Goes back inside its forward."""
+
+    @staticmethod
+    def forward(ctx, x):
+        with torch.enable_grad():
+            y = x.detach().requires_grad_()
+            ctx.slope = torch.autograd.grad((y * y).sum(), y)[0]
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.slope
+
+
+class Handed(torch.autograd.Function):
+    """Hands its gradients on as they are."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.mark_non_differentiable(y)
+        return x, y
+
+    @staticmethod
+    def backward(ctx, grad, other):
+        return grad, other
+
+
 class Wrong(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -256,7 +403,6 @@ class Wrong(torch.autograd.Function):
         return grad, grad
 '''
 PRELUDE_CODE = compile(PRELUDE, "<prelude>", "exec")
-PRELUDE_NAMES = frozenset(["torch", "__builtins__"] + [name for name in PRELUDE_CODE.co_names if name != "log"])
 
 # Values that two libraries round differently: the last digits may differ. Beyond LARGE, all digits may, soon.
 TOLERANCE = {"torch.float64": 1e-7, "torch.float32": 2e-4, "torch.float16": 2e-2}
@@ -269,34 +415,60 @@ def said(error: Exception) -> str:
     return f"{type(error).__name__}: {sentence}"
 
 
+@functools.cache
+def prelude_of(module) -> dict:
+    """What programs may use, made of one of the two libraries: once, for making classes takes longer than programs."""
+    names = {"torch": module, "forward_ad": importlib.import_module(f"{module.__name__}.autograd.forward_ad")}
+    exec(PRELUDE_CODE, names)
+    return names
+
+
+@functools.lru_cache(4096)
+def compiled(line: str):
+    """The code of a line, which runs on both sides and is written on one of them."""
+    return compile(line, "<program>", "exec")
+
+
 class Side:
-    """A program running on one of the two libraries."""
+    """A program running on one of the two libraries; one program at a time, for `log` is shared."""
 
     def __init__(self, module):
-        self.names = {"torch": module, "forward_ad": importlib.import_module(f"{module.__name__}.autograd.forward_ad")}
+        module.set_grad_enabled(True)
+        self.modes = module.is_grad_enabled, module.is_inference_mode_enabled, module.is_anomaly_enabled
+        self.names = dict(prelude_of(module))
+        self.names["log"].clear()
+        self.shared = len(self.names)
         self.tensor = module.Tensor
         # The gradients that autograd made, each with the version that it had when it was first seen.
         self.made = {}
         self.tangents = {}  # those of them that forward mode made
         # The last nodes of their recorded derivatives: a derivative has the name that PyTorch's has, not all its steps.
         self.ends = {}
-        exec(PRELUDE_CODE, self.names)
 
     def step(self, line: str) -> str | None:
         """Run a line; the error's type and first line, if there is one."""
         before = self.tensors()
         try:
-            exec(compile(line, "<program>", "exec"), self.names)
+            exec(compiled(line), self.names)
         except Exception as error:
             return said(error)
-        made = re.search(r"(\w) = (torch.autograd.grad|forward_ad.unpack_dual)\(", line)
-        if made:
-            self.note(self.names[made[1]])
-            if "forward_ad" in line:
-                self.tangents[id(self.names[made[1]])] = self.names[made[1]]
-        elif " = " in line:
-            self.note_made_of(line, before)
+        finally:
+            self.note_results(line, before)
         return None
+
+    def note_results(self, line: str, before: dict) -> None:
+        """Remember what a line has given a name to, where autograd made it."""
+        made = re.search(r"autograd\.(grad|functional\.\w+)\(|forward_ad\.unpack_dual\(", line)
+        name = re.search(r"(\w+) = (?!forward_ad\.make_dual)", line)
+        result = self.names.get(name[1]) if name else None
+        if not isinstance(result, self.tensor) or any(result is tensor for tensor in before.values()):
+            return
+        if not made:
+            self.note_made_of(line, result, before)
+            return
+        self.note(result)
+        if "forward_ad" in line:
+            self.tangents[id(result)] = result
 
     def note(self, grad) -> None:
         """Remember a gradient that autograd made: its version counts from here, for how it was made is not said."""
@@ -305,22 +477,19 @@ class Side:
                 self.ends[id(grad.grad_fn)] = grad.grad_fn
             self.made.setdefault(id(grad), (grad, None if is_inference(grad) else grad._version))
 
-    def note_made_of(self, line: str, before: dict) -> None:
+    def note_made_of(self, line: str, result, before: dict) -> None:
         """A result's version counts from here, too, where one of its operands' did; or is not counted at all.
 
         What PyTorch makes of an inference tensor has, here and there, a version above 0.
         """
-        name = line.partition(" = ")[0].rpartition(" ")[2]
-        result = self.names.get(name)
         operands = [before[other] for other in re.findall(r"\b[a-h]\b", line.partition(" = ")[2]) if other in before]
-        if isinstance(result, self.tensor) and not any(result is tensor for tensor in before.values()):
-            if any(id(operand) in self.made or is_inference(operand) for operand in operands):
-                self.made[id(result)] = (result, None if is_inference(result) else result._version)
+        if any(id(operand) in self.made or is_inference(operand) for operand in operands):
+            self.made[id(result)] = (result, None if is_inference(result) else result._version)
 
     def tensors(self) -> dict:
         """The program's tensors, by name."""
-        kind = self.tensor
-        return {name: value for name, value in self.names.items() if isinstance(value, kind)}
+        own = itertools.islice(self.names.items(), self.shared, None)
+        return {name: value for name, value in own if isinstance(value, self.tensor)}
 
     def seen(self) -> dict:
         """All that can be seen of the program's state."""
@@ -332,7 +501,8 @@ class Side:
         state = {name: looked.at(tensor) for name, tensor in tensors.items()}
         state["graph"] = looked.graph
         state["log"] = list(self.names["log"])
-        return state
+        modes = [mode() for mode in self.modes]
+        return state | ({"modes": modes} if modes != [True, False, False] else {})
 
 
 class Nodes:
@@ -460,36 +630,44 @@ def stale(error: str | None) -> str:
     return re.sub(r"version \d+", "version", error)
 
 
-def compare(lines: list[str], torch, minigrad) -> str | None:
-    """Run the program on both; the first difference as a runnable snippet with both answers, or None."""
-    sides, graphed = (Side(torch), Side(minigrad)), False
+def compare(lines: list[str], torch, minigrad, seen: list | None = None) -> str | None:
+    """Run the program on both; the first difference as a runnable snippet with both answers, or None.
+
+    `seen` is what the lines' `Writer` has seen on PyTorch's side, if that ran nothing else.
+    """
+    ours, graphed = Side(minigrad), False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for at, line in enumerate(lines):
-            errors = [side.step(line) for side in sides]
+        for at, (line, (theirs, expected)) in enumerate(zip(lines, seen or steps(torch, lines), strict=True)):
+            error, state = ours.step(line), ours.seen()
             graphed = graphed or "grad(" in line or ".grad" in line or "create_graph" in line
-            if all(errors) and re.search("Inference tensors cannot be saved|another view of its base has", errors[0]):
+            if error and theirs and re.search("Inference tensors cannot be saved|another view of its base has", theirs):
                 return None  # the line may be wrong in another way too: which is said first is not said
-            if errors[0] != errors[1] and not (graphed and stale(errors[0]) == stale(errors[1])):
-                return snippet(lines[: at + 1], [f"error: {errors[0]} | {errors[1]}"])
-            states = [side.seen() for side in sides]
-            found = differences(*states)
-            if any(isinstance(seen, dict) and unsaid(seen) for seen in states[0].values()):
+            if theirs != error and not (graphed and stale(theirs) == stale(error)):
+                return snippet(lines[: at + 1], [f"error: {theirs} | {error}"])
+            found = differences(expected, state)
+            if any(isinstance(each, dict) and unsaid(each) for each in expected.values()):
                 return None
-            if errors[0] and "backward(" in line and all(" grad" in each or each.startswith("graph") for each in found):
+            if theirs and "backward(" in line and all(" grad" in each or each.startswith("graph") for each in found):
                 return None  # half way: which leaves have their gradient by then is not said
             if found:
                 return snippet(lines[: at + 1], found)
     return None
 
 
+def steps(module, lines: list[str]):
+    """After each line, its error and what can be seen."""
+    side = Side(module)
+    for line in lines:
+        yield side.step(line), side.seen()
+
+
 def trace(module, lines: list[str]) -> list[dict]:
     """After each line: the error, and what of the state that line has changed."""
-    side, before, found = Side(module), {}, []
+    before, found = {}, []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for line in lines:
-            error, after = side.step(line), side.seen()
+        for error, after in steps(module, lines):
             changed = {key: value for key, value in after.items() if repr(before.get(key)) != repr(value)}
             found.append({"error": error, **changed})
             before = after

@@ -28,7 +28,8 @@ torch.set_num_threads(1)
 def programs(draw):
     """A program: every choice is Hypothesis', which shrinks it towards the first of the possibilities."""
     below = [st.integers(0, most) for most in range(CHOICES)]
-    return Writer(torch, lambda n: draw(below[n - 1])).program()
+    writer = Writer(torch, lambda n: draw(below[n - 1]))
+    return writer.program(), writer.seen
 
 
 @pytest.mark.torch
@@ -44,7 +45,7 @@ def test_same_as_pytorch(part):
     )
     @given(programs())
     def same(program):
-        difference = compare(program, torch, minigrad)
+        difference = compare(program[0], torch, minigrad, program[1])
         if difference:
             note(difference)
             raise AssertionError("PyTorch and minigrad differ:\n" + difference)
