@@ -106,8 +106,8 @@ def _doubled(x: Any, times: int = 25) -> Any:
     return x
 
 
-def _chain(x: Any, z: Any) -> Any:
-    for _ in range(_DEEP):
+def _chain(x: Any, z: Any, times: int = _DEEP) -> Any:
+    for _ in range(times):
         x = x + z
     return x
 
@@ -557,6 +557,10 @@ def twice(answer):
             _check_times(root, leaves, true, times, name)
     _check_zero(answer)
     _once(answer, _doubled(Scalar(1.0)))
+    leaves = [Scalar(1.0), Scalar(2.0)]
+    call(answer, _chain(*leaves, 300))
+    if not _all_close(_grads(leaves), [1.0, 300.0]):
+        raise _unlike(_grads(leaves), [1.0, 300.0], "300 additions in a row")
     _check_trunk(answer)
     return "What is on the way belongs to one walk. So nothing inside of a graph ever needs clearing."
 
@@ -692,8 +696,15 @@ def _reachable(root):
 def arrive(answer):
     kit.a_function(answer)
     rng = np.random.default_rng(10)
-    for shape in ((4, 3), (3,), (4, 1), (1, 3), ()):
-        _check_arrival(answer, shape, rng.integers(-5, 6, (2, 4, 3)).astype(float))
+    for shape, of_part in (
+        ((4, 3), (4, 3)),
+        ((3,), (4, 3)),
+        ((4, 1), (4, 3)),
+        ((1, 3), (4, 3)),
+        ((), (4, 3)),
+        ((4, 1), (2, 4, 3)),
+    ):
+        _check_arrival(answer, shape, rng.integers(-5, 6, (2, *of_part)).astype(float))
     _check_shared(answer)
     _check_programs(small_with(arrive=_on_tensors(answer)))
     return "What was broadcast is summed, and what arrives is added, without touching arrays that others hold."
@@ -707,7 +718,7 @@ def _check_arrival(answer, shape, parts):
             look = "the line that puts the part into `grads`, under the key `next_node`"
             got = "one with another key, or more than one" if grads else "`grads` is empty"
             raise Wrong("nothing-stored", "one entry in `grads`, for `next_node`", got, look=look)
-        _check_array(grads[next_node], shape)
+        _check_array(grads[next_node], shape, part.shape)
     came, right = grads[next_node], [sum_to(part, shape) for part in parts]
     if np.allclose(came, right[0] + right[1]):
         return
@@ -718,13 +729,13 @@ def _check_arrival(answer, shape, parts):
     if np.allclose(came, right[0]):
         why = "Only the first part is there."
         raise Wrong("first-only", expected, got, why=why, look="what you do when `next_node in grads`")
-    if came.size < 12 and np.allclose(came * (12 // came.size), right[0] + right[1]):
+    if came.size < parts[0].size and np.allclose(came * (parts[0].size // came.size), right[0] + right[1]):
         why = "That is a mean. What the forward pass repeats, the backward pass adds up."
         raise Wrong("mean", expected, got, why=why, look="the function that you call on the part")
     raise Wrong("other-gradient", expected, got, look="along which dimensions you sum, and how parts are added")
 
 
-def _check_array(came, shape):
+def _check_array(came, shape, of_part):
     expected = f"an array of shape {shape}, as `next_node.shape` says"
     if not isinstance(came, np.ndarray | np.generic) or came.dtype.kind != "f":
         why = "A Python number has no shape, and what comes next asks for it." if type(came) in (int, float) else ""
@@ -732,7 +743,7 @@ def _check_array(came, shape):
     if came.shape == shape:
         return
     got = f"one of shape {came.shape}"
-    if came.shape == (4, 3):
+    if came.shape == of_part:
         why = "That is the shape of the result. A gradient has the shape of its tensor."
         look = "how a part gets the shape of its node"
         raise Wrong("unbroadcast", expected, got, belief="M37", why=why, look=look)
@@ -965,7 +976,17 @@ def _check_record(answer):
             "edge-lost", "two next nodes for x * x, both the node of x", got, why=why, look="how `next_nodes` is made"
         )
     _check_saved(node.saved, twice.saved, k)
+    _check_two_names(answer, x, k)
     _check_arguments(_a_node(call(answer, op, [x, small.Tensor([[1.0, 2.0]] * 3)], (3, 2))), op)
+
+
+def _check_two_names(answer, x, k):
+    """A rule may need more than one value."""
+    op = small.op("both", np.multiply, a=lambda grad, a, b: grad * a * b, b=lambda grad: grad)
+    saved = _a_node(call(answer, op, [x, k], (2,))).saved
+    if set(saved) != {"a", "b"}:
+        look = "how many of the names in `small.needs(rule)` you look at"
+        raise Wrong("not-saved", "`a` and `b`, for a rule that needs both", f"{sorted(saved)}", look=look)
 
 
 def _check_arguments(node, op):
@@ -1168,6 +1189,11 @@ def _check_versions(answer):
     node, _, k = _made(lambda x, k: x * k)
     k.sub_(1.0)
     _expect_refusal(answer, node, "no-version", "a saved tensor that was overwritten")
+    for which in (0, 1):
+        factors = [small.Tensor([2.0, 3.0], requires_grad=True) for _ in range(2)]
+        node = (factors[0] * factors[1]).node
+        factors[which].sub_(1.0)
+        _expect_refusal(answer, node, "no-version", f"x * y, where {'xy'[which]} was overwritten, and both were saved")
     late, _, k = _made(lambda x, k: (k.sub_(1.0), x * k)[1])
     other, x, _ = _made(lambda x, k: x * k)
     x.sub_(1.0)
@@ -1576,22 +1602,25 @@ def _stage_versions(kind):
     call(lambda: k.sub_(np.array([1.0, 1.0])))
     if not _is(_array(k, "k is"), [4.0, 6.0]):
         raise Wrong("sub", "[4, 6] in `k` after `k.sub_`", show(k.data), look="your `sub_`: it overwrites `.data`")
-    said = _fails(lambda: y.backward())
-    if not said.startswith("RuntimeError"):
-        why = "x * k needs the `k` of that time, and it was overwritten."
-        look = "the version that you save, and where you compare it"
-        raise Wrong(
-            "no-version",
-            "a RuntimeError: `k` was overwritten after it was saved",
-            said or "no error",
-            why=why,
-            look=look,
-        )
+    _expect_overwritten(y, "`k` was overwritten after x * k saved it")
+    for which in (0, 1):
+        factors = [_leaf(kind, [2.0, 3.0]) for _ in range(2)]
+        both = call(lambda factors=factors: (factors[0] * factors[1]).sum())
+        call(lambda factors=factors, which=which: factors[which].sub_(np.array([1.0, 1.0])))
+        _expect_overwritten(both, f"`{'xy'[which]}` was overwritten after x * y, which saved both")
     later = call(lambda: (x * k).sum())
     said = _refused(lambda: [z.backward(), later.backward()], "a backward of x + k, and one of a new x * k")
     if said:
         why = "x + k did not save `k`, and the later x * k saved what it is now."
         raise Wrong("too-strict", "no error", said, belief="M22", why=why, look="which two numbers you compare")
+
+
+def _expect_overwritten(result, what):
+    said = _fails(lambda: result.backward())
+    if not said.startswith("RuntimeError"):
+        why = "What was saved is needed as it was then."
+        look = "the version that you save, and where you compare it"
+        raise Wrong("no-version", f"a RuntimeError: {what}", said or "no error", why=why, look=look)
 
 
 _RECORDED: dict[str, Callable] = {

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit
+from exercises.checks import adversaries, graphs, kit
 from exercises.checks.kit import Unanswered, Wrong
 from exercises.checks.sandbox import clip, describe_error, show
 from minigrad.autograd import Function
@@ -118,7 +118,8 @@ def check(
         check_apart(trials[0], trials[-1])
     for trial in trials if second else ():
         check_second(trial)
-    for trial in trials if numerical else ():
+    # Not once more under an adversary: an old `.grad` changes nothing that these look at, and they take the longest.
+    for trial in trials if numerical and not adversaries.trial.circumstance else ():
         check_numerically(trial, "gradcheck")
         if second:
             check_numerically(trial, "gradgradcheck")
