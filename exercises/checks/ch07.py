@@ -197,7 +197,7 @@ def sides(answer):
 
 
 def _outcome(value: Any) -> Any:
-    return value.strip().lower() if type(value) is str else show(value)
+    return value.strip().lower() if isinstance(value, str) else show(value)
 
 
 _SIDES = (

@@ -80,7 +80,7 @@ def _refuse_traces(**leaves: mg.Tensor) -> None:
 
 def _outcome(value: Any) -> Any:
     """A predicted number or "error" as a word, so that both can stand in one prediction."""
-    if type(value) is str:
+    if isinstance(value, str):
         known = {"error": "error", "raises": "error", "runtimeerror": "error", "none": "None"}
         return known.get(value.strip().lower(), value)
     if value is None:

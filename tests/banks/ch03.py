@@ -157,7 +157,7 @@ leaf-missing/adversary-1
                 found.append(node.variable)
         waiting += [following for following, _ in node.next_functions]
     return found
-again/adversary-2
+hooks-changed/adversary-2
     found, waiting = [], [result.grad_fn]
     while waiting:
         node = waiting.pop()
@@ -646,7 +646,7 @@ type
 none
     order = [root]
     order.append(root)
-again/adversary-2
+hooks-changed/adversary-2
     order, ready = [], [root]
     root.metadata["n"] = 0
     nodes = [root]
