@@ -429,7 +429,8 @@ def circumstances(answer: Any, judge: Callable[[Any], Any], is_wrong: Any) -> Fo
         except is_wrong as wrong:
             said = wrong.verdict
             look = said.look if name == "dtype" and not said.got else _LOOKS[name]
-            return Found(name.replace(" ", "-"), said.expected, said.got, why.format(dtype=dtype), look)
+            why = said.why if said.code.endswith("-changed") else why.format(dtype=dtype)
+            return Found(name.replace(" ", "-"), said.expected, said.got, why, look)
         finally:
             trial.circumstance = ""
             mg.set_default_dtype(mg.float32)

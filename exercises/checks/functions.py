@@ -424,7 +424,8 @@ def _of_number(run: Run, got: str) -> Wrong:
     count, came = len(run.arguments), int(got.split("got ")[1].split(")")[0])
     if came == 1 and _returns_a_list(run):
         why = "backward returned a list, which counts as one thing. Several gradients come in a tuple."
-        return Wrong("list-of-gradients", f"a tuple of {count} gradients", got, why=why, look="the `return` of backward")
+        look = "the `return` of backward"
+        return Wrong("list-of-gradients", f"a tuple of {count} gradients", got, why=why, look=look)
     belief, rule = "M32", "backward returns one gradient for each argument of forward, whether it needs one or not"
     why = f"{rule}; None is allowed."
     if came > count:

@@ -43,7 +43,7 @@ def called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -
 
 
 def calls_in(function: Callable) -> list[tuple[str, Any]]:
-    """The calls that a function makes, as (name, first argument); of those that are not Python's own code no argument."""
+    """The calls that a function makes, as (name, first argument); of what is written in C no argument."""
     found: list[tuple[str, Any]] = []
 
     def watch(frame, event, called):

@@ -180,7 +180,7 @@ WRONG = {
         "other-type": _power("return grad_output * y", forward="(ctx, x):\n    return 2 ** x.detach().numpy()"),
     },
     "clip": {
-        "memory-changed/view": _clip(f"return {_CLAMPED}, None, None", forward=_CLIP.replace("x.clone()", "x.view_as(x)")),
+        "memory-changed/view": _clip(f"return {_CLAMPED}, None, None", _CLIP.replace("x.clone()", "x.view_as(x)")),
         "memory-changed/itself": _clip(f"return {_CLAMPED}, None, None", forward=_CLIP.replace("x.clone()", "x")),
         "one-limit/falsy": _clip(
             "g = grad_output.clamp(max=ctx.high)\n    return (g.clamp(min=ctx.low) if ctx.low else g), None, None"
