@@ -28,8 +28,7 @@ class Conversions(Bound):
         return self._array
 
     def __array__(self, dtype=None, copy=None):
-        array = self.numpy()
-        return array if dtype is None else array.astype(dtype)
+        return np.array(self.numpy(), dtype, copy=copy)
 
     def tolist(self):
         """The values as nested lists of Python numbers."""

@@ -182,7 +182,9 @@ class State:
             yield "flag", f"`requires_grad` of {name} is {self.flag}, as before", f"it is {tensor.requires_grad}"
         grad = _grad(tensor)
         if grad is not self.grad:
-            yield "grad", f"`.grad` of {name} is left alone", f"it was {_short(self.grad)}, and is {_short(grad)}"
+            same = grad is not None and self.grad_values is not None and _same(grad, self.grad_values)
+            now = "another tensor with the same numbers" if same else _short(grad)
+            yield "grad", f"`.grad` of {name} is left alone", f"it was {_short(self.grad)}, and is {now}"
         elif grad is not None and self.grad_values is not None and not _same(grad, self.grad_values):
             now = f"it was {_short(self.grad_values)}, and is {_short(grad)}"
             yield "grad", f"`.grad` of {name} is left alone", now
@@ -213,11 +215,12 @@ def _hooks(tensor: mg.Tensor) -> int:
 
 
 def _marks(node: Any) -> int:
-    hooks = node._node._hooks
+    """How many hooks and marks a node has; of what a learner sees as a node, and of one that is a node itself."""
+    hooks = getattr(getattr(node, "_node", node), "_hooks", None)
     if hooks is None:
         return 0
     several = sum(len(one) for one in hooks.tensor_hooks.values())
-    return several + len(hooks.pre_hooks) + len(hooks.post_hooks) + len(hooks.metadata)
+    return several + sum(map(len, (hooks.retained, hooks.pre_hooks, hooks.post_hooks, hooks.metadata)))
 
 
 @dataclass
@@ -486,6 +489,7 @@ def _fault_in(names: list[str], answer: Any, judge: Callable[[Any], Any], is_wro
         return trial.found
     except is_wrong as wrong:
         said, why = wrong.verdict, " ".join(CIRCUMSTANCES[name].format(dtype=dtype) for name in names)
+        why = said.why if said.code.endswith("-changed") else why
         look = said.look if names == ["dtype"] and not said.got else "; ".join(_LOOKS[name] for name in names)
         return Found("-".join(names).replace(" ", "-"), said.expected, said.got, why, look)
     finally:

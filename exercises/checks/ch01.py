@@ -855,52 +855,29 @@ def silent(answer):
     return "Nothing warns where numbers are copied out of the graph. `grad_fn` of each result shows where it happened."
 
 
-_SILENT = (
-    Pattern(
-        "numbers-copied",
-        {"A": True},
-        belief="M27",
-        why="`mg.tensor` reads the numbers of what it is given and makes a new tensor of them, without a history.",
-        look="`mg.tensor([u[0], u[1]]).requires_grad`",
-    ),
-    Pattern(
-        "flag-at-the-end",
-        {"E": True},
-        belief="M01",
-        why="The flag makes a new leaf out of a copy. backward() fills the `.grad` of that leaf, not that of `w`.",
-        look="the leaf that you reach from `E.grad_fn`",
-    ),
-    Pattern(
-        "data-connected",
-        {"G": True},
-        why="`.data` is the tensor without its past. What is computed from it is not recorded.",
-        look="`u.data.requires_grad`",
-    ),
-    Pattern(
-        "joined-is-new",
-        {"B": False},
-        why="`stack` is an operation on tensors. Unlike `mg.tensor` it is recorded.",
-        look="`mg.stack([u[0], u[1]])`, as it is printed",
-    ),
-    Pattern(
-        "written-is-lost",
-        {"F": False},
-        why="To write a tracked tensor into another one is recorded, too: `buffer` is a result from then on.",
-        look="`buffer`, as it is printed after that line",
-    ),
-    Pattern(
-        "number-cuts-all",
-        {"C": False},
-        why="`float(u[1])` is a plain number, but `u[0]` is not. One input that leads back is enough.",
-        look="the inputs of the multiplication, one by one",
-    ),
-    Pattern(
-        "comparison-cuts-all",
-        {"D": False},
-        why="The comparison leads nowhere. But it is multiplied by `w` itself, and that is recorded.",
-        look="the inputs of the multiplication, one by one",
-    ),
-)
+_SILENT = kit.patterns("""
+numbers-copied: A=True (M27)
+    `mg.tensor` reads the numbers of what it is given and makes a new tensor of them, without a history.
+    look: `mg.tensor([u[0], u[1]]).requires_grad`
+flag-at-the-end: E=True (M01)
+    The flag makes a new leaf out of a copy. backward() fills the `.grad` of that leaf, not that of `w`.
+    look: the leaf that you reach from `E.grad_fn`
+data-connected: G=True
+    `.data` is the tensor without its past. What is computed from it is not recorded.
+    look: `u.data.requires_grad`
+joined-is-new: B=False
+    `stack` is an operation on tensors. Unlike `mg.tensor` it is recorded.
+    look: `mg.stack([u[0], u[1]])`, as it is printed
+written-is-lost: F=False
+    To write a tracked tensor into another one is recorded, too: `buffer` is a result from then on.
+    look: `buffer`, as it is printed after that line
+number-cuts-all: C=False
+    `float(u[1])` is a plain number, but `u[0]` is not. One input that leads back is enough.
+    look: the inputs of the multiplication, one by one
+comparison-cuts-all: D=False
+    The comparison leads nowhere. But it is multiplied by `w` itself, and that is recorded.
+    look: the inputs of the multiplication, one by one
+""")
 
 
 # --- 12 ------------------------------------------------------------------------------------------
@@ -924,50 +901,29 @@ def when(answer):
     return "An operation reads the flag when it runs, and backward() when it arrives at the leaf."
 
 
-_WHEN = (
-    Pattern(
-        "read-once",
-        {"A": 6.0},
-        why="`w * w` was recorded. But backward() reads the flag, too, when it arrives at `w`: it is off by then.",
-        look="`w.requires_grad` when `y.backward()` runs",
-    ),
-    Pattern(
-        "read-afterwards",
-        {"B": 6.0},
-        why="When `w * w` ran, `w` was not tracked, so no edge leads to it. A later flag makes none.",
-        look="`w.requires_grad` when `w * w` runs",
-    ),
-    Pattern(
-        "off-for-good",
-        {"C": None},
-        why="The edge to `w` was made when `w * w` ran, and it stays. Only the two moments count.",
-        look="`w.requires_grad` when `y.backward()` runs",
-    ),
-    Pattern(
-        "clearing-clears",
-        {"D": None},
-        why="Clearing the flag says what happens from now on. It does not touch what is in `.grad`.",
-        look="`w.grad` before and after `w.requires_grad_(False)`",
-    ),
-    Pattern(
-        "still-added",
-        {"E": 12.0},
-        why="Without the flag `w * w` is not recorded, so the second backward() finds no way to `w`.",
-        look="`w.requires_grad` when the second `w * w` runs",
-    ),
-    Pattern(
-        "set-to-none",
-        {"E": None},
-        why="backward() does not reach `w`. It does not clear what it does not reach, either.",
-        look="which line sets `w.grad`",
-    ),
-    Pattern(
-        "other-slope",
-        {"C": 9.0},
-        why="9 is w · w itself. Its slope is 2 · w.",
-        look="how much `w * w` grows when `w` grows",
-    ),
-)
+_WHEN = kit.patterns("""
+read-once: A=6.0
+    `w * w` was recorded. But backward() reads the flag, too, when it arrives at `w`: it is off by then.
+    look: `w.requires_grad` when `y.backward()` runs
+read-afterwards: B=6.0
+    When `w * w` ran, `w` was not tracked, so no edge leads to it. A later flag makes none.
+    look: `w.requires_grad` when `w * w` runs
+off-for-good: C=None
+    The edge to `w` was made when `w * w` ran, and it stays. Only the two moments count.
+    look: `w.requires_grad` when `y.backward()` runs
+clearing-clears: D=None
+    Clearing the flag says what happens from now on. It does not touch what is in `.grad`.
+    look: `w.grad` before and after `w.requires_grad_(False)`
+still-added: E=12.0
+    Without the flag `w * w` is not recorded, so the second backward() finds no way to `w`.
+    look: `w.requires_grad` when the second `w * w` runs
+set-to-none: E=None
+    backward() does not reach `w`. It does not clear what it does not reach, either.
+    look: which line sets `w.grad`
+other-slope: C=9.0
+    9 is w · w itself. Its slope is 2 · w.
+    look: how much `w * w` grows when `w` grows
+""")
 
 
 # --- Pictures ------------------------------------------------------------------------------------

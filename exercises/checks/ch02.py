@@ -1013,57 +1013,32 @@ def notes(answer):
     return "A leaf's gradient is one tensor that is written into; a retained result gets a new one each time."
 
 
-_NOTES = (
-    Pattern(
-        "overwrites",
-        {"h.grad": 1.0},
-        belief="M08",
-        why="Each backward() adds to what is there, for a retained result, too, and `h.grad` was never cleared.",
-        look="what each of the four backward() brings to `h`",
-    ),
-    Pattern(
-        "note-is-a-copy",
-        {"a": 2.0},
-        why="`a` is another name of the tensor in `w.grad`. What is written into that tensor shows in `a`.",
-        look="`a is w.grad`, right after the line that makes `a`",
-    ),
-    Pattern(
-        "none-writes",
-        {"a": 0.0, "d": 0.0},
-        why="`w.grad = None` lets go of the tensor. It does not write zeros into it.",
-        look="what `zero_()` does to a tensor, and what `w.grad = None` does",
-    ),
-    Pattern(
-        "zero-makes-another",
-        {"a": 4.0},
-        why="`zero_()` overwrites the tensor that `a` names, and the next backward() adds to it.",
-        look="`a is w.grad`, right after `zero_()`",
-    ),
-    Pattern(
-        "result-in-place",
-        {"b": 10.0},
-        why="For a retained result each backward() makes a new tensor. `b` names the first one.",
-        look="`b is h.grad`, at the end",
-    ),
-    Pattern(
-        "clone-changes",
-        {"c": 5.0},
-        why="`clone()` copies: nothing that is written into `w.grad` later shows in the copy.",
-        look="`c is w.grad`",
-    ),
-    Pattern(
-        "note-follows-the-name",
-        {"d": 1.0},
-        why="`d` names a tensor, not `w.grad`. After `w.grad = None` backward() makes another tensor.",
-        look="`d is w.grad`, at the end",
-    ),
-    Pattern(
-        "cleared-with-w",
-        {"h.grad": 6.0},
-        why="`w.grad.zero_()` clears the gradient of `w`. Nobody has cleared that of `h`.",
-        look="each line that speaks of `h.grad`",
-    ),
-)
+_NOTES = kit.patterns("""
+overwrites: h.grad=1.0 (M08)
+    Each backward() adds to what is there, for a retained result, too, and `h.grad` was never cleared.
+    look: what each of the four backward() brings to `h`
+note-is-a-copy: a=2.0
+    `a` is another name of the tensor in `w.grad`. What is written into that tensor shows in `a`.
+    look: `a is w.grad`, right after the line that makes `a`
+none-writes: a=0.0, d=0.0
+    `w.grad = None` lets go of the tensor. It does not write zeros into it.
+    look: what `zero_()` does to a tensor, and what `w.grad = None` does
+zero-makes-another: a=4.0
+    `zero_()` overwrites the tensor that `a` names, and the next backward() adds to it.
+    look: `a is w.grad`, right after `zero_()`
+result-in-place: b=10.0
+    For a retained result each backward() makes a new tensor. `b` names the first one.
+    look: `b is h.grad`, at the end
+clone-changes: c=5.0
+    `clone()` copies: nothing that is written into `w.grad` later shows in the copy.
+    look: `c is w.grad`
+note-follows-the-name: d=1.0
+    `d` names a tensor, not `w.grad`. After `w.grad = None` backward() makes another tensor.
+    look: `d is w.grad`, at the end
+cleared-with-w: h.grad=6.0
+    `w.grad.zero_()` clears the gradient of `w`. Nobody has cleared that of `h`.
+    look: each line that speaks of `h.grad`
+""")
 
 
 # --- Pictures ------------------------------------------------------------------------------------

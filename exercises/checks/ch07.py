@@ -197,7 +197,7 @@ def sides(answer):
 
 
 def _outcome(value: Any) -> Any:
-    return value.strip().lower() if type(value) is str else show(value)
+    return value.strip().lower() if isinstance(value, str) else show(value)
 
 
 _SIDES = (
@@ -360,7 +360,7 @@ _MOMENTS = (
 def shift(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SHIFT)
-    for weight, numbers in ((0.5, [1.0, -2.0]), (-1.5, [0.25, 3.0, 1.0])):
+    for weight, numbers in ((0.5, [1.0, -2.0]), (-1.5, [0.25, 3.0, 1.0]), (0.01, [0.03, -0.02])):
         _check_shift(answer, weight, numbers)
     return "The result of sigmoid stays as it was saved; what nobody has saved may be overwritten."
 
@@ -494,6 +494,7 @@ def shares(answer):
         ([0.0, 1.0, -0.5], [1.0, 10.0, 100.0]),
         ([2.0, -1.0], [3.0, -1.0]),
         ([-12.0, -13.0], [1.0, -1.0]),
+        ([[0.5, -1.0, 0.0], [1.5, 0.25, -0.5]], [[1.0, -2.0, 3.0], [5.0, 0.5, 1.0]]),
     ):
         _check_shares(answer, values, np.array(v))
     return "Every part of the formula is recorded, and what `exp` has saved is what it computed."
@@ -589,21 +590,29 @@ _TRUTH_OF_GRADIENT = tools.Reason(
 
 def _check_descend(answer, values, rate):
     a, idle, c = tools.leaf(values), tools.leaf([5.0, 6.0]), tools.leaf(2.0)
+    more = [tools.leaf(1.0) for _ in range(120)]
     waiting = (a * a).sum()
-    (a.sum() * c * c).backward()
+    sum(more, a.sum() * c * c).backward()
     gradients = {"a": tools.array(a.grad), "c": tools.array(c.grad)}
     expected = f"each leaf that has a gradient, moved by {rate} times its gradient"
-    tools.called(answer, ([a, idle, c], rate), expected, _LEAF, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
+    tools.called(answer, ([a, idle, c, *more], rate), expected, _LEAF, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
     _check_moved(a, np.array(values), gradients["a"], rate)
     if _same(c, 2.0):
         why = "The first leaf has moved. One that comes after a leaf without a gradient has not."
         look = "what your loop does at a leaf without a gradient, and what comes next"
         raise Wrong("stopped-early", expected, "the last leaf holds its old number", why=why, look=look)
     _check_moved(c, np.array(2.0), gradients["c"], rate)
+    if not _same(more[-1], 1 - rate):
+        got, look = f"the last one is at {show(more[-1].item())}", "how many rounds your loop has"
+        raise Wrong("not-all", "all of 123 leaves moved, from 1 by the rate", got, look=look)
     if not _same(idle, [5.0, 6.0]):
         got = f"it was [5., 6.], and is {show(tools.array(idle).tolist())}"
         raise Wrong("idle-moved", "a leaf without a gradient stays", got, look="what you subtract from it")
-    for p in (a, c):
+    if idle.grad is not None:
+        look = "what you do with a leaf whose `.grad` is None"
+        got = f"its `.grad` is {show(idle.grad)}"
+        raise Wrong("idle-changed", "a leaf without a gradient still has none", got, look=look)
+    for p in (a, c, more[-1]):
         if not (p.is_leaf and p.requires_grad):
             got = f"is_leaf {p.is_leaf}, requires_grad {p.requires_grad}"
             raise Wrong("no-leaf", "tracked leaves", got, look="whether you clear a flag, and set it again")
@@ -861,7 +870,7 @@ def _rewritten():
     "Refused or not?",
     kind="write",
     points=3,
-    beliefs=("M22", "M23"),
+    beliefs=("M12", "M22", "M23"),
     hints=(
         "Who compares versions? Nobody but a backward. So try one.",
         "`mg.autograd.grad` stores nothing in `.grad`. One of its options leaves the graph usable.",
@@ -927,6 +936,13 @@ def _through_a_view():
     return y, x
 
 
+def _walked(operation):
+    x = tools.leaf([1.0, 2.0])
+    y = operation(x)
+    y.sum().backward()
+    return y, x
+
+
 _HEALTHY = "y = x * x, and nothing is overwritten"
 _PROGRAMS = (
     (_HEALTHY, _squared, False),
@@ -936,6 +952,8 @@ _PROGRAMS = (
     ("h = x * 1, y = exp(h), then h += 1", _input_of_exp, False),
     ("y = 10 * x, then x -= 1 inside no_grad", _stepped_but_linear, False),
     ("h = x * 2, y = (h * h).sum(), then h[:1] = 0", _through_a_view, True),
+    ("y = x * x, after a backward", lambda: _walked(lambda x: x * x), True),
+    ("y = x + 1, after a backward", lambda: _walked(lambda x: x + 1), False),
 )
 _UNCAUGHT = tools.Reason(
     _SPOILED,
@@ -952,7 +970,7 @@ _NO_FACTORS = tools.Reason(
 
 
 def _check_spoiled(answer, label, y, x, refused):
-    before = (y._version, x._version)
+    before, grad = (y._version, x._version), x.grad
     expected = f"{refused} for: {label}"
     given = tools.called(answer, (y, x), expected, _UNCAUGHT, _NO_FACTORS)
     if isinstance(given, np.bool_):
@@ -961,7 +979,7 @@ def _check_spoiled(answer, label, y, x, refused):
         raise Wrong("type", "True or False", show(given), look="what each `return` gives back")
     if given != refused:
         raise _wrong_spoiled(answer, expected, refused, label)
-    if x.grad is not None:
+    if grad is None and x.grad is not None:
         why = "`backward()` stores what it computes. Your function should only ask."
         look = "which function returns gradients instead of storing them"
         raise Wrong("traces", "`x.grad` as it was", f"`x.grad` is {show(x.grad)}", why=why, look=look)
@@ -971,6 +989,8 @@ def _check_spoiled(answer, label, y, x, refused):
 
 
 def _wrong_spoiled(answer, expected, refused, label):
+    if "after a backward" in label:
+        return _wrong_walked(expected, refused)
     if refused:
         if kit.uses(answer, "backward", "autograd"):
             why = "The backward that you tried, if it ran, did not get to the node whose saved value was overwritten."
@@ -988,11 +1008,20 @@ def _wrong_spoiled(answer, expected, refused, label):
     return Wrong("any-overwrite", expected, "True", belief="M22", why=why, look=look)
 
 
+def _wrong_walked(expected, refused):
+    if refused:
+        why = "A backward has freed what `x * x` had saved, so the next one is refused, though nothing was overwritten."
+        return Wrong("used-up-not-noticed", expected, "False", why=why, look="which refusals your function counts")
+    why = "A backward came by here before. But nothing that the next one needs was freed or overwritten, so it runs."
+    look = "what your function takes for a sign that a backward is refused"
+    return Wrong("any-walk", expected, "True", belief="M12", why=why, look=look)
+
+
 def _check_usable(y, x, refused):
     try:
         mg.autograd.grad(y.sum(), x)
     except RuntimeError as error:
-        if refused and _SPOILED in str(error):
+        if refused:
             return
         got = kit.sandbox.describe_error(error)
         why = "Your attempt has used up the graph, and whoever comes next is refused."

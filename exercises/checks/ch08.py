@@ -146,7 +146,7 @@ def verdicts(answer):
 def _verdict(value: Any) -> Any:
     known = {"pass": "pass", "passes": "pass", "true": "pass", "fail": "fail", "fails": "fail", "false": "fail"}
     known |= {"error": "fail", "raises": "fail"}
-    return known.get(str(value).strip().lower(), "") if type(value) in (str, bool) else ""
+    return known.get(str(value).strip().lower(), "") if isinstance(value, str | bool | np.bool_) else ""
 
 
 _VERDICTS = (
@@ -225,7 +225,7 @@ class Reciprocal(mg.autograd.Function):
 )
 def reciprocal(answer):
     functions.refuse_given(answer, _GIVEN_RECIPROCAL)
-    functions.check(answer, lambda x: 1 / x, elementwise(low=0.5, high=2.0), suspects=_RECIPROCAL)
+    functions.check(answer, lambda x: 1 / x, elementwise(low=0.5, high=2.0, signed=True), suspects=_RECIPROCAL)
     return "The sign is right, and grad_output is a factor: gradcheck agrees, at numbers that you have not seen."
 
 
@@ -343,9 +343,6 @@ class _Clip(Function):
     "A gradient within limits",
     kind="write",
     points=2,
-    off={
-        "memory": "the values are those of the input: the text allows a view",
-    },
     beliefs=("M32",),
     hints=(
         "Where do the two limits stay between `forward` and `backward`? They are plain numbers, no tensors.",
@@ -355,8 +352,9 @@ class _Clip(Function):
     idea="`ctx.limits = low, high` and `return x.clone()`; then `return grad_output.clamp(*ctx.limits), None, None`.",
 )
 def clip(answer):
-    limits = (0.8, 1.2), (-1.0, 0.7), (1.1, 9.0)
-    cases = [case for pair in limits for case in elementwise(low=0.5, high=1.5, rest=pair)]
+    cases = elementwise(low=0.5, high=1.5, rest=(0.8, 1.2))
+    for limits in (-1.0, 0.7), (1.1, 9.0), (0.0, 1.0), (-1.0, 0.0), (-9.0, -0.6):
+        cases.append(tensors(f"a vector, for the limits {limits}", (6,), low=0.5, high=1.5, rest=limits))
     functions.check(answer, _Clip.apply, cases, numerical=False, suspects=_CLIP)
     return "Nothing changes forward, the gradient keeps to its limits, and each of the three arguments has an answer."
 
@@ -430,7 +428,22 @@ _CLIP = (
 )
 def outer(answer):
     functions.check(answer, lambda a, b: a.unsqueeze(1) * b, _OUTER_CASES, second=True, suspects=_OUTER)
+    _refuse_loop(functions.apply_of(answer))
     return "Each number is used in a whole row or column of the table, so its gradient adds up a row or a column."
+
+
+def _refuse_loop(apply):
+    """Backward makes as many calls for long rows as for short ones."""
+    calls = {}
+    for number in (2, 40):
+        a, b = tools.leaf(np.ones(number)), tools.leaf(np.ones(number))
+        total = kit.call(apply, a, b).sum()
+        calls[number] = len(tools.calls_in(lambda total=total, a=a, b=b: mg.autograd.grad(total, (a, b))))
+    if calls[40] > calls[2] + 30:
+        why = "The gradients are right. But the longer the rows, the more calls it takes to compute them."
+        got = f"{calls[2]} calls for 2 numbers in each row, and {calls[40]} for 40"
+        look = "each loop in backward, also inside brackets: a product of matrices takes its place"
+        raise Wrong("loop", "as many calls for long rows as for short ones", got, why=why, look=look)
 
 
 _OUTER_CASES = (
@@ -472,7 +485,7 @@ _OUTER = (
     idea="`grad_a = grad_product * b + grad_quotient / b` and `grad_b = grad_product * a - grad_quotient * a / b**2`.",
 )
 def several(answer):
-    cases = elementwise(2, low=0.5, high=2.0)
+    cases = elementwise(2, low=0.5, high=2.0, signed=True)
     functions.check(answer, lambda a, b: (a * b, a / b), cases, second=True, suspects=_SEVERAL)
     return "Each argument adds up what comes back through both results; if one of them is unused, it brings zeros."
 
@@ -647,6 +660,7 @@ def library(answer):
     cases = elementwise()
     functions.check(answer, _softplus, cases, suspects=_LIBRARY)
     _check_second_is_no_lie(answer, cases[0])
+    _check_library_is_called(functions.apply_of(answer))
     return "NumPy computes, autograd goes back through your rule, and where it cannot go, it says so."
 
 
@@ -674,6 +688,23 @@ _LIBRARY = (
         forward=mg.sigmoid,
     ),
 )
+
+
+def _check_library_is_called(apply):
+    """Who calls the library, and with what; the values say nothing of that."""
+    x = tools.leaf([0.5, -1.0])
+    made = []
+    forward = tools.calls_in(lambda: made.append(kit.call(apply, x).sum()))
+    backward = tools.calls_in(lambda: mg.autograd.grad(made[0], x))
+    for calls, method, name in ((forward, "forward", "library_value"), (backward, "backward", "library_slope")):
+        given = [argument for called, argument in calls if called == name]
+        if not given:
+            look = f"what `{method}` computes with"
+            raise Wrong("library-not-called", f"`{method}` calls `{name}`", "no call of it", look=look)
+        if not all(isinstance(one, np.ndarray) for one in given):
+            why = "Here NumPy takes the tensor for an array. In PyTorch that fails as soon as the tensor requires grad."
+            got, look = f"it is called with {show(given[0])}", "what makes an array of a tensor"
+            raise Wrong("library-given-tensor", f"`{name}` is called with an array", got, why=why, look=look)
 
 
 def _check_second_is_no_lie(answer, case):
@@ -766,6 +797,10 @@ def build(answer):
             look = f"whether `{name}` itself goes into the result, through `apply`"
             raise Wrong("leaf-missing", "a graph that ends in `a` and `b`", f"no way to `{name}`", why=why, look=look)
     _targets.refuse_other(y, "build", _wrong_graph(graphs.operations(y)))
+    square = next(node for node in graphs.nodes(y) if node.op_name == "Square")
+    if square.next_functions[0][0].variable is not a:
+        why = "Boxes and arrows are right. But in the picture `a` is squared, and here it is `b`."
+        raise Wrong("leaves-swapped", "`a` below the box of `Square`", "`b` below it", why=why, look="what is squared")
     return "Each Function is one box, and a result that is used twice has two arrows to it."
 
 

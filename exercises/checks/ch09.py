@@ -68,6 +68,27 @@ def _asks_for(function: Any, option: str) -> bool:
     return any(type(constant) is tuple and option in constant for constant in constants)
 
 
+class _Watched:
+    """A function that remembers where it was called: autograd needs it at one place, and differences at others."""
+
+    def __init__(self, f: Callable, *places: Any) -> None:
+        self.f, self.places = f, [np.asarray(place, float) for place in places]
+        self.calls, self.was_elsewhere = 0, False
+
+    def __call__(self, *inputs: Any) -> Any:
+        self.calls += 1
+        pairs = zip(inputs, self.places, strict=False)
+        here = all(type(one) is mg.Tensor and np.array_equal(tools.array(one), place) for one, place in pairs)
+        self.was_elsewhere |= not here
+        return self.f(*inputs)
+
+    def refuse_steps(self, expected: str, got: str) -> None:
+        """Say that the function was called elsewhere, if it was."""
+        if self.was_elsewhere:
+            why = "`f` was called beside `x`. Autograd knows the slope at `x`, and its derivative, without a step."
+            raise Wrong("nudged", expected, got, why=why, look="what you call `f` with")
+
+
 def _refuse_traces(**leaves: mg.Tensor) -> None:
     """A `.grad` that was None before, and is not any more."""
     for name, leaf in leaves.items():
@@ -80,7 +101,7 @@ def _refuse_traces(**leaves: mg.Tensor) -> None:
 
 def _outcome(value: Any) -> Any:
     """A predicted number or "error" as a word, so that both can stand in one prediction."""
-    if type(value) is str:
+    if isinstance(value, str):
         known = {"error": "error", "raises": "error", "runtimeerror": "error", "none": "None"}
         return known.get(value.strip().lower(), value)
     if value is None:
@@ -268,7 +289,7 @@ _BOTH = (
     ),
     Pattern(
         "overwritten",
-        {"E": 27},
+        {"D": 18, "E": 27},
         belief="M08",
         why="`backward()` adds its 27 to the 18 of line D.",
         look="what `w.grad` holds before line E",
@@ -318,6 +339,7 @@ _DERIVATIVES = (
     (lambda x: x * x * x, -2.0, [12.0, -12.0, 6.0, 0.0, 0.0]),
     (lambda x: 3 * x, 4.0, [3.0, 0.0, 0.0]),
     (lambda x: mg.sin(x), 0.3, [np.cos(0.3)]),
+    (lambda x: -x, 2.0, [-1.0, *[0.0] * 149]),
 )
 
 
@@ -416,7 +438,7 @@ def _slope_without_graph(answer, given):
 
 def _wrong_slope(answer, given):
     made_of = graphs.operations(given)
-    if made_of == ["exp", "mul"]:
+    if made_of == ["exp", "mul"] and kit.close(given.item(), np.e):
         why = "This is the graph of exp(a · b). The picture shows the graph of its slope."
         return Wrong("y-returned", why=why, look="what you return: `y`, or its gradient?")
     if "exp" not in made_of:
@@ -432,7 +454,7 @@ def _wrong_slope(answer, given):
             "You wrote the formula of a slope. In the picture the slope was made by a walk back, which starts with a 1."
         )
         return Wrong("by-hand", why=why, look="who built the purple box")
-    why = "Your slope is made otherwise: `y` has other operations, or in another order."
+    why = "Your graph has other boxes or arrows: `y` is made otherwise, or the walks back are others."
     return Wrong("other-graph", why=why, look="what `ExpBackward0` leads to in the picture, and in yours")
 
 
@@ -553,8 +575,8 @@ _TRUSTED = (
 def penalty(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PENALTY)
-    for f, x, w, right in _PENALTIES:
-        _check_penalty(answer, f, x, w, right)
+    for f, x, w in _PENALTIES:
+        _check_penalty(answer, f, x, w)
     return "The slope has a history now, so the penalty has a gradient for `w`."
 
 
@@ -564,10 +586,10 @@ def penalized(f, x, w):
     (slope,) = mg.autograd.grad(y, x, retain_graph=True)
     return y + (slope - 1) ** 2
 """
-# f, x, w, and: the value of f, its slope in x, its slope in w, and how its slope in x moves with w
 _PENALTIES = (
-    (lambda x, w: w * x * x, 3.0, 1.0, (9.0, 6.0, 9.0, 6.0)),
-    (lambda x, w: mg.exp(w * x), 0.5, 2.0, (np.e, 2 * np.e, 0.5 * np.e, 2 * np.e)),
+    (lambda x, w: w * x * x, 3.0, 1.0),
+    (lambda x, w: mg.exp(w * x), 0.5, 2.0),
+    (lambda x, w: 3 * x + w, 0.5, 2.0),
 )
 _FREED_LATER = tools.Reason(
     "a second time",
@@ -577,39 +599,42 @@ _FREED_LATER = tools.Reason(
 )
 
 
-def _check_penalty(answer, f, x_value, w_value, numbers):
-    value, slope, by_w, slope_by_w = numbers
-    x, w, nudged = tools.leaf(x_value), tools.leaf(w_value), []
-
-    def watched(one, other):
-        nudged.append(type(one) is not mg.Tensor or not kit.close(one.item(), x_value, 1e-12))
-        return f(one, other)
-
+def _check_penalty(answer, f, x_value, w_value):
+    x, w = tools.leaf(x_value), tools.leaf(w_value)
+    watched = _Watched(f, x_value)
     loss = _called(answer, (watched, x, w), "the loss")
     loss = kit.a_tensor(loss, "the result", "what `return` gives back")
     _refuse_traces(x=x, w=w)
-    if any(nudged):
-        why = "`f` was called beside `x`. Autograd knows the slope at `x`, and its derivative, without a step."
-        raise Wrong("nudged", "`f(x, w)` only", show(loss), why=why, look="what you call `f` with")
-    if loss.numel() != 1 or not kit.close(tools.array(loss).sum(), value + (slope - 1) ** 2):
-        raise _wrong_loss(float(tools.array(loss).sum()), value, slope)
+    watched.refuse_steps("`f(x, w)` only", show(loss))
+    leaves = tools.leaf(x_value), tools.leaf(w_value)
+    value = f(*leaves)
+    (slope,) = mg.autograd.grad(value, leaves[0], create_graph=True)
+    if loss.numel() != 1 or not kit.close(tools.array(loss).sum(), (value + (slope - 1) ** 2).item()):
+        raise _wrong_loss(float(tools.array(loss).sum()), value.item(), slope.item())
+    right = mg.autograd.grad(value + (slope - 1) ** 2, leaves, retain_graph=True)
+    by_w = mg.autograd.grad(value, leaves[1])[0].item()
     came = _gradient_for(loss, w)
-    right = by_w + 2 * (slope - 1) * slope_by_w
-    if came is None or not kit.close(came, right):
-        raise _wrong_penalty(came, right, by_w, _asks_for(answer, "retain_graph"))
+    if came is None or not kit.close(came, right[1].item()):
+        raise _wrong_penalty(came, right[1].item(), by_w, _asks_for(answer, "retain_graph"))
+    came = _gradient_for(loss, x)
+    if came is None or not kit.close(came, right[0].item()):
+        why = "The gradient for `w` is right. But a caller may go back to `x`, too."
+        expected, look = f"{right[0].item():.6g} as the gradient of the loss for `x`", "what `f` is called with"
+        raise Wrong("x-lost", expected, "None" if came is None else f"{came:.6g}", why=why, look=look)
 
 
-def _gradient_for(loss, w):
-    """The gradient of the learner's loss for `w`, as a caller would ask for it."""
+def _gradient_for(loss, leaf):
+    """The gradient of the learner's loss, as a caller would ask for it."""
     try:
-        (found,) = mg.autograd.grad(loss, w, allow_unused=True)
+        (found,) = mg.autograd.grad(loss, leaf, allow_unused=True, retain_graph=True)
     except RuntimeError as error:
         got = kit.sandbox.describe_error(error)
         if _FREED_LATER.message in got:
             raise _FREED_LATER.wrong("a loss to go backward from", got) from None
         if _NO_HISTORY.message in got:
             return None
-        raise
+        look = "what your function does to the graph of its result"
+        raise Wrong("no-way-back", "a loss to go backward from", got, look=look) from None
     return None if found is None else float(tools.array(found).sum())
 
 
@@ -702,7 +727,7 @@ def hypotenuse(answer):
     cases = elementwise(2, low=0.5, high=3.0)
     functions.check(answer, lambda a, b: mg.sqrt(a * a + b * b), cases, second=True, suspects=_HYPOTENUSE)
     if isinstance(answer, type) and _takes_a_root(answer.backward):
-        why = "The derivatives are right. But backward computes the root again, and the output is the root."
+        why = "backward takes a root, and the output of forward is the only one that it needs."
         look = "what `save_for_backward` gets"
         raise Wrong("root-again", "a backward without a root", "a root in backward", why=why, look=look)
     return "Two inputs and the output are saved, and all three come back with their history."
@@ -850,12 +875,13 @@ _CUBE = (
 )
 def recorded(answer):
     functions.refuse_given(answer, _GIVEN_RECORDED)
-    for f in (_third_power, _times_exp, _sine):
-        cases = elementwise(rest=(f,))
-        try:
-            functions.check(answer, lambda x, f: f(x), cases, second=True)
-        except Wrong as wrong:
-            raise _of_recorded(answer, wrong) from None
+    rows = [tensors(f"a row, and {what}", (4,), rest=(f,)) for what, f in _FUNCTIONS.items()]
+    cases = [*elementwise(rest=(_FUNCTIONS["x**3"],)), *rows]
+    try:
+        functions.check(answer, lambda x, f: f(x), cases, second=True)
+    except Wrong as wrong:
+        raise _of_recorded(answer, wrong) from None
+    _check_runs(functions.apply_of(answer))
     return "f is recorded again from the saved input itself, and the walk through it is recorded, too."
 
 
@@ -877,16 +903,26 @@ class Again(mg.autograd.Function):
 """
 
 
-def _third_power(x):
-    return x**3
+_FUNCTIONS: dict[str, Callable] = {
+    "x**3": lambda x: x**3,
+    "sin(2 * x)": lambda x: mg.sin(2 * x),
+    "x * x.sum()": lambda x: x * x.sum(),
+    "(x**3).sum()": lambda x: (x**3).sum(),
+}
 
 
-def _times_exp(x):
-    return x * mg.exp(x)
-
-
-def _sine(x):
-    return mg.sin(2 * x)
+def _check_runs(apply):
+    """Whether backward runs `f` once more, at the place where forward has run it."""
+    x = tools.leaf([0.5, -1.0])
+    watched = _Watched(_FUNCTIONS["x**3"], [0.5, -1.0])
+    y = call(apply, x, watched)
+    before = watched.calls
+    mg.autograd.grad(y.sum(), x)
+    watched.refuse_steps("`f(x)` only", "`f` called elsewhere")
+    if watched.calls == before:
+        why = "The derivatives are right. But what backward goes through was kept from forward, so no memory is saved."
+        look = "what forward keeps, and where `f` runs"
+        raise Wrong("not-run-again", "a backward that runs `f`", "it did not", why=why, look=look)
 
 
 def _of_recorded(answer, wrong):
@@ -910,7 +946,7 @@ def _of_recorded(answer, wrong):
         look = "which function returns gradients, and adds to nothing"
         return Wrong("backward-inside", verdict.expected, verdict.got, why=why, look=look)
     source = tools.leaf(2.0)
-    result = functions.apply_of(answer)(source, _third_power)
+    result = functions.apply_of(answer)(source, _FUNCTIONS["x**3"])
     (slope,) = mg.autograd.grad(result, source, create_graph=True)
     details = {"belief": "M30", "picture": mg.draw(result, slope, params={"x": source, "slope": slope}, grads=False)}
     if slope.requires_grad and not graphs.reaches(slope, source):
@@ -953,6 +989,7 @@ _HVPS = (
     (lambda x: (x[1:] * x[:-1]).sum() + (x**3).sum(), [1.0, -2.0, 0.5], [1.0, 10.0, 100.0]),
     (lambda x: mg.exp(x[0] * x[1]) + x[1] ** 2, [0.5, 1.0], [-1.0, 3.0]),
     (lambda x: (x**4).sum() / 12, [2.0], [5.0]),
+    (lambda x: (x**3).sum(), [0.5, 1.0], [0.0, 0.0]),
 )
 _NO_FACTORS = tools.Reason(
     "only for scalar outputs",
@@ -978,22 +1015,17 @@ class _Counted(mg.autograd.Function):
 
 
 def _check_hvp(answer, f, values, vector):
-    x, v, visits = tools.leaf(values), tools.constant(vector), []
+    x, v, watched = tools.leaf(values), tools.constant(vector), _Watched(f, values)
     hessian = tools.array(mg.autograd.functional.hessian(f, tools.leaf(values)))
     right = hessian @ np.array(vector)
     expected = f"{np.round(right, 4).tolist()} at {values}, for v = {vector}"
 
-    def watched(t):
-        visits.append(tools.array(t) if type(t) is mg.Tensor else t)
-        return f(t)
-
     given = _called(answer, (watched, x, v), expected, _NO_FACTORS)
     given = kit.a_tensor(given, "the result", "what `return` gives back: `grad` returns a tuple")
-    if not all(isinstance(visit, np.ndarray) and np.array_equal(visit, values) for visit in visits):
-        why = "`f` was called elsewhere than at `x`. Autograd needs `f(x)` only, and no steps."
-        raise Wrong("nudged", expected, show(given), why=why, look="what you call `f` with")
+    watched.refuse_steps(expected, show(given))
     if not tools.same(tools.array(given), right):
-        raise _wrong_hvp(tools.array(given), right, hessian, f, values, vector, expected)
+        belief = "M16" if kit.uses(answer, "backward") else ""
+        raise _wrong_hvp(tools.array(given), right, hessian, f, values, vector, expected, belief)
     _refuse_traces(x=x)
 
 
@@ -1009,7 +1041,7 @@ def _refuse_many_walks(answer):
         raise Wrong("hessian-built", "two walks, however long `x` is", got, why=why, look=look)
 
 
-def _wrong_hvp(came, right, hessian, f, values, vector, expected):
+def _wrong_hvp(came, right, hessian, f, values, vector, expected, belief_in_sum):
     got = f"{np.round(came, 4).tolist()}" if came.size <= 9 else f"a tensor of shape {came.shape}"
     point = tools.leaf(values)
     slope = tools.array(mg.autograd.grad(f(point), point)[0])
@@ -1020,9 +1052,9 @@ def _wrong_hvp(came, right, hessian, f, values, vector, expected):
         (
             "added-up",
             right + slope,
-            "M16",
-            "This is the gradient of `f` and the product together, as they add up in one `.grad`.",
-            "each `backward()`, and what is in `.grad` before it",
+            belief_in_sum,
+            "This is the gradient of `f` and the product together, as they would add up in one `.grad`.",
+            "what is added to the product",
         ),
         ("times-slope", slope * vector, "", "This is the gradient times `v`, entry by entry.", "the second walk"),
         ("diagonal", np.diag(hessian) * vector, "", "Only the diagonal of H took part.", "the second walk"),

@@ -27,6 +27,8 @@ chapter = kit.Chapter(__name__, "10", "Could you have written it?")
 
 _DEEP = 1_200  # operations in a row: more than the calls that may wait
 _MAY_WAIT = 1_000  # Python's own limit, which others may have raised
+_ONE_DTYPE = {"dtype": "the engine under the answer has one dtype"}
+_USED_UP = {"again": "the engine under the answer has a graph that is used up, or sums that go on"}
 _CALLS = 20_000  # an engine that walks a small graph once needs some hundred
 
 
@@ -106,8 +108,8 @@ def _doubled(x: Any, times: int = 25) -> Any:
     return x
 
 
-def _chain(x: Any, z: Any) -> Any:
-    for _ in range(_DEEP):
+def _chain(x: Any, z: Any, times: int = _DEEP) -> Any:
+    for _ in range(times):
         x = x + z
     return x
 
@@ -327,10 +329,7 @@ _WALKS = (
     "The slope of x · x is not x",
     kind="fix",
     points=2,
-    off={
-        "again": "the engine under the answer has a graph that is used up, or sums that go on",
-        "dtype": "the small engine has one dtype",
-    },
+    off=_ONE_DTYPE | _USED_UP,
     beliefs=("M11",),
     hints=(
         "Try it on `x * x` at 3. Two things arrive at `x`. Which line handles an arrival?",
@@ -401,7 +400,7 @@ def _check_zero(answer):
     came, true = _grads(leaves), [3.0, -2.25]
     if not _all_close(came, true):
         why = "Your walk was right before. Here 1, then -1, then 1 reach `h`, so its gradient is 0 for a while."
-        look = "how your walk knows that a node is waiting already: 0 does not tell that"
+        look = "how your walk knows that a node is waiting already: its numbers do not tell that"
         raise _with_picture(_wrong_walk("zero-is-not-new", came, true, name, why, look), root, leaves)
 
 
@@ -532,10 +531,7 @@ _SIMULATED = (
     "Ninety for sixty",
     kind="fix",
     points=2,
-    off={
-        "again": "the engine under the answer has a graph that is used up, or sums that go on",
-        "dtype": "the small engine has one dtype",
-    },
+    off=_ONE_DTYPE | _USED_UP,
     beliefs=("M08", "M11"),
     hints=(
         "After one walk, look at the `.grad` of a node in the middle. What does the second walk do with it?",
@@ -557,6 +553,10 @@ def twice(answer):
             _check_times(root, leaves, true, times, name)
     _check_zero(answer)
     _once(answer, _doubled(Scalar(1.0)))
+    leaves = [Scalar(1.0), Scalar(2.0)]
+    call(answer, _chain(*leaves, 300))
+    if not _all_close(_grads(leaves), [1.0, 300.0]):
+        raise _unlike(_grads(leaves), [1.0, 300.0], "300 additions in a row")
     _check_trunk(answer)
     return "What is on the way belongs to one walk. So nothing inside of a graph ever needs clearing."
 
@@ -595,12 +595,12 @@ def _check_times(root, leaves, true, times, name):
 def _check_trunk(answer):
     x = Scalar(2.0)
     h = x * x
-    for root in (h * Scalar(3.0), h * Scalar(4.0)):
-        _once(answer, root, where="3h, then 4h, with h = x * x")
-    if not kit.close(*_grads([x]), 28.0):
-        why = "Two results share `h`. The walk of the second has met something that the first left behind."
+    for root in (h, h * Scalar(3.0), h * Scalar(4.0)):
+        _once(answer, root, where="h, then 3h, then 4h, with h = x * x")
+    if not kit.close(*_grads([x]), 32.0):
+        why = "Three walks share `h`. The walk of the second has met something that the first left behind."
         look = "what is left on nodes with next nodes after a walk"
-        raise _wrong_walk("kept-inside", _grads([x]), [28.0], "3h, then 4h, with h = x * x", why, look)
+        raise _wrong_walk("kept-inside", _grads([x]), [32.0], "h, then 3h, then 4h, with h = x * x", why, look)
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -610,10 +610,7 @@ def _check_trunk(answer):
     "Whose turn is it?",
     kind="rebuild",
     points=2,
-    off={
-        "again": "the engine under the answer has a graph that is used up, or sums that go on",
-        "dtype": "the small engine has one dtype",
-    },
+    off=_ONE_DTYPE,
     beliefs=("M11",),
     hints=(
         "First collect every node once. A list that grows while you go through it needs no recursion.",
@@ -645,9 +642,12 @@ def _check_turns(given, root, name):
     if len(place) < len(given):
         got = f"{len(given)} entries for {len(place)} nodes"
         raise Wrong("twice", expected, got, why="A node has more than one turn.", look="how you know who was found")
-    if len(place) != len(nodes) or any(id(node) not in place for node in nodes):
+    missing = [node for node in nodes if id(node) not in place]
+    if missing or len(place) != len(nodes):
         got = f"{len(place)} of {len(nodes)} nodes" if len(place) < len(nodes) else "nodes of something else"
-        raise Wrong("missing", expected, got, why="Leaves and the root have a turn, too.", look="who is left out")
+        ends = all(node is root or not node.next_nodes for node in missing)
+        why = "Leaves and the root have a turn, too." if missing and ends else ""
+        raise Wrong("missing", expected, got, why=why, look="who is left out")
     pairs = [(place[id(node)], place[id(next_node)]) for node in nodes for next_node in node.next_nodes]
     if all(one < other for one, other in pairs):
         return
@@ -676,10 +676,7 @@ def _reachable(root):
     "A part arrives",
     kind="rebuild",
     points=3,
-    off={
-        "again": "the engine under the answer has a graph that is used up, or sums that go on",
-        "dtype": "the small engine has one dtype",
-    },
+    off=_ONE_DTYPE | _USED_UP,
     beliefs=("M37",),
     hints=(
         "Two jobs: give the part the shape `next_node.shape`, then put it into the dict, or add it to what is there.",
@@ -692,8 +689,18 @@ def _reachable(root):
 def arrive(answer):
     kit.a_function(answer)
     rng = np.random.default_rng(10)
-    for shape in ((4, 3), (3,), (4, 1), (1, 3), ()):
-        _check_arrival(answer, shape, rng.integers(-5, 6, (2, 4, 3)).astype(float))
+    for shape, of_part in (
+        ((4, 3), (4, 3)),
+        ((3,), (4, 3)),
+        ((4, 1), (4, 3)),
+        ((1, 3), (4, 3)),
+        ((), (4, 3)),
+        ((4, 1), (2, 4, 3)),
+        ((1, 1), (4, 3)),
+        ((3,), (1, 3)),
+        ((3,), (0, 3)),
+    ):
+        _check_arrival(answer, shape, rng.integers(-5, 6, (2, *of_part)).astype(float))
     _check_shared(answer)
     _check_programs(small_with(arrive=_on_tensors(answer)))
     return "What was broadcast is summed, and what arrives is added, without touching arrays that others hold."
@@ -707,7 +714,7 @@ def _check_arrival(answer, shape, parts):
             look = "the line that puts the part into `grads`, under the key `next_node`"
             got = "one with another key, or more than one" if grads else "`grads` is empty"
             raise Wrong("nothing-stored", "one entry in `grads`, for `next_node`", got, look=look)
-        _check_array(grads[next_node], shape)
+        _check_array(grads[next_node], shape, part.shape)
     came, right = grads[next_node], [sum_to(part, shape) for part in parts]
     if np.allclose(came, right[0] + right[1]):
         return
@@ -718,21 +725,24 @@ def _check_arrival(answer, shape, parts):
     if np.allclose(came, right[0]):
         why = "Only the first part is there."
         raise Wrong("first-only", expected, got, why=why, look="what you do when `next_node in grads`")
-    if came.size < 12 and np.allclose(came * (12 // came.size), right[0] + right[1]):
+    if 0 < came.size < parts[0].size and np.allclose(came * (parts[0].size // came.size), right[0] + right[1]):
         why = "That is a mean. What the forward pass repeats, the backward pass adds up."
         raise Wrong("mean", expected, got, why=why, look="the function that you call on the part")
     raise Wrong("other-gradient", expected, got, look="along which dimensions you sum, and how parts are added")
 
 
-def _check_array(came, shape):
+def _check_array(came, shape, of_part):
     expected = f"an array of shape {shape}, as `next_node.shape` says"
     if not isinstance(came, np.ndarray | np.generic) or came.dtype.kind != "f":
         why = "A Python number has no shape, and what comes next asks for it." if type(came) in (int, float) else ""
         raise Wrong("type", expected, show(came), why=why, look="what you put into `grads`")
+    if came.dtype != np.float64:
+        look = "each array that your function makes"
+        raise Wrong("other-dtype", "an array of float64, as the part", f"one of {came.dtype}", look=look)
     if came.shape == shape:
         return
     got = f"one of shape {came.shape}"
-    if came.shape == (4, 3):
+    if came.shape == of_part:
         why = "That is the shape of the result. A gradient has the shape of its tensor."
         look = "how a part gets the shape of its node"
         raise Wrong("unbroadcast", expected, got, belief="M37", why=why, look=look)
@@ -764,11 +774,14 @@ def _check_shared(answer):
         why = "`part` may belong to others, too. You wrote the sum into it."
         look = "whether a line writes into an array: `+=` does"
         raise Wrong("in-place", "[10, 10, 10] in the `part` that came last", show(late), why=why, look=look)
-    if not _is(grads.get(other), [1, 2, 3]) or not _is(part, [1, 2, 3]):
+    if other not in grads:
+        look = "each line that takes something out of `grads`, or empties it"
+        raise Wrong("entry-lost", "the entry of another node in `grads`, as before", "it is gone", look=look)
+    if not _is(grads[other], [1, 2, 3]) or not _is(part, [1, 2, 3]):
         raise Wrong(
             "in-place",
             "[1, 2, 3] at the other node, which got the same array",
-            show(grads.get(other)),
+            show(grads[other]),
             why="An addition hands one array to both inputs. You added to it in place, and so changed both.",
             look="whether a line writes into an array: `+=` does",
         )
@@ -918,10 +931,7 @@ def _check_graph(result, true, mine, leaves, name):
     "Write the node",
     kind="build",
     points=3,
-    off={
-        "again": "the engine under the answer has a graph that is used up, or sums that go on",
-        "dtype": "the small engine has one dtype",
-    },
+    off=_ONE_DTYPE | _USED_UP,
     hints=(
         "The next node of an input is its `.node`, None for a constant. When is there nothing to record?",
         "Match the names of `op.rules` with the inputs: `dict(zip(op.rules, inputs))`. Which names are asked for, by "
@@ -965,7 +975,17 @@ def _check_record(answer):
             "edge-lost", "two next nodes for x * x, both the node of x", got, why=why, look="how `next_nodes` is made"
         )
     _check_saved(node.saved, twice.saved, k)
+    _check_two_names(answer, x, k)
     _check_arguments(_a_node(call(answer, op, [x, small.Tensor([[1.0, 2.0]] * 3)], (3, 2))), op)
+
+
+def _check_two_names(answer, x, k):
+    """A rule may need more than one value."""
+    op = small.op("both", np.multiply, a=lambda grad, a, b: grad * a * b, b=lambda grad: grad)
+    saved = _a_node(call(answer, op, [x, k], (2,))).saved
+    if set(saved) != {"a", "b"}:
+        look = "how many of the names in `small.needs(rule)` you look at"
+        raise Wrong("not-saved", "`a` and `b`, for a rule that needs both", f"{sorted(saved)}", look=look)
 
 
 def _check_arguments(node, op):
@@ -977,8 +997,7 @@ def _check_arguments(node, op):
     ):
         if type(came) is not type(right) or came != right:
             expected = {"name": "'mul'", "shape": "(3, 2), the shape of the result"}.get(what, "both rules, in a list")
-            rules = f"{len(came)} of 2" if isinstance(node.rules, list | tuple) else f"a {type(node.rules).__name__}"
-            got = rules if what == "rules" else show(came)
+            got = show(node.rules if what == "rules" else came)
             raise Wrong("arguments-of-node", f"`{what}`: {expected}", f"`{what}`: {got}", look=look)
 
 
@@ -1012,10 +1031,13 @@ def _check_saved(saved, both, k):
     expected = "for x * k only `b`, with its version 1"
     if type(saved) is not dict or type(both) is not dict:
         raise Wrong("type", "a dict of what is saved", show(saved), look="the last argument of `small.Node`")
-    if "b" not in saved or set(both) != {"a", "b"}:
+    if "b" not in saved or not {"a", "b"} <= set(both):
         got = f"for x * k {sorted(saved)}, for x * x {sorted(both)}"
         why = "The rule for `a` asks for `b`, and in x * x the other rule is needed, too."
         raise Wrong("not-saved", expected, got, why=why, look="what `small.needs(rule)` says of each rule")
+    if set(both) != {"a", "b"}:
+        why = "No rule of x * x asks for more than `a` and `b`."
+        raise Wrong("saves-all", "for x * x `a` and `b`", f"{sorted(both)}", why=why, look="what is put into `saved`")
     if set(saved) != {"b"}:
         why = "The rule for `b` is not needed, because `k` has no node. So what it asks for is not kept."
         raise Wrong("saves-all", expected, f"{sorted(saved)}", why=why, look="for which inputs you look at the rule")
@@ -1035,10 +1057,7 @@ def _check_saved(saved, both, k):
     "One turn",
     kind="rebuild",
     points=3,
-    off={
-        "again": "the engine under the answer has a graph that is used up, or sums that go on",
-        "dtype": "the small engine has one dtype",
-    },
+    off=_ONE_DTYPE | _USED_UP,
     beliefs=("M12", "M22"),
     hints=(
         "In this order: was it freed? Was something overwritten? Then the rules. Then free, unless it is retained.",
@@ -1137,8 +1156,10 @@ def _check_release(answer):
             look="the condition on which you free",
         )
     _take_turn(answer, node)
-    if node.saved is not None:
-        got = "what was saved is still there" if node.saved else "an empty dict"
+    saved = getattr(node, "saved", ...)
+    if saved is not None:
+        got = "what was saved is still there" if saved else "an empty dict"
+        got = "the node has no `saved` any more" if saved is ... else got
         why = "The node keeps tensors alive that nobody needs, or cannot tell that it was used up."
         raise Wrong("no-release", "`node.saved` is None after a turn", got, why=why, look="the end of your function")
     _expect_refusal(answer, node, "no-second-time", "a freed node")
@@ -1157,7 +1178,7 @@ def _expect_refusal(answer, node, code, what):
     try:
         _take_turn(answer, node)
     except Wrong as wrong:
-        if wrong.verdict.code == "raised" and wrong.verdict.got.startswith("RuntimeError"):
+        if wrong.verdict.code == "raised" and isinstance(wrong.__context__, RuntimeError):
             return
         why = "Your function should raise a RuntimeError itself, before any rule is called."
         raise Wrong(code, f"a RuntimeError for {what}", wrong.verdict.got, why=why, look=look) from None
@@ -1168,6 +1189,15 @@ def _check_versions(answer):
     node, _, k = _made(lambda x, k: x * k)
     k.sub_(1.0)
     _expect_refusal(answer, node, "no-version", "a saved tensor that was overwritten")
+    if not node.saved:
+        why = "It has raised, so it is as if the turn had not been. Here what was saved is gone all the same."
+        look = "what your function does before it looks at the versions"
+        raise Wrong("frees-first", "`node.saved` as before, after the error", show(node.saved), why=why, look=look)
+    for which in (0, 1):
+        factors = [small.Tensor([2.0, 3.0], requires_grad=True) for _ in range(2)]
+        node = (factors[0] * factors[1]).node
+        factors[which].sub_(1.0)
+        _expect_refusal(answer, node, "no-version", f"x * y, where {'xy'[which]} was overwritten, and both were saved")
     late, _, k = _made(lambda x, k: (k.sub_(1.0), x * k)[1])
     other, x, _ = _made(lambda x, k: x * k)
     x.sub_(1.0)
@@ -1192,10 +1222,7 @@ def _check_versions(answer):
     "A rule that records itself",
     kind="write",
     points=2,
-    off={
-        "again": "the engine under the answer has a graph that is used up, or sums that go on",
-        "dtype": "the small engine has one dtype",
-    },
+    off=_ONE_DTYPE | _USED_UP,
     hints=(
         "The slope of σ is σ(a) · (1 - σ(a)), times the gradient that arrives. How do you write σ with `exp` and `**`?",
         "Stay with tensors: `(a * -1.0).exp()` has a history, `np.exp(-a.data)` has none.",
@@ -1261,8 +1288,8 @@ def _check_slope(came, right, order, factors, values):
 def _wrong_slope(came, right, order, factors, sigma):
     expected, got = _entry(came, right, f"as the {order} derivative")
     if order != "first":
-        why = "A part of the slope was computed without a history, and counts as a constant."
-        look = "each place where you take `.data`, or call NumPy"
+        why = "The derivative before it is right, and its own slope is not. Something in it may have had no history."
+        look = "each place where you take `.data`, call NumPy, or switch recording off"
         return Wrong("dead-end", expected, got, why=why, look=look)
     slope = sigma * (1 - sigma)
     if np.allclose(came, slope):
@@ -1271,7 +1298,7 @@ def _wrong_slope(came, right, order, factors, sigma):
     if np.allclose(came, factors * sigma):
         why = "This is the value of σ, times the gradient. A rule needs its slope."
         return Wrong("value-not-slope", expected, got, why=why, look="the derivative of σ")
-    return Wrong("other-gradient", expected, got, look="the derivative of σ, at a = 0: it is 1/4")
+    return Wrong("other-gradient", expected, got, look="the derivative of σ, which has two factors, times `grad`")
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -1281,10 +1308,7 @@ def _wrong_slope(came, right, order, factors, sigma):
     "The whole engine",
     kind="rebuild",
     points=5,
-    off={
-        "again": "the engine under the answer has a graph that is used up, or sums that go on",
-        "dtype": "the small engine has one dtype",
-    },
+    off=_ONE_DTYPE | _USED_UP,
     beliefs=("M08", "M10", "M11", "M12", "M22", "M37"),
     hints=(
         "Copy what you have: `record`, `turns`, `turn`, `arrive`. What is missing is the class around them, the table, "
@@ -1337,6 +1361,12 @@ def _ours(what: str, function: Callable, look: str) -> Any:
 
 
 def _stage_values(kind):
+    _array(call(lambda: kind([1, 2])), "of whole numbers `Tensor([1, 2])` is")
+    callers = np.array([5.0, 7.0])
+    call(lambda: kind(callers).sub_(np.array([1.0, 1.0])))
+    if not _is(callers, [5.0, 7.0]):
+        why = "`Tensor(array)` lies on the memory of `array`: whoever overwrites the one overwrites the other."
+        raise Wrong("shares-memory", "the caller's array as it was", show(callers), why=why, look="your `__init__`")
     for name, program in _PROGRAMS.items():
         mine = _leaves(kind)
         look = "the table, and which operators and methods your `Tensor` has"
@@ -1433,6 +1463,24 @@ def _stage_switch(kind):
         raise Wrong(
             "always-recorded", "an `x.grad` without a node, after backward()", "one with a node", why=why, look=look
         )
+    _check_switch_is_set_back(x)
+
+
+def _check_switch_is_set_back(x):
+    """A walk that begins where recording is off ends so."""
+    nodes = type(x.node)
+    if getattr(nodes, "recording", None) is not True:
+        return  # the switch of this engine is elsewhere
+    result = call(lambda: x * x)
+    nodes.recording = False
+    try:
+        call(lambda: result.backward())
+        left_on = nodes.recording
+    finally:
+        nodes.recording = True
+    if left_on:
+        look = "what `backward` sets the switch to in the end"
+        raise Wrong("switch-left", "`Node.recording` False after a walk, as before", "it is True", look=look)
 
 
 def _stage_order(kind):
@@ -1483,7 +1531,7 @@ def _first_walk(walk, name):
     try:
         _once(walk, where=name)
     except Wrong as wrong:
-        if wrong.verdict.code != "raised" or not wrong.verdict.got.startswith("RuntimeError"):
+        if wrong.verdict.code != "raised" or not isinstance(wrong.__context__, RuntimeError):
             raise
         why = "Nobody has walked there before. It looks as if a node has more than one turn in one walk."
         look = "how often each node has its turn"
@@ -1521,7 +1569,9 @@ def _fails(function: Callable, tell: str = "") -> str:
     except Wrong as wrong:
         if wrong.verdict.code == tell:
             raise
-        return wrong.verdict.got
+        said = wrong.verdict.got
+        of_its_own = isinstance(wrong.__context__, RuntimeError) and not said.startswith("RuntimeError")
+        return f"RuntimeError, as {said}" if of_its_own else said
     return ""
 
 
@@ -1576,22 +1626,26 @@ def _stage_versions(kind):
     call(lambda: k.sub_(np.array([1.0, 1.0])))
     if not _is(_array(k, "k is"), [4.0, 6.0]):
         raise Wrong("sub", "[4, 6] in `k` after `k.sub_`", show(k.data), look="your `sub_`: it overwrites `.data`")
-    said = _fails(lambda: y.backward())
-    if not said.startswith("RuntimeError"):
-        why = "x * k needs the `k` of that time, and it was overwritten."
-        look = "the version that you save, and where you compare it"
-        raise Wrong(
-            "no-version",
-            "a RuntimeError: `k` was overwritten after it was saved",
-            said or "no error",
-            why=why,
-            look=look,
-        )
+    _expect_overwritten(y, "`k` was overwritten after x * k saved it")
+    for which in (0, 1):
+        factors = [_leaf(kind, [2.0, 3.0]) for _ in range(2)]
+        both = call(lambda factors=factors: (factors[0] * factors[1]).sum())
+        call(lambda factors=factors, which=which: factors[which].sub_(np.array([1.0, 1.0])))
+        _expect_overwritten(both, f"`{'xy'[which]}` was overwritten after x * y, which saved both")
     later = call(lambda: (x * k).sum())
+    call(lambda: x.sub_(np.array([1.0, 1.0])))
     said = _refused(lambda: [z.backward(), later.backward()], "a backward of x + k, and one of a new x * k")
     if said:
-        why = "x + k did not save `k`, and the later x * k saved what it is now."
+        why = "x + k saved neither, and the later x * k saved `k` as it is now, and not `x`, which nobody needs."
         raise Wrong("too-strict", "no error", said, belief="M22", why=why, look="which two numbers you compare")
+
+
+def _expect_overwritten(result, what):
+    said = _fails(lambda: result.backward())
+    if not said.startswith("RuntimeError"):
+        why = "What was saved is needed as it was then."
+        look = "the version that you save, and where you compare it"
+        raise Wrong("no-version", f"a RuntimeError: {what}", said or "no error", why=why, look=look)
 
 
 _RECORDED: dict[str, Callable] = {
@@ -1634,7 +1688,7 @@ def _check_recorded(came, slope, what, order):
         expected, got = _entry(values, right, f"as {what}")
         if order == "first":
             raise Wrong("other-gradient", expected, got, look=f"the rules that {what.rpartition(' of ')[2]} needs")
-        why = "A part of the slope was computed without a history, and counts as a constant."
+        why = "The derivative before it is right, and its own slope is not. Something in it may have had no history."
         raise Wrong("second-derivative", expected, got, why=why, look=look)
     if order != "third" and call(lambda: came.node) is None:
         why = "The number is right, but nothing was recorded on the way, so it has no history."

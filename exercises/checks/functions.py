@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import sys
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit
+from exercises.checks import adversaries, graphs, kit
 from exercises.checks.kit import Unanswered, Wrong
 from exercises.checks.sandbox import clip, describe_error, show
 from minigrad.autograd import Function
@@ -64,19 +65,27 @@ class Suspect:
     backward: Callable | None = None
 
 
-def tensors(what: str, *shapes: tuple, low=-2.0, high=2.0, rest=(), gaps=False, constants=()) -> Case:
+def tensors(what: str, *shapes: tuple, low=-2.0, high=2.0, signed=False, rest=(), gaps=False, constants=()) -> Case:
     """A case of float64 tensors of these shapes, numbers from `low` to `high`, and the arguments of `rest` after them.
 
-    `gaps` puts the numbers apart in memory. `constants` are the positions of the tensors that need no gradient.
+    `signed` makes every other number negative, `gaps` puts them apart in memory. `constants` are the positions of the
+    tensors that need no gradient.
     """
 
     def make() -> tuple:
         random = np.random.default_rng([len(what), *(sum(shape) for shape in shapes)])
         arrays = [random.uniform(low, high, (*shape, 2)) for shape in shapes]
+        arrays = [_every_other_negative(a) for a in arrays] if signed else arrays
         made = [mg.tensor(a)[..., 0] if gaps else mg.tensor(a[..., 0].copy()) for a in arrays]
         return (*(t if i in constants else t.requires_grad_() for i, t in enumerate(made)), *rest)
 
     return Case(what, make)
+
+
+def _every_other_negative(array: np.ndarray) -> np.ndarray:
+    """The same numbers; of the pairs along the last axis both, so that it does not matter which is taken."""
+    signs = np.resize([1.0, -1.0], array.size // array.shape[-1])
+    return array * signs.reshape(array.shape[:-1])[..., None]
 
 
 def elementwise(inputs: int = 1, **options: Any) -> list[Case]:
@@ -107,7 +116,7 @@ def check(
 ) -> None:
     """Raise a diagnosis unless `answer` computes what `reference` does, forward and backward, in every case."""
     apply = apply_of(answer)
-    trials = [Trial(apply, reference, case, suspects, names_of(answer, case)) for case in cases]
+    trials = [Trial(apply, reference, case, suspects, names_of(answer, case), numerical) for case in cases]
     for trial in trials:
         check_values(trial)
     for trial in trials:
@@ -118,7 +127,8 @@ def check(
         check_apart(trials[0], trials[-1])
     for trial in trials if second else ():
         check_second(trial)
-    for trial in trials if numerical else ():
+    # Not once more under an adversary: an old `.grad` changes nothing that these look at, and they take the longest.
+    for trial in trials if numerical and not adversaries.trial.circumstances else ():
         check_numerically(trial, "gradcheck")
         if second:
             check_numerically(trial, "gradgradcheck")
@@ -209,6 +219,7 @@ class Trial:
     case: Case
     suspects: tuple
     names: list[str]
+    numerical: bool = True
 
     def run(self, function: Callable, only: int | None = None) -> Run:
         """Call a function on fresh arguments; `only` is the one input that is to require grad."""
@@ -280,7 +291,7 @@ def check_values(trial: Trial) -> None:
         _check_value(trial, given, expected)
     for name, argument, kept in zip(trial.names, mine.arguments, before, strict=False):
         if isinstance(kept, mg.Tensor) and not _same(argument, kept):
-            look = "each operation of forward that ends in `_`, and each `+=`"
+            look = "each line of forward that writes: a `+=`, an assignment to an entry, an operation that ends in `_`"
             raise Wrong("input-changed", f"{name} as it was", _in_words(argument), look=look)
     if mine.in_a_list and not any(output.requires_grad for output in mine.outputs):
         why = "The results came in a list, and none of them requires grad. Autograd looks for them in a tuple only."
@@ -353,9 +364,9 @@ class Gradients(NamedTuple):
 
 
 def start_of(output: mg.Tensor, number: int, factor: float = 1.0) -> mg.Tensor:
-    """A grad_output for output `number`: no two entries or outputs have the same, and none is 1."""
-    numbers = np.random.default_rng([output.numel(), number]).uniform(0.5, 1.5, output.shape)
-    return mg.tensor(np.asarray(factor * numbers), dtype=output.dtype)
+    """A grad_output for output `number`: no two entries or outputs have the same, none is 1, and some are negative."""
+    numbers = np.random.default_rng([output.numel(), number]).uniform(0.5, 1.5, (*output.shape, 1))
+    return mg.tensor(np.asarray(factor * _every_other_negative(numbers)[..., 0]), dtype=output.dtype)
 
 
 def gradients(run: Run, factor: float = 1.0, **options: Any) -> Gradients:
@@ -411,6 +422,10 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool) -> Wrong:
 def _of_number(run: Run, got: str) -> Wrong:
     """An error that says how many gradients came."""
     count, came = len(run.arguments), int(got.split("got ")[1].split(")")[0])
+    if came == 1 and _returns_a_list(run):
+        why = "backward returned a list, which counts as one thing. Several gradients come in a tuple."
+        look = "the `return` of backward"
+        return Wrong("list-of-gradients", f"a tuple of {count} gradients", got, why=why, look=look)
     belief, rule = "M32", "backward returns one gradient for each argument of forward, whether it needs one or not"
     why = f"{rule}; None is allowed."
     if came > count:
@@ -418,6 +433,25 @@ def _of_number(run: Run, got: str) -> Wrong:
     look = "how many arguments forward has after `ctx`, and what backward returns"
     number = f"{count} gradient{'s' * (count > 1)}, for {count} argument{'s' * (count > 1)} of forward"
     return Wrong("number-of-gradients", number, got, belief=belief, why=why, look=look)
+
+
+def _returns_a_list(run: Run) -> bool:
+    """Whether the learner's backward, run once more, returns a list."""
+    seen: list[type] = []
+    nodes = [node for output in run.outputs for node in graphs.nodes(output) if isinstance(node, FunctionNode)]
+    codes = {inspect.unwrap(node._function.backward).__code__ for node in nodes}
+
+    def watch(frame, event, returned):
+        if event == "return" and frame.f_code in codes:
+            seen.append(type(returned))
+
+    sys.setprofile(watch)
+    try:
+        with contextlib.suppress(Exception):
+            gradients(run)
+    finally:
+        sys.setprofile(None)
+    return list in seen
 
 
 def _of_shape(trial: Trial, run: Run, error: Exception, got: str) -> Wrong:
@@ -514,7 +548,8 @@ def _cause(trial: Trial, right: Gradients, position: int, all_came: tuple) -> tu
     if factor is not None:
         why = f"Every entry is {factor:.4g} times what it should be: a factor is wrong, or a term is missing."
         return "wrong-factor", why, "the numbers in backward, and each term of the slope", ""
-    return "other-gradient", "", "the slope of what forward computes, on paper, for one entry", ""
+    look = "the slope of what forward computes, on paper, for one entry"
+    return "other-gradient", "", look if trial.numerical else "what is to become of one entry of `grad_output`", ""
 
 
 def _other_slopes(trial: Trial, right: Gradients, position: int) -> Iterable[tuple]:
@@ -664,7 +699,7 @@ def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any
         return Wrong("saved-intermediate", expected, got, belief="M33", why=why, look=look, **details)
     if came is None:
         why = f"The first derivative is right, but for autograd it does not depend on {source}: its history was cut."
-        look = "each `detach`, `.data`, `.numpy()`, `item` and `no_grad` in backward"
+        look = "each `detach`, `.data`, `.numpy()`, `item`, `no_grad`, and `grad` without `create_graph` in backward"
         return Wrong("detached", expected, got, belief="M29", why=why, look=look, **details)
     why = "The first derivative is right, but its own derivative is not."
     return Wrong("other-second", expected, got, belief="M29", why=why, look="what backward computes from", **details)
@@ -711,7 +746,8 @@ def check_numerically(trial: Trial, which: str) -> None:
     try:
         getattr(mg.autograd, which)(trial.apply, arguments)
     except Exception as error:
-        notes = " ".join(note.removeprefix("minigrad: ") for note in getattr(error, "__notes__", ()))
+        notes = [note.removeprefix("minigrad: ") for note in getattr(error, "__notes__", ())]
+        notes = " ".join(note for note in notes if "kink" not in note)  # the values were compared: there is none
         expected = f"`{which}` passes for {trial.inputs_in_words()}"
-        look = "what changes from run to run, or what backward changes"
+        look = "what backward does with each `grad_output`: one of zeros, none at all, and the same one twice"
         raise Wrong(which, expected, describe_error(error), why=notes, look=look) from None

@@ -156,7 +156,7 @@ def judge(exercise: Exercise, answer: Any) -> Verdict:
             "endless",
             f"an answer within {sandbox.SECONDS:.0f} seconds",
             "no answer: your code was still running and was stopped",
-            look="the condition that should end your loop",
+            look="what takes so long: a loop that does not end, or work that is done again and again",
         )
     elif isinstance(outcome.value, Verdict):
         verdict = outcome.value

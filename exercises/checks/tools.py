@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -55,6 +56,25 @@ def called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -
             if reason.message in wrong.verdict.got and reason.when(*inputs):
                 raise reason.wrong(expected, wrong.verdict.got) from None
         raise
+
+
+def calls_in(function: Callable) -> list[tuple[str, Any]]:
+    """The calls that a function makes, as (name, first argument); of what is written in C no argument."""
+    found: list[tuple[str, Any]] = []
+
+    def watch(frame, event, called):
+        if event == "call":
+            names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+            found.append((frame.f_code.co_name, frame.f_locals.get(names[0]) if names else None))
+        elif event == "c_call":
+            found.append((getattr(called, "__name__", ""), None))
+
+    sys.setprofile(watch)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return found
 
 
 def constant(values: Any) -> mg.Tensor:

@@ -124,6 +124,9 @@ old-grad/adversary-1
     w.grad = None
     a = mg.sigmoid(w * x) * 10 - 5
     return (a * a).sum()
+other-value/a-millionth
+    a = 10 * mg.sigmoid(w * x) - 5
+    return (a * a).sum() + 1e-6
 """,
     ),
     "put": functions(
@@ -260,6 +263,9 @@ values-changed/adversary-1
     with mg.no_grad(): x -= 0
     y = mg.exp(x)
     return y / y.sum()
+other-value/columns
+    y = mg.exp(x)
+    return y / y.sum(0)
 """,
     ),
     "descend": functions(
@@ -359,6 +365,18 @@ entries-changed/adversary-1
         for p in leaves:
             p -= rate * p.grad
             p.grad = None
+idle-changed
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= rate * p.grad
+            p.grad = mg.zeros_like(p)
+not-all
+    with mg.no_grad():
+        for p in leaves[:3]:
+            if p.grad is not None:
+                p -= rate * p.grad
+                p.grad = None
 """,
     ),
     "alternate": functions(
@@ -601,8 +619,8 @@ old-grad/adversary-1
     finally:
         x.grad = old
     return False
-old-grad/adversary-2
-    old = x.grad and x.grad.clone()
+grad-changed/adversary-2
+    old = None if x.grad is None else x.grad.clone()
     try:
         y.sum().backward(retain_graph=True)
     except RuntimeError:
@@ -619,6 +637,15 @@ hooks-changed/adversary-1
     except RuntimeError:
         return True
     return False
+used-up-not-noticed
+    try:
+        mg.autograd.grad(y.sum(), x, retain_graph=True)
+    except RuntimeError as error:
+        return "inplace" in str(error)
+    return False
+any-walk
+    text = mg.draw(y).text
+    return "would fail" in text or x.grad is not None
 """,
     ),
 }
@@ -696,7 +723,7 @@ def put(x, i, v):
     "shares": [
         """
 def shares(x):
-    return x.softmax(0)
+    return x.reshape(-1).softmax(0).reshape(x.shape)
 """,
         """
 def shares(x):
@@ -805,7 +832,8 @@ y = make()
     "spoiled": [
         """
 def spoiled(y, x):
-    return "would fail" in mg.draw(y).text
+    text = mg.draw(y).text
+    return "would fail" in text or "buffers freed" in text
 """,
         """
 def spoiled(y, x):
@@ -825,7 +853,7 @@ def spoiled(result, leaf):
     try:
         mg.autograd.grad([result.sum()], [leaf], retain_graph=True)
     except Exception as error:
-        answer = "inplace" in str(error)
+        answer = "inplace" in str(error) or "second time" in str(error)
     return answer
 """,
     ],

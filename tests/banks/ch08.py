@@ -105,6 +105,7 @@ WRONG = {
         "keys": "verdicts = {'A': 'fail'}",
     },
     "reciprocal": {
+        "other-gradient/negative": _reciprocal("return -grad_output / (x * x.abs())"),
         "no-grad-output": _reciprocal("return -1 / x**2"),
         "wrong-sign": _reciprocal("return grad_output / x**2"),
         "power-lost": _reciprocal("return -grad_output / x"),
@@ -179,6 +180,11 @@ WRONG = {
         "other-type": _power("return grad_output * y", forward="(ctx, x):\n    return 2 ** x.detach().numpy()"),
     },
     "clip": {
+        "memory-changed/view": _clip(f"return {_CLAMPED}, None, None", _CLIP.replace("x.clone()", "x.view_as(x)")),
+        "memory-changed/itself": _clip(f"return {_CLAMPED}, None, None", forward=_CLIP.replace("x.clone()", "x")),
+        "one-limit/falsy": _clip(
+            "g = grad_output.clamp(max=ctx.high)\n    return (g.clamp(min=ctx.low) if ctx.low else g), None, None"
+        ),
         "number-of-gradients": _clip(f"return {_CLAMPED}"),
         "number-of-gradients/two": _clip(f"return {_CLAMPED}, None"),
         "gradient-of-no-tensor": _clip(f"g = {_CLAMPED}\n    return g, g, g"),
@@ -212,6 +218,11 @@ WRONG = {
         "raised": _clip("return grad_output.clamp(low, high), None, None"),
     },
     "outer": {
+        "list-of-gradients": _outer("return [grad_output @ b, grad_output.t() @ a]"),
+        "loop": _outer(
+            "rows = [sum((g * n for g, n in zip(row, b)), 0 * a.sum()) for row in grad_output]\n"
+            "    return mg.stack(rows) if rows else a * 1, grad_output.t() @ a"
+        ),
         "number-of-gradients": _outer("return grad_output @ b"),
         "swapped": _outer("return grad_output.t() @ a, grad_output @ b"),
         "no-grad-output": _outer("return b.sum() * mg.ones_like(a), a.sum() * mg.ones_like(b)"),
@@ -335,6 +346,14 @@ WRONG = {
         "other-gradient": _bell("y, x = ctx.saved_tensors\n    return grad_output * -2 * x * x * y"),
     },
     "library": {
+        "library-not-called/in-forward": _library(
+            "return grad_output * ctx.slope",
+            forward="(ctx, x):\n    array = x.detach().numpy()\n    ctx.slope = mg.tensor(library_slope(array))\n"
+            "    return mg.tensor(library_value(array))",
+            start="(ctx, grad_output):\n    ",
+        ),
+        "library-not-called": _library("return grad_output * mg.sigmoid(x)"),
+        "library-given-tensor": _library("return grad_output * library_slope(x)"),
         "silent-second": _library(f"return grad_output * {_LIBRARY_SLOPE}", before=""),
         "silent-second/numpy": _library(
             "g = grad_output.detach().numpy() * library_slope(x.detach().numpy())\n    return mg.tensor(g)", before=""
@@ -361,6 +380,7 @@ WRONG = {
         ),
     },
     "build": {
+        "leaves-swapped": _build("s = Square.apply(b)", "return s * Scale.apply(s + a, -1.0)"),
         "no-function": _build("s = a * a", "return s * Scale.apply(s + b, -1.0)"),
         "no-function/power": _build("s = a**2", "return s * Scale.apply(s + b, -1.0)"),
         "not-shared": _build("return Square.apply(a) * Scale.apply(Square.apply(a) + b, -1.0)"),
@@ -427,8 +447,6 @@ RIGHT = {
             "g = mg.where(grad_output > ctx.high, ctx.high, grad_output)\n"
             "    return (mg.where(g < ctx.low, ctx.low, g), *[None] * 2)"
         ),
-        _clip(f"return {_CLAMPED}, None, None, None", forward=_CLIP.replace("x.clone()", "x.view_as(x)")),
-        _clip(f"return {_CLAMPED}, None, None", forward=_CLIP.replace("x.clone()", "x")),
         _clip(
             "g = grad_output.clone()\n    g[g < ctx.low], g[g > ctx.high] = ctx.low, ctx.high\n    return g, None, None"
         ),
@@ -483,14 +501,6 @@ RIGHT = {
         _library(
             "g = grad_output.numpy() * library_slope(x.detach().numpy())\n    return mg.from_numpy(np.asarray(g))"
         ),
-        _library(
-            "return grad_output * ctx.slope",
-            forward="(ctx, x):\n    array = x.detach().numpy()\n    ctx.slope = mg.tensor(library_slope(array))\n"
-            "    return mg.tensor(library_value(array))",
-            start="(ctx, grad_output):\n    ",
-        ),
-        _library("return grad_output * mg.sigmoid(x)", before=""),
-        _library("return grad_output * library_slope(x)"),
         _library(f"return grad_output * {_LIBRARY_SLOPE}").replace(
             "@staticmethod\n    @once", "@once\n    @staticmethod"
         ),

@@ -485,6 +485,19 @@ class CubeSlope(mg.autograd.Function):
         ),
         "detached/from-g": _again(
             "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
+            "    return mg.autograd.grad(y, x, g.detach(), create_graph=True)[0], None"
+        ),
+        "shared": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = Again.f(x)\n"
+            "    return mg.autograd.grad(y, x, g, create_graph=True)[0], None",
+            "Again.f = staticmethod(f)\nctx.save_for_backward(x)\nreturn f(x)",
+        ),
+        "not-run-again": _again(
+            "return mg.autograd.grad(ctx.y, ctx.x, g, create_graph=True)[0], None",
+            "ctx.x = x\nwith mg.enable_grad():\n    ctx.y = f(x)\nreturn ctx.y.detach()",
+        ),
+        "other-gradient/sum-of-f": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
             "    slope = mg.autograd.grad(y, x, create_graph=True)[0] if x.dim() == 0 else "
             "mg.autograd.grad(y.sum(), x, create_graph=True)[0]\nreturn g.detach() * slope, None"
         ),
