@@ -472,6 +472,7 @@ def _none_in_update(answer: Any, wrong: Wrong, expected: str, is_cleared: bool) 
     off={
         "values 0": "the steps move the parameters",
         "again": "twice the steps",
+        "result grad": "copy.deepcopy(parameters) copies their `.grad`, too, and they are copies",
     },
     beliefs=("M17",),
     hints=(
