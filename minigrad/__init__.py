@@ -249,7 +249,8 @@ def __getattr__(name: str):
 
 
 if "IPython" in sys.modules:  # in a notebook: the magics %%expect and %%versus
-    from .jupyter import notebook, versus
+    from .jupyter import notebook, predictions, versus
 
     notebook.register()
     versus.register()
+    predictions.register()

@@ -91,6 +91,7 @@ ORDER = """
     viz
     jupyter
     jupyter.notebook
+    jupyter.predictions
     jupyter.versus
     compat
 """.split()

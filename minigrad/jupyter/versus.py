@@ -33,6 +33,7 @@ from pathlib import Path
 from types import ModuleType
 
 from .notebook import message, register_magic
+from .predictions import LINE
 
 TRANSCRIPTS = Path(__file__).with_name("transcripts.json")
 HEAD = "%%versus"
@@ -85,7 +86,7 @@ class Cell:
         >>> Cell.of("%%versus y\\ny = mg.sin(x)  ").needs == {"mg", "x"}
         True
         """
-        lines = [line.rstrip() for line in source.strip().splitlines()]
+        lines = [line.rstrip() for line in source.strip().splitlines() if not line.startswith(LINE)]
         names = tuple(lines[0].removeprefix(HEAD).split())
         if not all(name.isidentifier() for name in names):
             raise CannotCompare(f"`{lines[0]}` is not understood; write `{HEAD}`, or `{HEAD} x y` with names.")
