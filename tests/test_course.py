@@ -745,6 +745,7 @@ def test_jupyterlab_asks_nothing_and_shows_markdown_as_it_looks(ready):
     settings = json.loads((share / "lab" / "settings" / "overrides.json").read_text(encoding="utf-8"))
     assert settings["@jupyterlab/apputils-extension:notification"] == {"fetchNews": "false"}
     assert settings["@jupyterlab/docmanager-extension:plugin"]["defaultViewers"] == {"markdown": "Markdown Preview"}
+    assert settings["@jupyterlab/notebook-extension:tracker"] == {"scrollPastEnd": False}
 
 
 def test_the_kernel_says_what_is_stored_in_every_notebook():

@@ -14,6 +14,7 @@ from jupyterlab.labapp import LabApp
 from tools import desk
 
 FIRST_NOTEBOOK = "notebooks/00_start_here.ipynb"
+STYLE = Path(__file__).with_name("style")
 
 
 class Server(ServerApp):
@@ -33,6 +34,7 @@ def options(folder: Path, typed: list[str]) -> list[str]:
     ours = [f"--ServerApp.root_dir={folder}", "--Application.log_level=ERROR"]
     # Without a browser the address that is printed leads to the first chapter, too.
     ours.append(f"--LabApp.default_url=/lab/tree/{FIRST_NOTEBOOK}")
+    ours += ["--LabApp.custom_css=True", f"--ServerApp.static_custom_path={STYLE}"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         ours.append("--allow-root")
     # The browser gets a file that leads to the address, for the token in it is secret and a command line is not.

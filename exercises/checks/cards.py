@@ -1,7 +1,7 @@
 """How a verdict, the score and the progress look: one calm card each, in HTML and in plain text.
 
-The styles are inline and the card brings its own colours, so that it reads the same on the light
-and the dark theme, in a notebook that is trusted or not.
+The styles are inline, for a notebook that is not trusted keeps no others. A card has the ground and the ink of the
+page, light or dark; words in colour are white on that colour.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 from .beliefs import BELIEFS
 
-PAPER, INK, QUIET, LINE = "#f6f4ee", "#23272e", "#5d6570", "#dcd8cc"
+QUIET, TINT, LINE = "opacity:0.78", "background-color:rgba(128,128,128,0.16)", "#8c8c8c"
 HEADINGS = {
     "passed": ("#23724f", "Right"),
     "wrong": ("#a4550f", "Not yet"),
-    "unanswered": ("#56616e", "Not answered yet"),
+    "unanswered": ("#5f6b79", "Not answered yet"),
     "unjudged": ("#6a4c9c", "Not judged"),
 }
 _MONOSPACE = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:13px"
@@ -53,7 +53,7 @@ def verdict_card(verdict: Any, exercise: Any) -> Card:
     """The card of one check: what was expected, what came, the belief behind it, what next."""
     colour, heading = HEADINGS[verdict.status]
     name = f"{exercise.id} · {_points(exercise.points)}" if exercise.points else exercise.id
-    head = f'<b style="color:{colour}">{heading}.</b> {escape(exercise.title)}{_small(name)}'
+    head = f"{_pill(f'{heading}.', colour)} {escape(exercise.title)}{_small(name)}"
     html = [f"<div>{head}</div>"]
     text = [f"{heading}. {exercise.title} ({name})"]
     rows = [(label, said) for label, said in _rows(verdict) if said]
@@ -88,7 +88,7 @@ def _rows(verdict: Any) -> list[tuple[str, str]]:
 def hint_card(number: int, hint: str, exercise: Any) -> Card:
     """One hint, unfolded: for those who ask by name, or cannot click."""
     name, colour = _HINT_NAMES[number], HEADINGS["unanswered"][0]
-    head = f'<b style="color:{colour}">{name}.</b> {escape(exercise.title)}{_small(exercise.id)}'
+    head = f"{_pill(f'{name}.', colour)} {escape(exercise.title)}{_small(exercise.id)}"
     html = [f"<div>{head}</div>", f'<div style="margin-top:6px">{_prose(hint)}</div>']
     return Card(_box(colour, html), f"{name}. {exercise.title} ({exercise.id})\n  {_plain(hint)}")
 
@@ -103,13 +103,13 @@ def score_card(chapter: Any, statuses: dict[str, str]) -> Card:
     colour = HEADINGS["passed" if len(right) == len(exercises) else "unanswered"][0]
     rows, lines = [], []
     for one in exercises:
-        tint, word = HEADINGS.get(statuses.get(one.id, ""), (QUIET, "Not run yet"))
-        state = f'<span style="color:{tint}">{word}</span>'
+        tint, word = HEADINGS.get(statuses.get(one.id, ""), ("", "Not run yet"))
+        state = _pill(word, tint) if tint else word
         worth = f"{one.points if one in right else 0}/{one.points}"
         rows.append((f"{escape(one.title)}{_small(one.id)}", f"{state}{_small(worth)}"))
         lines.append(f"  {worth:5}{word:18}{one.title} ({one.id})")
-    html = [f'<div><b style="color:{colour}">{total}</b>{_small(head)}</div>']
-    html += [_bar(len(right), len(exercises), colour), _grid(rows, "minmax(0,1fr) auto", INK)]
+    html = [f"<div><b>{total}</b>{_small(head)}</div>"]
+    html += [_bar(len(right), len(exercises), colour), _grid(rows, "minmax(0,1fr) auto", "")]
     return Card(_box(colour, html), "\n".join([f"{head}: {total}", *lines]))
 
 
@@ -119,14 +119,13 @@ def progress_card(chapters: list[tuple[str, str, int, int]], notice: str) -> Car
     width = max((len(title) for _, title, _, _ in chapters), default=0)
     for number, title, done, total in chapters:
         colour = HEADINGS["passed" if done == total else "unanswered"][0]
-        count = f'<span style="color:{colour}">{done} of {total}</span>'
-        rows.append((f"{number} · {escape(title)}", _bar(done, total, colour) + count))
+        rows.append((f"{number} · {escape(title)}", f"{_bar(done, total, colour)}{done} of {total}"))
         filled = round(20 * done / total) if total else 0
         lines.append(f"  {number} {title:{width}}  [{'#' * filled}{'.' * (20 - filled)}] {done} of {total}")
     heading, colour = "Exercises done so far", HEADINGS["unanswered"][0]
-    html = [f'<div><b style="color:{colour}">{heading}</b></div>', _grid(rows, "1fr 1fr", INK)]
+    html = [f"<div><b>{heading}</b></div>", _grid(rows, "1fr 1fr", "")]
     if notice:
-        html.append(f'<div style="margin-top:8px;color:{QUIET}">{_prose(notice)}</div>')
+        html.append(f'<div style="margin-top:8px;{QUIET}">{_prose(notice)}</div>')
         lines.append(f"  {notice}")
     return Card(_box(colour, html), "\n".join([heading, *lines]))
 
@@ -135,7 +134,7 @@ _STATES = {  # of a belief: its sign, for those who see no colour, its colour, a
     "missed": ("!", "#a4550f", "an answer showed it, and it is still open"),
     "mended": ("+", "#2f5d9b", "an answer showed it once; it has been put right since"),
     "seen through": ("=", "#23724f", "an exercise about it is solved, and no answer showed it"),
-    "not met yet": (".", "#7b848f", "no exercise about it is solved yet"),
+    "not met yet": (".", "#5f6b79", "no exercise about it is solved yet"),
 }
 
 
@@ -145,21 +144,17 @@ _CELL = "text-align:left;vertical-align:top;padding:1px 12px 1px 0"
 def belief_card(
     states: dict[str, str], places: dict[str, list[str]], chapters: dict[str, str], notice: str = ""
 ) -> Card:
-    """The map of the beliefs: a tile each as a picture, what is missed in words, and all as a table under a fold.
+    """The beliefs: how many are in each state, what is missed in words, and all of them as a table under a fold.
 
     `places` names the exercises in which a missed belief is open, `chapters` says where a belief is met.
     """
     counts = {state: sum(1 for found in states.values() if found == state) for state in _STATES}
     total = ", ".join(f"{count} {state}" for state, count in counts.items())
     colour = _STATES["missed" if counts["missed"] else "seen through"][1]
-    tiles = "".join(_tile(belief, state) for belief, state in states.items())
-    map_ = f'<div role="img" aria-label="{escape(total)}" style="display:flex;flex-wrap:wrap;gap:5px">{tiles}</div>'
-    html = [f'<div style="margin-bottom:8px"><b style="color:{colour}">Beliefs</b>{_small(total)}</div>', map_]
+    html = ["<div><b>Beliefs</b></div>"]
     text = [f"Beliefs: {total}"]
     for state, (sign, tint, words) in _STATES.items():
-        html.append(
-            f'<div style="color:{QUIET};font-size:12px;margin-top:4px">{_sign(sign, tint)} {state}: {words}</div>'
-        )
+        html.append(f'<div style="margin-top:5px">{_pill(f"{sign} {counts[state]} {state}", tint)} {words}</div>')
         text += [
             f"  {sign} {id:4} {state}: {BELIEFS[id]}{_where(places.get(id, []))}"
             for id, found in states.items()
@@ -168,18 +163,14 @@ def belief_card(
     html += _to_repeat([id for id, state in states.items() if state == "missed"], places)
     html.append(_folded_table(states, chapters))
     if notice:
-        html.append(f'<div style="margin-top:8px;color:{QUIET}">{_prose(notice)}</div>')
+        html.append(f'<div style="margin-top:8px;{QUIET}">{_prose(notice)}</div>')
         text.append(f"  {notice}")
     return Card(_box(colour, html), "\n".join(text))
 
 
 def _to_repeat(missed: list[str], places: dict[str, list[str]]) -> list[str]:
     """The missed beliefs in words, each with the exercises in which it is open."""
-    sign, tint, _ = _STATES["missed"]
-    lines = [
-        f"<div>{_sign(sign, tint)} {id} “{_prose(BELIEFS[id])}”{_small(_where(places.get(id, [])))}</div>"
-        for id in missed
-    ]
+    lines = [f"<div>“{_prose(BELIEFS[id])}”{_small(_where(places.get(id, [])))}</div>" for id in missed]
     return ['<div style="margin-top:10px"><b>To repeat</b></div>', *lines] if lines else []
 
 
@@ -188,27 +179,21 @@ def _where(exercises: list[str]) -> str:
 
 
 def _folded_table(states: dict[str, str], chapters: dict[str, str]) -> str:
-    """The map as a table. Each row brings its colours, for JupyterLab colours the rows of a table, too."""
-    row = f'<tr style="background-color:{PAPER};color:{INK}">'
+    """The beliefs as a table."""
     rows = "".join(
-        f'{row}<th scope="row" style="{_CELL}">{id}</th><td style="{_CELL}">{state}</td><td style="{_CELL}">'
-        f'{_prose(BELIEFS[id])}</td><td style="{_CELL}">{chapters[id]}</td></tr>'
+        f'<tr><th scope="row" style="{_CELL};font-weight:normal">“{_prose(BELIEFS[id])}”</th>'
+        f'<td style="{_CELL}">{state}</td><td style="{_CELL}">{chapters[id]}</td></tr>'
         for id, state in states.items()
     )
-    names = ("belief", "state", "what it says", "in chapter")
-    head = "".join(f'<th scope="col" style="{_CELL}">{name}</th>' for name in names)
-    table = f'<table style="font-size:13px"><thead>{row}{head}</tr></thead><tbody>{rows}</tbody></table>'
+    head = "".join(f'<th scope="col" style="{_CELL}">{name}</th>' for name in ("belief", "state", "in chapter"))
+    table = f'<table style="font-size:13px"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
     return f'<details style="margin-top:8px"><summary style="cursor:pointer">as a table</summary>{table}</details>'
 
 
-def _tile(belief: str, state: str) -> str:
-    sign, tint, _ = _STATES[state]
-    style = f"border:1.5px solid {tint};border-radius:4px;padding:1px 5px;font-size:12px;color:{tint}"
-    return f'<span style="{style}" title="{escape(BELIEFS[belief])}: {state}">{belief} <b>{sign}</b></span>'
-
-
-def _sign(sign: str, tint: str) -> str:
-    return f'<b style="color:{tint};display:inline-block;width:1.2em">{sign}</b>'
+def _pill(words: str, colour: str) -> str:
+    """A few words in white on a colour, which can be read on any page."""
+    style = f"background-color:{colour};color:#ffffff;border-radius:9px;padding:1px 9px;font-weight:600"
+    return f'<span style="{style}">{escape(words)}</span>'
 
 
 def warm_up_card(question: Any, right: bool | None = None, given: str = "", more: bool = False) -> Card:
@@ -228,10 +213,8 @@ def warm_up_card(question: Any, right: bool | None = None, given: str = "", more
     }
     state, heading, words = said[right]
     colour = HEADINGS[state][0]
-    program = (
-        f'<pre style="{_MONOSPACE};color:{INK};background-color:{PAPER};margin:8px 0">{escape(question.program)}</pre>'
-    )
-    html = [f'<div><b style="color:{colour}">{heading}.</b>{_small(question.belief)}</div>', program, _prose(words)]
+    program = f'<pre style="{_MONOSPACE};margin:8px 0">{escape(question.program)}</pre>'
+    html = [f"<div>{_pill(f'{heading}.', colour)}</div>", program, _prose(words)]
     lines = [f"{heading}. ({question.belief})", *("    " + line for line in question.program.splitlines())]
     return Card(_box(colour, html), "\n".join([*lines, f"  {_plain(words)}"]))
 
@@ -246,7 +229,7 @@ def picture_html(picture: Any) -> str:
     bundle = _bundle(picture)
     if "text/html" in bundle:
         return bundle["text/html"]
-    return f'<pre style="{_MONOSPACE};color:{INK};margin:0">{escape(picture_text(picture))}</pre>'
+    return f'<pre style="{_MONOSPACE};margin:0">{escape(picture_text(picture))}</pre>'
 
 
 def picture_text(picture: Any) -> str:
@@ -261,7 +244,7 @@ def _bundle(picture: Any) -> dict[str, str]:
 
 def _box(colour: str, parts: list[str]) -> str:
     style = (
-        f"background-color:{PAPER};color:{INK};border-left:4px solid {colour};border-radius:4px;"
+        f"border:1px solid {LINE};border-left:5px solid {colour};border-radius:4px;"
         "padding:12px 18px;margin:6px 0;max-width:760px;font-size:14px;line-height:1.55;"
         "font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"
     )
@@ -269,7 +252,7 @@ def _box(colour: str, parts: list[str]) -> str:
 
 
 def _grid(rows: list[tuple[str, str]], columns: str = "5.5em minmax(0,1fr)", left: str = QUIET) -> str:
-    cells = "".join(f'<div style="color:{left}">{first}</div><div>{second}</div>' for first, second in rows)
+    cells = "".join(f'<div style="{left}">{first}</div><div>{second}</div>' for first, second in rows)
     style = f"display:grid;grid-template-columns:{columns};column-gap:14px;row-gap:5px;margin-top:10px"
     return f'<div style="{style}">{cells}</div>'
 
@@ -277,7 +260,7 @@ def _grid(rows: list[tuple[str, str]], columns: str = "5.5em minmax(0,1fr)", lef
 def _bar(done: int, total: int, colour: str) -> str:
     share = round(100 * done / total) if total else 0
     inner = f'<div style="width:{share}%;height:6px;background-color:{colour};border-radius:3px"></div>'
-    return f'<div style="background-color:{LINE};border-radius:3px;height:6px;margin:8px 0 3px 0">{inner}</div>'
+    return f'<div style="{TINT};border-radius:3px;height:6px;margin:8px 0 3px 0">{inner}</div>'
 
 
 def _folds(steps: list[str]) -> str:
@@ -285,19 +268,19 @@ def _folds(steps: list[str]) -> str:
     html = ""
     for name, step in reversed(list(zip(_HINT_NAMES, steps, strict=True))):
         html = (
-            f'<details style="margin-top:8px"><summary style="cursor:pointer;color:{QUIET}">{name}'
+            f'<details style="margin-top:8px"><summary style="cursor:pointer;{QUIET}">{name}'
             f'</summary><div style="margin:4px 0 0 14px">{_prose(step)}{html}</div></details>'
         )
     return html
 
 
 def _small(text: str) -> str:
-    return f' <span style="color:{QUIET};font-size:12px;margin-left:6px">{escape(text)}</span>'
+    return f' <span style="{QUIET};font-size:13px;margin-left:6px">{escape(text)}</span>'
 
 
 def _prose(text: str) -> str:
     """Escaped text, with `code` in a monospace face."""
-    code = f"{_MONOSPACE};background-color:#e9e5d8;color:{INK};padding:0 4px;border-radius:3px"
+    code = f"{_MONOSPACE};{TINT};padding:0 4px;border-radius:3px"
     html = re.sub(r"`([^`]+)`", rf'<span style="{code}">\1</span>', escape(text, quote=False))
     return html.replace("\n", "<br>")
 
