@@ -278,7 +278,7 @@ def test_after_a_day_on_the_desk_a_clone_is_clean_and_predictions_were_compared(
     assert shown["f"] == [None, "You predicted “an error”. It came so."]
     assert shown["mine"] == ["3", "You predicted “3”. It came so."] and shown["none"] == ["5"]
     assert shown["end"][0].startswith(
-        "You predicted 3 times: 2 came so, 1 came otherwise.\n1 + 1?\n  you: three\n  it:  2"
+        "You predicted 3 times: 2 came so, 1 came otherwise.\n· 1 + 1?\n  you: three\n  it: 2"
     )
     assert json.loads((folder / desk.PROGRESS).read_text())["exercises"]["ch00.warm_up"]["solved"]
     desk.main(["01"])

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 LINE = "# My prediction:"
-CAME_SO, OTHERWISE, YOURS_TO_JUDGE = "came so", "came otherwise", "yours to judge"
+CAME_SO, OTHERWISE, YOURS_TO_JUDGE = "came so", "came otherwise", "for you to judge"
 COLOURS = {CAME_SO: "#2e8b62", OTHERWISE: "#c0701c", YOURS_TO_JUDGE: "#7b848f"}
 LONGEST = 100  # characters of what came that the summary shows
 WORDS = "zero one two three four five six seven eight nine ten".split()
@@ -98,7 +98,7 @@ def compare(said: str, came: str, answer: str = "") -> str:
     >>> compare("8 and 12", "(tensor(8., grad_fn=<PowBackward0>), tensor(12.))"), compare("8, 13", "(8, 12)")
     ('came so', 'came otherwise')
     >>> [compare(said, "", "no|stays !circle") for said in ("no", "False, it stays", "in a circle", "I wonder")]
-    ['came so', 'came so', 'came otherwise', 'yours to judge']
+    ['came so', 'came so', 'came otherwise', 'for you to judge']
     """
     groups = [[tokens(word)[0] for word in group.strip("!").split("|")] for group in answer.split() if group[0] != "!"]
     wrong = {word for group in answer.split() if group[0] == "!" for word in group[1:].split("|")}
@@ -192,7 +192,7 @@ class Watch:
         came = "".join(copy.kept) + (f"{type(error).__name__}: {error}" if error else self.as_text(result.result))
         said, cell = typed_in(result.info.raw_cell), without_line(result.info.raw_cell)
         facts = next((facts for text, facts, _ in cells_here("") if text == cell), {})
-        self.notes[cell] = Note(said, first_line(came), compare(said, came, facts.get("answer", "")))
+        self.notes[cell] = Note(said, in_short(came), compare(said, came, facts.get("answer", "")))
         display(self.notes[cell])
 
     def as_text(self, value: Any) -> str:
@@ -234,15 +234,16 @@ class Summary:
         for facts, note in self.found:
             if note.became == CAME_SO:
                 continue
-            lines = [facts.get("question") or "Your own question", f"  you: {note.said}", f"  it:  {note.came}"]
+            lines = [f"· {facts.get('question') or 'A question of your own'}", f"  you: {note.said}"]
+            lines.append(f"  it: {note.came or '(a picture)'}")
             if note.became == OTHERWISE and facts.get("belief"):
                 lines.append(f"  the belief that this is about: “{facts['belief']}”")
             yield lines
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        items = "".join(f"<li>{'<br>'.join(map(escape, part))}</li>" for part in self.parts())
-        first = f"<p>{escape(repr(self).split(chr(10))[0])}</p>"
-        return {"text/html": f"{first}<ul>{items}</ul>" if items else first, "text/plain": repr(self)}
+        lines = [f"<p>{escape(repr(self).splitlines()[0])}</p>"]
+        lines += [f"<p>{'<br>'.join(map(escape, part))}</p>" for part in self.parts()]
+        return {"text/html": re.sub("`([^`]+)`", r"<code>\1</code>", "".join(lines)), "text/plain": repr(self)}
 
 
 def cells_here(chapter: str) -> Iterator[tuple[str, dict, list[dict]]]:
@@ -258,9 +259,9 @@ def cells_here(chapter: str) -> Iterator[tuple[str, dict, list[dict]]]:
             continue  # half written, or no notebook
 
 
-def first_line(text: str) -> str:
-    """The first line of what came, cut where it is long."""
-    line = text.strip().split("\n")[0]
+def in_short(text: str) -> str:
+    """What came, on one line, without warnings, cut where it is long."""
+    line = " ".join(re.sub(r"\w+Warning: .*|minigrad: .*", "", text).split())
     return line if len(line) <= LONGEST else line[:LONGEST] + " …"
 
 
