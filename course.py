@@ -1,6 +1,7 @@
 """Open the course, test it, or grade a class, in a virtual environment that it makes for itself.
 
-    python3 course.py               open JupyterLab on the first chapter
+    python3 course.py               open JupyterLab on your desk: chapters and exercises that are yours to write in
+    python3 course.py fresh 05      give chapter 05 back as new, and keep yours beside it
     python3 course.py test          run every test
     python3 course.py grade FOLDER  grade collected exercise notebooks (--help says how)
     python3 course.py --version     say what runs here
@@ -54,7 +55,7 @@ AUTHOR_HELP = """What writes the course, for those who write it. CONTRIBUTING.md
 
 --help after each says more about it. `course.py new` is short for `course.py author new`.
 """
-COMMANDS = ("test", "grade")
+COMMANDS = ("fresh", "test", "grade")
 AUTHOR = {
     "new": "new",
     "transcripts": "record_transcripts",
@@ -93,6 +94,8 @@ def command_line(words):
         return run_tests(options)
     if command == "grade":
         return tool("grading", ["--base", os.getcwd(), *options])
+    if command == "fresh":
+        return tool("desk", options)
     if command == "author":
         if options[0] not in AUTHOR:
             raise Problem(unknown(options[0], [*AUTHOR, "--help"], "author "))
@@ -136,8 +139,8 @@ def show_help(words, environment):
         return environment.run(tool("grading", ["--help"]))
     if command == "grade":
         say(docstring("grading") + "\n\nAfter the first start this also lists the options.")
-    elif command == "author" and part:
-        say(docstring(AUTHOR[part]))
+    elif command == "fresh" or part:
+        say(docstring(AUTHOR[part] if part else "desk"))
     else:
         say({"test": TEST_HELP, "author": AUTHOR_HELP}.get(command, __doc__).strip())
     return 0

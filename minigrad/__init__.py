@@ -252,7 +252,7 @@ def load_ipython_extension(shell) -> None:
     """Make the magics %%expect, %%explain and %%versus known: what ``%load_ext minigrad`` calls."""
     from importlib import import_module
 
-    for module in ("notebook", "versus"):
+    for module in ("notebook", "predictions", "versus"):
         import_module(f"minigrad.jupyter.{module}").register()
 
 

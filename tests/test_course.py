@@ -24,8 +24,8 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal or has 
 PACKAGES = "Lib/site-packages" if os.name == "nt" else f"lib/python3.{sys.version_info[1]}/site-packages"
 # Stands in for pytest and the tools: shows which Python it got, and which arguments.
 ECHO = '"""What it is for."""\nimport sys; print(sys.prefix, sys.argv[1:]); sys.exit(7 if "fail" in sys.argv else 0)\n'
-TOOLS = ("lab", "generate", "pages", "refresh_outputs", "record_transcripts", "new")
-LEARNERS = (["--no-browser"], ["test"], ["grade", "collected"])
+TOOLS = ("lab", "desk", "generate", "pages", "refresh_outputs", "record_transcripts", "new")
+LEARNERS = (["--no-browser"], ["fresh", "05"], ["test"], ["grade", "collected"])
 AUTHORS = [["author", word] for word in ("new", "transcripts", "outputs", "pages", "exercises")]
 
 
@@ -249,7 +249,9 @@ def test_a_mistyped_command_gets_the_nearest_one_and_runs_nothing(scratch, words
     assert words[0] == "author" or "author" not in result.stderr, "learners are not sent there"
 
 
-@pytest.mark.parametrize("words", [["--no-browser"], ["test"], ["grade"], ["author"], *AUTHORS, ["new"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["--no-browser"], ["fresh"], ["test"], ["grade"], ["author"], *AUTHORS, ["new"]], ids=" ".join
+)
 @pytest.mark.parametrize("more", [["--help"], ["-h"], ["--help", "03"], ["03", "--help"]], ids=" ".join)
 def test_help_only_helps(here, capfd, words, more):
     assert here.main([*words, *more]) == 0
@@ -257,6 +259,7 @@ def test_help_only_helps(here, capfd, words, more):
     expected = {
         "test": "What follows is passed on to pytest",
         "grade": "What it is for.",
+        "fresh": "What it is for.",
         "--no-browser": "On Windows type",
     }
     one = "What it is for." if words in [*AUTHORS, ["new"]] else "for those who write it"
@@ -264,7 +267,7 @@ def test_help_only_helps(here, capfd, words, more):
 
 
 def test_every_command_has_a_help_and_no_help_for_learners_names_those_of_authors(here):
-    assert set(here.COMMANDS) == {"test", "grade"} and set(here.AUTHOR) == {words[1] for words in AUTHORS}
+    assert set(here.COMMANDS) == {"fresh", "test", "grade"} and set(here.AUTHOR) == {words[1] for words in AUTHORS}
     assert all(f"python3 course.py {word}" in here.__doc__ for word in here.COMMANDS)
     assert all(f"python3 course.py author {word}" in here.AUTHOR_HELP for word in here.AUTHOR)
     assert not any(word in here.__doc__ + here.TEST_HELP for word in ("author", "course.py new", "course.py exercises"))
@@ -328,16 +331,27 @@ def answer(exercise):
 
 @pytest.fixture(scope="module")
 def answered(tmp_path_factory):
-    """A copy of the course with an answer in its exercises, the file, and what must be in it at the end."""
+    """A copy of the course with an answer in its exercises and on its desk, and the answer's bytes."""
     folder = copy_of_the_course(tmp_path_factory.mktemp("answered") / "course")
-    exercise = folder / "exercises" / "01_requires_grad.ipynb"
-    return folder, exercise, answer(exercise)
+    content = answer(folder / "exercises" / "01_requires_grad.ipynb")
+    # The first start takes it along.
+    open_desk = [sys.executable, "-c", "from tools import desk; desk.prepared()"]
+    subprocess.run(open_desk, cwd=folder, env=clean_environment(), check=True)
+    return folder, content
+
+
+def assert_nothing_is_lost(folder, content):
+    """The answer is where it was or, after `fresh`, beside that: in exercises/ and on the desk."""
+    assert (folder / "exercises" / "01_requires_grad.ipynb").read_bytes() == content
+    on_desk = (folder / "desk" / "exercises").glob("01_requires_grad*.ipynb")
+    assert content in [path.read_bytes() for path in on_desk]
 
 
 # What each command says if it did its work. Running the chapters is for other tests, opening the course for the last.
 COMMANDS = {
     "test": (["test", "-n", "0", "--co", "-q", "exercises/01_requires_grad.ipynb"], "tests collected"),
     "grade": (["grade", "exercises", "--jobs", "1"], "grades.html"),
+    "fresh": (["fresh", "01", "exercises/01"], "01_requires_grad.kept-1.ipynb"),
     "exercises": (["author", "exercises"], "left 01_requires_grad.ipynb, for something is written in it"),
     "pages": (["author", "pages"], ""),
     "new": (["new", "exercise", "01", "trial"], ""),
@@ -348,7 +362,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_answer_survives_every_command(answered, command):
-    folder, exercise, content = answered
+    folder, content = answered
     words, said = COMMANDS[command]
     if command == "outputs":  # and those after it: the notebooks of the course take minutes
         for path in [*folder.glob("notebooks/*.ipynb"), *folder.glob("solutions/*.ipynb")]:
@@ -357,7 +371,7 @@ def test_an_answer_survives_every_command(answered, command):
             nbformat.write(TINY, folder / name)
     result = run(folder, *words, cwd=folder)
     assert said in result.stdout + result.stderr and "Traceback" not in result.stderr, result.stderr
-    assert exercise.read_bytes() == content
+    assert_nothing_is_lost(folder, content)
 
 
 def test_every_command_is_among_those_that_an_answer_survives(here):
@@ -731,6 +745,7 @@ def test_jupyterlab_asks_nothing_and_shows_markdown_as_it_looks(ready):
     settings = json.loads((share / "lab" / "settings" / "overrides.json").read_text(encoding="utf-8"))
     assert settings["@jupyterlab/apputils-extension:notification"] == {"fetchNews": "false"}
     assert settings["@jupyterlab/docmanager-extension:plugin"]["defaultViewers"] == {"markdown": "Markdown Preview"}
+    assert settings["@jupyterlab/notebook-extension:tracker"] == {"scrollPastEnd": False}
 
 
 def test_the_kernel_says_what_is_stored_in_every_notebook():
@@ -748,20 +763,21 @@ def test_the_kernel_says_what_is_stored_in_every_notebook():
 @pytest.mark.parametrize(("system", "file"), [("6.8.0-45-generic", True), ("5.15.90.1-microsoft-standard-WSL2", False)])
 def test_a_windows_browser_gets_the_address_and_no_file(monkeypatch, system, file):
     monkeypatch.setattr(lab.platform, "release", lambda: system)
-    assert ("--ServerApp.use_redirect_file=False" in lab.options([])) is not file
+    assert ("--ServerApp.use_redirect_file=False" in lab.options(ROOT, [])) is not file
 
 
 def test_what_is_typed_goes_before_what_the_course_sets():
-    chosen = lab.options(["--ServerApp.root_dir=/else/where", "--port", "9999"])
+    chosen = lab.options(ROOT, ["--ServerApp.root_dir=/else/where", "--port", "9999"])
     assert chosen[-3:] == ["--ServerApp.root_dir=/else/where", "--port", "9999"]
     assert [option for option in chosen if "root_dir" in option] == chosen[-3:-2]
-    assert f"--ServerApp.root_dir={ROOT}" in lab.options([])
+    assert f"--ServerApp.root_dir={ROOT}" in lab.options(ROOT, [])
 
 
 def test_the_last_line_says_where_the_course_is_and_how_to_stop_it(answered):
-    folder, exercise, content = answered
+    folder, content = answered
     process = start(folder, "--no-browser")
-    line = next(line for line in process.stdout if "The course is at" in line)
+    line = next((line for line in process.stdout if "The course is at" in line), None)
+    assert line, process.stderr.read()
     assert "/lab/tree/notebooks/00_start_here.ipynb?token=" in line and "to stop it: Ctrl-C" in line
     time.sleep(1)  # JupyterLab looks for language servers meanwhile, and would say that there are none
     if os.name == "nt":
@@ -770,4 +786,4 @@ def test_the_last_line_says_where_the_course_is_and_how_to_stop_it(answered):
         os.killpg(process.pid, signal.SIGTERM)
     rest, _ = process.communicate(timeout=60)
     assert "Skipped" not in rest and len(rest.splitlines()) <= 1, rest  # that it was stopped
-    assert exercise.read_bytes() == content
+    assert_nothing_is_lost(folder, content)

@@ -672,6 +672,45 @@ def test_what_is_missed_is_told_in_words_and_where(check, shown, relaxed):
     assert missed.endswith(" · Be <two> (ch99.two)") and panel.html.count("(ch99.two)") == 1
 
 
+def luminance(parts):
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def over(colour, ground):
+    """What a page shows of #rrggbb or rgba(...) on a ground."""
+    if colour[0] == "#":
+        return [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    *parts, share = map(float, re.findall(r"[\d.]+", colour))
+    return [share * c / 255 + (1 - share) * below for c, below in zip(parts, ground, strict=True)]
+
+
+@pytest.mark.parametrize(("page", "ink"), [("#ffffff", "#212121"), ("#111111", "#ffffff")], ids=["light", "dark"])
+def test_every_card_can_be_read_on_a_light_and_on_a_dark_page(check, shown, relaxed, page, ink):
+    """Nothing has an ink of its own but white on a colour; grounds and fainter words leave the page's ink legible."""
+    check.two(3)
+    check.two(2)
+    html = "".join([*(card.html for card in shown), kit.belief_panel().html, kit.progress_panel().html])
+    page, ink = over(page, None), over(ink, None)
+    for style in set(re.findall(r'style="([^"]*)"', html)):
+        look = dict(part.split(":", 1) for part in style.split(";") if part)
+        ground = over(look["background-color"], page) if "background-color" in look else page
+        text = over(look["color"], page) if "color" in look else ink
+        faint = float(look.get("opacity", 1))
+        text = [faint * c + (1 - faint) * below for c, below in zip(text, ground, strict=True)]
+        if "height" not in look:  # else it is a bar
+            assert contrast(text, ground) >= 4.5, style
+        rims = [
+            word for name, value in look.items() if name.startswith("border") for word in value.split() if "#" in word
+        ]
+        assert all(contrast(over(rim, page), page) >= 3 for rim in rims), style
+
+
 def test_a_belief_that_was_not_met_is_not_shown(check, relaxed):
     assert kit.belief_panel().text == "Beliefs: none met yet"
     assert not [sentence for sentence in BELIEFS.values() if sentence in kit.belief_panel().html]

@@ -98,6 +98,7 @@ ORDER = """
     viz
     jupyter
     jupyter.notebook
+    jupyter.predictions
     jupyter.versus
     compat
 """.split()

@@ -385,7 +385,7 @@ def test_the_page_of_an_explanation(engine):
     html = bundle["text/html"]
     assert html.count('src="data:image/svg+xml;base64,') == 1 and 'alt="Graph of' in html
     assert html.count("<table>") == 3 and html.count("\N{CHECK MARK} right") == 3 and "\N{BALLOT X} wrong" in html
-    assert "<b>(a&nbsp;+&nbsp;b).backward()</b>" in html, "changed lines are bold"
+    assert "<b><code>(a&nbsp;+&nbsp;b).backward()</code></b>" in html, "changed lines are bold"
     assert "<script" not in html and "<style" not in html
     assert html == twice().html
 

@@ -1,6 +1,7 @@
 """One palette: told apart with every kind of colour vision, the same in graphs and in figures."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ import pytest
 import minigrad as mg
 from minigrad.viz import PALETTE, STYLE
 from minigrad.viz.dot import EDGES, MARKED, MARKED_EDGES, STYLES
-from minigrad.viz.palette import CARD, SOFT_INK
+from minigrad.viz.film import EDGE_LOOKS, FAILED, IDLE, NOW
+from minigrad.viz.palette import BUILT, CARD, DARK, INK, SOFT_INK, themed
 from minigrad.viz.text import LEGEND, TENSORS, details
 
 # Machado, Oliveira and Fernandes 2009, severity 1: what a colour looks like, in linear RGB.
@@ -93,6 +95,43 @@ def test_lines_differ_in_colour_or_in_kind(vision):
 def test_curves_differ_in_colour(vision):
     for one, other in itertools.combinations(PALETTE.values(), 2):
         assert distance(one, other, vision) >= 2 * DISTINCT
+
+
+def pairs():
+    """(what it is, ink, ground, least contrast): 4.5 for text, 3 for lines that say something."""
+    for name, look in STYLES.items():
+        yield name, look.text, look.fill, 4.5
+        if name not in ("constant", "number", "none"):
+            yield f"the rim of {name}", look.line, CARD, 3
+    for name, look in MARKED.items():
+        for base in STYLES.values():
+            yield name, look.get("fontcolor", base.text), look.get("fillcolor", base.fill), 4.5
+    for name, look in (EDGES | MARKED_EDGES).items():
+        yield name, look.get("fontcolor", SOFT_INK), CARD, 4.5
+        yield name, look.get("color", SOFT_INK), CARD, 3
+    for phase, (fill, _, _, _, text) in {"now": NOW, "failed": FAILED, "idle": IDLE}.items():
+        yield phase, text, fill, 4.5
+    for phase, (_, _, _, text) in EDGE_LOOKS.items():
+        yield phase, text, CARD, 4.5
+    yield from [("title", INK, CARD, 4.5), ("what backward built", INK, BUILT, 4.5), ("box", INK, "#FFFFFF", 4.5)]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_text_can_be_read_on_its_ground(theme):
+    for name, ink, ground, least in pairs():
+        if theme == "dark":
+            ink, ground = DARK[ink], DARK[ground]
+        assert contrast(ink, ground) >= least, (name, ink, ground, contrast(ink, ground))
+
+
+def test_a_drawing_brings_a_dark_look_for_every_colour_that_it_has():
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * 2).exp().sum()
+    pictures = [mg.draw(y, view="both", saved=True, legend=True), mg.viz.trace(y.backward).replay(), mg.viz.legend()]
+    for svg in [picture.svg for picture in pictures if picture.svg]:
+        colours = set(re.findall(r'(?:fill|stroke)="(#[0-9a-fA-F]+|[a-z]+)"', svg)) - {"none", "transparent"}
+        for colour in colours:
+            assert f'="{colour}"]' in themed(svg), colour
 
 
 @pytest.mark.parametrize("name", PALETTE)

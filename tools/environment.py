@@ -42,6 +42,8 @@ INSTALL = {
 }
 JUPYTERLAB = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false"},
+    # Else a screen of nothing follows the last cell.
+    "@jupyterlab/notebook-extension:tracker": {"scrollPastEnd": False},
     "@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Markdown Preview"}},
 }
 # JupyterLab writes the name of the kernel and what it says of its language into a notebook that it opens. Where that

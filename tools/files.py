@@ -14,9 +14,9 @@ def write(path: Path, text: str) -> None:
         new.unlink(missing_ok=True)
 
 
-def keep(path: Path) -> Path:
-    """Move a file aside, under a name that is free."""
+def keep(path: Path, name: str = "") -> Path:
+    """Move a file aside, under the first name that is free: `{}` in it is a number."""
     number = 1
-    while (kept := path.with_name(f"{path.name}.kept-{number}")).exists():
+    while (kept := path.with_name((name or f"{path.name}.kept-{{}}").format(number))).exists():
         number += 1
     return path.rename(kept)

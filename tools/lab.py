@@ -1,6 +1,6 @@
-"""JupyterLab on the first chapter: `python -m tools.lab`, with options of JupyterLab's own after it.
+"""JupyterLab on the learner's desk: `python -m tools.lab`, with options of JupyterLab's own after it.
 
-The terminal shows errors alone, and as its last line where the course is and how to stop it.
+The terminal shows what is new on the desk, errors alone, and as its last line where the course is and how to stop it.
 """
 
 import os
@@ -11,8 +11,10 @@ from pathlib import Path
 from jupyter_server.serverapp import ServerApp
 from jupyterlab.labapp import LabApp
 
-ROOT = Path(__file__).resolve().parents[1]
+from tools import desk
+
 FIRST_NOTEBOOK = "notebooks/00_start_here.ipynb"
+STYLE = Path(__file__).with_name("style")
 
 
 class Server(ServerApp):
@@ -26,12 +28,13 @@ class Server(ServerApp):
         super().start_app()
 
 
-def options(typed: list[str]) -> list[str]:
+def options(folder: Path, typed: list[str]) -> list[str]:
     """What JupyterLab is started with: what is typed, and of what the course sets all else."""
-    # Else it serves the folder of the notebook alone, and links to the exercises are dead.
-    ours = [f"--ServerApp.root_dir={ROOT}", "--Application.log_level=ERROR"]
+    # Not the folder of the notebook alone, or links to the exercises are dead.
+    ours = [f"--ServerApp.root_dir={folder}", "--Application.log_level=ERROR"]
     # Without a browser the address that is printed leads to the first chapter, too.
     ours.append(f"--LabApp.default_url=/lab/tree/{FIRST_NOTEBOOK}")
+    ours += ["--LabApp.custom_css=True", f"--ServerApp.static_custom_path={STYLE}"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         ours.append("--allow-root")
     # The browser gets a file that leads to the address, for the token in it is secret and a command line is not.
@@ -44,4 +47,4 @@ def options(typed: list[str]) -> list[str]:
 
 if __name__ == "__main__":
     LabApp.serverapp_class = Server
-    LabApp.launch_instance(options(sys.argv[1:]))
+    LabApp.launch_instance(options(desk.prepared(), sys.argv[1:]))

@@ -3,10 +3,12 @@
 Cells stay as they are. A notebook that fails, or that is saved by somebody while it runs, is left alone.
 They are run as the tests run them: without anybody's progress, and with a failed check as a failed cell.
 %%versus shows its recording even where PyTorch is installed, for readers who have none. A stored picture is kept while
-its text form stays the same: another machine's layout engine and fonts would only change its bytes.
+its text form and its colours stay the same: another machine's layout engine and fonts would only change its bytes.
 """
 
+import base64
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -51,9 +53,13 @@ def keep_pictures(before: nbformat.NotebookNode, after: nbformat.NotebookNode) -
 
 
 def _text(output: nbformat.NotebookNode) -> str:
-    """The text form of an output that is a picture; "" for any other."""
+    """The text form of an output that is a picture, and its look on dark pages; "" for any other."""
     data = output.get("data", {})
-    return data.get("text/plain", "") if "image/svg+xml" in data else ""
+    if "image/svg+xml" not in data:
+        return ""
+    images = re.findall('base64,([^"]+)', data.get("text/html", ""))
+    looks = [re.findall("<style>.*?</style>", base64.b64decode(image).decode()) for image in images]
+    return f"{data.get('text/plain', '')}{looks}"
 
 
 def main(words: list[str]) -> int:

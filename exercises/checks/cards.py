@@ -1,7 +1,7 @@
 """How a verdict, the score and the progress look: one calm card each, in HTML and in plain text.
 
-The styles are inline and the card brings its own colours, so that it reads the same on the light
-and the dark theme, in a notebook that is trusted or not.
+The styles are inline, for a notebook that is not trusted keeps no others. A card has the ground and the ink of the
+page, light or dark; words in colour are white on that colour.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 from .beliefs import BELIEFS
 
-PAPER, INK, QUIET, LINE = "#f6f4ee", "#23272e", "#5d6570", "#dcd8cc"
+QUIET, TINT, LINE = "opacity:0.78", "background-color:rgba(128,128,128,0.16)", "#8c8c8c"
 HEADINGS = {
     "passed": ("#23724f", "Right"),
     "wrong": ("#a4550f", "Not yet"),
-    "unanswered": ("#56616e", "Not answered yet"),
+    "unanswered": ("#5f6b79", "Not answered yet"),
     "unjudged": ("#6a4c9c", "Not judged"),
 }
 _MONOSPACE = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:13px"
@@ -53,7 +53,7 @@ def verdict_card(verdict: Any, exercise: Any) -> Card:
     """The card of one check: what was expected, what came, the belief behind it, what next."""
     colour, heading = HEADINGS[verdict.status]
     name = f"{exercise.id} · {_points(exercise.points)}" if exercise.points else exercise.id
-    head = f'<b style="color:{colour}">{heading}.</b> {escape(exercise.title)}{_small(name)}'
+    head = f"{_pill(f'{heading}.', colour)} {escape(exercise.title)}{_small(name)}"
     html = [f"<div>{head}</div>"]
     text = [f"{heading}. {exercise.title} ({name})"]
     rows = [(label, said) for label, said in _rows(verdict) if said]
@@ -89,7 +89,7 @@ def _rows(verdict: Any) -> list[tuple[str, str]]:
 def hint_card(number: int, hint: str, exercise: Any) -> Card:
     """One hint, unfolded: for those who ask by name, or cannot click."""
     name, colour = _HINT_NAMES[number], HEADINGS["unanswered"][0]
-    head = f'<b style="color:{colour}">{name}.</b> {escape(exercise.title)}{_small(exercise.id)}'
+    head = f"{_pill(f'{name}.', colour)} {escape(exercise.title)}{_small(exercise.id)}"
     html = [f"<div>{head}</div>", f'<div style="margin-top:6px">{_prose(hint)}</div>']
     return Card(_box(colour, html), f"{name}. {exercise.title} ({exercise.id})\n  {_plain(hint)}")
 
@@ -104,13 +104,13 @@ def score_card(chapter: Any, statuses: dict[str, str]) -> Card:
     colour = HEADINGS["passed" if len(right) == len(exercises) else "unanswered"][0]
     rows, lines = [], []
     for one in exercises:
-        tint, word = HEADINGS.get(statuses.get(one.id, ""), (QUIET, "Not run yet"))
-        state = f'<span style="color:{tint}">{word}</span>'
+        tint, word = HEADINGS.get(statuses.get(one.id, ""), ("", "Not run yet"))
+        state = _pill(word, tint) if tint else word
         worth = f"{one.points if one in right else 0}/{one.points}"
         rows.append((f"{escape(one.title)}{_small(one.id)}", f"{state}{_small(worth)}"))
         lines.append(f"  {worth:5}{word:18}{one.title} ({one.id})")
-    html = [f'<div><b style="color:{colour}">{total}</b>{_small(head)}</div>']
-    html += [_bar(len(right), len(exercises), colour), _grid(rows, "minmax(0,1fr) auto", INK)]
+    html = [f"<div><b>{total}</b>{_small(head)}</div>"]
+    html += [_bar(len(right), len(exercises), colour), _grid(rows, "minmax(0,1fr) auto", "")]
     return Card(_box(colour, html), "\n".join([f"{head}: {total}", *lines]))
 
 
@@ -122,16 +122,16 @@ def progress_card(chapters: list[tuple[str, str, int, int]], notice: str) -> Car
         colour = HEADINGS["passed" if done == total else "unanswered"][0]
         ahead = f"{total} exercise{'s' * (total != 1)}"
         count = f"{done} of {total}" if done else ahead
-        state = f'<span style="color:{colour if done else QUIET}">{count}</span>'
+        state = f"<span>{count}</span>" if done else f'<span style="{QUIET}">{count}</span>'
         rows.append((f"{number} · {escape(title)}", (_bar(done, total, colour) if done else "") + state))
         filled = round(20 * done / total) if total else 0
         bar = f"[{'#' * filled}{'.' * (20 - filled)}] " if done else ""
         lines.append(f"  {number} {title:{width}}  {bar}{count}")
     begun = any(done for _, _, done, _ in chapters)
     heading, colour = "Exercises done so far" if begun else "What is ahead", HEADINGS["unanswered"][0]
-    html = [f'<div><b style="color:{colour}">{heading}</b></div>', _grid(rows, "1fr 1fr", INK)]
+    html = [f"<div><b>{heading}</b></div>", _grid(rows, "1fr 1fr", "")]
     if notice:
-        html.append(f'<div style="margin-top:8px;color:{QUIET}">{_prose(notice)}</div>')
+        html.append(f'<div style="margin-top:8px;{QUIET}">{_prose(notice)}</div>')
         lines.append(f"  {notice}")
     return Card(_box(colour, html), "\n".join([heading, *lines]))
 
@@ -152,17 +152,23 @@ def belief_card(states: dict[str, str], places: dict[str, list[str]], notice: st
     total = ", ".join(f"{sum(found == state for found, _ in met)} {state}" for state in _STATES)
     words = f"{total}, {len(states) - len(met)} not met yet" if met else "none met yet"
     colour = _STATES["missed" if "missed" in states.values() else "seen through"][1]
-    html, text = [f'<div><b style="color:{colour}">Beliefs</b>{_small(words)}</div>'], [f"Beliefs: {words}"]
+    html, text = [f"<div><b>Beliefs</b>{_small(words)}</div>"], [f"Beliefs: {words}"]
     for state, id in met:
         sign, tint = _STATES[state]
         where = f" · {', '.join(places[id])}" if places.get(id) else ""
-        mark = f'<b style="color:{tint}">{sign} {state}</b>'
-        html.append(f'<div style="margin-top:4px">{mark}: “{_prose(BELIEFS[id])}”{_small(where)}</div>')
+        mark = _pill(f"{sign} {state}", tint)
+        html.append(f'<div style="margin-top:5px">{mark} “{_prose(BELIEFS[id])}”{_small(where)}</div>')
         text.append(f"  {sign} {state}: “{BELIEFS[id]}”{where}")
     if notice:
-        html.append(f'<div style="margin-top:8px;color:{QUIET}">{_prose(notice)}</div>')
+        html.append(f'<div style="margin-top:8px;{QUIET}">{_prose(notice)}</div>')
         text.append(f"  {notice}")
     return Card(_box(colour, html), "\n".join(text))
+
+
+def _pill(words: str, colour: str) -> str:
+    """A few words in white on a colour, which can be read on any page."""
+    style = f"background-color:{colour};color:#ffffff;border-radius:9px;padding:1px 9px;font-weight:600"
+    return f'<span style="{style}">{escape(words)}</span>'
 
 
 def warm_up_card(question: Any, right: bool | None = None, given: str = "", more: bool = False) -> Card:
@@ -182,10 +188,8 @@ def warm_up_card(question: Any, right: bool | None = None, given: str = "", more
     }
     state, heading, words = said[right]
     colour = HEADINGS[state][0]
-    program = (
-        f'<pre style="{_MONOSPACE};color:{INK};background-color:{PAPER};margin:8px 0">{escape(question.program)}</pre>'
-    )
-    html = [f'<div><b style="color:{colour}">{heading}.</b>{_small(question.belief)}</div>', program, _prose(words)]
+    program = f'<pre style="{_MONOSPACE};margin:8px 0">{escape(question.program)}</pre>'
+    html = [f"<div>{_pill(f'{heading}.', colour)}</div>", program, _prose(words)]
     lines = [f"{heading}. ({question.belief})", *("    " + line for line in question.program.splitlines())]
     return Card(_box(colour, html), "\n".join([*lines, f"  {_plain(words)}"]))
 
@@ -200,7 +204,7 @@ def picture_html(picture: Any) -> str:
     bundle = _bundle(picture)
     if "text/html" in bundle:
         return bundle["text/html"]
-    return f'<pre style="{_MONOSPACE};color:{INK};margin:0">{escape(picture_text(picture))}</pre>'
+    return f'<pre style="{_MONOSPACE};margin:0">{escape(picture_text(picture))}</pre>'
 
 
 def picture_text(picture: Any) -> str:
@@ -215,7 +219,7 @@ def _bundle(picture: Any) -> dict[str, str]:
 
 def _box(colour: str, parts: list[str]) -> str:
     style = (
-        f"background-color:{PAPER};color:{INK};border-left:4px solid {colour};border-radius:4px;"
+        f"border:1px solid {LINE};border-left:5px solid {colour};border-radius:4px;"
         "padding:12px 18px;margin:6px 0;max-width:760px;font-size:14px;line-height:1.55;"
         "font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"
     )
@@ -223,7 +227,7 @@ def _box(colour: str, parts: list[str]) -> str:
 
 
 def _grid(rows: list[tuple[str, str]], columns: str = "5.5em minmax(0,1fr)", left: str = QUIET) -> str:
-    cells = "".join(f'<div style="color:{left}">{first}</div><div>{second}</div>' for first, second in rows)
+    cells = "".join(f'<div style="{left}">{first}</div><div>{second}</div>' for first, second in rows)
     style = f"display:grid;grid-template-columns:{columns};column-gap:14px;row-gap:5px;margin-top:10px"
     return f'<div style="{style}">{cells}</div>'
 
@@ -231,7 +235,7 @@ def _grid(rows: list[tuple[str, str]], columns: str = "5.5em minmax(0,1fr)", lef
 def _bar(done: int, total: int, colour: str) -> str:
     share = round(100 * done / total) if total else 0
     inner = f'<div style="width:{share}%;height:6px;background-color:{colour};border-radius:3px"></div>'
-    return f'<div style="background-color:{LINE};border-radius:3px;height:6px;margin:8px 0 3px 0">{inner}</div>'
+    return f'<div style="{TINT};border-radius:3px;height:6px;margin:8px 0 3px 0">{inner}</div>'
 
 
 def _folds(steps: list[str]) -> str:
@@ -239,19 +243,19 @@ def _folds(steps: list[str]) -> str:
     html = ""
     for name, step in reversed(list(zip(_HINT_NAMES, steps, strict=True))):
         html = (
-            f'<details style="margin-top:8px"><summary style="cursor:pointer;color:{QUIET}">{name}'
+            f'<details style="margin-top:8px"><summary style="cursor:pointer;{QUIET}">{name}'
             f'</summary><div style="margin:4px 0 0 14px">{_prose(step)}{html}</div></details>'
         )
     return html
 
 
 def _small(text: str) -> str:
-    return f' <span style="color:{QUIET};font-size:12px;margin-left:6px">{escape(text)}</span>'
+    return f' <span style="{QUIET};font-size:13px;margin-left:6px">{escape(text)}</span>'
 
 
 def _prose(text: str) -> str:
     """Escaped text, with `code` in a monospace face."""
-    code = f"{_MONOSPACE};background-color:#e9e5d8;color:{INK};padding:0 4px;border-radius:3px"
+    code = f"{_MONOSPACE};{TINT};padding:0 4px;border-radius:3px"
     html = re.sub(r"`([^`]+)`", rf'<span style="{code}">\1</span>', escape(text, quote=False))
     return html.replace("\n", "<br>")
 

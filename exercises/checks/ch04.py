@@ -986,19 +986,20 @@ def show_target(name):
     cards.display(_matrix_card(_of_steps(5), "J for five inputs: a row for each result, a column for each input"))
 
 
-_TINTS = {1: "#9fc9e8", 0: "#ffffff", -1: "#f3b28a"}
+# Thin, so that the page's own ink can be read on them.
+_TINTS = {1: "rgba(0,114,178,0.3)", 0: "rgba(0,0,0,0)", -1: "rgba(213,94,0,0.3)"}
 
 
 def _matrix_card(matrix, title):
     """A matrix as a table of tinted cells, and as text."""
-    style = f"border:1px solid {cards.LINE};padding:4px 8px;text-align:right;color:{cards.INK};background-color:"
+    style = f"border:1px solid {cards.LINE};padding:4px 8px;text-align:right;background-color:"
     table_rows = [
-        "".join(f'<td style="{style}{_TINTS.get(np.sign(number), cards.PAPER)}">{number:.4g}</td>' for number in row)
+        "".join(f'<td style="{style}{_TINTS.get(np.sign(number), _TINTS[0])}">{number:.4g}</td>' for number in row)
         for row in matrix + 0.0
     ]
     body = "".join(f"<tr>{cells}</tr>" for cells in table_rows)
-    frame = f"background-color:{cards.PAPER};color:{cards.INK};padding:10px 14px;display:inline-block"
-    html = f'<div style="{frame}"><div>{title}</div><table style="border-collapse:collapse">{body}</table></div>'
+    table = f'<table style="border-collapse:collapse">{body}</table>'
+    html = f'<div style="padding:10px 14px;display:inline-block"><div>{title}</div>{table}</div>'
     lines = ["  " + " ".join(f"{number:5.4g}" for number in row) for row in matrix + 0.0]
     return cards.Card(html, "\n".join([title, *lines]))
 

@@ -16,12 +16,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 VERSION = 1
+# A kernel starts in the folder of its notebook: on a learner's desk that is a folder of the desk.
+_DESK = next((folder for folder in (Path.cwd(), Path.cwd().parent) if (folder / ".desk.json").exists()), None)
 
 
 def path() -> Path:
-    """Where progress is kept: MINIGRAD_PROGRESS, or .progress.json among the exercises; of a link, the target."""
+    """Where progress is kept: MINIGRAD_PROGRESS, or .progress.json on the desk, or else among the exercises.
+
+    Of a link it is the target.
+    """
     chosen = os.environ.get("MINIGRAD_PROGRESS")
-    return Path(os.path.realpath(chosen or Path(__file__).resolve().parents[1] / ".progress.json"))
+    return Path(os.path.realpath(chosen or (_DESK or Path(__file__).resolve().parents[1]) / ".progress.json"))
 
 
 def read() -> tuple[dict[str, dict], str]:

@@ -1,1 +1,1 @@
-"""What minigrad adds to notebooks: the cell magics %%expect and %%versus."""
+"""What minigrad adds to notebooks: the cell magics %%expect and %%versus, and predictions."""

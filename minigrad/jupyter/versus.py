@@ -33,6 +33,7 @@ from pathlib import Path
 from types import ModuleType
 
 from .notebook import message, register_magic
+from .predictions import LINE
 
 TRANSCRIPTS = Path(__file__).with_name("transcripts.json")
 HEAD = "%%versus"
@@ -85,7 +86,7 @@ class Cell:
         >>> Cell.of("%%versus y\\ny = mg.sin(x)  ").needs == {"mg", "x"}
         True
         """
-        lines = [line.rstrip() for line in source.strip().splitlines()]
+        lines = [line.rstrip() for line in source.strip().splitlines() if not line.startswith(LINE)]
         names = tuple(lines[0].removeprefix(HEAD).split())
         if not all(name.isidentifier() for name in names):
             raise CannotCompare(f"`{lines[0]}` is not understood; write `{HEAD}`, or `{HEAD} x y` with names.")
@@ -340,7 +341,7 @@ class Comparison:
         caption = f"<b>{escape(self.summary)}</b> PyTorch: {escape(self.origin)}."
         return (
             f'<table style="{_TABLE}"><caption style="{_CAPTION}">{caption}</caption>'
-            f'<thead><tr style="{_ROW}">{head}</tr></thead><tbody>{body}</tbody></table>'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
 
 
@@ -359,27 +360,23 @@ def _indented(start: str, text: str) -> str:
     return start + text.replace("\n", "\n" + " " * len(start))
 
 
-# The table sets its own colours, so that it looks the same on the light and the dark theme.
-_INK, _PAPER, _LINE, _SAME, _DIFFERS, _MARK = "#23272e", "#f6f4ee", "#dcd8cc", "#4f5863", "#9c2f10", "#fbe3d6"
-_CELL = f"text-align:left;vertical-align:top;padding:4px 10px;border:1px solid {_LINE};color:{_INK}"
-_ROW = f"background-color:{_PAPER}"
-_TABLE = f"border-collapse:collapse;max-width:700px;margin:0;background-color:{_PAPER};color:{_INK}"
-_CAPTION = f"caption-side:top;text-align:left;padding:4px 10px;background-color:{_PAPER};color:{_INK}"
+# No ground and no ink of its own: a notebook's page is light or dark.
+_CELL = "text-align:left;vertical-align:top;padding:4px 10px;border:1px solid #8c8c8c"
+_TABLE = "border-collapse:collapse;max-width:700px;margin:0"
+_CAPTION = "caption-side:top;text-align:left;padding:4px 10px"
+_MARK = "background-color:rgba(213,94,0,0.25)"
 _CODE = "font-family:monospace;font-size:13px;margin:0;padding:0"
 _CODE += ";white-space:pre-wrap;word-break:normal;overflow-wrap:break-word"  # JupyterLab would break inside words
 
 
 def _html_row(label: str, answers: list[tuple[str, str]], judged: bool) -> str:
     same = len(answers) == 1
-    row = f"background-color:{_PAPER if same else _MARK}"
     span = ' colspan="2"' if same and judged else ""
     texts = "".join(f'<td{span} style="{_CELL}">{_code(text)}</td>' for _, text in answers)
-    word, colour = ("same", _SAME) if same else ("<b>differs</b>", _DIFFERS)
-    verdict = f'<td style="{_CELL};color:{colour}">{word}</td>' if judged else ""
+    verdict = f'<td style="{_CELL}">{"same" if same else "<b>differs</b>"}</td>' if judged else ""
     head = f'<th scope="row" style="{_CELL};font-weight:normal">{_code(label)}</th>'
-    return f'<tr style="{row}">{head}{texts}{verdict}</tr>'
+    return f'<tr style="{"" if same else _MARK}">{head}{texts}{verdict}</tr>'
 
 
 def _code(text: str) -> str:
-    # Its own colour and background: themes have one for code, which would not fit ours.
-    return f'<pre style="{_CODE};color:{_INK};background-color:transparent">{escape(text)}</pre>'
+    return f'<pre style="{_CODE};background-color:rgba(0,0,0,0)">{escape(text)}</pre>'

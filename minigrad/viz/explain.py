@@ -336,7 +336,7 @@ def table(title: str, made: list[Attempt]) -> str:
         judged = f"<br>{VERDICTS[attempt.verdict]}: {escape(attempt.why)}" if attempt.verdict else ""
         cells = (
             f"<b>{escape(attempt.title)}</b>{judged}",
-            f"<code>{changed(attempt.program, made[0].program)}</code>",
+            changed(attempt.program, made[0].program),
             f"<code>{_unbroken(attempt.gives) if attempt.came_through else escape(attempt.gives)}</code>",
         )
         rows += ["<tr>", *(f'<td style="text-align:left;vertical-align:top">{cell}</td>' for cell in cells), "</tr>"]
@@ -346,7 +346,9 @@ def table(title: str, made: list[Attempt]) -> str:
 def changed(program: str, before: str) -> str:
     """A program with the lines that are not in the one before in bold."""
     old = before.splitlines()
-    lines = (_unbroken(line) if line in old else f"<b>{_unbroken(line)}</b>" for line in program.splitlines())
+    # Each line is code of its own: a page's margin around code would indent the first alone.
+    code = (f"<code>{_unbroken(line)}</code>" for line in program.splitlines())
+    lines = (line if text in old else f"<b>{line}</b>" for line, text in zip(code, program.splitlines(), strict=True))
     return "<br>".join(lines)
 
 

@@ -17,7 +17,7 @@ import graphviz
 
 from . import layout
 from .dot import EDGE, EDGES, GRAPH, NODE, STYLES
-from .palette import BROKEN, CARD, CARD_LINE, INK, SOFT_INK
+from .palette import BROKEN, CARD, CARD_LINE, INK, SOFT_INK, themed
 from .picture import MAX_NODES, html_image
 from .player import SCRIPT
 from .records import EdgeRecord, GraphRecord, ends
@@ -288,7 +288,7 @@ def draw_frames(graph: GraphRecord, scenes: tuple[Scene, ...], width: int | None
         for number, (phase, label) in scene.edges.items():
             style_edge(groups[f"e{number}"], phase, label)
         svg = layout.normalised(xml.tostring(root), width)
-        yield svg.replace("<svg", f'<svg role="img" aria-label="{escape(scene.alt)}"', 1)
+        yield themed(svg.replace("<svg", f'<svg role="img" aria-label="{escape(scene.alt)}"', 1))
 
 
 def widen_card(root: xml.Element) -> xml.Element:

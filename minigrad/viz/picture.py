@@ -10,6 +10,7 @@ from pathlib import Path
 from . import layout
 from .dot import to_dot
 from .fold import MAX_NODES, readable
+from .palette import themed
 from .records import GraphRecord
 from .text import LEGEND, alt, legend_of, listing
 
@@ -76,7 +77,8 @@ class Picture:
             drawn = layout.normalised(layout.render(self.source), self._width)
         except layout.NoPicture as reason:
             return "", f"No picture: {reason}. {layout.HELP}"
-        return drawn.replace("<svg", f'<svg role="img" aria-label="{escape(self.alt)}"', 1), ""
+        drawn = drawn.replace("<svg", f'<svg role="img" aria-label="{escape(self.alt)}"', 1)
+        return themed(drawn), ""
 
     def _too_large(self) -> str:
         nodes = max((len(panel.nodes) for panel in self.shown), default=0)

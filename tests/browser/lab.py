@@ -14,6 +14,8 @@ from pathlib import Path
 from playwright.sync_api import TimeoutError as NotInTime
 from playwright.sync_api import sync_playwright
 
+from tools import lab
+
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -118,9 +120,8 @@ def private_environment(folder):
 def jupyterlab(course, private):
     """JupyterLab serving the folder `course`; yields its address and its token."""
     token = secrets.token_hex(16)
-    options = ["--ServerApp.port=0", "--ServerApp.port_retries=0", "--no-browser"]
-    options += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={course}"]
-    options += ["--expose-app-in-browser", *(["--allow-root"] if AS_ROOT else [])]
+    typed = ["--ServerApp.port=0", "--ServerApp.port_retries=0", "--no-browser", "--expose-app-in-browser"]
+    options = lab.options(course, [*typed, f"--IdentityProvider.token={token}"])
     settings = private / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     # As course.py has it: no question in the corner of the window.
