@@ -9,7 +9,7 @@ import numpy as np
 from ..dispatch import op
 from ..messages import BYTE_MASK, LIST_OF_KEYS, indices_refused, key_refused, too_many_refused
 from ..tensor import Tensor
-from .shape import along_dim_key, full_view, movedim, place, put, unsqueeze
+from .shape import add_at, along_dim_key, full_view, movedim, place, put, take_along, unsqueeze
 
 
 @op(
@@ -61,7 +61,7 @@ def gather(self, dim, index):
                 f"Size does not match at dimension {other} expected index {list(index.shape)} to be no larger than "
                 f"self {list(self.shape)} apart from dimension {dim}"
             )
-    return self[along_dim_key(index, dim)]
+    return take_along(self, index, dim)
 
 
 def _check_positions(name, self, dim, index) -> None:
@@ -72,6 +72,8 @@ def _check_positions(name, self, dim, index) -> None:
     if index.ndim != self.ndim:
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     length = self.shape[dim] if self.ndim else 1
+    if not index.size or (np.minimum.reduce(index, None) >= 0 and np.maximum.reduce(index, None) < length):
+        return
     for position in index[(index < 0) | (index >= length)].flat:
         raise RuntimeError(f"index {position} is out of bounds for dimension {dim} with size {length}")
 
@@ -85,7 +87,7 @@ def scatter_add(self, dim, index, src):
     """``self`` with each element of ``src`` added at the position along ``dim`` that ``index`` holds for it."""
     _check_positions("scatter", self, dim, index)
     out = self.copy()
-    np.add.at(out, along_dim_key(index, dim), src[tuple(slice(length) for length in index.shape)])
+    add_at(out, along_dim_key(index, dim), src[tuple(slice(length) for length in index.shape)])
     return out
 
 
@@ -106,11 +108,12 @@ def index_select(self, dim, index):
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype.kind not in "iu":
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
-    if ((index < 0) | (index >= (self.shape[dim] if self.ndim else 1))).any():
+    most = self.shape[dim] if self.ndim else 1
+    if index.size and not (np.minimum.reduce(index, None) >= 0 and np.maximum.reduce(index, None) < most):
         raise IndexError("index out of range in self")
     if not self.ndim and index.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
-    return np.take(self, index.reshape(-1), dim) if self.ndim else self.copy()
+    return self.take(index.reshape(-1), dim) if self.ndim else self.copy()
 
 
 def _windows_key(dimension, size, step, shape) -> tuple:

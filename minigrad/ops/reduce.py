@@ -12,7 +12,7 @@ from ..dispatch import op
 from ..messages import NO_FREEDOM, type_name
 from ..tensor import Tensor, wrap
 from .pointwise import abs, exp, masked, maximum, minimum, sign, to_copy, where
-from .shape import along_dim_key, expand, place, put, reverse, transpose, unsqueeze, view
+from .shape import along_dim_key, expand, place, put, reverse, take_along, transpose, unsqueeze, view
 
 
 def _keepdim_shape(shape, dim):
@@ -316,8 +316,8 @@ def _picker(name, node):
     )
     def picked(self, indices, dim, keepdim):
         if not keepdim and self.ndim:
-            return np.squeeze(self[along_dim_key(np.expand_dims(indices, dim), dim)], dim)
-        return self[along_dim_key(indices, dim)]
+            return take_along(self, np.expand_dims(indices, dim), dim).reshape(indices.shape)
+        return take_along(self, indices, dim)
 
     return picked
 
@@ -338,7 +338,7 @@ def _sorter(node):
         self=lambda grad, indices, dim, self_shape: put(grad, along_dim_key(indices, dim), self_shape),
     )
     def ordered(self, indices, dim):
-        return self[along_dim_key(indices, dim)]
+        return take_along(self, indices, dim)
 
     return ordered
 
