@@ -182,6 +182,8 @@ def pick(self, dim, index):
 
 def getitem(self, key):
     """``self[key]``: views for numbers, slices and None, as one operation each; a copy for lists and masks."""
+    if key.__class__ is int and self._array.ndim:  # as `for row in x` asks
+        return _selected(self, 0, key, 0)
     if isinstance(key, slice):
         return _sliced(self, 0, key)
     result, indices = sliced(self, key)
@@ -195,11 +197,14 @@ def sliced(tensor, key) -> tuple:
 
     A slice of everything is left out: it makes no node.
     """
-    keys = [_plain(k) for k in (key if isinstance(key, tuple) or _stands_for_tuple(key) else (key,))]
-    dims_of = [0 if k is None or k is Ellipsis else k.ndim if _is_mask(k) else 1 for k in keys]
-    if sum(dims_of) > tensor.ndim:
+    keys = [
+        k if k.__class__ is int or k is None else _plain(k)
+        for k in (key if isinstance(key, tuple) or _stands_for_tuple(key) else (key,))
+    ]
+    count = sum([0 if k is None or k is Ellipsis else k.ndim if _is_mask(k) else 1 for k in keys])
+    if count > tensor.ndim:
         raise too_many_refused(key, tensor.ndim)
-    dim, free, indices, covered = 0, tensor.ndim - sum(dims_of), [], 0
+    dim, free, indices, covered = 0, tensor.ndim - count, [], 0
     for at, k in enumerate(keys):
         if k is Ellipsis:
             dim, free = dim + free, 0
@@ -320,5 +325,5 @@ def as_strided(self, _geometry):
 def put_strided(self, _geometry, shape):
     """Zeros of ``shape`` with the elements of a view added in where they are in the base."""
     full = np.zeros(shape, self.dtype)
-    np.add.at(full.reshape(-1), positions_of(_geometry), self)
+    np.add.at(full.reshape(-1), positions_of(_geometry).reshape(-1), self.reshape(-1))
     return full

@@ -73,8 +73,9 @@ def expand(self, sizes):
         sizes = tuple(self.shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
     if self.flags.c_contiguous:  # what derivatives of sums ask, as views; broadcast_to takes several times as long
         shape = self.shape
-        if shape == ():
-            return np.ndarray(sizes, self.dtype, self, 0, (0,) * len(sizes))
+        added = len(sizes) - len(shape)
+        if added > 0 and sizes[added:] == shape and min(sizes) >= 0:
+            return np.ndarray(sizes, self.dtype, self, 0, (0,) * added + self.strides)
         if sizes and shape[0] == 1 and shape[1:] == sizes[1:]:
             return np.ndarray(sizes, self.dtype, self, 0, (0, *self.strides[1:]))
     try:
