@@ -10,7 +10,7 @@ import argparse
 import importlib
 import math
 import sys
-from collections.abc import Callable
+import warnings
 
 import numpy as np
 
@@ -230,9 +230,11 @@ def names_of(library: str, n: int) -> dict:
     """The names that a library's expressions use."""
     given = arrays(n)
     if library == "numpy":
-        return given | {"np": np, "softmax": softmax, "log_softmax": log_softmax, "listed": given["c"].tolist()} | {
-            "rng": np.random.default_rng(0)
-        }
+        return (
+            given
+            | {"np": np, "softmax": softmax, "log_softmax": log_softmax, "listed": given["c"].tolist()}
+            | {"rng": np.random.default_rng(0)}
+        )
     module = importlib.import_module(library)
     tensors = {name: module.from_numpy(array.copy()) for name, array in given.items()}
     for name in ("a", "b", "p", "row", "column", "v", "batch"):
@@ -250,15 +252,23 @@ def names_of(library: str, n: int) -> dict:
             return grad * 2 * x
 
     return tensors | {
-        "m": module, "F": importlib.import_module(f"{library}.nn.functional"), "Square": Square, "keep": lambda grad: None,
-        "x": module.from_numpy(given["a"].copy()).requires_grad_(), "array": given["c"], "listed": given["c"].tolist(),
+        "m": module, "F": importlib.import_module(f"{library}.nn.functional"), "Square": Square,
+        "keep": lambda grad: None, "x": module.from_numpy(given["a"].copy()).requires_grad_(), "array": given["c"],
+        "listed": given["c"].tolist(),
     }  # fmt: skip
+
+
+def names_in(code) -> set:
+    """The names that code mentions, also that of functions in it."""
+    inner = [names_in(each) for each in code.co_consts if hasattr(each, "co_names")]
+    return set(code.co_names).union(*inner)
 
 
 def step(source: str, names: dict) -> Step:
     """A step that runs statements; every name in it is a local one."""
-    used = [name for name in names if name in compile(source, "", "exec").co_names + ("m",) or name in source]
-    own = {name: names[name] for name in used if name in names}
+    code = compile(f"def run():\n    {source}", "", "exec").co_consts
+    used = {name for each in code if hasattr(each, "co_names") for name in names_in(each)}
+    own = {name: value for name, value in names.items() if name in used}
     exec(f"def run({', '.join(f'{name}={name}' for name in own)}):\n    {source}", own)
     return Step(own["run"])
 
@@ -283,7 +293,10 @@ def measure(n: int, kind: str, rounds: int) -> list[tuple]:
 
 def lines(rows: list[tuple]) -> list[str]:
     width = max(len(source) for source, *_ in rows)
-    return [f"{source:{width}} {ours:10.2f} {theirs:10.2f} {bare:10.2f} {ours / theirs:8.2f}" for source, ours, theirs, bare in rows]
+    return [
+        f"{source:{width}} {ours:10.2f} {theirs:10.2f} {bare:10.2f} {ours / theirs:8.2f}"
+        for source, ours, theirs, bare in rows
+    ]
 
 
 def geometric_mean(rows: list[tuple]) -> float:
@@ -295,14 +308,17 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=30, help="bursts for each (default 30)")
     parser.add_argument("--worst", type=int, metavar="N", help="print only the N slowest rows of each table")
     chosen = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")
     importlib.import_module("torch").set_num_threads(1)
     for (n, kind), (goal, most) in GOALS.items():
         rows = measure(n, kind, chosen.rounds)
         worst = sorted(rows, key=lambda row: row[2] / row[1])
         mean = geometric_mean(rows)
-        print(f"\n{n} x {n}, {kind}: geometric mean {mean:.2f} of torch's time, <= {goal} "
-              f"{'met' if mean <= goal else 'MISSED'}; us: minigrad, torch, bare NumPy; minigrad / torch\n")
-        print("\n".join(lines(worst[:chosen.worst] if chosen.worst else rows)))
+        print(
+            f"\n{n} x {n}, {kind}: geometric mean {mean:.2f} of torch's time, <= {goal} "
+            f"{'met' if mean <= goal else 'MISSED'}; us: minigrad, torch, bare NumPy; minigrad / torch\n"
+        )
+        print("\n".join(lines(worst[: chosen.worst] if chosen.worst else rows)))
         above = [row[0] for row in worst if row[1] > most * row[2] and not row[3] > most * row[2]]
         print(f"\nabove {most}: {', '.join(above) or 'none'}", file=sys.stdout, flush=True)
 

@@ -5,7 +5,6 @@ import math
 import warnings
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from .. import ops
 from ..messages import C_NAMES, OTHER_SIZE, refuse
@@ -15,6 +14,7 @@ from ..ops.linalg import addmm, matmul
 from ..ops.pointwise import op, where
 from ..ops.shape import broadcast_shape, expand, permute, reshape, squeeze, t, unsqueeze, view
 from ..tensor import Tensor, wrap
+from .convolution import convolved, input_gradient, weight_gradient
 
 __all__ = [
     "conv2d", "conv_transpose2d", "cross_entropy", "leaky_relu", "linear", "log_softmax", "mse_loss", "nll_loss",
@@ -290,9 +290,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 # Convolution, its transpose and the gradient of its weight are each other's derivatives: three rows have derivatives
-# of every order. Each is one matrix product for each group, with the patches that the kernel
-# meets as columns (im2col): the copy costs less than the large product gains. Strides, paddings and dilations are
-# pairs: rows, columns.
+# of every order. convolution.py computes them. Strides, paddings and dilations are pairs: rows, columns.
 
 
 def _bias_gradient(grad):
@@ -314,17 +312,11 @@ _convolution_row = functools.partial(op, node="ConvolutionBackward0", fits=True,
 )
 def convolve(input, weight, stride, padding, dilation, groups, bias=None):
     """Slide the kernels over the input, and add a number per kernel. Shapes: (n, c, h, w) and (o, c / groups, i, j)."""
-    return _with_bias(_convolve(input, weight, stride, padding, dilation, groups), bias)
+    return _with_bias(convolved(input, weight, stride, padding, dilation, groups), bias)
 
 
 def _with_bias(channels, bias):
     return channels if bias is None else channels + bias.reshape(-1, 1, 1)
-
-
-def _convolve(input, weight, stride, padding, dilation, groups):
-    columns, sides = _patches(input, weight.shape[2:], stride, padding, dilation, groups)
-    kernels = weight.reshape(groups, len(weight) // groups, -1)
-    return (kernels @ columns).reshape(len(input), len(weight), *sides)
 
 
 @_convolution_row(
@@ -339,22 +331,7 @@ def _convolve(input, weight, stride, padding, dilation, groups):
 )
 def convolve_transposed(input, weight, stride, padding, dilation, groups, shape, bias=None):
     """The transpose of convolve: its derivative by the input. ``shape`` is that of the result."""
-    return _with_bias(_convolve_transposed(input, weight, stride, padding, dilation, groups, shape), bias)
-
-
-def _convolve_transposed(input, weight, stride, padding, dilation, groups, shape):
-    sides = (n + 2 * pad for n, pad in zip(shape[2:], padding, strict=True))
-    padded = np.zeros((*shape[:2], *sides), np.result_type(input, weight))
-    (count, filters, height, width), (rows, columns) = input.shape, weight.shape[2:]
-    kernels = weight.reshape(groups, filters // groups, -1).transpose(0, 2, 1)
-    patches = kernels @ input.reshape(count, groups, filters // groups, -1)
-    patches = patches.reshape(count, shape[1], rows, columns, height, width)
-    (down, right), (below, beside) = stride, dilation
-    for i, j in np.ndindex(rows, columns):
-        top, left = i * below, j * beside
-        padded[:, :, top : top + down * height : down, left : left + right * width : right] += patches[:, :, i, j]
-    (top, left), (height, width) = padding, shape[2:]
-    return padded[:, :, top : top + height, left : left + width]
+    return _with_bias(input_gradient(input, weight, stride, padding, dilation, groups, shape), bias)
 
 
 @op(
@@ -370,36 +347,12 @@ def _convolve_transposed(input, weight, stride, padding, dilation, groups, shape
 )
 def convolution_weight_gradient(input, slope, stride, padding, dilation, groups, shape):
     """The derivative of convolve by its weight, of shape ``shape``, from the gradient `slope` of its output."""
-    columns, _ = _patches(input, shape[2:], stride, padding, dilation, groups, slope.shape[2:])
-    slope = slope.reshape(len(slope), groups, slope.shape[1] // groups, -1)
-    return (slope @ columns.transpose(0, 1, 3, 2)).sum(0).reshape(shape)
+    return weight_gradient(input, slope, stride, padding, dilation, groups, shape)
 
 
 def _cropped(image, shape):
     """The image without the rows and columns that an output_padding has added."""
     return image if tuple(image.shape) == shape else image[:, :, : shape[2], : shape[3]]
-
-
-def _patches(array, kernel, stride, padding, dilation, groups, max_sides=(None, None)):
-    """The patch of the input at each output position, as a column; and the height and width of the output.
-
-    Shape: (n, groups, c * i * j, h * w), where c is the number of channels in a group. `max_sides` limits h and w.
-    """
-    (top, left), (down, right), (below, beside) = padding, stride, dilation
-    if top or left:
-        array = np.pad(array, ((0, 0), (0, 0), (top, top), (left, left)))
-    sizes = array.shape[2:]
-    reach = [(length - 1) * step + 1 for length, step in zip(kernel, dilation, strict=True)]
-    if reach[0] > sizes[0] or reach[1] > sizes[1]:
-        raise RuntimeError(
-            f"Calculated padded input size per channel: ({sizes[0]} x {sizes[1]}). Kernel size: ({reach[0]} x "
-            f"{reach[1]}). Kernel size can't be greater than actual input size"
-        )
-    windows = sliding_window_view(array, reach, (2, 3))[:, :, ::down, ::right, ::below, ::beside]
-    windows = windows[:, :, : max_sides[0], : max_sides[1]]
-    count, channels, height, width = windows.shape[:4]
-    columns = windows.transpose(0, 1, 4, 5, 2, 3)
-    return columns.reshape(count, groups, channels // groups * math.prod(kernel), height * width), (height, width)
 
 
 def _pair(number) -> tuple:
