@@ -32,13 +32,15 @@ def wrap_outputs(node: Node | None, arrays, source: Tensor, view: bool) -> tuple
     if node is not None:
         node._shape, node._dtype, node._fits = tuple(a.shape for a in arrays), source._dtype, False
     for index, array in enumerate(arrays):
-        result = wrap(np.asarray(array))
+        result = wrap(array if array.__class__ is np.ndarray else np.asarray(array))
+        recorded = node is not None and result._dtype.kind == "f"
         if view:
             alias(result, source)
-            unrecorded(result, source)
+            if not recorded:
+                unrecorded(result, source)
             if result._meta is not None and mode.recording:
                 result._meta.creation_meta = "several"
-        if node is not None and result._dtype.kind == "f":
+        if recorded:
             result.meta().output_nr = index
             result._node = output_node(node, index, result._array.shape, result._dtype)
         results.append(result)

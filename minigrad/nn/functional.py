@@ -11,7 +11,7 @@ from ..messages import C_NAMES, OTHER_SIZE, refuse
 from ..ops import log_softmax, masked_fill, sigmoid, softmax, tanh
 from ..ops.index import put
 from ..ops.linalg import addmm, matmul
-from ..ops.pointwise import op, where
+from ..ops.pointwise import chosen, op, where
 from ..ops.shape import broadcast_shape, expand, permute, reshape, squeeze, t, unsqueeze, view
 from ..tensor import Tensor, wrap
 from .convolution import convolved, input_gradient, weight_gradient
@@ -74,7 +74,8 @@ def mse_loss(input, target, reduction="mean"):
 )
 def leaky_relu(self, negative_slope=0.01):
     """Each element where it is positive, else ``negative_slope`` times the element."""
-    return np.where(self > 0, self, self * negative_slope)
+    scaled = self * negative_slope
+    return np.maximum(self, scaled) if 0 < negative_slope <= 1 else chosen(self > 0, self, scaled)
 
 
 @op(
@@ -85,27 +86,48 @@ def leaky_relu(self, negative_slope=0.01):
 )
 def leaky_relu_backward(grad_output, self, negative_slope):
     """The derivative of leaky_relu; its own derivative by the input is 0."""
-    return np.where(self > 0, grad_output, grad_output * negative_slope)
+    return chosen(self > 0, grad_output, grad_output * negative_slope)
 
 
 @op(
     floating=True,
-    self=lambda grad, self, beta, threshold: grad * where(beta * self > threshold, 1.0, sigmoid(beta * self)),
+    self=lambda grad, self, beta, threshold: grad * _softplus_slope(self, beta, threshold),
 )
 def softplus(self, beta=1, threshold=20):
     """A smooth relu, ``log(1 + exp(beta * self)) / beta``; the element itself where that is the same to float32."""
-    return np.where(beta * self > threshold, self, np.logaddexp(0, beta * self) / beta)
+    scaled = self if beta == 1 else self * beta
+    smooth = np.log1p(np.exp(scaled))
+    smooth = smooth if beta == 1 else smooth / beta
+    return np.where(scaled > threshold, self, smooth) if _some_above(scaled, threshold) else smooth
+
+
+def _some_above(array, threshold) -> bool:
+    return array.size > 0 and not np.maximum.reduce(array, None) <= threshold
+
+
+def _softplus_slope(self, beta, threshold):
+    scaled = self if beta == 1 else self * beta
+    if isinstance(self, np.ndarray) and not _some_above(scaled, threshold):
+        return sigmoid(scaled)
+    return where(scaled > threshold, 1.0, sigmoid(scaled))
 
 
 def _target_weights(target, weight, ignore_index, dtype):
     """The weight of each target: that of its class, 0 where it is to be ignored."""
     kept = target != ignore_index
-    for wrong in () if weight is None else target[kept & ((target < 0) | (target >= len(weight)))].flat:
+    if weight is None:
+        return kept.astype(dtype)
+    for wrong in target[kept & ((target < 0) | (target >= len(weight)))].flat:
         raise IndexError(f"Target {wrong} is out of bounds.")
-    return kept.astype(dtype) if weight is None else np.where(kept, weight[np.where(kept, target, 0)], 0)
+    return np.where(kept, weight[np.where(kept, target, 0)], 0)
 
 
 def _nll_gradient(grad, self, target, weight, total_weight, ignore_index, reduction):
+    if weight is None and reduction == "mean" and self.ndim == 2 and total_weight == len(target):
+        if isinstance(grad, np.ndarray):  # every target counts: nothing else has to be looked at
+            slopes = np.zeros(self.shape, grad.dtype)
+            slopes[np.arange(len(target)), target] = -grad / total_weight
+            return slopes
     return _rows_gradient(grad, target, weight, ignore_index, reduction, tuple(self.shape))
 
 
@@ -128,6 +150,9 @@ def _rows_gradient(grad, target, weight, ignore_index, reduction, self_shape):
 )
 def nll_loss_of_rows(self, target, total_weight, ignore_index, reduction, weight=None):
     """Minus the log-probability at each target. Shapes: self (n, classes), target (n,); or without the n."""
+    if weight is None and reduction == "mean" and self.ndim == 2 and 0 < len(target) == total_weight:
+        if np.minimum.reduce(target) >= 0 and np.maximum.reduce(target) < self.shape[1]:  # as nearly always
+            return -np.add.reduce(self[np.arange(len(target)), target]) / total_weight
     known = target != ignore_index
     for wrong in target[known & ((target < 0) | (target >= self.shape[-1]))].flat:
         raise IndexError(f"Target {wrong} is out of bounds.")
@@ -175,10 +200,12 @@ def nll_loss(
     """
     _check_reduction(reduction)
     _check_targets(input, target)
-    classes = input.shape[min(1, input.ndim - 1)]
+    classes = input._array.shape[min(1, input.ndim - 1)]
     _check_weight(weight, classes)
-    weights = _target_weights(target._array, None if weight is None else weight._array, ignore_index, input._dtype)
-    total = wrap(np.asarray(weights.sum()))
+    if weight is None:
+        total = wrap(np.array(np.count_nonzero(target._array != ignore_index), input._dtype))
+    else:
+        total = wrap(np.asarray(_target_weights(target._array, weight._array, ignore_index, input._dtype).sum()))
     if input.ndim > 2:
         planes, shape = (input, target), tuple(target.shape)
         if input.ndim != 4:
@@ -190,6 +217,8 @@ def nll_loss(
 
 def _check_targets(input: Tensor, target: Tensor) -> None:
     """Refuse targets that are not one integer for each row of scores."""
+    if input._array.ndim == 2 and input._array.shape[:1] == target._array.shape and target._dtype.kind != "f":
+        return  # as nearly always
     if not input.ndim:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if input.ndim == 1 and target.ndim == 1 and len(target) != 1:
@@ -230,10 +259,10 @@ def cross_entropy(
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     dim = min(1, input.ndim - 1)
-    logs, classes = log_softmax(input, dim), input.shape[dim]
+    logs, classes = log_softmax(input, dim), input._array.shape[dim]
     _check_weight(weight, classes)
     weights = None if weight is None else view(weight, (classes, *(1,) * (input.ndim - 1 - dim)))
-    if target.shape == input.shape and target._dtype.kind == "f":
+    if target._dtype.kind == "f" and target.shape == input.shape:
         if label_smoothing:
             target = target * (1 - label_smoothing) + label_smoothing / classes
         products = logs * target if weights is None else logs * target * weights

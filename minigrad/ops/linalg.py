@@ -107,6 +107,9 @@ def addmm(input, mat1, mat2, beta=1, alpha=1):
     if mat1.shape[1] != mat2.shape[0]:
         raise shapes_refused("mm", ValueError(), mat1, mat2)
     product = _times(mat1.dot(mat2), alpha)
+    if beta == 1 and input.shape == product.shape[1:] and input.dtype == product.dtype:  # a bias, as nearly always
+        product += input
+        return product
     if input.ndim != 1 or input.shape != product.shape[1:]:  # other than a row: let expand() refuse what does not fit
         expand(input, product.shape)
     return product if beta == 0 else _times(input, beta) + product  # 0: what is in the input does not matter
