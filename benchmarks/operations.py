@@ -261,7 +261,7 @@ def names_of(library: str, n: int) -> dict:
 def names_in(code) -> set:
     """The names that code mentions, also that of functions in it."""
     inner = [names_in(each) for each in code.co_consts if hasattr(each, "co_names")]
-    return set(code.co_names).union(*inner)
+    return {*code.co_names, *code.co_varnames}.union(*inner)
 
 
 def step(source: str, names: dict) -> Step:
