@@ -184,6 +184,8 @@ def getitem(self, key):
     """``self[key]``: views for numbers, slices and None, as one operation each; a copy for lists and masks."""
     if key.__class__ is int and self._array.ndim:  # as `for row in x` asks
         return _selected(self, 0, key, 0)
+    if key is None:
+        return unsqueeze(self, 0)
     if isinstance(key, slice):
         return _sliced(self, 0, key)
     result, indices = sliced(self, key)

@@ -124,7 +124,8 @@ def scaled(plain, with_alpha):
         if alpha == 1:
             return plain(self, other)
         usual = alpha.__class__ is float and other.__class__ is Tensor and other._dtype is self._dtype
-        if usual and self._dtype.kind == "f" and not mode.recording and not dual_levels:  # as an update has it
+        usual = usual and (other._node is None or not mode.recording)
+        if usual and self._dtype.kind == "f" and is_plain(self):  # as an update has it
             return plain(self, wrap(other._array * number(alpha, self._dtype) if alpha else other._array * alpha))
         return with_alpha(self, other, alpha)
 

@@ -129,9 +129,10 @@ def outer(self, vec2):
 
 def bmm(self, mat2):
     """The products of matrices, pair by pair. Shapes: (b, n, m) and (b, m, p). PyTorch counterpart: ``torch.bmm``."""
-    if self.ndim != 3 or mat2.ndim != 3:
-        raise RuntimeError(f"batch{1 if self.ndim != 3 else 2} must be a 3D tensor")
-    if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
+    shape, others = self._array.shape, mat2._array.shape
+    if len(shape) != 3 or len(others) != 3:
+        raise RuntimeError(f"batch{1 if len(shape) != 3 else 2} must be a 3D tensor")
+    if shape[0] != others[0] or shape[2] != others[1]:
         expected = f"[{self.shape[0]}, {self.shape[2]}]"
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: {expected} but got: "
@@ -200,12 +201,14 @@ def _batch_by_matrix(self, other):
 
 def _batch_by_batch(self, other):
     """Two batches of matrices, whose batch dimensions broadcast."""
+    shape, others = self._array.shape, other._array.shape
     try:
-        batch = np.broadcast_shapes(self.shape[:-2], other.shape[:-2])
+        batch = shape[:-2] if shape[:-2] == others[:-2] else np.broadcast_shapes(shape[:-2], others[:-2])
     except ValueError as error:
         raise shapes_refused("matmul", error, self._array[..., 0, 0], other._array[..., 0, 0]) from None
-    both = [reshape(expand(x, (*batch, *x.shape[-2:])), (-1, *x.shape[-2:])) for x in (self, other)]
-    return unsafe_view(bmm(*both), (*batch, self.shape[-2], other.shape[-1]))
+    one = reshape(expand(self, (*batch, *shape[-2:])), (-1, *shape[-2:]))
+    two = reshape(expand(other, (*batch, *others[-2:])), (-1, *others[-2:]))
+    return unsafe_view(bmm(one, two), (*batch, shape[-2], others[-1]))
 
 
 def einsum(equation, *operands):
@@ -228,9 +231,10 @@ def einsum(equation, *operands):
     summed = range(len(result), len(order))
     if len(factors) == 1:
         return factors[0].sum(tuple(summed)) if summed else factors[0]
-    left = {dim: builtins.sum(factor.shape[dim] != 1 for factor in factors) for dim in summed}
+    shapes = [factor._array.shape for factor in factors]
+    left = {dim: builtins.sum([shape[dim] != 1 for shape in shapes]) for dim in summed}
     product = functools.reduce(functools.partial(_contracted, left), factors)
-    return view(product, tuple(product.shape[: len(result)])) if summed else product
+    return view(product, product._array.shape[: len(result)]) if summed else product
 
 
 def _contracted(left: dict, one, other):
@@ -238,12 +242,13 @@ def _contracted(left: dict, one, other):
 
     `left` counts, for each dimension to be summed, the factors that have it and are still to come in.
     """
-    both = [dim for dim in left if one.shape[dim] != 1 and other.shape[dim] != 1]
+    sizes = one._array.shape, other._array.shape
+    both = [dim for dim in left if sizes[0][dim] != 1 != sizes[1][dim]]
     for dim in both:
         left[dim] -= 1
     inner = [dim for dim in both if left[dim] == 1]
     for_one, for_other = (
-        tuple(dim for dim in left if left[dim] == 1 and x.shape[dim] != 1 and dim not in both) for x in (one, other)
+        tuple([dim for dim in left if left[dim] == 1 and size[dim] != 1 and dim not in both]) for size in sizes
     )
     left.update(dict.fromkeys((*inner, *for_one, *for_other), 0))
     one = one.sum(for_one, True) if for_one else one
@@ -253,7 +258,7 @@ def _contracted(left: dict, one, other):
 
 def _summed_product(one, other, inner: list):
     """The sum of the products over the dimensions `inner`, which stay, with length 1."""
-    sizes = one.shape, other.shape
+    sizes = one._array.shape, other._array.shape
     met = [b if a == 1 else a for a, b in zip(*sizes, strict=True)]
     outer = [dim for dim in range(one.ndim) if dim not in inner]
     kinds = {dim: (sizes[0][dim] != 1) - (sizes[1][dim] != 1) for dim in outer}
@@ -290,6 +295,7 @@ def _check_lengths(terms: list, operands: tuple, given: list) -> None:
         raise RuntimeError(f"einsum(): {more} operands were provided than specified in the equation")
     lengths: dict = {}
     for index, (letters, tensor) in enumerate(zip(terms, operands, strict=True)):
+        shape = tensor._array.shape
         if len(letters) > tensor.ndim and "..." in given[index]:
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({len(letters)}) is more than the number of "
@@ -300,7 +306,7 @@ def _check_lengths(terms: list, operands: tuple, given: list) -> None:
                 f"einsum(): the number of subscripts in the equation ({len(letters)}) does not match the number of "
                 f"dimensions ({tensor.ndim}) for operand {index} and no ellipsis was given"
             )
-        for letter, length in zip(letters, tensor.shape, strict=True):
+        for letter, length in zip(letters, shape, strict=True):
             if lengths.setdefault(letter, length) != length and 1 not in (length, lengths[letter]):
                 raise RuntimeError(
                     f"einsum(): subscript {letter} has size {length} for operand {index} which does not broadcast "

@@ -322,7 +322,7 @@ def _picker(name, node):
     )
     def picked(self, indices, dim, keepdim):
         if not keepdim and self.ndim:
-            return take_along(self, np.expand_dims(indices, dim), dim).reshape(indices.shape)
+            return take_along(self, indices.reshape(_keepdim_shape(self.shape, dim)), dim).reshape(indices.shape)
         return take_along(self, indices, dim)
 
     return picked

@@ -74,7 +74,7 @@ def expand(self, sizes):
     if self.flags.c_contiguous:  # what derivatives of sums ask, as views; broadcast_to takes several times as long
         shape = self.shape
         added = len(sizes) - len(shape)
-        if added > 0 and sizes[added:] == shape and min(sizes) >= 0:
+        if added >= 0 and sizes[added:] == shape and (not added or min(sizes) >= 0):
             return np.ndarray(sizes, self.dtype, self, 0, (0,) * added + self.strides)
         if sizes and shape[0] == 1 and shape[1:] == sizes[1:]:
             return np.ndarray(sizes, self.dtype, self, 0, (0, *self.strides[1:]))
@@ -265,12 +265,14 @@ def squeeze(self, dim=None):
 
 def flatten(self, start_dim=0, end_dim=-1):
     """The dimensions from ``start_dim`` to ``end_dim`` as one. PyTorch counterpart: ``torch.flatten``."""
-    start, end = place(start_dim, self.ndim), place(end_dim, self.ndim)
+    ndim = self._array.ndim
+    start, end = place(start_dim, ndim), place(end_dim, ndim)
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if start == end and self.ndim:
+    if start == end and ndim:
         return self
-    return reshape(self, (*self.shape[:start], -1, *self.shape[end + 1 :]))
+    shape = self._array.shape
+    return reshape(self, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
 
 
 def movedim(self, source, destination):
@@ -377,7 +379,7 @@ def diagonal(self, offset=0, dim1=0, dim2=1):
     first, second = place(dim1, self.ndim), place(dim2, self.ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    line = np.diagonal(self, offset, first, second)
+    line = self.diagonal(offset, first, second)
     line.flags.writeable = self.flags.writeable
     return line
 
@@ -653,4 +655,12 @@ def take_along(array, index, dim):
     """The elements of an array at the positions that ``index`` holds along ``dim``: quickest as a flat list."""
     if not index.ndim:
         return array.reshape(index.shape)
-    return array.reshape(-1).take(flat_positions(along_dim_key(index, dim), array.shape)).reshape(index.shape)
+    dim, step, flat = dim % index.ndim, 1, index
+    for d in range(index.ndim - 1, -1, -1):
+        length = index.shape[d]
+        if d == dim:
+            flat = flat if step == 1 else flat + (step - 1) * index
+        elif length > 1:
+            flat = flat + np.arange(0, length * step, step).reshape(-1, *(1,) * (index.ndim - 1 - d))
+        step *= array.shape[d]
+    return array.reshape(-1).take(flat)
