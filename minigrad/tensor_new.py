@@ -12,6 +12,9 @@ from .messages import COPY_OF_TENSOR, SCALAR_OF_TRACKED, no_number, ragged, refu
 from .tensor import Tensor, wrap
 
 
+NUMBERS = {float, int, bool}
+
+
 def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
     """Wrap a fresh array; integers cannot require gradients."""
     if not isinstance(requires_grad, bool):
@@ -58,6 +61,8 @@ def _array_of(data, dtype) -> np.ndarray:
 def _without_tensors(data, typed: list):
     """The same nested lists, with numbers in the place of tensors. Types of those, and of NumPy's, go to `typed`."""
     if isinstance(data, (list, tuple)):
+        if set(map(type, data)) <= NUMBERS:
+            return data
         return [_without_tensors(entry, typed) for entry in data]
     if isinstance(data, Tensor):
         if data._node is not None and not data.ndim and data.dtype.is_floating_point:

@@ -151,8 +151,11 @@ def _rows_gradient(grad, target, weight, ignore_index, reduction, self_shape):
 def nll_loss_of_rows(self, target, total_weight, ignore_index, reduction, weight=None):
     """Minus the log-probability at each target. Shapes: self (n, classes), target (n,); or without the n."""
     if weight is None and reduction == "mean" and self.ndim == 2 and 0 < len(target) == total_weight:
-        if np.minimum.reduce(target) >= 0 and np.maximum.reduce(target) < self.shape[1]:  # as nearly always
-            return -np.add.reduce(self[np.arange(len(target)), target]) / total_weight
+        try:
+            if np.minimum.reduce(target) >= 0:  # as nearly always
+                return -np.add.reduce(self[np.arange(len(target)), target]) / total_weight
+        except IndexError:
+            pass  # refused below
     known = target != ignore_index
     for wrong in target[known & ((target < 0) | (target >= self.shape[-1]))].flat:
         raise IndexError(f"Target {wrong} is out of bounds.")

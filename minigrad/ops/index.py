@@ -9,7 +9,7 @@ import numpy as np
 from ..dispatch import op
 from ..messages import BYTE_MASK, LIST_OF_KEYS, indices_refused, key_refused, too_many_refused
 from ..tensor import Tensor
-from .shape import add_at, along_dim_key, full_view, movedim, place, put, take_along, unsqueeze
+from .shape import along_dim_key, full_view, movedim, place, positions_along, put, take_along, unsqueeze
 
 
 @op(
@@ -55,6 +55,8 @@ def _all(count: int) -> tuple:
 def gather(self, dim, index):
     """At each place the element that ``index`` holds the position of along ``dim``. The result: of index's shape."""
     _check_positions("gather", self, dim, index)
+    if index.shape == self.shape:
+        return take_along(self, index, dim)
     for other, (length, most) in enumerate(zip(index.shape, self.shape, strict=True)):
         if length > most and other != dim % self.ndim:
             raise RuntimeError(
@@ -87,7 +89,9 @@ def scatter_add(self, dim, index, src):
     """``self`` with each element of ``src`` added at the position along ``dim`` that ``index`` holds for it."""
     _check_positions("scatter", self, dim, index)
     out = self.copy()
-    add_at(out, along_dim_key(index, dim), src[tuple(slice(length) for length in index.shape)])
+    if src.shape != index.shape:
+        src = src[tuple(slice(length) for length in index.shape)]
+    np.add.at(out.reshape(-1), positions_along(out.shape, index, dim).reshape(-1), src.reshape(-1))
     return out
 
 

@@ -479,13 +479,17 @@ def _put_plainly(array: np.ndarray, key, value) -> bool:
     if key.__class__ is int and array.ndim:
         usual = -len(array) <= key < len(array)
     elif key.__class__ is Tensor:
-        usual, key = key._dtype.kind == "b" and key._array.shape == array.shape, key._array
+        key = key._array
+        usual = key.ndim > 0 and (key.shape == array.shape if key.dtype.kind == "b" else key.dtype.kind == "i")
     else:
         usual = key.__class__ is slice and key.step is None and array.ndim > 0
     if not usual:
         return False
     if _is_usual(value, array.dtype):
-        array[key] = value
+        try:
+            array[key] = value
+        except IndexError:  # refused elsewhere
+            return False
         return True
     if value.__class__ is not Tensor or key.__class__ is np.ndarray or value._dtype != array.dtype or value._node:
         return False

@@ -355,7 +355,7 @@ def _matrix(name, self):
 def _below(array, diagonal):
     """Which elements of matrices are on or below a diagonal."""
     height, width = array.shape[-2:]
-    return np.greater_equal.outer(np.arange(height), np.arange(-diagonal, width - diagonal))
+    return np.greater_equal.outer(np.arange(height, dtype=np.int32), np.arange(width, dtype=np.int32) - diagonal)
 
 
 @op(layout="rows", self=lambda grad, diagonal: tril(grad, diagonal))
@@ -615,6 +615,9 @@ def add_at(full, indices: tuple, values) -> None:
         full[indices] += values
         return
     first, last = lists[0], lists[-1] + 1
+    if values.size < 1024 and full.ndim > last - first:  # what follows takes as long
+        np.add.at(full, indices, values)
+        return
     if last - first > len(lists) or not all(key == slice(None) for key in (*indices[:first], *indices[last:])):
         np.add.at(full, indices, values)
         return
@@ -653,14 +656,17 @@ def along_dim_key(index, dim) -> tuple:
 
 def take_along(array, index, dim):
     """The elements of an array at the positions that ``index`` holds along ``dim``: quickest as a flat list."""
-    if not index.ndim:
-        return array.reshape(index.shape)
-    dim, step, flat = dim % index.ndim, 1, index
+    return array.reshape(-1).take(positions_along(array.shape, index, dim))
+
+
+def positions_along(shape: tuple, index, dim):
+    """The same positions, counted row by row in an array of a shape."""
+    dim, step, flat = dim % (index.ndim or 1), 1, index
     for d in range(index.ndim - 1, -1, -1):
         length = index.shape[d]
         if d == dim:
             flat = flat if step == 1 else flat + (step - 1) * index
         elif length > 1:
             flat = flat + np.arange(0, length * step, step).reshape(-1, *(1,) * (index.ndim - 1 - d))
-        step *= array.shape[d]
-    return array.reshape(-1).take(flat)
+        step *= shape[d]
+    return flat
