@@ -11,7 +11,6 @@ from .autograd.node import track
 from .messages import COPY_OF_TENSOR, SCALAR_OF_TRACKED, no_number, ragged, refusal, type_name, warn_once
 from .tensor import Tensor, wrap
 
-
 NUMBERS = {float, int, bool}
 
 
