@@ -169,15 +169,17 @@ def _usual_operands_source(row) -> str:
     """The usual operands: every input a Tensor; or a floating Tensor and a Python number. An `elif` comes after it."""
     names, arrays = row.inputs, ", ".join(f"{n}_array" for n in row.inputs)
     absent = {n: f"{n} is None or " if row.defaults.get(n, 0) is None else "" for n in names}  # what may be left out
-    lines = ["if " + " and ".join(f"({absent[n]}{n}.__class__ is Tensor)" for n in names) + ":"]
+    is_tensor = {n: f"{n}.__class__ is Tensor" for n in names}
+    asked = [f"({absent[n]}{is_tensor[n]})" if absent[n] else is_tensor[n] for n in names]
+    lines = [f"if {' and '.join(asked)}:"]
     for n in names:
         none = f"None if {n} is None else " if absent[n] else ""
         lines += [f"    {n}_array = {none}{n}._array; {n}_node = {f'{none}{n}._node' if n in row.rules else None}"]
     if len(names) > 1:
         meeting = [n for n in names if n in row.rules or not row.rules]
-        asked = names[1:] if len(names) == 2 else meeting[1:]
-        same = " and ".join(f"({absent[n]}dtype is {n}._dtype)" for n in asked) or "True"
-        lines += [f"    dtype = {(names if len(names) == 2 else meeting)[0]}._dtype; same = {same}"]
+        first, *others = names if len(names) == 2 else meeting
+        same = [f"({absent[n]}dtype is {n}._dtype)" if absent[n] else f"dtype is {n}._dtype" for n in others]
+        lines += [f"    dtype = {first}._dtype; same = {' and '.join(same) or True}"]
         if len(meeting) > 1:
             lines += [f"    if not same: {arrays} = in_one_dtype(row, {arrays})"]
     if row.floating:

@@ -11,8 +11,6 @@ from .autograd.node import track
 from .messages import COPY_OF_TENSOR, SCALAR_OF_TRACKED, no_number, ragged, refusal, type_name, warn_once
 from .tensor import Tensor, wrap
 
-NUMBERS = {float, int, bool}
-
 
 def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
     """Wrap a fresh array; integers cannot require gradients."""
@@ -60,7 +58,7 @@ def _array_of(data, dtype) -> np.ndarray:
 def _without_tensors(data, typed: list):
     """The same nested lists, with numbers in the place of tensors. Types of those, and of NumPy's, go to `typed`."""
     if isinstance(data, (list, tuple)):
-        if set(map(type, data)) <= NUMBERS:
+        if {float, int, bool}.issuperset(map(type, data)):
             return data
         return [_without_tensors(entry, typed) for entry in data]
     if isinstance(data, Tensor):

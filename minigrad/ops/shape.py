@@ -167,16 +167,17 @@ def matrix_transpose(self):
 @op(view=True, self=lambda grad, dims: permute(grad, tuple(np.argsort([d % len(dims) for d in dims]).tolist())))
 def permute(self, dims):
     """Put the dimensions in another order."""
-    if dims == (1, 0) and self.ndim == 2:  # as `x.T` has it
-        return self.T
     if len(dims) != self.ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
             f"ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}"
         )
-    if len({place(dim, self.ndim) for dim in dims}) < self.ndim:
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
-    return self.transpose(dims)
+    try:
+        return self.transpose(dims)
+    except ValueError:
+        if len({place(dim, self.ndim) for dim in dims}) < self.ndim:
+            raise RuntimeError("permute(): duplicate dims are not allowed.") from None
+        raise
 
 
 def reversed_dims(self):
