@@ -33,14 +33,13 @@ def wrap_outputs(node: Node | None, arrays, source: Tensor, view: bool) -> tuple
         node._shape, node._dtype, node._fits = tuple(a.shape for a in arrays), source._dtype, False
     for index, array in enumerate(arrays):
         result = wrap(array if array.__class__ is np.ndarray else np.asarray(array))
-        recorded = node is not None and result._dtype.kind == "f"
         if view:
             alias(result, source)
-            if not recorded:
+            if node is None or result._dtype.kind != "f":
                 unrecorded(result, source)
             if result._meta is not None and mode.recording:
                 result._meta.creation_meta = "several"
-        if recorded:
+        if node is not None and result._dtype.kind == "f":
             result.meta().output_nr = index
             result._node = output_node(node, index, result._array.shape, result._dtype)
         results.append(result)

@@ -151,9 +151,10 @@ class AutogradMeta:
     intermediate result has None in its place.
     """
 
-    # What each starts with. It is kept in the class because a view, which has one, is made twice as fast then.
+    # What each starts with: in the class, because every view has one, and is made faster then.
     grad: Any = None
-    hooks = post_hooks = None
+    hooks: Any = None
+    post_hooks: Any = None
     tensor: weakref.ref | None = None  # of a leaf: the tensor
     array: Any  # of a leaf, which can be made anew with it and its type for those who look at a graph
     type: Any

@@ -203,7 +203,7 @@ def sliced(tensor, key) -> tuple:
 
     A slice of everything is left out: it makes no node.
     """
-    keys = [
+    keys: list = [
         k if k.__class__ is int or k is None else _plain(k)
         for k in (key if isinstance(key, tuple) or _stands_for_tuple(key) else (key,))
     ]
