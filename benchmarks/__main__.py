@@ -10,7 +10,7 @@ import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
-from . import fresh, libraries, workloads
+from . import fresh, libraries, operations, workloads
 from .table import Row, lines
 from .timing import Step, interleave
 from .workloads import WORKLOADS, Workload
@@ -56,7 +56,8 @@ class Bench:
         return steps | {name: min(taken) for name, taken in bursts.items()}
 
     def workload(self, name: str, workload: Workload) -> list[Row]:
-        steps = {lib: self.attempt(name, lib, workload.build) for lib in self.found}
+        able = ("minigrad", "torch") if workload.torch_only else self.found
+        steps = {lib: self.attempt(name, lib, workload.build) for lib in self.found if lib in able}
         if workload.by_hand:
             steps = {"hand": workload.by_hand()} | steps
         limits = {"torch": workload.to_torch, "hand": workload.to_hand}
@@ -161,6 +162,9 @@ def options() -> argparse.Namespace:
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["ops"]:
+        operations.main(sys.argv[2:])
+        return
     chosen = options()
     bench = Bench(max(1, chosen.rounds), chosen.collect)
     special = {"memory": bench.memory, "import": bench.imports, "growth": bench.growth, "trace": bench.tracing}

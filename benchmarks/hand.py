@@ -175,27 +175,43 @@ def rnn() -> Step:
     return Step(step)
 
 
-def conv2d() -> Step:
-    """Nine shifted matrix products over the padded image, channels first, without im2col."""
-    image, weight, bias, slope = inputs.convolution()
-    count, channels, height, width = image.shape
-    filters = len(weight)
-    places = [(i, j, slice(i, i + height), slice(j, j + width)) for i in range(3) for j in range(3)]
+def conv2d(channels: int = 3) -> Step:
+    """Nine shifted matrix products over padded rows: of one image at a time, which stays in the cache, or of all."""
+    image, weight, bias, slope = inputs.convolution(channels)
+    (count, _, height, width), filters = image.shape, len(weight)
+    size = 1 if channels > 8 else count
+    length = size * (height + 2) * (width + 2) - 2 * (width + 2) - 2
+    places = [(i, j, slice(i * (width + 2) + j, i * (width + 2) + j + length)) for i in range(3) for j in range(3)]
+
+    def padded(channels):
+        array = np.zeros((channels, size, height + 2, width + 2), np.float32)
+        return array, array.reshape(channels, -1)
 
     def step():
-        padded = np.zeros((channels, count, height + 2, width + 2), np.float32)
-        padded[:, :, 1:-1, 1:-1] = image.transpose(1, 0, 2, 3)
-        flat = [padded[:, :, rows, columns].reshape(channels, -1) for _, _, rows, columns in places]
-        out = sum(weight[:, :, i, j] @ flat[3 * i + j] for i, j, _, _ in places)
-        out += bias[:, None]
-        out = out.reshape(filters, count, height, width).transpose(1, 0, 2, 3)
+        out, slope_image, slope_weight = np.empty_like(slope), np.empty_like(image), np.zeros_like(weight)
+        inner, flat = padded(channels)
+        total, total_flat = padded(filters)
+        back, back_flat = padded(filters)
+        for at in range(0, count, size):
+            inner[:, :, 1:-1, 1:-1] = image[at : at + size].transpose(1, 0, 2, 3)
+            total.fill(0)
+            for i, j, place in places:
+                total_flat[:, :length] += weight[:, :, i, j].copy() @ flat[:, place]
+            out[at : at + size] = total[:, :, :height, :width].transpose(1, 0, 2, 3)
+        out += bias[:, None, None]
         (out * slope).sum()
-        back = slope.transpose(1, 0, 2, 3).reshape(filters, -1)
-        slope_padded, slope_weight = np.zeros_like(padded), np.empty_like(weight)
-        for i, j, rows, columns in places:
-            slope_weight[:, :, i, j] = back @ flat[3 * i + j].T
-            product = weight[:, :, i, j].T @ back
-            slope_padded[:, :, rows, columns] += product.reshape(image.transpose(1, 0, 2, 3).shape)
-        return slope_padded[:, :, 1:-1, 1:-1].transpose(1, 0, 2, 3), slope_weight, back.sum(1)
+        for at in range(0, count, size):
+            inner[:, :, 1:-1, 1:-1] = image[at : at + size].transpose(1, 0, 2, 3)
+            back[:, :, :height, :width] = slope[at : at + size].transpose(1, 0, 2, 3)
+            spread, spread_flat = padded(channels)
+            for i, j, place in places:
+                slope_weight[:, :, i, j] += back_flat[:, :length] @ flat[:, place].T
+                spread_flat[:, place] += weight[:, :, i, j].T.copy() @ back_flat[:, :length]
+            slope_image[at : at + size] = spread[:, :, 1:-1, 1:-1].transpose(1, 0, 2, 3)
+        return slope_image, slope_weight, slope.sum((0, 2, 3))
 
     return Step(step)
+
+
+def conv2d_32() -> Step:
+    return conv2d(32)

@@ -53,11 +53,11 @@ def recurrent(steps: int = 512, batch: int = 16, hidden: int = 64) -> tuple[list
     return list(normal(steps, batch, hidden, seed=31, scale=0.01)), orthogonal
 
 
-def convolution() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def convolution(channels: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Image, weight, bias, and the gradient of the output (padding 1)."""
     return (
-        normal(32, 3, 32, 32, seed=40),
-        normal(16, 3, 3, 3, seed=41, scale=0.2),
+        normal(32, channels, 32, 32, seed=40),
+        normal(16, channels, 3, 3, seed=41, scale=0.2),
         normal(16, seed=42),
         normal(32, 16, 32, 32, seed=43),
     )

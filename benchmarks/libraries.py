@@ -106,7 +106,7 @@ class TorchModules(TorchLike):
 
     cannot = (
         *("chain", "chain_no_grad", "mlp", "fan_out", "double_backward", "hvp_small", "hvp_large"),
-        *("rnn", "conv2d", "one_op", "deep"),
+        *("rnn", "conv2d", "conv2d_32", "one_op", "deep"),
     )
 
     def __init__(self, nn: ModuleType):
@@ -185,7 +185,7 @@ class MyGrad(TorchLike):
 class HipsAutograd:
     """Functions of arrays, differentiated by grad()."""
 
-    cannot = ("conv2d",)
+    cannot = ("conv2d", "conv2d_32")
 
     def __init__(self, module: ModuleType):
         self.module = module
@@ -240,7 +240,7 @@ class Micrograd(Backward):
 
     cannot = (
         *("chain_no_grad", "mlp", "small_mlp", "double_backward"),
-        *("hvp_small", "hvp_large", "rnn", "conv2d"),
+        *("hvp_small", "hvp_large", "rnn", "conv2d", "conv2d_32"),
     )
 
     def __init__(self, module: ModuleType):

@@ -1,9 +1,9 @@
 """What is computed: each program once, for every library, against an adapter of `libraries`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from . import hand, inputs
+from . import hand, inputs, spellings
 from .timing import Step
 
 
@@ -145,14 +145,18 @@ def rnn(lib) -> Step:
     return lib.gradients(value, [weight])
 
 
-def conv2d(lib) -> Step:
-    *leaves, slope = inputs.convolution()
+def conv2d(lib, channels: int = 3) -> Step:
+    *leaves, slope = inputs.convolution(channels)
     slope, convolve = lib.constant(slope), lib.conv2d
 
     def value(image, weight, bias):
         return (convolve(image, weight, bias, padding=1) * slope).sum()
 
     return lib.gradients(value, leaves)
+
+
+def conv2d_32(lib) -> Step:
+    return conv2d(lib, 32)
 
 
 def one_op(lib) -> Step:
@@ -169,6 +173,7 @@ class Workload:
     to_hand: float | None = None
     by_hand: Callable[[], Step] | None = None
     rounds: int = 10_000  # at most
+    torch_only: bool = False  # written in words that only minigrad and PyTorch have
 
 
 WORKLOADS = {
@@ -182,6 +187,13 @@ WORKLOADS = {
     "hvp_large": Workload("Hessian-vector, large MLP", hvp_large, 1.0, 1.7, hand.hvp_large),
     "rnn": Workload("RNN, 512 steps", rnn, 0.65, 1.8, hand.rnn),
     "conv2d": Workload("conv2d 3x3, 32x3x32x32 to 16", conv2d, 1.9, 1.06, hand.conv2d),
+    "conv2d_32": Workload("conv2d 3x3, 32x32x32x32 to 16", conv2d_32, None, 1.06, hand.conv2d_32),
     "one_op": Workload("backward() alone, one op", one_op, 0.40),
     "deep": Workload("backward() alone, 100,000 ops", deep, 0.4, rounds=5),
 }
+# Each of these again in other words, so that nothing is tuned for one spelling.
+for _name, _plain in list(WORKLOADS.items()):
+    if _other := getattr(spellings, _name, None):
+        WORKLOADS[_name + "_spelled"] = replace(
+            _plain, title="(other words) " + _plain.title, build=_other, torch_only=True
+        )

@@ -168,13 +168,18 @@ def _silence_source(row) -> str:
 def _usual_operands_source(row) -> str:
     """The usual operands: every input a Tensor; or a floating Tensor and a Python number. An `elif` comes after it."""
     names, arrays = row.inputs, ", ".join(f"{n}_array" for n in row.inputs)
-    lines = ["if " + " and ".join(f"{n}.__class__ is Tensor" for n in names) + ":"]
-    lines += [f"    {n}_array = {n}._array; {n}_node = " + (f"{n}._node" if n in row.rules else "None") for n in names]
-    if len(names) == 2:
-        lines += [f"    dtype = {names[0]}._dtype; same = dtype is {names[1]}._dtype"]
-        lines += [f"    if not same: {arrays} = in_one_dtype(row, {arrays})"]
-    elif len(names) > 2:
-        lines += [f"    {arrays} = in_one_dtype(row, {arrays})"]
+    given = {n: f"None if {n} is None else " if row.defaults.get(n, 0) is None else "" for n in names}
+    lines = ["if " + " and ".join(f"{n}.__class__ {'in OPTIONAL' if given[n] else 'is Tensor'}" for n in names) + ":"]
+    for n in names:
+        lines += [
+            f"    {n}_array = {given[n]}{n}._array; {n}_node = {f'{given[n]}{n}._node' if n in row.rules else None}"
+        ]
+    meeting = [n for n in names if n in row.rules or not row.rules]
+    first, *others = names if len(names) == 2 else meeting
+    if others:
+        same = [f"({n} is None or dtype is {n}._dtype)" if given[n] else f"dtype is {n}._dtype" for n in others]
+        lines += [f"    dtype = {first}._dtype; same = {' and '.join(same)}"]
+        lines += [f"    if not same: {arrays} = in_one_dtype(row, {arrays})"] * (len(meeting) > 1)
     if row.floating:
         needed = " or ".join(f"{n}_node is not None" for n in names)
         single = f"{names[0]}._dtype is not float32"  # is asked first: five times as fast as asking for the kind
@@ -357,10 +362,10 @@ if {field}.__class__ is Tensor or {field}.__class__ is Dual:
 
 # What the assembled code uses: as globals of its own, because those are found before Python's builtins.
 _TOOLS = dict(
-    Dual=Dual, FRESH=FRESH, NO_FILTER=NO_FILTER, Node=Node, OPERANDS=(*NUMBERS, Tensor, np.ndarray), SILENT=SILENT,
-    Tensor=Tensor, UNCOUNTED=UNCOUNTED, alias=alias, asarray=np.asarray, ascontiguousarray=np.ascontiguousarray,
-    call_creation_hooks=call_creation_hooks, creation_hooks=creation_hooks, dual_levels=dual_levels,
-    float32=np.dtype(np.float32), freed=freed, in_one_dtype=in_one_dtype, laid_out=laid_out,
+Dual=Dual, FRESH=FRESH, NO_FILTER=NO_FILTER, Node=Node, OPERANDS=(*NUMBERS, Tensor, np.ndarray),
+    OPTIONAL=(Tensor, type(None)), SILENT=SILENT, Tensor=Tensor, UNCOUNTED=UNCOUNTED, alias=alias, asarray=np.asarray,
+    ascontiguousarray=np.ascontiguousarray, call_creation_hooks=call_creation_hooks, creation_hooks=creation_hooks,
+    dual_levels=dual_levels, float32=np.dtype(np.float32), freed=freed, in_one_dtype=in_one_dtype, laid_out=laid_out,
     mark_as_inference=mark_as_inference, mode=mode, ndarray=np.ndarray, new=object.__new__, next=next, number=number,
     op_order=op_order, rebuild_result=rebuild_result, ref=weakref.ref, shapes_refused=shapes_refused,
     silence_numpy=silence_numpy, stale_error=stale_error, threads_in_inference=threads_in_inference,

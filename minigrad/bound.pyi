@@ -50,7 +50,8 @@ class Bound:
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __imod__ = __ifloordiv__ = __ipow__ = mul
     multiply = floor_divide = remainder = matmul = maximum = minimum = bitwise_and = bitwise_or = bitwise_xor = mul
     logical_and = logical_or = logical_xor = eq = ne = lt = le = gt = ge = mul
-    mul_ = remainder_ = pow_ = fill_ = mul
+    mul_ = remainder_ = pow_ = mul
+    def fill_(self, value: Tensor | Number) -> Tensor: ...
     def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]  # as in PyTorch, a tensor of bools
     def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
     def pow(self, exponent: Operand) -> Tensor: ...

@@ -36,7 +36,7 @@ def laid_out(result: np.ndarray, *operands) -> np.ndarray:
     if result.ndim < 2:
         return result
     arrays = [each for each in operands if isinstance(each, np.ndarray) and each.ndim]
-    if result.flags.c_contiguous and all(_row_by_row(each.strides) for each in arrays):
+    if result.flags.c_contiguous and all([a.flags.c_contiguous or _row_by_row(a.strides) for a in arrays]):
         return result
     found = empty_as(arrays, result.shape, result.dtype)
     if found.strides == result.strides:
@@ -48,7 +48,7 @@ def laid_out(result: np.ndarray, *operands) -> np.ndarray:
 def _row_by_row(strides: tuple) -> bool:
     """Whether no later dimension is an outer one. Expanded dimensions, of stride 0, do not say."""
     steps = [step for step in strides if step]
-    return steps == sorted(steps, reverse=True)
+    return not steps or steps == sorted(steps, reverse=True)
 
 
 def full_as(array: np.ndarray, value, dtype) -> np.ndarray:

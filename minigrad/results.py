@@ -32,10 +32,11 @@ def wrap_outputs(node: Node | None, arrays, source: Tensor, view: bool) -> tuple
     if node is not None:
         node._shape, node._dtype, node._fits = tuple(a.shape for a in arrays), source._dtype, False
     for index, array in enumerate(arrays):
-        result = wrap(np.asarray(array))
+        result = wrap(array if array.__class__ is np.ndarray else np.asarray(array))
         if view:
             alias(result, source)
-            unrecorded(result, source)
+            if node is None or result._dtype.kind != "f":
+                unrecorded(result, source)
             if result._meta is not None and mode.recording:
                 result._meta.creation_meta = "several"
         if node is not None and result._dtype.kind == "f":

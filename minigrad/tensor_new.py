@@ -72,7 +72,8 @@ def _check_limits(array: np.ndarray, kind: np.dtype) -> None:
 def _without_tensors(data, typed: list):
     """The same nested lists, with numbers in the place of tensors. Types of those, and of NumPy's, go to `typed`."""
     if isinstance(data, (list, tuple)):
-        return [_without_tensors(entry, typed) for entry in data]
+        numbers = {float, int, bool}.issuperset(map(type, data))
+        return data if numbers else [_without_tensors(entry, typed) for entry in data]
     if isinstance(data, Tensor):
         if data._node is not None and not data.ndim and data.dtype.is_floating_point:
             warn_once(SCALAR_OF_TRACKED, stacklevel=2)

@@ -11,7 +11,7 @@ PAIRS = [
     (name, library)
     for name, workload in WORKLOADS.items()
     for library, lib in PRESENT.items()
-    if workload.by_hand and name not in lib.cannot
+    if workload.by_hand and name not in lib.cannot and (library in ("minigrad", "torch") or not workload.torch_only)
 ]
 
 
@@ -23,6 +23,8 @@ def test_the_same_numbers_as_by_hand(name, library):
         expected, got = mine.once(), lib.numbers(theirs.once())
     assert len(expected) == len(got)
     for one, other in zip(expected, got, strict=True):
+        if name in ("mlp_spelled", "small_mlp_spelled"):  # whose weights are (out, in)
+            other = other.T
         largest = np.abs(one).max()
         if library == "micrograd":
             one = one.flat[0]

@@ -67,6 +67,7 @@ ORDER = """
     autograd.forward_ad
     autograd.gradcheck
     autograd.functional
+    nn.convolution
     nn.functional
     nn
     viz.palette

@@ -120,7 +120,7 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, requested: dict | 
 def run(task: GraphTask) -> None:
     """Evaluate the newest node, add the results to the gradients of its inputs; until no node waits."""
     grads, heap, leaves, usual = task.grads, task.heap, task.leaves, task.usual
-    create_graph, frees = task.create_graph, not task.retain_graph
+    create_graph, frees, missing = task.create_graph, not task.retain_graph, task.missing
     while heap:
         node = heappop(heap)[1]
         kind, grad = node._kind, grads.pop(node)
@@ -147,8 +147,8 @@ def run(task: GraphTask) -> None:
                 leaves.append(next_node)
             else:
                 heappush(heap, (order, next_node))
-        if task.missing is not None:
-            task.evaluate_complete_leaves(node._next_nodes, task.missing)
+        if missing is not None:
+            task.evaluate_complete_leaves(node._next_nodes, missing)
     for leaf in leaves:
         grad, meta = grads.pop(leaf), leaf._leaf
         if task.requested is None and leaf._hooks is None and meta.hooks is None and meta.post_hooks is None:

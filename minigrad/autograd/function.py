@@ -54,6 +54,7 @@ class FunctionNode(SavingForForward, GradFn, Node):
     _output_nodes: list  # per output, where there are several, a weakref to its node
     _tensor_arguments: list[int]  # where the tensors stand among the arguments
     needs_input_grad: tuple  # per argument whether it is a tensor that requires grad
+    kinds: dict  # what the nodes of this class have in common, by how many tensors they save
 
     # What forward sets with the methods below.
     to_save: tuple = ()
@@ -64,7 +65,16 @@ class FunctionNode(SavingForForward, GradFn, Node):
 
     def __init__(self, function: "type[Function]"):
         self._function, self._saved, self._hooks, self._outputs = function, (), None, 1
-        self._kind = Kind(function.__name__, type(self))
+        self._kind = self.kind_for(0)
+
+    @classmethod
+    def kind_for(cls, count: int) -> Kind:
+        """The kind of the nodes of one Function that save so many tensors."""
+        kind = cls.kinds.get(count)
+        if kind is None:
+            kind = cls.kinds[count] = Kind(cls.op_name, cls, names_of_saved(count))
+            kind.vjp, kind.vjp_recorded = raw_gradients, gradients
+        return kind
 
     @property
     def _node(self) -> Node:  # type: ignore[override]  # only a NodeGradFn's is ever set
@@ -132,7 +142,7 @@ class FunctionNode(SavingForForward, GradFn, Node):
                 raise refusal("saved is no tensor", position, type(tensor).__name__)
             # An output without a derivative does not lead back here, so it can be kept as inputs are.
             leads_back = tensor is not None and tensor._node is not None
-            index = next((i for i, o in enumerate(outputs) if o is tensor and leads_back), None)
+            index = next((i for i, o in enumerate(outputs) if o is tensor), None) if leads_back else None
             if tensor is None:
                 entries.append(NOTHING_SAVED)
             elif index is None:
@@ -141,8 +151,7 @@ class FunctionNode(SavingForForward, GradFn, Node):
                 counter = own_counter(tensor)
                 entries.append(SavedEntry((index, tensor._array), True, counter, counter[0]))
         self._saved = tuple(entries)
-        self._kind = Kind(self._function.__name__, type(self), names_of_saved(len(entries)))
-        self._kind.vjp, self._kind.vjp_recorded = raw_gradients, gradients
+        self._kind = self.kind_for(len(entries))
         if creation_hooks:
             call_creation_hooks(self)
 
@@ -292,8 +301,8 @@ class Function:
         apart = cls.setup_context is not Function.setup_context  # then forward is not given ctx
         if kwargs or apart:
             args = bound_arguments(cls.forward, args if apart else (node, *args), kwargs)[0 if apart else 1 :]
-        node.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-        node._next_nodes = tuple(a._node for a in args if isinstance(a, Tensor))  # before forward changes any
+        node.needs_input_grad = tuple([isinstance(a, Tensor) and a.requires_grad for a in args])
+        node._next_nodes = tuple([a._node for a in args if isinstance(a, Tensor)])  # before forward changes any
         with no_grad():
             results = cls.forward(*args) if apart else cls.forward(node, *args)
             if apart:
@@ -301,7 +310,7 @@ class Function:
         outputs = list(results) if isinstance(results, tuple) else [results]
         if apart:
             check_saved_inputs(node, args, outputs)
-        if mode.recording and any(node.needs_input_grad):
+        if mode.recording and True in node.needs_input_grad:
             record_function(node, args, outputs)
         else:
             check_marks(node, outputs)
@@ -312,7 +321,7 @@ class Function:
 
 def node_class(function: type) -> type:
     """The class of a Function's nodes: of Square it is SquareBackward."""
-    return type(function.__name__ + "Backward", (FunctionNode,), {"op_name": function.__name__})
+    return type(function.__name__ + "Backward", (FunctionNode,), {"op_name": function.__name__, "kinds": {}})
 
 
 Function._backward_cls = node_class(Function)
@@ -339,7 +348,7 @@ def check_marks(node: FunctionNode, outputs: list) -> None:
         if not isinstance(tensor, Tensor):
             raise refusal("dirty is no tensor", position, type(tensor).__name__)
         own_counter(tensor)[0] += 1
-    if not all(any(tensor is output for output in outputs) for tensor in node.dirty_tensors):
+    if node.dirty_tensors and not all(any(tensor is output for output in outputs) for tensor in node.dirty_tensors):
         raise refusal("dirty is no output")
     for output in node.non_differentiable:
         if not isinstance(output, Tensor):
@@ -369,24 +378,25 @@ def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
     node._order, node._fits = next(op_order), False
     node._tensor_arguments = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
     inputs = [args[i] for i in node._tensor_arguments]
-    node._constants = tuple(None if a.requires_grad else constant(a) for a in inputs)
+    node._constants = tuple([None if a._node is not None else constant(a) for a in inputs])
     node._outputs = len(outputs)
     node._likes = [(o._array.shape, o._dtype) if isinstance(o, Tensor) else None for o in outputs]
     node._output_nodes = [None] * node._outputs
     node._shape, node._dtype = next((like for like in node._likes if like is not None), ((), None))
-    constants = [id(o) for o in node.non_differentiable]
+    constants, dirty = [id(o) for o in node.non_differentiable], [id(t) for t in node.dirty_tensors]
+    given = [id(a) for a in inputs]
     # What was changed goes first: its other views, which are made anew then, may be outputs too.
-    for index in sorted(range(len(outputs)), key=lambda i: not any(outputs[i] is t for t in node.dirty_tensors)):
+    for index in sorted(range(len(outputs)), key=lambda i: id(outputs[i]) not in dirty):
         output = outputs[index]
         if not isinstance(output, Tensor) or id(output) in constants or output._dtype.kind != "f":
             outputs[index] = unrecorded(node, output, args)
             continue
-        if any(output is tensor for tensor in node.dirty_tensors):
+        if id(output) in dirty:
             check_changed(output, args, node._likes)
             rebase_history(output, node if node._outputs == 1 else node._output_node(index))
             output.meta().output_nr = index
             continue
-        if any(output is a for a in args):
+        if id(output) in given:
             output = outputs[index] = view_of_input(output)
         if output.__class__ is ModifiedView:
             output.__class__ = Tensor  # type: ignore[assignment]  # from its subclass
@@ -398,9 +408,9 @@ def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
 
 def forbid_changes(node: FunctionNode, outputs: list) -> None:
     """An in-place change of a view that forward made would put another history in the place of the Function's."""
-    several = len([o for o in outputs if isinstance(o, Tensor) and o.requires_grad]) > 1
     for output in outputs:
         if isinstance(output, Tensor) and output._is_view() and not any(output is t for t in node.dirty_tensors):
+            several = len([o for o in outputs if isinstance(o, Tensor) and o.requires_grad]) > 1
             output._meta.creation_meta = "several" if several else "function"
     node.dirty_tensors = ()
 

@@ -151,25 +151,22 @@ class AutogradMeta:
     intermediate result has None in its place.
     """
 
-    __slots__ = (
-        "array", "base", "creation_meta", "grad", "hooks", "outdated", "output_nr", "post_hooks", "retains_grad",
-        "tensor", "type", "untracked_node",
-    )  # fmt: skip
-
-    # Of a leaf, which can be made anew with them for those who look at a graph:
-    array: Any
+    # What each starts with: in the class, because every view has one, and is made faster then.
+    grad: Any = None
+    hooks: Any = None
+    post_hooks: Any = None
+    tensor: weakref.ref | None = None  # of a leaf: the tensor
+    array: Any  # of a leaf, which can be made anew with it and its type for those who look at a graph
     type: Any
-
-    def __init__(self):
-        self.grad = self.hooks = self.post_hooks = None
-        self.tensor = None  # of a leaf: the tensor, weakly
-        self.untracked_node: Node | None = None  # of a leaf whose requires_grad was set to False: its node until then
-        # Of a result:
-        self.retains_grad = False
-        self.output_nr = 0
-        # Of a view: the tensor whose memory it shows, why it may not be modified in place (PyTorch's CreationMeta), and
-        # whether the base was modified while nothing was recorded, so that its history has to be rebuilt.
-        self.base, self.creation_meta, self.outdated = None, "", False
+    untracked_node: Node | None = None  # of a leaf whose requires_grad was set to False: its node until then
+    # Of a result:
+    retains_grad = False
+    output_nr = 0
+    # Of a view: the tensor whose memory it shows, why it may not be modified in place (PyTorch's CreationMeta), and
+    # whether the base was modified while nothing was recorded, so that its history has to be rebuilt.
+    base: Any = None
+    creation_meta = ""
+    outdated = False
 
 
 def track(tensor) -> None:

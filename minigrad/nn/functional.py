@@ -5,16 +5,16 @@ import math
 import warnings
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from .. import ops
 from ..messages import C_NAMES, OTHER_SIZE, refuse
 from ..ops import log_softmax, masked_fill, sigmoid, softmax, tanh
 from ..ops.index import put
 from ..ops.linalg import addmm, matmul
-from ..ops.pointwise import op, where
+from ..ops.pointwise import chosen, op, where
 from ..ops.shape import broadcast_shape, expand, permute, reshape, squeeze, t, unsqueeze, view
 from ..tensor import Tensor, wrap
+from .convolution import convolved, input_gradient, weight_gradient
 
 __all__ = [
     "conv2d", "conv_transpose2d", "cross_entropy", "leaky_relu", "linear", "log_softmax", "mse_loss", "nll_loss",
@@ -74,7 +74,8 @@ def mse_loss(input, target, reduction="mean"):
 )
 def leaky_relu(self, negative_slope=0.01):
     """Each element where it is positive, else ``negative_slope`` times the element."""
-    return np.where(self > 0, self, self * negative_slope)
+    scaled = self * negative_slope
+    return np.maximum(self, scaled) if 0 < negative_slope <= 1 else chosen(self > 0, self, scaled)
 
 
 @op(
@@ -85,27 +86,48 @@ def leaky_relu(self, negative_slope=0.01):
 )
 def leaky_relu_backward(grad_output, self, negative_slope):
     """The derivative of leaky_relu; its own derivative by the input is 0."""
-    return np.where(self > 0, grad_output, grad_output * negative_slope)
+    return chosen(self > 0, grad_output, grad_output * negative_slope)
 
 
 @op(
     floating=True,
-    self=lambda grad, self, beta, threshold: grad * where(beta * self > threshold, 1.0, sigmoid(beta * self)),
+    self=lambda grad, self, beta, threshold: grad * _softplus_slope(self, beta, threshold),
 )
 def softplus(self, beta=1, threshold=20):
     """A smooth relu, ``log(1 + exp(beta * self)) / beta``; the element itself where that is the same to float32."""
-    return np.where(beta * self > threshold, self, np.logaddexp(0, beta * self) / beta)
+    scaled = self if beta == 1 else self * beta
+    smooth = np.log1p(np.exp(scaled))
+    smooth = smooth if beta == 1 else smooth / beta
+    return np.where(scaled > threshold, self, smooth) if _some_above(scaled, threshold) else smooth
+
+
+def _some_above(array, threshold) -> bool:
+    return array.size > 0 and not np.maximum.reduce(array, None) <= threshold
+
+
+def _softplus_slope(self, beta, threshold):
+    scaled = self if beta == 1 else self * beta
+    if isinstance(self, np.ndarray) and not _some_above(scaled, threshold):
+        return sigmoid(scaled)
+    return where(scaled > threshold, 1.0, sigmoid(scaled))
 
 
 def _target_weights(target, weight, ignore_index, dtype):
     """The weight of each target: that of its class, 0 where it is to be ignored."""
     kept = target != ignore_index
-    for wrong in () if weight is None else target[kept & ((target < 0) | (target >= len(weight)))].flat:
+    if weight is None:
+        return kept.astype(dtype)
+    for wrong in target[kept & ((target < 0) | (target >= len(weight)))].flat:
         raise IndexError(f"Target {wrong} is out of bounds.")
-    return kept.astype(dtype) if weight is None else np.where(kept, weight[np.where(kept, target, 0)], 0)
+    return np.where(kept, weight[np.where(kept, target, 0)], 0)
 
 
 def _nll_gradient(grad, self, target, weight, total_weight, ignore_index, reduction):
+    if weight is None and reduction == "mean" and self.ndim == 2 and total_weight == len(target):
+        if isinstance(grad, np.ndarray):  # every target counts: nothing else has to be looked at
+            slopes = np.zeros(self.shape, grad.dtype)
+            slopes[np.arange(len(target)), target] = -grad / total_weight
+            return slopes
     return _rows_gradient(grad, target, weight, ignore_index, reduction, tuple(self.shape))
 
 
@@ -128,6 +150,12 @@ def _rows_gradient(grad, target, weight, ignore_index, reduction, self_shape):
 )
 def nll_loss_of_rows(self, target, total_weight, ignore_index, reduction, weight=None):
     """Minus the log-probability at each target. Shapes: self (n, classes), target (n,); or without the n."""
+    if weight is None and reduction == "mean" and self.ndim == 2 and 0 < len(target) == total_weight:
+        try:
+            if np.minimum.reduce(target) >= 0:  # as nearly always
+                return -np.add.reduce(self[np.arange(len(target)), target]) / total_weight
+        except IndexError:
+            pass  # refused below
     known = target != ignore_index
     for wrong in target[known & ((target < 0) | (target >= self.shape[-1]))].flat:
         raise IndexError(f"Target {wrong} is out of bounds.")
@@ -175,10 +203,12 @@ def nll_loss(
     """
     _check_reduction(reduction)
     _check_targets(input, target)
-    classes = input.shape[min(1, input.ndim - 1)]
+    classes = input._array.shape[min(1, input.ndim - 1)]
     _check_weight(weight, classes)
-    weights = _target_weights(target._array, None if weight is None else weight._array, ignore_index, input._dtype)
-    total = wrap(np.asarray(weights.sum()))
+    if weight is None:
+        total = wrap(np.array(np.count_nonzero(target._array != ignore_index), input._dtype))
+    else:
+        total = wrap(np.asarray(_target_weights(target._array, weight._array, ignore_index, input._dtype).sum()))
     if input.ndim > 2:
         planes, shape = (input, target), tuple(target.shape)
         if input.ndim != 4:
@@ -190,6 +220,8 @@ def nll_loss(
 
 def _check_targets(input: Tensor, target: Tensor) -> None:
     """Refuse targets that are not one integer for each row of scores."""
+    if input._array.ndim == 2 and input._array.shape[:1] == target._array.shape and target._dtype.kind != "f":
+        return  # as nearly always
     if not input.ndim:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if input.ndim == 1 and target.ndim == 1 and len(target) != 1:
@@ -230,10 +262,10 @@ def cross_entropy(
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     dim = min(1, input.ndim - 1)
-    logs, classes = log_softmax(input, dim), input.shape[dim]
+    logs, classes = log_softmax(input, dim), input._array.shape[dim]
     _check_weight(weight, classes)
     weights = None if weight is None else view(weight, (classes, *(1,) * (input.ndim - 1 - dim)))
-    if target.shape == input.shape and target._dtype.kind == "f":
+    if target._dtype.kind == "f" and target.shape == input.shape:
         if label_smoothing:
             target = target * (1 - label_smoothing) + label_smoothing / classes
         products = logs * target if weights is None else logs * target * weights
@@ -290,9 +322,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 # Convolution, its transpose and the gradient of its weight are each other's derivatives: three rows have derivatives
-# of every order. Each is one matrix product for each group, with the patches that the kernel
-# meets as columns (im2col): the copy costs less than the large product gains. Strides, paddings and dilations are
-# pairs: rows, columns.
+# of every order. convolution.py computes them. Strides, paddings and dilations are pairs: rows, columns.
 
 
 def _bias_gradient(grad):
@@ -314,17 +344,11 @@ _convolution_row = functools.partial(op, node="ConvolutionBackward0", fits=True,
 )
 def convolve(input, weight, stride, padding, dilation, groups, bias=None):
     """Slide the kernels over the input, and add a number per kernel. Shapes: (n, c, h, w) and (o, c / groups, i, j)."""
-    return _with_bias(_convolve(input, weight, stride, padding, dilation, groups), bias)
+    return _with_bias(convolved(input, weight, stride, padding, dilation, groups), bias)
 
 
 def _with_bias(channels, bias):
     return channels if bias is None else channels + bias.reshape(-1, 1, 1)
-
-
-def _convolve(input, weight, stride, padding, dilation, groups):
-    columns, sides = _patches(input, weight.shape[2:], stride, padding, dilation, groups)
-    kernels = weight.reshape(groups, len(weight) // groups, -1)
-    return (kernels @ columns).reshape(len(input), len(weight), *sides)
 
 
 @_convolution_row(
@@ -340,22 +364,7 @@ def _convolve(input, weight, stride, padding, dilation, groups):
 )
 def convolve_transposed(input, weight, stride, padding, dilation, groups, shape, bias=None):
     """The transpose of convolve: its derivative by the input. ``shape`` is that of the result."""
-    return _with_bias(_convolve_transposed(input, weight, stride, padding, dilation, groups, shape), bias)
-
-
-def _convolve_transposed(input, weight, stride, padding, dilation, groups, shape):
-    sides = (n + 2 * pad for n, pad in zip(shape[2:], padding, strict=True))
-    padded = np.zeros((*shape[:2], *sides), np.result_type(input, weight))
-    (count, filters, height, width), (rows, columns) = input.shape, weight.shape[2:]
-    kernels = weight.reshape(groups, filters // groups, -1).transpose(0, 2, 1)
-    patches = kernels @ input.reshape(count, groups, filters // groups, -1)
-    patches = patches.reshape(count, shape[1], rows, columns, height, width)
-    (down, right), (below, beside) = stride, dilation
-    for i, j in np.ndindex(rows, columns):
-        top, left = i * below, j * beside
-        padded[:, :, top : top + down * height : down, left : left + right * width : right] += patches[:, :, i, j]
-    (top, left), (height, width) = padding, shape[2:]
-    return padded[:, :, top : top + height, left : left + width]
+    return _with_bias(input_gradient(input, weight, stride, padding, dilation, groups, shape), bias)
 
 
 @op(
@@ -371,36 +380,12 @@ def _convolve_transposed(input, weight, stride, padding, dilation, groups, shape
 )
 def convolution_weight_gradient(input, slope, stride, padding, dilation, groups, shape):
     """The derivative of convolve by its weight, of shape ``shape``, from the gradient `slope` of its output."""
-    columns, _ = _patches(input, shape[2:], stride, padding, dilation, groups, slope.shape[2:])
-    slope = slope.reshape(len(slope), groups, slope.shape[1] // groups, -1)
-    return (slope @ columns.transpose(0, 1, 3, 2)).sum(0).reshape(shape)
+    return weight_gradient(input, slope, stride, padding, dilation, groups, shape)
 
 
 def _cropped(image, shape):
     """The image without the rows and columns that an output_padding has added."""
     return image if tuple(image.shape) == shape else image[:, :, : shape[2], : shape[3]]
-
-
-def _patches(array, kernel, stride, padding, dilation, groups, max_sides=(None, None)):
-    """The patch of the input at each output position, as a column; and the height and width of the output.
-
-    Shape: (n, groups, c * i * j, h * w), where c is the number of channels in a group. `max_sides` limits h and w.
-    """
-    (top, left), (down, right), (below, beside) = padding, stride, dilation
-    if top or left:
-        array = np.pad(array, ((0, 0), (0, 0), (top, top), (left, left)))
-    sizes = array.shape[2:]
-    reach = [(length - 1) * step + 1 for length, step in zip(kernel, dilation, strict=True)]
-    if reach[0] > sizes[0] or reach[1] > sizes[1]:
-        raise RuntimeError(
-            f"Calculated padded input size per channel: ({sizes[0]} x {sizes[1]}). Kernel size: ({reach[0]} x "
-            f"{reach[1]}). Kernel size can't be greater than actual input size"
-        )
-    windows = sliding_window_view(array, reach, (2, 3))[:, :, ::down, ::right, ::below, ::beside]
-    windows = windows[:, :, : max_sides[0], : max_sides[1]]
-    count, channels, height, width = windows.shape[:4]
-    columns = windows.transpose(0, 1, 4, 5, 2, 3)
-    return columns.reshape(count, groups, channels // groups * math.prod(kernel), height * width), (height, width)
 
 
 def _pair(number) -> tuple:

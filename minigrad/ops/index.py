@@ -9,7 +9,7 @@ import numpy as np
 from ..dispatch import op
 from ..messages import BYTE_MASK, LIST_OF_KEYS, indices_refused, key_refused, too_many_refused
 from ..tensor import Tensor, wrap
-from .shape import along_dim_key, full_view, movedim, place, put, unsqueeze
+from .shape import along_dim_key, full_view, movedim, place, positions_along, put, take_along, unsqueeze
 
 
 @op(
@@ -55,13 +55,15 @@ def _all(count: int) -> tuple:
 def gather(self, dim, index):
     """At each place the element that ``index`` holds the position of along ``dim``. The result: of index's shape."""
     _check_positions("gather", self, dim, index)
+    if index.shape == self.shape:
+        return take_along(self, index, dim)
     for other, (length, most) in enumerate(zip(index.shape, self.shape, strict=True)):
         if length > most and other != dim % self.ndim:
             raise RuntimeError(
                 f"Size does not match at dimension {other} expected index {list(index.shape)} to be no larger than "
                 f"self {list(self.shape)} apart from dimension {dim}"
             )
-    return self[along_dim_key(index, dim)]
+    return take_along(self, index, dim)
 
 
 def _check_positions(name, self, dim, index) -> None:
@@ -72,6 +74,8 @@ def _check_positions(name, self, dim, index) -> None:
     if index.ndim != self.ndim:
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     length = self.shape[dim] if self.ndim else 1
+    if not index.size or (np.minimum.reduce(index, None) >= 0 and np.maximum.reduce(index, None) < length):
+        return
     for position in index[(index < 0) | (index >= length)].flat:
         raise RuntimeError(f"index {position} is out of bounds for dimension {dim} with size {length}")
 
@@ -85,7 +89,9 @@ def scatter_add(self, dim, index, src):
     """``self`` with each element of ``src`` added at the position along ``dim`` that ``index`` holds for it."""
     _check_positions("scatter", self, dim, index)
     out = self.copy()
-    np.add.at(out, along_dim_key(index, dim), src[tuple(slice(length) for length in index.shape)])
+    if src.shape != index.shape:
+        src = src[tuple(slice(length) for length in index.shape)]
+    np.add.at(out.reshape(-1), positions_along(out.shape, index, dim).reshape(-1), src.reshape(-1))
     return out
 
 
@@ -106,11 +112,12 @@ def index_select(self, dim, index):
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype.kind not in "iu":
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
-    if ((index < 0) | (index >= (self.shape[dim] if self.ndim else 1))).any():
+    most = self.shape[dim] if self.ndim else 1
+    if index.size and not (np.minimum.reduce(index, None) >= 0 and np.maximum.reduce(index, None) < most):
         raise IndexError("index out of range in self")
     if not self.ndim and index.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
-    return np.take(self, index.reshape(-1), dim) if self.ndim else self.copy()
+    return self.take(index.reshape(-1), dim) if self.ndim else self.copy()
 
 
 def _windows_key(dimension, size, step, shape) -> tuple:
@@ -179,6 +186,10 @@ def pick(self, dim, index):
 
 def getitem(self, key):
     """``self[key]``: views for numbers, slices and None, as one operation each; a copy for lists and masks."""
+    if key.__class__ is int and self._array.ndim:  # as `for row in x` asks
+        return _selected(self, 0, key, 0)
+    if key is None:
+        return unsqueeze(self, 0)
     if isinstance(key, slice):
         return _sliced(self, 0, key)
     result, indices = sliced(self, key)
@@ -192,11 +203,14 @@ def sliced(tensor, key) -> tuple:
 
     A slice of everything is left out: it makes no node.
     """
-    keys = [_plain(k) for k in (key if isinstance(key, tuple) or _stands_for_tuple(key) else (key,))]
-    dims_of = [0 if k is None or k is Ellipsis else k.ndim if _is_mask(k) else 1 for k in keys]
-    if sum(dims_of) > tensor.ndim:
+    keys: list = [
+        k if k.__class__ is int or k is None else _plain(k)
+        for k in (key if isinstance(key, tuple) or _stands_for_tuple(key) else (key,))
+    ]
+    count = sum([0 if k is None or k is Ellipsis else k.ndim if _is_mask(k) else 1 for k in keys])
+    if count > tensor.ndim:
         raise too_many_refused(key, tensor.ndim)
-    dim, free, indices, covered = 0, tensor.ndim - sum(dims_of), [], 0
+    dim, free, indices, covered = 0, tensor.ndim - count, [], 0
     for at, k in enumerate(keys):
         if k is Ellipsis:
             dim, free = dim + free, 0
@@ -323,5 +337,5 @@ def _into_base(grad, geometry, shape):
 def put_strided(self, _geometry, shape):
     """Zeros of ``shape`` with the elements of a view added in where they are in the base."""
     full = np.zeros(shape, self.dtype)
-    np.add.at(full.reshape(-1), positions_of(_geometry), self)
+    np.add.at(full.reshape(-1), positions_of(_geometry).reshape(-1), self.reshape(-1))
     return full

@@ -28,7 +28,7 @@ from ..autograd.versions import UNCOUNTED, bump_version, freed_error, maker_of
 from ..dispatch import make_grad_fn_class, record_node, with_input_and_out
 from ..messages import OUT_RESIZED, indices_refused, refusal, shapes_refused, type_name, view_refusal
 from ..numpy_warnings import silence_numpy
-from ..operands import as_element
+from ..operands import as_element, number
 from ..tensor import Tensor, wrap
 from ..views import ModifiedView
 from . import pointwise
@@ -50,32 +50,51 @@ def in_place(operation, casts: bool = False, fills: bool = False):
 
     def of_two(self, other):
         """The usual case, ``p -= step``, of one dtype and with nothing recorded: without a temporary."""
-        counter = self._counter
-        if counter.__class__ is tuple:  # FRESH
-            counter = self._counter = [0]
-        if counter is UNCOUNTED or other.__class__ is not Tensor or other._dtype is not self._dtype or dual_levels:
-            return general(self, other)
-        if self.__class__ is ModifiedView or (self._array.base is not None and 0 in self._array.strides):
-            return general(self, other)
-        if (self._node or other._node) and mode.recording:
+        if other.__class__ is Tensor:
+            if other._dtype is not self._dtype or (other._node is not None and mode.recording):
+                return general(self, other)
+            array = other._array
+        else:
+            array = np.asarray(other, self._dtype) if _is_usual(other, self._dtype) else None
+        if array is None or not is_plain(self):
             return general(self, other)
         try:
-            ufunc(self._array, other._array, self._array)
+            ufunc(self._array, array, self._array)
         except TypeError:  # the result has a dtype that cannot be written here: refused there, in PyTorch's words
             return general(self, other)
         except ValueError as error:
-            if not self._array.flags.writeable:
-                return general(self, other)
-            raise shapes_refused(operation.row.op_name, error, self._array, other._array) from None
-        counter[0] += 1
-        if len(counter) > 1:
-            rebuild_views(counter)
-        return self
+            raise shapes_refused(operation.row.op_name, error, self._array, array) from None
+        return has_changed(self)
 
     method = of_two if ufunc and ufunc.nin == 2 and not operation.row.warns else general
     method.__name__ = name
     method.__doc__ = f"In place: {operation.__doc__}"
     return method
+
+
+def is_plain(self: Tensor) -> bool:
+    """Whether memory may simply be overwritten: nothing is recorded, it is no inference tensor, nor expanded."""
+    array = self._array
+    return (
+        (self.__class__ is Tensor or not isinstance(self, ModifiedView))
+        and (self._node is None or not mode.recording)
+        and self._counter is not UNCOUNTED
+        and not dual_levels
+        and array.flags.writeable
+        and (array.base is None or 0 not in array.strides)
+    )
+
+
+def has_changed(self: Tensor) -> Tensor:
+    """Count a change of memory that `is_plain`, and let views of it follow."""
+    counter = self._counter
+    if counter.__class__ is tuple:  # FRESH
+        self._counter = [1]
+        return self
+    counter[0] += 1
+    if len(counter) > 1:
+        rebuild_views(counter)
+    return self
 
 
 def change(self: Tensor, operation, args, options, casts: bool, fills: bool) -> Tensor:
@@ -104,6 +123,10 @@ def scaled(plain, with_alpha):
     def method(self, other, alpha=1):
         if alpha.__class__ is int and alpha == 1:
             return plain(self, other)
+        usual = alpha.__class__ is float and other.__class__ is Tensor and other._dtype is self._dtype
+        usual = usual and (other._node is None or not mode.recording)
+        if usual and self._dtype.kind == "f" and is_plain(self):  # as an update has it
+            return plain(self, wrap(other._array * number(alpha, self._dtype) if alpha else other._array * alpha))
         if isinstance(other, Tensor) and self._dtype.kind == "f" != other._dtype.kind:
             other = pointwise.to_copy(other, self._dtype)
         return with_alpha(self, other, alpha)
@@ -389,16 +412,45 @@ def _check_fit(self, values, indices) -> None:
         raise RuntimeError(f"shape mismatch: {shapes} {list(shape)}") from None
 
 
+_zero_ = in_place(zero, casts=True, fills=True)
+
+
+def zero_(self: Tensor) -> Tensor:
+    """In place: zeros."""
+    if not is_plain(self):
+        return _zero_(self)
+    self._array.fill(0)
+    return has_changed(self)
+
+
 _copy_, index_put_ = in_place(copy, casts=True), in_place(index_put, casts=True, fills=True)
-fill_with_, zero_ = in_place(fill_with, casts=True), in_place(zero, casts=True, fills=True)
+fill_with_ = in_place(fill_with, casts=True)
 
 
 _fill_ = in_place(fill, casts=True, fills=True)
-fill_ = either(_fill_, fill_with_)
+
+
+def fill_(self: Tensor, value) -> Tensor:
+    """In place: one value everywhere, a number or a tensor of one."""
+    if isinstance(value, Tensor):
+        return fill_with_(self, value)
+    if not is_plain(self) or not _is_usual(value, self._dtype):
+        return _fill_(self, value)
+    self._array.fill(value)
+    return has_changed(self)
+
+
+def _is_usual(value, dtype: np.dtype) -> bool:
+    """Whether a number can be an element of a dtype without further questions."""
+    return (value.__class__ is float or value.__class__ is int) and dtype.char in "fd" and -1e38 < value < 1e38
 
 
 def copy_(self: Tensor, src) -> Tensor:
     """In place: the values of another tensor, which may broadcast; or a number everywhere."""
+    usual = src.__class__ is Tensor and src._array.shape == self._array.shape and is_plain(self)
+    if usual and (src._node is None or not mode.recording):
+        np.copyto(self._array, src._array, casting="unsafe")
+        return has_changed(self)
     return _copy_(self, src if isinstance(src, Tensor) else wrap(dtypes.native(np.asarray(src))))
 
 
@@ -406,6 +458,9 @@ def setitem(self: Tensor, key, value) -> None:
     """``self[key] = value``: overwrites the view that numbers and slices pick, or what lists and masks point at."""
     if not isinstance(value, (Tensor, int, float, np.generic)):
         raise TypeError(f"can't assign a {type_name(value)} to a torch.{self.dtype.tensor_type}")
+    if is_plain(self) and _put_plainly(self._array, key, value):
+        has_changed(self)
+        return
     if not isinstance(value, Tensor):
         value = as_element(value, self._dtype)
     part, indices = sliced(self, key)
@@ -423,6 +478,32 @@ def setitem(self: Tensor, key, value) -> None:
     else:
         value = view(value, _lengths(value))
         copy_(part, value if value._array.shape == part._array.shape else expand(value, tuple(part.shape)))
+
+
+def _put_plainly(array: np.ndarray, key, value) -> bool:
+    """Assign as NumPy does, where that is all there is to do: one position, a slice or a mask. Else return False."""
+    if key.__class__ is int and array.ndim:
+        usual = -len(array) <= key < len(array)
+    elif key.__class__ is Tensor:
+        key = key._array
+        usual = key.ndim > 0 and (key.shape == array.shape if key.dtype.kind == "b" else key.dtype.kind == "i")
+    else:
+        usual = key.__class__ is slice and key.step is None and array.ndim > 0
+    if not usual:
+        return False
+    if _is_usual(value, array.dtype):
+        try:
+            array[key] = value
+        except IndexError:  # refused elsewhere
+            return False
+        return True
+    if value.__class__ is not Tensor or key.__class__ is np.ndarray or value._dtype != array.dtype or value._node:
+        return False
+    part = array[key]
+    if part.__class__ is not np.ndarray or part.shape != value._array.shape:
+        return False
+    part[...] = value._array
+    return True
 
 
 def _check_put(part: Tensor, value: Tensor, indices: tuple, masks_fill: bool) -> None:

@@ -107,6 +107,9 @@ def addmm(input, mat1, mat2, beta=1, alpha=1):
     if mat1.shape[1] != mat2.shape[0]:
         raise shapes_refused("mm", ValueError(), mat1, mat2)
     product = _times(mat1.dot(mat2), alpha)
+    if beta == 1 and input.shape == product.shape[1:] and input.dtype == product.dtype:  # a bias, as nearly always
+        product += input
+        return product
     if input.ndim != 1 or input.shape != product.shape[1:]:  # other than a row: let expand() refuse what does not fit
         expand(input, product.shape)
     return product if beta == 0 else _times(input, beta) + product  # 0: what is in the input does not matter
@@ -126,9 +129,10 @@ def outer(self, vec2):
 
 def bmm(self, mat2):
     """The products of matrices, pair by pair. Shapes: (b, n, m) and (b, m, p). PyTorch counterpart: ``torch.bmm``."""
-    if self.ndim != 3 or mat2.ndim != 3:
-        raise RuntimeError(f"batch{1 if self.ndim != 3 else 2} must be a 3D tensor")
-    if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
+    shape, others = self._array.shape, mat2._array.shape
+    if len(shape) != 3 or len(others) != 3:
+        raise RuntimeError(f"batch{1 if len(shape) != 3 else 2} must be a 3D tensor")
+    if shape[0] != others[0] or shape[2] != others[1]:
         expected = f"[{self.shape[0]}, {self.shape[2]}]"
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: {expected} but got: "
@@ -197,12 +201,14 @@ def _batch_by_matrix(self, other):
 
 def _batch_by_batch(self, other):
     """Two batches of matrices, whose batch dimensions broadcast."""
+    shape, others = self._array.shape, other._array.shape
     try:
-        batch = np.broadcast_shapes(self.shape[:-2], other.shape[:-2])
+        batch = shape[:-2] if shape[:-2] == others[:-2] else np.broadcast_shapes(shape[:-2], others[:-2])
     except ValueError as error:
         raise shapes_refused("matmul", error, self._array[..., 0, 0], other._array[..., 0, 0]) from None
-    both = [reshape(expand(x, (*batch, *x.shape[-2:])), (-1, *x.shape[-2:])) for x in (self, other)]
-    return unsafe_view(bmm(*both), (*batch, self.shape[-2], other.shape[-1]))
+    one = reshape(expand(self, (*batch, *shape[-2:])), (-1, *shape[-2:]))
+    two = reshape(expand(other, (*batch, *others[-2:])), (-1, *others[-2:]))
+    return unsafe_view(bmm(one, two), (*batch, shape[-2], others[-1]))
 
 
 def einsum(equation, *operands):
@@ -213,21 +219,28 @@ def einsum(equation, *operands):
     """
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
+    terms, order, kept = _plan(equation, tuple([tensor._array.shape for tensor in operands]))
+    factors = [_laid_out(*pair, order) for pair in zip(operands, terms, strict=True)]
+    summed = range(kept, len(order))
+    if len(factors) == 1:
+        return factors[0].sum(tuple(summed)) if summed else factors[0]
+    shapes = [factor._array.shape for factor in factors]
+    left = {dim: builtins.sum([shape[dim] != 1 for shape in shapes]) for dim in summed}
+    product = functools.reduce(functools.partial(_contracted, left), factors)
+    return view(product, product._array.shape[:kept]) if summed else product
+
+
+@functools.lru_cache(maxsize=64)
+def _plan(equation: str, shapes: tuple) -> tuple:
+    """The letters of each operand, all letters in the order of the result's, and how many the result has."""
     terms, arrow, result = equation.replace(" ", "").partition("->")
     given = terms.split(",")
-    terms, rest = _spelled_out(given, operands)
+    terms, rest = _spelled_out(given, shapes)
     counts = Counter("".join(terms))
     once = sorted(letter for letter in counts if counts[letter] == 1 and letter not in rest)
     result = result.replace("...", rest) if arrow else rest + "".join(once)
-    order = result + "".join(sorted(counts.keys() - set(result)))
-    _check_lengths(terms, operands, given)
-    factors = [_laid_out(*pair, order) for pair in zip(operands, terms, strict=True)]
-    summed = range(len(result), len(order))
-    if len(factors) == 1:
-        return factors[0].sum(tuple(summed)) if summed else factors[0]
-    left = {dim: builtins.sum(factor.shape[dim] != 1 for factor in factors) for dim in summed}
-    product = functools.reduce(functools.partial(_contracted, left), factors)
-    return view(product, tuple(product.shape[: len(result)])) if summed else product
+    _check_lengths(terms, shapes, given)
+    return terms, result + "".join(sorted(counts.keys() - set(result))), len(result)
 
 
 def _contracted(left: dict, one, other):
@@ -235,12 +248,13 @@ def _contracted(left: dict, one, other):
 
     `left` counts, for each dimension to be summed, the factors that have it and are still to come in.
     """
-    both = [dim for dim in left if one.shape[dim] != 1 and other.shape[dim] != 1]
+    sizes = one._array.shape, other._array.shape
+    both = [dim for dim in left if sizes[0][dim] != 1 != sizes[1][dim]]
     for dim in both:
         left[dim] -= 1
     inner = [dim for dim in both if left[dim] == 1]
     for_one, for_other = (
-        tuple(dim for dim in left if left[dim] == 1 and x.shape[dim] != 1 and dim not in both) for x in (one, other)
+        tuple([dim for dim in left if left[dim] == 1 and size[dim] != 1 and dim not in both]) for size in sizes
     )
     left.update(dict.fromkeys((*inner, *for_one, *for_other), 0))
     one = one.sum(for_one, True) if for_one else one
@@ -250,54 +264,65 @@ def _contracted(left: dict, one, other):
 
 def _summed_product(one, other, inner: list):
     """The sum of the products over the dimensions `inner`, which stay, with length 1."""
-    sizes = one.shape, other.shape
+    swapped, to_left, left, to_right, right, lengths, back = _matrices(
+        one._array.shape, other._array.shape, tuple(inner)
+    )
+    if swapped:
+        one, other = other, one
+    left, right = reshape(permute(one, to_left), left), reshape(permute(other, to_right), right)
+    return permute(view(bmm(left, right), lengths), back)
+
+
+@functools.lru_cache(maxsize=64)
+def _matrices(*sizes_and_inner) -> tuple:
+    """How two factors become matrices, and their product a result: orders of dimensions, and shapes."""
+    *sizes, inner = sizes_and_inner
+    dims = range(len(sizes[0]))
     met = [b if a == 1 else a for a, b in zip(*sizes, strict=True)]
-    outer = [dim for dim in range(one.ndim) if dim not in inner]
-    kinds = {dim: (sizes[0][dim] != 1) - (sizes[1][dim] != 1) for dim in outer}
-    batch, rows, columns = ([dim for dim in outer if kinds[dim] == kind] for kind in (0, 1, -1))
-    if rows and columns and rows[-1] > columns[-1]:  # so that the product's elements lie in the result's order
-        one, other, rows, columns = other, one, columns, rows
+    kinds = {dim: (sizes[0][dim] != 1) - (sizes[1][dim] != 1) for dim in dims if dim not in inner}
+    batch, rows, columns = ([dim for dim in kinds if kinds[dim] == kind] for kind in (0, 1, -1))
+    swapped = bool(rows and columns and rows[-1] > columns[-1])  # so that the product lies in the result's order
+    if swapped:
+        rows, columns = columns, rows
     count = functools.partial(_count, met)
-    left = reshape(permute(one, (*batch, *rows, *inner, *columns)), (count(batch), count(rows), count(inner)))
-    right = reshape(permute(other, (*batch, *inner, *columns, *rows)), (count(batch), count(inner), count(columns)))
     order = (*batch, *rows, *inner, *columns)
-    lengths = [1 if dim in inner else met[dim] for dim in order]
-    return permute(view(bmm(left, right), tuple(lengths)), tuple(order.index(dim) for dim in range(one.ndim)))
+    left, right = (count(batch), count(rows), count(inner)), (count(batch), count(inner), count(columns))
+    lengths, back = tuple([1 if dim in inner else met[dim] for dim in order]), tuple([order.index(dim) for dim in dims])
+    return swapped, order, left, (*batch, *inner, *columns, *rows), right, lengths, back
 
 
 def _count(lengths: list, dims: list) -> int:
     return math.prod(lengths[dim] for dim in dims)
 
 
-def _spelled_out(terms: list, operands: tuple) -> tuple:
+def _spelled_out(terms: list, shapes: tuple) -> tuple:
     """The terms with digits, which are no letters, for the dimensions that an ellipsis stands for; and all of those."""
     hidden = [
-        tensor.ndim - len(letters) + 3 if "..." in letters else 0
-        for letters, tensor in zip(terms, operands, strict=False)
+        len(shape) - len(letters) + 3 if "..." in letters else 0 for letters, shape in zip(terms, shapes, strict=False)
     ]
     rest = "0123456789"[: builtins.max(hidden, default=0)]
     shown = zip(terms, [*hidden, *[0] * len(terms)], strict=False)
     return [letters.replace("...", rest[len(rest) - builtins.max(count, 0) :]) for letters, count in shown], rest
 
 
-def _check_lengths(terms: list, operands: tuple, given: list) -> None:
+def _check_lengths(terms: list, shapes: tuple, given: list) -> None:
     """Refuse what does not fit the equation: the number of operands, of dimensions, or a letter's two lengths."""
-    if len(terms) != len(operands):
-        more = "fewer" if len(terms) > len(operands) else "more"
+    if len(terms) != len(shapes):
+        more = "fewer" if len(terms) > len(shapes) else "more"
         raise RuntimeError(f"einsum(): {more} operands were provided than specified in the equation")
     lengths: dict = {}
-    for index, (letters, tensor) in enumerate(zip(terms, operands, strict=True)):
-        if len(letters) > tensor.ndim and "..." in given[index]:
+    for index, (letters, shape) in enumerate(zip(terms, shapes, strict=True)):
+        if len(letters) > len(shape) and "..." in given[index]:
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({len(letters)}) is more than the number of "
-                f"dimensions ({tensor.ndim}) for operand {index}"
+                f"dimensions ({len(shape)}) for operand {index}"
             )
-        if len(letters) != tensor.ndim:
+        if len(letters) != len(shape):
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({len(letters)}) does not match the number of "
-                f"dimensions ({tensor.ndim}) for operand {index} and no ellipsis was given"
+                f"dimensions ({len(shape)}) for operand {index} and no ellipsis was given"
             )
-        for letter, length in zip(letters, tensor.shape, strict=True):
+        for letter, length in zip(letters, shape, strict=True):
             if lengths.setdefault(letter, length) != length and 1 not in (length, lengths[letter]):
                 raise RuntimeError(
                     f"einsum(): subscript {letter} has size {length} for operand {index} which does not broadcast "

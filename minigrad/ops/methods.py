@@ -34,23 +34,23 @@ def _amax_backward(grad, self, result, dim, keepdim):
     return reached * grad / _number_of(reached, dim, grad)
 
 
-def _amax_or_amin(function, node):
-    @op(node=node, name=function.__name__, self=_amax_backward)
+def _amax_or_amin(name, ufunc, node):
+    @op(node=node, name=name, self=_amax_backward)
     def along(self, dim, keepdim):
-        return function(self, _normalized_dims(self, dim), keepdims=keepdim)
+        return ufunc.reduce(self, _normalized_dims(self, dim), None, None, keepdim)
 
     def extreme(self, dim=(), keepdim=False):
         if not isinstance(dim, int) and not dim:
-            _check_some(function.__name__, self._array)
+            _check_some(name, self._array)
         for each in (dim,) if isinstance(dim, int) else dim or ():
-            _check_not_empty(function.__name__, self._array, each)
+            _check_not_empty(name, self._array, each)
         return along(self, _given_dims(self, (dim,) if isinstance(dim, int) else dim), keepdim)
 
-    extreme.__name__ = function.__name__
+    extreme.__name__ = name
     return extreme
 
 
-amax, amin = _amax_or_amin(np.amax, "AmaxBackward0"), _amax_or_amin(np.amin, "AminBackward0")
+amax, amin = _amax_or_amin("amax", np.maximum, "AmaxBackward0"), _amax_or_amin("amin", np.minimum, "AminBackward0")
 amax.__doc__ = "The largest elements along one or more dimensions. Ties share the gradient equally."
 amin.__doc__ = "The smallest elements along one or more dimensions. Ties share the gradient equally."
 

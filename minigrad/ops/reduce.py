@@ -11,12 +11,15 @@ from ..arguments import with_numpy_names
 from ..dispatch import op
 from ..messages import NO_FREEDOM, type_name
 from ..tensor import Tensor, wrap
-from .pointwise import abs, exp, masked, maximum, minimum, sign, to_copy, where
-from .shape import along_dim_key, expand, place, put, reverse, transpose, unsqueeze, view
+from .pointwise import abs, exp, masked, maximum, minimum, power, sign, to_copy, where
+from .shape import along_dim_key, expand, place, put, reverse, take_along, transpose, unsqueeze, view
 
 
 def _keepdim_shape(shape, dim):
     """The result's shape with the reduced dimensions kept as 1, so that it broadcasts against the input."""
+    if dim.__class__ is int and shape:
+        dim %= len(shape)
+        return (*shape[:dim], 1, *shape[dim + 1 :])
     dims = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
     dims = {d % len(shape) for d in dims} if shape else set()
     return tuple(1 if i in dims else n for i, n in enumerate(shape))
@@ -45,6 +48,8 @@ def _sum_backward(grad, shape, dim, keepdim):
 
 def _count(shape, dim):
     """How many elements go into each element of the result."""
+    if dim is None:
+        return math.prod(shape)
     return math.prod(shape) // (math.prod(_keepdim_shape(shape, dim)) or 1)
 
 
@@ -107,7 +112,7 @@ def mean_all(self):
 )
 def mean_dim(self, dim, keepdim=False):
     """The means along one or more dimensions."""
-    return np.sum(self, _normalized_dims(self, dim), keepdims=keepdim) / _count(self.shape, dim)
+    return np.add.reduce(self, _normalized_dims(self, dim), None, None, keepdim) / _count(self.shape, dim)
 
 
 def mean(self, dim=None, keepdim=False, **others):
@@ -145,31 +150,31 @@ def _check_not_empty(name, self, dim):
 def argmax(self, dim=None, keepdim=False):
     """The index of the largest element. The result is an integer: it has no gradient."""
     _check_not_empty("argmax", self, dim)
-    return np.argmax(self, dim, keepdims=keepdim)
+    return self.argmax(dim, keepdims=keepdim)
 
 
 @op(constant=("self",))
 def argmin(self, dim=None, keepdim=False):
     """The index of the smallest element. The result is an integer: it has no gradient."""
     _check_not_empty("argmin", self, dim)
-    return np.argmin(self, dim, keepdims=keepdim)
+    return self.argmin(dim, keepdims=keepdim)
 
 
 @op(constant=("self",))
 def all(self, dim=None, keepdim=False):
     """Whether all elements are other than 0. The result is bool (of uint8: uint8) and has no gradient."""
-    return np.all(self, _normalized_dims(self, dim), keepdims=keepdim).astype(_truth_dtype(self))
+    return _truth(np.logical_and.reduce(self, _normalized_dims(self, dim), keepdims=keepdim), self)
 
 
 @op(constant=("self",))
 def any(self, dim=None, keepdim=False):
     """Whether some element is other than 0. The result is bool (of uint8: uint8) and has no gradient."""
-    return np.any(self, _normalized_dims(self, dim), keepdims=keepdim).astype(_truth_dtype(self))
+    return _truth(np.logical_or.reduce(self, _normalized_dims(self, dim), keepdims=keepdim), self)
 
 
-def _truth_dtype(self):
+def _truth(found, self):
     """PyTorch had no bool once: what asks uint8 still answers in uint8."""
-    return self.dtype if self.dtype.kind == "u" else np.bool_
+    return found.astype(self.dtype) if self.dtype.kind == "u" else found
 
 
 @op(
@@ -179,22 +184,24 @@ def _truth_dtype(self):
 )
 def variance(self, dim, correction, keepdim):
     """The mean squared distance from the mean, divided by ``n - correction``."""
-    return _variance(self, dim, correction, keepdim).astype(self.dtype)
+    return _variance(self, dim, correction, keepdim).astype(self.dtype, copy=False)
 
 
 def _variance(self, dim, correction, keepdim):
     """In a wider dtype where that is needed: squares of float32 overflow early. (PyTorch takes float64 always.)"""
-    if self.dtype.itemsize < 8:
-        found = _variance_in(self if self.itemsize > 2 else self.astype(np.float32), dim, correction, keepdim)
-        return found if np.isfinite(found).all() else _variance_in(self.astype(np.float64), dim, correction, keepdim)
-    return _variance_in(self, dim, correction, keepdim)
+    found = _variance_in(self if self.itemsize > 2 else self.astype(np.float32), dim, correction, keepdim)
+    if self.itemsize < 8 and not (np.isfinite(found).all() if found.ndim else math.isfinite(found)):
+        found = _variance_in(self.astype(np.float64), dim, correction, keepdim)
+    return found
 
 
 def _variance_in(self, dim, correction, keepdim):
     dim = None if dim == () else dim
     dim, count = _normalized_dims(self, dim), _count(self.shape, dim)
-    distance = self - np.sum(self, dim, keepdims=True) / count
-    total = np.sum(distance * distance, dim, keepdims=keepdim)
+    distance = self - np.add.reduce(self, dim, None, None, True) / count
+    total = np.add.reduce(distance * distance, dim, None, None, keepdim)
+    if count > correction:
+        return total / (count - correction)
     with np.errstate(all="ignore"):  # 0 / 0 is nan, silently
         return total / builtins.max(count - correction, 0)
 
@@ -226,13 +233,13 @@ def var(self, dim=None, unbiased=True, keepdim=False, *, correction=None, **othe
 
 def _spread_options(name, self, dim, unbiased, correction):
     """The dimensions and the correction that var() and std() were given, in whichever way."""
-    if not self.dtype.is_floating_point:
+    if self._dtype.kind != "f":
         raise RuntimeError("std and var only support floating point and complex dtypes")
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     dim = tuple(dim) if isinstance(dim, list) else dim
     correction = int(unbiased) if correction is None else correction
-    if _count(tuple(self.shape), None if dim == () else dim) <= correction:
+    if _count(self._array.shape, None if dim == () else dim) <= correction:
         warnings.warn(NO_FREEDOM.format(name), UserWarning, stacklevel=3)
     return dim, correction
 
@@ -246,7 +253,7 @@ def _spread_options(name, self, dim, unbiased, correction):
 )
 def deviation(self, dim, correction, keepdim):
     """The square root of the variance."""
-    return np.sqrt(_variance(self, dim, correction, keepdim)).astype(self.dtype)
+    return np.sqrt(_variance(self, dim, correction, keepdim)).astype(self.dtype, copy=False)
 
 
 def std(self, dim=None, unbiased=True, keepdim=False, *, correction=None, **others):
@@ -275,14 +282,14 @@ def _check_some(name, self):
 def max_all(self):
     """The largest of all elements. Ties share the gradient equally, as in PyTorch."""
     _check_some("max", self)
-    return np.max(self)
+    return np.maximum.reduce(self, None)
 
 
 @op(node="MinBackward1", name="min", self=lambda grad, self, result: _shared_backward(grad, self, result))
 def min_all(self):
     """The smallest of all elements. Ties share the gradient equally, as in PyTorch."""
     _check_some("min", self)
-    return np.min(self)
+    return np.minimum.reduce(self, None)
 
 
 @op(
@@ -292,11 +299,10 @@ def min_all(self):
 )
 def median_all(self):
     """The middle of all elements; the lower one of two. Ties share the gradient equally, as in PyTorch."""
-    return self.dtype.type(math.nan) if not self.size or np.isnan(self).any() else np.sort(self, None)[_middle(self)]
-
-
-def _middle(self):
-    return (self.size - 1) // 2
+    middle = (self.size - 1) // 2
+    if not self.size or (self.dtype.kind == "f" and np.isnan(np.maximum.reduce(self, None))):
+        return self.dtype.type(math.nan)
+    return np.partition(self, middle, None)[middle]
 
 
 def _select_backward(grad, indices, dim, keepdim, shape):
@@ -317,8 +323,8 @@ def _picker(name, node):
     )
     def picked(self, indices, dim, keepdim):
         if not keepdim and self.ndim:
-            return np.squeeze(self[along_dim_key(np.expand_dims(indices, dim), dim)], dim)
-        return self[along_dim_key(indices, dim)]
+            return take_along(self, indices.reshape(_keepdim_shape(self.shape, dim)), dim).reshape(indices.shape)
+        return take_along(self, indices, dim)
 
     return picked
 
@@ -339,7 +345,7 @@ def _sorter(node):
         self=lambda grad, indices, dim, self_shape: put(grad, along_dim_key(indices, dim), self_shape),
     )
     def ordered(self, indices, dim):
-        return self[along_dim_key(indices, dim)]
+        return take_along(self, indices, dim)
 
     return ordered
 
@@ -404,7 +410,7 @@ def order_along(self, dim, descending):
         place(dim, 0)
         return np.zeros((), np.int64)
     if not descending:
-        return np.argsort(self, dim, kind="stable")
+        return self.argsort(dim, kind="stable")
     # Backwards twice: equal elements keep their order, and nan is the largest.
     backwards = np.argsort(np.flip(self, dim), dim, kind="stable")
     return self.shape[dim] - 1 - np.flip(backwards, dim)
@@ -481,7 +487,7 @@ def _prod_backward(grad, self, result, dim, keepdim):
 )
 def prod_all(self):
     """The product of all elements."""
-    return np.prod(self, dtype=_total_dtype(self))
+    return np.multiply.reduce(self, None, _total_dtype(self))
 
 
 @op(
@@ -491,7 +497,7 @@ def prod_all(self):
 )
 def prod_dim(self, dim, keepdim):
     """The products along a dimension."""
-    return np.prod(self, _normalized_dims(self, dim), _total_dtype(self), keepdims=keepdim)
+    return np.multiply.reduce(self, _normalized_dims(self, dim), _total_dtype(self), None, keepdim)
 
 
 def prod(self, dim=None, keepdim=False, **others):
@@ -512,7 +518,7 @@ def _reversed_cumsum(grad, dim):
 @op(self=lambda grad, dim: _reversed_cumsum(grad, dim))
 def cumsum(self, dim):
     """The running sums along a dimension."""
-    return np.cumsum(self, dim, _total_dtype(self)).reshape(self.shape)
+    return self.cumsum(dim, _total_dtype(self)).reshape(self.shape)
 
 
 def _cumprod_backward(grad, self, result, dim):
@@ -546,7 +552,7 @@ def _cumprod_backward_with_zeros(grad, self, result, dim, passed):
 @op(self=lambda grad, self, result, dim: _cumprod_backward(grad, self, result, dim))
 def cumprod(self, dim):
     """The running products along a dimension."""
-    return np.cumprod(self, dim, _total_dtype(self)).reshape(self.shape)
+    return self.cumprod(dim, _total_dtype(self)).reshape(self.shape)
 
 
 # -- lengths, and shares in a sum of exponentials ------------------------------------------------
@@ -573,9 +579,9 @@ def _norm_backward(grad, self, result, ord, dim, keepdim):
         reached = (abs(self) == result) | (self != self)
         return sign(self) * (reached * (grad / _number_of(reached, dim, grad)))
     if ord < 1:
-        return sign(self) * where(self == 0, 0.0, abs(self) ** (ord - 1)) * grad * result ** (1 - ord)
+        return sign(self) * where(self == 0, 0.0, power(abs(self), ord - 1)) * grad * result ** (1 - ord)
     share = where(result == 0, 0.0, grad / result ** (ord - 1))
-    return (sign(self) * abs(self) ** (ord - 1) if ord < 2 else self * abs(self) ** (ord - 2)) * share
+    return (sign(self) * power(abs(self), ord - 1) if ord < 2 else self * power(abs(self), ord - 2)) * share
 
 
 @op(
@@ -620,10 +626,10 @@ def norm(self, p=2, dim=None, keepdim=False):
 )
 def logsumexp(self, dim, keepdim=False):
     """The logarithm of the sum of the exponentials along ``dim``, without overflow."""
-    most = np.max(self, _normalized_dims(self, dim), keepdims=True, initial=-np.inf)
-    most = np.where(np.isinf(most), 0, most)
     dim = _normalized_dims(self, dim)
-    total = np.log(np.sum(np.exp(self - most), dim, keepdims=True)) + most
+    most = _most(self, dim)
+    most = most if np.isfinite(most).all() else np.where(np.isinf(most), 0, most)
+    total = np.log(np.add.reduce(np.exp(self - most), dim, None, None, True)) + most
     return total if keepdim else np.squeeze(total, dim)
 
 
@@ -637,15 +643,22 @@ def _logsumexp_backward(grad, self, result, dim, keepdim):
 @op(name="softmax", self=lambda grad, result, dim: (grad - sum_dim(grad * result, dim, True)) * result)
 def softmax_along(self, dim):
     """Each element's share in the sum of the exponentials along ``dim``, without overflow."""
-    powers = np.exp(self - self.max(dim, keepdims=True, initial=-np.inf))
-    return powers / powers.sum(dim, keepdims=True)
+    powers = np.exp(self - _most(self, dim))
+    powers /= np.add.reduce(powers, dim, None, None, True)
+    return powers
+
+
+def _most(self, dim):
+    """The largest elements along ``dim``, which is kept as 1; of none minus infinity."""
+    return np.maximum.reduce(self, dim, None, None, True) if self.size else self.max(dim, None, True, -np.inf)
 
 
 @op(name="log_softmax", self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True))
 def log_softmax_along(self, dim):
     """The logarithm of each element's share in the exponentials along ``dim``, without overflow."""
-    shifted = self - self.max(dim, keepdims=True, initial=-np.inf)
-    return shifted - np.log(np.exp(shifted).sum(dim, keepdims=True))
+    shifted = self - _most(self, dim)
+    shifted -= np.log(np.add.reduce(np.exp(shifted), dim, None, None, True))
+    return shifted
 
 
 def softmax(self, dim, dtype=None):

@@ -5,7 +5,9 @@ A view shares its base's memory and version counter. PyTorch counterparts: the m
 
 import functools
 import itertools
+import math
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +31,7 @@ from ..messages import (
 )
 from ..operands import constant, promote
 from ..tensor import Tensor, wrap
-from .pointwise import clone
+from .pointwise import clone, masked
 
 
 @functools.lru_cache(maxsize=64)
@@ -71,8 +73,9 @@ def expand(self, sizes):
         sizes = tuple(self.shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
     if self.flags.c_contiguous:  # what derivatives of sums ask, as views; broadcast_to takes several times as long
         shape = self.shape
-        if shape == ():
-            return np.ndarray(sizes, self.dtype, self, 0, (0,) * len(sizes))
+        added = len(sizes) - len(shape)
+        if added >= 0 and sizes[added:] == shape and (not added or min(sizes) >= 0):
+            return np.ndarray(sizes, self.dtype, self, 0, (0,) * added + self.strides)
         if sizes and shape[0] == 1 and shape[1:] == sizes[1:]:
             return np.ndarray(sizes, self.dtype, self, 0, (0, *self.strides[1:]))
     try:
@@ -125,9 +128,9 @@ def unsafe_view(self, shape):
 def reshape(self, *sizes, shape=None):
     """The same elements in another shape: a view where one is possible, else a copy. PyTorch: ``torch.reshape``."""
     shape = sizes_of(sizes, shape)
-    if not self._array.flags.c_contiguous and not _fits_in_place(self._array, shape):
-        return unsafe_view(clone(self), shape)
-    return (view if self._array.flags.c_contiguous else reshape_alias)(self, shape)
+    if self._array.flags.c_contiguous:
+        return view(self, shape)
+    return reshape_alias(self, shape) if _fits_in_place(self._array, shape) else unsafe_view(clone(self), shape)
 
 
 @op(np.ndarray.transpose, view=True, name="t", self=lambda grad: transposed(grad) if grad.ndim else grad)
@@ -148,7 +151,7 @@ def transpose(self, dim0, dim1):
     if self.ndim == 0:
         place(dim0, 0), place(dim1, 0)
         return self[...]
-    return np.swapaxes(self, dim0, dim1)
+    return self.swapaxes(dim0, dim1)
 
 
 def matrix_transpose(self):
@@ -169,22 +172,28 @@ def permute(self, dims):
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
             f"ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}"
         )
-    if len({place(dim, self.ndim) for dim in dims}) < self.ndim:
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
-    return np.transpose(self, dims)
+    try:
+        return self.transpose(dims)
+    except ValueError:
+        if len({place(dim, self.ndim) for dim in dims}) < self.ndim:
+            raise RuntimeError("permute(): duplicate dims are not allowed.") from None
+        raise
 
 
 def reversed_dims(self):
     """The dimensions in reverse order; the transpose of a matrix. PyTorch counterpart: ``Tensor.T``."""
     if self.ndim != 2:
         warn_once(TRANSPOSED if self.ndim else TRANSPOSED_NUMBER.format("T"), stacklevel=3)
-    return permute(self, tuple(reversed(range(self.ndim))))
+    return permute(self, tuple(range(self.ndim - 1, -1, -1)))
 
 
 @op(view=True, self=lambda grad, dim: squeeze_dim(grad, dim))
 def unsqueeze(self, dim):
     """Add a dimension of length 1 at ``dim``."""
-    return np.expand_dims(self, dim)
+    shape, place = self.shape, dim if dim >= 0 else dim + self.ndim + 1
+    if not 0 <= place <= len(shape):
+        return np.expand_dims(self, dim)  # which refuses
+    return self.reshape((*shape[:place], 1, *shape[place:]))
 
 
 def place(dim, ndim):
@@ -261,12 +270,14 @@ def squeeze(self, dim=None):
 
 def flatten(self, start_dim=0, end_dim=-1):
     """The dimensions from ``start_dim`` to ``end_dim`` as one. PyTorch counterpart: ``torch.flatten``."""
-    start, end = place(start_dim, self.ndim), place(end_dim, self.ndim)
+    ndim = self._array.ndim
+    start, end = place(start_dim, ndim), place(end_dim, ndim)
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if start == end and self.ndim:
+    if start == end and ndim:
         return self
-    return reshape(self, (*self.shape[:start], -1, *self.shape[end + 1 :]))
+    shape = self._array.shape
+    return reshape(self, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
 
 
 def movedim(self, source, destination):
@@ -317,6 +328,9 @@ def flip(self, *each, dims=None):
 @op(name="roll", layout="rows", self=lambda grad, shifts, dims: rotate(grad, tuple(-n for n in shifts), dims))
 def rotate(self, shifts, dims):
     """Shift the elements along dimensions, or flat if there are none: out at one end, in at the other."""
+    if self.size and len(dims) == 1 and dims[0] >= 0:  # a third of the time that np.roll takes
+        before, cut = (slice(None),) * place(dims[0], self.ndim), -shifts[0] % self.shape[dims[0]]
+        return np.concatenate((self[(*before, slice(cut, None))], self[(*before, slice(cut))]), dims[0])
     return np.roll(self, shifts, dims or None) if self.size else self.copy()
 
 
@@ -332,6 +346,8 @@ def sizes_of(args, named=None):
     """The numbers that a method was given, be it one by one, as a tuple, or by name."""
     if named is not None:
         args = (named,)
+    if len(args) == 1 and args[0].__class__ is tuple:
+        return args[0]
     return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
 
 
@@ -341,16 +357,22 @@ def _matrix(name, self):
     return self
 
 
+def _below(array, diagonal):
+    """Which elements of matrices are on or below a diagonal."""
+    height, width = array.shape[-2:]
+    return np.greater_equal.outer(np.arange(height, dtype=np.int32), np.arange(width, dtype=np.int32) - diagonal)
+
+
 @op(layout="rows", self=lambda grad, diagonal: tril(grad, diagonal))
 def tril(self, diagonal=0):
     """The elements on and below a diagonal of matrices, zeros above."""
-    return np.tril(_matrix("tril", self), diagonal)
+    return masked(_matrix("tril", self), _below(self, diagonal))
 
 
 @op(layout="rows", self=lambda grad, diagonal: triu(grad, diagonal))
 def triu(self, diagonal=0):
     """The elements on and above a diagonal of matrices, zeros below."""
-    return np.triu(_matrix("triu", self), diagonal)
+    return masked(_matrix("triu", self), ~_below(self, diagonal - 1))
 
 
 @op(
@@ -362,7 +384,7 @@ def diagonal(self, offset=0, dim1=0, dim2=1):
     first, second = place(dim1, self.ndim), place(dim2, self.ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    line = np.diagonal(self, offset, first, second)
+    line = self.diagonal(offset, first, second)
     line.flags.writeable = self.flags.writeable
     return line
 
@@ -416,7 +438,8 @@ def trace(self):
 @op(view=True, name="split", self=lambda grads, split_size, dim: cat(grads, dim))
 def split_evenly(self, split_size, dim):
     """Views of ``split_size`` positions each along a dimension, the last of what is left."""
-    return np.split(self, range(split_size, self.shape[dim], split_size or 1), dim)
+    before, length = (slice(None),) * place(dim, self.ndim), self.shape[dim]
+    return [self[(*before, slice(at, at + split_size))] for at in range(0, length, split_size or 1)] or [self]
 
 
 @op(view=True, self=lambda grads, split_sizes, dim: cat(grads, dim))
@@ -489,13 +512,16 @@ def op_of_many(*, tensors, keep):
                 return forward(tensors, dim)
             if dual_levels and dual_levels[0].concerns(tensors):
                 return dual_levels[0].apply(function, (tensors, dim))
-            arrays = [t._array for t in tensors]
-            common = promote(*arrays)
-            result = wrap(np.ascontiguousarray(forward([a.astype(common, copy=False) for a in arrays], dim)))
-            if mode.recording and any(t._node is not None for t in tensors):
-                nodes = tuple(t._node for t in tensors)
-                constants = tuple(None if t._node is not None else constant(t) for t in tensors)
-                record_node(result, kind, nodes, constants, keep(arrays, dim))
+            arrays = originals = [t._array for t in tensors]
+            if len({t._dtype for t in tensors}) > 1:
+                common = promote(*arrays)
+                arrays = [a.astype(common, copy=False) for a in arrays]
+            result = forward(arrays, dim)
+            result = wrap(result if result.flags.c_contiguous else np.ascontiguousarray(result))
+            nodes = tuple([t._node for t in tensors]) if mode.recording else ()
+            if nodes.count(None) < len(nodes):
+                constants = tuple([None if t._node is not None else constant(t) for t in tensors])
+                record_node(result, kind, nodes, constants, keep(originals, dim))
             return result
 
         return function
@@ -508,6 +534,8 @@ def _are_tensors(name, tensors) -> bool:
     if not isinstance(tensors, (list, tuple)):
         kind = type_name(tensors)
         raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}")
+    if all([t.__class__ is Tensor for t in tensors]):
+        return True
     if tensors and all(isinstance(t, (np.ndarray, np.generic)) for t in tensors):
         return False
     for index, tensor in enumerate(tensors):
@@ -540,7 +568,7 @@ def cat(tensors, dim=0):
     if not tensors:
         raise refusal("cat of nothing")
     try:
-        if any(a.shape == (0,) for a in tensors):  # goes with any other shape, as in PyTorch
+        if (0,) in [a.shape for a in tensors]:  # goes with any other shape, as in PyTorch
             filled = [a for a in tensors if a.shape != (0,)]
             return np.concatenate(filled, dim) if filled else np.concatenate(tensors)
         return np.concatenate(tensors, dim)
@@ -559,6 +587,9 @@ def stack(tensors, dim=0):
     if not tensors:
         raise refusal("stack of nothing")
     try:
+        shape = tensors[0].shape
+        if dim == 0 and len({a.shape for a in tensors}) == 1:  # half of the time that np.stack takes
+            return np.concatenate(tensors).reshape((len(tensors), *shape)) if shape else np.array(tensors)
         return np.stack(tensors, dim)
     except ValueError:
         raise join_refused("stack", [a.shape for a in tensors], dim) from None
@@ -570,22 +601,77 @@ def unbind(self, dim=0):
     if not self.ndim:
         place(dim, 0)
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    slices = np.moveaxis(self, dim, 0)
-    return tuple(slices[i, ...] for i in range(len(slices)))
+    before = (slice(None),) * place(dim, self.ndim)
+    return [self[(*before, i, ...)] for i in range(self.shape[dim])]
 
 
 @op(node="PutBackward0", self=lambda grad, indices: grad[indices])
 def put(self, indices, shape):
     """Zeros of ``shape`` with this tensor added in at ``indices``: the derivative of reading there."""
     full = np.zeros(shape, self.dtype)
-    np.add.at(full, indices, self)
+    add_at(full, indices if indices.__class__ is tuple else (indices,), self)
     return full
+
+
+def add_at(full, indices: tuple, values) -> None:
+    """Add values where `indices` point, also several in one place: ``np.add.at`` takes ten times as long."""
+    lists = [i for i, key in enumerate(indices) if key.__class__ is np.ndarray and key.dtype.kind != "b"]
+    if not lists:  # numbers, slices and masks: no place twice
+        full[indices] += values
+        return
+    first, last = lists[0], lists[-1] + 1
+    if values.size < 1024 and full.ndim > last - first:  # what follows takes as long
+        np.add.at(full, indices, values)
+        return
+    if last - first > len(lists) or not all(key == slice(None) for key in (*indices[:first], *indices[last:])):
+        np.add.at(full, indices, values)
+        return
+    positions, before = flat_positions(indices[first:last], full.shape[first:last]), full.shape[:first]
+    if full.ndim == last - first:
+        np.add.at(full.reshape(-1), positions, values.reshape(-1))  # of one dimension it is fast
+        return
+    order = positions.argsort(kind="stable")
+    ordered = positions[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(order)])
+    rows = full.reshape(math.prod(before), math.prod(full.shape[first:last]), -1)
+    values = values.reshape(len(rows), len(order), -1)
+    if len(starts) == len(order):
+        rows[:, positions] = values
+    else:
+        rows[:, ordered[starts]] = np.add.reduceat(values[:, order], starts, 1)
+
+
+def flat_positions(lists, shape: tuple) -> np.ndarray:
+    """Where lists of positions along each dimension of a shape point, counted row by row: a list of one dimension."""
+    flat: Any = 0
+    for positions, length in zip(lists, shape, strict=True):
+        if positions.size and np.minimum.reduce(positions, None) < 0:
+            positions = np.where(positions < 0, positions + length, positions)
+        flat = flat * length + positions
+    return flat.reshape(-1)
 
 
 def along_dim_key(index, dim) -> tuple:
     """What picks, at each place of ``index``, the position that it holds along ``dim``: NumPy's key for that."""
     index = index._array if isinstance(index, Tensor) else index
-    key = list(np.ogrid[tuple(slice(n) for n in index.shape)])
-    if key:
-        key[dim] = index
+    ndim, dim = index.ndim, dim % (index.ndim or 1)
+    key = [np.arange(n).reshape(-1, *(1,) * (ndim - 1 - d)) if d != dim else index for d, n in enumerate(index.shape)]
     return tuple(key)
+
+
+def take_along(array, index, dim):
+    """The elements of an array at the positions that ``index`` holds along ``dim``: quickest as a flat list."""
+    return array.reshape(-1).take(positions_along(array.shape, index, dim))
+
+
+def positions_along(shape: tuple, index, dim):
+    """The same positions, counted row by row in an array of a shape."""
+    dim, step, flat = dim % (index.ndim or 1), 1, index
+    for d in range(index.ndim - 1, -1, -1):
+        length = index.shape[d]
+        if d == dim:
+            flat = flat if step == 1 else flat + (step - 1) * index
+        elif length > 1:
+            flat = flat + np.arange(0, length * step, step).reshape(-1, *(1,) * (index.ndim - 1 - d))
+        step *= shape[d]
+    return flat
