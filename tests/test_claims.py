@@ -207,6 +207,13 @@ def ch03_at_a_kink_the_slope_is_between_those_of_the_sides(m):
     assert slope(m.sqrt, 0.0) == float("inf") and slope(lambda x: x.norm(), [0.0, 0.0]) == [0.0, 0.0]
 
 
+@claim
+def ch03_edges_are_for_inputs_that_may_have_a_gradient(m):
+    x, y = leaf(m, [1.0, 2.0]), leaf(m, [3.0, 4.0])
+    edges = [len(one.grad_fn.next_functions) for one in (m.where(x > 1, x, y), x[m.tensor([0, 1])], x * 5, x**2)]
+    assert edges == [2, 1, 2, 1] and (x * 5).grad_fn.next_functions[1] == (None, 0)
+
+
 # --- 04 ------------------------------------------------------------------------------------------
 
 
@@ -274,6 +281,15 @@ def ch04_where_meets_infinity_in_both_float_types(m):
         assert value(x.grad) != value(x.grad)
 
 
+@claim
+def ch04_a_factor_may_be_left_out_for_one_number_only(m):
+    a = leaf(m, [1.0, 2.0])
+    m.autograd.backward([a[0] * 3, a * 2], grad_tensors=[None, m.ones(2)])
+    assert value(a.grad) == [5.0, 2.0]
+    with pytest.raises(RuntimeError, match="only for scalar outputs"):
+        m.autograd.backward([a * 2], grad_tensors=[None])
+
+
 # --- 05 ------------------------------------------------------------------------------------------
 
 
@@ -288,6 +304,13 @@ def ch05_a_created_graph_leads_into_the_old_one_where_a_result_was_saved(m):
     for f in (m.exp, lambda x: (2 * x) ** 3):
         with pytest.raises(RuntimeError, match="a second time"):
             second(f)
+
+
+@claim
+def ch05_create_graph_makes_a_graph_where_the_gradient_is_computed_from_tracked_tensors(m):
+    x = leaf(m, 2.0)
+    slopes = [m.autograd.grad(y, x, create_graph=True)[0] for y in (x * x, x**3, x * 3, x + 1)]
+    assert [slope.requires_grad for slope in slopes] == [True, True, False, False]
 
 
 @claim
