@@ -101,7 +101,7 @@ def _ints_asked(values, got):
 def spread(answer):
     truth = {"k": False, "a": False, "b": True, "c": True, "d": False, "e": True}
     kit.predicted(answer, truth, _SPREAD, "True or False")
-    return "A result requires grad when at least one of its inputs does; nothing spreads backwards."
+    return "In arithmetic a result requires grad when at least one of its inputs does; nothing spreads backwards."
 
 
 _SPREAD = kit.patterns("""
@@ -205,7 +205,7 @@ def before_after(answer):
         "k.grad": "`k.requires_grad`",
     }
     kit.predicted(answer, truth, _BEFORE_AFTER, "a number or None", looks)
-    return "backward() fills `.grad` of the leaves that were asked for. Elsewhere it stays None."
+    return "backward() fills `.grad` of the tracked leaves that it reaches. Here it stays None elsewhere."
 
 
 _BEFORE_AFTER = kit.patterns("""
@@ -246,7 +246,7 @@ value-not-slope: x.grad=36
     beliefs=("M27", "M27b"),
     hints=(
         "Two things have no gradient: whole numbers, and numbers that have left the graph.",
-        "`.item()` always works: it gives a plain Python number. But the number knows nothing of `x`.",
+        "`.item()` of one number always works: it gives a plain Python number, which knows nothing of `x`.",
         "Whole numbers may take part as constants. They just cannot be asked for a gradient.",
     ),
     idea="`A`, `B` and `D` raise. `A`: integers cannot require grad. `B`: NumPy would lose the "

@@ -24,7 +24,7 @@ _DRAWN = 30  # a larger graph is no near miss, and no picture to learn from
     kind="predict",
     points=1,
     hints=(
-        "Each recorded operation makes one node. Each tracked leaf has one end, its `AccumulateGrad`.",
+        "Each of these operations makes one node. Each tracked leaf has one end, its `AccumulateGrad`.",
         "`p` is used twice. Is it computed twice?",
         "Draw it on paper: three boxes for operations, one for the end of `x`, and an arrow for each tracked input.",
     ),
@@ -727,7 +727,7 @@ def ramp(answer):
     for number in (2.0, -3.0, 0.0, 0.25, 1e-6, -1e-6):
         x = mg.tensor(number, requires_grad=True)
         _check_ramp(_ramp_at(answer, x, number), x, number)
-    return "At a kink the slope is that of the branch that ran, and you chose the branch."
+    return "With an `if`, the slope at a kink is that of the branch that ran, and you chose the branch."
 
 
 def _ramp_at(answer, x, number):

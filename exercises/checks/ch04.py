@@ -119,7 +119,7 @@ def unused(answer):
             wanted = f'`{name}` is "zero", "None" or "error"'
             raise Wrong("kind", wanted, show(value), look=f"the value of `{name}`")
     kit.predicted(given, truth, _UNUSED, '"zero", "None" or "error"', _UNUSED_LOOKS)
-    return "None says that no way leads there; zero is what came by a way. Only you can make one the other."
+    return "None says that nothing came; zero is a number that came by a way. Only you can make one the other."
 
 
 def _outcome(value: Any) -> Any:
