@@ -704,19 +704,13 @@ def alternate(w, first, second, rate):
 """
 
 
-def _retains(function: Any) -> bool:
-    """Whether a function's own code passes `retain_graph=` to a call."""
-    code = getattr(function, "__code__", None)
-    return any("retain_graph" in item for item in getattr(code, "co_consts", ()) if type(item) is tuple)
-
-
 def _alternate_reasons(answer):
     old_graph = tools.Reason(
         _SPOILED,
         "old-graph",
         "What this backward walks through was recorded before the step, and needs the number that was overwritten.",
         "what of the second loss is computed before the first step",
-        "M13" if _retains(answer) else "",
+        "M13" if tools.asks_for(answer, "retain_graph") else "",
     )
     second_time = tools.Reason(
         "a second time",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -59,7 +58,8 @@ def _refuse_other(came: Any, case: tuple, right: Callable, mistakes: tuple, what
     wanted = right(*case)
     if tools.same(came, wanted):
         return
-    expected, got = f"{what} {tools.text(wanted)}", f"{what} {tools.text(came)}"
+    digits = 4 if tools.text(wanted) != tools.text(came) else 10
+    expected, got = (f"{what} {tools.text(one, digits)}" for one in (wanted, came))
     for mistake in mistakes:
         if tools.same(came, mistake.gives(*case)):
             raise Wrong(mistake.code, expected, got, belief=mistake.belief, why=mistake.why, look=mistake.look)
@@ -99,10 +99,16 @@ class _Asked:
     def __init__(self, loss_of: Callable, leaf: mg.Tensor) -> None:
         self.loss_of, self.leaf = loss_of, leaf
         self.of_the_leaf: list = []
+        self.last: Callable[[], mg.Tensor | None] = lambda: None
+        self.was_waiting = False  # whether the last loss was still to be walked when the next one was asked for
 
     def __call__(self, *inputs: Any) -> mg.Tensor:
         self.of_the_leaf.append(any(one is self.leaf for one in inputs[:1]))
-        return self.loss_of(*inputs)
+        last = self.last()
+        self.was_waiting |= last is not None and not any(map(graphs.is_freed, graphs.nodes(last)))
+        loss = self.loss_of(*inputs)
+        self.last = weakref.ref(loss)
+        return loss
 
     @property
     def lost_the_leaf(self) -> bool:
@@ -233,6 +239,11 @@ def step_loss(answer):
         look = "which tensors require grad, and each `item`, `detach` and `no_grad`"
         raise Wrong("no-graph", "a loss with the graph in the picture", show(loss), look=look)
     _targets.refuse_other(loss, "loss", _wrong_loss(loss))
+    others = {node.name() for node in graphs.nodes(loss) if node.op_name == "pow"} - {"PowBackward0"}
+    if others:
+        why = "Something is raised to the power of a leaf, or of an error. In the picture it is the other way round."
+        expected, look = "boxes `PowBackward0` alone", "each `**`: what is on its left, and what on its right"
+        raise Wrong("power-of-leaf", expected, f"a box {', '.join(others)}", why=why, look=look)
     return (
         "Two ways lead back to `w`, so two slopes will be added up in `w.grad`: one makes it fit, one keeps it small."
     )
@@ -426,6 +437,11 @@ def _check_halves(answer, start, old, batches, rate):
     _refuse_unmoved(w, start, asked, expected)
     what = f"`w` after {len(batches)} rounds:"
     _refuse_other(tools.array(w), case, _halves_end, _HALVES, what, "one round alone, line by line")
+    if asked.was_waiting:
+        why = "`w` is right. But the graph of one half was still waiting when the next half went forward: that is the "
+        why += "memory of a whole batch."
+        look = "what comes between the two calls of `loss_of`"
+        raise Wrong("both-at-once", "each half goes back before the next goes forward", "two wait", why=why, look=look)
     _refuse_frozen(w=w)
 
 
@@ -484,7 +500,15 @@ def _none_in_update(answer: Any, wrong: Wrong, expected: str, is_cleared: bool) 
 def best(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_BEST)
-    for losses in ([5.0, 2.0, 3.0, 1.5, 4.0], [1.0, 6.0, 2.0], [3.0, 2.0, 2.5], [7.0]):
+    for losses in (
+        [5.0, 2.0, 3.0, 1.5, 4.0],
+        [1.0, 6.0, 2.0],
+        [0.5, 0.25, 0.375],
+        [3.0, 1.0, 1.0, 2.0],
+        [0.0, 1.0, 2.0],
+        [7.0],
+        [float(105 - n) for n in range(105)],
+    ):
         _check_best(answer, losses)
     return "Copies of the best round, which later steps cannot reach."
 
@@ -523,7 +547,8 @@ class _Stepping:
 def _check_best(answer, losses):
     run, number = _Stepping(losses), len(losses)
     given = list(run.parameters)
-    expected = f"{number} steps, with the losses {losses}: the parameters after step {np.argmin(losses) + 1}"
+    best_one = int(np.argmin(losses)) + 1
+    expected = f"{number} steps, with the losses {show(losses)}: the parameters after step {best_one}"
     kept = call(answer, given, lambda: run.step(), number)
     if not isinstance(kept, list | tuple) or len(kept) != len(run.parameters):
         raise Wrong("type", f"a list of {len(run.parameters)} tensors", show(kept), look="what is returned")
@@ -560,8 +585,9 @@ def _refuse_other_round(run, came, expected):
     got = " and ".join(map(tools.text, came))
     after = [n for n in range(len(run.losses) + 1) if all(map(tools.same, came, run.place(n)))]
     if not after:
-        raise Wrong("other-numbers", expected, got, look="when the copies are made: all in the same round?")
-    if after[0] != np.argmin(run.losses) + 1:
+        look = "what is put into `best`: a tensor for each parameter, in their order, all of one round"
+        raise Wrong("other-numbers", expected, got, look=look)
+    if after[0] == 0 or run.losses[after[0] - 1] != min(run.losses):
         got = f"the parameters after step {after[0]}" if after[0] else "the parameters before the first step"
         why = "It is a copy, but of another moment."
         raise Wrong("other-moment", expected, got, why=why, look="when the copy is made, and what is compared")
@@ -588,7 +614,7 @@ def _refuse_other_round(run, came, expected):
 def smooth(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SMOOTH)
-    for start, number in ((3.0, 12), (-2.0, 5), (1.0, 1)):
+    for start, number in ((3.0, 12), (-2.0, 5), (1.0, 1), (0.5, 4), (3.0, 105)):
         _check_smooth(answer, start, number)
     return "The same number, and however long it runs, no graph is kept for it."
 
@@ -613,7 +639,7 @@ class _Watched:
     def step(self) -> mg.Tensor:
         self.held = max(self.held, _alive(self.graphs))
         self.w.grad = None
-        loss = (self.w * 2 - 1) ** 2
+        loss = (self.w * 2 - 1 - 0.1 * len(self.losses)) ** 2  # the goal moves, also away from a loss of 0
         loss.backward()
         with mg.no_grad():
             self.w -= 0.05 * self.w.grad
@@ -715,7 +741,11 @@ _SMOOTHS = (
 def penalized(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PENALIZED)
-    for case in (([1.0, -2.0], [3.0, 0.5], 0.1, 3), ([0.5, 4.0, 1.0], [2.0, 1.0, -1.0], 0.2, 4)):
+    for case in (
+        ([1.0, -2.0], [3.0, 0.5], 0.1, 3),
+        ([0.5, 4.0, 1.0], [2.0, 1.0, -1.0], 0.2, 4),
+        ([1.0, 2.0], [3.0, -1.0], 0.001, 105),
+    ):
         _check_penalized(answer, *case)
     return "Loss and penalty are made anew in each round, from the `w` of that round, and nothing is retained."
 
@@ -748,8 +778,8 @@ _PENALIZED = (
     Mistake(
         "penalty-without-slope",
         lambda *case: _penalized_end(*case, penalty="none"),
-        "It runs, but `w` moves as if there were no penalty: no slope comes from it any more.",
-        "each `detach`, `item` and `no_grad`, and what is added to the loss",
+        "It runs, but `w` moves as if there were no penalty: its slope is not in `w.grad` when the update reads it.",
+        "each `detach`, `item` and `no_grad`, what is added to the loss, and each line that clears",
     ),
     Mistake(
         "old-penalty",
@@ -817,9 +847,10 @@ def _check_penalized(answer, start, goal, rate, rounds):
     if not all(_used_up(one, w) for one in made):
         got = "after the last round there is still a graph with all that it saved"
         why = "`w` is right, but graphs are kept. Where loss and penalty are made anew in each round, there is nothing "
-        why += "that `retain_graph=True` could cure."
-        look = "the options of `backward`"
-        raise Wrong("retained", "each graph is used up", got, belief="M13", why=why, look=look)
+        why += "that has to be kept."
+        belief = "M13" if tools.asks_for(answer, "retain_graph") else ""
+        look = "the options of `backward`, and each call of `loss_of`"
+        raise Wrong("retained", "each graph is used up", got, belief=belief, why=why, look=look)
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -924,8 +955,9 @@ def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected):
         raise Wrong("speed-forgotten", expected, got, belief="M06", why=why, look="the line that makes the new speed")
     if all(tools.same(p, q + rate * v) for p, q, v in zip(came, before, pace, strict=True)):
         raise Wrong("uphill", expected, got, why="A step goes against the slope.", look="the sign of the step")
-    if sped and any(map(tools.same, came, before)):
-        why = "One of the parameters has not moved."
+    stayed, right = list(map(tools.same, came, before)), list(map(tools.same, came, places))
+    if any(stayed) and all(a or b for a, b in zip(stayed, right, strict=True)):
+        why = "Some of the parameters are where they were, and the others are right."
         raise Wrong("not-all", expected, got, why=why, look="the loop over the parameters")
     if sped and all(tools.same(p, q - rate * v) for p, q, v in zip(came, before, slopes, strict=True)):
         why = "The parameters move by the slope alone. They are to move by the new speed."
@@ -967,6 +999,7 @@ def _refuse_not_cleared(leaves):
     "Newton's step",
     kind="write",
     points=3,
+    off={"result dtype": "the text asks for two numbers"},
     beliefs=("M14",),
     hints=(
         "You need the two slopes and the four second derivatives at (w, b). Which functions of the chapter give them?",
@@ -988,6 +1021,7 @@ _QUADRATICS = (
     ((2.0, 3.0, 4.0, -11.0, -14.0), (1.0, -2.0)),
     ((1.0, -1.0, 0.5, 2.0, 3.0), (0.0, 0.0)),
     ((3.0, 0.5, 1.0, -7.0, 0.25), (-4.0, 2.5)),
+    ((1.0, 0.0, 2.0, -2.0, 4.0), (3.0, 1.0)),
 )
 
 
@@ -1074,22 +1108,30 @@ _RETAINED_SECOND = tools.Reason(
 )
 
 
+_UNUSED = tools.Reason(
+    "not have been used",
+    "no-mixed-term",
+    "A quadratic may have no term with both. Then the slope in one of them does not depend on the other, and `grad` "
+    "refuses to differentiate it.",
+    "each `grad` of a slope: what it does where a tensor was not used",
+)
+
+
 def _check_newton(answer, factors, place):
     tracked = []
 
     @_named("f")
     def f(w, b):
         ww, wb, bb, w1, b1 = factors
-        y = ww * w * w + wb * w * b + bb * b * b + w1 * w + b1 * b
+        y = ww * w * w + bb * b * b + w1 * w + b1 * b + (wb * w * b if wb else 0)
         tracked.append(y.requires_grad)
         return y
 
     w, b = map(tools.leaf, place)
-    second = _RETAINED_SECOND if _asks_for(answer, "retain_graph") else _NO_SECOND
+    second = _RETAINED_SECOND if tools.asks_for(answer, "retain_graph") else _NO_SECOND
     second = replace(second, when=lambda *_: all(tracked))
-    found = tools.called(
-        answer, (f, w, b), "w and b at the bottom", second, _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE
-    )
+    known = (second, _UNUSED, _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE)
+    found = tools.called(answer, (f, w, b), "w and b at the bottom", *known)
     came = _pair(found)
     for name, leaf, start in (("w", w, place[0]), ("b", b, place[1])):
         if not kit.close(leaf.item(), start) or leaf.grad is not None:
@@ -1106,12 +1148,6 @@ def _check_newton(answer, factors, place):
 
 
 _ENOUGH = 20  # calls of f, for one Newton step in whatever way it is written
-
-
-def _asks_for(function: Any, option: str) -> bool:
-    """Whether a function's own code passes an argument by this name."""
-    constants = function.__code__.co_consts if type(function) is types.FunctionType else ()
-    return any(type(constant) is tuple and option in constant for constant in constants)
 
 
 def _pair(found: Any) -> np.ndarray:
@@ -1254,7 +1290,7 @@ def _check_rate(answer, H, place):
 )
 def train(answer):
     kit.a_function(answer)
-    for problem in (_two_classes, _line, _done_already):
+    for problem in (_two_classes, _line, _rises_first, _takes_long, _done_already):
         trained = _check_train(answer, problem)
         if problem is _two_classes:
             points, labels = _quarters(np.random.default_rng(11))
@@ -1325,6 +1361,16 @@ def _scores(points, W1, b1, W2, b2):
 def _quarters(numbers):
     places = numbers.uniform(0.2, 1.5, (80, 2)) * numbers.choice([-1.0, 1.0], (80, 2))
     return tools.constant(places), mg.tensor((places[:, 0] * places[:, 1] > 0).astype(np.int64))
+
+
+def _rises_first() -> _Problem:
+    """A loss that rises in its second round."""
+    return _Problem([1.4], lambda w: (w * w - 1) ** 2, 0.24, 0.012)
+
+
+def _takes_long() -> _Problem:
+    """More rounds than anybody writes down."""
+    return _Problem([1.0], lambda w: w * w, 0.0075, 0.002)
 
 
 def _done_already() -> _Problem:
@@ -1482,6 +1528,9 @@ def _refuse_other_course(run, right, problem, expected):
 def _refuse_other_list(losses, run, right, expected):
     if not isinstance(losses, list | tuple):
         raise Wrong("type", "a list of losses", show(losses), look="what is returned")
+    for loss in losses:
+        if isinstance(loss, mg.Tensor | np.ndarray):
+            raise Wrong("type", "plain numbers in the list", show(loss), look="what you append to the list")
     came = [kit.a_number(loss, "each loss") for loss in losses]
     if tools.same(came, right.losses):
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -90,6 +91,12 @@ def same(one: Any, other: Any) -> bool:
     return kit.same_arrays(np.asarray(one, dtype=float), np.asarray(other, dtype=float))
 
 
-def text(values: Any) -> str:
+def text(values: Any, digits: int = 4) -> str:
     """Numbers as a learner would write them."""
-    return str(np.round(np.asarray(values, dtype=float), 4).tolist())
+    return str(np.round(np.asarray(values, dtype=float), digits).tolist())
+
+
+def asks_for(function: Any, option: str) -> bool:
+    """Whether a function's own code passes an argument by this name."""
+    constants = function.__code__.co_consts if type(function) is types.FunctionType else ()
+    return any(type(constant) is tuple and option in constant for constant in constants)
