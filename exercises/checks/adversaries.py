@@ -2,17 +2,19 @@
 
 All checks call a learner's function through `kit.call`, and so through `Trial.call` below. It looks at all tensors
 that the function can reach, before and after. Whatever was changed is told as what it is, once the check itself has
-found nothing. Then the whole check runs again in other circumstances, each of which changes one thing:
+found nothing. Then the whole check runs again in other circumstances, in all of them at once; where that fails, in each
+alone, to tell which it is:
 
     again       each call is made twice, and the second result is judged
     old grad    every leaf that has no `.grad` has an old one, and keeps it
+    added grad  the same where a task adds to it, `off={"old grad": ADDED}`: the check sees what was added
     dtype       float64 is float32, and the other way round
     gaps        the numbers of `tools.leaf` are apart in memory
 
 All are on unless the exercise names one in `off`, with the reason: `off={"grad": "the task is to fill it"}`. What is
-looked at is called values, entries, flag, grad, hooks, memory and result dtype; "values 0" is about the first argument
-alone. A mode that is left switched on or off has no name: no task asks for it. The class of a Function is called in
-many ways and on many kinds of tensors by `functions.check`, so of the circumstances it meets "old grad" alone.
+looked at is called values, entries, flag, grad, hooks, memory, result grad and result dtype; "values 0" is about the
+first argument alone. A mode that is left switched on or off has no name: no task asks for it. The class of a Function
+is called in many ways and on many kinds of tensors by `functions.check`, so it meets "old grad" alone.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import inspect
 import operator
 import sys
 import threading
+import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,15 +41,18 @@ from .sandbox import TimeUp, clip, show
 CIRCUMSTANCES = {
     "again": "It is right when it is called once. Called a second time with the same things, it is not.",
     "old grad": "It is right where no leaf has a `.grad`. Here each leaf had an old one, of an earlier backward.",
+    "added grad": "It is right where no leaf has a `.grad`. Here each leaf had one, to which the gradient is added.",
     "dtype": "It is right for the other float type. Here the tensors that are given are {dtype}.",
     "gaps": "It is right for a tensor that is in one piece. Here the numbers of the leaves are apart in memory.",
 }
 _LOOKS = {
     "again": "what is left from the first call: a default argument, a global name, a hook, a graph that was freed",
     "old grad": "each line that reads, sets or clears a `.grad`",
+    "added grad": "each line that sets or clears a `.grad`",
     "dtype": "each tensor that your function makes: which dtype it has",
     "gaps": "each line that relies on the layout in memory",
 }
+ADDED = "the gradient is added to what is in `.grad`"
 _MOST_NODES, _MOST_NUMBERS = 300, 10_000  # a larger graph or tensor is not looked at: checks have to stay quick
 
 
@@ -134,10 +140,13 @@ def _parts(value: Any) -> list:
 
 
 def _names(function: Callable, count: int) -> list[str]:
-    with contextlib.suppress(TypeError, ValueError):
-        known = [name for name, p in inspect.signature(function).parameters.items() if p.kind < 2]
-        return [f"`{name}`" for name in known[:count]] + [f"argument {i + 1}" for i in range(len(known), count)]
-    return [f"argument {i + 1}" for i in range(count)]
+    known: list[str] = []
+    if type(function) is types.FunctionType:  # much quicker than its signature
+        known = list(function.__code__.co_varnames[: function.__code__.co_argcount])
+    else:
+        with contextlib.suppress(TypeError, ValueError):
+            known = [name for name, p in inspect.signature(function).parameters.items() if p.kind < 2]
+    return [f"`{name}`" for name in known[:count]] + [f"argument {i + 1}" for i in range(len(known), count)]
 
 
 @dataclass
@@ -257,10 +266,10 @@ class Graph:
             )
 
 
-def _others(function: Callable, inputs: tuple) -> list[Collection | Graph]:
+def _others(named: list[tuple[str, Any]]) -> list[Collection | Graph]:
     """The collections and the graphs among the arguments."""
     found: list[Collection | Graph] = []
-    for position, (name, value) in enumerate(zip(_names(function, len(inputs)), inputs, strict=True)):
+    for position, (name, value) in enumerate(named):
         if type(value) in (list, dict):
             found.append(Collection(name, position, value))
         roots = [value] if isinstance(value, mg.autograd.graph.Node) else []
@@ -270,11 +279,13 @@ def _others(function: Callable, inputs: tuple) -> list[Collection | Graph]:
     return found
 
 
-def _states(function: Callable, inputs: tuple) -> list[State]:
+def _states(named: list[tuple[str, Any]]) -> list[State]:
+    """The tensors among the arguments and in them, and the leaves behind these."""
     found: dict[int, State] = {}
-    for position, (name, value) in enumerate(zip(_names(function, len(inputs)), inputs, strict=True)):
+    for position, (name, value) in enumerate(named):
         for inside, tensor in _within(value, name):
-            found.setdefault(id(tensor), State(inside, position, tensor))
+            state = found.setdefault(id(tensor), State(inside, position, tensor))
+            state.name = name if tensor is value else state.name
             behind = graphs.leaves(tensor) if tensor.grad_fn is not None else ()
             for leaf in behind:
                 found.setdefault(id(leaf), State(f"a leaf behind {inside}", position, leaf))
@@ -285,12 +296,14 @@ def _states(function: Callable, inputs: tuple) -> list[State]:
 
 
 class Trial(threading.local):
-    """What is going on in this thread: the exercise's `off`, the circumstance, and what was found so far."""
+    """What is going on in this thread: the exercise's `off`, the circumstances, and what was found so far."""
 
     def __init__(self) -> None:
-        self.running, self.circumstance = False, ""
+        self.running = False
+        self.circumstances: frozenset[str] = frozenset()
         self.off: dict[str, str] = {}
         self.found: Found | None = None
+        self.last: tuple[list[tuple[str, Any]], list[State]] = [], []  # what the last call was given
         self.made_leaf = False  # whether the check has made one by `tools.leaf`
         self.met: set[str] = set()  # which circumstances can make a difference to what the function was given
 
@@ -298,18 +311,24 @@ class Trial(threading.local):
         """`run()`, which calls a learner's function, and a look at what it has changed."""
         if not self.running:
             return run()
-        states, others, before = _states(function, inputs), _others(function, inputs), _modes()
-        if not self.circumstance:
+        named = list(zip(_names(function, len(inputs)), inputs, strict=True))
+        states, others, before = _states(named), _others(named), _modes()
+        if not self.circumstances:
             self.met |= {"again", *(["dtype"] if states else ()), *(["old grad"] if _lendable(states) else ())}
-        lent = _lend(states) if self.circumstance == "old grad" else []
-        if self.circumstance == "dtype":  # the default is float64 where a check makes its tensors, and not here
+        self.last = named, states
+        lent: list[tuple] = []
+        added_to: list[mg.Tensor] = []
+        if "dtype" in self.circumstances:  # the default is float64 where a check makes its tensors, and not here
             mg.set_default_dtype(mg.float32)
         modes = _modes()
         try:
-            first = run() if self.circumstance == "again" else None
+            first = run() if "again" in self.circumstances else None
+            lent = _lend(states) if "old grad" in self.circumstances else []  # after the first call, which may clear it
+            added_to = _add_to(states) if "added grad" in self.circumstances else []
             result = run()
         finally:
             changed, after = _take_back(lent), _modes()
+            _subtract(added_to)
             _set_modes(before)
             if not isinstance(sys.exc_info()[1], TimeUp):
                 _refuse_left_modes(modes, after)
@@ -322,6 +341,20 @@ class Trial(threading.local):
         if self.found is None:
             self.found = self._first_change([*states, *others], result)
         return result
+
+    def given(self) -> str:
+        """What the last call was given, as it was before the call, and small enough to read."""
+        named, states = self.last
+        before = {id(state.tensor): state.values for state in states if state.values is not None}
+
+        def text(value: Any) -> str:
+            if type(value) in (list, tuple) and any(isinstance(one, mg.Tensor) for one in value):
+                return clip(f"[{', '.join(map(text, value[:20]))}]", 70)
+            return _short(before[id(value)]) if id(value) in before else show(value, 70)
+
+        ours = "exercises."  # a stand-in of a check, which says nothing to a learner
+        known = [pair for pair in named if not (callable(pair[1]) or type(pair[1]).__module__.startswith(ours))]
+        return clip(", ".join(f"{name} = {text(value)}" for name, value in known), 160)
 
     def _first_change(self, states: list, result: Any) -> Found | None:
         for state in states:
@@ -345,6 +378,10 @@ class Trial(threading.local):
             if np.shares_memory(array, state.tensor.detach().numpy()):
                 return _of_change("memory", f"a result in memory of its own, not in that of {state.name}", show(made))
         tensors = [one.tensor for one in states if isinstance(one, State)]
+        is_new = made.is_leaf and all(made is not tensor for tensor in tensors)
+        if is_new and made.grad is not None and "result grad" not in self.off:
+            got = f"one whose `.grad` is {_short(made.grad)}"
+            return _of_change("result grad", "a new leaf, without a `.grad`", got)
         types = {tensor.dtype for tensor in tensors if tensor.is_floating_point()}
         if "result dtype" not in self.off and len(types) == 1 and made.is_floating_point() and made.dtype not in types:
             return _of_change("result dtype", f"a result of {next(iter(types))}, as what is given", f"{made.dtype}")
@@ -363,6 +400,7 @@ _WHY = {
     "grad": "The task does not ask to touch this `.grad`. Whoever reads it later reads something else.",
     "hooks": "The task does not ask for it. It stays there, and takes part in every later backward.",
     "memory": "The result shares its numbers with what is given: writing into one of them changes the other.",
+    "result grad": "The task does not ask for a backward from it. Whoever goes backward later adds to what is there.",
     "result dtype": "What is given has one dtype, and the result has another: numbers are rounded otherwise, and an "
     "operation that wants one dtype refuses both.",
 }
@@ -374,6 +412,7 @@ _LOOK_AT = {
     "grad": "each `backward()`, and each line that sets or clears a `.grad`",
     "hooks": "each `register_hook`, `retain_grad` and mark: what takes it back?",
     "memory": "what the result is made from: a view, `detach()` and `.data` share memory, `clone()` does not",
+    "result grad": "each `backward()` in your function",
     "result dtype": "each tensor that your function makes itself, and each `.float()`",
 }
 
@@ -413,28 +452,49 @@ def _take_back(lent: list[tuple]) -> tuple[State, tuple[str, str, str]] | None:
     return changed
 
 
+def _add_to(states: list[State]) -> list[mg.Tensor]:
+    """Give every leaf without a `.grad` one of ones."""
+    leaves = [state.tensor for state in _lendable(states)]
+    for leaf in leaves:
+        leaf.grad = mg.ones_like(leaf.detach())
+    return leaves
+
+
+def _subtract(leaves: list[mg.Tensor]) -> None:
+    """Leave in `.grad` what was added to the ones; minus one, if they were cleared first."""
+    for leaf in leaves:
+        grad = mg.zeros_like(leaf.detach()) if leaf.grad is None else leaf.grad.detach()
+        leaf.grad = None if leaf.grad is not None and _same(grad, np.ones_like(grad.numpy())) else grad - 1
+
+
 def circumstances(answer: Any, judge: Callable[[Any], Any], is_wrong: Any) -> Found | None:
-    """Run a check that has passed once more in each circumstance: what is wrong there, told as what it is."""
+    """Run a check that has passed once more, in all circumstances at once; what fails there, in each by itself."""
     met = trial.met & {"old grad"} if isinstance(answer, type) else trial.met | ({"gaps"} if trial.made_leaf else set())
-    for name, why in CIRCUMSTANCES.items():
-        if name in trial.off or name not in met:
-            continue
-        trial.circumstance = name
-        dtype = mg.float64 if name == "dtype" else mg.float32
-        mg.set_default_dtype(dtype)
-        try:
-            judge(answer)
-            if trial.found:
-                return trial.found
-        except is_wrong as wrong:
-            said = wrong.verdict
-            look = said.look if name == "dtype" and not said.got else _LOOKS[name]
-            why = said.why if said.code.endswith("-changed") else why.format(dtype=dtype)
-            return Found(name.replace(" ", "-"), said.expected, said.got, why, look)
-        finally:
-            trial.circumstance = ""
-            mg.set_default_dtype(mg.float32)
-    return None
+    met |= {"added grad"} if "old grad" in met and trial.off.get("old grad") == ADDED else set()
+    names = [name for name in CIRCUMSTANCES if name in met and name not in trial.off]
+    together = _fault_in(names, answer, judge, is_wrong) if names else None
+    if together is None:
+        return None
+    each = (_fault_in([name], answer, judge, is_wrong) for name in names) if len(names) > 1 else ()
+    return next(filter(None, each), together)
+
+
+def _fault_in(names: list[str], answer: Any, judge: Callable[[Any], Any], is_wrong: Any) -> Found | None:
+    """What is wrong with an answer in these circumstances, told as what it is."""
+    trial.circumstances = frozenset(names)
+    dtype = mg.float64 if "dtype" in names else mg.float32
+    mg.set_default_dtype(dtype)
+    try:
+        judge(answer)
+        return trial.found
+    except is_wrong as wrong:
+        said, why = wrong.verdict, " ".join(CIRCUMSTANCES[name].format(dtype=dtype) for name in names)
+        why = said.why if said.code.endswith("-changed") else why
+        look = said.look if names == ["dtype"] and not said.got else "; ".join(_LOOKS[name] for name in names)
+        return Found("-".join(names).replace(" ", "-"), said.expected, said.got, why, look)
+    finally:
+        trial.circumstances = frozenset()
+        mg.set_default_dtype(mg.float32)
 
 
 def watch(off: dict[str, str], check: Callable[[], Any]) -> Any:
@@ -444,7 +504,7 @@ def watch(off: dict[str, str], check: Callable[[], Any]) -> Any:
     """
     before = _modes()
     trial.running, trial.off, trial.found = True, off, None
-    trial.circumstance, trial.made_leaf, trial.met = "", False, set()
+    trial.circumstances, trial.made_leaf, trial.met, trial.last = frozenset(), False, set(), ([], [])
     try:
         _set_modes({**_NEUTRAL, _SAVED_HOOKS: before[_SAVED_HOOKS]})
         return check()

@@ -76,6 +76,7 @@ def _points(number: int) -> str:
 def _rows(verdict: Any) -> list[tuple[str, str]]:
     belief = f"“{verdict.belief_text}”" if verdict.belief else ""
     return [
+        ("given", verdict.given),
         ("expected", verdict.expected),
         ("came", verdict.got),
         ("belief", belief),

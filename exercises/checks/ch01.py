@@ -10,7 +10,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import graphs, kit, tools
-from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets, side_by_side
 
 chapter = kit.Chapter(__name__, "01", "Who gets tracked?")
@@ -45,7 +45,7 @@ def _check_tracked(answer, values):
     try:
         given = call(answer, list(values))
     except Wrong as wrong:
-        if "floating point" in wrong.verdict.got:
+        if "can require gradients" in wrong.verdict.got:
             raise _ints_asked(values, wrong.verdict.got) from None
         raise
     if type(given) is bool:
@@ -104,38 +104,23 @@ def spread(answer):
     return "A result requires grad when at least one of its inputs does; nothing spreads backwards."
 
 
-_SPREAD = (
-    Pattern(
-        "everything-tracked",
-        {"a": True, "d": True},
-        why="Behind `a` and `d` there is only `k`, and nobody asked for its gradient.",
-        look="whether `x` is somewhere behind `a`",
-    ),
-    Pattern(
-        "only-who-asked",
-        {"b": False, "c": False, "e": False},
-        why="You ask once, on `x`. What is computed from it is tracked without being asked.",
-        look="`(x * k).requires_grad` in a cell of its own",
-    ),
-    Pattern(
-        "all-inputs-needed",
-        {"b": False, "e": True},
-        why="One tracked input is enough: if `x` moves, `x * k` moves, whatever `k` is.",
-        look="`b` and `e`: what differs in their inputs?",
-    ),
-    Pattern(
-        "one-step-only",
-        {"b": True, "c": False},
-        why="The flag does not fade. `c` comes from `b`, and `b` requires grad.",
-        look="the inputs of `c`, one by one",
-    ),
-    Pattern(
-        "spreads-back",
-        {"k": True},
-        why="The flag goes from inputs to results. Being multiplied by `x` does not change `k`.",
-        look="`k.requires_grad` after the line that makes `b`",
-    ),
-)
+_SPREAD = kit.patterns("""
+everything-tracked: a=True, d=True
+    Behind `a` and `d` there is only `k`, and nobody asked for its gradient.
+    look: whether `x` is somewhere behind `a`
+only-who-asked: b=False, c=False, e=False
+    You ask once, on `x`. What is computed from it is tracked without being asked.
+    look: `(x * k).requires_grad` in a cell of its own
+all-inputs-needed: b=False, e=True
+    One tracked input is enough: if `x` moves, `x * k` moves, whatever `k` is.
+    look: `b` and `e`: what differs in their inputs?
+one-step-only: b=True, c=False
+    The flag does not fade. `c` comes from `b`, and `b` requires grad.
+    look: the inputs of `c`, one by one
+spreads-back: k=True
+    The flag goes from inputs to results. Being multiplied by `x` does not change `k`.
+    look: `k.requires_grad` after the line that makes `b`
+""")
 
 
 # --- 3 -------------------------------------------------------------------------------------------
@@ -160,73 +145,39 @@ def leaves(answer):
     return "A leaf is a tensor without history. Results that nobody tracks have none either."
 
 
-_LEAVES = (
-    Pattern(
-        "result-never-leaf",
-        {"m": False, "w": False, "k": True},
-        belief="M02",
-        why="`k * 2` is not recorded, because `k` is not tracked. So `m` has no history: it is a leaf.",
-        look="`m.grad_fn`",
-    ),
-    Pattern(
-        "leaf-means-tracked",
-        {"k": False, "m": False},
-        why="Leaf says nothing about tracking. A tensor that is not tracked has no history: a leaf.",
-        look="`k.is_leaf` and `k.requires_grad`, one after the other",
-    ),
-    Pattern(
-        "asked-so-leaf",
-        {"v": True, "y": False},
-        belief="M01",
-        why="The flag was set on `mg.ones(2)`. `v` is the result of multiplying that by 2, and "
-        "this operation was recorded.",
-        look="`v.grad_fn`",
-    ),
-    Pattern(
-        "tracked-means-leaf",
-        {"y": True, "v": True},
-        why="`y` and `v` are tracked because they were computed from tracked tensors. They have a "
-        "history, so they are no leaves.",
-        look="`y.grad_fn` and `x.grad_fn`",
-    ),
-    Pattern(
-        "asked-too-late",
-        {"w": False, "m": True},
-        why="When `* 2` ran, nothing was tracked, so nothing was recorded. The flag came after.",
-        look="which of the two calls in the line of `w` runs first",
-    ),
-    Pattern(
-        "untracked-result",
-        {"m": False},
-        belief="M02",
-        why="`k * 2` is not recorded, because `k` is not tracked. So `m` has no history: it is a leaf.",
-        look="`m.grad_fn`",
-    ),
-    Pattern(
-        "untracked-no-leaf",
-        {"k": False},
-        why="No operation made `k`, so it has no history. A leaf need not be tracked.",
-        look="`k.grad_fn`",
-    ),
-    Pattern(
-        "tracked-no-leaf",
-        {"x": False},
-        why="No operation made `x`, so it has no history. Being asked for a gradient changes nothing in that.",
-        look="`x.grad_fn`",
-    ),
-    Pattern(
-        "tracked-result",
-        {"y": True},
-        why="`x` is tracked, so the multiplication that made `y` was recorded. `y` has a history.",
-        look="`y.grad_fn`",
-    ),
-    Pattern(
-        "tracked-product",
-        {"v": True},
-        why="`v` is the result of multiplying a tracked tensor by 2. That was recorded.",
-        look="`v.grad_fn`",
-    ),
-)
+_LEAVES = kit.patterns("""
+result-never-leaf: m=False, w=False, k=True (M02)
+    `k * 2` is not recorded, because `k` is not tracked. So `m` has no history: it is a leaf.
+    look: `m.grad_fn`
+leaf-means-tracked: k=False, m=False
+    Leaf says nothing about tracking. A tensor that is not tracked has no history: a leaf.
+    look: `k.is_leaf` and `k.requires_grad`, one after the other
+asked-so-leaf: v=True, y=False (M01)
+    The flag was set on `mg.ones(2)`. `v` is the result of multiplying that by 2, and this operation was recorded.
+    look: `v.grad_fn`
+tracked-means-leaf: y=True, v=True
+    `y` and `v` are tracked because they were computed from tracked tensors. They have a history, so they are no
+    leaves.
+    look: `y.grad_fn` and `x.grad_fn`
+asked-too-late: w=False, m=True
+    When `* 2` ran, nothing was tracked, so nothing was recorded. The flag came after.
+    look: which of the two calls in the line of `w` runs first
+untracked-result: m=False (M02)
+    `k * 2` is not recorded, because `k` is not tracked. So `m` has no history: it is a leaf.
+    look: `m.grad_fn`
+untracked-no-leaf: k=False
+    No operation made `k`, so it has no history. A leaf need not be tracked.
+    look: `k.grad_fn`
+tracked-no-leaf: x=False
+    No operation made `x`, so it has no history. Being asked for a gradient changes nothing in that.
+    look: `x.grad_fn`
+tracked-result: y=True
+    `x` is tracked, so the multiplication that made `y` was recorded. `y` has a history.
+    look: `y.grad_fn`
+tracked-product: v=True
+    `v` is the result of multiplying a tracked tensor by 2. That was recorded.
+    look: `v.grad_fn`
+""")
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -257,60 +208,32 @@ def before_after(answer):
     return "backward() fills `.grad` of the leaves that were asked for. Elsewhere it stays None."
 
 
-_BEFORE_AFTER = (
-    Pattern(
-        "zero-before",
-        {"before": 0},
-        belief="M35",
-        why="Before backward() there is no gradient at all, not even a zero: `.grad` is None.",
-        look="`x.grad` of a new tensor",
-    ),
-    Pattern(
-        "grad-before",
-        {"before": 24},
-        belief="M35",
-        why="The forward pass only records what to do. Gradients are computed by backward().",
-        look="the order of the lines",
-    ),
-    Pattern(
-        "grad-on-the-way",
-        {"y.grad": 3},
-        belief="M03",
-        why="3 is indeed dz/dy, and it passes through `y`. But it is kept on leaves only.",
-        look="`y.is_leaf`",
-    ),
-    Pattern(
-        "constant-has-grad",
-        {"k.grad": 9},
-        why="Nobody asked for the gradient of `k`, so there is no edge that leads to it.",
-        look="`k.requires_grad`",
-    ),
-    Pattern(
-        "constant-has-zero",
-        {"k.grad": 0},
-        belief="M25",
-        why="Not asked for and zero are two things. What was not asked for is None.",
-        look="`k.requires_grad`",
-    ),
-    Pattern(
-        "one-path",
-        {"x.grad": 12},
-        why="`x` reaches `z` twice: directly, and through `y`. Both ways count, 12 each.",
-        look="each `x` on the right-hand sides",
-    ),
-    Pattern(
-        "none-on-the-leaf",
-        {"x.grad": None},
-        why="`x` was asked for, and `z` was made from it. backward() writes its slope into `x.grad`.",
-        look="the line `z.backward()`: where does it write?",
-    ),
-    Pattern(
-        "value-not-slope",
-        {"x.grad": 36},
-        why="36 is `z` itself. The gradient says how fast `z` grows with `x`.",
-        look="the derivative of `4 * x * x`",
-    ),
-)
+_BEFORE_AFTER = kit.patterns("""
+zero-before: before=0 (M35)
+    Before backward() there is no gradient at all, not even a zero: `.grad` is None.
+    look: `x.grad` of a new tensor
+grad-before: before=24 (M35)
+    The forward pass only records what to do. Gradients are computed by backward().
+    look: the order of the lines
+grad-on-the-way: y.grad=3 (M03)
+    3 is indeed dz/dy, and it passes through `y`. But it is kept on leaves only.
+    look: `y.is_leaf`
+constant-has-grad: k.grad=9
+    Nobody asked for the gradient of `k`, so there is no edge that leads to it.
+    look: `k.requires_grad`
+constant-has-zero: k.grad=0 (M25)
+    Not asked for and zero are two things. What was not asked for is None.
+    look: `k.requires_grad`
+one-path: x.grad=12
+    `x` reaches `z` twice: directly, and through `y`. Both ways count, 12 each.
+    look: each `x` on the right-hand sides
+none-on-the-leaf: x.grad=None
+    `x` was asked for, and `z` was made from it. backward() writes its slope into `x.grad`.
+    look: the line `z.backward()`: where does it write?
+value-not-slope: x.grad=36
+    36 is `z` itself. The gradient says how fast `z` grows with `x`.
+    look: the derivative of `4 * x * x`
+""")
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -336,41 +259,23 @@ def which_raise(answer):
     return "The graph ends where a number leaves it: in `.item()`, in NumPy, in an integer."
 
 
-_RAISE = (
-    Pattern(
-        "ints-can-ask",
-        {"A": False},
-        belief="M27b",
-        why="`n` holds integers. They cannot change a little, so they cannot require grad.",
-        look="`n.dtype`",
-    ),
-    Pattern(
-        "numpy-connected",
-        {"B": False},
-        belief="M27",
-        why="NumPy records nothing, so the history would be lost without a word. It is refused instead.",
-        look="`x.requires_grad`, and what the message of `x.numpy()` proposes",
-    ),
-    Pattern(
-        "item-connected",
-        {"D": False},
-        belief="M27",
-        why="`.item()` gives a plain number. The tensor made from it is new and has no history.",
-        look="`mg.tensor(x.sum().item()).requires_grad`",
-    ),
-    Pattern(
-        "item-refused",
-        {"C": True},
-        why="Taking the number out is allowed. It is only a number after that.",
-        look="what `x.sum().item()` gives, in a cell of its own",
-    ),
-    Pattern(
-        "ints-refused",
-        {"E": True},
-        why="`n` is a constant here. Nobody asks for its gradient, so integers are fine.",
-        look="the dtype of `x * n`",
-    ),
-)
+_RAISE = kit.patterns("""
+ints-can-ask: A=False (M27b)
+    `n` holds integers. They cannot change a little, so they cannot require grad.
+    look: `n.dtype`
+numpy-connected: B=False (M27)
+    NumPy records nothing, so the history would be lost without a word. It is refused instead.
+    look: `x.requires_grad`, and what the message of `x.numpy()` proposes
+item-connected: D=False (M27)
+    `.item()` gives a plain number. The tensor made from it is new and has no history.
+    look: `mg.tensor(x.sum().item()).requires_grad`
+item-refused: C=True
+    Taking the number out is allowed. It is only a number after that.
+    look: what `x.sum().item()` gives, in a cell of its own
+ints-refused: E=True
+    `n` is a constant here. Nobody asks for its gradient, so integers are fine.
+    look: the dtype of `x * n`
+""")
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -534,7 +439,7 @@ def _check_slope(answer, f, x, value, right):
 
 def _slope_error(wrong, answer, visits, x):
     expected, got = f"a number, the slope at {x}", wrong.verdict.got
-    if "floating point" in got:
+    if "can require gradients" in got:
         return Wrong(
             "asked-for-ints",
             f"a number, the slope at the int {x}",
@@ -548,7 +453,7 @@ def _slope_error(wrong, answer, visits, x):
             "way-back-cut",
             expected,
             got,
-            why="What went into `f` was asked for. The way back was cut after that.",
+            why="What went into `f` was asked for. But what you go backward from does not lead there.",
             look="what you do between `f` and backward()",
         )
     if "NoneType" not in got:
@@ -616,12 +521,11 @@ def _not_asked(expected, got, visits):
 
 
 def _wrong_slope(number, visits, x, value, right):
-    expected, came = f"another number, the slope at {x}", f"{number:.6g}"
+    expected, came = f"another number, the slope at {x}", f"{number:.7g}"
     if not visits:
         why = "In this call your function did not call `f`: what it returned cannot depend on this one."
         return Wrong("f-not-used", expected, came, why=why, look="where `f` is used")
-    nudged = any(visit.elsewhere for visit in visits) or not any(visit.asked for visit in visits)
-    if nudged and kit.close(number, right, 1e-2):
+    if not any(visit.backward_ran for visit in visits) and kit.close(number, right, 1e-2):
         return Wrong(
             "nudged",
             "a slope from autograd",
@@ -702,9 +606,8 @@ def _check_squared_errors(answer, start, data):
             look="each `.item()` in your function",
         )
     total = tools.result(given)
-    if not kit.same_values(total, right):
-        look = "`total` after the loop: is it the sum of the squares of all errors?"
-        raise Wrong("other-value", f"the value {right:.6g}", show(total), look=look)
+    look = "`total` after the loop: is it the sum of the squares of all errors?"
+    tools.refuse_other_values(total, right, "the sum", look)
     if not graphs.reaches(total, w):
         raise _no_way_to_w(total, answer)
     total.backward()
@@ -716,11 +619,11 @@ def _check_gradient_of_w(w, slope):
     if came is None or not kit.close(came, slope):
         raise Wrong(
             "part-of-the-history",
-            f"`w.grad` is {slope:.6g} after backward()",
+            f"`w.grad` is {slope:.7g} after backward()",
             f"`w.grad` is {show(came)}",
             belief="M27",
-            why="The value is right, so some of the errors went into the sum without their "
-            "history. Their part of the gradient is missing, and nothing says so.",
+            why="The value is right, and the gradient is not, as when some of the errors go into the sum without their "
+            "history: their part of the gradient is missing, and nothing says so.",
             look="what `total` is before the last round of the loop",
         )
 
@@ -747,7 +650,7 @@ def _no_way_to_w(total, answer):
         expected,
         came,
         belief="M27",
-        why="The result is a tensor, made from plain numbers. It has no history.",
+        why="The result is a tensor without a history. Nothing that it was made from had one: plain numbers have none.",
         look="where the tensors turn into numbers",
     )
 
@@ -771,24 +674,16 @@ def cut(answer):
     kit.a_function(answer)
     for numbers in ((3.0, 2.0, 1.0), (-0.5, 4.0, 7.0)):
         w, x, b = (mg.tensor(number, requires_grad=True) for number in numbers)
-        try:
-            given = call(answer, w, x, b)
-        except Wrong as wrong:
-            raise _cut_error(wrong) from None
+        given = tools.called(answer, (w, x, b), "a tensor with the value of `w * x + b`", *_CUT_ERRORS)
         _check_cut(tools.result(given), w, x, b)
     return "The value is the same, and there is no way to `x`: what you multiplied `w` by is not tracked."
 
 
-def _cut_error(wrong):
-    if "numpy() on Tensor that requires grad" not in wrong.verdict.got:
-        return wrong
-    return Wrong(
-        "numpy-refused",
-        "a tensor with the value of `w * x + b`",
-        wrong.verdict.got,
-        why="NumPy records nothing, so a tensor that requires grad must be detached first. Then it is cut already.",
-        look="the last sentence of the message: what it proposes",
-    )
+_CUT_ERRORS = tools.reasons("""
+numpy-refused: numpy() on Tensor that requires grad
+    NumPy records nothing, so a tensor that requires grad must be detached first. Then it is cut already.
+    look: the last sentence of the message: what it proposes
+""")
 
 
 def _check_cut(y, w, x, b):
@@ -804,9 +699,8 @@ def _check_cut(y, w, x, b):
             look="how to use the value of `x` and leave `x` alone",
         )
     values = {name: tensor.detach().item() for name, tensor in names.items()}
-    if not kit.same_values(y, values["w"] * values["x"] + values["b"]):
-        right = f"{values['w'] * values['x'] + values['b']:.6g}, the value of `w * x + b`"
-        raise Wrong("other-value", right, show(y), look="the value: only the edge should go")
+    right = values["w"] * values["x"] + values["b"]
+    tools.refuse_other_values(y, right, "the value of `w * x + b`", "the value: only the edge should go")
     found = graphs.leaves(y)
     reached = [name for name, tensor in names.items() if any(leaf is tensor for leaf in found)]
     if reached != ["w", "b"] or len(found) > 2:
@@ -902,10 +796,12 @@ def _no_exponential(y):
     (x,) = (leaf.detach().numpy() for leaf in graphs.leaves(y))
     known = [one.detach().numpy() if type(one) is mg.Tensor else one for one in graphs.constants(y)]
     if any(np.allclose(y.detach().numpy(), x * np.exp(x) * one) for one in (1.0, *known)):
+        numbers = [one for one in graphs.constants(y) if type(one) is not mg.Tensor]
         return Wrong(
             "branch-lost",
-            belief="M27",
-            why="The exponential was computed with a plain number, so it was not recorded.",
+            belief="M27" if any(np.allclose(one, np.exp(x)) for one in numbers) else "",
+            why="The value has the exponential in it, and the graph has not: what it was computed from has no history, "
+            "or it was computed where nothing is recorded.",
             look="what goes into the exponential",
         )
     why = "Your graph records two multiplications and no exponential."

@@ -9,23 +9,11 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit, tools
-from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks import adversaries, graphs, kit, tools
+from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "02", "Who gets a .grad?")
-
-
-def _is(array: np.ndarray, other: Any) -> bool:
-    return kit.same_arrays(array, np.asarray(other))
-
-
-def _array(tensor: mg.Tensor) -> np.ndarray:
-    return tensor.detach().numpy().copy()
-
-
-def _listed(array: np.ndarray) -> str:
-    return show(np.round(array, 4).tolist())
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -50,70 +38,37 @@ def kinds(answer):
     return "Not who made it counts, but whether an operation was recorded: the trail ends at a leaf."
 
 
-_KINDS = (
-    Pattern(
-        "result-never-leaf",
-        {"a": False, "d": False, "e": False},
-        belief="M02",
-        why="`a`, `d` and `e` are results, but nobody recorded how they were made. As far as autograd knows, "
-        "they came out of nowhere.",
-        look="`d.grad_fn`",
-    ),
-    Pattern(
-        "trail-goes-on",
-        {"d": False, "e": False},
-        belief="M02",
-        why="`w` is behind both in your program, but not in the graph: `w.detach()` is not tracked, and inside "
-        "`no_grad()` nothing is recorded.",
-        look="`d.grad_fn` and `e.grad_fn`",
-    ),
-    Pattern(
-        "looks-like-no-operation",
-        {"b": True, "c": True},
-        why="`double()` converts and `w[0]` picks. Both are operations on a tracked tensor, and both were recorded.",
-        look="`b.grad_fn` and `c.grad_fn`",
-    ),
-    Pattern(
-        "asked-so-leaf",
-        {"f": True},
-        belief="M01",
-        why="The flag was set on `mg.ones(2)`. `f` is the result of reshaping it, and that was recorded.",
-        look="`f.grad_fn`",
-    ),
-    Pattern(
-        "untracked-result",
-        {"a": False},
-        belief="M02",
-        why="Integers are not tracked, so `float()` was not recorded. `a` has no history.",
-        look="`a.grad_fn`",
-    ),
-    Pattern(
-        "detached-result",
-        {"d": False},
-        belief="M02",
-        why="`w.detach()` is not tracked, so the multiplication was not recorded. `d` has no history.",
-        look="`w.detach().requires_grad`",
-    ),
-    Pattern(
-        "unrecorded-result",
-        {"e": False},
-        belief="M02",
-        why="Inside `no_grad()` nothing is recorded, whatever the inputs are. `e` has no history.",
-        look="`e.grad_fn`",
-    ),
-    Pattern(
-        "conversion",
-        {"b": True},
-        why="`w` is `float32`, so `double()` has to convert. That is an operation on a tracked tensor.",
-        look="`b.grad_fn`",
-    ),
-    Pattern(
-        "pick",
-        {"c": True},
-        why="`w[0]` is no part of `w` that you take out, but the result of picking: an operation on a tracked tensor.",
-        look="`c.grad_fn`",
-    ),
-)
+_KINDS = kit.patterns("""
+result-never-leaf: a=False, d=False, e=False (M02)
+    `a`, `d` and `e` are results, but nobody recorded how they were made. As far as autograd knows, they came out of
+    nowhere.
+    look: `d.grad_fn`
+trail-goes-on: d=False, e=False (M02)
+    `w` is behind both in your program, but not in the graph: `w.detach()` is not tracked, and inside `no_grad()`
+    nothing is recorded.
+    look: `d.grad_fn` and `e.grad_fn`
+looks-like-no-operation: b=True, c=True
+    `double()` converts and `w[0]` picks. Both are operations on a tracked tensor, and both were recorded.
+    look: `b.grad_fn` and `c.grad_fn`
+asked-so-leaf: f=True (M01)
+    The flag was set on `mg.ones(2)`. `f` is the result of reshaping it, and that was recorded.
+    look: `f.grad_fn`
+untracked-result: a=False (M02)
+    Integers are not tracked, so `float()` was not recorded. `a` has no history.
+    look: `a.grad_fn`
+detached-result: d=False (M02)
+    `w.detach()` is not tracked, so the multiplication was not recorded. `d` has no history.
+    look: `w.detach().requires_grad`
+unrecorded-result: e=False (M02)
+    Inside `no_grad()` nothing is recorded, whatever the inputs are. `e` has no history.
+    look: `e.grad_fn`
+conversion: b=True
+    `w` is `float32`, so `double()` has to convert. That is an operation on a tracked tensor.
+    look: `b.grad_fn`
+pick: c=True
+    `w[0]` is no part of `w` that you take out, but the result of picking: an operation on a tracked tensor.
+    look: `c.grad_fn`
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -145,67 +100,35 @@ def who(answer):
     return "Tracked leaves and retained results: these two get a `.grad`, and nobody else."
 
 
-_WHO = (
-    Pattern(
-        "everything-on-the-way",
-        {"v": 6, "p": 1},
-        belief="M03",
-        why="These gradients do pass by, but they are not kept. `v` and `p` are results, and nobody asked.",
-        look="`v.is_leaf` and `p.is_leaf`",
-    ),
-    Pattern(
-        "asked-then-divided",
-        {"v": 6},
-        belief="M01",
-        why="The flag was set on the tensor that holds 8. `v` is the result of a division, and keeps nothing.",
-        look="`v.is_leaf`",
-    ),
-    Pattern(
-        "gradient-of-the-8",
-        {"v": 3},
-        belief="M01",
-        why="3 is the gradient of the leaf that holds 8, and it is kept there. `v` is the result of a division.",
-        look="which tensor the name `v` belongs to",
-    ),
-    Pattern(
-        "root-keeps",
-        {"p": 1},
-        belief="M03",
-        why="1 is what `backward()` starts with. But `p` is a result, and nobody called `p.retain_grad()`.",
-        look="`p.is_leaf` and `p.retains_grad`",
-    ),
-    Pattern(
-        "retain-ignored",
-        {"h": None},
-        belief="M04",
-        why="`h` is a tracked result, and `retain_grad()` was called before `backward()`. So its gradient is kept.",
-        look="`h.retains_grad`",
-    ),
-    Pattern(
-        "retained-instead",
-        {"w": None},
-        why="`h` keeps its gradient and passes it on all the same. Looking takes nothing away from `w`.",
-        look="`w.is_leaf` and `w.requires_grad`",
-    ),
-    Pattern(
-        "stops-at-h",
-        {"w": 4},
-        why="4 is what arrives at `h`. On the way on to `w` it is multiplied by the other factor of `h`.",
-        look="the line that makes `h`",
-    ),
-    Pattern(
-        "untracked-has-grad",
-        {"x": 12},
-        why="12 would be the slope, but nobody asked: `x` is not tracked, so nothing is computed for it.",
-        look="`x.requires_grad`",
-    ),
-    Pattern(
-        "untracked-has-zero",
-        {"x": 0},
-        why="0 would say that `p` does not depend on `x`. Nobody asked, so there is no answer at all: None.",
-        look="`x.requires_grad`",
-    ),
-)
+_WHO = kit.patterns("""
+everything-on-the-way: v=6, p=1 (M03)
+    These gradients do pass by, but they are not kept. `v` and `p` are results, and nobody asked.
+    look: `v.is_leaf` and `p.is_leaf`
+asked-then-divided: v=6 (M01)
+    The flag was set on the tensor that holds 8. `v` is the result of a division, and keeps nothing.
+    look: `v.is_leaf`
+gradient-of-the-8: v=3 (M01)
+    3 is the gradient of the leaf that holds 8, and it is kept there. `v` is the result of a division.
+    look: which tensor the name `v` belongs to
+root-keeps: p=1 (M03)
+    1 is what `backward()` starts with. But `p` is a result, and nobody called `p.retain_grad()`.
+    look: `p.is_leaf` and `p.retains_grad`
+retain-ignored: h=None (M04)
+    `h` is a tracked result, and `retain_grad()` was called before `backward()`. So its gradient is kept.
+    look: `h.retains_grad`
+retained-instead: w=None
+    `h` keeps its gradient and passes it on all the same. Looking takes nothing away from `w`.
+    look: `w.is_leaf` and `w.requires_grad`
+stops-at-h: w=4
+    4 is what arrives at `h`. On the way on to `w` it is multiplied by the other factor of `h`.
+    look: the line that makes `h`
+untracked-has-grad: x=12
+    12 would be the slope, but nobody asked: `x` is not tracked, so nothing is computed for it.
+    look: `x.requires_grad`
+untracked-has-zero: x=0
+    0 would say that `p` does not depend on `x`. Nobody asked, so there is no answer at all: None.
+    look: `x.requires_grad`
+""")
 
 
 # --- 3 -------------------------------------------------------------------------------------------
@@ -379,7 +302,7 @@ def _wrong_rule(said: list[bool], truth: list[bool], names: list[str]) -> Wrong:
     off={
         "grad": "the task is to fill it",
         "again": "a second backward adds to `w.grad`",
-        "old grad": "backward adds to it, and the check reads it",
+        "old grad": adversaries.ADDED,
     },
     beliefs=("M01", "M03", "M04"),
     hints=(
@@ -409,48 +332,38 @@ def _check_kept(answer, start, f, slope):
         seen.append(t)
         return f(t)
 
-    try:
-        given = call(answer, w, watched)
-    except Wrong as wrong:
-        raise _kept_error(wrong) from None
-    h = kit.a_tensor(given, "the result", "what `return` gives back")
+    h = tools.result(tools.called(answer, (w, watched), "`w.grad` and `h.grad` filled", *_KEPT_ERRORS))
     if not seen:
         why = "Your function never called `f`, so there was no loss to go backward from."
         raise Wrong("f-not-used", "a loss from `f(h)`", show(h), why=why, look="where `f` is used")
     right = slope(2 * start)
     if all(h is not t for t in seen):
         raise _another_tensor(h, right)
-    if not _is(_array(h), 2 * start):
-        raise Wrong("other-value", f"`h` is {_listed(2 * start)}", show(h), look="the line that makes `h`")
+    tools.refuse_other_values(h, 2 * start, "the value of `2 * w`", "the line that makes `h`")
     if h.grad is None:
         raise _nothing_kept(answer, w, h)
     if w.grad is None:
-        raise Wrong(
-            "way-to-w-cut",
-            "`w.grad` and `h.grad` filled",
-            "`w.grad` is None",
-            why="Your `h` is a leaf of its own. It has a gradient, and nothing is passed on to `w`.",
-            look="`h.is_leaf`: it should be False",
-        )
+        expected, got = "`w.grad` and `h.grad` filled", "`w.grad` is None"
+        if graphs.reaches(h, w):
+            look = "each line that clears a `.grad`, and for whom you go backward"
+            raise Wrong(
+                "w-missed", expected, got, why="A way leads from `h` to `w`, and nothing is left there.", look=look
+            )
+        why = "Your `h` was not computed from `w`, as autograd knows it: nothing is passed on to `w`."
+        raise Wrong("way-to-w-cut", expected, got, why=why, look="`h.is_leaf`: it should be False")
     _check_kept_numbers(h.grad, right, w.grad, 2 * right)
 
 
-def _kept_error(wrong: Wrong) -> Wrong:
-    if "can't retain_grad" not in wrong.verdict.got:
-        return wrong
-    return Wrong(
-        "asked-untracked",
-        "`w.grad` and `h.grad` filled",
-        wrong.verdict.got,
-        belief="M04",
-        why="No gradient will ever come by a tensor that is not tracked, so there is none to keep.",
-        look="`requires_grad` of the tensor you call `retain_grad()` on",
-    )
+_KEPT_ERRORS = tools.reasons("""
+asked-untracked: can't retain_grad (M04)
+    No gradient will ever come by a tensor that is not tracked, so there is none to keep.
+    look: `requires_grad` of the tensor you call `retain_grad()` on
+""")
 
 
 def _another_tensor(h: mg.Tensor, right: np.ndarray) -> Wrong:
     expected = "the tensor `h` that went into `f`"
-    if _is(_array(h), right) or _is(_array(h), 2 * right):
+    if tools.same(tools.array(h), right) or tools.same(tools.array(h), 2 * right):
         why = "That is a gradient. What is asked for is the tensor `h` that has it in its `.grad`."
         return Wrong("gradient-returned", expected, show(h), why=why, look="what `return` gives back")
     why = "The tensor that went into `f` is another one than the one that you return."
@@ -467,7 +380,9 @@ def _nothing_kept(answer: Any, w: mg.Tensor, h: mg.Tensor) -> Wrong:
         look = "the order of `retain_grad()` and `backward()`"
         return Wrong("asked-too-late", expected, came, belief="M03", why=why, look=look)
     if kit.uses(answer, "retain_grad"):
-        why = "`retain_grad()` was called, but not on `h`. On a leaf such as `w` it does nothing."
+        why = (
+            "There is a `retain_grad()` in your function, and `h` was not asked. On a leaf such as `w` it does nothing."
+        )
         look = "the tensor you call `retain_grad()` on"
         return Wrong("asked-elsewhere", expected, came, belief="M04", why=why, look=look)
     if kit.uses(answer, "requires_grad_", "requires_grad"):
@@ -479,12 +394,14 @@ def _nothing_kept(answer: Any, w: mg.Tensor, h: mg.Tensor) -> Wrong:
 
 def _check_kept_numbers(of_h: mg.Tensor, right_h: np.ndarray, of_w: mg.Tensor, right_w: np.ndarray) -> None:
     for name, came, right in (("h", of_h, right_h), ("w", of_w, right_w)):
-        if not _is(_array(came), right):
-            twice = _is(_array(came), 2 * right)
-            why = "That is twice the gradient: the loss went into it twice." if twice else ""
+        if not tools.same(tools.array(came), right):
+            twice = tools.same(tools.array(came), 2 * right)
+            why = "That is twice the gradient." if twice else ""
             code = "went-twice" if twice else "other-gradient"
             look = "what `backward()` is called on, and how often"
-            raise Wrong(code, f"`{name}.grad` is {_listed(right)}", _listed(_array(came)), why=why, look=look)
+            raise Wrong(
+                code, f"`{name}.grad` is {tools.text(right)}", tools.text(tools.array(came)), why=why, look=look
+            )
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -516,68 +433,35 @@ def sums(answer):
     return "Only `.grad` remembers, and it adds. The graph needs it neither full nor empty."
 
 
-_SUMS = (
-    Pattern(
-        "value-not-slope",
-        {"a": 12},
-        why="12 is the value of `4 * w`. In `.grad` is its slope: how much it moves when `w` moves.",
-        look="how much `4 * w` grows when `w` grows by 1",
-    ),
-    Pattern(
-        "overwrites",
-        {"b": 6, "e": 3},
-        belief="M08",
-        why="6 is right for `w * w` alone. It is added to the 4 that was there, and the same happens at the end.",
-        look="`w.grad` before and after the second `backward()`",
-    ),
-    Pattern(
-        "overwritten",
-        {"b": 6},
-        belief="M08",
-        why="6 is right for `w * w` alone. It is added to the 4 that was there.",
-        look="`w.grad` before and after the second `backward()`",
-    ),
-    Pattern(
-        "note-is-a-copy",
-        {"c": 4},
-        why="`g = w.grad` copies nothing: `g` is the tensor that stands in `w.grad`, and it was added to.",
-        look="`g is w.grad`, right before `c` is read",
-    ),
-    Pattern(
-        "clearing-destroys",
-        {"d": 0},
-        belief="M09",
-        why="The graph of `loss` holds what `backward()` needs, and `w.grad` is not part of it.",
-        look="`mg.draw(loss, saved=True)`",
-    ),
-    Pattern(
-        "clearing-stops",
-        {"d": None},
-        belief="M09",
-        why="The graph of `loss` holds what `backward()` needs, and `w.grad` is not part of it. So 5 arrives.",
-        look="`mg.draw(loss, saved=True)`",
-    ),
-    Pattern(
-        "not-cleared",
-        {"d": 15},
-        why="`w.grad = None` took the 10 away. The next `backward()` starts from nothing.",
-        look="the line above `loss.backward()`",
-    ),
-    Pattern(
-        "inside-adds",
-        {"e": 9},
-        belief="M10",
-        why="Inside the graph nothing is kept from the first pass. The second one brings 3 again, not 6.",
-        look="`mg.viz.trace(y.backward)`",
-    ),
-    Pattern(
-        "second-pass-lost",
-        {"e": 3},
-        belief="M08",
-        why="3 is right for one pass. The second one is added to it.",
-        look="the last two calls of `backward()`",
-    ),
-)
+_SUMS = kit.patterns("""
+value-not-slope: a=12
+    12 is the value of `4 * w`. In `.grad` is its slope: how much it moves when `w` moves.
+    look: how much `4 * w` grows when `w` grows by 1
+overwrites: b=6, e=3 (M08)
+    6 is right for `w * w` alone. It is added to the 4 that was there, and the same happens at the end.
+    look: `w.grad` before and after the second `backward()`
+overwritten: b=6 (M08)
+    6 is right for `w * w` alone. It is added to the 4 that was there.
+    look: `w.grad` before and after the second `backward()`
+note-is-a-copy: c=4
+    `g = w.grad` copies nothing: `g` is the tensor that stands in `w.grad`, and it was added to.
+    look: `g is w.grad`, right before `c` is read
+clearing-destroys: d=0 (M09)
+    The graph of `loss` holds what `backward()` needs, and `w.grad` is not part of it.
+    look: `mg.draw(loss, saved=True)`
+clearing-stops: d=None (M09)
+    The graph of `loss` holds what `backward()` needs, and `w.grad` is not part of it. So 5 arrives.
+    look: `mg.draw(loss, saved=True)`
+not-cleared: d=15
+    `w.grad = None` took the 10 away. The next `backward()` starts from nothing.
+    look: the line above `loss.backward()`
+inside-adds: e=9 (M10)
+    Inside the graph nothing is kept from the first pass. The second one brings 3 again, not 6.
+    look: `mg.viz.trace(y.backward)`
+second-pass-lost: e=3 (M08)
+    3 is right for one pass. The second one is added to it.
+    look: the last two calls of `backward()`
+""")
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -689,13 +573,9 @@ def as_leaf(answer):
 
 
 def _check_as_leaf(answer, w, t):
-    node, before, expected = t.grad_fn, _array(t), "a tracked leaf with the numbers of `t`"
-    try:
-        given = call(answer, t)
-    except Wrong as wrong:
-        raise _as_leaf_error(wrong, expected) from None
-    y = kit.a_tensor(given, "the result", "what `return` gives back")
-    if t.grad_fn is not node or not _is(_array(t), before):
+    node, before, expected = t.grad_fn, tools.array(t), "a tracked leaf with the numbers of `t`"
+    y = tools.result(tools.called(answer, (t,), expected, *_AS_LEAF_ERRORS))
+    if t.grad_fn is not node or not tools.same(tools.array(t), before):
         why = "You changed `t` itself. Others may still need its history."
         raise Wrong("input-changed", "`t` as it was", f"`t` is {show(t)}", why=why, look="each call on `t` itself")
     if not y.requires_grad:
@@ -703,26 +583,23 @@ def _check_as_leaf(answer, w, t):
         raise Wrong("untracked", expected, show(y), why=why, look="`requires_grad` of your result")
     if not y.is_leaf:
         raise _no_leaf(answer, w, t, y, expected)
-    if not _is(_array(y), before):
-        raise Wrong("other-value", f"the numbers {_listed(before)}", show(y), look="the numbers of your result")
+    tools.refuse_other_values(y, before, "the numbers of `t`", "the numbers of your result")
     if y.dtype is not t.dtype:
         why = "The numbers should stay as exact as they are. From a list, `mg.tensor` makes `float32` unless told."
         raise Wrong("other-dtype", f"the dtype {t.dtype}", f"{y.dtype}", why=why, look="`dtype` of your result")
 
 
-def _as_leaf_error(wrong: Wrong, expected: str) -> Wrong:
-    got = wrong.verdict.got
-    if "flags of leaf variables" in got:
-        why = "The flag of a result follows from its inputs. What can be cut off is a tensor that you take from it."
-        look = "what the message proposes at its end"
-        return Wrong("flag-of-a-result", expected, got, belief="M05", why=why, look=look)
-    if "converted to Scalar" in got:
-        why = "`item()` is for one number. `t` may hold several."
-        return Wrong("one-number-only", expected, got, why=why, look="a call that takes all numbers of `t`")
-    if "Can't call numpy()" in got:
-        why = "`numpy()` refuses a tracked tensor. And an array is no tensor: it could not be tracked."
-        return Wrong("array", expected, got, why=why, look="a call that gives you a tensor without the history")
-    return wrong
+_AS_LEAF_ERRORS = tools.reasons("""
+flag-of-a-result: flags of leaf variables (M05)
+    The flag of a result follows from its inputs. What can be cut off is a tensor that you take from it.
+    look: what the message proposes at its end
+one-number-only: converted to Scalar
+    `item()` is for one number. `t` may hold several.
+    look: a call that takes all numbers of `t`
+array: Can't call numpy()
+    `numpy()` refuses a tracked tensor. And an array is no tensor: it could not be tracked.
+    look: a call that gives you a tensor without the history
+""")
 
 
 def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: str) -> Wrong:
@@ -736,7 +613,7 @@ def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: st
     if kit.uses(answer, "requires_grad_", "requires_grad"):
         why = "Setting the flag makes no leaf of a result. It is tracked anyway."
         return Wrong("flag-on-a-result", expected, show(y), belief="M01", why=why, look="`is_leaf` of your result")
-    why = "The numbers are right, and the history came along: your result leads back to what `t` was computed from."
+    why = "The history came along: your result leads back to what `t` was computed from."
     return Wrong("history-kept", expected, show(y), why=why, look="`grad_fn` of your result")
 
 
@@ -780,20 +657,17 @@ def _check_step(answer, start, size):
     w = tools.leaf(start)
     (w * w * w - 5 * w).sum().backward()
     slope = 3 * start**2 - 5
-    try:
-        given = call(answer, w, size)
-    except Wrong as wrong:
-        raise _step_error(wrong, w, _expected_step(start, slope, size)) from None
-    if not _is(_array(w), start - size * slope):
-        raise _wrong_step(given, w, start, slope, size)
+    given = tools.called(answer, (w, size), _expected_step(start, slope, size), *_STEP_ERRORS)
+    if not tools.same(tools.array(w), start - size * slope):
+        raise _wrong_step(answer, given, w, start, slope, size)
     if not w.requires_grad or not w.is_leaf:
-        why = "The number is right, but `w` is frozen now: the next loss will not lead back to it."
+        why = "The number is right, but `w` is no tracked leaf any more: no later gradient stays in it."
         raise Wrong("left-frozen", "`w` is a tracked leaf", f"`w` is {show(w)}", why=why, look="`w.requires_grad`")
-    if w.grad is not None and _array(w.grad).any():
+    if w.grad is not None and tools.array(w.grad).any():
         raise Wrong(
             "not-cleared",
             "`w.grad` cleared",
-            f"`w.grad` is {_listed(_array(w.grad))}",
+            f"`w.grad` is {tools.text(tools.array(w.grad))}",
             belief="M08",
             why="The next `backward()` adds to what is there.",
             look="`w.grad` at the end of your function",
@@ -801,41 +675,46 @@ def _check_step(answer, start, size):
 
 
 def _expected_step(start: np.ndarray, slope: np.ndarray, size: float) -> str:
-    right = _listed(start - size * slope)
-    return f"`w` is {right} afterwards (it was {_listed(start)}, its gradient {_listed(slope)}, and `size` {size})"
+    right = tools.text(start - size * slope)
+    return (
+        f"`w` is {right} afterwards (it was {tools.text(start)}, its gradient {tools.text(slope)}, and `size` {size})"
+    )
 
 
-def _step_error(wrong: Wrong, w: mg.Tensor, expected: str) -> Wrong:
-    got = wrong.verdict.got
-    if "in-place operation" in got:
-        why = "If this were recorded, `w` itself would turn into a result, and no leaf would be left."
-        look = "the update: is autograd recording while it runs?"
-        return Wrong("recorded-in-place", expected, got, belief="M07", why=why, look=look)
-    if "NoneType" in got and w.grad is not None:
-        why = "The caller's `w` still has its gradient. The `.grad` that is None is that of a new tensor."
-        return Wrong("grad-of-another", expected, got, why=why, look="which tensor you take `.grad` of")
-    if "NoneType" in got:
-        why = "The gradient was cleared before the update used it."
-        return Wrong("cleared-first", expected, got, why=why, look="the order of your lines")
-    return wrong
+_STEP_ERRORS = tools.reasons(
+    """
+recorded-in-place: in-place operation (M07)
+    If this were recorded, `w` itself would turn into a result, and no leaf would be left.
+    look: the update: is autograd recording while it runs?
+grad-of-another: NoneType
+    The caller's `w` still has its gradient. What is None is something else: the `.grad` of a new tensor?
+    look: which tensor you take `.grad` of
+cleared-first: NoneType
+    The gradient was cleared before the update used it.
+    look: the order of your lines
+""",
+    grad_of_another=lambda w, size: w.grad is not None,
+)
 
 
-def _wrong_step(given: Any, w: mg.Tensor, start: np.ndarray, slope: np.ndarray, size: float) -> Wrong:
-    came, right = _array(w), start - size * slope
-    expected, got = _expected_step(start, slope, size), f"`w` is {_listed(came)}"
-    if _is(came, start):
-        if type(given) is mg.Tensor and _is(_array(given), right):
+def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope: np.ndarray, size: float) -> Wrong:
+    came, right = tools.array(w), start - size * slope
+    expected, got = _expected_step(start, slope, size), f"`w` is {tools.text(came)}"
+    if tools.same(came, start):
+        if type(given) is mg.Tensor and tools.same(tools.array(given), right):
             why = "The number is right in a new tensor, which you return. The caller's `w` is where it was."
             return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
         if w._version:
-            why = "`w` was overwritten, with the number it had: the gradient was zero by then."
+            why = "`w` was overwritten, with the number that it had. Was the gradient zero by then?"
             return Wrong("cleared-first", expected, got, why=why, look="the order of your lines")
         why = "`w = ...` gives the name `w` to a new tensor, inside your function only. The caller's is where it was."
-        return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
-    if _is(came, start + size * slope):
+        if kit.rebinds(answer):
+            return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
+        return Wrong("not-moved", expected, got, why="Nothing was written into `w`.", look="the line that moves `w`")
+    if tools.same(came, start + size * slope):
         why = "A gradient points uphill. A step goes the other way."
         return Wrong("uphill", expected, got, why=why, look="the sign of the step")
-    if _is(came, start - slope):
+    if tools.same(came, start - slope):
         why = "The step is the whole gradient. It should be `size` times the gradient."
         return Wrong("size-ignored", expected, got, why=why, look="where `size` is used")
     return Wrong("other-step", expected, got, look="what is taken from `w`")
@@ -881,30 +760,23 @@ def _check_freeze(answer, numbers, trained):
     x = mg.tensor(numbers[2])
     if trained:
         (w * b).backward()
-    try:
-        given = call(answer, w, b, x)
-    except Wrong as wrong:
-        raise _freeze_error(wrong) from None
-    y = kit.a_tensor(given, "the result", "what `return` gives back")
+    y = tools.result(tools.called(answer, (w, b, x), "`w` frozen, and a result", *_FREEZE_ERRORS))
     right = numbers[0] * numbers[2] + numbers[1]
-    if not kit.same_values(y, right):
-        raise Wrong("other-value", f"{right:.6g}, the value of `w * x + b`", show(y), look="what is computed")
+    tools.refuse_other_values(y, right, "the value of `w * x + b`", "what is computed")
     if not graphs.reaches(y, b) or not b.requires_grad:
         why = "`b` should be trained, and there is no way to it any more."
         raise Wrong("b-frozen", "a result that leads back to `b`", show(y), why=why, look="what is cut off or frozen")
     _check_frozen(w, graphs.reaches(y, w))
 
 
-def _freeze_error(wrong: Wrong) -> Wrong:
-    got = wrong.verdict.got
-    if "flags of leaf variables" in got:
-        why = "`h` is tracked because `w` is. The flag of a result follows from its inputs: freeze the input."
-        look = "the tensor whose flag you set"
-        return Wrong("result-frozen", "`w` frozen, and a result", got, belief="M05", why=why, look=look)
-    if "zero_" in got:
-        why = "Where `backward()` has never run, `.grad` is None, and there is nothing to fill with zeros."
-        return Wrong("nothing-to-clear", "`w` frozen, and a result", got, why=why, look="a clearing that always works")
-    return wrong
+_FREEZE_ERRORS = tools.reasons("""
+result-frozen: flags of leaf variables (M05)
+    `h` is tracked because `w` is. The flag of a result follows from its inputs: freeze the input.
+    look: the tensor whose flag you set
+nothing-to-clear: zero_
+    Where `backward()` has never run, `.grad` is None, and there is nothing to fill with zeros.
+    look: a clearing that always works
+""")
 
 
 def _check_frozen(w: mg.Tensor, reached: bool) -> None:
@@ -927,11 +799,11 @@ def _check_frozen(w: mg.Tensor, reached: bool) -> None:
             why="You cut `w` off in this computation only. In the next one it is trained again.",
             look="the flag of `w` itself",
         )
-    if w.grad is not None and _array(w.grad).any():
+    if w.grad is not None and tools.array(w.grad).any():
         raise Wrong(
             "old-gradient",
             "`w.grad` is None",
-            f"`w.grad` is {_listed(_array(w.grad))}",
+            f"`w.grad` is {tools.text(tools.array(w.grad))}",
             why="Clearing the flag does not clear `.grad`. An update that uses it would still move `w`.",
             look="`w.grad` at the end of your function",
         )
@@ -975,13 +847,14 @@ class _Course:
     steps: int
     size: float
     calls: int = 0
+    unrecorded: bool = False  # whether a loss was computed where nothing is recorded
     params: list = field(init=False)
 
     def __post_init__(self) -> None:
         self.params = [tools.leaf(start) for start in self.starts]
 
     def loss_of(self) -> mg.Tensor:
-        self.calls += 1
+        self.calls, self.unrecorded = self.calls + 1, self.unrecorded or not mg.is_grad_enabled()
         goals = [tools.constant(goal) for goal in self.goals]
         one, other = (p - goal for p, goal in zip(self.params, goals, strict=True))
         return (one**2).sum() + (other**2).sum() + 0.5 * one * other.sum()
@@ -995,29 +868,31 @@ class _Course:
         loss_of.__qualname__ = "loss_of"
         return loss_of
 
-    def ends(self, steps: int, sign: int = -1, clearing: bool = True) -> list[np.ndarray]:
-        """Where the parameters are after some steps, downhill or up, with or without clearing."""
+    def ends(self, steps: int, sign: int = -1, clearing: tuple = (True, True)) -> list[np.ndarray]:
+        """Where the parameters are after some steps, downhill or up, with or without clearing each of them."""
         places, goals = ([np.array(one) for one in many] for many in (self.starts, self.goals))
         sums = [np.zeros(place.shape) for place in places]
         for _ in range(steps):
             one, other = (place - goal for place, goal in zip(places, goals, strict=True))
             slopes = [2 * one + 0.5 * other.sum(), 2 * other + 0.5 * one]
-            sums = [slope if clearing else total + slope for total, slope in zip(sums, slopes, strict=True)]
+            sums = [
+                slope if clear else total + slope for total, slope, clear in zip(sums, slopes, clearing, strict=True)
+            ]
             places = [place + sign * self.size * total for place, total in zip(places, sums, strict=True)]
         return places
 
     def is_at(self, places: list[np.ndarray]) -> bool:
-        return all(_is(_array(p), place) for p, place in zip(self.params, places, strict=True))
+        return all(tools.same(tools.array(p), place) for p, place in zip(self.params, places, strict=True))
 
 
 def _check_train(answer, course):
     given, right = list(course.params), course.ends(course.steps)
-    expected = f"after {course.steps} steps {' and '.join(map(_listed, right))}"
+    expected = f"after {course.steps} steps {' and '.join(map(tools.text, right))}"
     try:
         call(answer, given, course.loss_function(), course.steps, course.size)
     except Wrong as wrong:
         raise _train_error(wrong, answer, course, given, expected) from None
-    got = " and ".join(_listed(_array(p)) for p in course.params)
+    got = " and ".join(tools.text(tools.array(p)) for p in course.params)
     if not course.is_at(right):
         raise _wrong_train(answer, course, given, expected, got)
     if not all(p.requires_grad and p.is_leaf for p in course.params):
@@ -1032,11 +907,18 @@ def _train_error(wrong: Wrong, answer: Any, course: _Course, given: list, expect
         why = "If this were recorded, the parameter itself would turn into a result, and no leaf would be left."
         look = "the update: is autograd recording while it runs?"
         return Wrong("recorded-in-place", expected, got, belief="M07", why=why, look=look)
-    if "does not require grad" in got:
+    if "does not require grad" in got and course.unrecorded:
         why = "The loss was computed inside `no_grad()`, so nothing was recorded."
         return Wrong("loss-not-recorded", expected, got, why=why, look="what stands inside `no_grad()`")
+    if "does not require grad" in got:
+        why = "No way leads from what you go backward from to a tracked tensor."
+        return Wrong(
+            "no-way", expected, got, why=why, look="what you do with the loss, and the flags of the parameters"
+        )
     if "a second time" in got:
-        why = "`backward()` was called twice on one loss. The parameters move, so each step needs a new loss."
+        why = (
+            "One loss was walked twice, and the first walk has used it up. Each step needs one new loss, and one walk."
+        )
         return Wrong("one-loss", expected, got, why=why, look="how often `loss_of()` is called, and where")
     if "loss_of() takes 0" in got:
         why = "`loss_of` knows the parameters already. It is called without arguments."
@@ -1077,16 +959,19 @@ def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: 
         return Wrong("loss-not-used", expected, got, why=why, look="where the loss is computed")
     if course.is_at(course.ends(0)):
         return _unmoved(answer, course, given, expected, got)
-    if course.is_at(course.ends(course.steps, clearing=False)):
+    if course.is_at(course.ends(course.steps, clearing=(False, False))):
         why = "Each `backward()` adds to the gradients of all steps before. Nobody cleared them."
         return Wrong("never-cleared", expected, got, belief="M08", why=why, look="`p.grad` at the end of a step")
+    if any(course.is_at(course.ends(course.steps, clearing=one)) for one in ((True, False), (False, True))):
+        why = "The gradients of one parameter add up from step to step, those of the other do not."
+        return Wrong("some-cleared", expected, got, belief="M08", why=why, look="for whom `.grad` is cleared")
     if course.is_at(course.ends(course.steps, sign=1)):
         why = "A gradient points uphill. A step goes the other way."
         return Wrong("uphill", expected, got, why=why, look="the sign of the step")
     if course.calls != course.steps:
         why = f"There are {course.steps} steps, and each needs a new loss. Losses computed: {course.calls}."
         return Wrong("other-count", expected, got, why=why, look="the loop over the steps")
-    moved = [not _is(_array(p), start) for p, start in zip(course.params, course.starts, strict=True)]
+    moved = [not tools.same(tools.array(p), start) for p, start in zip(course.params, course.starts, strict=True)]
     if not all(moved):
         why = "One of the parameters has moved, and another has not."
         return Wrong("not-all", expected, got, why=why, look="the loop over the parameters")
@@ -1097,11 +982,13 @@ def _unmoved(answer: Any, course: _Course, given: list, expected: str, got: str)
     if not kit.uses(answer, "backward", "grad"):
         why = "The loss was computed, and nothing was done with it."
         return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
-    zeros = all(p.grad is not None and not _array(p.grad).any() for p in course.params)
-    if zeros and not _replaced(given, course):
-        why = "The parameters were updated with zeros: the gradients were cleared before the update."
+    if all(p._version for p in course.params):
+        why = "The parameters were overwritten with the numbers that they had: were the gradients cleared by then?"
         return Wrong("cleared-too-early", expected, got, why=why, look="the order of the four parts of a step")
-    return _new_tensors(expected, got)
+    if kit.rebinds(answer) or _replaced(given, course):
+        return _new_tensors(expected, got)
+    why = "Nothing was written into a parameter."
+    return Wrong("not-moved", expected, got, why=why, look="the line that moves a parameter: does it run?")
 
 
 # --- Pictures ------------------------------------------------------------------------------------

@@ -41,50 +41,29 @@ _FOLLOW_LOOKS = {
     "nodes": "each line that computes something, and each tracked leaf",
     "edges_of_z": "the inputs of the addition",
 }
-_FOLLOW = (
-    Pattern(
-        "constant-has-node",
-        {"p_to_k": True},
-        why="`k` is not tracked, so nothing is sent to it. Its entry is the empty `(None, 0)`.",
-        look="`p.grad_fn.next_functions[1]`",
-    ),
-    Pattern(
-        "copied",
-        {"z_to_p": False},
-        why="`p` was computed once, so it has one node. Whoever uses `p` points at that very node.",
-        look="how often the line `p = x * k` runs",
-    ),
-    Pattern(
-        "each-way",
-        {"nodes": 6},
-        why="You counted along each way. Two ways lead through the node of `p`, but it is one node.",
-        look="the boxes of a picture: is the multiplication drawn twice?",
-    ),
-    Pattern(
-        "end-forgotten",
-        {"nodes": 3},
-        why="The end of the leaf is a node, too: the `AccumulateGrad` that fills `x.grad`.",
-        look="`p.grad_fn.next_functions[0]`",
-    ),
-    Pattern(
-        "one-too-many",
-        {"nodes": 5},
-        why="Three operations and the end of one tracked leaf. A constant has no node, and `p` has one.",
-        look="whether you counted `k`, or the node of `p` twice",
-    ),
-    Pattern(
-        "one-edge",
-        {"edges_of_z": 1},
-        why="There is one entry for each input of the addition, and it has two: `q` and `p`.",
-        look="the right-hand side of the line that makes `z`",
-    ),
-    Pattern(
-        "all-edges",
-        {"edges_of_z": 3},
-        why="`next_functions` holds the edges of one node only: one for each input of that operation.",
-        look="the right-hand side of the line that makes `z`",
-    ),
-)
+_FOLLOW = kit.patterns("""
+constant-has-node: p_to_k=True
+    `k` is not tracked, so nothing is sent to it. Its entry is the empty `(None, 0)`.
+    look: `p.grad_fn.next_functions[1]`
+copied: z_to_p=False
+    `p` was computed once, so it has one node. Whoever uses `p` points at that very node.
+    look: how often the line `p = x * k` runs
+each-way: nodes=6
+    6 is what one counts along each way. Two ways lead through the node of `p`, but it is one node.
+    look: the boxes of a picture: is the multiplication drawn twice?
+end-forgotten: nodes=3
+    The end of the leaf is a node, too: the `AccumulateGrad` that fills `x.grad`.
+    look: `p.grad_fn.next_functions[0]`
+one-too-many: nodes=5
+    Three operations and the end of one tracked leaf. A constant has no node, and `p` has one.
+    look: whether you counted `k`, or the node of `p` twice
+one-edge: edges_of_z=1
+    There is one entry for each input of the addition, and it has two: `q` and `p`.
+    look: the right-hand side of the line that makes `z`
+all-edges: edges_of_z=3
+    `next_functions` holds the edges of one node only: one for each input of that operation.
+    look: the right-hand side of the line that makes `z`
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -117,55 +96,36 @@ def chain(answer):
 
 
 _EXP = "The derivative of exp is exp itself: the local derivative is the result, `exp(0) = 1`, not the input 0."
-_CHAIN = (
-    Pattern(
-        "grad-before",
-        {"before": 15},
-        belief="M35",
-        why="The forward pass leaves a graph, not a gradient. `.grad` is None until backward() has run.",
-        look="the order of the lines",
-    ),
-    Pattern(
-        "zero-before",
-        {"before": 0},
-        belief="M35",
-        why="Before backward() nothing has been computed, not even a zero: `.grad` is None.",
-        look="`v.grad` of a new tensor",
-    ),
-    Pattern("exp-input", {"de/dp": 0}, belief="M36", why=_EXP, look="`e.grad_fn._saved_result` before backward()"),
-    Pattern("exp-input-in-product", {"v.grad": 0}, belief="M36", why=_EXP, look="the three factors of `v.grad`"),
-    Pattern(
-        "value-of-e",
-        {"dz/de": 1},
-        why="1 is the value of `e`. When `e` moves by a little, `e * 5` moves five times as much.",
-        look="what `z` is for `e = 1` and for `e = 2`",
-    ),
-    Pattern(
-        "value-of-v",
-        {"dp/dv": 0},
-        why="0 is the value of `v`, and of `p`. When `v` moves by a little, `v * 3` moves three times as much.",
-        look="what `p` is for `v = 0` and for `v = 1`",
-    ),
-    Pattern(
-        "added-along",
-        {"v.grad": 9},
-        why="You added the local derivatives. Along one way they are multiplied; only what different ways bring "
-        "is added.",
-        look="how many ways lead from `z` to `v`",
-    ),
-    Pattern(
-        "factor-lost",
-        {"v.grad": 5},
-        why="The way goes on: through exp, and through the multiplication by 3.",
-        look="each node between `z` and `v`",
-    ),
-    Pattern(
-        "one-step",
-        {"v.grad": 3},
-        why="That is the last step alone. What arrives at it is multiplied with it.",
-        look="what arrives at the node of `p`",
-    ),
-)
+_CHAIN = kit.patterns("""
+grad-before: before=15 (M35)
+    The forward pass leaves a graph, not a gradient. `.grad` is None until backward() has run.
+    look: the order of the lines
+zero-before: before=0 (M35)
+    Before backward() nothing has been computed, not even a zero: `.grad` is None.
+    look: `v.grad` of a new tensor
+exp-input: de/dp=0 (M36)
+    The derivative of exp is exp itself: the local derivative is the result, `exp(0) = 1`, not the input 0.
+    look: `e.grad_fn._saved_result` before backward()
+zero-product: v.grad=0
+    None of its three factors is 0.
+    look: the three factors of `v.grad`
+value-of-e: dz/de=1
+    1 is the value of `e`. When `e` moves by a little, `e * 5` moves five times as much.
+    look: what `z` is for `e = 1` and for `e = 2`
+value-of-v: dp/dv=0
+    0 is the value of `v`, and of `p`. When `v` moves by a little, `v * 3` moves three times as much.
+    look: what `p` is for `v = 0` and for `v = 1`
+added-along: v.grad=9
+    9 is the sum of the local derivatives. Along one way they are multiplied; only what different ways bring is
+    added.
+    look: how many ways lead from `z` to `v`
+factor-lost: v.grad=5
+    The way goes on: through exp, and through the multiplication by 3.
+    look: each node between `z` and `v`
+one-step: v.grad=3
+    That is the last step alone. What arrives at it is multiplied with it.
+    look: what arrives at the node of `p`
+""")
 
 
 # --- 3 -------------------------------------------------------------------------------------------
@@ -188,7 +148,7 @@ _CHAIN = (
 )
 def leaves_behind(answer):
     kit.a_function(answer)
-    for make in (_neuron, _diamond, _wide, _alike):
+    for make in (_neuron, _diamond, _wide, _alike, _short_and_long):
         result, names = make()
         _check_leaves(_walked(answer, result), names)
     counted, leaf = _doubled_tensor(40)
@@ -220,43 +180,25 @@ def _alike():
     return mg.stack([a, b, c]).sum() + h.sum(), {"a": a, "b": b, "c": c, "far": far}
 
 
+_WALK_ERRORS = tools.reasons("""
+empty-entry-followed: 'NoneType' object has no attribute
+    Something is None here. A constant has the empty entry `(None, 0)`: there is no node to ask for edges.
+    look: what your walk does with an entry whose node is None
+pair-not-node: 'tuple' object has no attribute
+    Each entry of `next_functions` is a pair: a node and a number. You can only ask the node.
+    look: how your walk takes the node out of its pair
+variable-everywhere: object has no attribute 'variable'
+    Only the end of a leaf has a `.variable`. The node of an operation has edges instead.
+    look: `hasattr(node, "variable")`
+compared-by-value: Boolean value of Tensor
+    `in` and `==` compare the numbers of two tensors. You want to know whether it is the same tensor.
+    look: `is`; or remember the nodes that you have seen, not the leaves
+""")
+
+
 def _walked(answer, start):
     """What the learner's walk gives; the errors that a walk meets become diagnoses of their own."""
-    try:
-        return call(answer, start)
-    except Wrong as wrong:
-        for error, code, why, look in _ERRORS_OF_A_WALK:
-            if error in wrong.verdict.got:
-                raise Wrong(code, "a walk over the whole graph", wrong.verdict.got, why=why, look=look) from None
-        raise
-
-
-_ERRORS_OF_A_WALK = (
-    (
-        "'NoneType' object has no attribute",
-        "empty-entry-followed",
-        "A constant has the empty entry `(None, 0)`. There is no node, so there is nothing to ask for edges.",
-        "what your walk does with an entry whose node is None",
-    ),
-    (
-        "'tuple' object has no attribute",
-        "pair-not-node",
-        "Each entry of `next_functions` is a pair: a node and a number. You can only ask the node.",
-        "how your walk takes the node out of its pair",
-    ),
-    (
-        "object has no attribute 'variable'",
-        "variable-everywhere",
-        "Only the end of a leaf has a `.variable`. The node of an operation has edges instead.",
-        '`hasattr(node, "variable")`',
-    ),
-    (
-        "Boolean value of Tensor",
-        "compared-by-value",
-        "`in` and `==` compare the numbers of two tensors. You want to know whether it is the same tensor.",
-        "`is`; or remember the nodes that you have seen, not the leaves",
-    ),
-)
+    return tools.called(answer, (start,), "a walk over the whole graph", *_WALK_ERRORS)
 
 
 def _check_leaves(given, names):
@@ -288,7 +230,7 @@ def _check_leaves(given, names):
             "leaf-twice",
             expected,
             came,
-            why="Several ways lead to the same end. It is one node, and one leaf.",
+            why="However many ways lead to it, the end of a leaf is one node, and one leaf.",
             look="where your function remembers which nodes it has seen",
         )
 
@@ -325,7 +267,7 @@ class _Looks:
                 "every-way",
                 "a look at each of 41 nodes, after forty doublings `h = h + h`",
                 f"more than {_TURNS:,} looks, and no end",
-                why="Your function walks every way. There are a million million of them, through 41 nodes.",
+                why="The same nodes are looked at again and again. There are a million million ways through these 41.",
                 look="where your function remembers which nodes it has seen",
             )
 
@@ -427,13 +369,13 @@ def _why_not_shrunk(y, number):
     ran = graphs.operations(y)
     subtractions, divisions = ran.count("sub"), ran.count("div")
     if not ran:
-        why = f"{number:.6g} is not more than 1, so the loop did not run once. Nothing was recorded."
+        why = f"{number:.7g} is not more than 1, so the loop did not run once. Nothing was recorded."
         return Wrong("nothing-ran", why=why, look="the condition after `while`")
     if subtractions != 2:
         code = "too-few-subtractions" if subtractions < 2 else "too-many-subtractions"
-        why = f"From {number:.6g} the branch `x > 4` {_runs(subtractions)}. In the picture it ran twice."
+        why = f"From {number:.7g} the branch `x > 4` {_runs(subtractions)}. In the picture it ran twice."
         return Wrong(code, why=why, look="the value of `x` after each round")
-    why = f"From {number:.6g} the two subtractions run, and then {divisions} divisions. In the picture it is one."
+    why = f"From {number:.7g} the two subtractions run, and then {divisions} divisions. In the picture it is one."
     return Wrong("too-many-divisions", why=why, look="what is left after the second subtraction")
 
 
@@ -484,13 +426,9 @@ def _check_one_way(given, x, number):
         why = "backward() is the caller's; leave it out."
         came = f"{show(given)}, and `x.grad` is filled already"
         raise Wrong("backward-inside", "the product, before any backward()", came, why=why, look="each backward()")
-    y = kit.a_tensor(given, "the result", "what `return` gives back")
+    y = tools.result(given)
     value = (number + 1) * number * 4
-    if not kit.same_values(y, value):
-        look = "the value: only one way should go"
-        raise Wrong(
-            "other-value", f"{value:.6g}, the value of `(x + 1) * (x * 4)` at x = {number:.6g}", show(y), look=look
-        )
+    tools.refuse_other_values(y, value, "the value of `(x + 1) * (x * 4)`", "the value: only one way should go")
     _check_ways(y, x, number)
 
 
@@ -500,7 +438,7 @@ def _check_ways(y, x, number):
     if any(leaf is not x for leaf in found):
         raise _wrong_way("new-leaf", y, x, "a leaf that is not `x`", "what you made with `requires_grad=True`")
     came = mg.autograd.grad(y, x, retain_graph=True)[0].item() if found else None  # leaves `y` as it is, to be drawn
-    expected = f"`x.grad` is {second:.6g} at x = {number:.6g}"
+    expected = f"`x.grad` is {second:.7g} at x = {number:.7g}"
     if came is None:
         wrong = _wrong_way("all-cut", y, x, "no way to `x` at all", "how much of the product you took out")
     elif kit.close(came, second) and graphs.ways_to_leaves(y) == 1:
@@ -508,11 +446,11 @@ def _check_ways(y, x, number):
     elif kit.close(came, second):
         wrong = _wrong_way("cancelled", y, x, "that number, over several ways", "what each of the ways brings")
     elif kit.close(came, first + second):
-        wrong = _wrong_way("both-ways", y, x, f"both ways: {first:.6g} + {second:.6g}", "what has no history yet")
+        wrong = _wrong_way("both-ways", y, x, f"both ways: {first:.7g} + {second:.7g}", "what has no history yet")
     elif kit.close(came, first):
         wrong = _wrong_way("other-way", y, x, "the way through `x + 1`, not through `x * 4`", "which factor you cut")
     else:
-        wrong = _wrong_way("other-gradient", y, x, f"a gradient of {came:.6g}", "each operation on the way to `x`")
+        wrong = _wrong_way("other-gradient", y, x, f"a gradient of {came:.7g}", "each operation on the way to `x`")
     wrong.verdict.expected = expected
     raise wrong
 
@@ -523,7 +461,7 @@ _WHY_NOT_ONE_WAY = {
     "both-ways": "Both factors still lead back to `x`, and what the two ways bring is added.",
     "other-way": "The right way to keep is the one through `x * 4`; it brings 4 times the value of `x + 1`.",
     "cancelled": "The number is right. But other ways still lead to `x`, and what they bring adds up to 0 only here.",
-    "other-gradient": "Something other than `x * 4` brings a gradient to `x`.",
+    "other-gradient": "What arrives is not what the way through `x * 4` brings.",
 }
 
 
@@ -554,47 +492,27 @@ def alive(answer):
     return "A name keeps a result, a result its node, a node what it saved and the nodes before it."
 
 
-_ALIVE = (
-    Pattern(
-        "only-names-keep",
-        {"A": False, "B": False},
-        belief="M28",
-        why="Names are not the only thing that keeps a tensor. The node of a result keeps what it saved, and "
-        "`y` and `total` are results.",
-        look="`saved=True` in a picture of `y`, and of `total`",
-    ),
-    Pattern(
-        "total-is-a-number",
-        {"B": False},
-        belief="M28",
-        why="`total` is a tensor with a history: every round so far hangs on it, with what its nodes saved.",
-        look="`total.grad_fn`",
-    ),
-    Pattern(
-        "saved-forgotten",
-        {"A": False},
-        why="The name is gone, but the multiplication saved `a`: it needs it for the way back.",
-        look="`y.grad_fn._saved_self`",
-    ),
-    Pattern(
-        "backward-keeps",
-        {"C": True},
-        why="backward() frees what the nodes saved. Nothing else referred to `a`.",
-        look="who refers to `a` after the line `y.backward()`",
-    ),
-    Pattern(
-        "kept-for-ever",
-        {"D": True},
-        why="Only the graph behind `total` kept the first `error`. With the last name of `total`, all of it goes.",
-        look="who refers to the first `error` after `del total`",
-    ),
-    Pattern(
-        "name-forgotten",
-        {"E": False},
-        why="The graph is gone, but the name `error` still refers to the last of the three tensors.",
-        look="which names there are at the end",
-    ),
-)
+_ALIVE = kit.patterns("""
+only-names-keep: A=False, B=False (M28)
+    Names are not the only thing that keeps a tensor. The node of a result keeps what it saved, and `y` and `total`
+    are results.
+    look: `saved=True` in a picture of `y`, and of `total`
+total-is-a-number: B=False (M28)
+    `total` is a tensor with a history: every round so far hangs on it, with what its nodes saved.
+    look: `total.grad_fn`
+saved-forgotten: A=False
+    The name is gone, but the multiplication saved `a`: it needs it for the way back.
+    look: `y.grad_fn._saved_self`
+backward-keeps: C=True
+    backward() frees what the nodes saved. Nothing else referred to `a`.
+    look: who refers to `a` after the line `y.backward()`
+kept-for-ever: D=True
+    Only the graph behind `total` kept the first `error`. With the last name of `total`, all of it goes.
+    look: who refers to the first `error` after `del total`
+name-forgotten: E=False
+    The graph is gone, but the name `error` still refers to the last of the three tensors.
+    look: which names there are at the end
+""")
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -670,22 +588,19 @@ def _check_mean_loss(answer, start, batches):
     def watched(batch):
         return model(batch)
 
-    try:
-        given = call(answer, watched, list(batches))
-    except Wrong as wrong:
-        raise _loss_error(wrong) from None
+    given = tools.called(answer, (watched, list(batches)), "backward() on the loss, then its number", *_LOSS_ERRORS)
     errors = [start * batch - 1 for batch in batches]
     number = kit.a_number(given, "the mean")
     _refuse_history(given, model)
     mean = sum(error**2 for error in errors) / len(batches) - 0.3
     if not kit.close(number, mean):
         look = "what is added up, and what it is divided by"
-        raise Wrong("other-value", f"the mean of the losses, {mean:.6g}", f"{number:.6g}", look=look)
+        raise Wrong("other-value", f"the mean of the losses, {mean:.7g}", f"{number:.7g}", look=look)
     slope = sum(2 * batch * error for batch, error in zip(batches, errors, strict=True))
     came = None if model.w.grad is None else model.w.grad.item()
     if came is None or not kit.close(came, slope):
         why = "Each round still has to call `backward()` on its own loss, once. Only the sum was wrong."
-        expected = f"the weight's `.grad` is {slope:.6g}, from a backward() in each round"
+        expected = f"the weight's `.grad` is {slope:.7g}, from a backward() in each round"
         raise Wrong("backward-changed", expected, f"`.grad` is {show(came)}", why=why, look="`loss.backward()`")
     if model.held:
         raise _held(model.held)
@@ -715,17 +630,14 @@ def _held(rounds):
     )
 
 
-def _loss_error(wrong):
-    cut = "does not require grad", "'float' object has no attribute 'backward'"
-    if not any(error in wrong.verdict.got for error in cut):
-        return wrong
-    return Wrong(
-        "cut-too-early",
-        "backward() on the loss, then its number",
-        wrong.verdict.got,
-        why="The history is cut off before backward() needs it. Backward first, then take the number.",
-        look="the order of the lines in the loop",
-    )
+_CUT_TOO_EARLY = """
+    The history is cut off before backward() needs it. Backward first, then take the number.
+    look: the order of the lines in the loop
+"""
+_LOSS_ERRORS = tools.reasons(
+    f"cut-too-early: does not require grad{_CUT_TOO_EARLY}"
+    f"cut-too-early: 'float' object has no attribute 'backward'{_CUT_TOO_EARLY}"
+)
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -760,62 +672,35 @@ _ERRORS = tuple(
     )
     for letter in "ABCDE"
 )
-_KINKS = (
-    Pattern(
-        "relu-right-side",
-        {"A": 1},
-        why="That is the slope on the right of 0. At 0 itself, `relu` answers with the one on the left.",
-        look="`mg.relu` at 0 in chapter 03, section 7",
-    ),
-    Pattern(
-        "halfway",
-        {"A": 0.5},
-        why="Halfway between 0 and 1 would be a possible choice, but `relu` has made another one.",
-        look="`mg.relu` at 0 in chapter 03, section 7",
-    ),
-    Pattern(
-        "abs-one-side",
-        {"B": 1},
-        why="That is the slope on the right of 0, and -1 is the one on the left. `abs` takes neither.",
-        look="`mg.abs` at 0 in chapter 03, section 7",
-    ),
-    Pattern(
-        "abs-other-side",
-        {"B": -1},
-        why="That is the slope on the left of 0, and 1 is the one on the right. `abs` takes neither.",
-        look="`mg.abs` at 0 in chapter 03, section 7",
-    ),
-    Pattern(
-        "tie-not-shared",
-        {"C": 1},
-        why="Two entries are the largest, and together they get 1. `max()` shares it evenly.",
-        look="how many entries of the tensor are the largest",
-    ),
-    Pattern(
-        "tie-lost",
-        {"C": 0},
-        why="The first entry is one of the two largest. `max()` without `dim=` leaves none of them out.",
-        look="the difference between `max()` and `max(dim=0)`",
-    ),
-    Pattern(
-        "if-like-abs",
-        {"D": 0},
-        why="0 is what `mg.abs` answers. Here no `abs` ran: at 0 the function returned `x` itself.",
-        look="which branch runs for `x >= 0`",
-    ),
-    Pattern(
-        "other-branch",
-        {"D": -1},
-        why="At 0, `x >= 0` is True, so the other branch ran.",
-        look="the sign in the condition",
-    ),
-    Pattern(
-        "formula-not-operations",
-        {"E": 1},
-        why="As a formula it is `x`, with slope 1. But two `relu`s ran, and each answers 0 at 0.",
-        look="the two ways to `x`, one after the other",
-    ),
-)
+_KINKS = kit.patterns("""
+relu-right-side: A=1
+    That is the slope on the right of 0. At 0 itself, `relu` answers with the one on the left.
+    look: `mg.relu` at 0 in chapter 03, section 7
+halfway: A=0.5
+    Halfway between 0 and 1 would be a possible choice, but `relu` has made another one.
+    look: `mg.relu` at 0 in chapter 03, section 7
+abs-one-side: B=1
+    That is the slope on the right of 0, and -1 is the one on the left. `abs` takes neither.
+    look: `mg.abs` at 0 in chapter 03, section 7
+abs-other-side: B=-1
+    That is the slope on the left of 0, and 1 is the one on the right. `abs` takes neither.
+    look: `mg.abs` at 0 in chapter 03, section 7
+tie-not-shared: C=1
+    Two entries are the largest, and together they get 1. `max()` shares it evenly.
+    look: how many entries of the tensor are the largest
+tie-lost: C=0
+    The first entry is one of the two largest. `max()` without `dim=` leaves none of them out.
+    look: the difference between `max()` and `max(dim=0)`
+if-like-abs: D=0
+    0 is what `mg.abs` answers. Here no `abs` ran: at 0 the function returned `x` itself.
+    look: which branch runs for `x >= 0`
+other-branch: D=-1
+    At 0, `x >= 0` is True, so the other branch ran.
+    look: the sign in the condition
+formula-not-operations: E=1
+    As a formula it is `x`, with slope 1. But two `relu`s ran, and each answers 0 at 0.
+    look: the two ways to `x`, one after the other
+""")
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -863,16 +748,16 @@ def _ramp_at(answer, x, number):
 
 def _check_ramp(given, x, number):
     value, slope = max(number, 0.0), float(number >= 0)
-    at = f"at x = {number:.6g}"
+    at = f"at x = {number:.7g}"
     if type(given) in (int, float):
         raise _no_way_back(given, at)
-    y = kit.a_tensor(given, "the result", "what `return` gives back")
+    y = tools.result(given)
     if x.grad is not None:
         why = "backward() is the caller's; leave it out."
         raise Wrong("backward-inside", "the value alone", f"`x.grad` is filled {at}", why=why, look="each backward()")
     if y.shape != x.shape or y.item() != max(x.item(), 0.0):
         look = "which branch runs there"
-        raise Wrong("other-value", f"{value:.6g} {at}", show(y), look=look)
+        raise Wrong("other-value", f"{value:.7g} {at}", show(y), look=look)
     if not graphs.reaches(y, x):
         raise _no_way_back(y, at)
     y.backward()
@@ -887,7 +772,7 @@ def _no_way_back(given, at):
 
 
 def _wrong_ramp(came, slope, at, number, ran):
-    expected, got = f"the slope {slope:.6g} {at}", f"the slope {came:.6g} {at}"
+    expected, got = f"the slope {slope:.7g} {at}", f"the slope {came:.7g} {at}"
     if number == 0 and came == 0:
         why = "At 0, `relu` answers 0, and so does every branch that multiplies by 0. The slope there should be 1."
         return Wrong("slope-of-relu", expected, got, why=why, look="what runs at 0: the condition of your branch")
@@ -919,7 +804,7 @@ def _wrong_ramp(came, slope, at, number, ran):
 )
 def backward_order(answer):
     kit.a_function(answer)
-    for make in (_neuron, _short_and_long, _long_and_short, _braid):
+    for make in (_neuron, _short_and_long, _long_and_short, _braid, _alike):
         root = make()[0].grad_fn
         _check_order(_walked(answer, root), root)
     root = _Looks().at(_doubled(40)[0].grad_fn)
@@ -946,24 +831,15 @@ def _braid():
     return b / (c.exp() + a) - w, {"x": x, "w": w}
 
 
-def _nodes(root):
-    found, waiting = [], [root]
-    while waiting:
-        node = waiting.pop()
-        if node is not None and not any(node is one for one in found):
-            found.append(node)
-            waiting += [following for following, _ in node.next_functions]
-    return found
-
-
 def _check_order(given, root):
-    nodes = _nodes(root)
+    nodes = graphs.nodes_behind(root)
+    known = set(map(id, nodes))
     expected = f"a list of the {len(nodes)} nodes behind the root, in an order for backward()"
     if given is None:
         raise Wrong("none", expected, "None", look="whether a `return` is missing")
     if not isinstance(given, list | tuple):
         raise Wrong("type", expected, show(given), look="what `return` gives back")
-    strange = [item for item in given if not any(item is node for node in nodes)]
+    strange = [item for item in given if id(item) not in known]
     if strange:
         raise _no_node_of_it(strange[0], expected)
     places = {id(node): place for place, node in enumerate(given)}

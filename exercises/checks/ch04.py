@@ -9,7 +9,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import cards, graphs, kit, tools
-from exercises.checks.kit import Pattern, Wrong, show
+from exercises.checks.kit import Wrong, show
 
 chapter = kit.Chapter(__name__, "04", "What does backward() really compute?")
 
@@ -66,59 +66,32 @@ def rows(answer):
     return "Each factor says how often its row of J counts; then the rows are added. That is v · J."
 
 
-_ROWS = (
-    Pattern(
-        "ones-anyway",
-        {"A a.grad": 10, "A b.grad": 8},
-        belief="M24",
-        why="(10, 8) is the sum of all rows, which only ones would give. The factors 0, 1, 0 pick one row.",
-        look="the factor that each of the three results gets in line A",
-    ),
-    Pattern(
-        "factors-ignored",
-        {"C a.grad": 10, "C b.grad": 8},
-        belief="M24",
-        why="(10, 8) is what ones give. Line C leaves the second row out and counts the third twice.",
-        look="the factor of each row in line C",
-    ),
-    Pattern(
-        "factor-is-switch",
-        {"C b.grad": 8},
-        belief="M24",
-        why="You added the first and the third row once each. But the third has the factor 2: it counts twice.",
-        look="the numbers in `gradient=` of line C, not only which of them are zero",
-    ),
-    Pattern(
-        "none-for-zero",
-        {"A b.grad": None},
-        why="A way leads from `y` to `b`, through `a * b`. What comes by it is 0 · 3: a zero, and not nothing.",
-        look="the graph of `y`: does an edge lead to `b`?",
-    ),
-    Pattern(
-        "values-not-slopes",
-        {"A a.grad": 9},
-        why="9 is the second result itself. backward adds up slopes of the results, not the results.",
-        look="how much `a * a` moves when `a` does",
-    ),
-    Pattern(
-        "values-not-slopes",
-        {"B a.grad": 41},
-        why="41 is the sum of the results. backward adds up their slopes.",
-        look="the slopes of the three results with respect to `a`",
-    ),
-    Pattern(
-        "one-way",
-        {"A a.grad": 3},
-        why="In `a * a` two ways lead to `a`, and each brings 3.",
-        look="the derivative of `a * a`",
-    ),
-    Pattern(
-        "added-up",
-        {"B a.grad": 16},
-        why="16 is 6 + 10: line A and then line B. Here each line is thought of alone.",
-        look="the sentence above the lines",
-    ),
-)
+_ROWS = kit.patterns("""
+ones-anyway: A a.grad=10, A b.grad=8 (M24)
+    (10, 8) is the sum of all rows, which only ones would give. The factors 0, 1, 0 pick one row.
+    look: the factor that each of the three results gets in line A
+factors-ignored: C a.grad=10, C b.grad=8 (M24)
+    (10, 8) is what ones give. Line C leaves the second row out and counts the third twice.
+    look: the factor of each row in line C
+factor-is-switch: C b.grad=8 (M24)
+    8 is the first and the third row, once each. But the third has the factor 2: it counts twice.
+    look: the numbers in `gradient=` of line C, not only which of them are zero
+none-for-zero: A b.grad=None
+    A way leads from `y` to `b`, through `a * b`. What comes by it is 0 · 3: a zero, and not nothing.
+    look: the graph of `y`: does an edge lead to `b`?
+values-not-slopes: A a.grad=9
+    9 is the second result itself. backward adds up slopes of the results, not the results.
+    look: how much `a * a` moves when `a` does
+values-not-slopes: B a.grad=41
+    41 is the sum of the results. backward adds up their slopes.
+    look: the slopes of the three results with respect to `a`
+one-way: A a.grad=3
+    In `a * a` two ways lead to `a`, and each brings 3.
+    look: the derivative of `a * a`
+added-up: B a.grad=16
+    16 is 6 + 10: line A and then line B. Here each line is thought of alone.
+    look: the sentence above the lines
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -151,6 +124,7 @@ def unused(answer):
 
 def _outcome(value: Any) -> Any:
     """The word for a prediction, also if it was given as the value itself or in other letters."""
+    value = kit.plain(value)
     if value is None:
         return "None"
     if type(value) in (int, float) and value == 0:
@@ -159,72 +133,35 @@ def _outcome(value: Any) -> Any:
     return known.get(value.strip().lower(), value) if type(value) is str else value
 
 
-_UNUSED = (
-    Pattern(
-        "unused-is-zero",
-        {"B": "zero"},
-        belief="M25",
-        why="`w` was made without `u`. There is no way, so there is no gradient, not even a zero: `grad` raises.",
-        look="the error of line B, and the two options that its message names",
-    ),
-    Pattern(
-        "allowed-is-zero",
-        {"C": "zero"},
-        belief="M25",
-        why="`allow_unused=True` allows that there is no gradient. It does not invent one: you get None.",
-        look="which option asks for zeros",
-    ),
-    Pattern(
-        "unused-is-none",
-        {"B": "None"},
-        why="None is what you get if you allow it. Without `allow_unused=True` line B is taken for a mistake.",
-        look="what differs between lines B and C",
-    ),
-    Pattern(
-        "zero-way-is-no-way",
-        {"A": "None"},
-        why="`u * 0` was recorded, so a way leads to `u`. The number that comes by it is 0.",
-        look="the graph of `z`: is there an `AccumulateGrad` for `u`?",
-    ),
-    Pattern(
-        "zero-way-is-no-way",
-        {"A": "error"},
-        why="`u * 0` was recorded, so a way leads to `u`. The number that comes by it is 0.",
-        look="the graph of `z`: is there an `AccumulateGrad` for `u`?",
-    ),
-    Pattern(
-        "materialized-none",
-        {"D": "None"},
-        why="To materialize is to make real: what would be None becomes zeros.",
-        look="the last two lines of the cell in the chapter that repairs the error",
-    ),
-    Pattern(
-        "constant-is-unused",
-        {"E": "None"},
-        why="`k` does not require grad. That is refused before the question whether it was used.",
-        look="`k.requires_grad`",
-    ),
-    Pattern(
-        "constant-has-zero",
-        {"E": "zero"},
-        belief="M25",
-        why="`k` does not require grad. Nothing was recorded for it, so there is nothing to return, not even zero.",
-        look="`k.requires_grad`",
-    ),
-    Pattern(
-        "copy-is-the-same",
-        {"F": "zero"},
-        belief="M25",
-        why="`copy` is a new tensor, made from `a`. `w` was made from `a` alone: no way leads from `w` to `copy`.",
-        look="in which direction the edge between `copy` and `a` points",
-    ),
-    Pattern(
-        "copy-is-the-same",
-        {"F": "None"},
-        why="No way leads from `w` to `copy`, and without `allow_unused=True` that is an error.",
-        look="what differs between lines C and F",
-    ),
-)
+_UNUSED = kit.patterns("""
+unused-is-zero: B=zero (M25)
+    `w` was made without `u`. There is no way, so there is no gradient, not even a zero: `grad` raises.
+    look: the error of line B, and the two options that its message names
+allowed-is-zero: C=zero (M25)
+    `allow_unused=True` allows that there is no gradient. It does not invent one: you get None.
+    look: which option asks for zeros
+unused-is-none: B="None"
+    None is what you get if you allow it. Without `allow_unused=True` line B is taken for a mistake.
+    look: what differs between lines B and C
+zero-way-is-no-way: A="None" or A=error
+    `u * 0` was recorded, so a way leads to `u`. The number that comes by it is 0.
+    look: the graph of `z`: is there an `AccumulateGrad` for `u`?
+materialized-none: D="None"
+    To materialize is to make real: what would be None becomes zeros.
+    look: the last two lines of the cell in the chapter that repairs the error
+constant-is-unused: E="None"
+    `k` does not require grad. That is refused before the question whether it was used.
+    look: `k.requires_grad`
+constant-has-zero: E=zero (M25)
+    `k` does not require grad. Nothing was recorded for it, so there is nothing to return, not even zero.
+    look: `k.requires_grad`
+copy-is-the-same: F=zero (M25)
+    `copy` is a new tensor, made from `a`. `w` was made from `a` alone: no way leads from `w` to `copy`.
+    look: in which direction the edge between `copy` and `a` points
+copy-is-the-same: F="None"
+    No way leads from `w` to `copy`, and without `allow_unused=True` that is an error.
+    look: what differs between lines C and F
+""")
 _UNUSED_LOOKS = {
     "D": "what the option `materialize_grads=True` asks for",
     "C": "what the option `allow_unused=True` allows",
@@ -259,62 +196,32 @@ def hooks(answer):
     return "A hook runs once, on the sum. What it returns goes on: into `h.grad` and to everything behind."
 
 
-_HOOKS = (
-    Pattern(
-        "once-a-way",
-        {"len(seen)": 2},
-        belief="M34",
-        why="Two contributions come to `h`, and the hooks wait until they are added up. Then they run once.",
-        look="the cell of the chapter that lists `seen`",
-    ),
-    Pattern(
-        "part-seen",
-        {"seen[0]": 4},
-        belief="M34",
-        why="4 is what comes by one of the two ways. A hook sees their sum.",
-        look="what else is made from `h`",
-    ),
-    Pattern(
-        "part-seen",
-        {"seen[0]": 5},
-        belief="M34",
-        why="5 is what comes by one of the two ways. A hook sees their sum.",
-        look="what else is made from `h`",
-    ),
-    Pattern(
-        "cannot-change",
-        {"h.grad": 9, "a.grad": 27},
-        belief="M34",
-        why="The second hook returns `-grad`, and what a hook returns takes the place of the gradient.",
-        look="the second hook: does it return something?",
-    ),
-    Pattern(
-        "kept-before-hooks",
-        {"h.grad": 9, "a.grad": -27},
-        belief="M34",
-        why="`retain_grad()` keeps what comes out of the hooks, not what went into them.",
-        look="the cell of the chapter in which a hook multiplies by 10",
-    ),
-    Pattern(
-        "only-kept-changes",
-        {"h.grad": -9, "a.grad": 27},
-        belief="M34",
-        why="What the hook returns does not only stand in `h.grad`: it is what goes on to `a`.",
-        look="what the multiplication `a * 3` gets in backward",
-    ),
-    Pattern(
-        "order-of-hooks",
-        {"seen[0]": -9},
-        why="The hook that notes was registered first, so it runs first. The sign changes after it.",
-        look="the order of the two `register_hook` lines",
-    ),
-    Pattern(
-        "slope-lost",
-        {"a.grad": -9},
-        why="-9 leaves `h`. On the way to `a` it is multiplied by the slope of `a * 3`.",
-        look="the line that makes `h`",
-    ),
-)
+_HOOKS = kit.patterns("""
+once-a-way: len(seen)=2 (M34)
+    Two contributions come to `h`, and the hooks wait until they are added up. Then they run once.
+    look: the cell of the chapter that lists `seen`
+part-seen: seen[0]=4 (M34)
+    4 is what comes by one of the two ways. A hook sees their sum.
+    look: what else is made from `h`
+part-seen: seen[0]=5 (M34)
+    5 is what comes by one of the two ways. A hook sees their sum.
+    look: what else is made from `h`
+cannot-change: h.grad=9, a.grad=27 (M34)
+    The second hook returns `-grad`, and what a hook returns takes the place of the gradient.
+    look: the second hook: does it return something?
+kept-before-hooks: h.grad=9, a.grad=-27 (M34)
+    `retain_grad()` keeps what comes out of the hooks, not what went into them.
+    look: the cell of the chapter in which a hook multiplies by 10
+only-kept-changes: h.grad=-9, a.grad=27 (M34)
+    What the hook returns does not only stand in `h.grad`: it is what goes on to `a`.
+    look: what the multiplication `a * 3` gets in backward
+order-of-hooks: seen[0]=-9
+    The hook that notes was registered first, so it runs first. The sign changes after it.
+    look: the order of the two `register_hook` lines
+slope-lost: a.grad=-9
+    -9 leaves `h`. On the way to `a` it is multiplied by the slope of `a * 3`.
+    look: the line that makes `h`
+""")
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -344,34 +251,28 @@ _BETWEEN = (
     (lambda x: x * 3, lambda h: h[0] * h[1], [0.5, 4.0], ([12.0, 1.5], [36.0, 4.5])),
     (lambda x: x.sum() * x, lambda h: h[0] - 2 * h[1], [1.0, 3.0], ([1.0, -2.0], [-1.0, -13.0])),
 )
-_BETWEEN_ERRORS = (
-    tools.Reason(
-        "a second time",
-        "second-time",
-        "The first walk has used up the graph. `grad` takes several inputs, so one walk is enough.",
-        "whether one call can ask for both",
-    ),
-    tools.Reason(
-        "not have been used",
-        "another-tensor",
-        "You asked for a tensor that the result was not made from: a second `f(x)`, or a copy.",
-        "whether the tensor that goes into `g` is the one that you ask for",
-    ),
-    tools.Reason(
-        "only for scalar outputs",
-        "no-factors",
-        "`f(x)` has several entries, so from there `grad` needs a factor for each. The factors are the gradient of "
-        "`g(h)` for `h`. Or ask for both in one call.",
-        "where each call of `grad` starts, and `grad_outputs=`",
-    ),
-)
+_BETWEEN_ERRORS = tools.reasons("""
+second-time: a second time
+    The first walk has used up the graph. `grad` takes several inputs, so one walk is enough.
+    look: whether one call can ask for both
+another-tensor: not have been used
+    You asked for a tensor that the result was not made from: a second `f(x)`, or a copy.
+    look: whether the tensor that goes into `g` is the one that you ask for
+no-factors: only for scalar outputs
+    `f(x)` has several entries, so from there `grad` needs a factor for each. The factors are the gradient of `g(h)`
+    for `h`. Or ask for both in one call.
+    look: where each call of `grad` starts, and `grad_outputs=`
+""")
 
 
 def _check_between(answer, f, g, values, slopes):
     x = tools.leaf(values)
     results = []
     given = tools.called(answer, (_keeping(f, results), g, x), "two gradients", *_BETWEEN_ERRORS)
-    if isinstance(given, list | tuple) and None in [one if one is None else 0 for one in given]:
+    if isinstance(given, list | tuple) and any(one is None for one in given) and not kit.uses(answer, "backward"):
+        look = "for which tensors you ask, and whether a way leads there"
+        raise Wrong("none-in-it", "two gradients", show(given), why="An entry is None.", look=look)
+    if isinstance(given, list | tuple) and any(one is None for one in given):
         raise Wrong(
             "grad-on-the-way",
             "two gradients",
@@ -443,8 +344,8 @@ def _wrong_between(first, second, right, came):
 def weighted(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_WEIGHTED)
-    for value, weights, wanted in ((2.0, [1.0, 10.0], "a"), (-1.5, [0.5, 2.0, -3.0], "ab"), (3.0, [2.0, 2.0], "ba")):
-        _check_weighted(answer, value, weights, wanted)
+    for value, weights, wanted, old in _WEIGHTED:
+        _check_weighted(answer, value, weights, wanted, old)
     return "Each loss counted as often as its weight says, and only what was wanted is filled. One call can do it all."
 
 
@@ -453,78 +354,82 @@ def backward_weighted(losses, weights, wanted):
     for loss, weight in zip(losses, weights):
         loss.backward(gradient=mg.tensor(weight))
 """
+_WEIGHTED = (
+    (2.0, [1.0, 10.0], "a", {"a": 1.0, "b": 20.0}),
+    (-1.5, [0.5, 2.0, -3.0], "ab", {"a": 1.0, "b": 20.0, "c": 300.0}),
+    (0.5, [0.01 * i + 0.5 for i in range(120)], "ba", {"a": 1.0}),
+    (3.0, [2.0, 2.0], "ba", {}),
+)
 _WEIGHTED_ERRORS = (
     _SECOND_TIME,
-    tools.Reason(
-        "can be either Tensors or None",
-        "weights-no-tensors",
-        "Each entry of `grad_tensors` is a tensor, or None for a plain 1. Yours are Python numbers.",
-        "how to make a tensor of each weight",
-    ),
-    tools.Reason(
-        "tensors and 1 gradients",
-        "one-factor",
-        "`grad_tensors` has one entry for each root. One tensor that holds all weights is a single entry.",
-        "the type of what you pass: a list of tensors, or a tensor?",
-    ),
-    tools.Reason(
-        "Mismatch in shape",
-        "one-factor",
-        "Each entry of `grad_tensors` is one factor, in the shape of its root: a single number here.",
-        "what each root gets",
-    ),
+    *tools.reasons("""
+weights-no-tensors: can be either Tensors or None
+    Each entry of `grad_tensors` is a tensor, or None for a plain 1. Yours are Python numbers.
+    look: how to make a tensor of each weight
+one-factor: tensors and 1 gradients
+    `grad_tensors` has one entry for each root. One tensor that holds all weights is a single entry.
+    look: the type of what you pass: a list of tensors, or a tensor?
+one-factor: Mismatch in shape
+    Each entry of `grad_tensors` is one factor, in the shape of its root: a single number here.
+    look: what each root gets
+"""),
 )
 
 
-def _check_weighted(answer, value, weights, wanted):
-    a, b, c = tools.leaf(value), tools.leaf(4.0), tools.leaf(5.0)
-    h = a * a
-    losses = [h * 3 + c, h + a + b, h * h][: len(weights)]
-    slopes = [6 * value, 2 * value + 1, 4 * value**3][: len(weights)]
-    right = sum(weight * slope for weight, slope in zip(weights, slopes, strict=True))
-    expected = f"{1 + right:.6g} in `a.grad`: 1 was there before, and {right:.6g} is the weighted sum"
-    a.grad = tools.constant(1.0)
-    asked = [leaf for name, leaf in (("a", a), ("b", b)) if name in wanted]
-    tools.called(answer, (list(losses), list(weights), asked), expected, *_WEIGHTED_ERRORS)
-    came = None if a.grad is None else a.grad.item()
-    if came is None or not kit.close(came, 1 + right):
-        raise _wrong_weighted(came, right, weights, slopes, expected)
-    _check_who_is_filled({"b": b, "c": c}, wanted, weights[1])
-
-
-def _check_who_is_filled(leaves, wanted, slope):
-    """Whether b, if it is wanted, has the weight of the second loss in its `.grad`, and c nothing."""
-    expected = "a gradient for the tensors in `wanted`, and for no other of the leaves a, b and c"
-    for name, leaf in leaves.items():
-        came = None if leaf.grad is None else leaf.grad.item()
-        got = f"`wanted` has {' and '.join(wanted)}, and `{name}.grad` is {came}"
-        if came is not None and name not in wanted:
+def _check_weighted(answer, value, weights, wanted, old):
+    a, b, c = (tools.leaf(number) for number in (value, 4.0, 5.0))
+    leaves, h = {"a": a, "b": b, "c": c}, a * a
+    for name, number in old.items():
+        leaves[name].grad = tools.constant(number)
+    losses = [(lambda: h * 3 + c, lambda: h + a + b, lambda: h * h)[i % 3]() for i in range(len(weights))]
+    slopes = {"a": [6 * value, 2 * value + 1, 4 * value**3], "b": [0.0, 1.0, 0.0], "c": [1.0, 0.0, 0.0]}
+    parts = {name: [w * slopes[name][i % 3] for i, w in enumerate(weights)] for name in leaves}
+    inputs = list(losses), list(weights), [leaves[name] for name in wanted]
+    tools.called(answer, inputs, _expected_in("a", sum(parts["a"]), old.get("a")), *_WEIGHTED_ERRORS)
+    came = {name: None if leaf.grad is None else leaf.grad.item() for name, leaf in leaves.items()}
+    for name in wanted:
+        if came[name] is None or not kit.close(came[name], old.get(name, 0.0) + sum(parts[name])):
+            each = [slopes[name][i % 3] for i in range(len(weights))]
+            raise _wrong_weighted(name, came[name], old.get(name), parts[name], weights, each)
+    for name in sorted(set(leaves) - set(wanted)):
+        if came[name] != old.get(name):
+            got = f"`wanted` has {' and '.join(wanted)}, and `{name}.grad` was {old.get(name)} and is {came[name]}"
             why = "Without `inputs=` a backward fills every tracked leaf that it can reach."
-            raise Wrong("others-filled", expected, got, why=why, look="how `backward` is told for whom")
-        if name in wanted and (came is None or not kit.close(came, slope)):
-            look = "what `inputs=` gets: the whole list, or a part of it?"
-            raise Wrong("wanted-missed", expected, got, look=look)
+            look = "how `backward` is told for whom, and each line that sets a `.grad`"
+            raise Wrong("others-filled", f"`{name}.grad` as it was", got, why=why, look=look)
 
 
-def _wrong_weighted(came, right, weights, slopes, expected):
-    got = f"`a.grad` is {show(came) if came is None else f'{came:.6g}'}"
-    if came is None:
+def _expected_in(name, right, old):
+    before = "None" if old is None else f"{old:g}"
+    return f"{(old or 0) + right:.7g} in `{name}.grad`: {before} was there before, and {right:.7g} is the weighted sum"
+
+
+def _wrong_weighted(name, came, old, parts, weights, slopes):
+    right, added = sum(parts), (came or 0.0) - (old or 0.0)
+    expected, got = _expected_in(name, right, old), f"`{name}.grad` is {'None' if came is None else f'{came:.7g}'}"
+    if came is None and old is not None:
         look = "whether you clear `.grad`, and whether a backward runs after that"
         return Wrong("cleared", expected, got, why="There was a gradient before your function ran.", look=look)
-    if kit.close(came, 1):
+    if kit.close(added, 0) and name == "a":
         why = "Nothing was added. `autograd.grad` returns gradients and stores none; `backward` stores them."
         return Wrong("nothing-added", expected, got, why=why, look="whether a backward runs, and what it fills")
-    if kit.close(came, right):
+    if kit.close(added, 0):
+        why = f"Nothing was added for `{name}`, which is in `wanted`, too."
+        return Wrong(
+            "wanted-missed", expected, got, why=why, look="what `inputs=` gets: the whole list, or a part of it?"
+        )
+    if old is not None and kit.close(came, right):
         why = "What was in `.grad` before is gone. backward adds to it, and so should your function."
         look = "each line that sets or clears a `.grad`"
         return Wrong("overwritten", expected, got, belief="M08", why=why, look=look)
-    added = came - 1
     if kit.close(added, sum(slopes)):
         why = "Every loss counted once: the weights are lost. They are the factors v, one for each root."
         return Wrong("weights-lost", expected, got, belief="M24", why=why, look="`grad_tensors=`")
-    pieces = [weight * slope for weight, slope in zip(weights, slopes, strict=True)]
-    if any(kit.close(added, piece) for piece in [*pieces, *slopes]):
-        why = "Only one of the losses counted."
+    if len(set(weights)) < len(weights):
+        why = "Some of these weights are equal. With weights that all differ your sum was right."
+        return Wrong("equal-weights", expected, got, why=why, look="what your function looks up by a weight")
+    if any(kit.close(added, piece) for piece in [*parts, *slopes] if piece):
+        why = "What was added is what one of the losses brings alone."
         return Wrong("one-loss", expected, got, why=why, look="whether every loss is among the roots")
     if kit.close(added, right / len(weights)):
         why = "That is the mean of the weighted losses. The sum was asked for."
@@ -567,6 +472,7 @@ _JACOBIANS = (
     (lambda x: x[1:] * x[:-1], [1.5, -2.0, 3.0, 0.5]),
     (lambda x: x * x.cumsum(0), [2.0, -1.0, 3.0]),
     (lambda x: mg.stack([x[0] * x[1], x[0].exp(), 3 * x[1]]), [0.5, -2.0]),
+    (lambda x: (x * x).expand(60, 2).reshape(120), [0.5, -2.0]),
 )
 _TUPLE_IN_ROWS = tools.Reason(
     "got tuple",
@@ -578,18 +484,14 @@ _JACOBIAN_ERRORS = (
     _SECOND_TIME,
     _SEVERAL,
     _TUPLE_IN_ROWS,
-    tools.Reason(
-        "Mismatch in shape",
-        "factors-for-inputs",
-        "v is a row with one factor for each result. Yours has another shape: one for each input, or several rows.",
-        "the shape of `f(x)`, and of what you pass as factors",
-    ),
-    tools.Reason(
-        "out of bounds",
-        "rows-for-inputs",
-        "J has a row for each result, and there may be fewer results than inputs.",
-        "over what your function counts: the entries of `x`, or those of `f(x)`",
-    ),
+    *tools.reasons("""
+factors-for-inputs: Mismatch in shape
+    v is a row with one factor for each result. Yours has another shape: one for each input, or several rows.
+    look: the shape of `f(x)`, and of what you pass as factors
+rows-for-inputs: out of bounds
+    J has a row for each result, and there may be fewer results than inputs.
+    look: over what your function counts: the entries of `x`, or those of `f(x)`
+"""),
 )
 
 
@@ -720,23 +622,19 @@ def _check_mirror(answer, values):
     if came is None or not tools.same(came, u - v):
         raise _wrong_mirror(came, u, v, y is x, expected)
     if not tools.same(tools.array(z.grad), v):
-        why = (
-            "Another tensor got the other sign, too. The gradient that a hook is given may be shared: change no entry."
-        )
+        why = "Another tensor got another gradient. The one that a hook is given may be shared: change no entry."
         look = "whether your hook changes its argument, or returns a new tensor"
         raise Wrong("in-place", "the gradients of others as they are", show(z.grad), why=why, look=look)
 
 
 def _wrong_mirror(came, u, v, same_tensor, expected):
     got = f"{came.tolist()}" if came is not None else "None"
-    if same_tensor or (came is not None and tools.same(came, -(u + v))):
-        return Wrong(
-            "hook-on-x",
-            expected,
-            got,
-            why="Your hook sits on `x` itself, where all ways end. It changes what comes by the others, too.",
-            look="on which tensor you call `register_hook`",
-        )
+    if came is not None and tools.same(came, -(u + v)):
+        why = "What comes by the other way has the other sign, too, as with a hook on `x` itself, where all ways end."
+        return Wrong("hook-on-x", expected, got, why=why, look="on which tensor you call `register_hook`")
+    if same_tensor:
+        why = "You return `x` itself. What comes by your result and what comes by other ways are one and the same then."
+        return Wrong("same-tensor", expected, got, why=why, look="what your `return` gives back")
     if came is not None and tools.same(came, u + v):
         return Wrong(
             "gradient-unchanged",
@@ -782,6 +680,7 @@ def fit(answer):
         ((3,), (3,)),
         ((4, 3), (1, 1)),
         ((0, 3), (3,)),
+        ((2, 3, 4, 2), (3, 1, 2)),
         ((), ()),
     ):
         _check_fit(answer, full, shape)
@@ -816,7 +715,7 @@ def _summed(numbers, shape):
 
 
 def _wrong_fit(came, numbers, right, shape, expected):
-    got = f"{np.round(came, 3).tolist()} of shape {came.shape}" if came.size <= 6 else f"shape {came.shape}"
+    got = f"{tools.text(came)} of shape {came.shape}" if came.size <= 6 else f"shape {came.shape}"
     if came.shape == numbers.shape != right.shape:
         why = "The input has one number where the result has several. Its gradient has its shape: add up."
         look = "which dimensions were repeated"
@@ -828,7 +727,7 @@ def _wrong_fit(came, numbers, right, shape, expected):
         why = "Everything was added up. Only what was repeated is."
         return Wrong("summed-too-far", expected, got, why=why, look="over which dimensions you sum")
     if came.size == right.size and np.allclose(came.ravel() * numbers.size / right.size, right.ravel(), 1e-4):
-        why = "That is the mean. A number that is used four times moves four results, not a quarter of them."
+        why = "That is the mean. A number that is used several times moves several results: what they send is added."
         return Wrong("mean", expected, got, belief="M37", why=why, look="the sum of what comes back by each use")
     if came.shape == right.shape and np.isin(np.round(came, 6), np.round(numbers, 6)).all():
         why = "These are single entries of the gradient. What comes back by the other uses is lost."
@@ -878,9 +777,8 @@ def _check_surprise(answer, values):
         why = "Now the value is NaN as well: 0 · log(0) is 0 · -∞. Only `where` can leave an entry out."
         raise Wrong("value-nan", "0 where `x` is 0", show(y), belief="M26", why=why, look="the entry for 0")
     y = tools.result(y)
-    if not kit.same_values(y, positive * np.log(positive)):
-        look = "`x * log(x)` where `x` is positive, and 0 where it is 0"
-        raise Wrong("other-value", "the values as before", show(y), look=look)
+    look = "`x * log(x)` where `x` is positive, and 0 where it is 0"
+    tools.refuse_other_values(y, positive * np.log(positive), "the values as before", look)
     if not graphs.reaches(y, x):
         why = "No way leads back to `x` any more. Without a gradient there is no NaN, but no slope either."
         raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
@@ -893,16 +791,16 @@ def _check_surprise(answer, values):
 
 
 def _wrong_surprise(came, numbers, slopes):
-    expected = f"the slopes {np.round(slopes, 4).tolist()} for x = {numbers.tolist()}"
-    got = f"`x.grad` is {None if came is None else np.round(came, 4).tolist()}"
+    expected = f"the slopes {tools.text(slopes)} for x = {numbers.tolist()}"
+    got = f"`x.grad` is {None if came is None else tools.text(came)}"
     if came is not None and np.isnan(came).any():
         return Wrong(
             "still-nan",
             expected,
             got,
             belief="M26",
-            why="A logarithm is still computed at 0. `where` does not take its value, but sends a 0 back into it, "
-            "and that 0 meets infinity.",
+            why="Whatever is computed at 0, as a logarithm: `where` does not take its value, but sends a 0 back into "
+            "it, and that 0 meets infinity.",
             look="what goes into `log` where `x` is 0",
         )
     if came is not None and tools.same(came[numbers > 0], slopes[numbers > 0]):
@@ -965,23 +863,28 @@ def _check_steps(answer, values):
     if y.dim() != 1:
         look = "the number of dimensions of what you return: one entry for each row of the picture"
         raise Wrong("other-shape", expected, f"a result of shape {tuple(y.shape)}", look=look)
-    given = np.stack([tools.array(_walk(mg.autograd.grad, y, x, v, True)[0]) for v in mg.eye(len(y))])
+    given = _jacobian_of(y, x)
     if not tools.same(given, right):
-        raise _wrong_steps(given, right)
+        elsewhere = tools.constant([3 * value + 1 for value in values]).requires_grad_()
+        raise _wrong_steps(given, right, lambda: _jacobian_of(answer(elsewhere), elsewhere))
+
+
+def _jacobian_of(y, x):
+    return np.stack([tools.array(_walk(mg.autograd.grad, y, x, v, True)[0]) for v in mg.eye(len(y))])
 
 
 def _of_steps(size):
     return np.eye(size)[1:] - np.eye(size)[:-1]
 
 
-def _wrong_steps(given, right):
-    code, why, look = _why_not_steps(given, right)
+def _wrong_steps(given, right, elsewhere):
+    code, why, look = _why_not_steps(given, right, elsewhere)
     picture = _matrix_card(given, "your Jacobian") if given.size <= 60 else None
     got = f"a Jacobian of shape {given.shape}"
     return Wrong(code, "the Jacobian in the picture", got, why=why, look=look, picture=picture)
 
 
-def _why_not_steps(given, right):
+def _why_not_steps(given, right, elsewhere):
     size = right.shape[1]
     if tools.same(given, -right):
         return "signs", "Every sign is the other one.", "which of the two neighbours is subtracted"
@@ -993,11 +896,11 @@ def _why_not_steps(given, right):
         return "half", "One of the two slopes is there, the other is 0.", "what else goes into each result, and how"
     if tools.same(given, np.tril(np.ones((size, size)))):
         return "running-sums", "These are running sums: each result depends on all inputs before it.", "one row"
-    if given.shape == right.shape and not tools.same(given, np.round(given)):
-        return "depends-on-x", "Your slopes are other ones at each `x`. In the picture they are not.", "one row"
     if given.shape[0] != right.shape[0]:
         rows = f"Your result has {given.shape[0]} entries for {size} inputs, so J has as many rows."
         return "other-rows", rows, "the number of rows and of columns in the picture"
+    if not tools.same(given, elsewhere()):
+        return "depends-on-x", "At another `x` your slopes are other ones. In the picture they are not.", "one row"
     return "other-slopes", "The shape is right, the slopes are not.", "one row, and which inputs it names"
 
 

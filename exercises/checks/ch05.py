@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit, tools
-from exercises.checks.kit import Pattern, Wrong, show
+from exercises.checks import adversaries, graphs, kit, tools
+from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "05", "Why can't I go backward twice?")
@@ -31,6 +31,13 @@ def _used_up(y: mg.Tensor, x: mg.Tensor) -> bool:
     return False
 
 
+def _retained(answer: Any, why: str, expected: str, got: str, code: str = "retained-anyway") -> Wrong:
+    """The diagnosis for a graph that is still there; `retain_graph=True` is named where it is written."""
+    option = "`retain_graph=True` does nothing but keep memory" if kit.says(answer, "retain_graph") else ""
+    why = f"{why} {option or 'What is kept is of no use to anybody: it costs memory'}."
+    return Wrong(code, expected, got, belief="M13" if option else "", why=why, look="what keeps the graph: an option?")
+
+
 def _in_words(answer: Any, names: Any, words: dict, kinds: str) -> dict[str, str]:
     """Predictions by name as text: numbers and known `words`. Others are refused with `kinds`, what they may be."""
     answer = kit.a_dict(answer, names)
@@ -44,10 +51,7 @@ def _in_words(answer: Any, names: Any, words: dict, kinds: str) -> dict[str, str
 
 def _word(value: Any, words: dict) -> str | None:
     """The text that stands for a predicted value, or None if it is no such value."""
-    if type(value) is mg.Tensor and value.numel() == 1:
-        value = value.item()
-    if isinstance(value, np.integer | np.floating):
-        value = value.item()
+    value = kit.plain(value)
     if type(value) is str:
         return words.get(value.strip().lower())
     if type(value) in (int, float) and abs(value) < 1e6:
@@ -95,48 +99,32 @@ def often(answer):
 
 _OFTEN_WORDS = {"once": "once", "twice": "twice", 1: "once", 2: "twice"}
 _ALWAYS = "It fails only at a node that has lost what it saved. Here no node has anything to lose."
-_OFTEN = (
-    Pattern(
-        "always-once",
-        {"A": "once", "C": "once", "E": "once"},
-        belief="M12",
-        why=_ALWAYS,
-        look="the cell of the chapter that goes backward twice from `x + 3`",
-    ),
-    Pattern(
-        "never-freed",
-        {"B": "twice", "D": "twice", "F": "twice"},
-        why="You expect no error at all. But a walk frees what the nodes on its way have saved.",
-        look="the first error of the chapter",
-    ),
-    Pattern(
-        "number-is-saved",
-        {"B": "twice"},
-        why="The slope is 3 wherever `x` is, but the 3 itself is saved by the node, and freed.",
-        look="the picture of the chapter with `x + 3` and `x * 3`",
-    ),
-    Pattern(
-        "result-is-saved",
-        {"D": "twice"},
-        why="exp is its own slope, so it keeps its result. A walk frees that.",
-        look="the row of `exp` in the chapter's table",
-    ),
-    Pattern(
-        "last-operation-only",
-        {"F": "twice"},
-        why="The `+` could go again. But the walk goes on, and comes to a multiplication that lost its factors.",
-        look="all operations of F, not only its last",
-    ),
-    Pattern(
-        "sum-goes-again",
-        {"A": "once"},
-        belief="M12",
-        why=_ALWAYS,
-        look="what the slope of a sum depends on",
-    ),
-    Pattern("mean-goes-again", {"C": "once"}, belief="M12", why=_ALWAYS, look="the slope of a mean of two numbers"),
-    Pattern("moving-goes-again", {"E": "once"}, belief="M12", why=_ALWAYS, look="the slope of taking out one entry"),
-)
+_OFTEN = kit.patterns("""
+always-once: A=once, C=once, E=once (M12)
+    It fails only at a node that has lost what it saved. Here no node has anything to lose.
+    look: the cell of the chapter that goes backward twice from `x + 3`
+never-freed: B=twice, D=twice, F=twice
+    You expect no error at all. But a walk frees what the nodes on its way have saved.
+    look: the first error of the chapter
+number-is-saved: B=twice
+    The slope is 3 wherever `x` is, but the 3 itself is saved by the node, and freed.
+    look: the picture of the chapter with `x + 3` and `x * 3`
+result-is-saved: D=twice
+    exp is its own slope, so it keeps its result. A walk frees that.
+    look: the row of `exp` in the chapter's table
+last-operation-only: F=twice
+    The `+` could go again. But the walk goes on, and comes to a multiplication that lost its factors.
+    look: all operations of F, not only its last
+sum-goes-again: A=once (M12)
+    It fails only at a node that has lost what it saved. Here no node has anything to lose.
+    look: what the slope of a sum depends on
+mean-goes-again: C=once (M12)
+    It fails only at a node that has lost what it saved. Here no node has anything to lose.
+    look: the slope of a mean of two numbers
+moving-goes-again: E=once (M12)
+    It fails only at a node that has lost what it saved. Here no node has anything to lose.
+    look: the slope of taking out one entry
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -169,47 +157,29 @@ def walks(answer):
 
 
 _ERROR_WORDS = {"error": "error", "an error": "error", "raises": "error", "none": "None"}
-_WALKS = (
-    Pattern(
-        "clearing-destroys",
-        {"B": "error"},
-        belief="M09",
-        why="`x.grad` is where a walk puts its result. What it reads is saved in the nodes, and A has retained that.",
-        look="the cell of the chapter that clears `x.grad` before `backward()`",
-    ),
-    Pattern(
-        "not-cleared",
-        {"B": "12"},
-        why="Between A and B `x.grad` was cleared. So B starts from nothing.",
-        look="the line between A and B",
-    ),
-    Pattern(
-        "overwrites",
-        {"B": "6", "C": "6"},
-        belief="M08",
-        why="C finds 6 in `x.grad` and adds 6.",
-        look="what backward does to a `.grad` that is there already",
-    ),
-    Pattern(
-        "frees-before-it-walks",
-        {"C": "error"},
-        why="B has retained what the node saved, so C can use it. That C does not retain concerns the walk after C.",
-        look="the rule about `retain_graph=True`: about which walk is it?",
-    ),
-    Pattern(
-        "retained-for-ever",
-        {"D": "18"},
-        why="`retain_graph=True` holds for the walk that says it. C did not say it, so C has freed what D needs.",
-        look="the third walk in the chapter's section 3",
-    ),
-    Pattern(
-        "slope-not-value",
-        {"A": "9"},
-        why="9 is `y`. What arrives in `x.grad` is its slope.",
-        look="the slope of `x * x` at 3",
-    ),
-    Pattern("one-way", {"A": "3"}, why="In `x * x` two ways lead to `x`, and each brings 3.", look="both factors"),
-)
+_WALKS = kit.patterns("""
+clearing-destroys: B=error (M09)
+    `x.grad` is where a walk puts its result. What it reads is saved in the nodes, and A has retained that.
+    look: the cell of the chapter that clears `x.grad` before `backward()`
+not-cleared: B="12"
+    Between A and B `x.grad` was cleared. So B starts from nothing.
+    look: the line between A and B
+overwrites: B="6", C="6" (M08)
+    C finds 6 in `x.grad` and adds 6.
+    look: what backward does to a `.grad` that is there already
+frees-before-it-walks: C=error
+    B has retained what the node saved, so C can use it. That C does not retain concerns the walk after C.
+    look: the rule about `retain_graph=True`: about which walk is it?
+retained-for-ever: D="18"
+    `retain_graph=True` holds for the walk that says it. C did not say it, so C has freed what D needs.
+    look: the third walk in the chapter's section 3
+slope-not-value: A="9"
+    9 is `y`. What arrives in `x.grad` is its slope.
+    look: the slope of `x * x` at 3
+one-way: A="3"
+    In `x * x` two ways lead to `x`, and each brings 3.
+    look: both factors
+""")
 
 
 # --- 3 -------------------------------------------------------------------------------------------
@@ -230,9 +200,8 @@ def four_times(answer):
     kit.a_function(answer)
     for number in (1.5, -2.0):
         x = tools.leaf(number)
-        y = kit.a_tensor(tools.called(answer, (x,), "a tensor, 4 times `x`"), "the result", "what `return` gives back")
-        if not kit.same_values(y, 4 * number):
-            raise Wrong("other-value", f"{4 * number:g} for {number:g}", show(y), look="what you add to what")
+        y = tools.result(tools.called(answer, (x,), "a tensor, 4 times `x`"))
+        tools.refuse_other_values(y, 4 * number, "4 times `x`", "what you add to what")
         if not graphs.reaches(y, x):
             why = "No way leads from your result to `x`."
             raise Wrong("cut-off", "a result that was made from `x`", show(y), why=why, look="where `x` goes in")
@@ -285,7 +254,7 @@ _NO_WAY = "does not require grad"
     off={
         "grad": "the task is to fill it",
         "again": "the gradients are added up",
-        "old grad": "the gradients are added up",
+        "old grad": adversaries.ADDED,
     },
     beliefs=("M13",),
     hints=(
@@ -317,7 +286,8 @@ def _check_shared(answer, values):
 
     def trunk(t):
         inner = t * t
-        inner.register_hook(turns.append)
+        if inner.requires_grad:
+            inner.register_hook(turns.append)
         runs.append(mg.sin(inner))
         return runs[-1]
 
@@ -334,10 +304,10 @@ def _check_shared(answer, values):
         who = "a" if a.grad is None else "b"
         look = "from what you go backward, and for whom: `inputs=` leaves out all others"
         raise Wrong("head-missed", "a gradient for each leaf", f"None for a parameter of `head_{who}`", look=look)
-    _check_the_walk(runs, turns, x)
+    _check_the_walk(answer, runs, turns, x)
 
 
-def _check_the_walk(runs, turns, x):
+def _check_the_walk(answer, runs, turns, x):
     """Whether the trunk, whose results are `runs`, was computed once, walked once, and freed."""
     if len(runs) > 1:
         why = "The gradients are right. But the trunk was computed more than once, and a trunk is most of the work."
@@ -353,10 +323,8 @@ def _check_the_walk(runs, turns, x):
             look="how often your function goes backward",
         )
     if not all(_used_up(h, x) for h in runs):
-        why = "One walk, and the right gradients. Then `retain_graph=True` does nothing but keep memory."
         got = "the graph of the trunk is still there, with all that it saved"
-        look = "the call of `backward`"
-        raise Wrong("retained-anyway", "a trunk that is freed", got, belief="M13", why=why, look=look)
+        raise _retained(answer, "One walk, and the right gradients.", "a trunk that is freed", got)
 
 
 def _wrong_shared(x, a, b, from_a, from_b, expected):
@@ -425,38 +393,28 @@ _CURVATURES = (
     (mg.exp, 0.5, (np.exp(0.5),) * 3),
     (lambda t: t * mg.sin(t), 2.0, (2 * np.sin(2), np.sin(2) + 2 * np.cos(2), 2 * np.cos(2) - 2 * np.sin(2))),
 )
-_CURVATURE_ERRORS = (
-    tools.Reason(
-        _NO_WAY,
-        "slope-without-graph",
-        "The slope is a plain number without history. What `retain_graph=True` keeps is the graph of `f(x)`.",
-        "the option of `grad` that makes a graph for the gradient",
-        "M14",
-    ),
-    tools.Reason(
-        "not have been used",
-        "another-tensor",
-        "No way leads from the slope to `x`. To ask for `requires_grad` afterwards gives it no history.",
-        "how the slope is computed: is that recorded?",
-    ),
-    tools.Reason(
-        "a second time",
-        "freed-too-early",
-        "A walk came to a node that was freed. A new graph may lead back into the old one: the slope of exp does.",
-        "what frees the graph of `f(x)` in your function",
-    ),
-)
+_CURVATURE_ERRORS = tools.reasons("""
+slope-without-graph: does not require grad (M14)
+    What the second walk starts from has no history. What `retain_graph=True` keeps is the graph of `f(x)`.
+    look: the option of `grad` that makes a graph for the gradient
+another-tensor: not have been used
+    No way leads from the slope to `x`. To ask for `requires_grad` afterwards gives it no history.
+    look: how the slope is computed: is that recorded?
+freed-too-early: a second time
+    A walk came to a node that was freed. A new graph may lead back into the old one: the slope of exp does.
+    look: what frees the graph of `f(x)` in your function
+""")
 
 
 def _check_curvature(answer, f, number, derivatives):
     x = tools.leaf(number)
     value, first, second = derivatives
-    expected = f"the second derivative at {number:g}, {second:.6g}"
+    expected = f"the second derivative at {number:g}, {second:.7g}"
     y = tools.called(answer, (f, x), expected, *_CURVATURE_ERRORS)
     if y is None:
         look = "whether a `return` is missing, and whether a `grad` was allowed to return None"
         raise Wrong("none", expected, "None", look=look)
-    y = kit.a_tensor(y, "the result", "what `return` gives back")
+    y = tools.result(y)
     if y.numel() == 1 and kit.close(y.item(), second):
         if x.grad is not None:
             why = "`backward` adds to `.grad`. `autograd.grad` returns the gradient and adds nothing."
@@ -471,10 +429,10 @@ def _wrong_curvature(y, value, first, second, expected):
         return Wrong("other-shape", expected, got, look="what you return: one number")
     came = y.item()
     if kit.close(came, first + second):
-        why = "That is the first derivative and the second, added up: `.grad` still held the first."
+        why = "That is the first derivative and the second, added up, as in a `.grad` that still holds the first."
         return Wrong("added-up", expected, got, belief="M08", why=why, look="what is in `.grad` before each `backward`")
     if kit.close(came, 2 * first):
-        why = "That is the first derivative twice: two walks from the same result."
+        why = "That is the first derivative twice, as two walks from the same result leave it."
         return Wrong("same-walk-twice", expected, got, belief="M14", why=why, look="from what the second walk starts")
     if kit.close(came, first):
         why = "That is the first derivative, the slope itself."
@@ -509,84 +467,44 @@ def kinds(answer):
     return "Two graphs, two questions: is the old one kept, and is there a new one for the gradient?"
 
 
-_KINDS = (
-    Pattern(
-        "kept-fails",
-        {"A": "error"},
-        why="The first `grad` of A has retained what the second one needs.",
-        look="what `retain_graph=True` leaves behind",
-    ),
-    Pattern(
-        "retained-for-the-slope",
-        {"B": "6"},
-        belief="M14",
-        why="`retain_graph=True` keeps the graph of `y`. `g` is a plain 3: it has no graph, and nothing to walk.",
-        look="whether line B makes a graph for `g`",
-    ),
-    Pattern(
-        "retained-for-the-slope",
-        {"B": "0"},
-        belief="M14",
-        why="No way leads from `g` to `x`, not even one that brings 0: `g` has no graph.",
-        look="whether line B makes a graph for `g`",
-    ),
-    Pattern(
-        "slope-again",
-        {"B": "3"},
-        belief="M14",
-        why="The second `grad` of B starts from `g`, not from `y`. And `g` has no graph.",
-        look="from what the second `grad` starts",
-    ),
-    Pattern(
-        "create-needs-retain",
-        {"E": "error"},
-        belief="M15",
-        why="What is freed is the graph of `y`. The graph of `g` was made in that walk, and has numbers of its own.",
-        look="the cell of the chapter with `create_graph=True, retain_graph=False` and x ** 3",
-    ),
-    Pattern(
-        "create-does-not-retain",
-        {"D": "error"},
-        why="Unless you say otherwise, `create_graph=True` retains the graph of `y`, too.",
-        look="what differs between lines D and F",
-    ),
-    Pattern(
-        "both-graphs-kept",
-        {"F": "3"},
-        why="Line F says `retain_graph=False`. The graph of `g` is there, but that of `y` is used up.",
-        look="from what the second `grad` of F starts",
-    ),
-    Pattern(
-        "second-from-y",
-        {"D": "6"},
-        why="The second `grad` of D starts from `y`, so it gives the slope of `y` once more.",
-        look="from what the second `grad` of D starts",
-    ),
-    Pattern(
-        "second-from-y",
-        {"F": "6"},
-        why="The second `grad` of F starts from `y`. So 6, the slope of `g`, is not what it looks for.",
-        look="from what the second `grad` of F starts, and whether that graph is there",
-    ),
-    Pattern(
-        "first-again",
-        {"C": "3"},
-        why="3 is `g` itself. The second `grad` of C starts from `g`, and returns its slope.",
-        look="from what the second `grad` of C starts",
-    ),
-    Pattern(
-        "first-again",
-        {"E": "3"},
-        why="3 is `g` itself. The second `grad` of E starts from `g`, and returns its slope.",
-        look="from what the second `grad` of E starts",
-    ),
-    Pattern(
-        "grad-adds-up",
-        {"A": "6"},
-        why="`grad` returns what it has computed, and adds it to nothing.",
-        look="where the result of `autograd.grad` goes",
-    ),
-)
+_KINDS = kit.patterns("""
+kept-fails: A=error
+    The first `grad` of A has retained what the second one needs.
+    look: what `retain_graph=True` leaves behind
+retained-for-the-slope: B="6" (M14)
+    `retain_graph=True` keeps the graph of `y`. `g` is a plain 3: it has no graph, and nothing to walk.
+    look: whether line B makes a graph for `g`
+retained-for-the-slope: B="0" (M14)
+    No way leads from `g` to `x`, not even one that brings 0: `g` has no graph.
+    look: whether line B makes a graph for `g`
+slope-again: B="3" (M14)
+    The second `grad` of B starts from `g`, not from `y`. And `g` has no graph.
+    look: from what the second `grad` starts
+create-needs-retain: E=error (M15)
+    What is freed is the graph of `y`. The graph of `g` was made in that walk, and has numbers of its own.
+    look: the cell of the chapter with `create_graph=True, retain_graph=False` and x ** 3
+create-does-not-retain: D=error
+    Unless you say otherwise, `create_graph=True` retains the graph of `y`, too.
+    look: what differs between lines D and F
+both-graphs-kept: F="3"
+    Line F says `retain_graph=False`. The graph of `g` is there, but that of `y` is used up.
+    look: from what the second `grad` of F starts
+second-from-y: D="6"
+    The second `grad` of D starts from `y`, so it gives the slope of `y` once more.
+    look: from what the second `grad` of D starts
+second-from-y: F="6"
+    The second `grad` of F starts from `y`. So 6, the slope of `g`, is not what it looks for.
+    look: from what the second `grad` of F starts, and whether that graph is there
+first-again: C="3"
+    3 is `g` itself. The second `grad` of C starts from `g`, and returns its slope.
+    look: from what the second `grad` of C starts
+first-again: E="3"
+    3 is `g` itself. The second `grad` of E starts from `g`, and returns its slope.
+    look: from what the second `grad` of E starts
+grad-adds-up: A="6"
+    `grad` returns what it has computed, and adds it to nothing.
+    look: where the result of `autograd.grad` goes
+""")
 _KINDS_LOOKS = {
     name: f"from what the second `grad` of {name} starts, and whether that graph is there" for name in "ABCDEF"
 }
@@ -638,64 +556,39 @@ _MODELS = (
 )
 
 
-# A `.grad` in `w` is that of an earlier round; `model.made` holds the results of the model.
-_STALE_ERRORS = (
-    tools.Reason(
-        "modified by an inplace operation",
-        "moved-error",
-        "Now `model(w)` is kept from the first round, and has saved the `w` of that time. The update has "
-        "overwritten that `w`, so a version does not fit.",
-        "where `model(w)` is computed, and how often",
-        "M13",
-        when=lambda model, w, *_: len(model.made) == 1,
-    ),
-    tools.Reason(
-        "modified by an inplace operation",
-        "before-the-update",
-        "What `model(w)` has saved was overwritten by an update before the walk, so a version does not fit.",
-        "where `model(w)` is computed: before or after the update",
-    ),
-    tools.Reason(
-        "a second time",
-        "still-stale",
-        "A round goes back into a graph that an earlier round has used up.",
-        "what was computed before the loop, or in an earlier round",
-    ),
-    tools.Reason(
-        _NO_WAY,
-        "lost-later",
-        "In the first round a gradient came to `w`. Later no way leads from the loss to a tensor that asks for one.",
-        "what the first round leaves behind: is `w` still the same tensor then, and is it tracked?",
-        when=lambda model, w, *_: w.grad is not None,
-    ),
-    tools.Reason(
-        _NO_WAY,
-        "no-way",
-        "No way leads from the loss to `w` any more.",
-        "each `detach` or `no_grad` around what `w` goes into",
-    ),
-    tools.Reason(
-        "unsupported operand type(s) for *",
-        "grad-none",
-        "A factor is no number: a `.grad` that is None? `w = w - ...` makes a result of `w`, which gets no "
-        "`.grad`, and the `w` of the caller stays.",
-        "the line that updates `w`",
-        "M06",
-        when=lambda model, w, *_: w.grad is not None,
-    ),
-    tools.Reason(
-        "unsupported operand type(s) for *",
-        "grad-elsewhere",
-        "A factor is no number: a `.grad` that is None? No gradient came to the caller's `w`.",
-        "which tensor goes into `model`: `w` itself, or another one?",
-    ),
-    tools.Reason(
-        "a leaf Variable that requires grad is being used in an in-place operation",
-        "recorded-update",
-        "The update would be recorded, like any operation. A leaf may be overwritten only where nothing is recorded.",
-        "the `with` line around the update",
-        "M07",
-    ),
+# `model.made` holds the results of the model, `model.walks` the gradients that came to `w`.
+_STALE_ERRORS = tools.reasons(
+    """
+moved-error: modified by an inplace operation (M13)
+    Now `model(w)` is kept from the first round, and has saved the `w` of that time. The update has overwritten that
+    `w`, so a version does not fit.
+    look: where `model(w)` is computed, and how often
+before-the-update: modified by an inplace operation
+    What `model(w)` has saved was overwritten by an update before the walk, so a version does not fit.
+    look: where `model(w)` is computed: before or after the update
+still-stale: a second time
+    A round goes back into a graph that an earlier round has used up.
+    look: what was computed before the loop, or in an earlier round
+lost-later: does not require grad
+    In the first round a gradient came to `w`. Later no way leads from the loss to a tensor that asks for one.
+    look: what the first round leaves behind: is `w` still the same tensor then, and is it tracked?
+no-way: does not require grad
+    No way leads from the loss to a tensor that asks for a gradient.
+    look: each `detach` or `no_grad` around what `w` goes into
+grad-none: unsupported operand type(s) for * (M06)
+    A factor is no number: a `.grad` that is None? `w = w - ...` makes a result of `w`, which gets no `.grad`, and
+    the `w` of the caller stays.
+    look: the line that updates `w`
+grad-elsewhere: unsupported operand type(s) for *
+    A factor is no number: a `.grad` that is None? No gradient came to the caller's `w`.
+    look: which tensor goes into `model`: `w` itself, or another one?
+recorded-update: a leaf Variable that requires grad is being used in an in-place operation (M07)
+    The update would be recorded, like any operation. A leaf may be overwritten only where nothing is recorded.
+    look: the `with` line around the update
+""",
+    moved_error=lambda model, *_: len(model.made) == 1 and model.walks,
+    lost_later=lambda model, *_: model.walks,
+    grad_none=lambda model, w, *_: w.grad is not None,
 )
 
 
@@ -706,22 +599,16 @@ def _check_stale(answer, model, slope, start, target, rounds):
         made.append(model(t))
         return made[-1]
 
-    watched.made = made
+    watched.made, watched.walks = made, []
+    w.register_hook(watched.walks.append)
     right = _path(model, slope, start, target, rounds)
-    expected = f"`w` at {right:.6g} after {rounds} rounds, from {start:g}"
+    expected = f"`w` at {right:.7g} after {rounds} rounds, from {start:g}"
     tools.called(answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
     if not kit.close(w.item(), right):
-        raise _wrong_stale(w, model, slope, start, target, rounds, expected)
+        raise _wrong_stale(w, model, slope, start, target, rounds, expected, kit.rebinds(answer))
     if not any(_used_up(y, w) for y in made):
-        raise Wrong(
-            "retained-anyway",
-            "a graph that each round uses up",
-            "the graphs of the rounds are still there, with all that they saved",
-            belief="M13",
-            why="`w` is right, because the forward runs in each round. `retain_graph=True` does nothing for it any "
-            "more: it only keeps memory.",
-            look="the call of `backward`",
-        )
+        got = "the graphs of the rounds are still there, with all that they saved"
+        raise _retained(answer, "`w` is right, for the forward runs in each round.", "graphs that are used up", got)
 
 
 def _path(model, slope, w, target, rounds, stale=False, adds=False, first=None):
@@ -735,12 +622,15 @@ def _path(model, slope, w, target, rounds, stale=False, adds=False, first=None):
     return w
 
 
-def _wrong_stale(w, model, slope, start, target, rounds, expected):
-    came, got = w.item(), f"`w` is {w.item():.6g}"
+def _wrong_stale(w, model, slope, start, target, rounds, expected, rebinds):
+    came, got = w.item(), f"`w` is {w.item():.7g}"
     numbers = (model, slope, start, target, rounds)
+    if kit.close(came, start) and rebinds:
+        why = "`w` is where it was. `w = ...` gives the name to another tensor, and the `w` of the caller stays."
+        return Wrong("not-updated", expected, got, belief="M06", why=why, look="the line that updates `w`")
     if kit.close(came, start):
-        why = "`w` is where it was. A line like `w = w - ...` makes another tensor, and the `w` of the caller stays."
-        return Wrong("not-updated", expected, got, why=why, look="the line that updates `w`")
+        look = "the line that updates `w`: does it run in each round, and which tensor does it overwrite?"
+        return Wrong("not-moved", expected, got, why="`w` is where it was.", look=look)
     if any(kit.close(came, _path(*numbers, stale=True, first=first)) for first in (None, start)):
         return Wrong(
             "stale-slope",
@@ -754,7 +644,7 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected):
         why = "The gradients of all rounds so far add up in `w.grad`."
         return Wrong("not-cleared", expected, got, belief="M08", why=why, look="where `w.grad` is cleared")
     if kit.close(came, _path(*numbers[:-1], 1)):
-        why = "Only the first round has moved `w`."
+        why = "`w` is where the first round alone brings it."
         return Wrong("one-round", expected, got, why=why, look="what each later round does")
     return Wrong("other-w", expected, got, look="one round alone: the loss, its slope, and the step of 0.01")
 
@@ -770,7 +660,7 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected):
         "result dtype": "the text asks for the value, in any float type",
         "grad 0": "each round goes backward",
         "again": "the gradients are added up",
-        "old grad": "the gradients are added up",
+        "old grad": adversaries.ADDED,
     },
     beliefs=("M13",),
     hints=(
@@ -799,20 +689,14 @@ def run(w, inputs):
         loss.backward()
     return state
 """
-_MEMORY_ERRORS = (
-    tools.Reason(
-        "a second time",
-        "second-time",
-        "The second round still goes back into the graph of the first.",
-        "which tensor of the last round goes into this one",
-    ),
-    tools.Reason(
-        _NO_WAY,
-        "cut-too-far",
-        "You have cut the way to `w`, too: no way leads from the loss to any leaf.",
-        "which of the operands is the old state, and which one is `w`",
-    ),
-)
+_MEMORY_ERRORS = tools.reasons("""
+second-time: a second time
+    The second round still goes back into the graph of the first.
+    look: which tensor of the last round goes into this one
+cut-too-far: does not require grad
+    You have cut the way to `w`, too: no way leads from the loss to any leaf.
+    look: which of the operands is the old state, and which one is `w`
+""")
 
 
 def _check_memory(answer, start, inputs):
@@ -820,19 +704,17 @@ def _check_memory(answer, start, inputs):
     w.register_hook(walks.append)
     states = _states(start, inputs)
     right = sum(2 * new * old for old, new in pairwise(states))
-    expected = f"{right:.6g} in `w.grad`: from each round 2 · its state · the state before it"
+    expected = f"{right:.7g} in `w.grad`: from each round 2 · its state · the state before it"
     state = tools.called(answer, (w, list(inputs)), expected, *_MEMORY_ERRORS)
     state = kit.a_tensor(state, "the result", "what `return` gives back: the last state")
     if state.numel() != 1 or not kit.close(state.item(), states[-1]):
-        why = "The value of a state changed. A cut leaves all values as they are."
-        last = f"the last state, {states[-1]:.6g}"
+        why = "The last state has another value. A cut leaves all values as they are."
+        last = f"the last state, {states[-1]:.7g}"
         raise Wrong("state-lost", last, show(state), why=why, look="what goes from round to round")
     if w.grad is None or not kit.close(w.grad.item(), right):
         raise _wrong_memory(w, start, inputs, states, len(walks), expected)
     if graphs.reaches(state, w) and not _used_up(state, w):
-        why = "The cut is right, and then `retain_graph=True` does nothing but keep memory."
-        got = "the graph of the last round is still there"
-        raise Wrong("retained-anyway", "nothing retained", got, belief="M13", why=why, look="the call of `backward`")
+        raise _retained(answer, "The cut is right.", "nothing retained", "the graph of the last round is still there")
 
 
 def _states(w, inputs):
@@ -897,14 +779,11 @@ def apart(answer):
     return "This is what retain_graph=True is for: one graph, walked for each loss, and freed by the last walk."
 
 
-_APART_ERRORS = (
-    tools.Reason(
-        "a second time",
-        "second-time",
-        "A walk has freed what the losses share, and a later one needs it.",
-        "which of the walks retain the graph: all but the last have to",
-    ),
-)
+_APART_ERRORS = tools.reasons("""
+second-time: a second time
+    A walk has freed what the losses share, and a later one needs it.
+    look: which of the walks retain the graph: all but the last have to
+""")
 
 
 def _check_apart(answer, values, count):
@@ -928,16 +807,15 @@ def _check_apart(answer, values, count):
         got = f"`x.grad` is {_grad_text(x)}"
         raise Wrong("traces", "`x.grad` as it was: None", got, why=why, look="each `backward` in your function")
     if not _used_up(h, x):
-        why = "The last walk has retained the graph as well, so all that was saved stays as long as a loss lives."
-        got = "one can still go backward from what they share"
-        look = "the value of `retain_graph` for the last loss"
-        raise Wrong("kept-to-the-end", "what the losses share is freed in the end", got, why=why, look=look)
+        expected, got = "what the losses share is freed in the end", "one can still go backward from what they share"
+        why = "After the last walk all that was saved is still there, as long as a loss lives."
+        raise Wrong("kept-to-the-end", expected, got, why=why, look="the value of `retain_graph` for the last loss")
 
 
 def _wrong_apart(given, arrays, right, expected):
     got = ", ".join(map(tools.text, arrays))
     if len({id(one) for one in given}) < len(given):
-        why = "All entries are one and the same tensor: `x.grad`, which each walk changes."
+        why = "All entries are one and the same tensor. A `.grad` is one that each walk adds to."
         return Wrong("same-tensor", expected, got, belief="M08", why=why, look="what you append: the tensor or a copy")
     if len(arrays) > 1 and all(map(tools.same, arrays, np.cumsum(right, 0))):
         why = "Each entry holds those before it, too: backward adds to `.grad`."
@@ -999,27 +877,32 @@ def _check_saved(answer, f, values, right, before):
     if not kit.close(came, numbers):
         raise _wrong_saved(came, numbers, tensors, before, x, expected)
     for y in results:
-        _check_can_go_back(y)
+        _check_can_go_back(f, x, y)
 
 
-def _check_can_go_back(y):
+def _check_can_go_back(f, x, y):
+    expected = "a result that one can go backward from"
     try:
-        y.sum().backward()
+        (came,) = mg.autograd.grad(y.sum(), graphs.leaves(y)[:1] or [x])
     except Exception as error:
         if "a second time" in str(error):
             why = "The number is right. But a walk in your function has freed what was saved."
             look = "each `backward` and `grad` in your function"
-            got = kit.sandbox.describe_error(error)
-            expected = "a result that one can go backward from"
-            raise Wrong("walked", expected, got, why=why, look=look) from None
-        raise Wrong(
-            "nothing-kept",
-            "a result that one can go backward from",
-            kit.sandbox.describe_error(error),
-            why="The number is right. But what `pack` returns is kept in place of the tensor, and `unpack` has to make "
-            "the tensor of it again.",
-            look="what your `pack` returns, and what your `unpack` makes of it",
-        ) from None
+            raise Wrong("walked", expected, kit.sandbox.describe_error(error), why=why, look=look) from None
+        if not y.requires_grad:
+            why, look = "The number is right. But the result of `f` was cut off.", "what `f` is called with"
+            raise Wrong("cut-off", expected, show(y), why=why, look=look) from None
+        raise _nothing_kept(expected, kit.sandbox.describe_error(error)) from None
+    (right,) = mg.autograd.grad(f(x).sum(), x)
+    if not tools.same(tools.array(came), tools.array(right)):
+        got = f"the gradient {tools.text(tools.array(came))}, where it is {tools.text(tools.array(right))}"
+        raise _nothing_kept(expected, got)
+
+
+def _nothing_kept(expected, got):
+    why = "The number is right. But what `pack` returns is kept in place of the tensor, and `unpack` has to make the "
+    look = "what your `pack` returns, and what your `unpack` makes of it"
+    return Wrong("nothing-kept", expected, got, why=why + "tensor of it again.", look=look)
 
 
 def _wrong_saved(came, numbers, tensors, before, x, expected):

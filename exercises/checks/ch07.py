@@ -710,7 +710,7 @@ def _alternate_reasons(answer):
         "old-graph",
         "What this backward walks through was recorded before the step, and needs the number that was overwritten.",
         "what of the second loss is computed before the first step",
-        "M13" if tools.asks_for(answer, "retain_graph") else "",
+        "M13" if kit.says(answer, "retain_graph") else "",
     )
     second_time = tools.Reason(
         "a second time",

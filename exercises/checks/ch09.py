@@ -57,7 +57,7 @@ _RETAINED = replace(
 def _called(function: Callable, inputs: tuple, expected: str, *reasons: tools.Reason) -> Any:
     """The learner's function on our inputs, with the errors that any derivative of a derivative may raise."""
     known = (*reasons, _NO_HISTORY, _SECOND_TIME, _NOT_USED, *_TUPLES)
-    if tools.asks_for(function, "retain_graph"):
+    if kit.says(function, "retain_graph"):
         known = tuple(_RETAINED if reason is _NO_HISTORY else reason for reason in known)
     return tools.called(function, inputs, expected, *known)
 
@@ -423,7 +423,7 @@ def show_target(name):
 
 def _slope_without_graph(answer, given):
     expected, got = "a slope with the graph in the picture", show(given)
-    if tools.asks_for(answer, "retain_graph"):
+    if kit.says(answer, "retain_graph"):
         why = "`retain_graph=True` keeps the graph of `y`. It does not record the walk back."
         return Wrong("retained", expected, got, belief="M14", why=why, look="the options of `grad`")
     why = "What you return has no graph at all: the walk back was not recorded."
@@ -609,7 +609,7 @@ def _check_penalty(answer, f, x_value, w_value):
     by_w = mg.autograd.grad(value, leaves[1])[0].item()
     came = _gradient_for(loss, w)
     if came is None or not kit.close(came, right[1].item()):
-        raise _wrong_penalty(came, right[1].item(), by_w, tools.asks_for(answer, "retain_graph"))
+        raise _wrong_penalty(came, right[1].item(), by_w, kit.says(answer, "retain_graph"))
     came = _gradient_for(loss, x)
     if came is None or not kit.close(came, right[0].item()):
         why = "The gradient for `w` is right. But a caller may go back to `x`, too."

@@ -58,8 +58,7 @@ def _refuse_other(came: Any, case: tuple, right: Callable, mistakes: tuple, what
     wanted = right(*case)
     if tools.same(came, wanted):
         return
-    digits = 4 if tools.text(wanted) != tools.text(came) else 10
-    expected, got = (f"{what} {tools.text(one, digits)}" for one in (wanted, came))
+    expected, got = (f"{what} {tools.text(one)}" for one in (wanted, came))
     for mistake in mistakes:
         if tools.same(came, mistake.gives(*case)):
             raise Wrong(mistake.code, expected, got, belief=mistake.belief, why=mistake.why, look=mistake.look)
@@ -487,6 +486,7 @@ def _none_in_update(answer: Any, wrong: Wrong, expected: str, is_cleared: bool) 
     points=2,
     off={
         "values 0": "the steps move the parameters",
+        "result grad": "a deep copy of a parameter has a copy of its `.grad`",
         "again": "twice the steps",
     },
     beliefs=("M17",),
@@ -848,7 +848,7 @@ def _check_penalized(answer, start, goal, rate, rounds):
         got = "after the last round there is still a graph with all that it saved"
         why = "`w` is right, but graphs are kept. Where loss and penalty are made anew in each round, there is nothing "
         why += "that has to be kept."
-        belief = "M13" if tools.asks_for(answer, "retain_graph") else ""
+        belief = "M13" if kit.says(answer, "retain_graph") else ""
         look = "the options of `backward`, and each call of `loss_of`"
         raise Wrong("retained", "each graph is used up", got, belief=belief, why=why, look=look)
 
@@ -1128,7 +1128,7 @@ def _check_newton(answer, factors, place):
         return y
 
     w, b = map(tools.leaf, place)
-    second = _RETAINED_SECOND if tools.asks_for(answer, "retain_graph") else _NO_SECOND
+    second = _RETAINED_SECOND if kit.says(answer, "retain_graph") else _NO_SECOND
     second = replace(second, when=lambda *_: all(tracked))
     known = (second, _UNUSED, _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE)
     found = tools.called(answer, (f, w, b), "w and b at the bottom", *known)

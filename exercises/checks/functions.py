@@ -128,7 +128,7 @@ def check(
     for trial in trials if second else ():
         check_second(trial)
     # Not once more under an adversary: an old `.grad` changes nothing that these look at, and they take the longest.
-    for trial in trials if numerical and not adversaries.trial.circumstance else ():
+    for trial in trials if numerical and not adversaries.trial.circumstances else ():
         check_numerically(trial, "gradcheck")
         if second:
             check_numerically(trial, "gradgradcheck")

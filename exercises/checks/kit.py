@@ -19,6 +19,8 @@ traceback.
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import dis
 import functools
 import importlib
@@ -32,6 +34,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +83,7 @@ class Verdict:
     look: str = ""
     picture: Any = None
     printed: str = ""
+    given: str = ""  # what the answer, a function, was called with
 
     @property
     def belief_text(self) -> str:
@@ -165,10 +169,12 @@ def judge(exercise: Exercise, answer: Any) -> Verdict:
 def _judged(exercise: Exercise, answer: Any) -> Verdict:
     try:
         _refuse_unanswered(answer)
-        said, found = adversaries.watch(exercise.off, lambda: (exercise.judge(answer), _found_around(exercise, answer)))
+        work = lambda: (_asked(exercise, answer), _found_around(exercise, answer))  # noqa: E731
+        said, found = adversaries.watch(exercise.off, work)
         if found:
             raise found
     except Wrong as wrong:
+        wrong.verdict.given = adversaries.trial.given()
         return wrong.verdict
     except Unanswered as nothing_yet:
         return Verdict("unanswered", "unanswered", look=str(nothing_yet))
@@ -176,6 +182,19 @@ def _judged(exercise: Exercise, answer: Any) -> Verdict:
     if type(sentence) is not str:
         raise TypeError("the check returned no sentence")
     return Verdict("passed", "passed", why=sentence, picture=picture)
+
+
+def _asked(exercise: Exercise, answer: Any) -> Any:
+    """What the check says. Where its own work fails in what the answer has changed, that change is the diagnosis."""
+    try:
+        return exercise.judge(answer)
+    except (Wrong, Unanswered):
+        raise
+    except Exception:
+        found = adversaries.trial.found
+        if found is None:
+            raise
+        raise Wrong(**found.parts) from None
 
 
 def _found_around(exercise: Exercise, answer: Any) -> Wrong | None:
@@ -278,6 +297,24 @@ def uses(function: Any, *names: str) -> bool:
     return type(function) is types.FunctionType and not set(names).isdisjoint(function.__code__.co_names)
 
 
+def rebinds(function: Any) -> bool:
+    """Whether a function gives a name to something new: of a parameter, `w = ...`, or to a sum, `p = p - ...`."""
+    if type(function) is not types.FunctionType:
+        return False
+    parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
+    steps = list(dis.get_instructions(function))
+    pairs = [(a, b) for a, b in pairwise(steps) if b.opname.startswith("STORE_") and not a.argrepr.endswith("=")]
+    return any(b.argval in parameters or (a.opname == "BINARY_OP" and a.argrepr in "+-") for a, b in pairs)
+
+
+def says(function: Any, option: str) -> bool:
+    """Whether a function, or one inside it, gives an option of this name in a call."""
+    codes = [function.__code__] if type(function) is types.FunctionType else []
+    for code in codes:
+        codes += [one for one in code.co_consts if type(one) is types.CodeType]
+    return any(type(one) is tuple and option in one for code in codes for one in code.co_consts)
+
+
 def returns_nothing(function: Any) -> bool:
     """Whether a function has no `return` with a value in it."""
     if type(function) is not types.FunctionType or function.__name__ == "<lambda>":
@@ -320,6 +357,10 @@ def call(function: Callable, *inputs: Any) -> Any:
 def _refuse_other_arguments(function: Callable, inputs: tuple) -> None:
     if type(function) is not types.FunctionType:
         return
+    code = function.__code__
+    most, least = code.co_argcount, code.co_argcount - len(function.__defaults__ or ())
+    if least <= len(inputs) <= most and not code.co_kwonlyargcount:
+        return  # the usual case; a signature takes long
     signature = inspect.signature(function, follow_wrapped=False)
     try:
         signature.bind(*inputs)
@@ -380,7 +421,7 @@ def a_dict(answer: Any, names: Iterable[str]) -> dict:
     if not isinstance(answer, dict):
         look = "the cell above: a dict, as it was given, with your values for the dots"
         raise Wrong("type", f"a dict with the keys {', '.join(names)}", show(answer), look=look)
-    given = {_plain(key): value for key, value in dict.items(answer)}
+    given = {plain(key): value for key, value in dict.items(answer)}
     if set(given) != set(names):
         look = "the cell above: change the values only, and keep the keys"
         raise Wrong("keys", f"the keys {', '.join(names)}", show(list(answer)), look=look)
@@ -392,7 +433,7 @@ _TOLERANCE = 1e-6
 
 def close(one: float, other: float, tolerance: float = _TOLERANCE) -> bool:
     """Whether two numbers agree, relative to their size. Of float32 less is asked."""
-    tolerance = max(tolerance, 1e-4) if adversaries.trial.circumstance == "dtype" else tolerance
+    tolerance = max(tolerance, 1e-4) if "dtype" in adversaries.trial.circumstances else tolerance
     return math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance / 2)
 
 
@@ -403,7 +444,7 @@ def same_values(tensor: mg.Tensor, numbers: Any, tolerance: float = _TOLERANCE) 
 
 def same_arrays(values: np.ndarray, wanted: np.ndarray, tolerance: float = _TOLERANCE) -> bool:
     """Whether two arrays have the same shape and, up to rounding, the same numbers."""
-    tolerance = max(tolerance, 1e-4) if adversaries.trial.circumstance == "dtype" else tolerance
+    tolerance = max(tolerance, 1e-4) if "dtype" in adversaries.trial.circumstances else tolerance
     return values.shape == wanted.shape and np.allclose(values, wanted, tolerance, tolerance / 2)
 
 
@@ -416,6 +457,43 @@ class Pattern:
     belief: str = ""
     why: str = ""
     look: str = ""
+
+
+_HEADER = re.compile(r"(?P<code>\S+): (?P<when>.+?)(?: \((?P<belief>M\w+)\))?")
+
+
+def diagnoses(text: str) -> Iterable[tuple[str, str, str, str, str]]:
+    """Diagnoses as text: code, when it is made, belief, why, and what to look at."""
+    for block in re.split(r"\n(?=\S)", text.strip("\n")):
+        header, *lines = block.split("\n")
+        said = _HEADER.fullmatch(header)
+        if said is None:
+            raise ValueError(f"no diagnosis: {header}")
+        why, _, look = " ".join(line.strip() for line in lines).partition("look: ")
+        yield said["code"], said["when"], said["belief"] or "", why.strip(), look
+
+
+def patterns(text: str) -> tuple[Pattern, ...]:
+    """Patterns as text: code, wrong values and belief at the margin, then why, then what to look at.
+
+        overwrites: b=6, e=3 or b=6, e=0 (M08)
+            6 is right for `w * w` alone. It is added to what was there.
+            look: `w.grad` before and after the second `backward()`
+
+    A value is what Python reads in it, or else a text: 6, None, error, "6".
+    """
+    return tuple(
+        Pattern(code, dict(map(_value, gives.split(", "))), belief, why, look)
+        for code, several, belief, why, look in diagnoses(text)
+        for gives in several.split(" or ")
+    )
+
+
+def _value(pair: str) -> tuple[str, Any]:
+    name, _, value = pair.rpartition("=")
+    with contextlib.suppress(ValueError, SyntaxError):
+        return name, ast.literal_eval(value)
+    return name, value
 
 
 def predicted(
@@ -431,7 +509,7 @@ def predicted(
     is the first of the pattern that differs from the truth, so that example and diagnosis agree.
     Where no pattern fits, `looks` says by name what to look at.
     """
-    given = {name: _plain(value) for name, value in a_dict(answer, truth).items()}
+    given = {name: plain(value) for name, value in a_dict(answer, truth).items()}
     for name, right in truth.items():
         if type(given[name]) not in _comparable(right):
             raise Wrong("kind", f"`{name}` is {kinds}", show(given[name]), look=f"the value of `{name}`")
@@ -467,7 +545,7 @@ def _hidden(right: Any, given: Any) -> str:
     return "another number"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The Python value of a tensor or an array with one element, of a NumPy number, or of a subclass of str or Real."""
     if type(value) is mg.Tensor:
         value = value.detach().numpy()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +29,22 @@ class Reason:
     def wrong(self, expected: str, got: str) -> Wrong:
         """The diagnosis."""
         return Wrong(self.code, expected, got, belief=self.belief, why=self.why, look=self.look)
+
+
+def reasons(text: str, **when: Callable[..., bool]) -> tuple[Reason, ...]:
+    """Reasons as text: code, a part of the error's message and belief at the margin, then why, then what to look at.
+
+        second-time: a second time (M13)
+            A walk came to a node that an earlier walk had freed.
+            look: how many walks your function makes
+
+    `when` has a condition by code, written with "_" for "-".
+    """
+    always = Reason.__dataclass_fields__["when"].default
+    return tuple(
+        Reason(message, code, why, look, belief, when.get(code.replace("-", "_"), always))
+        for code, message, belief, why, look in kit.diagnoses(text)
+    )
 
 
 def called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
@@ -64,14 +79,14 @@ def calls_in(function: Callable) -> list[tuple[str, Any]]:
 
 def constant(values: Any) -> mg.Tensor:
     """An untracked tensor of float64; under the adversaries also of float32."""
-    return mg.tensor(values, dtype=mg.float32 if trial.circumstance == "dtype" else mg.float64)
+    return mg.tensor(values, dtype=mg.float32 if "dtype" in trial.circumstances else mg.float64)
 
 
 def leaf(values: Any) -> mg.Tensor:
     """A tracked leaf of the same dtype; under the adversaries also with gaps in memory."""
     trial.made_leaf = True
     made = constant(values)
-    if trial.circumstance == "gaps":
+    if "gaps" in trial.circumstances:
         made = mg.stack([made, made], -1)[..., 0]
     return made.requires_grad_()
 
@@ -91,12 +106,13 @@ def same(one: Any, other: Any) -> bool:
     return kit.same_arrays(np.asarray(one, dtype=float), np.asarray(other, dtype=float))
 
 
-def text(values: Any, digits: int = 4) -> str:
+def refuse_other_values(tensor: mg.Tensor, right: Any, what: str, look: str, tolerance: float = 1e-6) -> None:
+    """The diagnosis for a tensor with another shape or other values than `right`, which are those of `what`."""
+    if not kit.same_values(tensor, right, tolerance):
+        shape = f" of shape {tuple(tensor.shape)}" if tensor.shape != np.shape(right) else ""
+        raise Wrong("other-value", f"{text(right)}, {what}", text(array(tensor)) + shape, look=look)
+
+
+def text(values: Any) -> str:
     """Numbers as a learner would write them."""
-    return str(np.round(np.asarray(values, dtype=float), digits).tolist())
-
-
-def asks_for(function: Any, option: str) -> bool:
-    """Whether a function's own code passes an argument by this name."""
-    constants = function.__code__.co_consts if type(function) is types.FunctionType else ()
-    return any(type(constant) is tuple and option in constant for constant in constants)
+    return str(np.vectorize(lambda number: float(f"{number:.7g}"), otypes=[float])(values).tolist())

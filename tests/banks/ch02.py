@@ -322,6 +322,10 @@ rebound
 rebound/detached
     w = (w - size * w.grad).detach().requires_grad_()
     w.grad = None
+not-moved
+    moved = w.detach().clone()
+    moved.sub_(size * w.grad)
+    w.grad = None
 left-frozen
     w.requires_grad_(False)
     w -= size * w.grad

@@ -28,7 +28,7 @@ WRONG = {
         "zero-before": _slopes(before=0),
         "exp-input": _slopes({"de/dp": 0, "v.grad": 0}),
         "exp-input/alone": _slopes({"de/dp": 0}),
-        "exp-input-in-product": _slopes({"v.grad": 0}),
+        "zero-product": _slopes({"v.grad": 0}),
         "value-of-e": _slopes({"dz/de": 1}),
         "value-of-v": _slopes({"dp/dv": 0}),
         "added-along": _slopes({"v.grad": 9}),

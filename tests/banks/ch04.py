@@ -119,6 +119,20 @@ one-factor
     mg.autograd.backward(losses, grad_tensors=mg.tensor(weights))
 one-factor/shape
     mg.autograd.backward(losses, grad_tensors=[mg.tensor(weights) for _ in losses])
+equal-weights
+    found = dict(zip(weights, losses))
+    sum(weight * loss for weight, loss in found.items()).backward(inputs=wanted)
+overwritten/second
+    sums = mg.autograd.grad(losses, wanted, [mg.tensor(weight) for weight in weights], allow_unused=True)
+    wanted[0].grad += sums[0]
+    for leaf, total in zip(wanted[1:], sums[1:]):
+        leaf.grad = total
+others-filled/cleared
+    old = [leaf.grad.clone() for leaf in wanted]
+    sum(weight * loss for loss, weight in zip(losses, weights)).backward(inputs=wanted)
+    for node, _ in losses[0].grad_fn.next_functions:
+        if hasattr(node, "variable") and all(node.variable is not leaf for leaf in wanted):
+            node.variable.grad = None
 one-loss
     for loss, weight in zip(losses, weights):
         total = weight * loss
@@ -255,6 +269,8 @@ old-grad/adversary-1
     "mirror": functions(
         "mirror(x)",
         """
+same-tensor
+    return x
 hook-on-x
     x.register_hook(lambda grad: -grad)
     return x
@@ -459,6 +475,8 @@ half/minus
     return x[1:].detach() - x[:-1]
 running-sums
     return x.cumsum(0)
+other-slopes/nearly
+    return x[1:] * 1.00001 - x[:-1]
 depends-on-x
     return x[1:] * x[:-1]
 other-rows

@@ -350,6 +350,15 @@ not-updated
         loss = (model(w) - target) ** 2
         slope, = mg.autograd.grad(loss, w)
         w = (w - 0.01 * slope).detach().requires_grad_()
+not-moved
+    for _ in range(rounds):
+        loss = (model(w) - target) ** 2
+        if loss < 1e-5:
+            break
+        w.grad = None
+        loss.backward()
+        with mg.no_grad():
+            w -= 0.01 * w.grad
 one-round
     y = model(w)
     for _ in range(rounds):
@@ -654,6 +663,37 @@ nothing-kept/numbers
 
     with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         f(x)
+    return sum(counts)
+nothing-kept/other-tensor
+    counts = []
+
+    def pack(t):
+        counts.append(t.numel())
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: -t):
+        f(x)
+    return sum(counts)
+nothing-kept/ones
+    counts = []
+
+    def pack(t):
+        counts.append(t.numel())
+        return t.shape
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda shape: mg.ones(shape, dtype=mg.float64)):
+        f(x)
+    return sum(counts)
+cut-off
+    counts = []
+
+    def pack(t):
+        counts.append(t.numel())
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        f(x * 1)
+        f(x.detach())
     return sum(counts)
 walked
     counts = []

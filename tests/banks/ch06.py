@@ -391,7 +391,7 @@ not-moved/clone
     w.detach().clone().add_(size)
     y.backward()
     return y
-not-moved/twice
+other-step
     y = f(w)
     y.backward()
     with mg.no_grad():

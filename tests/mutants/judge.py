@@ -23,6 +23,7 @@ from . import equivalents, operators
 KNOWN = Path(__file__).with_name("known")  # a file for each chapter
 CHAPTERS = [path.stem for path in sorted((ROOT / "tests/banks").glob("ch[0-9][0-9].py"))]
 ABOUT_GRAPHS = ("ch05", "ch09")  # the chapters that speak of what `retain_graph` and `create_graph` keep
+UNTRACKED = ("04.fit",)  # What they are given has no history
 ONCE = ("08.reciprocal", "08.clip", "08.library")  # Functions that nobody differentiates twice
 # Of one answer's mutants: many of an unusual answer are the solution's once more. Of its equivalents, one in four.
 OF_THE_SOLUTION, OF_AN_UNUSUAL, ONE_IN = 100, 20, 4
@@ -64,20 +65,22 @@ def all_mutants(chapter: str, exercise: str) -> Iterable[operators.Mutant]:
     """An exercise's mutants, each program once; the same change may be made to several answers."""
     name, sources = right_answers(chapter, exercise)
     seen = {ast.unparse(operators.parsed(source, name)[0]) for source in sources}
-    kind = dict(kit.all_chapters())[chapter[2:]].exercises[exercise].kind
+    known, id = dict(kit.all_chapters())[chapter[2:]].exercises[exercise], f"{chapter[2:]}.{exercise}"
     task = operators.Task(
         name,
-        kind,
+        known.kind,
         returns="return " in sources[0],
         graphs=chapter in ABOUT_GRAPHS,
-        second=f"{chapter[2:]}.{exercise}" not in ONCE,
+        second=id not in ONCE,
+        typed="result dtype" not in known.off,
+        tracked=id not in UNTRACKED,
         given=_given(sources[0]) - {name},
     )
     for source in sources:
         made = operators.mutants(source, task, habits=source is sources[0])
         most = OF_THE_SOLUTION if source is sources[0] else OF_AN_UNUSUAL
         for mutant in sorted(made, key=lambda one: crc32(one.source.encode()))[:most]:
-            if mutant.source not in seen:
+            if mutant.source not in seen and not mutant.equal:
                 seen.add(mutant.source)
                 yield replace(mutant, change=mutant.change + _place(source, sources[0]))
 

@@ -91,6 +91,7 @@ class Mutant:
 
     change: str
     source: str
+    equal: bool = False  # by construction: not judged, but in the sample, so that no other mutant moves up
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,8 @@ class Task:
     graphs: bool = False  # its chapter is about what keeps a graph
     second: bool = True  # it asks for derivatives of derivatives, if it is a Function
     given: frozenset[str] = frozenset()  # functions that are there already
+    typed: bool = True  # its result has the dtype of what is given
+    tracked: bool = True  # what is given has, or may get, a history
 
 
 def mutants(source: str, task: Task, habits: bool = True) -> Iterator[Mutant]:
@@ -119,7 +122,7 @@ def mutants(source: str, task: Task, habits: bool = True) -> Iterator[Mutant]:
         return  # a search: changed, it may never end, and no sandbox runs what a cell does by itself
     codes = {words(compile(tree, "", "exec"))}
     times: dict[str, int] = {}
-    for title in _edits(tree, task, first, last, habits):
+    for title, equal in _edits(tree, task, first, last, habits):
         try:
             after = ast.unparse(ast.fix_missing_locations(tree))
             code = words(compile(after, "", "exec"))
@@ -129,7 +132,7 @@ def mutants(source: str, task: Task, habits: bool = True) -> Iterator[Mutant]:
             codes.add(code)
             change = title.replace("\n", " ")
             times[change] = times.get(change, 0) + 1
-            yield Mutant(f"{change} #{times[change]}" if times[change] > 1 else change, after)
+            yield Mutant(f"{change} #{times[change]}" if times[change] > 1 else change, after, equal)
 
 
 def parsed(source: str, name: str) -> tuple[ast.Module, int, int]:
@@ -192,8 +195,10 @@ def words(code: CodeType) -> tuple:
 # --- Where something is changed -------------------------------------------------------------------
 
 
-def _edits(tree: ast.Module, task: Task, first: int, last: int, habits: bool) -> Iterator[str]:
-    """Change the tree in place, yield what was changed, and change it back."""
+def _edits(tree: ast.Module, task: Task, first: int, last: int, habits: bool) -> Iterator[tuple[str, bool]]:
+    """Change the tree in place, yield what was changed and whether it means the same, and change it back."""
+    callers = _callers_names(tree)
+    value = task.kind == "build" and not [*_functions(tree, task.name)]
     given = {n for one in tree.body if getattr(one, "name", "") in task.given for n in ast.walk(one)}
     places = [place for place in _places(tree, first, last, task) if _is_asked_for(place, task, tree)]
     blocks = [*_blocks(tree)] if task.kind != "predict" else []
@@ -203,7 +208,10 @@ def _edits(tree: ast.Module, task: Task, first: int, last: int, habits: bool) ->
                 continue
             for title, new in [*_other_statements(block, i, owner, task)]:
                 setattr(owner, field, new)
-                yield f"{title} {_head(statement)}"
+                yield (
+                    f"{title} {_head(statement)}",
+                    title == "under no_grad:" and not _may_have_history(statement, task),
+                )
             setattr(owner, field, block)
     for owner, field, index, node in [place for place in places if place[3] not in given]:
         shown = owner if isinstance(node, ast.Name | ast.Constant) and not isinstance(owner, ast.Dict) else node
@@ -217,14 +225,52 @@ def _edits(tree: ast.Module, task: Task, first: int, last: int, habits: bool) ->
                 and "_graph=True" not in old
             ):
                 continue
-            yield f"{old} => {_head(shown if shown is owner else new)}"
+            same = _means_the_same(owner, node, new, callers, task) or (value and _is_of_no_picture(owner, node, new))
+            yield f"{old} => {_head(shown if shown is owner else new)}", same
         _put(owner, field, index, node)
     for function in [*_functions(tree, task.name)] if habits else ():
         kept = function.body, function.args
         for title, body, arguments in [*_other_functions(function)]:
             function.body, function.args = body, arguments
-            yield title
+            other_dtype, cut = title.endswith("another dtype"), title.endswith((".detach()", ".grad = None", "grad_()"))
+            yield title, (other_dtype and not task.typed) or (cut and not task.tracked)
             function.body, function.args = kept
+
+
+def _callers_names(tree: ast.Module) -> set[str]:
+    """The names of what an answer is given, and of what it takes out of that one by one."""
+    found = {one.arg for one in ast.walk(tree) if isinstance(one, ast.arg)}
+    loops = [one.target for one in ast.walk(tree) if isinstance(one, ast.For | ast.comprehension)]
+    return found | {one.id for target in loops for one in ast.walk(target) if isinstance(one, ast.Name)}
+
+
+def _may_have_history(statement: ast.stmt, task: Task) -> bool:
+    into = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    return task.tracked and not isinstance(into, ast.Subscript)
+
+
+def _means_the_same(owner: ast.AST, node: ast.AST, new: ast.AST, callers: set[str], task: Task) -> bool:
+    """What changes nothing in nearly every answer: a cut where nothing comes back, an update of a name of one's own."""
+    if isinstance(new, ast.Call) and isinstance(new.func, ast.Attribute) and new.func.value is node:
+        backward = isinstance(owner, ast.Call) and ast.unparse(owner.func).endswith("backward")
+        of_gradients = backward or getattr(owner, "arg", "") in ("gradient", "grad_outputs", "grad_tensors")
+        return new.func.attr == "detach" and (node.cut or of_gradients or not task.tracked)
+    if isinstance(node, ast.BinOp) and isinstance(new, ast.Call) and isinstance(node.left, ast.Name):
+        return node.left.id not in callers
+    if isinstance(node, ast.Assign) and isinstance(new, ast.AugAssign):
+        return isinstance(new.target, ast.Name) and new.target.id not in callers
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id not in callers:
+        longer = isinstance(new, ast.Assign) and isinstance(new.value, ast.BinOp) and new.value.right is node.value
+        return longer or (isinstance(new, ast.AugAssign) and isinstance(new.target, ast.Attribute))
+    return False
+
+
+def _is_of_no_picture(owner: ast.AST, node: ast.AST, new: ast.AST) -> bool:
+    """Whether a change leaves the picture of a graph as it is: it has no numbers and no sizes."""
+    called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    in_place = isinstance(new, ast.Call) and isinstance(node, ast.BinOp) and isinstance(new.func, ast.Attribute)
+    filled = isinstance(node, ast.Attribute) and node.attr in ("ones", "zeros")
+    return isinstance(node, ast.Constant | ast.UnaryOp) or called in ("mg.ones", "mg.zeros") or in_place or filled
 
 
 def _head(node: ast.AST) -> str:
@@ -264,11 +310,12 @@ def _places(tree: ast.AST, first: int, last: int, task: Task) -> Iterator[tuple[
     plain = _without_history(tree)
     for owner in ast.walk(tree):
         unrecorded = getattr(owner, "unrecorded", False) or _is_unrecorded(owner, task.second)
+        cut = getattr(owner, "cut", False) or getattr(getattr(owner, "func", None), "attr", "") in ("detach", "item")
         for field, value in ast.iter_fields(owner):
             for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
                 if not isinstance(node, ast.AST):
                     continue
-                node.unrecorded, node.plain = unrecorded, getattr(node, "id", "") in plain
+                node.unrecorded, node.cut, node.plain = unrecorded, cut, getattr(node, "id", "") in plain
                 if first <= getattr(node, "lineno", 0) <= last and isinstance(node, ast.expr | ast.stmt):
                     yield owner, field, index, node
 
