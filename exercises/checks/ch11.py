@@ -12,7 +12,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import graphs, kit, tools
-from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "11", "What is it all for?")
@@ -32,25 +32,17 @@ class Mistake:
     belief: str = ""
 
 
-_RECORDED_UPDATE = tools.Reason(
-    "in-place operation",
-    "recorded-update",
-    "The update would be recorded, like any operation. A tracked leaf may be overwritten only where nothing is.",
-    "what stands inside `no_grad()`",
-    "M07",
-)
-_NO_HISTORY = tools.Reason(
-    "does not require grad and does not have a grad_fn",
-    "no-history",
-    "What you go backward from has no history.",
-    "what stands inside `no_grad()`, and each `detach` and `item`",
-)
-_SECOND_TIME = tools.Reason(
-    "a second time",
-    "second-time",
-    "A walk leads into a graph that an earlier walk has used up.",
-    "what is made only once, and walked back more often",
-)
+_RECORDED_UPDATE, _NO_HISTORY, _SECOND_TIME = tools.reasons("""
+recorded-update: in-place operation (M07)
+    The update would be recorded, like any operation. A tracked leaf may be overwritten only where nothing is.
+    look: what stands inside `no_grad()`
+no-history: does not require grad and does not have a grad_fn
+    What you go backward from has no history.
+    look: what stands inside `no_grad()`, and each `detach` and `item`
+second-time: a second time
+    A walk leads into a graph that an earlier walk has used up.
+    look: what is made only once, and walked back more often
+""")
 
 
 def _refuse_other(came: Any, case: tuple, right: Callable, mistakes: tuple, what: str, look: str) -> None:
@@ -168,54 +160,35 @@ def rounds(answer):
     return "The bottom was reached after one round. `b` left it again, because nobody cleared `b.grad`."
 
 
-_SIGN = "The gradient points uphill. `-=` goes the other way."
-_ROUNDS = (
-    Pattern(
-        "overwritten",
-        {"b 1": 2, "b 2": 2},
-        belief="M08",
-        why="The second `backward()` brings 0 for `b`, and adds it to what is in `b.grad`.",
-        look="what `b.grad` holds before the second `backward()`, and which line clears it",
-    ),
-    Pattern(
-        "both-added-up",
-        {"w 1": 1, "w 2": -1},
-        why="`w.grad` is cleared at the start of each round. In round 2 only the new slope is in it.",
-        look="the first line of the loop",
-    ),
-    Pattern(
-        "inner-slope-lost",
-        {"w.grad 1": 10},
-        why="That is 2e. The 2 in front of `w` is a factor of its slope, too.",
-        look="by how much e = 2w − b moves, when `w` moves",
-    ),
-    Pattern(
-        "square-lost",
-        {"w.grad 1": 2},
-        why="That is the slope of 2w − b. The loss is its square.",
-        look="the slope of e², for e = 5",
-    ),
-    Pattern(
-        "other-slope",
-        {"w 1": 1, "b 1": 1.5},
-        why="`b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.",
-        look="the slope of the loss in `b`",
-    ),
-    Pattern("uphill", {"w 1": 5}, why=_SIGN, look="the line `w -= ...`, and the sign of `w.grad`"),
-    Pattern("uphill", {"b 1": 0}, why=_SIGN, look="the line `b -= ...`, and the sign of `b.grad`"),
-    Pattern(
-        "no-rate",
-        {"w 1": -17},
-        why="That is a step by the whole gradient. The learning rate makes it a tenth.",
-        look="the line `w -= ...`",
-    ),
-    Pattern(
-        "old-loss",
-        {"loss 2": 25},
-        why="In round 2 the loss is computed anew, from the `w` and `b` that round 1 has left.",
-        look="where the loss is computed: inside the loop, or before it?",
-    ),
-)
+_ROUNDS = kit.patterns("""
+overwritten: b 1=2, b 2=2 (M08)
+    The second `backward()` brings 0 for `b`, and adds it to what is in `b.grad`.
+    look: what `b.grad` holds before the second `backward()`, and which line clears it
+both-added-up: w 1=1, w 2=-1
+    `w.grad` is cleared at the start of each round. In round 2 only the new slope is in it.
+    look: the first line of the loop
+inner-slope-lost: w.grad 1=10
+    That is 2e. The 2 in front of `w` is a factor of its slope, too.
+    look: by how much e = 2w − b moves, when `w` moves
+square-lost: w.grad 1=2
+    That is the slope of 2w − b. The loss is its square.
+    look: the slope of e², for e = 5
+other-slope: w 1=1, b 1=1.5
+    `b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.
+    look: the slope of the loss in `b`
+uphill: w 1=5
+    The gradient points uphill. `-=` goes the other way.
+    look: the line `w -= ...`, and the sign of `w.grad`
+uphill: b 1=0
+    The gradient points uphill. `-=` goes the other way.
+    look: the line `b -= ...`, and the sign of `b.grad`
+no-rate: w 1=-17
+    That is a step by the whole gradient. The learning rate makes it a tenth.
+    look: the line `w -= ...`
+old-loss: loss 2=25
+    In round 2 the loss is computed anew, from the `w` and `b` that round 1 has left.
+    look: where the loss is computed: inside the loop, or before it?
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -815,14 +788,12 @@ _PENALIZED = (
         "the factor of the penalty",
     ),
 )
-_OLD_PENALTY = tools.Reason(
-    "modified by an inplace operation",
-    "old-graph",
-    "A round goes back into a graph that an earlier one has made. It has saved the `w` of that time, and the "
-    "update has overwritten it. Retaining keeps such a graph, and does not make it fit.",
-    "what is computed before the loop, and depends on `w`",
-    "M13",
-)
+(_OLD_PENALTY,) = tools.reasons("""
+old-graph: modified by an inplace operation (M13)
+    A round goes back into a graph that an earlier one has made. It has saved the `w` of that time, and the update has
+    overwritten it. Retaining keeps such a graph, and does not make it fit.
+    look: what is computed before the loop, and depends on `w`
+""")
 
 
 def _check_penalized(answer, start, goal, rate, rounds):
@@ -894,12 +865,11 @@ def momentum_step(parameters, speeds, rate):
 """
 
 
-_CLEARED_FIRST = tools.Reason(
-    "NoneType",
-    "cleared-too-early",
-    "A `.grad` is None where your function reads it: it was cleared before it was used.",
-    "the order of the lines in the loop",
-)
+(_CLEARED_FIRST,) = tools.reasons("""
+cleared-too-early: NoneType
+    A `.grad` is None where your function reads it: it was cleared before it was used.
+    look: the order of the lines in the loop
+""")
 
 
 def _check_momentum(answer, starts, rate):
@@ -1108,13 +1078,12 @@ _RETAINED_SECOND = tools.Reason(
 )
 
 
-_UNUSED = tools.Reason(
-    "not have been used",
-    "no-mixed-term",
-    "A quadratic may have no term with both. Then the slope in one of them does not depend on the other, and `grad` "
-    "refuses to differentiate it.",
-    "each `grad` of a slope: what it does where a tensor was not used",
-)
+(_UNUSED,) = tools.reasons("""
+no-mixed-term: not have been used
+    A quadratic may have no term with both. Then the slope in one of them does not depend on the other, and `grad`
+    refuses to differentiate it.
+    look: each `grad` of a slope: what it does where a tensor was not used
+""")
 
 
 def _check_newton(answer, factors, place):
@@ -1411,20 +1380,15 @@ def _check_train(answer, problem):
     return [p.detach() for p in run.parameters]
 
 
-_OLD_LOSS = tools.Reason(
-    "modified by an inplace operation",
-    "old-loss",
-    "A round goes back into the graph of an earlier one, which was made from parameters that have been overwritten "
-    "since. To retain it does not make it fit.",
-    "how often `loss_of()` is called, and where",
-    "M13",
-)
-_ONE_LOSS = tools.Reason(
-    "a second time",
-    "one-loss",
-    "`backward()` was called twice on one loss. The parameters move, so each round needs a new one.",
-    "how often `loss_of()` is called, and where",
-)
+_OLD_LOSS, _ONE_LOSS = tools.reasons("""
+old-loss: modified by an inplace operation (M13)
+    A round goes back into the graph of an earlier one, which was made from parameters that have been overwritten since.
+    To retain it does not make it fit.
+    look: how often `loss_of()` is called, and where
+one-loss: a second time
+    `backward()` was called twice on one loss. The parameters move, so each round needs a new one.
+    look: how often `loss_of()` is called, and where
+""")
 
 
 def _leads_nowhere(answer, run, right, problem, expected):
