@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -453,7 +454,7 @@ def _wrong_shares(answer, gradient, slopes, without_sum, v):
         "again": "a second step needs gradients of its own",
         "old grad": "the gradients are inputs here",
     },
-    beliefs=("M06", "M07", "M18"),
+    beliefs=("M01", "M06", "M07", "M18"),
     hints=(
         "`p = p - ...` gives the name `p` to a new tensor. Who still has the old one?",
         "Overwrite `p`, and say that this is no computation.",
@@ -493,7 +494,10 @@ def _check_descend(answer, values, rate):
     sum(more, a.sum() * c * c).backward()
     gradients = {"a": tools.array(a.grad), "c": tools.array(c.grad)}
     expected = f"each leaf that has a gradient, moved by {rate} times its gradient"
-    tools.called(answer, ([a, idle, c, *more], rate), expected, _LEAF, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
+    has_moved = lambda leaves, rate: not _same(leaves[0], values)  # noqa: E731
+    at_idle = replace(_NONE_GRADIENT, belief="M01", when=has_moved)  # not the first: the one without a gradient
+    reasons = (_LEAF, at_idle, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
+    tools.called(answer, ([a, idle, c, *more], rate), expected, *reasons)
     _check_moved(a, np.array(values), gradients["a"], rate)
     if _same(c, 2.0):
         why = "The first leaf has moved. One that comes after a leaf without a gradient has not."

@@ -388,7 +388,7 @@ def _wrong_slope(answer, given):
     "Six ways to write one backward",
     kind="predict",
     points=3,
-    beliefs=("M29", "M30", "M33"),
+    beliefs=("M19", "M25", "M29", "M30", "M33"),
     hints=(
         "Ask of each: which of the numbers in the returned product have a history that leads to the input?",
         "`ctx.square` was made in forward, and forward is not recorded. `x.detach()` is a constant, too.",
@@ -425,7 +425,7 @@ grad-inside-never: E=error
 detach-harmless: C="12"
     One of the two factors is a constant, so one of the two terms of the derivative is missing.
     look: the derivative of 3 · c · x, with c = 2
-detach-cuts-all: C=error
+detach-cuts-all: C=error (M19)
     `x.detach()` is a constant. But the other factor is `x`, and through it a way leads to the input.
     look: the derivative of 3 · c · x, with c = 2
 create-graph-beats-no-grad: D="12"
@@ -434,7 +434,7 @@ create-graph-beats-no-grad: D="12"
 zero-for-constant: B="0" or D="0"
     A slope without history has no slope of 0: there is nothing to start from, and `grad` raises.
     look: what `grad` said of a plain slope in section 1
-zero-for-constant: F="0"
+zero-for-constant: F="0" (M25)
     The slope has a history that leads elsewhere. Asked for a tensor that was not used, `grad` raises.
     look: what chapter 04 says of None, 0 and the error
 """)

@@ -214,7 +214,7 @@ constants-stay: D twice=True
     "Five walks",
     kind="predict",
     points=3,
-    beliefs=("M10", "M11"),
+    beliefs=("M08", "M10", "M11"),
     hints=(
         "Write the slopes on the edges first: `h` has two edges to x, with 3 each. `m` has one to h, with 3, and one "
         "to x, with 9.",
@@ -255,7 +255,7 @@ inside-is-clean: E=66
 minigrad-keeps: minigrad=117 (M10)
     In minigrad what is on the way belongs to the walk, and goes with it. Nothing is left to clear.
     look: the line of `run` that takes a gradient out of `grads`
-cleared-between: minigrad=33
+cleared-between: minigrad=33 (M08)
     Nobody clears `x.grad` between the walks, and leaves add up.
     look: the words “twice, without clearing”
 """)
@@ -395,7 +395,7 @@ def _overwrites(came, true, name):
 
 def _two_turns(came, true, name):
     why = "A node that is used twice has two turns, and passes on all it has each time."
-    return _wrong_walk("two-turns", came, true, name, why, "what is put into `waiting` when it is there already")
+    return _wrong_walk("two-turns", came, true, name, why, "what is put into `waiting` when it is there already", "M11")
 
 
 def _too_early(came, true, name):
@@ -1162,6 +1162,7 @@ def _check_versions(answer):
     kind="write",
     points=2,
     off=_ONE_DTYPE | _USED_UP,
+    beliefs=("M27",),
     hints=(
         "The slope of σ is σ(a) · (1 - σ(a)), times the gradient that arrives. How do you write σ with `exp` and `**`?",
         "Stay with tensors: `(a * -1.0).exp()` has a history, `np.exp(-a.data)` has none.",
@@ -1179,7 +1180,7 @@ def rule(answer):
     came, right = (op(mine) * np.array(factors)).sum(), (mg.sigmoid(true) * mg.tensor(factors)).sum()
     for order in ("first", "second", "third"):
         came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
-        _check_slope(came, right, order, np.array(factors), mine.data)
+        _check_slope(answer, came, right, order, np.array(factors), mine.data)
         came, right = came.sum(), right.sum()
     _check_square(op, mine, true)
     return "Three derivatives from one rule, because the rule is written in what the engine can record."
@@ -1214,22 +1215,29 @@ def _next_slope(result, leaf):
     return leaf.grad
 
 
-def _check_slope(came, right, order, factors, values):
+def _check_slope(answer, came, right, order, factors, values):
     right = right.detach().numpy()
     if not np.allclose(came.data, right, 1e-4, 1e-6):
-        raise _wrong_slope(came.data, right, order, factors, 1 / (1 + np.exp(-values)))
+        raise _wrong_slope(answer, came.data, right, order, factors, 1 / (1 + np.exp(-values)))
     if came.node is None and order != "third":
         why = "The number is right, but it was computed without a history: a dead end."
         look = "each place where you take `.data`, or call NumPy"
-        raise Wrong("dead-end", f"a {order} derivative with a history", "one without", why=why, look=look)
+        belief = _belief_in_arrays(answer)
+        raise Wrong(
+            "dead-end", f"a {order} derivative with a history", "one without", belief=belief, why=why, look=look
+        )
 
 
-def _wrong_slope(came, right, order, factors, sigma):
+def _belief_in_arrays(answer):
+    return "M27" if kit.uses(answer, "data", "np", "numpy") else ""
+
+
+def _wrong_slope(answer, came, right, order, factors, sigma):
     expected, got = _entry(came, right, f"as the {order} derivative")
     if order != "first":
         why = "The derivative before it is right, and its own slope is not. Something in it may have had no history."
         look = "each place where you take `.data`, call NumPy, or switch recording off"
-        return Wrong("dead-end", expected, got, why=why, look=look)
+        return Wrong("dead-end", expected, got, belief=_belief_in_arrays(answer), why=why, look=look)
     slope = sigma * (1 - sigma)
     if np.allclose(came, slope):
         why = "This is the slope alone. A rule multiplies it with the gradient that arrives."

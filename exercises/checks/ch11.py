@@ -970,7 +970,7 @@ def _refuse_not_cleared(leaves):
     kind="write",
     points=3,
     off={"result dtype": "the text asks for two numbers"},
-    beliefs=("M14",),
+    beliefs=("M14", "M25"),
     hints=(
         "You need the two slopes and the four second derivatives at (w, b). Which functions of the chapter give them?",
         "`H = mg.autograd.functional.hessian(f, (w, b))`, and `mg.autograd.grad(f(w, b), (w, b))` for the slopes.",
@@ -1079,7 +1079,7 @@ _RETAINED_SECOND = tools.Reason(
 
 
 (_UNUSED,) = tools.reasons("""
-no-mixed-term: not have been used
+no-mixed-term: not have been used (M25)
     A quadratic may have no term with both. Then the slope in one of them does not depend on the other, and `grad`
     refuses to differentiate it.
     look: each `grad` of a slope: what it does where a tensor was not used
