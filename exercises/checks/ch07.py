@@ -301,7 +301,7 @@ def _still_refused(answer):
 def _wrong_shift(answer, expected, gradient):
     got = f"`w.grad` is {show(gradient)}"
     if _bypasses(answer):
-        why = "The overwrite is not counted any more, so backward() runs, and computes with numbers that nobody saved."
+        why = "backward() runs, and is wrong. What goes through `.data` or NumPy is not counted: nobody refuses then."
         look = "what a new tensor would change"
         return Wrong("silenced", expected, got, belief=_belief_in_data(answer), why=why, look=look)
     why = "backward() runs, but a part of the way back is missing or changed."
@@ -628,7 +628,7 @@ cut-off: does not require grad
     No way leads from this loss to `w`: no error of the old graph, and no gradient either.
     look: what you cut off, and of which `w` the second loss is made
 cleared-before-the-step: NoneType
-    At this step `w.grad` is None. It was cleared, and no backward has filled it since.
+    Something that your function uses is None. `w.grad` is, once it was cleared, until a backward fills it.
     look: what happens between the first step and the second
 recorded-step: leaf Variable that requires grad
     The step was recorded, and a tracked leaf cannot be the result of a recorded operation.
@@ -655,7 +655,7 @@ def _wrong_alternate(answer, came, value, rate, once, right):
         (
             "not-moved",
             value,
-            "M06",
+            "M06" if kit.rebinds(answer) else "",
             "The leaf that came in holds its old number.",
             "the lines that step",
         ),

@@ -541,7 +541,7 @@ def _wrong_penalty(came, right, by_w, retains):
         why = "That is the gradient of `f` alone. `retain_graph=True` keeps a graph; it does not record the walk back."
         return Wrong("still-constant", expected, got, belief="M14", why=why, look="whether `slope` has a `grad_fn`")
     if kit.close(came, by_w):
-        why = "That is the gradient of `f` alone: your slope is a number without history."
+        why = "That is the gradient of `f` alone: the penalty counts as a constant."
         return Wrong("constant", expected, got, why=why, look="whether `slope` has a `grad_fn`, and keeps it")
     if kit.close(came, right - by_w):
         why = "That is the gradient of the penalty alone: the way through `f(x, w)` is gone."

@@ -108,8 +108,8 @@ class _Asked:
 
 
 def _cleared_to_zero(expected: str, got: str) -> Wrong:
-    why = "Each `.grad` is 0 when the update reads it: it was cleared after `backward()` had filled it. To clear "
-    why += "before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
+    why = "Each `.grad` is 0 in the end, and nothing has moved: as if it was cleared after `backward()`, too late. To "
+    why += "clear before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
     look = "each line that clears: before or after the `backward()` that the update needs?"
     return Wrong("cleared-too-late", expected, got, belief="M09", why=why, look=look)
 
@@ -562,7 +562,7 @@ def _refuse_other_round(run, came, expected):
         raise Wrong("other-numbers", expected, got, look=look)
     if after[0] == 0 or run.losses[after[0] - 1] != min(run.losses):
         got = f"the parameters after step {after[0]}" if after[0] else "the parameters before the first step"
-        why = "It is a copy, but of another moment."
+        why = "These are the numbers of another moment."
         raise Wrong("other-moment", expected, got, why=why, look="when the copy is made, and what is compared")
 
 
@@ -1510,9 +1510,7 @@ def _refuse_other_end(run, right):
     if not all(
         tools.same(tools.array(p), tools.array(q)) for p, q in zip(run.parameters, right.parameters, strict=True)
     ):
-        why = (
-            "The loss was good enough, and your function has taken a step more, away from the parameters it is that of."
-        )
+        why = "The last loss was good enough. After it the parameters have moved, as by a step more."
         expected = "the parameters of the last loss"
         got = "parameters that have moved since"
         raise Wrong("one-step-more", expected, got, why=why, look="what your loop does before it looks at the loss")
