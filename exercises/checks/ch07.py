@@ -43,7 +43,7 @@ def _belief_in_data(function: Any) -> str:
 def _refuse_other_value(y: mg.Tensor, numbers: Any) -> None:
     if not kit.same_values(y, numbers):
         right = np.round(np.asarray(numbers), 4).tolist()
-        look = "each line that you changed: what it computes has to stay the same"
+        look = "what each line of your function computes, and where it puts that"
         raise Wrong("other-value", f"the value {right}", show(y), look=look)
 
 
@@ -734,8 +734,11 @@ def _why_not_rewritten(y):
         why = "More than one overwrite was recorded. (`y[0] *= b` leaves two: of the view, and by the assignment.)"
         look = "how often a part of `y` is overwritten"
     elif len(graphs.leaves(y)) == 1:
-        code, why = "constant-in", "What was put in is a constant, so no edge leads to it."
-        look = "what you put into `y`: the tensor `b`, or a number?"
+        code, why = (
+            "constant-in",
+            "Only one leaf is behind `y`. What was there before, or what was put in, is a constant.",
+        )
+        look = "what you make `y` of, and what you put into it: the tensors `a` and `b`, or numbers?"
     elif made_of and y.grad_fn is not None and "CopySlices" not in y.grad_fn.name():
         code, why = "overwritten-first", "In the picture the overwrite comes last. In your graph something follows it."
         look = "the order of your lines"
@@ -881,9 +884,12 @@ def _wrong_spoiled(answer, expected, refused, label):
         return _wrong_walked(expected, refused)
     if refused:
         if kit.uses(answer, "backward", "autograd"):
-            why = "The backward that you tried, if it ran, did not get to the node whose saved value was overwritten."
+            why = "A saved value was overwritten. A backward is refused if it comes to the node that saved it."
             return Wrong("not-noticed", expected, "False", why=why, look="from where to where your backward walks")
-        waits = kit.uses(answer, "RuntimeError", "Exception")  # for an error of some line that is no backward
+        looks = kit.uses(answer, "grad_fn", "next_functions")
+        waits = (
+            kit.uses(answer, "RuntimeError", "Exception") and not looks
+        )  # for an error of a line that is no backward
         why = "A saved value was overwritten, and only a backward finds out: nothing else raises an error."
         look = "what your function does to find out"
         return Wrong("not-noticed", expected, "False", belief="M23" if waits else "", why=why, look=look)
