@@ -532,14 +532,7 @@ def _check_moved(p, before, gradient, rate):
     got = f"the leaf holds {show(tools.array(p).tolist())}"
     if _same(p, before):
         why = "The leaf holds its old numbers. `p - ...` makes a new tensor, and `=` gives that a name or a place."
-        raise Wrong(
-            "not-moved",
-            expected,
-            got,
-            belief="M06",
-            why=why,
-            look="whether you overwrite the leaf itself",
-        )
+        raise Wrong("not-moved", expected, got, belief="M06", why=why, look="whether you overwrite the leaf itself")
     if _same(p, before + rate * gradient):
         raise Wrong("uphill", expected, got, why="The step went up: the gradient was added.", look="the sign")
     raise Wrong("other-step", expected, got, look="what you subtract: the rate times the gradient, once")

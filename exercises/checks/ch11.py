@@ -263,11 +263,7 @@ def _wrong_loss(loss):
     "Two halves of a batch",
     kind="fix",
     points=2,
-    off={
-        "values 0": "the task is to move `w`",
-        "grad 0": "training fills and clears it",
-        "again": "twice the steps",
-    },
+    off={"values 0": "the task is to move `w`", "grad 0": "training fills and clears it", "again": "twice the steps"},
     beliefs=("M06", "M07", "M08", "M09"),
     hints=(
         "Go through one round: which slopes are in `w.grad` when the update reads it?",
@@ -573,9 +569,7 @@ def _refuse_other_round(run, came, expected):
     "Cut: a smooth report",
     kind="cut",
     points=2,
-    off={
-        "again": "twice the steps",
-    },
+    off={"again": "twice the steps"},
     beliefs=("M28",),
     hints=(
         "What is `smooth` after the second round: a number, or a tensor with a `grad_fn`? How long is its history?",
@@ -697,11 +691,7 @@ _SMOOTHS = (
     "Cured, and still ill",
     kind="fix",
     points=3,
-    off={
-        "values 0": "the task is to move `w`",
-        "grad 0": "training fills and clears it",
-        "again": "twice the steps",
-    },
+    off={"values 0": "the task is to move `w`", "grad 0": "training fills and clears it", "again": "twice the steps"},
     beliefs=("M06", "M07", "M08", "M09", "M13"),
     hints=(
         "Which node of the loss of round 2 was made before the loop? Which `w` has it saved?",
@@ -1211,10 +1201,7 @@ _RATES = (
         "how the rate comes from the curvature",
     ),
     Mistake(
-        "one-row",
-        lambda H: 2 / np.linalg.norm(H[0]),
-        "That uses one row of H.",
-        "what `np.linalg.eigvalsh` is given",
+        "one-row", lambda H: 2 / np.linalg.norm(H[0]), "That uses one row of H.", "what `np.linalg.eigvalsh` is given"
     ),
 )
 
