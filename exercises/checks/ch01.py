@@ -370,7 +370,7 @@ def _other_operations(made_of, wanted):
     "A slope machine",
     kind="write",
     points=3,
-    beliefs=("M03", "M27b"),
+    beliefs=("M03", "M08", "M27b"),
     hints=(
         "Four steps: make a tensor that asks, put it into `f`, call backward(), read `.grad`.",
         "backward() returns None. The slope is on the tensor you made.",
@@ -536,7 +536,7 @@ def _wrong_slope(number, visits, x, value, right):
     if any(visit.had_grad for visit in visits):
         why = "The tensor had a `.grad` already when `f` got it. backward() adds to old gradients."
         look = "whether each call makes a new tensor, and calls backward() once"
-        return Wrong("old-gradient", expected, came, why=why, look=look)
+        return Wrong("old-gradient", expected, came, belief="M08", why=why, look=look)
     if kit.close(number, value):
         why = "That is `f(x)` itself, not how fast it grows."
         return Wrong("value-not-slope", expected, came, why=why, look="what you return")

@@ -78,7 +78,7 @@ pick: c=True
     "Who has a .grad?",
     kind="predict",
     points=2,
-    beliefs=("M01", "M03", "M04"),
+    beliefs=("M01", "M03", "M04", "M25"),
     hints=(
         "Sort the five first: which are tracked, and which of these are leaves?",
         "`backward()` fills tracked leaves, and results that were asked for with `retain_grad()`.",
@@ -125,7 +125,7 @@ stops-at-h: w=4
 untracked-has-grad: x=12
     12 would be the slope, but nobody asked: `x` is not tracked, so nothing is computed for it.
     look: `x.requires_grad`
-untracked-has-zero: x=0
+untracked-has-zero: x=0 (M25)
     0 would say that `p` does not depend on `x`. Nobody asked, so there is no answer at all: None.
     look: `x.requires_grad`
 """)
@@ -138,7 +138,7 @@ untracked-has-zero: x=0
     "The rule as a function",
     kind="write",
     points=2,
-    beliefs=("M01", "M04", "M35"),
+    beliefs=("M01", "M03", "M04", "M35"),
     hints=(
         "Three flags of `t` decide: `requires_grad`, `is_leaf`, `retains_grad`.",
         "Without `requires_grad` there is nothing to keep. With it, there are two kinds of tensors that keep it.",
@@ -279,7 +279,7 @@ _RULES = (
         "Before `backward()` there may be no gradient yet, or one that an earlier pass has left behind.",
         "the three flags, instead of `.grad`",
     ),
-    _Rule("always", lambda t: True, "", "For some of the nine tensors nothing is kept.", "an untracked tensor"),
+    _Rule("always", lambda t: True, "M03", "For some of the nine tensors nothing is kept.", "an untracked tensor"),
 )
 
 
@@ -686,7 +686,7 @@ _STEP_ERRORS = tools.reasons(
 recorded-in-place: in-place operation (M07)
     If this were recorded, `w` itself would turn into a result, and no leaf would be left.
     look: the update: is autograd recording while it runs?
-grad-of-another: NoneType
+grad-of-another: NoneType (M06)
     The caller's `w` still has its gradient. What is None is something else: the `.grad` of a new tensor?
     look: which tensor you take `.grad` of
 cleared-first: NoneType
@@ -731,7 +731,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
         "flag 0": "the task is to freeze `w`",
         "grad 0": "the task is to clear it",
     },
-    beliefs=("M05",),
+    beliefs=("M05", "M19"),
     hints=(
         "The error says which tensors have a flag of their own. Is `h` one of them?",
         "Freeze `w` itself. The flag is read when an operation runs, so it has to be cleared before that.",
@@ -796,6 +796,7 @@ def _check_frozen(w: mg.Tensor, reached: bool) -> None:
             "cut-not-frozen",
             "`w.requires_grad` is False",
             "`w.requires_grad` is True",
+            belief="M19",
             why="You cut `w` off in this computation only. In the next one it is trained again.",
             look="the flag of `w` itself",
         )

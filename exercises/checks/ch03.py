@@ -527,7 +527,7 @@ name-forgotten: E=False
         "again": "the gradients are added up",
         "old grad": "the gradients are added up",
     },
-    beliefs=("M28",),
+    beliefs=("M27", "M28"),
     hints=(
         "What is `total` after the first round: a number, or a tensor with a `grad_fn`?",
         "Take the number out of each loss, in the round in which it is computed.",
@@ -636,7 +636,7 @@ _CUT_TOO_EARLY = """
 """
 _LOSS_ERRORS = tools.reasons(
     f"cut-too-early: does not require grad{_CUT_TOO_EARLY}"
-    f"cut-too-early: 'float' object has no attribute 'backward'{_CUT_TOO_EARLY}"
+    f"cut-too-early: 'float' object has no attribute 'backward' (M27){_CUT_TOO_EARLY}"
 )
 
 
@@ -713,7 +713,7 @@ formula-not-operations: E=1
     off={
         "memory": "above 0 the result may be `x` itself",
     },
-    beliefs=("M38",),
+    beliefs=("M25", "M38"),
     hints=(
         "Which branch should run at 0: the one of the positive numbers, or the other?",
         "The other branch has to lead back to `x`, too: a slope of 0 is not the same as no history.",
@@ -768,7 +768,7 @@ def _check_ramp(given, x, number):
 def _no_way_back(given, at):
     why = "Nothing leads from your result back to `x`, so backward() cannot leave a 0 in `x.grad`."
     expected, look = f"a tensor that leads back to `x` {at}", "how to make 0 out of `x`"
-    return Wrong("no-way-back", expected, show(given), why=why, look=look)
+    return Wrong("no-way-back", expected, show(given), belief="M25", why=why, look=look)
 
 
 def _wrong_ramp(came, slope, at, number, ran):

@@ -231,7 +231,7 @@ slope-lost: a.grad=-9
     "Two gradients, no traces",
     kind="write",
     points=2,
-    beliefs=("M03",),
+    beliefs=("M03", "M24"),
     hints=(
         "Give the result of `f` a name: you need that very tensor, once for `g` and once to ask.",
         "`mg.autograd.grad` takes a list of inputs, and any tensor on the way may be among them.",
@@ -258,7 +258,7 @@ second-time: a second time
 another-tensor: not have been used
     You asked for a tensor that the result was not made from: a second `f(x)`, or a copy.
     look: whether the tensor that goes into `g` is the one that you ask for
-no-factors: only for scalar outputs
+no-factors: only for scalar outputs (M24)
     `f(x)` has several entries, so from there `grad` needs a factor for each. The factors are the gradient of `g(h)`
     for `h`. Or ask for both in one call.
     look: where each call of `grad` starts, and `grad_outputs=`

@@ -139,7 +139,7 @@ backward-blocked: w.grad=None or w.grad=0 (M20)
 product-tracked: product=True
     `w` is tracked, but the multiplication runs inside of the block: it is not recorded.
     look: the grad mode at that line
-enable-ignored: again=False
+enable-ignored: again=False (M20)
     Inside of `enable_grad` the mode is on, and one factor, `w`, is tracked.
     look: the inputs of `again`, and the grad mode at that line
 later-tracked: later=True
@@ -360,7 +360,7 @@ def _wrong_target(came, by_guess, by_target):
         "again": "twice the steps",
         "old grad": "the text takes `w` as new",
     },
-    beliefs=("M06", "M08", "M17"),
+    beliefs=("M06", "M07", "M08", "M17"),
     hints=(
         "Run it and print the list at the end. What do its entries have in common?",
         "Each entry is a tensor of its own. But which numbers does it look at?",
@@ -393,6 +393,7 @@ _LEAF_IN_PLACE = tools.Reason(
     "leaf-in-place",
     "A tracked leaf is changed in place while recording is on. Updates belong inside of `no_grad`.",
     "the line of the update",
+    "M07",
 )
 
 
@@ -527,7 +528,6 @@ _CAUGHT_ALIAS = tools.Reason(
     "what runs between `f(w)` and `backward()`",
     "M17",
 )
-_STEP_IN_PLACE = tools.Reason(_LEAF_IN_PLACE.message, "leaf-in-place", _LEAF_IN_PLACE.why, _LEAF_IN_PLACE.look, "M07")
 
 
 def _check_step(answer, function, slope, start, size):
@@ -535,7 +535,7 @@ def _check_step(answer, function, slope, start, size):
     by_alias = kit.uses(answer, "detach") and not kit.uses(answer, "no_grad")
     caught = _CAUGHT_ALIAS if by_alias else _CAUGHT
     expected = f"{slope(start):.7g} in `w.grad`, and {start + size:.7g} in `w`"
-    y = tools.result(tools.called(answer, (function, w, size), expected, caught, _STEP_IN_PLACE, _NO_HISTORY))
+    y = tools.result(tools.called(answer, (function, w, size), expected, caught, _LEAF_IN_PLACE, _NO_HISTORY))
     came = None if w.grad is None else w.grad.item()
     got = f"{_number(came)} in `w.grad`, and {w.item():.7g} in `w`"
     if not w.requires_grad:
