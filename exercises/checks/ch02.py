@@ -342,15 +342,14 @@ def _check_kept(answer, start, f, slope):
     tools.refuse_other_values(h, 2 * start, "the value of `2 * w`", "the line that makes `h`")
     if h.grad is None:
         raise _nothing_kept(answer, w, h)
-    if w.grad is None:
-        expected, got = "`w.grad` and `h.grad` filled", "`w.grad` is None"
-        if graphs.reaches(h, w):
-            look = "each line that clears a `.grad`, and for whom you go backward"
-            raise Wrong(
-                "w-missed", expected, got, why="A way leads from `h` to `w`, and nothing is left there.", look=look
-            )
+    if not graphs.reaches(h, w):
         why = "Your `h` was not computed from `w`, as autograd knows it: nothing is passed on to `w`."
-        raise Wrong("way-to-w-cut", expected, got, why=why, look="`h.is_leaf`: it should be False")
+        look = "`h.is_leaf`: it should be False"
+        raise Wrong("way-to-w-cut", "an `h` that leads back to `w`", show(h), why=why, look=look)
+    if w.grad is None:
+        why = "A way leads from `h` to `w`, and nothing is left there."
+        look = "each line that clears a `.grad`, and for whom you go backward"
+        raise Wrong("w-missed", "`w.grad` and `h.grad` filled", "`w.grad` is None", why=why, look=look)
     _check_kept_numbers(h.grad, right, w.grad, 2 * right)
 
 

@@ -713,6 +713,9 @@ def _check_memory(answer, start, inputs):
         raise Wrong("state-lost", last, show(state), why=why, look="what goes from round to round")
     if w.grad is None or not kit.close(w.grad.item(), right):
         raise _wrong_memory(w, start, inputs, states, len(walks), expected)
+    if len(walks) != len(inputs):
+        expected, got = f"{len(inputs)} walks, one in each round", f"{len(walks)}"
+        raise Wrong("other-walks", expected, got, look="where `backward` stands: in the loop, once for each round?")
     if graphs.reaches(state, w) and not _used_up(state, w):
         raise _retained(answer, "The cut is right.", "nothing retained", "the graph of the last round is still there")
 

@@ -764,6 +764,9 @@ def _check_pieces(answer, weight, start, inputs, every):
     if came is None or not kit.close(came, _slope(weight, states, every)):
         raise _wrong_pieces(came, cell, states, expected)
     _refuse_held_graphs(given, cell)
+    if cell.walks != len(range(0, len(inputs), every)):
+        expected, got = f"{len(range(0, len(inputs), every))} walks, one in each piece", f"{cell.walks}"
+        raise Wrong("other-walks", expected, got, look="where `backward` stands: once for each piece?")
     number, total = kit.a_number(given, "the total"), sum(state**2 for state in states[1:])
     if not kit.close(number, total):
         look = "what is added to `total`, and when"

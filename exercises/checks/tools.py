@@ -10,7 +10,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import kit
-from exercises.checks.adversaries import trial
+from exercises.checks.adversaries import text, trial
 from exercises.checks.kit import Wrong
 
 
@@ -91,8 +91,3 @@ def refuse_other_values(tensor: mg.Tensor, right: Any, what: str, look: str, tol
     if not kit.same_values(tensor, right, tolerance):
         shape = f" of shape {tuple(tensor.shape)}" if tensor.shape != np.shape(right) else ""
         raise Wrong("other-value", f"{text(right)}, {what}", text(array(tensor)) + shape, look=look)
-
-
-def text(values: Any) -> str:
-    """Numbers as a learner would write them."""
-    return str(np.vectorize(lambda number: float(f"{number:.7g}"), otypes=[float])(values).tolist())
