@@ -380,7 +380,7 @@ class Trial(threading.local):
                 return _of_change("memory", f"a result in memory of its own, not in that of {state.name}", show(made))
         tensors = [one.tensor for one in states if isinstance(one, State)]
         is_new = made.is_leaf and all(made is not tensor for tensor in tensors)
-        if is_new and made.grad is not None and "result grad" not in self.off:
+        if is_new and made.grad is not None and not self.circumstances and "result grad" not in self.off:
             got = f"one whose `.grad` is {_short(made.grad)}"
             return _of_change("result grad", "a new leaf, without a `.grad`", got)
         types = {tensor.dtype for tensor in tensors if tensor.is_floating_point()}
