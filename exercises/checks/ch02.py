@@ -155,13 +155,10 @@ def gets_grad(answer):
         given = call(answer, t)
         _refuse_no_flag(given, name)
         if _looks_of(t) != before:
-            raise Wrong(
-                "tensor-changed",
-                "`t` as it was",
-                f"another `{_difference_of(before, _looks_of(t))}`, for {name}",
-                why="Your function is asked before `backward()`, and should only look.",
-                look="each call in your function that does something to `t`",
-            )
+            expected, got = "`t` as it was", f"another `{_difference_of(before, _looks_of(t))}`, for {name}"
+            why = "Your function is asked before `backward()`, and should only look."
+            look = "each call in your function that does something to `t`"
+            raise Wrong("tensor-changed", expected, got, why=why, look=look)
         said.append(bool(given))
         truth.append(_is_filled(t, loss))
         names.append(name)
@@ -514,12 +511,9 @@ def _why_not_recorded(y):
 
 def _no_history(y):
     if y.requires_grad:
-        return Wrong(
-            "asked-at-the-end",
-            belief="M01",
-            why="You asked on `second_loss` itself. It has no history, and the flag does not bring one.",
-            look="on which tensor you set the flag",
-        )
+        why = "You asked on `second_loss` itself. It has no history, and the flag does not bring one."
+        look = "on which tensor you set the flag"
+        return Wrong("asked-at-the-end", belief="M01", why=why, look=look)
     why = "Your tensor has no node: nothing was tracked, or the way back was cut."
     return Wrong("nothing-tracked", why=why, look="`requires_grad` of your leaf, and of each result after it")
 
@@ -663,14 +657,10 @@ def _check_step(answer, start, size):
         why = "The number is right, but `w` is no tracked leaf any more: no later gradient stays in it."
         raise Wrong("left-frozen", "`w` is a tracked leaf", f"`w` is {show(w)}", why=why, look="`w.requires_grad`")
     if w.grad is not None and tools.array(w.grad).any():
-        raise Wrong(
-            "not-cleared",
-            "`w.grad` cleared",
-            f"`w.grad` is {tools.text(tools.array(w.grad))}",
-            belief="M08",
-            why="The next `backward()` adds to what is there.",
-            look="`w.grad` at the end of your function",
-        )
+        expected, got = "`w.grad` cleared", f"`w.grad` is {tools.text(tools.array(w.grad))}"
+        why = "The next `backward()` adds to what is there."
+        look = "`w.grad` at the end of your function"
+        raise Wrong("not-cleared", expected, got, belief="M08", why=why, look=look)
 
 
 def _expected_step(start: np.ndarray, slope: np.ndarray, size: float) -> str:
@@ -791,22 +781,15 @@ def _check_frozen(w: mg.Tensor, reached: bool) -> None:
             look="the order of your lines" if code == "frozen-too-late" else "`w.requires_grad`",
         )
     if w.requires_grad:
-        raise Wrong(
-            "cut-not-frozen",
-            "`w.requires_grad` is False",
-            "`w.requires_grad` is True",
-            belief="M19",
-            why="You cut `w` off in this computation only. In the next one it is trained again.",
-            look="the flag of `w` itself",
-        )
+        expected, got = "`w.requires_grad` is False", "`w.requires_grad` is True"
+        why = "You cut `w` off in this computation only. In the next one it is trained again."
+        look = "the flag of `w` itself"
+        raise Wrong("cut-not-frozen", expected, got, belief="M19", why=why, look=look)
     if w.grad is not None and tools.array(w.grad).any():
-        raise Wrong(
-            "old-gradient",
-            "`w.grad` is None",
-            f"`w.grad` is {tools.text(tools.array(w.grad))}",
-            why="Clearing the flag does not clear `.grad`. An update that uses it would still move `w`.",
-            look="`w.grad` at the end of your function",
-        )
+        expected, got = "`w.grad` is None", f"`w.grad` is {tools.text(tools.array(w.grad))}"
+        why = "Clearing the flag does not clear `.grad`. An update that uses it would still move `w`."
+        look = "`w.grad` at the end of your function"
+        raise Wrong("old-gradient", expected, got, why=why, look=look)
 
 
 # --- 10 ------------------------------------------------------------------------------------------

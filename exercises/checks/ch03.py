@@ -226,13 +226,9 @@ def _check_leaves(given, names):
             look="whether every edge of a node is followed, not only the first, and how far",
         )
     if len(found) > len(names):
-        raise Wrong(
-            "leaf-twice",
-            expected,
-            came,
-            why="However many ways lead to it, the end of a leaf is one node, and one leaf.",
-            look="where your function remembers which nodes it has seen",
-        )
+        why = "However many ways lead to it, the end of a leaf is one node, and one leaf."
+        look = "where your function remembers which nodes it has seen"
+        raise Wrong("leaf-twice", expected, came, why=why, look=look)
 
 
 def _no_leaf(item, expected):
@@ -263,13 +259,11 @@ class _Looks:
     def take(self) -> None:
         self.count += 1
         if self.count > _TURNS:
-            raise Wrong(
-                "every-way",
-                "a look at each of 41 nodes, after forty doublings `h = h + h`",
-                f"more than {_TURNS:,} looks, and no end",
-                why="The same nodes are looked at again and again. There are a million million ways through these 41.",
-                look="where your function remembers which nodes it has seen",
-            )
+            expected = "a look at each of 41 nodes, after forty doublings `h = h + h`"
+            got = f"more than {_TURNS:,} looks, and no end"
+            why = "The same nodes are looked at again and again. There are a million million ways through these 41."
+            look = "where your function remembers which nodes it has seen"
+            raise Wrong("every-way", expected, got, why=why, look=look)
 
 
 class _CountedNode:
@@ -608,26 +602,20 @@ def _check_mean_loss(answer, start, batches):
 
 def _refuse_history(given, model):
     if type(given) is mg.Tensor and given.requires_grad:
-        raise Wrong(
-            "graph-kept",
-            "a number, or a tensor without history",
-            f"{show(given)}, which keeps {model.alive(model.rounds)} rounds",
-            belief="M28",
-            why="`loss` is a result, so the sum of losses is one, too. It keeps its node, and that keeps the "
-            "nodes of every round.",
-            look="what is added to `total` in each round",
-        )
+        expected = "a number, or a tensor without history"
+        got = f"{show(given)}, which keeps {model.alive(model.rounds)} rounds"
+        why = "`loss` is a result, so the sum of losses is one, too. It keeps its node, and that keeps the nodes"
+        why += " of every round."
+        look = "what is added to `total` in each round"
+        raise Wrong("graph-kept", expected, got, belief="M28", why=why, look=look)
 
 
 def _held(rounds):
-    return Wrong(
-        "kept-until-the-end",
-        "the graph of a round is gone when the next but one begins",
-        f"{rounds} older {'graph is' if rounds == 1 else 'graphs are'} still there",
-        belief="M28",
-        why="You let the history go after the loop. As long as the loop runs, every round stays in memory.",
-        look="what `total`, or your list, holds while the loop runs",
-    )
+    expected = "the graph of a round is gone when the next but one begins"
+    got = f"{rounds} older {'graph is' if rounds == 1 else 'graphs are'} still there"
+    why = "You let the history go after the loop. As long as the loop runs, every round stays in memory."
+    look = "what `total`, or your list, holds while the loop runs"
+    return Wrong("kept-until-the-end", expected, got, belief="M28", why=why, look=look)
 
 
 _CUT_TOO_EARLY = """
@@ -735,14 +723,10 @@ def _ramp_at(answer, x, number):
         return call(answer, x)
     except Wrong as wrong:
         if wrong.verdict.code == "raised" and number == 0:
-            raise Wrong(
-                "error-at-kink",
-                "the value 0 at x = 0, and no error",
-                wrong.verdict.got,
-                belief="M38",
-                why="There is no need to refuse: at a kink, too, some operation runs, and it has a slope.",
-                look="what your function does at 0",
-            ) from None
+            expected, got = "the value 0 at x = 0, and no error", wrong.verdict.got
+            why = "There is no need to refuse: at a kink, too, some operation runs, and it has a slope."
+            look = "what your function does at 0"
+            raise Wrong("error-at-kink", expected, got, belief="M38", why=why, look=look) from None
         raise
 
 
@@ -872,15 +856,11 @@ def _check_turns(nodes, places, expected):
         raise Wrong("way-forward", expected, got, why=why, look="which node comes first: the root, or a leaf?")
     if early:
         node, after = early[0]
-        raise Wrong(
-            "too-early",
-            expected,
-            f"{_name(after)} has its turn before {_name(node)}, which still has something for it",
-            belief="M11",
-            why="A node that goes too early passes on an incomplete sum. Its turn comes when every arrow into "
-            "it has delivered.",
-            look="a result that is used twice, by one node near the root and by one far from it",
-        )
+        got = f"{_name(after)} has its turn before {_name(node)}, which still has something for it"
+        why = "A node that goes too early passes on an incomplete sum. Its turn comes when every arrow into it has"
+        why += " delivered."
+        look = "a result that is used twice, by one node near the root and by one far from it"
+        raise Wrong("too-early", expected, got, belief="M11", why=why, look=look)
 
 
 def _name(node):

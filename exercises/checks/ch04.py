@@ -273,26 +273,20 @@ def _check_between(answer, f, g, values, slopes):
         look = "for which tensors you ask, and whether a way leads there"
         raise Wrong("none-in-it", "two gradients", show(given), why="An entry is None.", look=look)
     if isinstance(given, list | tuple) and any(one is None for one in given):
-        raise Wrong(
-            "grad-on-the-way",
-            "two gradients",
-            show(given),
-            belief="M03",
-            why="`backward()` leaves a `.grad` on leaves only. The one on the way was computed and let go.",
-            look="how `autograd.grad` asks for tensors on the way",
-        )
+        expected, got = "two gradients", show(given)
+        why = "`backward()` leaves a `.grad` on leaves only. The one on the way was computed and let go."
+        look = "how `autograd.grad` asks for tensors on the way"
+        raise Wrong("grad-on-the-way", expected, got, belief="M03", why=why, look=look)
     if not isinstance(given, list | tuple) or len(given) != 2:
         look = "what you return: first the gradient for the result of `f`, then the one for `x`"
         raise Wrong("type", "two gradients, in a tuple or a list", show(given), look=look)
     first, second = map(tools.result, given)
     if x.grad is not None or any(h.is_leaf is False and h.retains_grad and h.grad is not None for h in results):
-        raise Wrong(
-            "traces",
-            "every `.grad` as it was",
-            f"`x.grad` is {show(x.grad)}" if x.grad is not None else "a `.grad` on the result of `f`",
-            why="`backward()` stores what it computes. `autograd.grad` returns it and stores nothing.",
-            look="each `backward()` in your function",
-        )
+        expected = "every `.grad` as it was"
+        got = f"`x.grad` is {show(x.grad)}" if x.grad is not None else "a `.grad` on the result of `f`"
+        why = "`backward()` stores what it computes. `autograd.grad` returns it and stores nothing."
+        look = "each `backward()` in your function"
+        raise Wrong("traces", expected, got, why=why, look=look)
     right = [np.array(slope) for slope in slopes]
     if tools.same(tools.array(first), right[0]) and tools.same(tools.array(second), right[1]):
         return
@@ -636,15 +630,10 @@ def _wrong_mirror(came, u, v, same_tensor, expected):
         why = "You return `x` itself. What comes by your result and what comes by other ways are one and the same then."
         return Wrong("same-tensor", expected, got, why=why, look="what your `return` gives back")
     if came is not None and tools.same(came, u + v):
-        return Wrong(
-            "gradient-unchanged",
-            expected,
-            got,
-            belief="M34",
-            why="The gradient passed as it was. A hook changes it by what it returns, and only on the way that it "
-            "sits on.",
-            look="whether your hook returns a tensor, and whether it sits on what you return",
-        )
+        why = "The gradient passed as it was. A hook changes it by what it returns, and only on the way that it"
+        why += " sits on."
+        look = "whether your hook returns a tensor, and whether it sits on what you return"
+        return Wrong("gradient-unchanged", expected, got, belief="M34", why=why, look=look)
     if came is not None and tools.same(came, u):
         why = "Nothing came through your result: a zero, where minus the gradient was asked for."
         return Wrong("gradient-lost", expected, got, why=why, look="what your hook returns")
@@ -794,15 +783,10 @@ def _wrong_surprise(came, numbers, slopes):
     expected = f"the slopes {tools.text(slopes)} for x = {numbers.tolist()}"
     got = f"`x.grad` is {None if came is None else tools.text(came)}"
     if came is not None and np.isnan(came).any():
-        return Wrong(
-            "still-nan",
-            expected,
-            got,
-            belief="M26",
-            why="Whatever is computed at 0, as a logarithm: `where` does not take its value, but sends a 0 back into "
-            "it, and that 0 meets infinity.",
-            look="what goes into `log` where `x` is 0",
-        )
+        why = "Whatever is computed at 0, as a logarithm: `where` does not take its value, but sends a 0 back into"
+        why += " it, and that 0 meets infinity."
+        look = "what goes into `log` where `x` is 0"
+        return Wrong("still-nan", expected, got, belief="M26", why=why, look=look)
     if came is not None and tools.same(came[numbers > 0], slopes[numbers > 0]):
         why = "The slopes are right where `x` is positive. Where `x` is 0 the result does not depend on it."
         return Wrong(

@@ -263,13 +263,10 @@ def _why_not_layers(y):
         why = f"Your graph ends in {found} leaves, the picture in two: `w1` and `w3`."
         return Wrong("none-frozen", why=why, look="how many blue ovals there are, and who is tracked in your program")
     if len(made_of) == 1 and found == 1:
-        return Wrong(
-            "cut-not-frozen",
-            belief="M21",
-            why="Your graph ends at the first multiplication, seen from the root: what lies behind was cut off, or was "
-            "never tracked. In the picture the way leads on, through the layer in the middle.",
-            look="how a weight is frozen without `detach()` and without a block",
-        )
+        why = "Your graph ends at the first multiplication, seen from the root: what lies behind was cut off, or"
+        why += " was never tracked. In the picture the way leads on, through the layer in the middle."
+        look = "how a weight is frozen without `detach()` and without a block"
+        return Wrong("cut-not-frozen", belief="M21", why=why, look=look)
     if found == 1:
         why = "Your graph ends in one leaf, the picture in two."
         return Wrong("one-leaf", why=why, look="which weights are tracked")
@@ -455,14 +452,10 @@ def _wrong_walk(w, start, goal, steps, right, rebinds):
 def _wrong_path(came, right, moved, start, expected):
     got = show([entry.tolist() for entry in came])
     if any(tools.same(entry, moved) for entry in came):
-        return Wrong(
-            "shares-memory",
-            expected,
-            f"{got}, after `w` was changed once more",
-            belief="M17",
-            why="Entries of yours look at the memory of `w`. Each later change of `w` changes them, too.",
-            look="what copies numbers, and what only gives them another name",
-        )
+        got = f"{got}, after `w` was changed once more"
+        why = "Entries of yours look at the memory of `w`. Each later change of `w` changes them, too."
+        look = "what copies numbers, and what only gives them another name"
+        return Wrong("shares-memory", expected, got, belief="M17", why=why, look=look)
     if all(tools.same(entry, step) for entry, step in zip(came, [np.array(start), *right[:-1]], strict=True)):
         why = "These are the numbers before each step."
         return Wrong("one-early", expected, got, why=why, look="where in the loop you append")
@@ -637,15 +630,11 @@ def _check_old_result(answer):
     for name, f in (("its own `x`", lambda t: t), ("an old result", lambda t: old), ("what it records", recording)):
         given = tools.result(tools.called(answer, (f, x), "a tensor without history"))
         if given.requires_grad:
-            raise Wrong(
-                "still-tracked",
-                "a result that is not tracked",
-                f"{show(given)}, for an `f` that returns {name}",
-                belief="M20",
-                why="The block stops the recording of operations. What was tracked before, or asks for it inside, "
-                "stays tracked.",
-                look="what takes the history away from a tensor that has one",
-            )
+            expected, got = "a result that is not tracked", f"{show(given)}, for an `f` that returns {name}"
+            why = "The block stops the recording of operations. What was tracked before, or asks for it inside,"
+            why += " stays tracked."
+            look = "what takes the history away from a tensor that has one"
+            raise Wrong("still-tracked", expected, got, belief="M20", why=why, look=look)
     if not (x.requires_grad and old.requires_grad):
         why = "What `f` returns may belong to others, who go backward from it later. Give back another tensor."
         look = "each line that changes a tensor itself"
@@ -819,23 +808,16 @@ def _wrong_pieces(came, cell, states, expected):
 
 def _refuse_held_graphs(given, cell):
     if type(given) is mg.Tensor and given.requires_grad:
-        raise Wrong(
-            "history-returned",
-            "a number, or a tensor without history",
-            show(given),
-            belief="M28",
-            why="Your total is a result: it has a node, and behind it are the graphs of the pieces.",
-            look="what you add to `total`",
-        )
+        expected, got = "a number, or a tensor without history", show(given)
+        why = "Your total is a result: it has a node, and behind it are the graphs of the pieces."
+        look = "what you add to `total`"
+        raise Wrong("history-returned", expected, got, belief="M28", why=why, look=look)
     if cell.held:
-        raise Wrong(
-            "history-held",
-            "the graphs of finished pieces are gone",
-            f"nodes of {cell.held} old steps were still there during the run",
-            belief="M28",
-            why="Something in your function holds the graphs of finished pieces until the end.",
-            look="what you keep from piece to piece: the total, a list?",
-        )
+        expected = "the graphs of finished pieces are gone"
+        got = f"nodes of {cell.held} old steps were still there during the run"
+        why = "Something in your function holds the graphs of finished pieces until the end."
+        look = "what you keep from piece to piece: the total, a list?"
+        raise Wrong("history-held", expected, got, belief="M28", why=why, look=look)
 
 
 # --- 10 ------------------------------------------------------------------------------------------
