@@ -11,7 +11,7 @@ import numpy as np
 import minigrad as mg
 from exercises.checks import graphs, kit, tools
 from exercises.checks.kit import Wrong, call, show
-from exercises.checks.targets import Targets, side_by_side
+from exercises.checks.targets import Targets, no_node, side_by_side
 
 chapter = kit.Chapter(__name__, "01", "Who gets tracked?")
 
@@ -300,7 +300,7 @@ def constants(answer):
 
 def _why_not_constants(y):
     if y.grad_fn is None:
-        return _no_node(y, "with_constants")
+        return no_node(y, "with_constants")
     found, made_of = len(graphs.leaves(y)), graphs.operations(y)
     if found > 1:
         return Wrong(
@@ -327,20 +327,6 @@ def _leaf_used_again(y):
         return Wrong("multiplied-by-itself", why=why, look=look)
     look = "what is added to the product: a tensor that is not tracked has no arrow"
     return Wrong("used-twice", why=why, look=look)
-
-
-def _no_node(y, name):
-    if y.requires_grad:
-        return Wrong(
-            "asked-at-the-end",
-            belief="M01",
-            why=f"You asked on `{name}` itself. The flag does not go back to what it was computed "
-            f"from: `{name}` is a leaf.",
-            look=f"`{name}.grad_fn`, and on which tensor you set the flag",
-        )
-    why = "Your tensor has no node: nothing was tracked, or the way back was cut (detach, no_grad)."
-    look = "`requires_grad` of your leaf, and of each result after it"
-    return Wrong("nothing-tracked", why=why, look=look)
 
 
 def _other_operations(made_of, wanted):
@@ -660,13 +646,9 @@ def _wrong_cut(y, reached, new_leaf, names):
     ways = [f"`{name}`" for name in reached] + ["a new leaf"] * new_leaf
     wrong = _cut_diagnosis(reached, [name for name in ("w", "b") if name not in reached])
     wrong.verdict.expected = "ways to `w` and `b`, none to `x`"
-    wrong.verdict.got = f"ways to {_listed(ways)}" if ways else "no way to any of them"
+    wrong.verdict.got = f"ways to {tools.listed(ways)}" if ways else "no way to any of them"
     wrong.verdict.picture = side_by_side(y, w * x.detach() + b, names, names, names=True)
     return wrong
-
-
-def _listed(words):
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _cut_diagnosis(reached, lost):
@@ -680,7 +662,7 @@ def _cut_diagnosis(reached, lost):
         why = "`x` still takes part as a tracked tensor, so its edge was recorded."
         return Wrong("still-there", why=why, look="`requires_grad` of what you multiply `w` by")
     if "x" in reached:
-        gone = _listed([f"the edge to `{name}`" for name in lost])
+        gone = tools.listed([f"the edge to `{name}`" for name in lost])
         why = f"What is gone is {gone}. The edge to cut is the one to `x`."
         return Wrong("other-edge", why=why, look="which tensor you cut off")
     if lost == ["b"]:
@@ -719,7 +701,7 @@ def diamond(answer):
 
 def _why_not_diamond(y):
     if y.grad_fn is None:
-        return _no_node(y, "diamond")
+        return no_node(y, "diamond")
     made_of, found = graphs.operations(y), len(graphs.leaves(y))
     if found > 1:
         return Wrong(

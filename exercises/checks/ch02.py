@@ -11,7 +11,7 @@ import numpy as np
 import minigrad as mg
 from exercises.checks import adversaries, graphs, kit, tools
 from exercises.checks.kit import Wrong, call, show
-from exercises.checks.targets import Targets
+from exercises.checks.targets import Targets, no_node
 
 chapter = kit.Chapter(__name__, "02", "Who gets a .grad?")
 
@@ -490,7 +490,7 @@ def recorded(answer):
 
 def _why_not_recorded(y):
     if y.grad_fn is None:
-        return _no_history(y)
+        return no_node(y, "second_loss")
     made_of, found = graphs.operations(y), len(graphs.leaves(y))
     if found > 1:
         why = f"Your graph has {found} leaves that require grad, and the picture has one."
@@ -507,15 +507,6 @@ def _why_not_recorded(y):
         return _multiplied_twice(y)
     why = f"Your graph records {', '.join(made_of[:6])}; the picture shows mul and sub."
     return Wrong("other-operations", why=why, look="the name in each box of the picture")
-
-
-def _no_history(y):
-    if y.requires_grad:
-        why = "You asked on `second_loss` itself. It has no history, and the flag does not bring one."
-        look = "on which tensor you set the flag"
-        return Wrong("asked-at-the-end", belief="M01", why=why, look=look)
-    why = "Your tensor has no node: nothing was tracked, or the way back was cut."
-    return Wrong("nothing-tracked", why=why, look="`requires_grad` of your leaf, and of each result after it")
 
 
 def _multiplied_twice(y):

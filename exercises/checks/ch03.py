@@ -202,7 +202,7 @@ def _walked(answer, start):
 
 
 def _check_leaves(given, names):
-    expected = f"a list of the leaves {_listed([f'`{name}`' for name in names])}"
+    expected = f"a list of the leaves {tools.listed([f'`{name}`' for name in names])}"
     if given is None:
         raise Wrong("none", expected, "None", look="whether a `return` is missing")
     if type(given) not in (list, tuple, set, frozenset):
@@ -212,7 +212,7 @@ def _check_leaves(given, names):
     if others:
         raise _no_leaf(others[0], expected)
     found = [name for item in items for name, leaf in names.items() if item is leaf]
-    came = _listed([f"`{name}`" for name in found]) or "no leaf of the graph"
+    came = tools.listed([f"`{name}`" for name in found]) or "no leaf of the graph"
     if len(found) < len(items):
         look = "`is_leaf` of each tensor in the list, and where it comes from"
         raise Wrong("other-tensor", expected, f"{came}, and another tensor", look=look)
@@ -380,9 +380,7 @@ def _runs(count):
 _targets = Targets(shrunk=_shrunk)
 
 
-def show_target(name):
-    """Show the picture that an exercise asks for: show_target("shrunk")."""
-    _targets.show(name)
+show_target = _targets.show
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -866,10 +864,6 @@ def _check_turns(nodes, places, expected):
 def _name(node):
     """A node as the learner knows it: the end of a leaf by its short name."""
     return f"`{type(node).__name__}`"
-
-
-def _listed(words):
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else ""
 
 
 chapter.lock()

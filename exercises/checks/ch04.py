@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,17 +29,6 @@ _SEVERAL = tools.Reason(
     "`gradient=`, or `grad_outputs=` of `grad`",
     "M24",
 )
-
-
-def _walk(go_backward: Callable, *arguments: Any) -> Any:
-    """Go backward through the learner's graph; whatever stops that becomes a diagnosis."""
-    try:
-        return go_backward(*arguments)
-    except Exception as error:
-        got = kit.sandbox.describe_error(error)
-        why = "Your function returns, but a backward from its result does not reach the end."
-        look = "what your hooks return, and whether you go backward yourself: leave that to the caller"
-        raise Wrong("no-way-back", "a result that backward() can start from", got, why=why, look=look) from None
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -611,7 +599,7 @@ def _check_mirror(answer, values):
     v, u = 2.0 - 3 * np.arange(x.numel()).reshape(x.shape), np.full(x.shape, 10.0)
     loss = ((y + z) * mg.tensor(v)).sum() + (x * mg.tensor(u)).sum()
     expected = f"{(u - v).tolist()} for `x`: minus {v.tolist()} through your result, plus {u.tolist()} by another way"
-    _walk(loss.backward)
+    tools.walk(loss.backward)
     came = None if x.grad is None else tools.array(x.grad)
     if came is None or not tools.same(came, u - v):
         raise _wrong_mirror(came, u, v, y is x, expected)
@@ -771,7 +759,7 @@ def _check_surprise(answer, values):
     if not graphs.reaches(y, x):
         why = "No way leads back to `x` any more. Without a gradient there is no NaN, but no slope either."
         raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
-    _walk(y.backward, mg.ones_like(y))
+    tools.walk(y.backward, mg.ones_like(y))
     slopes = np.where(numbers > 0, np.log(positive) + 1, 0.0)
     came = None if x.grad is None else tools.array(x.grad)
     if came is None or not tools.same(came, slopes):
@@ -854,7 +842,7 @@ def _check_steps(answer, values):
 
 
 def _jacobian_of(y, x):
-    return np.stack([tools.array(_walk(mg.autograd.grad, y, x, v, True)[0]) for v in mg.eye(len(y))])
+    return np.stack([tools.array(tools.walk(mg.autograd.grad, y, x, v, True)[0]) for v in mg.eye(len(y))])
 
 
 def _of_steps(size):

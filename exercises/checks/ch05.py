@@ -231,9 +231,7 @@ def _four_times():
 _targets = Targets(four_times=_four_times)
 
 
-def show_target(name):
-    """Show the picture that an exercise asks for: show_target("four_times")."""
-    _targets.show(name)
+show_target = _targets.show
 
 
 # --- 4 -------------------------------------------------------------------------------------------

@@ -91,3 +91,19 @@ def refuse_other_values(tensor: mg.Tensor, right: Any, what: str, look: str, tol
     if not kit.same_values(tensor, right, tolerance):
         shape = f" of shape {tuple(tensor.shape)}" if tensor.shape != np.shape(right) else ""
         raise Wrong("other-value", f"{text(right)}, {what}", text(array(tensor)) + shape, look=look)
+
+
+def listed(words: list[str]) -> str:
+    """Words as a sentence has them: a, b and c."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def walk(go_backward: Callable, *arguments: Any) -> Any:
+    """Go backward through the learner's graph; whatever stops that becomes a diagnosis."""
+    try:
+        return go_backward(*arguments)
+    except Exception as error:
+        got = kit.sandbox.describe_error(error)
+        why = "Your function returns, but a backward from its result does not reach the end."
+        look = "what your hooks return, what is changed in place, and whether you go backward yourself"
+        raise Wrong("no-way-back", "a result that backward() can start from", got, why=why, look=look) from None
