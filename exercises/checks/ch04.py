@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -477,6 +478,11 @@ rows-for-inputs: out of bounds
 )
 
 
+@functools.cache  # by far the longest part of the check
+def _jacobian(f, values):
+    return tools.array(mg.autograd.functional.jacobian(f, tools.leaf(values)))
+
+
 def _check_jacobian(answer, f, values):
     x, visits = tools.leaf(values), []
 
@@ -485,7 +491,7 @@ def _check_jacobian(answer, f, values):
         return f(t)
 
     result = tools.array(f(x))
-    right = tools.array(mg.autograd.functional.jacobian(f, tools.leaf(values)))
+    right = _jacobian(f, tuple(values))
     expected = f"a tensor of shape {right.shape}: a row for each result, a column for each input"
     given = tools.called(answer, (watched, x), expected, *_JACOBIAN_ERRORS)
     if type(given) is np.ndarray and given.ndim == right.ndim + 1:  # a stack of tuples
