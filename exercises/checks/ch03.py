@@ -742,9 +742,9 @@ def _check_ramp(given, x, number):
         raise Wrong("other-value", f"{value:.7g} {at}", show(y), look=look)
     if not graphs.reaches(y, x):
         raise _no_way_back(y, at)
-    y.backward()
-    if not kit.close(x.grad.item(), slope):
-        raise _wrong_ramp(x.grad.item(), slope, at, number, graphs.operations(y))
+    came = tools.slopes(y, x)
+    if came is None or not kit.close(came.item(), slope):
+        raise _wrong_ramp(0.0 if came is None else came.item(), slope, at, number, graphs.operations(y))
 
 
 def _no_way_back(given, at):
