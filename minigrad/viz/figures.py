@@ -26,7 +26,7 @@ def html(figure: Any) -> str | None:
 
 
 def _is_coloured_in(ax: Any) -> bool:
-    """Whether there is an image in it, or filled contours: these keep their colours, and so does what stands on them."""
+    """Whether there is an image in it, or filled contours: these keep their colours, as does what stands on them."""
     filled = (one for one in ax.collections if getattr(one, "filled", True))
     return bool(ax.images) or any(one.get_array() is not None for one in filled)
 
