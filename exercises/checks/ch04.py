@@ -927,7 +927,7 @@ def _check_roots(answer, values, factor):
         if not graphs.reaches(y, tensor):
             why = f"No way leads back to `{name}` any more: without a gradient there is no NaN, but no slope either."
             raise Wrong("cut-off", f"a way back to `{name}`", show(y), why=why, look="what cuts the way back")
-    _walk(y.backward, mg.ones_like(y))
+    tools.walk(y.backward, mg.ones_like(y))
     slopes = np.where(numbers > 0, np.sqrt(factor / positive) / 2, 0.0)
     slope_of_w = np.where(numbers > 0, np.sqrt(positive / factor) / 2, 0.0).sum()
     for tensor, name, slope in ((x, "x", slopes), (w, "w", slope_of_w)):

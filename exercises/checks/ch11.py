@@ -457,7 +457,6 @@ def _none_in_update(answer: Any, wrong: Wrong, expected: str, is_cleared: bool) 
         "values 0": "the steps move the parameters",
         "result grad": "a deep copy of a parameter has a copy of its `.grad`",
         "again": "twice the steps",
-        "result grad": "copy.deepcopy(parameters) copies their `.grad`, too, and they are copies",
     },
     beliefs=("M17",),
     hints=(
