@@ -427,9 +427,7 @@ def story_of(key: str, error: BaseException, blame: Blame, names: Names, log: Lo
 def _story_of_node(key: str, error: BaseException, blame: Blame, teller: Teller) -> Story | None:
     """The story of a node: of what it saved, and of what became of that."""
     node = blame.node
-    own = engine_node(node)
-    number = -own._order if own is not None else pytorch.order(node)
-    index = teller.log.maker(TORCH if own is None else PACKAGE, number)
+    index = teller.log.call_of(node)
     if index is None:
         return None
     kind = type(node).__name__

@@ -20,6 +20,7 @@ from functools import cache
 from types import FrameType
 from typing import Any, NamedTuple
 
+from . import pytorch
 from .source import Line, Spot, line_of, place_of
 
 MAX_CALLS = 200_000  # of more the older half is forgotten
@@ -176,6 +177,16 @@ class Log:
         found = self._index.get(id, [])
         at = len(found) if before is None else bisect_left(found, before)
         return found[at - 1] if at else None
+
+    def call_of(self, node: Any) -> int | None:
+        """The index of the call that made a node of either framework, or an output of it."""
+        own = getattr(node, "_node", None)
+        return self.maker("torch", pytorch.order(node)) if own is None else self.maker("minigrad", -own._order)
+
+    def recorded_walks(self, framework: str) -> list[tuple[int, int]]:
+        """The numbers between which each backward of the block ran that recorded something."""
+        walks = (call for call in self.calls if call.op in WALKS and call.framework == framework)
+        return [(call.first + 1, call.last) for call in walks if call.last > call.first]
 
     def is_born(self, id: int, after: int) -> bool:
         """Whether a call after this one returned another tensor with this id: then the first one is gone."""

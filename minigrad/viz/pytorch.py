@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
+# What the inputs of an operation are called among its saved values, by their positions.
+_INPUTS = (("self", "input", "mat1", "tensors"), ("other", "mat2", "exponent", "weight", "batch2", "target"))
 FREED = object()
 LEAF_NUMBER = 2**64 - 1
 
@@ -36,7 +38,7 @@ def is_theirs(thing: Any) -> bool:
 def saved_values(node: Any) -> list[tuple]:
     """(name, value, version when saved, version now) of what a node saved; the value is None once freed."""
     found: list[tuple] = []
-    for name, value in saved(node):
+    for name, value in sorted(saved(node), key=lambda entry: [entry[0] not in names for names in _INPUTS]):
         if isinstance(value, Overwritten):
             found.append((name, value, value.expected, value.current))
         elif name not in _OPTIONS:
@@ -45,9 +47,6 @@ def saved_values(node: Any) -> list[tuple]:
 
 
 _OPTIONS = ("alpha", "self_sym_sizes")  # say nothing that is worth a node
-
-# What the inputs of an operation are called among its saved values, by their positions.
-_INPUTS = (("self", "input", "mat1", "tensors"), ("other", "mat2", "exponent", "weight", "batch2", "target"))
 
 
 def constants(node: Any) -> tuple:

@@ -166,6 +166,12 @@ class Spot:
             return ast.unparse(statement.target)
         return ""
 
+    def calls(self, op: str) -> bool:
+        """Whether the expression is this operation, and no call of something that makes it."""
+        function = getattr(self.expression, "func", None)
+        called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        return not isinstance(self.expression, ast.Call) or called.strip("_") == op.strip("_")
+
     def operand(self, op: str, where: Any, count: int) -> str:
         """What an argument of the operation is called there; "" where the line does not say.
 
@@ -204,12 +210,10 @@ class Spot:
             operands = [node.left, *node.comparators]
         return operands[where] if isinstance(where, int) and where < len(operands) else None
 
-    @staticmethod
-    def _argument_of_call(node: ast.Call, op: str, where: Any, count: int) -> ast.expr | None:
-        function = node.func
-        called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        if called.strip("_") != op.strip("_") or any(isinstance(arg, ast.Starred) for arg in node.args):
+    def _argument_of_call(self, node: ast.Call, op: str, where: Any, count: int) -> ast.expr | None:
+        if not self.calls(op) or any(isinstance(arg, ast.Starred) for arg in node.args):
             return None
+        function, called = node.func, getattr(node.func, "attr", "")
         if isinstance(where, str):
             return next((keyword.value for keyword in node.keywords if keyword.arg == where), None)
         operands = list(node.args)

@@ -43,17 +43,20 @@ class Teller:
         """What a tensor that a call met is called: in its line, else among your variables, else where it was made."""
         call, spot = self.log.calls[index], self.log.spot(index)
         text = spot.target if result else spot.operand(call.op, seen.where, call.count)
-        known = "" if self.log.is_born(seen.id, index) else self.names.by_id(seen.id)
-        if known and isinstance(seen.where, tuple):  # of a list the line says less than its parts are called
-            return known
-        if re.fullmatch(r"[^\W\d][\w.]*(\[.*\])?", text):
+        made = self.made_name(seen.id, index)
+        known = "" if self.log.is_born(seen.id, index) or made else self.names.by_id(seen.id)
+        in_list = isinstance(seen.where, tuple)  # of a list the line says less than its parts are called
+        if re.fullmatch(r"[^\W\d][\w.]*(\[.*\])?", text) and not (in_list and (made or known)):
             return text
-        return known or self.made_name(seen.id, index) or text
+        return made or known or text
 
     def made_name(self, id: int, before: int | None = None) -> str:
-        """What the line that made a tensor calls it."""
+        """What the line that made a tensor calls it. (What a Module's line calls is not the weights that it made.)"""
         made = self.log.last_output(id, before)
-        return "" if made is None else self.log.spot(made).target
+        if made is None:
+            return ""
+        call, spot = self.log.calls[made], self.log.spot(made)
+        return spot.target if call.last > call.first or spot.calls(call.op) else ""
 
     def source(self, index: int) -> str:
         """The expression of a call, as it is written."""
