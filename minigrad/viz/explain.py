@@ -414,8 +414,8 @@ def story_of(key: str, error: BaseException, blame: Blame, names: Names, log: Lo
     teller, repair = Teller(log, names), REPAIRS.get(key, "")
     if blame.node is not None:
         return _story_of_node(key, error, blame, teller)
-    subject = next(iter(about_of(key, error)), None)
-    if not is_tensor(subject) or not hasattr(error, "lines"):
+    subject: Any = next(iter(about_of(key, error)), None)
+    if subject is None or not is_tensor(subject) or not hasattr(error, "lines"):
         return None  # of a block that is over a tensor is not known again: its id may be another's by now
     name = names.of(subject)
     if key in UNTRACKED and not (key == "grad of a constant" and subject.is_leaf and not log.returned(subject)):
@@ -433,7 +433,9 @@ def _story_of_node(key: str, error: BaseException, blame: Blame, teller: Teller)
     kind = type(node).__name__
     if key.startswith("modified"):
         stale = [entry for entry in saved_state(node) if entry[1] is not None and entry[2] != entry[3]]
-        return teller.overwritten(index, kind, stale[0][0], *stale[0][2:]) if stale else None
+        for name, _, then, now in stale:
+            return teller.overwritten(index, kind, name, then or 0, now or 0)
+        return None
     if key == "second time":
         return teller.freed(index, kind)
     return Story((f"{kind} was made by {teller.log.line(index)}",), REPAIRS.get(key, ""), "", teller.log.line(index))

@@ -345,7 +345,8 @@ class _Modules:
 
     def users_of(self, leaf: str) -> set[str]:
         """The operations that a weight goes into together with something else."""
-        found, stack = set(), [leaf]
+        found: set[str] = set()
+        stack = [leaf]
         while stack:
             for user in self.graph.users[stack.pop()]:
                 (stack.append if user in self.of_weights else found.add)(user)
@@ -360,7 +361,8 @@ class _Modules:
 
     def closure(self, path: str, ids: set[str], towards: dict) -> set[str]:
         """What is reached from some nodes without passing through another Module."""
-        found, stack = set(), list(ids)
+        found: set[str] = set()
+        stack = list(ids)
         while stack:
             for other in towards[stack.pop()]:
                 if other not in found and self.owner.get(other, path) == path and other not in self.of_weights:
@@ -369,7 +371,8 @@ class _Modules:
         return found
 
     def weights_below(self, members: set[str]) -> set[str]:
-        found, stack = set(), list(members)
+        found: set[str] = set()
+        stack = list(members)
         while stack:
             for below in self.inputs[stack.pop()]:
                 if below in self.of_weights and below not in found:
@@ -408,7 +411,8 @@ _SHAPES = set("view unsafeview reshapealias transpose t permute unsqueeze squeez
 def _with_groups(graph: GraphRecord, groups: dict[str, set[str]]) -> GraphRecord:
     """The graph with one node for each group: the last operation of the group stands for all of it."""
     place = {id: index for index, id in enumerate(graph.inputs_first)}
-    stands, nodes = {}, {}
+    stands: dict[str, str] = {}
+    nodes: dict[str, NodeRecord] = {}
     for path, members in groups.items():
         operations = [id for id in members if graph.by_id[id].role in OPERATIONS]
         last = max(operations, key=lambda id: place.get(id, 0))

@@ -267,7 +267,7 @@ def is_in_place(op: str) -> bool:
 
 def tensors_among(args: tuple, kwargs: dict, kind: type) -> list[tuple[Any, Any]]:
     """The tensors among arguments, with their places: a position, (position, index in a list) or a name."""
-    found = []
+    found: list[tuple[Any, Any]] = []
     for where, value in enumerate(args):
         if isinstance(value, kind):
             found.append((where, value))

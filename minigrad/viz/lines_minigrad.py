@@ -108,7 +108,8 @@ def _is_operation(module: ModuleType, name: str) -> bool:
 def _wrapped(log: Log, face: Ours, name: str, original: Any) -> Any:
     """The same method, function or property, noted in the log."""
     if isinstance(original, property):
-        return property(*(part and _noted(log, face, name + end, part) for part, end in _parts(original)))
+        get, set, delete = (part and _noted(log, face, name + end, part) for part, end in _parts(original))
+        return property(get, set, delete)
     if isinstance(original, classmethod):
         return classmethod(_noted(log, face, "apply", original.__func__, open=True))
     return _noted(log, face, name, original, open=name in WALKS)

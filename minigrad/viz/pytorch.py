@@ -25,9 +25,15 @@ class Overwritten(NamedTuple):
 
 
 @cache
-def saved_names(kind: type) -> tuple[str, ...]:
+def _saved_names(kind: Any) -> tuple[str, ...]:
     """The names under which nodes of a class show what they saved."""
     return tuple(name for name in dir(kind) if name.startswith("_saved_"))
+
+
+def saved_names(node: Any) -> tuple[str, ...]:
+    """The names under which a node shows what it saved."""
+    kind: Any = type(node)
+    return _saved_names(kind)
 
 
 def is_theirs(thing: Any) -> bool:
@@ -130,7 +136,7 @@ def hook_counts(thing: Any) -> dict[str, int]:
 
 def saved(node: Any) -> list[tuple[str, Any]]:
     """(name, value) of what a node saved; the value is FREED or Overwritten where PyTorch refuses to show it."""
-    found = [(name[7:], peek(node, name)) for name in saved_names(type(node))]
+    found = [(name[7:], peek(node, name)) for name in saved_names(node)]
     if not found and hasattr(type(node), "saved_tensors"):  # a Function's
         tensors = peek(node, "saved_tensors")
         several = tensors if isinstance(tensors, tuple) and not isinstance(tensors, Overwritten) else (tensors,)

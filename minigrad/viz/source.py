@@ -6,7 +6,6 @@ up in the source when somebody asks.
 
 import ast
 import linecache
-import sys
 import sysconfig
 from dataclasses import dataclass
 from functools import cache
@@ -134,15 +133,14 @@ class Spot:
             self._find(tree, where)
 
     def _find(self, tree: ast.Module, where: tuple) -> None:
-        first, last, left, right = where
+        first, last, *_ = where
         stack: list[tuple[ast.AST, list]] = [(tree, [])]
         while stack:
             node, around = stack.pop()
-            if (getattr(node, "lineno", None), getattr(node, "end_lineno", None)) == (first, last):
-                if (node.col_offset, node.end_col_offset) == (left, right) and not isinstance(node, ast.Expr):
-                    self.expression, self.around = node, around
-                    if not isinstance(node, ast.Starred):
-                        return
+            parts = ("lineno", "end_lineno", "col_offset", "end_col_offset")
+            if tuple(getattr(node, part, None) for part in parts) == where and not isinstance(node, ast.Expr):
+                self.expression, self.around = node, around
+                return
             inside = getattr(node, "lineno", first) <= first <= getattr(node, "end_lineno", last)
             if inside:
                 stack.extend((child, [*around, node]) for child in ast.iter_child_nodes(node))
@@ -225,8 +223,3 @@ class Spot:
     def inside(self, kinds: Any) -> list:
         """The nodes of some kinds that the expression stands in, from the inside out."""
         return [node for node in reversed(self.around) if isinstance(node, kinds)]
-
-
-def caller_frame(depth: int = 1) -> FrameType:
-    """The frame of whoever called the function that asks."""
-    return sys._getframe(depth + 1)

@@ -224,7 +224,8 @@ class Teller:
 
     def _loss(self, id: int) -> tuple[int, str, str] | None:
         """(index of the call that lost the history, why, repair), of what the tensor was computed from."""
-        stack, visited = [(id, None)], set()
+        stack: list[tuple[int, int | None]] = [(id, None)]
+        visited = set()
         while stack:
             wanted, before = stack.pop(0)
             made = self.log.last_output(wanted, before)
