@@ -41,6 +41,7 @@ UNKNOWN = "explain() does not know this error: it knows what minigrad's autograd
 ASK_FOR_LINES = (
     "Which line did it? Write `%%explain` as the first line of the cell, or `with mg.viz.lines():` around the code."
 )
+VIEW = "is a view and is being modified inplace"  # in several sentences, each about another kind of view
 MAX_ERROR = 100  # characters of the error that a repair raises
 
 
@@ -182,6 +183,7 @@ AT_NODE = {
 UNTRACKED = ("no history", "grad of a constant")
 AT_TENSOR = {
     "in place": "to be changed in place",
+    "view in place": "a view that may not be changed",
     "no history": "no grad_fn: there is no way back",
     "backward of several": "has several entries",
     "start of another shape": "asks for a gradient of its own shape",
@@ -395,7 +397,7 @@ def explain(error: BaseException | None = None, *, params: dict | None = None, w
 def _explained(error: BaseException, params: dict | None, width: int | None, caller: FrameType) -> Explanation:
     notes = [note for note in getattr(error, "__notes__", ()) if note.startswith("minigrad:")]
     message = "\n".join([f"{type(error).__name__}: {error}".split("\n", 1)[0], *notes])
-    key = key_of(error)
+    key = key_of(error) or ("view in place" if VIEW in str(error) and hasattr(error, "about") else "")
     if not key:
         return Explanation(f"{message}\n{UNKNOWN}", known=False)
     frame, code = users_line(error)

@@ -103,7 +103,8 @@ class Log:
             self.note(found)
             self.remember(error, tuple(tensor for _, tensor in tensors))
             raise
-        outputs = [see(where, tensor) for where, tensor in face.tensors((result,), {})]
+        results = args[:1] if op == "requires_grad=" else (result,)
+        outputs = [see(where, tensor) for where, tensor in face.tensors(results, {})]
         after = [face.version(tensor) for _, tensor in tensors]
         changes: Any = ()
         if after != [seen[3] for seen in inputs]:
@@ -163,7 +164,7 @@ class Log:
             for index, call in enumerate(calls):
                 for id in {seen.id for seen in call.outputs}:
                     returned.setdefault(id, []).append(index)
-            self._known = (state, (calls, ends, returned, _rounds(calls, returned)))
+            self._known = (state, (calls, ends, returned, _rounds(calls)))
         return self._known[1]
 
     def maker(self, framework: str, order: int) -> int | None:
@@ -245,13 +246,18 @@ def _highest(calls: list[Call], framework: str) -> list[int]:
     return list(itertools.accumulate((call.last * (call.framework == framework) for call in calls), max))
 
 
-def _rounds(calls: list[Call], returned: dict) -> dict[int, list[int]]:
-    """For each call those of the same operation at the same place and, in a Module, on the same weights."""
+def _rounds(calls: list[Call]) -> dict[int, list[int]]:
+    """For each call those of the same operation at the same place and on the same leaves: its rounds.
+
+    (A line that calls a Module may come to one operation several times, each time with other weights.)
+    """
     places: dict[tuple, list[int]] = {}
+    recorded: dict[int, bool] = {}  # by id: whether the call that made the tensor made a node, too
     for index, call in enumerate(calls):
-        weights = (seen.id for seen in call.inputs if seen.id not in returned and seen.where != 0)
+        leaves = (seen.id for seen in call.inputs if seen.tracked and not recorded.get(seen.id))
         frames = (part if isinstance(part, int) else id(part) for part in call.place)
-        places.setdefault((call.op, *frames, *weights), []).append(index)
+        places.setdefault((call.op, *frames, *leaves), []).append(index)
+        recorded |= dict.fromkeys((seen.id for seen in call.outputs), call.last > call.first)
     return {index: found for found in places.values() for index in found}
 
 

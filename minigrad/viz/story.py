@@ -233,7 +233,8 @@ class Teller:
                 continue
             visited.add(made)
             call = self.log.calls[made]
-            if any(seen.tracked for seen in call.inputs) and call.op not in WALKS:
+            lost = any(seen.id == wanted and not seen.tracked for seen in call.outputs)
+            if lost and any(seen.tracked for seen in call.inputs) and call.op not in WALKS:
                 return self._why_lost(made, call)
             if call.op in WALKS:
                 return made, "A gradient has a history only with create_graph=True", "Write `create_graph=True` there."
@@ -245,6 +246,8 @@ class Teller:
 
     def _why_lost(self, index: int, call: Call) -> tuple[int, str, str]:
         what = self.source(index) or call.op
+        if call.op in ("requires_grad=", "requires_grad_"):
+            return index, "There its requires_grad is set to False", "Leave it True for what is to be trained."
         if not call.recording:
             block = no_grad_line(self.log.spot(index))
             return index, f"Nothing is recorded there: it stands in {block}", "Compute it outside of that block."
@@ -361,6 +364,7 @@ KEEP_THE_TENSOR = "Keep the tensor itself in the computation: take numbers out f
 # What to do about the other refusals, where the line shows which tensor it is.
 REPAIRS = {
     "in place": "Change it inside `with no_grad():` if it is an update; write it out of place if it is computed with.",
+    "view in place": "Change a clone() of it, or use the out-of-place operation.",
     "numpy of a tracked tensor": "Write `.detach().numpy()` if no gradient has to come back from there.",
     "backward of several": "Make one number of it first, with `.sum()` or `.mean()`.",
     "grad of an unused input": "Use it in the forward; or write `allow_unused=True`, and look for None.",
