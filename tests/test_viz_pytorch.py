@@ -1,8 +1,11 @@
 """PyTorch's tensors are drawn, compared, folded and traced as ours: the same program gives the same listing."""
 
+import linecache
+import re
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -210,3 +213,16 @@ def test_what_was_compiled_or_hidden_is_said_to_be_unseen(torch):
         loss.backward()
     story = mg.viz.explain(caught.value).story
     assert "h * h" in story.saved.text and not story.overwritten and "Not all" in "".join(story.sentences)
+
+
+def test_the_readme_shows_what_its_program_says(torch, capsys):
+    root = Path(__file__).resolve().parents[1]
+    section = (root / "README.md").read_text(encoding="utf-8").split("## Your own PyTorch program")[1]
+    program, said = (re.search(rf"```{kind}\n(.*?)```", section, re.DOTALL)[1] for kind in ("python", "text"))
+    linecache.cache["train.py"] = len(program), None, program.splitlines(True), "train.py"
+    space = {"__name__": "__main__"}
+    exec(compile(program, "train.py", "exec"), space)
+    assert capsys.readouterr().out == said
+    stored = (root / "notebooks" / "explained.svg").read_text(encoding="utf-8")
+    for words in ("backward would fail here", "saved at version 0, now 1", "! overwritten since", "loss = 20."):
+        assert words in stored and words in space["why"].picture.text
