@@ -4,12 +4,15 @@ import linecache
 import re
 import subprocess
 import sys
+import time
+import timeit
 import warnings
 from pathlib import Path
 
 import pytest
 
 import minigrad as mg
+from minigrad.autograd.node import creation_hooks
 
 pytestmark = pytest.mark.torch
 
@@ -168,6 +171,20 @@ def test_lines_are_put_on_and_taken_off(torch):
     torch.ones(2) + 1
     assert count == len(log.calls) == 2
     assert before == (torch.autograd.backward, vars(torch.autograd.Function)["apply"], dict(vars(mg.Tensor)))
+
+
+def test_a_call_costs_at_most_15_microseconds_inside_and_nothing_outside(torch):
+    x, w, y = torch.ones(3), torch.ones(3, 3, requires_grad=True), torch.ones(3)
+    calls = [lambda: w * 2, lambda: torch.relu(w), lambda: x @ w, lambda: y.add_(1)]
+
+    def cost(call) -> float:
+        return min(timeit.repeat(call, number=300, repeat=15, timer=time.thread_time)) / 300
+
+    outside = [cost(call) for call in calls]
+    with mg.viz.lines():
+        inside = [cost(call) for call in calls]
+    assert max(b - a for a, b in zip(outside, inside, strict=True)) < 15e-6
+    assert not creation_hooks and torch.overrides._get_current_function_mode_stack() == []
 
 
 def test_minigrad_does_not_import_pytorch():

@@ -43,7 +43,7 @@ class Theirs:
 
     def value(self, tensor: Any) -> Any:
         small = tensor.device.type == "cpu" and tensor.numel() <= MAX_VALUES
-        return tensor.detach().tolist() if small else None
+        return tensor.tolist() if small else None
 
 
 _names: dict[Any, str] = {}
