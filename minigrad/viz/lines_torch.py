@@ -43,7 +43,7 @@ class Theirs:
 
     def value(self, tensor: Any) -> Any:
         small = tensor.device.type == "cpu" and tensor.numel() <= MAX_VALUES
-        return tensor.detach().tolist() if small else None
+        return tensor.tolist() if small else None
 
 
 _names: dict[Any, str] = {}
@@ -69,7 +69,9 @@ def watch_torch(log: Log) -> Iterator[None]:
         return
     face = Theirs(torch)
 
-    class Mode(torch.overrides.TorchFunctionMode):
+    kind: Any = torch.overrides.TorchFunctionMode
+
+    class Mode(kind):
         def __torch_function__(self, function, types, args=(), kwargs=None):
             name = _names.get(function)
             if name is None:
