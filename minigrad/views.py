@@ -9,7 +9,7 @@ import weakref
 from .autograd.grad_mode import mode, threads_without_grad
 from .autograd.node import LEAF, AutogradMeta, is_sink, sink_node
 from .autograd.versions import UNCOUNTED, maker_of, own_counter
-from .messages import view_refusal
+from .messages import refusal, view_refusal
 from .tensor import Tensor
 
 
@@ -60,7 +60,9 @@ class ModifiedView(Tensor):
         raise self.refused(indirect=True)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """It does already."""
+        """It does already, and cannot do otherwise."""
+        if not requires_grad:
+            raise refusal("flag of a result", about=self)
         return self
 
     @property

@@ -137,8 +137,7 @@ def add_by_hand(self: AccumulateGrad, grad: Tensor | None) -> tuple:
         return ()
     if grad._array.shape != self._node._shape:
         grad = wrap(np.zeros(self._node._shape, grad._dtype)).add_(grad)  # it may broadcast, or is refused
-    recorded = mode.recording and grad.requires_grad
-    accumulate(self._node._leaf, grad if recorded else grad._array, recorded)
+    accumulate(self._node._leaf, grad if mode.recording else grad._array, mode.recording)
     return ()
 
 
@@ -152,5 +151,7 @@ def run_post_accumulate(node: Node, hooks: dict) -> None:
     with no_grad():
         for hook in list(hooks.values()):
             answer = hook(leaf)
+            if answer is not None and not isinstance(answer, Tensor):
+                raise refusal("hook returns no tensor", type_name(answer), about=node)
             if answer is not None and answer is not leaf:
                 raise refusal("post-accumulate hook returns", about=node)

@@ -40,6 +40,8 @@ def seeds_of(outputs: tuple, gradients) -> list:
     gradients = (None,) * len(outputs) if gradients is None else as_tuple(gradients)
     seeds = []
     pairs = zip(outputs, gradients, strict=False)  # more of them are not looked at
+    if not all(isinstance(output, (Tensor, GradFn, GradientEdge)) for output in outputs):
+        raise AssertionError("Expected output to be a torch.Tensor")
     gradients = [seed_for(o, g, outputs, gradients) for o, g in pairs]
     if len(gradients) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")

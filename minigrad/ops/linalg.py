@@ -217,6 +217,7 @@ def einsum(equation, *operands):
     given = terms.split(",")
     terms, rest = _spelled_out(given, operands)
     counts = Counter("".join(terms))
+    _check_result(result.replace("...", ""), counts)
     once = sorted(letter for letter in counts if counts[letter] == 1 and letter not in rest)
     result = result.replace("...", rest) if arrow else rest + "".join(once)
     order = result + "".join(sorted(counts.keys() - set(result)))
@@ -228,6 +229,17 @@ def einsum(equation, *operands):
     left = {dim: builtins.sum(factor.shape[dim] != 1 for factor in factors) for dim in summed}
     product = functools.reduce(functools.partial(_contracted, left), factors)
     return view(product, tuple(product.shape[: len(result)])) if summed else product
+
+
+def _check_result(letters: str, counts: Counter) -> None:
+    """Refuse letters of a result that it has twice, or that no operand has."""
+    for letter in letters:
+        if letters.count(letter) > 1:
+            raise RuntimeError(f"einsum(): output subscript {letter} appears more than once in the output")
+        if letter not in counts:
+            raise RuntimeError(
+                f"einsum(): output subscript {letter} does not appear in the equation for any input operand"
+            )
 
 
 def _contracted(left: dict, one, other):

@@ -154,12 +154,24 @@ def deep_copied(self: Tensor, memo: dict) -> Tensor:
     if not self.is_leaf:
         raise refusal("deepcopy of a result", about=self)
     array = self._array
-    copy = _at_version_1(wrap(spread(memory_of(array), array.shape, array.strides)))
+    copy = _at_version_1(wrap(_copied_memory(array, memo)))
     copy.requires_grad = self.requires_grad
     memo[id(self)] = copy
     if self._meta is not None and self._meta.grad is not None:
         copy.meta().grad = deep_copied(self._meta.grad, memo)
     return copy
+
+
+def _copied_memory(array: np.ndarray, memo: dict) -> np.ndarray:
+    """An array on a copy of its memory; arrays that share memory share the copy, too."""
+    whole = array if array.base is None else array.base
+    if not isinstance(whole, np.ndarray) or not whole.size or not whole.flags.forc:
+        return spread(memory_of(array), array.shape, array.strides)
+    memory = memo.get((np.ndarray, id(whole)))
+    if memory is None:
+        memory = memo[np.ndarray, id(whole)] = memory_of(whole)
+    offset = array.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    return np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
 
 
 def copied(self: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from .. import dtypes
 from ..autograd.grad_mode import mode
 from ..dispatch import op
 from ..layout import laid_out
-from ..messages import C_NAMES, bool_not_subtracted, refusal
+from ..messages import C_NAMES, bool_not_subtracted, refusal, type_name
 from ..operands import as_element, promote
 from ..tensor import Tensor, wrap
 from .arithmetic import minus, plus, quotient
@@ -112,7 +112,7 @@ def power(self, exponent):
     """``self ** exponent`` with a Python number as exponent."""
     if self.dtype.kind == "b" and isinstance(exponent, bool):
         return self | (not exponent)
-    if self.dtype.kind == "u" and exponent < 0:
+    if self.dtype.kind == "u" and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if isinstance(exponent, float) and self.dtype.kind != "f":
         self = self.astype(dtypes.get_default_dtype().numpy)
@@ -625,6 +625,11 @@ def masked_fill_tensor(self, mask, value):
 
 def masked_fill(self, mask, value):
     """``value``, a number or a 0-d tensor, where the mask holds. PyTorch counterpart: ``Tensor.masked_fill``."""
+    if not isinstance(mask, Tensor):
+        kinds = f"{type_name(mask)}, {type_name(value)}"
+        raise TypeError(
+            f"masked_fill() received an invalid combination of arguments - got ({kinds}), but expected one of:"
+        )
     if mask.dtype is not dtypes.bool:
         name = C_NAMES.get(mask.dtype.name, mask.dtype.name)
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")

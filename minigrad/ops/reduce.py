@@ -12,7 +12,7 @@ from ..dispatch import op
 from ..messages import NO_FREEDOM, type_name
 from ..tensor import Tensor, wrap
 from .pointwise import abs, exp, masked, maximum, minimum, sign, to_copy, where
-from .shape import along_dim_key, expand, place, put, reverse, transpose, unsqueeze, view
+from .shape import along_dim_key, distinct, expand, place, put, reverse, transpose, unsqueeze, view
 
 
 def _keepdim_shape(shape, dim):
@@ -24,8 +24,10 @@ def _keepdim_shape(shape, dim):
 
 def _normalized_dims(self, dim):
     """The dimensions for NumPy, to which a 0-d array has none."""
-    if self.ndim or dim is None:
-        return tuple(dim) if isinstance(dim, list) else dim
+    if dim is None or (isinstance(dim, int) and self.ndim):
+        return dim
+    if self.ndim:
+        return distinct(dim, self.ndim)
     for each in (dim,) if isinstance(dim, int) else dim:
         place(each, 0)
     return ()
@@ -34,6 +36,7 @@ def _normalized_dims(self, dim):
 def _given_dims(self, dim):
     """The dimensions that a reduction was given, none of them meaning all."""
     if isinstance(dim, (list, tuple)):
+        distinct(dim, self.ndim)
         return tuple(dim) or tuple(range(self.ndim))
     return dim
 
@@ -637,15 +640,17 @@ def _logsumexp_backward(grad, self, result, dim, keepdim):
 @op(name="softmax", self=lambda grad, result, dim: (grad - sum_dim(grad * result, dim, True)) * result)
 def softmax_along(self, dim):
     """Each element's share in the sum of the exponentials along ``dim``, without overflow."""
-    powers = np.exp(self - self.max(dim, keepdims=True, initial=-np.inf))
-    return powers / powers.sum(dim, keepdims=True)
+    exact = self.astype(np.float32) if self.dtype.char == "e" else self
+    powers = np.exp(exact - exact.max(dim, keepdims=True, initial=-np.inf))
+    return (powers / powers.sum(dim, keepdims=True)).astype(self.dtype, copy=False)
 
 
 @op(name="log_softmax", self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True))
 def log_softmax_along(self, dim):
     """The logarithm of each element's share in the exponentials along ``dim``, without overflow."""
-    shifted = self - self.max(dim, keepdims=True, initial=-np.inf)
-    return shifted - np.log(np.exp(shifted).sum(dim, keepdims=True))
+    exact = self.astype(np.float32) if self.dtype.char == "e" else self
+    shifted = exact - exact.max(dim, keepdims=True, initial=-np.inf)
+    return (shifted - np.log(np.exp(shifted).sum(dim, keepdims=True))).astype(self.dtype, copy=False)
 
 
 def softmax(self, dim, dtype=None):
