@@ -300,7 +300,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         raise RuntimeError(
             f"both arguments to linear need to be at least 1D, but they are {input.ndim}D and {weight.ndim}D"
         )
-    if bias is None or weight.ndim == 1:
+    if bias is None or weight.ndim == 1 or bias.ndim != 1:
         return matmul(input, t(weight)) if bias is None else matmul(input, t(weight)).add_(bias)
     rows = addmm(bias, reshape(input, (-1, input.shape[-1])), t(weight))
     return view(rows, (*input.shape[:-1], weight.shape[0]))

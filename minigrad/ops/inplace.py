@@ -186,6 +186,8 @@ def recorded(self: Tensor, operation, args, options, fills: bool = False) -> Ten
 def check_recordable(self: Tensor) -> None:
     """Refuse what would make a leaf's gradient meaningless, and views whose base cannot take the change."""
     base = self._base
+    if self.__class__ is ModifiedView:
+        raise self.refused(indirect=False)
     if base is not None:
         if self._meta.creation_meta:
             raise view_refusal(self._meta.creation_meta, self.output_nr, maker_of(self._node), indirect=False)

@@ -4,6 +4,7 @@ PyTorch counterparts: the functions and methods of the same names.
 """
 
 import math
+import warnings
 
 import numpy as np
 
@@ -14,12 +15,12 @@ from ..dispatch import make_grad_fn_class, op
 from ..dtypes import from_numpy_dtype, get_default_dtype
 from ..factories import numpy_of
 from ..layout import full_as, memory_of, spread
-from ..messages import C_NAMES, refusal, type_name
+from ..messages import C_NAMES, FILL_OF_EXPANDED, refusal, type_name
 from ..operands import promote
 from ..tensor import Tensor, wrap
 from ..tensor_new import finish
 from ..tensor_new import tensor as tensor_of
-from .inplace import check_recordable, in_place, raise_version, rebuild_views
+from .inplace import check_recordable, in_place, raise_version, rebuild_views, repeats
 from .pointwise import abs, clamp_to_numbers, masked_fill_number, masked_fill_tensor, tan
 from .reduce import _check_not_empty, _check_some, _given_dims, _keepdim_shape, _normalized_dims, _number_of
 from .shape import expand, sizes_of, squeeze, t, transpose, unsqueeze, view
@@ -191,7 +192,7 @@ Tensor.__reduce_ex__, Tensor.__copy__, Tensor.__deepcopy__ = pickled, copied, de
 # -- in place ------------------------------------------------------------------------------------
 
 _clamp_, tan_ = in_place(clamp_to_numbers), in_place(tan)
-_fill_number_, _fill_tensor_ = in_place(masked_fill_number), in_place(masked_fill_tensor)
+_fill_number_, _fill_tensor_ = in_place(masked_fill_number, fills=True), in_place(masked_fill_tensor, fills=True)
 
 
 def clamp_(self: Tensor, min=None, max=None) -> Tensor:
@@ -206,6 +207,8 @@ def clamp_(self: Tensor, min=None, max=None) -> Tensor:
 
 def masked_fill_(self: Tensor, mask: Tensor, value) -> Tensor:
     """In place: ``value``, a number or a 0-d tensor, where the mask holds."""
+    if repeats(self._array):
+        warnings.warn(FILL_OF_EXPANDED, UserWarning, stacklevel=2)
     return (_fill_tensor_ if isinstance(value, Tensor) else _fill_number_)(self, mask, value)
 
 

@@ -536,6 +536,7 @@ def clamp_to_numbers(self, min, max):
     node="ClampBackward0",
     name="clamp",
     fits=False,
+    layout="",  # laid out below, for the last operand may be None
     self=lambda grad, self, min, max: where(_within(self, min, max), grad, 0.0),
     min=lambda grad, self, min, max: where(self < min if max is None else (min < max) & (self < min), grad, 0.0),
     max=lambda grad, self, min, max: where(self > max if min is None else (self > max) | (max < min), grad, 0.0),
@@ -543,7 +544,7 @@ def clamp_to_numbers(self, min, max):
 def clamp_to_tensors(self, min=None, max=None):
     """Each element moved into the range from ``min`` to ``max``, tensors or None. A tie's gradient is the element's."""
     raised = self if min is None else np.maximum(self, min)
-    return raised if max is None else np.minimum(raised, max)
+    return laid_out(np.asarray(raised if max is None else np.minimum(raised, max)), self, min, max)
 
 
 def clamp(self, min=None, max=None):

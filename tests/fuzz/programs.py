@@ -154,8 +154,8 @@ AROUND = [f"with torch.autograd.graph.{each}: " for each in (
 PROBES = """
     repr({x}) str({x}) saved({x}.grad_fn) {x}.item() bool({x}) float({x}) int({x}) len({x}) [r.tolist()for(r)in{x}]
     {x}.is_contiguous() {x}.size({d}) {x}.numel() f"{{{x}:.2f}}" {x}.numpy().dtype.name {x}.detach().numpy().tolist()
-    {x}.grad_fn.name() {x}.grad_fn.metadata [{n}]in{x} {n}in{x} list({x}.size()) {x}.allclose({y}) torch.is_tensor({x})
-    torch.autograd.graph.get_gradient_edge({x})[1] {x}.is_floating_point() {x}.grad
+    {x}.grad_fn.name() sorted({x}.grad_fn.metadata) [{n}]in{x} {n}in{x} list({x}.size()) {x}.allclose({y})
+    torch.is_tensor({x}) torch.autograd.graph.get_gradient_edge({x})[1] {x}.is_floating_point() {x}.grad
     repr({x}.dtype) torch.equal({x},{y}) {x}.type() saved({x}.grad_fn) {x}.__array__().shape
     {x}.grad_fn.next_functions[0][0](torch.ones_like({x})) [(id(r)>0)for(r)in{x}] type({x}).__name__
     """.split()
