@@ -28,7 +28,7 @@ from ..autograd.versions import UNCOUNTED, bump_version, freed_error, maker_of
 from ..dispatch import make_grad_fn_class, record_node, with_input_and_out
 from ..messages import OUT_RESIZED, indices_refused, refusal, shapes_refused, type_name, view_refusal
 from ..numpy_warnings import silence_numpy
-from ..operands import as_element
+from ..operands import as_element, level
 from ..tensor import Tensor, wrap
 from ..views import ModifiedView
 from . import pointwise
@@ -214,7 +214,7 @@ def write(self: Tensor, values, renew: bool = True, fills: bool = False) -> None
     if values.shape != self._array.shape:
         shapes = (list(self._array.shape), list(values.shape))
         raise RuntimeError("output with shape {} doesn't match the broadcast shape {}".format(*shapes))
-    if not np.can_cast(values.dtype, self._dtype, "same_kind"):
+    if level(values.dtype) > level(self._dtype):
         names = [dtypes.from_numpy_dtype(d).tensor_type.removesuffix("Tensor") for d in (values.dtype, self._dtype)]
         raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*names))
     if self._counter is UNCOUNTED and not mode.inference:

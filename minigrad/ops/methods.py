@@ -16,7 +16,7 @@ from ..dtypes import from_numpy_dtype, get_default_dtype
 from ..factories import numpy_of
 from ..layout import full_as, memory_of, spread
 from ..messages import C_NAMES, FILL_OF_EXPANDED, refusal, type_name
-from ..operands import promote
+from ..operands import level, promote
 from ..tensor import Tensor, wrap
 from ..tensor_new import finish
 from ..tensor_new import tensor as tensor_of
@@ -73,8 +73,9 @@ def isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
         raise RuntimeError("{} did not match {}".format(*kinds))
     close = self == other
     other = other if other.is_floating_point() else other.to(get_default_dtype())
+    allowed = atol + abs(rtol * other)
     error = abs(self.to(other.dtype) - other)
-    near = isfinite(error) & (error <= atol + abs(rtol * other))
+    near = isfinite(error) & (error <= allowed)
     close = close | near | (self != self) & (other != other) if equal_nan else close | near
     return _at_version_1(close)  # as in PyTorch, which changes it in place
 
@@ -198,7 +199,7 @@ _fill_number_, _fill_tensor_ = in_place(masked_fill_number, fills=True), in_plac
 def clamp_(self: Tensor, min=None, max=None) -> Tensor:
     """In place: each element moved into the range from ``min`` to ``max``, numbers or None."""
     common = promote(self._array, *(bound for bound in (min, max) if bound is not None))
-    if not np.can_cast(common, self._dtype, "same_kind"):
+    if level(common) > level(self._dtype):
         kind = from_numpy_dtype(common).tensor_type.removesuffix("Tensor")
         name = C_NAMES[self.dtype.name]
         raise RuntimeError(f"result type {kind} can't be cast to the desired output type {name}")
@@ -231,11 +232,11 @@ def _view_in_place(operation, name: str):
         recording = mode.recording and self.requires_grad
         if recording:
             check_recordable(self)
-        if self._counter is UNCOUNTED and not mode.inference:
-            raise refusal("in place, inference tensor", about=self)
         before = self.detach()
         before._node = self._node if recording else None
         after = operation(before, *args, **options)
+        if self._counter is UNCOUNTED and not mode.inference:
+            raise refusal("in place, inference tensor", about=self)
         array, node = after._array, after._node
         del after  # a view that must not be rebuilt below
         if self._counter is not UNCOUNTED:

@@ -155,7 +155,7 @@ def _torch_fails(line, tensors, side) -> bool:
     """The median of memory that repeats: PyTorch's is wrong. Shares of integers, which it has not."""
     if "@" in line and any(t.ndim > 2 and 0 in t.stride() for t in tensors):
         return True  # which product it computes depends on its memory
-    if re.search(r"\[(:,)?\[", line) and any(0 in t.stride() for t in tensors):
+    if re.search(r"\[(:,|\.\.\.,|None,)?\[", line) and any(0 in t.stride() for t in tensors):
         return True  # how its copy lies in memory
     if "inference" in line and "deepcopy" in line:
         return True
