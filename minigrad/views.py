@@ -53,7 +53,7 @@ class ModifiedView(Tensor):
     """What becomes of a view that may not be changed in place, when its memory was: any further use is refused."""
 
     __slots__ = ()
-    requires_grad = property(lambda self: True, lambda self, flag: None)
+    requires_grad = property(lambda self: True, lambda self, flag: self.requires_grad_(flag) and None)
 
     @property
     def _node(self):

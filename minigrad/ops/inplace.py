@@ -26,6 +26,7 @@ from ..autograd.grad_mode import mode
 from ..autograd.node import Kind, Node, Packed, sink_node
 from ..autograd.versions import UNCOUNTED, bump_version, freed_error, maker_of
 from ..dispatch import make_grad_fn_class, record_node, with_input_and_out
+from ..layout import empty_as
 from ..messages import OUT_RESIZED, indices_refused, refusal, shapes_refused, type_name, view_refusal
 from ..numpy_warnings import silence_numpy
 from ..operands import as_element, level
@@ -157,7 +158,7 @@ def with_out(operation):
             warnings.warn(OUT_RESIZED.format(list(out.shape), list(result.shape)), UserWarning, stacklevel=level)
         values = result._array
         if out.shape != result.shape:
-            out.data = wrap(np.empty(values.shape, out._dtype), [0])
+            out.data = wrap(empty_as([values], values.shape, out._dtype), [0])
         write(out, values)
         return out
 
@@ -340,12 +341,14 @@ def fill_with(self, value):
     """One value everywhere, which may be a tensor of one."""
     if np.ndim(value):
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
-    return np.full_like(self, as_element(value, self.dtype))
+    return np.full_like(self, np.asarray(as_element(value, self.dtype)).astype(self.dtype))
 
 
 @pointwise.op(node="CopyBackwards", casts=True, self=pointwise.zero_gradient, src=lambda grad: grad)
 def copy(self, src):
     """The values of another tensor."""
+    if 0 in self.strides and getattr(src, "__array_interface__", None) == self.__array_interface__:
+        return self  # its own, which may be written to memory that repeats
     try:
         met = np.broadcast_shapes(self.shape, np.shape(src))
     except ValueError as error:
@@ -429,7 +432,7 @@ def setitem(self: Tensor, key, value) -> None:
 
 def _check_put(part: Tensor, value: Tensor, indices: tuple, masks_fill: bool) -> None:
     """Refuse values of another dtype, unless it is one value at a mask; what else is wrong with them comes first."""
-    if mode.recording and (part._node or value._node):
+    if mode.recording and (part.requires_grad or value.requires_grad):
         check_recordable(part)
     if masks_fill and value.numel() == 1 and all(isinstance(i, slice) or i.dtype.kind == "b" for i in indices):
         as_element(value._array.item(), part._dtype)

@@ -104,7 +104,10 @@ def _pow_backward(grad, self, exponent):
 
 # Products instead of a power function, as in PyTorch: its digits, and x ** 3 hundreds of times as fast. Not for
 # float16, whose cube PyTorch rounds once and a product twice.
-_PRODUCTS = {1: np.positive, 2: np.square, 3: lambda array: array * array * array}
+_PRODUCTS = {
+    1: np.positive, 2: np.square, 3: lambda array: array * array * array,
+    0.5: np.sqrt, -0.5: lambda array: np.reciprocal(np.sqrt(array)),  # for -0 and -inf they differ from a power
+}  # fmt: skip
 
 
 @op(node="PowBackward0", name="pow", self=_pow_backward)
@@ -329,7 +332,7 @@ def threshold_backward(grad_output, output):
 @op(self=zero_gradient)
 def sign(self):
     """-1, 0 or 1 by the sign of each element."""
-    return np.subtract(self > 0, self < 0, dtype=self.dtype) if self.dtype.kind != "b" else self.copy()
+    return np.subtract(self > 0, self < 0, dtype=self.dtype) if self.dtype.kind != "b" else self.copy(order="K")
 
 
 @op(np.floor, self=zero_gradient)

@@ -11,7 +11,7 @@ from ..arguments import with_numpy_names
 from ..dispatch import op
 from ..messages import NO_FREEDOM, type_name
 from ..tensor import Tensor, wrap
-from .pointwise import abs, exp, masked, maximum, minimum, sign, to_copy, where
+from .pointwise import abs, exp, masked, maximum, minimum, power, sign, to_copy, where
 from .shape import along_dim_key, distinct, expand, place, put, reverse, transpose, unsqueeze, view
 
 
@@ -234,6 +234,9 @@ def _spread_options(name, self, dim, unbiased, correction):
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     dim = tuple(dim) if isinstance(dim, list) else dim
+    distinct(
+        () if dim is None else dim if isinstance(dim, tuple) else (dim,), self.ndim
+    )  # or it warns, and then refuses
     correction = int(unbiased) if correction is None else correction
     if _count(tuple(self.shape), None if dim == () else dim) <= correction:
         warnings.warn(NO_FREEDOM.format(name), UserWarning, stacklevel=3)
@@ -576,7 +579,7 @@ def _norm_backward(grad, self, result, ord, dim, keepdim):
         reached = (abs(self) == result) | (self != self)
         return sign(self) * (reached * (grad / _number_of(reached, dim, grad)))
     if ord < 1:
-        return sign(self) * where(self == 0, 0.0, abs(self) ** (ord - 1)) * grad * result ** (1 - ord)
+        return sign(self) * where(self == 0, 0.0, power(abs(self), ord - 1)) * grad * power(result, 1 - ord)
     share = where(result == 0, 0.0, grad / result ** (ord - 1))
     return (sign(self) * abs(self) ** (ord - 1) if ord < 2 else self * abs(self) ** (ord - 2)) * share
 

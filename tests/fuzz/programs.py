@@ -6,10 +6,9 @@ or a seeded generator of Python's own, which is quicker where thousands of diffe
 
 import math
 import re
-import warnings
 
 from .known import known, unlike
-from .run import Side
+from .run import Side, listening
 
 LINES = 14
 CHOICES = 128  # more than any one choice has possibilities
@@ -181,7 +180,7 @@ class Writer:
     """Writes a program line by line, while it runs on PyTorch."""
 
     def __init__(self, torch, choose):
-        self.side, self.choose, self.lines = Side(torch), choose, []
+        self.torch, self.side, self.choose, self.lines = torch, Side(torch), choose, []
         self.seen = []  # after each line, its error and what can be seen; None if a line that was left out ran, too
 
     def pick(self, options):
@@ -190,8 +189,7 @@ class Writer:
 
     def program(self) -> list[str]:
         """A whole program."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with listening(self.torch):
             for _ in range(2 + self.choose(2)):
                 self.add(self.creation(self.fresh()))
             while len(self.lines) < LINES and self.choose(16):
