@@ -53,7 +53,14 @@ class ModifiedView(Tensor):
     """What becomes of a view that may not be changed in place, when its memory was: any further use is refused."""
 
     __slots__ = ()
-    requires_grad = property(lambda self: True, lambda self, flag: self.requires_grad_(flag) and None)
+
+    @property
+    def requires_grad(self):
+        return True
+
+    @requires_grad.setter
+    def requires_grad(self, flag):
+        self.requires_grad_(flag)
 
     @property
     def _node(self):

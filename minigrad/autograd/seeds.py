@@ -40,8 +40,6 @@ def seeds_of(outputs: tuple, gradients) -> list:
     gradients = (None,) * len(outputs) if gradients is None else as_tuple(gradients)
     seeds = []
     pairs = zip(outputs, gradients, strict=False)  # more of them are not looked at
-    if not all(isinstance(output, (Tensor, GradFn, GradientEdge)) for output in outputs):
-        raise AssertionError("Expected output to be a torch.Tensor")
     gradients = [seed_for(o, g, outputs, gradients) for o, g in pairs]
     if len(gradients) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
@@ -77,6 +75,8 @@ def summed_to(gradient: Tensor, shape: tuple, index: int, output) -> Tensor:
 
 def seed_for(output: Tensor, gradient, outputs: tuple, gradients: tuple) -> Tensor:
     """The gradient to start an output with: what was given, or 1 for a scalar."""
+    if not isinstance(output, (Tensor, GradFn, GradientEdge)):
+        raise AssertionError("Expected output to be a torch.Tensor")
     shape = output.shape if isinstance(output, Tensor) else Size(node_of(output)._shape)
     if gradient is None:
         if shape.numel() != 1 and (not isinstance(output, Tensor) or output.requires_grad):

@@ -157,7 +157,7 @@ def nll_loss_of_rows(self, target, total_weight, ignore_index, reduction, weight
     losses = np.where(known, -found * weights, 0)
     if reduction != "mean":
         return _reduced(losses, reduction)
-    return losses.sum() / total_weight
+    return np.add.reduce(losses, None) / total_weight
 
 
 def _nll_2d_gradient(grad, self, target, weight, total_weight, ignore_index, reduction):

@@ -51,6 +51,14 @@ def _count(shape, dim):
     return math.prod(shape) // (math.prod(_keepdim_shape(shape, dim)) or 1)
 
 
+# Ufuncs themselves and not np.sum, np.prod and np.cumsum: those compute in NumPy's own files, where its warnings of
+# infinities are not silenced (numpy_warnings.py).
+def _running(ufunc, self, dim):
+    """The running sums or products along a dimension."""
+    kind = self.dtype if self.dtype.kind == "f" else np.int64
+    return ufunc.accumulate(np.atleast_1d(self), dim, kind).reshape(self.shape)
+
+
 def _total_dtype(self):
     """What NumPy is to add up in: its own choice, but for uint8 the int64 that PyTorch has."""
     return np.int64 if self.dtype.kind == "u" else None
@@ -110,7 +118,7 @@ def mean_all(self):
 )
 def mean_dim(self, dim, keepdim=False):
     """The means along one or more dimensions."""
-    return np.sum(self, _normalized_dims(self, dim), keepdims=keepdim) / _count(self.shape, dim)
+    return np.add.reduce(self, _normalized_dims(self, dim), None, None, keepdim) / _count(self.shape, dim)
 
 
 def mean(self, dim=None, keepdim=False, **others):
@@ -196,8 +204,8 @@ def _variance(self, dim, correction, keepdim):
 def _variance_in(self, dim, correction, keepdim):
     dim = None if dim == () else dim
     dim, count = _normalized_dims(self, dim), _count(self.shape, dim)
-    distance = self - np.sum(self, dim, keepdims=True) / count
-    total = np.sum(distance * distance, dim, keepdims=keepdim)
+    distance = self - np.add.reduce(self, dim, None, None, True) / count
+    total = np.add.reduce(distance * distance, dim, None, None, keepdim)
     with np.errstate(all="ignore"):  # 0 / 0 is nan, silently
         return total / builtins.max(count - correction, 0)
 
@@ -487,7 +495,7 @@ def _prod_backward(grad, self, result, dim, keepdim):
 )
 def prod_all(self):
     """The product of all elements."""
-    return np.prod(self, dtype=_total_dtype(self))
+    return np.multiply.reduce(self, None, _total_dtype(self))
 
 
 @op(
@@ -497,7 +505,7 @@ def prod_all(self):
 )
 def prod_dim(self, dim, keepdim):
     """The products along a dimension."""
-    return np.prod(self, _normalized_dims(self, dim), _total_dtype(self), keepdims=keepdim)
+    return np.multiply.reduce(self, _normalized_dims(self, dim), _total_dtype(self), None, keepdim)
 
 
 def prod(self, dim=None, keepdim=False, **others):
@@ -518,7 +526,7 @@ def _reversed_cumsum(grad, dim):
 @op(self=lambda grad, dim: _reversed_cumsum(grad, dim))
 def cumsum(self, dim):
     """The running sums along a dimension."""
-    return np.cumsum(self, dim, _total_dtype(self)).reshape(self.shape)
+    return _running(np.add, self, dim)
 
 
 def _cumprod_backward(grad, self, result, dim):
@@ -544,15 +552,15 @@ def _cumprod_backward_with_zeros(grad, self, result, dim, passed):
     until_first = _reversed_cumsum(masked(grad * result, passed == 0), dim) / self
     before = np.take(np.concatenate([np.ones_like(self.take([0], dim)), result], dim), range(self.shape[dim]), dim)
     first = (passed == 1) & (self == 0)
-    between = np.cumprod(np.where((passed == 1) & ~first, self, 1), dim)
-    of_first = before * np.sum(masked(between * grad, passed == 1), dim, keepdims=True)
+    between = _running(np.multiply, np.where((passed == 1) & ~first, self, 1), dim)
+    of_first = before * np.add.reduce(masked(between * grad, passed == 1), dim, None, None, True)
     return np.where(first, of_first, masked(until_first, passed == 0))
 
 
 @op(self=lambda grad, self, result, dim: _cumprod_backward(grad, self, result, dim))
 def cumprod(self, dim):
     """The running products along a dimension."""
-    return np.cumprod(self, dim, _total_dtype(self)).reshape(self.shape)
+    return _running(np.multiply, self, dim)
 
 
 # -- lengths, and shares in a sum of exponentials ------------------------------------------------
@@ -599,8 +607,8 @@ def vector_norm(self, ord, dim, keepdim):
     if ord == 0:
         return np.sum(self != 0, dim, keepdims=keepdim, dtype=self.dtype)
     if ord == 2:
-        return np.sqrt(np.sum(self * self, dim, keepdims=keepdim))
-    return np.sum(np.abs(self) ** ord, dim, keepdims=keepdim) ** (1 / ord)
+        return np.sqrt(np.add.reduce(self * self, dim, None, None, keepdim))
+    return np.add.reduce(np.abs(self) ** ord, dim, None, None, keepdim) ** (1 / ord)
 
 
 def norm(self, p=2, dim=None, keepdim=False):
@@ -629,7 +637,7 @@ def logsumexp(self, dim, keepdim=False):
     most = np.max(self, _normalized_dims(self, dim), keepdims=True, initial=-np.inf)
     most = np.where(np.isinf(most), 0, most)
     dim = _normalized_dims(self, dim)
-    total = np.log(np.sum(np.exp(self - most), dim, keepdims=True)) + most
+    total = np.log(np.add.reduce(np.exp(self - most), dim, None, None, True)) + most
     return total if keepdim else np.squeeze(total, dim)
 
 
@@ -645,7 +653,7 @@ def softmax_along(self, dim):
     """Each element's share in the sum of the exponentials along ``dim``, without overflow."""
     exact = self.astype(np.float32) if self.dtype.char == "e" else self
     powers = np.exp(exact - exact.max(dim, keepdims=True, initial=-np.inf))
-    return (powers / powers.sum(dim, keepdims=True)).astype(self.dtype, copy=False)
+    return (powers / np.add.reduce(powers, dim, None, None, True)).astype(self.dtype, copy=False)
 
 
 @op(name="log_softmax", self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True))
@@ -653,7 +661,7 @@ def log_softmax_along(self, dim):
     """The logarithm of each element's share in the exponentials along ``dim``, without overflow."""
     exact = self.astype(np.float32) if self.dtype.char == "e" else self
     shifted = exact - exact.max(dim, keepdims=True, initial=-np.inf)
-    return (shifted - np.log(np.exp(shifted).sum(dim, keepdims=True))).astype(self.dtype, copy=False)
+    return (shifted - np.log(np.add.reduce(np.exp(shifted), dim, None, None, True))).astype(self.dtype, copy=False)
 
 
 def softmax(self, dim, dtype=None):

@@ -419,7 +419,7 @@ def trace(self):
     """The sum of a matrix's diagonal."""
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
-    return np.trace(self, dtype=np.int64 if self.dtype.kind == "u" else None)
+    return np.add.reduce(np.diagonal(self), None, self.dtype if self.dtype.kind == "f" else np.int64)
 
 
 @op(view=True, name="split", self=lambda grads, split_size, dim: cat(grads, dim))
