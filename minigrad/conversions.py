@@ -48,7 +48,7 @@ class Conversions(Bound):
 
     def _number(self):
         """The only element, for Python's own conversions: they lose the history, and say so once."""
-        if self._node is not None:
+        if self.requires_grad and mode.recording:
             warn_once(SCALAR_OF_TRACKED, stacklevel=4)
         if self._array.size != 1:
             raise refusal("number of several", about=self)

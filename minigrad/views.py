@@ -67,8 +67,8 @@ class ModifiedView(Tensor):
         raise self.refused(indirect=True)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """It does already, and cannot do otherwise."""
-        if not requires_grad:
+        """It does already; what has a history cannot do otherwise."""
+        if not requires_grad and not self.was_leaf():
             raise refusal("flag of a result", about=self)
         return self
 

@@ -132,12 +132,13 @@ def run_node_hooks(node: Node, hooks: dict, grads: tuple, *others) -> tuple:
 
 
 def add_by_hand(self: AccumulateGrad, grad: Tensor | None) -> tuple:
-    """Call a leaf's node: what a backward does with the gradient that arrives there, without the leaf's hooks."""
+    """Call a leaf's node: what a backward does with the gradient that arrives there, after the leaf's own hooks."""
     if grad is None:
         return ()
     if grad._array.shape != self._node._shape:
         grad = wrap(np.zeros(self._node._shape, grad._dtype)).add_(grad)  # it may broadcast, or is refused
     accumulate(self._node._leaf, grad if mode.recording else grad._array, mode.recording)
+    run_post_accumulate(self._node, self._node._leaf.post_hooks or {})
     return ()
 
 

@@ -176,7 +176,7 @@ def power_of_integers(self, exponent):
 
 def _whole_power(base, exponent):
     negative = exponent < 0
-    ones = np.where(np.abs(base) == 1, np.power(base, np.abs(exponent)), 0)
+    ones = np.where(np.abs(base) == 1, np.where(exponent % 2 == 1, base, 1), 0)
     return np.where(negative, ones, np.power(base, np.where(negative, 0, exponent)))
 
 

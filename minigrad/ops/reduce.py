@@ -569,6 +569,7 @@ def cumprod(self, dim):
 def _number_of(reached, dim, grad):
     """How many of a mask hold, along dimensions kept as 1, in the dtype of a gradient."""
     recorded = isinstance(grad, Tensor)
+    dim = _normalized_dims(reached, dim)
     count = np.sum(reached._array if recorded else reached, dim, grad._dtype if recorded else grad.dtype, keepdims=True)
     return wrap(count) if recorded else count
 

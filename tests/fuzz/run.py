@@ -473,7 +473,8 @@ class Side:
         except Exception as error:
             return said(error)
         finally:
-            self.names["log"] += [("warned", each.category.__name__, str(each.message)[:40]) for each in heard]
+            said_here = [(each.category.__name__, str(each.message)[:40]) for each in heard]
+            self.names["log"] += [each for each in said_here if not each[1].startswith("backward hook <")]  # an address
             self.note_results(line, before)
         return None
 
