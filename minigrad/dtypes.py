@@ -16,6 +16,10 @@ class dtype:
         self.tensor_type = tensor_type  # PyTorch's legacy name, which its error sentences still use
 
     @property
+    def itemsize(self) -> int:
+        return self.numpy.itemsize
+
+    @property
     def is_floating_point(self) -> builtins.bool:
         return self.numpy.kind == "f"
 

@@ -86,7 +86,7 @@ def promote(*operands) -> np.dtype:
         ranks[rank] = dtype if ranks[rank] is None else _larger(ranks[rank], dtype)
     best: Any = None
     for dtype in ranks:
-        if dtype is not None and (best is None or _level(dtype) > _level(best)):
+        if dtype is not None and (best is None or level(dtype) > level(best)):
             best = dtype
     return best
 
@@ -98,8 +98,8 @@ def _larger(a: np.dtype, b: np.dtype) -> np.dtype:
     return a if a.kind == "f" else b
 
 
-def _level(dtype: np.dtype) -> int:
-    """bool, integer, float: what is higher wins."""
+def level(dtype: np.dtype) -> int:
+    """bool, integer, float: what is higher wins, and cannot be written to what is lower."""
     return "biuf".index(dtype.kind) if dtype.kind != "u" else 1
 
 

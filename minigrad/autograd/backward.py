@@ -31,6 +31,9 @@ def tensor_backward(self, gradient=None, retain_graph=None, create_graph=False, 
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
+tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"  # which Python's refusals say
+
+
 def backward(
     tensors,
     grad_tensors=None,

@@ -417,13 +417,13 @@ def forbid_changes(node: FunctionNode, outputs: list) -> None:
 
 def check_changed(output: Tensor, args: tuple, likes: list) -> None:
     """Refuse to hang a new history on a leaf, or, where there are several outputs, on a view."""
-    if isinstance(output, ModifiedView):
-        raise refusal("dirty leaf") if output.was_leaf() else output.refused(indirect=False)
-    if output.is_leaf and output.requires_grad:
+    if output.was_leaf() if isinstance(output, ModifiedView) else output.is_leaf and output.requires_grad:
         raise refusal("dirty leaf")
-    drop_grad_and_hooks(output)
     if output._is_view() and len([like for like in likes if like is not None]) > 1:
         raise refusal("dirty view")
+    if isinstance(output, ModifiedView):
+        raise output.refused(indirect=False)
+    drop_grad_and_hooks(output)
     if output._is_view():
         check_recordable(output)
     if not any(output is a for a in args):

@@ -68,6 +68,8 @@ def expandable(shape: tuple, larger: tuple) -> bool:
 def expand(self, sizes):
     """Repeat dimensions of length 1 without copying: a view with stride 0."""
     asked = sizes
+    if sizes and min(sizes) < -1 and expandable(self.shape, tuple(abs(n) for n in sizes)):
+        raise RuntimeError("numel: integer multiplication overflow")
     if -1 in sizes:
         added = len(sizes) - self.ndim
         sizes = tuple(self.shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
@@ -204,6 +206,15 @@ def place(dim, ndim):
     return dim % most
 
 
+def distinct(dims, ndim) -> tuple:
+    """Several dimensions counted from the front, none of them given twice."""
+    places = tuple(place(dim, ndim) for dim in dims)
+    for dim in places:
+        if places.count(dim) > 1:
+            raise RuntimeError(f"dim {dim} appears multiple times in the list of dims")
+    return places
+
+
 def broadcast_shape(*tensors):
     """The shape in which tensors meet."""
     arrays = [tensor._array for tensor in tensors]
@@ -252,11 +263,7 @@ def squeeze_all(self):
 @op(view=True, name="squeeze", node="SqueezeBackward2", self=lambda grad, dim, self_shape: view(grad, self_shape))
 def squeeze_dims(self, dim):
     """Drop those of the dimensions whose length is 1."""
-    dims = [place(d, self.ndim) for d in dim]
-    for d in dims:
-        if dims.count(d) > 1:
-            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
-    return np.squeeze(self, tuple(d for d in dims if self.ndim and self.shape[d] == 1))
+    return np.squeeze(self, tuple(d for d in distinct(dim, self.ndim) if self.ndim and self.shape[d] == 1))
 
 
 def squeeze(self, dim=None):
@@ -322,7 +329,9 @@ def reverse(self, dims):
 
 def flip(self, *each, dims=None):
     """The elements in reverse order along ``dims``, copied. PyTorch counterpart: ``torch.flip``."""
-    return reverse(self, sizes_of(each, dims))
+    dims = sizes_of(each, dims)
+    distinct(dims, self.ndim)
+    return reverse(self, dims)
 
 
 @op(name="roll", layout="rows", self=lambda grad, shifts, dims: rotate(grad, tuple(-n for n in shifts), dims))
@@ -432,7 +441,7 @@ def trace(self):
     """The sum of a matrix's diagonal."""
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
-    return np.trace(self, dtype=np.int64 if self.dtype.kind == "u" else None)
+    return np.add.reduce(np.diagonal(self), None, self.dtype if self.dtype.kind == "f" else np.int64)
 
 
 @op(view=True, name="split", self=lambda grads, split_size, dim: cat(grads, dim))
