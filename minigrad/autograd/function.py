@@ -378,7 +378,7 @@ def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
     node._order, node._fits = next(op_order), False
     node._tensor_arguments = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
     inputs = [args[i] for i in node._tensor_arguments]
-    node._constants = tuple([None if a._node is not None else constant(a) for a in inputs])
+    node._constants = tuple([None if a.requires_grad else constant(a) for a in inputs])
     node._outputs = len(outputs)
     node._likes = [(o._array.shape, o._dtype) if isinstance(o, Tensor) else None for o in outputs]
     node._output_nodes = [None] * node._outputs

@@ -113,7 +113,7 @@ def leaky_relu_backward(grad_output, self, negative_slope):
 def softplus(self, beta=1, threshold=20):
     """A smooth relu, ``log(1 + exp(beta * self)) / beta``; the element itself where that is the same to float32."""
     scaled = self if beta == 1 else self * beta
-    smooth = np.log1p(np.exp(scaled))
+    smooth = np.log1p(np.exp(scaled)) if self.itemsize > 2 else np.logaddexp(0, scaled)  # float16 overflows early
     smooth = smooth if beta == 1 else smooth / beta
     return np.where(scaled > threshold, self, smooth) if _some_above(scaled, threshold) else smooth
 

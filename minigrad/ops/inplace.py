@@ -452,9 +452,9 @@ def _is_usual(value, dtype: np.dtype) -> bool:
 
 def copy_(self: Tensor, src) -> Tensor:
     """In place: the values of another tensor, which may broadcast; or a number everywhere."""
-    usual = src.__class__ is Tensor and src._array.shape == self._array.shape and is_plain(self)
-    if usual and (src._node is None or not mode.recording):
-        np.copyto(self._array, src._array, casting="unsafe")
+    usual = src.__class__ is Tensor and src._array.shape == self._array.shape and src._dtype is self._dtype
+    if usual and is_plain(self) and (src._node is None or not mode.recording):
+        np.copyto(self._array, src._array)
         return has_changed(self)
     return _copy_(self, src if isinstance(src, Tensor) else wrap(dtypes.native(np.asarray(src))))
 

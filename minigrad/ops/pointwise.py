@@ -638,7 +638,7 @@ def lerp(self, end, weight):
 def masked_fill_number(self, mask, value):
     """A Python number where the mask holds, ``self`` elsewhere."""
     value = np.asarray(value).astype(self.dtype)
-    return np.where(mask, value, self) if value else masked(self, ~mask)
+    return np.where(mask, value, self) if any(value.tobytes()) else masked(self, ~mask)
 
 
 @op(

@@ -337,7 +337,7 @@ def flip(self, *each, dims=None):
 @op(name="roll", layout="rows", self=lambda grad, shifts, dims: rotate(grad, tuple(-n for n in shifts), dims))
 def rotate(self, shifts, dims):
     """Shift the elements along dimensions, or flat if there are none: out at one end, in at the other."""
-    if self.size and len(dims) == 1 and dims[0] >= 0:  # a third of the time that np.roll takes
+    if self.size and self.ndim and len(dims) == 1 and dims[0] >= 0:  # a third of the time that np.roll takes
         before, cut = (slice(None),) * place(dims[0], self.ndim), -shifts[0] % self.shape[dims[0]]
         return np.concatenate((self[(*before, slice(cut, None))], self[(*before, slice(cut))]), dims[0])
     return np.roll(self, shifts, dims or None) if self.size else self.copy()
@@ -632,7 +632,9 @@ def add_at(full, indices: tuple, values) -> None:
     if values.size < 1024 and full.ndim > last - first:  # what follows takes as long
         np.add.at(full, indices, values)
         return
-    if last - first > len(lists) or not all(key == slice(None) for key in (*indices[:first], *indices[last:])):
+    if last - first > len(lists) or not all(
+        key.__class__ is slice and key == slice(None) for key in (*indices[:first], *indices[last:])
+    ):
         np.add.at(full, indices, values)
         return
     positions, before = flat_positions(indices[first:last], full.shape[first:last]), full.shape[:first]
@@ -656,7 +658,7 @@ def flat_positions(lists, shape: tuple) -> np.ndarray:
     for positions, length in zip(lists, shape, strict=True):
         if positions.size and np.minimum.reduce(positions, None) < 0:
             positions = np.where(positions < 0, positions + length, positions)
-        flat = flat * length + positions
+        flat = flat * length + positions.astype(np.intp, copy=False)
     return flat.reshape(-1)
 
 
@@ -675,6 +677,7 @@ def take_along(array, index, dim):
 
 def positions_along(shape: tuple, index, dim):
     """The same positions, counted row by row in an array of a shape."""
+    index = index.astype(np.intp, copy=False)
     dim, step, flat = dim % (index.ndim or 1), 1, index
     for d in range(index.ndim - 1, -1, -1):
         length = index.shape[d]
