@@ -337,7 +337,7 @@ def backward_weighted(losses, weights, wanted):
     for loss, weight in zip(losses, weights):
         loss.backward(gradient=mg.tensor(weight))
 """
-_WEIGHTED = (
+_WEIGHTED: tuple[tuple, ...] = (
     (2.0, [1.0, 10.0], "a", {"a": 1.0, "b": 20.0}),
     (-1.5, [0.5, 2.0, -3.0], "ab", {"a": 1.0, "b": 20.0, "c": 300.0}),
     (0.5, [0.01 * i + 0.5 for i in range(120)], "ba", {"a": 1.0}),
