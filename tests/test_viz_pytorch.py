@@ -4,6 +4,7 @@ import linecache
 import re
 import subprocess
 import sys
+import threading
 import time
 import timeit
 import warnings
@@ -161,6 +162,30 @@ def test_trace_leaves_no_hook_behind(torch):
     assert torch.autograd._engine_run_backward is run and dict(y._backward_hooks) == hooks
     y.backward()
     assert x.grad == 12 and len(calls) == 3
+
+
+def test_what_a_hook_has_packed_is_not_unpacked_for_a_picture(torch):
+    runs = []
+
+    def part(t):
+        runs.append(t)
+        return (t * t).exp()
+
+    x = torch.ones(2, requires_grad=True)
+    loss = torch.utils.checkpoint.checkpoint(part, x * 1, use_reentrant=False).sum()
+    assert "packed by a hook" in mg.draw(loss, saved=True).text and mg.make_dot(loss, show_saved=True).source
+    assert len(runs) == 1
+    loss.backward()
+    assert len(runs) == 2 and x.grad is not None
+
+
+def test_what_other_threads_do_is_not_noted(torch):
+    x = torch.ones(2, requires_grad=True)
+    with mg.viz.lines() as log:
+        thread = threading.Thread(target=lambda: (x * 2).sum().backward())
+        thread.start()
+        thread.join()
+    assert log.calls == [] and x.grad is not None
 
 
 def test_lines_are_put_on_and_taken_off(torch):
