@@ -12,7 +12,7 @@ from exercises.checks.targets import Targets, side_by_side
 
 chapter = kit.Chapter(__name__, "03", "What does autograd remember?")
 
-_TURNS = 10_000  # more looks at next_functions than that, in a graph of 41 nodes: every way is walked
+_TURNS = 5_000  # more looks at next_functions than that, in a graph of 41 nodes: every way is walked
 _DRAWN = 30  # a larger graph is no near miss, and no picture to learn from
 
 
