@@ -16,10 +16,6 @@ class dtype:
         self.tensor_type = tensor_type  # PyTorch's legacy name, which its error sentences still use
 
     @property
-    def itemsize(self) -> int:
-        return self.numpy.itemsize
-
-    @property
     def is_floating_point(self) -> builtins.bool:
         return self.numpy.kind == "f"
 
@@ -42,7 +38,6 @@ bool = dtype("bool", "BoolTensor")
 
 by_numpy_dtype = {d.numpy: d for d in (float32, float64, int64, bool, float16, int32, uint8, int8, int16)}
 _default = float32
-
 
 # Python's own types mean the widest of their kind.
 _PYTHON = {builtins.float: float64, builtins.int: int64, builtins.bool: bool}

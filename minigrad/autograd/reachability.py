@@ -4,7 +4,7 @@ PyTorch counterparts: ``compute_dependencies`` and ``GraphTask::init_to_execute`
 """
 
 from ..messages import refusal
-from .node import LEAF, Node
+from .node import LEAF, Node, is_sink
 from .outputs import operation_of
 
 
@@ -25,6 +25,7 @@ def nodes_from(seeds: list) -> set:
 def nodes_towards(seeds: list, requested: dict) -> set | None:
     """The nodes from which a requested one can be reached; None for all nodes, where every leaf is requested."""
     found = nodes_from(seeds)
+    requested = {node: None for node in requested if node is None or not is_sink(node)}
     if requested and all([node in requested for node in found if node._order > 0]):
         return None
     needed: set = set()
