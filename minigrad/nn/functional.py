@@ -365,7 +365,9 @@ def convolve(input, weight, stride, padding, dilation, groups, bias=None):
 
 
 def _with_bias(channels, bias):
-    return channels if bias is None else channels + bias.reshape(-1, 1, 1)
+    if bias is not None:
+        channels += bias.reshape(-1, 1, 1)
+    return channels
 
 
 @_convolution_row(
