@@ -10,10 +10,11 @@ alone, to tell which it is:
     added grad  the same where a task adds to it, `off={"old grad": ADDED}`: the check sees what was added
     dtype       float64 is float32, and the other way round
     gaps        the numbers of `tools.leaf` are apart in memory
+    recording   the first call is made once more inside of `no_grad`: recording is off afterwards, too
 
 All are on unless the exercise names one in `off`, with the reason: `off={"grad": "the task is to fill it"}`. What is
 looked at is called values, entries, flag, grad, hooks, memory, result grad and result dtype; "values 0" is about the
-first argument alone. A mode that is left switched on or off has no name: no task asks for it. The class of a Function
+first argument alone. A mode that is left otherwise has no name: no task asks for it. The class of a Function
 is called in many ways and on many kinds of tensors by `functions.check`, so it meets "old grad" alone.
 """
 
@@ -45,6 +46,7 @@ CIRCUMSTANCES = {
     "dtype": "It is right for other float types. Here what was float64 is float32, and the other way round.",
     "gaps": "It is right for a tensor that is in one piece. Here the numbers of the leaves are apart in memory.",
 }
+_WITHOUT_RECORDING = "recording"
 _LOOKS = {
     "again": "what is left from the first call: a default argument, a global name, a hook, a graph that was freed",
     "old grad": "each line that reads, sets or clears a `.grad`",
@@ -62,6 +64,11 @@ class Found(Exception):
     def __init__(self, code: str, expected: str, got: str, why: str, look: str) -> None:
         super().__init__(code)
         self.parts = {"code": code, "expected": expected, "got": got, "why": why, "look": look}
+        self.given = ""  # what the function was called with when this was found
+
+
+class Called(BaseException):
+    """The one call that was of interest is over; no `except Exception` of a check stops it."""
 
 
 # --- Modes ---------------------------------------------------------------------------------------
@@ -315,11 +322,13 @@ class Trial(threading.local):
         """`run()`, which calls a learner's function, and a look at what it has changed."""
         if not self.running:
             return run()
+        if _WITHOUT_RECORDING in self.circumstances:
+            _call_without_recording(run)
         named = list(zip(_names(function, len(inputs)), inputs, strict=True))
         states, others, before = _states(named), _others(named), _modes()
         if not self.circumstances:
             self.met |= {"again", *(["dtype"] if states else ()), *(["old grad"] if _lendable(states) else ())}
-        self.last = named, states
+        self.last = [(name, list(one) if type(one) is list else one) for name, one in named], states
         lent: list[tuple] = []
         added_to: list[mg.Tensor] = []
         if "dtype" in self.circumstances:  # the default is float64 where a check makes its tensors, and not here
@@ -344,6 +353,8 @@ class Trial(threading.local):
             )
         if self.found is None:
             self.found = self._first_change([*states, *others], result)
+            if self.found:
+                self.found.given = self.given()
         return result
 
     def given(self) -> str:
@@ -425,6 +436,22 @@ def _of_change(what: str, expected: str, got: str) -> Found:
     return Found(f"{what.replace(' ', '-')}-changed", expected, got, _WHY[what], _LOOK_AT[what])
 
 
+def _call_without_recording(run: Callable[[], Any]) -> None:
+    """Call a function inside of `no_grad`. Where it raises there, as one that goes backward does, nothing is said."""
+    before = _modes()
+    mg.set_grad_enabled(False)
+    try:
+        run()
+        _refuse_left_modes({"recording": False}, _modes())
+    except Found as found:
+        trial.found, found.given = found, "a call inside of `no_grad`"
+    except Exception:
+        pass
+    finally:
+        _set_modes(before)
+    raise Called
+
+
 def _lend(states: list[State]) -> list[tuple]:
     """Give every leaf without a `.grad` an old one, on loan."""
     lent = []
@@ -477,6 +504,9 @@ def circumstances(answer: Any, judge: Callable[[Any], Any], is_wrong: Any) -> Fo
     met |= {"added grad"} if "old grad" in met and trial.off.get("old grad") == ADDED else set()
     names = [name for name in CIRCUMSTANCES if name in met and name not in trial.off]
     together = _fault_in(names, answer, judge, is_wrong) if names else None
+    called = "again" in trial.met and not isinstance(answer, type)
+    if together is None and called and _WITHOUT_RECORDING not in trial.off:
+        together, names = _fault_in([_WITHOUT_RECORDING], answer, judge, is_wrong), []
     if together is None:
         return None
     each = (_fault_in([name], answer, judge, is_wrong) for name in names) if len(names) > 1 else ()
@@ -490,11 +520,15 @@ def _fault_in(names: list[str], answer: Any, judge: Callable[[Any], Any], is_wro
     try:
         judge(answer)
         return trial.found
+    except Called:
+        return trial.found
     except is_wrong as wrong:
         said, why = wrong.verdict, " ".join(CIRCUMSTANCES[name] for name in names)
         why = said.why if said.code.endswith("-changed") else why
         look = said.look if names == ["dtype"] and not said.got else "; ".join(_LOOKS[name] for name in names)
-        return Found("-".join(names).replace(" ", "-"), said.expected, said.got, why, look)
+        found = Found("-".join(names).replace(" ", "-"), said.expected, said.got, why, look)
+        found.given = trial.given()
+        return found
     finally:
         trial.circumstances = frozenset()
         mg.set_default_dtype(mg.float32)

@@ -342,6 +342,7 @@ _WEIGHTED: tuple[tuple, ...] = (
     (-1.5, [0.5, 2.0, -3.0], "ab", {"a": 1.0, "b": 20.0, "c": 300.0}),
     (0.5, [0.01 * i + 0.5 for i in range(120)], "ba", {"a": 1.0}),
     (3.0, [2.0, 2.0], "ba", {}),
+    (2.0, [1.0, 3.0], "da", {}),
 )
 _WEIGHTED_ERRORS = (
     _SECOND_TIME,
@@ -355,22 +356,27 @@ one-factor: tensors and 1 gradients
 one-factor: Mismatch in shape
     Each entry of `grad_tensors` is one factor, in the shape of its root: a single number here.
     look: what each root gets
+unreached: appears to not have been used
+    No loss was made from one leaf of `wanted` here. Nothing is added to its `.grad`, and that is no error.
+    look: `allow_unused=`, and what you add where nothing came
 """),
 )
 
 
 def _check_weighted(answer, value, weights, wanted, old):
-    a, b, c = (tools.leaf(number) for number in (value, 4.0, 5.0))
-    leaves, h = {"a": a, "b": b, "c": c}, a * a
+    a, b, c, d = (tools.leaf(number) for number in (value, 4.0, 5.0, 6.0))
+    leaves, h = {"a": a, "b": b, "c": c, "d": d}, a * a  # no loss is made from d
     for name, number in old.items():
         leaves[name].grad = tools.constant(number)
     losses = [(lambda: h * 3 + c, lambda: h + a + b, lambda: h * h)[i % 3]() for i in range(len(weights))]
-    slopes = {"a": [6 * value, 2 * value + 1, 4 * value**3], "b": [0.0, 1.0, 0.0], "c": [1.0, 0.0, 0.0]}
+    slopes = {"a": [6 * value, 2 * value + 1, 4 * value**3], "b": [0.0, 1.0, 0.0], "c": [1.0, 0.0, 0.0], "d": [0.0] * 3}
     parts = {name: [w * slopes[name][i % 3] for i, w in enumerate(weights)] for name in leaves}
     inputs = list(losses), list(weights), [leaves[name] for name in wanted]
     tools.called(answer, inputs, _expected_in("a", sum(parts["a"]), old.get("a")), *_WEIGHTED_ERRORS)
     came = {name: None if leaf.grad is None else leaf.grad.item() for name, leaf in leaves.items()}
     for name in wanted:
+        if came[name] is None and name == "d":
+            continue
         if came[name] is None or not kit.close(came[name], old.get(name, 0.0) + sum(parts[name])):
             each = [slopes[name][i % 3] for i in range(len(weights))]
             raise _wrong_weighted(name, came[name], old.get(name), parts[name], weights, each)
@@ -611,14 +617,14 @@ def _check_mirror(answer, values):
     tools.walk(loss.backward)
     came = None if x.grad is None else tools.array(x.grad)
     if came is None or not tools.same(came, u - v):
-        raise _wrong_mirror(came, u, v, y is x, expected)
+        raise _wrong_mirror(came, u, v, y is x, expected, kit.uses(answer, "register_hook"))
     if not tools.same(tools.array(z.grad), v):
         why = "Another tensor got another gradient. The one that a hook is given may be shared: change no entry."
         look = "whether your hook changes its argument, or returns a new tensor"
         raise Wrong("in-place", "the gradients of others as they are", show(z.grad), why=why, look=look)
 
 
-def _wrong_mirror(came, u, v, same_tensor, expected):
+def _wrong_mirror(came, u, v, same_tensor, expected, hooked):
     got = f"{came.tolist()}" if came is not None else "None"
     if came is not None and tools.same(came, -(u + v)):
         why = "What comes by the other way has the other sign, too, as with a hook on `x` itself, where all ways end."
@@ -627,14 +633,15 @@ def _wrong_mirror(came, u, v, same_tensor, expected):
         why = "You return `x` itself. What comes by your result and what comes by other ways are one and the same then."
         return Wrong("same-tensor", expected, got, why=why, look="what your `return` gives back")
     if came is not None and tools.same(came, u + v):
-        why = "The gradient passed as it was. A hook changes it by what it returns, and only on the way that it"
-        why += " sits on."
+        why = "The gradient passed as it was."
+        why += " A hook changes it by what it returns, and only on the way that it sits on." if hooked else ""
         look = "whether your hook returns a tensor, and whether it sits on what you return"
-        return Wrong("gradient-unchanged", expected, got, belief="M34", why=why, look=look)
+        look = look if hooked else "what turns the sign of a gradient, and of that on this way alone"
+        return Wrong("gradient-unchanged", expected, got, belief="M34" if hooked else "", why=why, look=look)
     if came is not None and tools.same(came, u):
         why = "Nothing came through your result: a zero, where minus the gradient was asked for."
         return Wrong("gradient-lost", expected, got, why=why, look="what your hook returns")
-    return Wrong("other-gradient", expected, got, look="what your hook makes of the gradient that it is given")
+    return Wrong("other-gradient", expected, got, look="what becomes of the gradient that arrives at your result")
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -660,6 +667,7 @@ def fit(answer):
     kit.a_function(answer)
     for full, shape in (
         ((4, 3), (3,)),
+        ((1, 3), (3,)),
         ((4, 3), (4, 1)),
         ((2, 3), ()),
         ((2, 4, 3), (4, 1)),
@@ -702,8 +710,8 @@ def _summed(numbers, shape):
 
 def _wrong_fit(came, numbers, right, shape, expected):
     got = f"{tools.text(came)} of shape {came.shape}" if came.size <= 6 else f"shape {came.shape}"
-    if came.shape == numbers.shape != right.shape:
-        why = "The input has one number where the result has several. Its gradient has its shape: add up."
+    if came.shape == numbers.shape and came.size != right.size:
+        why = "This is `grad` in its own shape. The gradient of the input has the shape of the input: add up."
         look = "which dimensions were repeated"
         return Wrong("not-summed", expected, got, belief="M37", why=why, look=look)
     if came.size == right.size and np.allclose(np.sort(came.ravel()), np.sort(right.ravel()), 1e-4, 1e-4):
@@ -719,8 +727,9 @@ def _wrong_fit(came, numbers, right, shape, expected):
         why = "These are single entries of the gradient. What comes back by the other uses is lost."
         return Wrong("one-of-many", expected, got, belief="M37", why=why, look="what happens to the other rows")
     if tools.same(came, numbers.sum(0)):
-        why = "You add up over the first dimension. Here `shape` keeps that one, and what was repeated is another."
-        return Wrong("first-dimension", expected, got, why=why, look="the dimensions where `shape` has a 1")
+        why = "This is the sum over the first dimension alone. What was repeated is another one, or more than one."
+        look = "the dimensions that are missing in front, and those where `shape` has a 1"
+        return Wrong("first-dimension", expected, got, why=why, look=look)
     look = "dimensions that are missing in front, and dimensions of size 1"
     return Wrong("other-sum", expected, got, look=look)
 
@@ -744,7 +753,7 @@ def _wrong_fit(came, numbers, right, shape, expected):
 def surprise(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SURPRISE)
-    for values in ([0.5, 0.0, 2.0], [0.0], [1.0, 0.25], [1e-3, 1e-4, 50.0]):
+    for values in ([0.5, 0.0, 2.0], [0.0], [1.0, 0.25], [1e-3, 1e-4, 50.0], [-1.5, 0.5]):
         _check_surprise(answer, values)
     return "The slopes are right, and no NaN arrives. A `where` before the logarithm sends back only what it took."
 
@@ -760,10 +769,10 @@ def _check_surprise(answer, values):
     positive = np.where(numbers > 0, numbers, 1.0)
     y = tools.called(answer, (x,), "a tensor of the shape of `x`")
     if type(y) is mg.Tensor and np.isnan(tools.array(y)).any():
-        why = "Now the value is NaN as well: 0 · log(0) is 0 · -∞. Only `where` can leave an entry out."
-        raise Wrong("value-nan", "0 where `x` is 0", show(y), belief="M26", why=why, look="the entry for 0")
+        why = "Now the value is NaN as well. Only `where` can leave an entry out: 0 · log(0) is 0 · -∞."
+        raise Wrong("value-nan", "0 where `x` is not positive", show(y), belief="M26", why=why, look="those entries")
     y = tools.result(y)
-    look = "`x * log(x)` where `x` is positive, and 0 where it is 0"
+    look = "`x * log(x)` where `x` is positive, and 0 elsewhere"
     tools.refuse_other_values(y, positive * np.log(positive), "the values as before", look)
     if not graphs.reaches(y, x):
         why = "No way leads back to `x` any more. Without a gradient there is no NaN, but no slope either."
@@ -784,7 +793,7 @@ def _wrong_surprise(came, numbers, slopes):
         look = "what goes into `log` where `x` is 0"
         return Wrong("still-nan", expected, got, belief="M26", why=why, look=look)
     if came is not None and tools.same(came[numbers > 0], slopes[numbers > 0]):
-        why = "The slopes are right where `x` is positive. Where `x` is 0 the result does not depend on it."
+        why = "The slopes are right where `x` is positive. Elsewhere the result does not depend on it."
         return Wrong(
             "slope-at-zero", expected, got, why=why, look="whether the branch that is not taken gets exactly 0"
         )

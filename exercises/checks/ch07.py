@@ -490,14 +490,15 @@ truth-of-gradient: Boolean value of Tensor
 def _check_descend(answer, values, rate):
     a, idle, c = tools.leaf(values), tools.leaf([5.0, 6.0]), tools.leaf(2.0)
     more = [tools.leaf(1.0) for _ in range(120)]
+    flat = tools.leaf([1.0, 2.0])
     waiting = (a * a).sum()
-    sum(more, a.sum() * c * c).backward()
+    sum(more, a.sum() * c * c + (flat * 0).sum()).backward()
     gradients = {"a": tools.array(a.grad), "c": tools.array(c.grad)}
     expected = f"each leaf that has a gradient, moved by {rate} times its gradient"
     has_moved = lambda leaves, rate: not _same(leaves[0], values)  # noqa: E731
     at_idle = replace(_NONE_GRADIENT, belief="M01", when=has_moved)  # not the first: the one without a gradient
     reasons = (_LEAF, at_idle, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
-    tools.called(answer, ([a, idle, c, *more], rate), expected, *reasons)
+    tools.called(answer, ([a, idle, c, flat, *more], rate), expected, *reasons)
     _check_moved(a, np.array(values), gradients["a"], rate)
     if _same(c, 2.0):
         why = "The first leaf has moved. One that comes after a leaf without a gradient has not."
@@ -506,7 +507,7 @@ def _check_descend(answer, values, rate):
     _check_moved(c, np.array(2.0), gradients["c"], rate)
     if not _same(more[-1], 1 - rate):
         got, look = f"the last one is at {show(more[-1].item())}", "how many rounds your loop has"
-        raise Wrong("not-all", "all of 123 leaves moved, from 1 by the rate", got, look=look)
+        raise Wrong("not-all", "all of 124 leaves moved, from 1 by the rate", got, look=look)
     if not _same(idle, [5.0, 6.0]):
         got = f"it was [5., 6.], and is {show(tools.array(idle).tolist())}"
         raise Wrong("idle-moved", "a leaf without a gradient stays", got, look="what you subtract from it")
@@ -521,6 +522,10 @@ def _check_descend(answer, values, rate):
         if p.grad is not None and tools.array(p.grad).any():
             got = f"a `.grad` is {show(p.grad)}"
             raise Wrong("not-cleared", "cleared gradients", got, look="whether the clearing is reached, and for whom")
+    if flat.grad is not None and a.grad is None:
+        got = f"the one that was {show(tools.array(flat.grad).tolist())} is still there"
+        look = "how your function finds out whether a leaf has a gradient"
+        raise Wrong("zero-kept", "a gradient of zeros cleared as all others", got, look=look)
     _check_counted(waiting, _belief_in_data(answer))
 
 

@@ -567,11 +567,12 @@ def _wrong_penalty(came, right, by_w, retains):
 )
 def swish(answer):
     functions.refuse_given(answer, _GIVEN_SWISH)
-    cases = [*elementwise(), Case("a vector with a 0", lambda: (tools.leaf([-1.0, 0.0, 2.0]),))]
+    cases = [*elementwise(), Case("a vector with a 0", lambda: (tools.leaf([-1.0, 0.0, 2.0]),)), _LARGE]
     functions.check(answer, lambda x: x * mg.sigmoid(x), cases, second=True)
     return "Everything that backward uses leads back to the input, so the slope has a whole history."
 
 
+_LARGE = Case("a large number", lambda: (tools.leaf([800.0]),))
 _GIVEN_SWISH = """
 class Swish(mg.autograd.Function):
     @staticmethod

@@ -1183,6 +1183,7 @@ def rule(answer):
         _check_slope(answer, came, right, order, np.array(factors), mine.data)
         came, right = came.sum(), right.sum()
     _check_square(op, mine, true)
+    _check_far_out(answer)
     return "Three derivatives from one rule, because the rule is written in what the engine can record."
 
 
@@ -1197,6 +1198,16 @@ def _check_square(op, mine, true):
             why = "With σ alone your rule is right. Here `grad` depends on a, too, and its history got lost."
             raise Wrong("grad-without-history", expected, got, why=why, look="what you do with `grad`")
         came, right = came.sum(), right.sum()
+
+
+def _check_far_out(answer):
+    """At -1000, `exp(-a)` is infinite: right where it is divided by, not where it is multiplied."""
+    with np.errstate(all="ignore"):
+        came = _ruled(answer, small.Tensor([1.0]), small.Tensor([-1000.0])).data
+    if not np.allclose(came, 0.0):
+        why = "There `exp(-a)` is infinite, and infinity times 0 is no number."
+        look = "what your formula multiplies: each factor should be a number for every a"
+        raise Wrong("overflow", "0, as flat as σ is at a = -1000", show(came.tolist()), why=why, look=look)
 
 
 def _ruled(answer, grad, a):

@@ -489,6 +489,19 @@ def check_gradients(trial: Trial) -> None:
             raise Wrong("grad-output-changed", "grad_output as it was", _in_words(start), why=why, look=look)
     if not all(map(_same, mine.came, right.came)):
         raise _of_gradients(trial, mine, right)
+    if all(isinstance(argument, mg.Tensor) for argument in mine.run.arguments):  # a number may be rounded to float32
+        _refuse_rounded(trial, mine, right)
+
+
+def _refuse_rounded(trial: Trial, mine: Gradients, right: Gradients) -> None:
+    """Right to six digits is right in float32 only."""
+    for position, pair in enumerate(zip(mine.came, right.came, strict=True)):
+        came, wanted = (_array(0.0 if one is None else one) for one in pair)
+        if came.shape == wanted.shape and not kit.same_arrays(came, wanted, 1e-9):
+            got = f"one that is off by {np.abs(came - wanted).max():.1g}"
+            look = "each `.float()`, and each tensor or array that is made without a dtype"
+            expected = f"gradient of {trial.name(mine.run, position)}: as exact as float64 is"
+            raise Wrong("rounded", expected, got, look=look)
 
 
 def _of_gradients(trial: Trial, mine: Gradients, right: Gradients) -> Wrong:

@@ -174,7 +174,7 @@ def _judged(exercise: Exercise, answer: Any) -> Verdict:
         if found:
             raise found
     except Wrong as wrong:
-        wrong.verdict.given = adversaries.trial.given()
+        wrong.verdict.given = wrong.verdict.given or adversaries.trial.given()
         return wrong.verdict
     except Unanswered as nothing_yet:
         return Verdict("unanswered", "unanswered", look=str(nothing_yet))
@@ -194,7 +194,13 @@ def _asked(exercise: Exercise, answer: Any) -> Any:
         found = adversaries.trial.found
         if found is None:
             raise
-        raise Wrong(**found.parts) from None
+        raise _told(found) from None
+
+
+def _told(found: adversaries.Found) -> Wrong:
+    wrong = Wrong(**found.parts)
+    wrong.verdict.given = found.given
+    return wrong
 
 
 def _found_around(exercise: Exercise, answer: Any) -> Wrong | None:
@@ -202,7 +208,7 @@ def _found_around(exercise: Exercise, answer: Any) -> Wrong | None:
     found = adversaries.trial.found
     if found is None and callable(answer):
         found = adversaries.circumstances(answer, exercise.judge, Wrong)
-    return Wrong(**found.parts) if found else None
+    return _told(found) if found else None
 
 
 def _verdict_of_error(error: BaseException | None) -> Verdict:
@@ -342,7 +348,7 @@ def call(function: Callable, *inputs: Any) -> Any:
     _refuse_other_arguments(function, inputs)
     try:
         result = adversaries.trial.call(function, inputs, lambda: function(*inputs))
-    except (Wrong, Unanswered, sandbox.TimeUp):
+    except (Wrong, Unanswered, sandbox.TimeUp, adversaries.Called):
         raise
     except adversaries.Found as found:
         raise Wrong(**found.parts) from None

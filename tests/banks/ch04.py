@@ -432,6 +432,9 @@ value-nan
     return (x > 0) * x * mg.log(x)
 value-nan/without
     return x * mg.log(x)
+value-nan/zero-only
+    safe = mg.where(x == 0, 1.0, x)
+    return mg.where(x == 0, 0.0, safe * mg.log(safe))
 cut-off
     return mg.where(x > 0, x * mg.log(x), mg.zeros_like(x)).detach()
 other-slope
@@ -580,8 +583,9 @@ def backward_weighted(losses, weights, wanted):
         """
 def backward_weighted(losses, weights, wanted):
     factors = [mg.tensor(weight, dtype=mg.float64) for weight in weights]
-    for t, gradient in zip(wanted, mg.autograd.grad(losses, wanted, factors)):
-        t.grad = gradient if t.grad is None else t.grad + gradient
+    for t, gradient in zip(wanted, mg.autograd.grad(losses, wanted, factors, allow_unused=True)):
+        if gradient is not None:
+            t.grad = gradient if t.grad is None else t.grad + gradient
 """,
     ],
     "jacobian": [
@@ -664,11 +668,11 @@ def fit(grad, shape):
     "surprise": [
         """
 def surprise(x):
-    return mg.where(x > 0, x * mg.log(x + 1e-8), mg.zeros_like(x))
+    return mg.where(x > 0, x * mg.log(x.clamp(min=0.0) + 1e-8), mg.zeros_like(x))
 """,
         """
 def surprise(x):
-    empty = x == 0
+    empty = x <= 0
     safe = mg.where(empty, 1.0, x)
     return mg.where(empty, 0.0, safe * mg.log(safe))
 """,

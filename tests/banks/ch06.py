@@ -986,7 +986,7 @@ def piece(cell, state, inputs):
         states.append(state)
     loss = mg.stack(states).pow(2).sum()
     loss.backward()
-    return state.item(), loss.item()
+    return state.detach(), loss.item()
 
 def run(cell, state, inputs, every):
     losses = []
