@@ -920,6 +920,105 @@ def _check_usable(y, x, refused):
         raise Wrong("used-up", "a graph as it was", got, why=why, look="which option keeps what is saved") from None
 
 
+# --- 11 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Which error, and when?",
+    kind="predict",
+    points=3,
+    beliefs=("M07", "M18", "M22", "M23"),
+    hints=(
+        "Ask of each line what is overwritten: a leaf, one view, one of several views, a saved value, a buffer?",
+        "The table of section 8 has a row for each error. A line that is in no row of it is fine.",
+        "`unbind` makes three views at once, and `buffer` is the only tensor that one round leaves to the next.",
+    ),
+    idea="At once: one of several views (A), and a view of a leaf (G). In backward: a saved value (D). In the second "
+    "round: the buffer (E), which still has the history of the first. `.data` is told to nobody, and the gradient is "
+    "wrong (C). One view (B) and a buffer that is made anew (F) are fine.",
+)
+def rounds(answer):
+    truth = dict(
+        zip("ABCDEFG", ("at once", "fine", "wrong", "backward", "second round", "fine", "at once"), strict=True)
+    )
+    given = {name: _outcome(value) for name, value in kit.a_dict(answer, truth).items()}
+    for name, value in given.items():
+        if value not in _OUTCOMES:
+            wanted = f"`{name}` is one of the five: {', '.join(_OUTCOMES)}"
+            raise Wrong("kind", wanted, show(answer[name]), look=f"the value of `{name}`")
+    looks = {name: f"what line {name} overwrites, and its row in the table of section 8" for name in truth}
+    kit.predicted(given, truth, _ROUNDS, "one of the five", looks)
+    return "Views of one operation and leaves are guarded at once, saved values in backward, `.data` never."
+
+
+_OUTCOMES = ("at once", "backward", "second round", "wrong", "fine")
+_ROUNDS = kit.patterns("""
+views-like-one-view: A=fine
+    One operation made all three views. If one of them is overwritten, its node cannot be made anew, as for one view.
+    look: `split` in section 4, and what it said
+views-told-late: A=backward or A=second round (M23)
+    The overwrite itself is refused, before any backward: one operation made all three views.
+    look: `split` in section 4, and which line was refused there
+views-wrong: A=wrong
+    A wrong gradient comes only where nobody watches. Views are watched.
+    look: `split` in section 4, and what it said
+one-view-refused: B=at once
+    `y[:1]` is one view, and `y` is no leaf: the overwrite is recorded, for the view and for its base.
+    look: `v *= 5` in section 4
+one-view-breaks: B=backward or B=second round (M22)
+    The slope of `w * 2` is 2, so neither `w` nor `y` was saved, and both rounds begin with a new `y`.
+    look: row `10 * x` of the table in section 3
+base-not-told: B=wrong
+    To overwrite a view is to overwrite its base: the 5 is in the history of `y`, too.
+    look: what `CopySlices` does to the gradient in section 4
+data-is-watched: C=backward or C=at once or C=second round (M18)
+    `.data` shares the memory of `h`, not its counter. Nobody notices.
+    look: the three ways to overwrite in section 6
+data-is-harmless: C=fine (M18)
+    No error comes. But `h * h` needs the old `h`, and finds other numbers in its memory.
+    look: what the slope of `h * h` is made of, after `.data` was overwritten
+entry-not-counted: D=fine
+    `h * h` saved `h`, and one overwritten entry counts for all of them.
+    look: `y[0] = 7.0` after `z = y * y` in section 4
+entry-silent: D=wrong
+    Would nobody notice, the gradient would be wrong. But `h[0] = 5.0` is counted.
+    look: `h._version` before and after line D
+blamed-line: D=at once (M23)
+    The line itself may overwrite: `h` is no leaf. Only backward finds out that `h` was saved.
+    look: which line was refused in section 2
+saved-in-first-round: D=second round
+    `h` was saved and overwritten in the same round, so the first backward is refused already.
+    look: `y[0] = 7.0` after `z = y * y` in section 4
+buffer-starts-anew: E=fine
+    The second round begins with the buffer of the first one, and with its history, which is freed.
+    look: `buffer` in section 4, and what its second round said
+buffer-too-early: E=backward
+    In the first round the buffer has no history but this one, and nothing in it is freed. So that backward runs.
+    look: what `buffer` is before the first round, and before the second one
+buffer-is-a-tracked-leaf: E=at once (M07)
+    Only a leaf that requires grad is guarded. `mg.zeros(3)` requires none.
+    look: `buffer` in section 4, and which lines ran there
+buffer-silent: E=wrong
+    The first gradient is right, and the second backward does not run at all.
+    look: `buffer` in section 4, and what its second round said
+new-buffer-remembers: F=second round
+    Each round makes a new tensor of zeros: nothing leads from it to the round before.
+    look: the repair of `buffer` in section 4
+new-buffer-refused: F=at once or F=backward (M22)
+    `mg.zeros(3)` is no tracked leaf, and nobody has saved it. The assignment is recorded, like any other operation.
+    look: the first round of `buffer` in section 4
+new-buffer-wrong: F=wrong
+    The assignment is recorded: 2 goes to the first entry of `w`, and the zeros do not move with the others.
+    look: `y[0] = new` in section 4
+leaf-view-allowed: G=fine or G=wrong (M07)
+    `w[:2]` lies on a leaf that requires grad. To overwrite it is to overwrite the leaf.
+    look: `w[0] = 5.0` in section 5
+leaf-view-told-late: G=backward or G=second round (M07)
+    A leaf that requires grad is guarded when the line runs, and so is a view of it.
+    look: `w[0] = 5.0` in section 5
+""")
+
+
 # --- Pictures ------------------------------------------------------------------------------------
 
 _targets = Targets(rewritten=_rewritten)

@@ -767,4 +767,87 @@ def _wrong_graph(found: list[str]) -> Wrong:
     return Wrong("other-boxes", why=why, look="each operation of your function, and its box")
 
 
+# --- 11 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Overwrite the input",
+    kind="write",
+    points=3,
+    off={"values": "the task is to overwrite the input"},
+    beliefs=("M29", "M33"),
+    hints=(
+        "Section 3 has a Function that overwrites its input. Which line tells autograd so?",
+        "After `forward` the numbers of `h` are the result. What is the slope s · (1 − s) made of?",
+        "`ctx.mark_dirty(h)`, then an overwrite such as `h.sigmoid_()`, `ctx.save_for_backward(h)`, and `return h`.",
+    ),
+    idea="`ctx.mark_dirty(h)`, `h.sigmoid_()`, `ctx.save_for_backward(h)`, `return h`. What is saved holds the result, "
+    "and `backward` returns `grad_output * s * (1 - s)`.",
+)
+def squash(answer):
+    apply = functions.apply_of(answer)
+    _check_is_overwritten(apply)
+    functions.check(lambda x: apply(x * 1), mg.sigmoid, elementwise(), second=True, suspects=_SQUASH)
+    _check_overwritten_again(apply)
+    return "The input is the result now: marked, so that autograd knows, and saved, so that it is watched."
+
+
+_SQUASH = (
+    Suspect(
+        "saved-then-overwritten",
+        "You saved `h`, and then its numbers became the result. So in `backward` 1 / (1 + e⁻ʰ) was computed of the "
+        "result once more.",
+        "which numbers are in what you saved, when `backward` runs",
+        backward=lambda x, g: g * mg.sigmoid(mg.sigmoid(x)) * (1 - mg.sigmoid(mg.sigmoid(x))),
+    ),
+)
+
+
+(_NOT_RETURNED,) = tools.reasons("""
+not-returned: Some elements marked as dirty
+    What is marked as overwritten is a result of forward: it has to be returned, itself and not a copy of it.
+    look: the `return` of forward
+""")
+
+
+def _check_is_overwritten(apply):
+    """`h` holds the result, is what `apply` returns, and leads back through the Function; tracked or not."""
+    for x in (tools.leaf([0.5, -1.5, 2.0]), tools.constant([0.5, -1.5, 2.0])):
+        h = x * 1
+        before, node, right = h.detach().clone(), h.grad_fn, mg.sigmoid(x)
+        y = tools.called(apply, (h,), "`h` as the result", _NOT_RETURNED)
+        y = kit.a_tensor(y, "the result", "the `return` of forward")
+        if kit.same_values(h, before.numpy()):
+            why = "`h` has its old numbers. The result is in a tensor of its own."
+            look = "what ends in `_`, or assigns to `h[...]`, in forward"
+            raise Wrong("not-overwritten", f"`h` is {show(right.detach())} after `apply`", show(h), why=why, look=look)
+        if h.grad_fn is node and node is not None:
+            why = "The numbers of `h` are new, and its node is the old one: a backward from `h` is wrong in silence."
+            expected, got = "a backward from `h` that goes through your Function", "it goes past it"
+            raise Wrong("not-marked", expected, got, why=why, look="`ctx.mark_dirty`, and what it is given")
+        if y is not h:
+            why = "What `apply` returns has the memory of `h`, or a copy of it, and is another tensor."
+            raise Wrong("other-tensor", "`h` itself as the result", show(y), why=why, look="the `return` of forward")
+
+
+def _check_overwritten_again(apply):
+    """The gradient after one more overwrite in place: it must be right, or refused."""
+    x = tools.leaf([0.5, -1.5, 2.0])
+    h = x * 1
+    total = kit.call(apply, h).sum()
+    right = mg.autograd.grad(mg.sigmoid(x).sum(), x)[0]
+    with mg.no_grad():
+        h.mul_(3)
+    try:
+        came = mg.autograd.grad(total, x)[0]
+    except RuntimeError as error:
+        if "modified by an inplace operation" in str(error):
+            return
+        raise
+    if not kit.same_values(came, right.numpy()):
+        why = "`h` was overwritten once more, and nobody noticed. Only what is saved is watched."
+        expected, look = "the right gradient, or an error", "how the result gets from forward to backward"
+        raise Wrong("unwatched-result", expected, f"the wrong gradient {show(came)}", why=why, look=look)
+
+
 chapter.lock()

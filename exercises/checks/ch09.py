@@ -953,4 +953,80 @@ def _wrong_hvp(came, right, hessian, f, values, vector, expected, belief_in_sum)
     return Wrong("other-product", expected, got, look="each of the two walks: from where, to where, with which factors")
 
 
+# --- 12 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Hand it out",
+    kind="write",
+    points=3,
+    beliefs=("M29", "M33"),
+    hints=(
+        "`Sinh` in section 4 has two intermediates that it hands out. Yours has one: e = eˣ.",
+        "`backward` gets two gradients, `g` for x · e and `g_e` for e. Both results move with `x`.",
+        "The slope of x · eˣ is e + x · e, and that of eˣ is e. Each is multiplied by its own gradient.",
+    ),
+    idea="`forward` saves `x` and `e`, and returns `x * e, e`. `backward` returns `g * (e + x * e) + g_e * e`: as an "
+    "output `e` has a history, and what comes to it in the second walk goes on to `x`.",
+)
+def growth(answer):
+    cases = [*elementwise(), Case("a vector with a 0", lambda: (tools.leaf([-1.0, 0.0, 2.0]),))]
+    functions.check(answer, lambda x: (x * mg.exp(x), mg.exp(x)), cases, second=True, suspects=_GROWTH)
+    x = tools.leaf([0.5, -1.0])
+    (slope,) = mg.autograd.grad(kit.call(functions.apply_of(answer), x)[0].sum(), x, create_graph=True)
+    again = [name for name in graphs.operations(slope) if name in ("exp", "exp2", "expm1", "pow", "sigmoid", "tanh")]
+    if again:
+        why = (
+            "All derivatives are right. But `e` was computed again, and you hand it out: it is there, with its history."
+        )
+        look = "what `save_for_backward` gets, and what `backward` makes of it"
+        raise Wrong("computed-again", "a backward without eˣ", f"`{again[0]}` in backward", why=why, look=look)
+    return "What is handed out is an output: it has a history, and a gradient of its own."
+
+
+_E_LOOK = "what the second gradient that comes to `backward` is multiplied by"
+_GROWTH = (
+    Suspect(
+        "handed-out-forgotten",
+        "That is the gradient through x · eˣ alone. What comes to `e` is lost: that is where the second walk arrives.",
+        "the second gradient that `backward` gets, and where it stands in what you return",
+        "M29",
+        backward=lambda x, g, h: g * (1 + x) * mg.exp(x),
+    ),
+    Suspect(
+        "slope-of-e",
+        "What comes to `e` was passed on as it came. The slope of eˣ is e.",
+        _E_LOOK,
+        backward=lambda x, g, h: g * (1 + x) * mg.exp(x) + h,
+    ),
+    Suspect(
+        "slope-of-e",
+        "What comes to `e` was multiplied by x. That would be its part in x · e; but `e` itself moves by e.",
+        _E_LOOK,
+        backward=lambda x, g, h: g * (1 + x) * mg.exp(x) + h * x,
+    ),
+    Suspect(
+        "added-too-early",
+        "The two gradients that came in were added before anything else. Each belongs to its own slope.",
+        "which slope each of the two is multiplied by",
+        backward=lambda x, g, h: (g + h) * (1 + x) * mg.exp(x),
+    ),
+    Suspect(
+        "mixed-up",
+        "The two gradients that come in are swapped.",
+        "the order of the arguments of backward: that of forward's results",
+        backward=lambda x, g, h: h * (1 + x) * mg.exp(x) + g * mg.exp(x),
+    ),
+    *(
+        Suspect(
+            "half-a-product",
+            "Both factors of x · eˣ move with `x`, so its slope has two terms. One of them is missing.",
+            "the slope of a product, e + x · e",
+            backward=lambda x, g, h, slope=slope: g * slope(x) * mg.exp(x) + h * mg.exp(x),
+        )
+        for slope in (lambda x: x, lambda x: 1)
+    ),
+)
+
+
 chapter.lock()

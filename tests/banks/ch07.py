@@ -858,3 +858,43 @@ def spoiled(result, leaf):
 """,
     ],
 }
+
+# A draft: write four wrong answers that learners give, each under its diagnosis, and two right ones in an unusual way.
+
+_when = changed(
+    "when", dict(zip("ABCDEFG", "at once,fine,wrong,backward,second round,fine,at once".split(","), strict=True))
+)
+WRONG["rounds"] = {
+    "views-like-one-view": _when(A="fine"),
+    "views-told-late": _when(A="backward"),
+    "views-told-late/second": _when(A="second round"),
+    "views-wrong": _when(A="wrong"),
+    "one-view-refused": _when(B="at once"),
+    "one-view-breaks": _when(B="backward"),
+    "base-not-told": _when(B="wrong"),
+    "data-is-watched": _when(C="backward"),
+    "data-is-watched/all": _when(C="backward", D="at once"),
+    "data-is-harmless": _when(C="fine"),
+    "entry-not-counted": _when(D="fine"),
+    "entry-silent": _when(D="wrong"),
+    "blamed-line": _when(D="at once"),
+    "saved-in-first-round": _when(D="second round"),
+    "buffer-starts-anew": _when(E="fine"),
+    "buffer-too-early": _when(E="backward"),
+    "buffer-is-a-tracked-leaf": _when(E="at once"),
+    "buffer-silent": _when(E="wrong"),
+    "new-buffer-remembers": _when(F="second round"),
+    "new-buffer-refused": _when(F="at once"),
+    "new-buffer-wrong": _when(F="wrong"),
+    "leaf-view-allowed": _when(G="fine"),
+    "leaf-view-told-late": _when(G="backward"),
+    "kind": _when(C="never"),
+    "kind/number": _when(E=2),
+    "keys": "when = {'A': 'at once'}",
+}
+RIGHT["rounds"] = [
+    _when(A="At once", B=" FINE", E="Second Round"),
+    "when = dict(zip('ABCDEFG', ['at once', 'fine', 'wrong', 'backward', 'second round', 'fine', 'at once']))",
+    "when = {name: 'fine' for name in 'BF'} | {name: 'at once' for name in 'AG'}\n"
+    "when |= {'C': 'wrong', 'D': 'backward', 'E': 'second round'}",
+]

@@ -526,3 +526,61 @@ RIGHT = {
         _build("for _ in range(1):", "    s = Square.apply(a)", "sum_ = s + b", "return Scale.apply(sum_, 3) * s"),
     ],
 }
+
+# A draft: write four wrong answers that learners give, each under its diagnosis, and two right ones in an unusual way.
+
+_SQUASH = "(ctx, h):\n    ctx.mark_dirty(h)\n    h[...] = mg.sigmoid(h)\n    ctx.save_for_backward(h)\n    return h"
+_squash = _maker("Squash", _SQUASH, "(ctx, g):\n    (s,) = ctx.saved_tensors\n    ")
+_SLOPE = "return g * s * (1 - s)"
+WRONG["squash"] = {
+    "not-marked": _squash(_SLOPE, forward=_SQUASH.replace("ctx.mark_dirty(h)\n    ", "")),
+    "not-overwritten": _squash(
+        _SLOPE, forward="(ctx, h):\n    s = h.sigmoid()\n    ctx.save_for_backward(s)\n    return s"
+    ),
+    "not-overwritten/marked": _squash(
+        _SLOPE,
+        forward="(ctx, h):\n    s = mg.sigmoid(h)\n    ctx.mark_dirty(s)\n    ctx.save_for_backward(s)\n    return s",
+    ),
+    "other-tensor": _squash(_SLOPE).replace("Squash", "Inner") + "Squash = lambda h: Inner.apply(h).clone()",
+    "not-marked/a-copy": _squash(
+        _SLOPE,
+        forward="(ctx, h):\n    h[...] = mg.sigmoid(h)\n    s = h.clone()\n    ctx.save_for_backward(s)\n    return s",
+    ),
+    "saved-then-overwritten": _squash(
+        "t = mg.sigmoid(s)\n    return g * t * (1 - t)",
+        forward="(ctx, h):\n    ctx.save_for_backward(h)\n    ctx.mark_dirty(h)\n    h[...] = mg.sigmoid(h)\n"
+        "    return h",
+    ),
+    "saved-intermediate": _squash(
+        _SLOPE,
+        forward="(ctx, h):\n    s = mg.sigmoid(h)\n    ctx.mark_dirty(h)\n    ctx.save_for_backward(s)\n"
+        "    return h.copy_(s)",
+    ),
+    "no-grad-output": _squash("return s * (1 - s)"),
+    "slope-of-output": _squash("return g * s"),
+    "no-slope": _squash("return g"),
+    "wrong-sign": _squash("return g * s * (s - 1)"),
+    "unwatched-result": _squash(
+        "s = ctx.s\n    " + _SLOPE,
+        forward="(ctx, h):\n    ctx.mark_dirty(h)\n    h[...] = mg.sigmoid(h)\n    ctx.s = h\n    return h",
+        start="(ctx, g):\n    ",
+    ),
+    "detached": _squash("s = s.detach()\n    " + _SLOPE),
+    "other-value": _squash(_SLOPE, forward=_SQUASH.replace("mg.sigmoid(h)", "mg.tanh(h)")),
+    "not-returned": _squash(_SLOPE, forward=_SQUASH.replace("return h", "return None")),
+    "not-returned/a-copy": _squash(_SLOPE, forward=_SQUASH.replace("return h", "return h.clone()")),
+}
+RIGHT["squash"] = [
+    _squash(
+        "return g * (s - s * s)", forward=_SQUASH.replace("h[...] = mg.sigmoid(h)", "h.neg_().exp_().add_(1).pow_(-1)")
+    ),
+    _squash(
+        _SLOPE,
+        forward="(ctx, h):\n    ctx.save_for_backward(h)\n    ctx.mark_dirty(h)\n"
+        "    return h.copy_(1 / (1 + mg.exp(-h)))",
+    ),
+    "class Squash(mg.autograd.Function):\n"
+    "    def forward(h):\n        return h.copy_(mg.sigmoid(h))\n"
+    "    def setup_context(ctx, inputs, s):\n        ctx.mark_dirty(*inputs)\n        ctx.save_for_backward(s)\n"
+    "    def backward(ctx, g):\n        s, = ctx.saved_tensors\n        return (1 - s) * s * g",
+]

@@ -829,3 +829,58 @@ def hvp(f, x, v):
 """,
     ],
 }
+
+# A draft: write four wrong answers that learners give, each under its diagnosis, and two right ones in an unusual way.
+
+
+def _growth(backward: str, forward: str = "", start: str = "ctx, g, g_e", saved: str = "x, e") -> str:
+    forward = forward or f"e = mg.exp(x)\nctx.save_for_backward({saved})\nreturn x * e, e"
+    return _function("Growth", "ctx, x", forward, start, f"{saved}, = ctx.saved_tensors\n{backward}")
+
+
+WRONG["growth"] = {
+    "handed-out-forgotten": _growth("return g * (e + x * e)"),
+    "number-of-outputs": _growth(
+        "return g * (e + x * e)", "e = mg.exp(x)\nctx.save_for_backward(x, e)\nreturn x * e", start="ctx, g"
+    ),
+    "arguments-of-backward": _growth("return g * (e + x * e)", start="ctx, g"),
+    "number-of-gradients": _growth("return g * (e + x * e), g_e * e"),
+    "slope-of-e": _growth("return g * (e + x * e) + g_e"),
+    "slope-of-e/times-x": _growth("return g * (e + x * e) + g_e * x"),
+    "added-too-early": _growth("return (g + g_e) * (e + x * e)"),
+    "mixed-up": _growth("return g_e * (e + x * e) + g * e"),
+    "half-a-product": _growth("return g * x * e + g_e * e"),
+    "half-a-product/other": _growth("return g * e + g_e * e"),
+    "no-grad-output": _growth("return e + x * e + g_e * e"),
+    "computed-again": _growth("e = mg.exp(x)\nreturn g * (e + x * e) + g_e * e", saved="x"),
+    "computed-again/power": _growth("e = 2.718281828459045**x\nreturn g * (e + x * e) + g_e * e", saved="x"),
+    "saved-intermediate": _growth(
+        "return g * (e + x * e) + g_e * e",
+        "e = mg.exp(x)\nctx.save_for_backward(x, e)\nreturn x * e, e.clone()",
+    ),
+    "saved-intermediate/slope": _growth(
+        "return g * s + g_e * e",
+        "e = mg.exp(x)\nctx.save_for_backward(e, e + x * e)\nreturn x * e, e",
+        saved="e, s",
+    ),
+    "untracked": _growth("return g * (e + x * e)").replace(
+        "    return x * e, e", "    ctx.mark_non_differentiable(e)\n        return x * e, e"
+    ),
+    "other-value": _growth(
+        "return g_e * (e + x * e) + g * e", "e = mg.exp(x)\nctx.save_for_backward(x, e)\nreturn e, x * e"
+    ),
+    "other-second": _growth("e = e.detach()\nreturn g * (e + x * e) + g_e * e"),
+}
+RIGHT["growth"] = [
+    _growth("return g * (1 + x) * e + g_e * e"),
+    _growth(
+        "return g * (y + e) + g_e * e",
+        "e = mg.exp(x)\ny = x * e\nctx.save_for_backward(y, e)\nreturn y, e",
+        saved="y, e",
+    ),
+    _growth("return e * (g_e + g * (x + 1))"),
+    "class Growth(mg.autograd.Function):\n"
+    "    def forward(x):\n        e = mg.exp(x)\n        return x * e, e\n"
+    "    def setup_context(ctx, inputs, outputs):\n        ctx.save_for_backward(*inputs, outputs[1])\n"
+    "    def backward(ctx, g, h):\n        x, e = ctx.saved_tensors\n        return g * e + g * x * e + h * e",
+]
