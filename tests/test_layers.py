@@ -74,8 +74,8 @@ ORDER = """
     viz.records
     viz.source
     viz.pytorch
-    viz.live
     viz.lines
+    viz.live
     viz.lines_minigrad
     viz.lines_torch
     viz.text
@@ -83,12 +83,13 @@ ORDER = """
     viz.dot
     viz.layout
     viz.picture
+    viz.figures
     viz.collect
     viz.matching
     viz.changes
     viz.torchviz
     viz.watch
-    viz.watch_torch
+    viz.watch_pytorch
     viz.steps
     viz.player
     viz.film
