@@ -9,6 +9,7 @@ import contextlib
 import gc
 import io
 import re
+import threading
 import warnings
 import weakref
 from pathlib import Path
@@ -392,6 +393,17 @@ def ch06_each_switch_is_a_decorator(m):
 
 
 @claim
+def ch06_the_mode_is_put_back_after_an_error_and_each_thread_has_its_own(m):
+    found = []
+    with pytest.raises(KeyError), m.no_grad():
+        thread = threading.Thread(target=lambda: found.append(m.is_grad_enabled()))
+        thread.start()
+        thread.join()
+        raise KeyError
+    assert found == [True] and m.is_grad_enabled()
+
+
+@claim
 def ch06_data_counts_for_itself_alone(m):
     w, u = leaf(m, 2.0), leaf(m, 3.0)
     raw = w.data
@@ -556,6 +568,11 @@ def ch08_tensors_are_saved_and_freed_whatever_they_are(m):
             node.saved_tensors  # noqa: B018
     with pytest.raises(TypeError, match="save_for_backward can only save variables"):
         keeping(m, lambda x: 3, None)(leaf(m, 3.0))
+    between = []
+    y = keeping(m, lambda x: between.append(2 * x) or between[0], lambda ctx, grad: ctx.saved_tensors[0])(leaf(m, 3.0))
+    between[0].mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
 
 
 @claim
@@ -664,6 +681,19 @@ def ch09_once_differentiable_is_silent_where_no_history_arrives(m):
     (slope,) = m.autograd.grad(once(x) ** 2, x, create_graph=True)
     with pytest.raises(RuntimeError, match="marked with @once_differentiable"):
         slope.backward()
+
+
+@claim
+def ch09_one_more_walk_gives_hessian_times_vector_where_the_slope_has_a_history(m):
+    def times(f, *v):
+        p = leaf(m, [1.0, 2.0])
+        (slope,) = m.autograd.grad(f(p), p, create_graph=True)
+        return value(m.autograd.grad(slope, p, m.tensor(v))[0])
+
+    assert times(lambda p: p[0] ** 2 * p[1] + p[1] ** 3, 1.0, 10.0) == [24.0, 122.0]
+    assert times(lambda p: 3 * p[0] + p[1] ** 2, 1.0, 10.0) == [0.0, 20.0]
+    with pytest.raises(RuntimeError, match="does not require grad and does not have a grad_fn"):
+        times(lambda p: (3 * p).sum(), 1.0, 10.0)
 
 
 @claim
