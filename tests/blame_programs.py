@@ -295,6 +295,13 @@ m.autograd.grad(loss, w)
 x = m.tensor([1.0, 2.0])  # made
 x.register_hook(print)
 
+# through NumPy without history | loss
+w = m.tensor([1.0, 2.0], requires_grad=True)
+a = (w * 2).detach().numpy()  # made
+b = m.from_numpy(a * 2)
+loss = b.sum()
+loss.backward()
+
 # several numbers as one | y
 w = m.tensor([1.0, 2.0], requires_grad=True)
 y = w * w  # made
@@ -357,6 +364,44 @@ head = m.nn.Linear(2, 3)
 probs = m.softmax(head(m.ones(4, 2)), -1)  # saved
 probs[:, 0] += 0.1  # overwritten
 probs.log().sum().backward()
+
+# state of an LSTM | state
+net, state = m.nn.LSTM(2, 3), None
+for i in range(2):
+    out, state = net(m.ones(4, 1, 2), state)  # made 1
+    out.sum().backward()  # freed 1
+
+# state of an LSTM, in a function | state
+net, state = m.nn.LSTM(2, 3), None
+def step(x, old):
+    out, new = net(x, old)  # made
+    return out, new
+for i in range(2):
+    out, state = step(m.ones(4, 2), state)
+    out.sum().backward()  # freed 1
+
+# state of an LSTMCell | self.h
+class Memory(m.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.h = m.nn.LSTMCell(2, 2), None
+    def forward(self, x):
+        self.h = self.cell(x, self.h)  # made 1
+        return self.h[0]
+net = Memory()
+for i in range(2):
+    net(m.ones(1, 2)).sum().backward()  # freed 1
+
+# pair of an LSTMCell | h
+cell, h, c = m.nn.LSTMCell(2, 2), m.zeros(1, 2), m.zeros(1, 2)
+for i in range(2):
+    h, c = cell(m.ones(1, 2), (h, c))  # made 1
+    h.sum().backward()  # freed 1
+
+# number in a torch.Tensor | loss
+loss = m.nn.Linear(2, 1)(m.ones(1, 2)).sum()
+loss = m.Tensor([loss.item()])  # made
+loss.backward()
 
 # weights initialised in place | net.weight
 net = m.nn.Linear(2, 2)

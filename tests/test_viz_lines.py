@@ -47,6 +47,63 @@ def test_the_same_of_pytorch(name):
     check(torch, (CASES | TORCH_CASES)[name])
 
 
+REPAIRS = {
+    "state of an LSTM": "state = tuple(part.detach() for part in state)",
+    "state of an LSTM, in a function": "state = tuple(part.detach() for part in state)",
+    "state of an LSTMCell": "self.h = tuple(part.detach() for part in self.h)",
+    "pair of an LSTMCell": "h = h.detach(); c = c.detach()",
+    "cell of an RNN": "h = h.detach()",
+    "ReLU(inplace=True)": "`inplace=True`",
+}
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", REPAIRS)
+def test_the_repair_fits_what_the_variable_holds(name):
+    torch = pytest.importorskip("torch", reason="compares with PyTorch itself")
+    assert REPAIRS[name] in explained(torch, TORCH_CASES[name]).story.repair
+
+
+@pytest.mark.torch
+def test_a_result_without_a_name_is_not_called_by_that_of_a_later_tensor():
+    torch = pytest.importorskip("torch", reason="compares with PyTorch itself")
+    source = """net = m.nn.Sequential(m.nn.Linear(3, 3), m.nn.Sigmoid(), m.nn.ReLU(inplace=True), m.nn.Linear(3, 1))
+x = m.ones(4, 3)
+net(x).sum().backward()
+"""
+    story = explained(torch, Program("unnamed", "", "", source, {})).story
+    assert story.variable == "" and story.sentences[0].startswith("What `sigmoid` gave was saved by line 3, ")
+    assert story.repair == "Leave `inplace=True` out where the Module of `relu` is made."
+
+
+def test_a_line_is_told_without_its_comment():
+    source = """w = m.tensor([1.0, 2.0], requires_grad=True)
+h = w * 2
+loss = (h * h).sum()
+h += 1      # a "comment"
+loss.backward()  # another one
+"""
+    why = explained(mg, Program("comments", "", "", source, {}))
+    assert why.story.overwritten[0].text == "h += 1" and why.code == "loss.backward()"
+
+
+@pytest.mark.torch
+def test_without_lines_one_sentence_says_how_to_see_them():
+    torch = pytest.importorskip("torch", reason="compares with PyTorch itself")
+    h = torch.ones(2, requires_grad=True) * 2
+    loss = (h * h).sum()
+    h += 1
+    with pytest.raises(RuntimeError) as caught:
+        loss.backward()
+    (told,) = mg.viz.explain(caught.value).told
+    assert "`with mg.viz.lines():` around the code" in told
+    with pytest.raises(RuntimeError) as caught, mg.viz.lines():
+        loss.backward()
+    (told,) = mg.viz.explain(caught.value).told
+    assert "made before the block" in told
+    assert mg.viz.explain(ValueError("can't optimize a non-leaf Tensor")).told[0].endswith("what autograd refuses.")
+
+
 def test_there_are_thirty_and_ten_of_them_from_public_issues():
     assert len(CASES) >= 30 and sum(bool(program.issue) for program in CASES.values()) >= 10
 

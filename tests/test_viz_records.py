@@ -258,6 +258,9 @@ def test_wrong_arguments_are_refused_in_one_sentence(leaves):
     x, _ = leaves
     with pytest.raises(TypeError, match="takes tensors, not float"):
         mg.draw(1.0)
+    module = type("Net", (), {"named_parameters": lambda self: []})()
+    with pytest.raises(TypeError, match="not Net: call the Net, and draw what it gives"):
+        mg.draw(module)
     with pytest.raises(TypeError, match="at least one"):
         mg.draw()
     with pytest.raises(ValueError, match="'kept', 'written' or 'both'"):

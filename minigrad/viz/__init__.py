@@ -152,6 +152,8 @@ def _check(tensors: tuple, view: str) -> None:
         raise TypeError("draw() needs at least one tensor")
     for tensor in tensors:
         if not is_tensor(tensor):
-            raise TypeError(f"draw() takes tensors, not {type(tensor).__name__}")
+            kind = type(tensor).__name__
+            hint = f": call the {kind}, and draw what it gives" if hasattr(tensor, "named_parameters") else ""
+            raise TypeError(f"draw() takes tensors, not {kind}{hint}")
     if view not in VIEWS:
         raise ValueError(f"view is {view!r}; it can be 'kept', 'written' or 'both'")

@@ -5,7 +5,6 @@ A refusal says which tensor or node it is about; the frame that your line ran in
 
 import ast
 import io
-import linecache
 import re
 import sys
 import traceback
@@ -30,16 +29,19 @@ from .live import engine_node, reachable, saved_state
 from .misuses import CASES, Case
 from .picture import Picture
 from .records import Names, Options, is_tensor
-from .source import is_yours
+from .source import code_of, is_yours
 from .story import REPAIRS, Story, Teller
 
 TORCH = "torch"
 PACKAGE = __name__.partition(".")[0]
 VERDICTS = {"right": "\N{CHECK MARK} right", "wrong": "\N{BALLOT X} wrong", "depends": "~ depends"}
 INTRODUCTION = "The same misuse in a small program of ours, and what people do about it. Each was run just now:"
-UNKNOWN = "explain() does not know this error: it knows what minigrad's autograd refuses."
+UNKNOWN = "explain() does not know this error: it knows what autograd refuses."
 ASK_FOR_LINES = (
     "Which line did it? Write `%%explain` as the first line of the cell, or `with mg.viz.lines():` around the code."
+)
+ASK_FOR_MORE_LINES = (
+    "Which line did it? The graph was made before the block, or by what it does not see: begin it earlier."
 )
 VIEW = "is a view and is being modified inplace"  # in several sentences, each about another kind of view
 MAX_ERROR = 100  # characters of the error that a repair raises
@@ -77,7 +79,7 @@ def users_line(error: BaseException) -> tuple[FrameType | None, str]:
     if not yours:
         return None, ""
     frame, line = yours[-1]
-    return frame, linecache.getline(frame.f_code.co_filename, line).strip()
+    return frame, code_of(frame.f_code.co_filename, line)
 
 
 def _is_yours(frame: FrameType) -> bool:
@@ -279,10 +281,8 @@ class Explanation:
         parts = [self.message]
         if self.code:
             parts.append(f"raised by your line: {self.code}")
-        if self.story is not None:
+        if self.known and self.told:
             parts.append("\n".join(self.told))
-        elif self.advice:
-            parts.append(self.advice)
         if self.picture is not None:
             parts.append(f"your graph: {self.picture.text}")
         if self.cases:
@@ -292,8 +292,10 @@ class Explanation:
 
     @property
     def told(self) -> tuple[str, ...]:
-        """The story's sentences, and the repair for this program."""
-        story = self.story or Story()
+        """The story's sentences, and the repair for this program; without a story, how to come by one."""
+        if not self.known:
+            return (UNKNOWN,)
+        story = self.story or Story((self.advice,) if self.advice else ())
         return (*story.sentences, *((f"repair: {story.repair}",) if story.repair else ()))
 
     def _case_lines(self, title: str, made: list[Attempt]) -> Iterator[str]:
@@ -311,10 +313,8 @@ class Explanation:
         parts = [f"<p><b>{escape(sentence)}</b></p>", *(f"<p>{_with_code(line)}</p>" for line in advice)]
         if self.code:
             parts.append(f"<p>Raised by your line <code>{escape(self.code)}</code></p>")
-        if self.story is not None:
+        if self.known and self.told:
             parts.append("<ul>" + "".join(f"<li>{_with_code(line)}</li>" for line in self.told) + "</ul>")
-        elif self.advice:
-            parts.append(f"<p>{_with_code(self.advice)}</p>")
         if self.picture is not None:
             parts += ["<p>Your graph:</p>", self.picture._repr_mimebundle_()["text/html"]]
         if self.cases:
@@ -408,7 +408,8 @@ def _explained(error: BaseException, params: dict | None, width: int | None, cal
     blame = blame_of(key, error, names, log)
     story = None if log is None else story_of(key, error, blame, names, log)
     theirs = any(type(root).__module__.partition(".")[0] != PACKAGE for root in blame.roots)
-    advice = ASK_FOR_LINES if story is None and theirs else ""
+    ask = ASK_FOR_MORE_LINES if hasattr(error, "lines") else ASK_FOR_LINES
+    advice = ask if story is None and theirs else ""
     return Explanation(message, code, _picture(blame, names, width), cases, story, advice)
 
 

@@ -86,14 +86,17 @@ def watch_torch(log: Log) -> Iterator[None]:
 
 @contextmanager
 def _wrapped(torch: Any, log: Log, face: Theirs) -> Iterator[None]:
-    """What the mode does not see: torch.autograd.backward, and the apply of a Function."""
-    Function, backward = torch.autograd.Function, torch.autograd.backward
+    """What the mode does not see: torch.autograd.backward, torch.from_numpy, and the apply of a Function."""
+    Function, backward, from_numpy = torch.autograd.Function, torch.autograd.backward, torch.from_numpy
     apply = vars(Function)["apply"]
 
-    def noted_backward(*args, **kwargs):
-        if log.is_ignored():  # in another thread
-            return backward(*args, **kwargs)
-        return log.watch(face, "backward", backward, args, kwargs)
+    def noted(name, function):
+        def call(*args, **kwargs):
+            if log.is_ignored():  # in another thread
+                return function(*args, **kwargs)
+            return log.watch(face, name, function, args, kwargs)
+
+        return call
 
     def noted_apply(cls, *args, **kwargs):
         def call(*args, **kwargs):
@@ -101,8 +104,9 @@ def _wrapped(torch: Any, log: Log, face: Theirs) -> Iterator[None]:
 
         return call(*args, **kwargs) if log.is_ignored() else log.watch(face, "apply", call, args, kwargs)
 
-    torch.autograd.backward, Function.apply = noted_backward, classmethod(noted_apply)
+    torch.autograd.backward, Function.apply = noted("backward", backward), classmethod(noted_apply)
+    torch.from_numpy = noted("from_numpy", from_numpy)
     try:
         yield
     finally:
-        torch.autograd.backward, Function.apply = backward, apply
+        torch.autograd.backward, Function.apply, torch.from_numpy = backward, apply, from_numpy

@@ -5,8 +5,11 @@ up in the source when somebody asks.
 """
 
 import ast
+import io
 import linecache
 import sysconfig
+import tokenize
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -105,13 +108,23 @@ def line_of(place: tuple, times: int = 1, total: int = 1) -> Line | None:
     lines = []
     for code, instruction in zip(place[::2], place[1::2], strict=True):
         number = position(code, instruction)[0] or code.co_firstlineno
-        text = linecache.getline(code.co_filename, number).strip()
+        text = code_of(code.co_filename, number)
         function = "" if code.co_name == "<module>" else code.co_name
         lines.append(Line(code.co_filename, number, text, function))
     if not lines:
         return None
     first = lines[0]
     return Line(first.file, first.number, first.text, first.function, times, total, tuple(lines[1:]))
+
+
+def code_of(file: str, number: int) -> str:
+    """A line of source, without the comment at its end."""
+    line = linecache.getline(file, number).strip()
+    with suppress(tokenize.TokenError, SyntaxError):  # the line may be a part of a statement
+        for token in tokenize.generate_tokens(io.StringIO(line).readline):
+            if token.type == tokenize.COMMENT:
+                return line[: token.start[1]].rstrip() or line
+    return line
 
 
 def position(code: CodeType, instruction: int) -> tuple:

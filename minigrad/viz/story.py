@@ -8,8 +8,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from .lines import LEAVES_TORCH, WALKS, Call, Change, Log, Seen
-from .records import Names, value_text
+from .lines import LEAVES_TORCH, WALKS, Call, Change, Log, Seen, is_in_place
+from .live import storage
+from .records import Names, is_tensor, value_text
 from .source import Line, Spot
 
 MAX_OVERWRITES = 4  # that are told; of more the rest is counted
@@ -44,11 +45,19 @@ class Teller:
         call, spot = self.log.calls[index], self.log.spot(index)
         text = spot.target if result else spot.operand(call.op, seen.where, call.count)
         made = self.made_name(seen.id, index)
-        known = "" if self.log.is_born(seen.id, index) or made else self.names.by_id(seen.id)
+        known = "" if self.log.is_born(seen.id, index) or made else self.named(seen)
         in_list = isinstance(seen.where, tuple)  # of a list the line says less than its parts are called
         if re.fullmatch(r"[^\W\d][\w.]*(\[.*\])?", text) and not (in_list and (made or known)):
             return text
         return made or known or text
+
+    def named(self, seen: Seen) -> str:
+        """The name of a variable that still holds a tensor that was seen: another one may have its id by now."""
+        for thing in self.names.things:
+            if _id(thing) == seen.id and is_tensor(thing):
+                same = (storage(thing) or 0) == seen.memory and thing.requires_grad >= seen.tracked
+                return self.names.by_id(seen.id) if same else ""
+        return ""
 
     def made_name(self, id: int, before: int | None = None) -> str:
         """What the line that made a tensor calls it. (What a Module's line calls is not the weights that it made.)"""
@@ -71,8 +80,9 @@ class Teller:
         line = self.log.line(index)
         if seen is None:
             return Story((f"{kind} was made by {line}", UNSEEN), CHANGE_A_CLONE, saved=line)
-        name = self.name(index, seen, is_result) or "a tensor without a name"
-        sentences = [f"`{name}` was saved by {line}: {kind} keeps it for backward, at version {expected}"]
+        name = self.name(index, seen, is_result)
+        called = f"`{name}`" if name else f"What `{self.log.calls[index].op}` {'gave' if is_result else 'was given'}"
+        sentences = [f"{called} was saved by {line}: {kind} keeps it for backward, at version {expected}"]
         found = []
         for at, _ in changes:
             there = self.log.line(at)
@@ -139,9 +149,11 @@ class Teller:
         statement = spot.statement
         text = "" if statement is None else ast.unparse(statement)
         if "step(" in text or not call.recording:
-            return STEP_AFTER_BACKWARD.format(name)
+            return STEP_AFTER_BACKWARD.format(f"`{name}`" if name else "it")
         if "inplace" in text:
             return "Leave `inplace=True` out."
+        if not is_in_place(call.op) and changes[0][1].seen.where == 0:  # a Module's: no other call changes its input
+            return f"Leave `inplace=True` out where the Module of `{call.op}` is made."
         instead = out_of_place(spot)
         if instead:
             return f"Write `{instead}` there: a new tensor, while the saved one stays as it was."
@@ -169,9 +181,8 @@ class Teller:
         carried = self._carried(freeing[0], last)
         repair, variable = self._repair_of_second(index, freeing[0], last, carried)
         if carried:
-            at, seen = carried
-            by_name = f"The old graph is reached through `{self.name(at, seen)}`"
-            sentences.insert(1, f"{by_name}, which is used by {self.log.line(at)}")
+            reached = f" through `{variable}`, which is used" if variable else ""
+            sentences.insert(1, f"The old graph is reached{reached} by {self.log.line(carried[0])}")
         return Story(tuple(sentences), repair, variable or name, line, line, (), by)
 
     def _carried(self, freeing: int, last: int | None) -> tuple[int, Seen] | None:
@@ -196,15 +207,35 @@ class Teller:
         """What to do about a second backward, and the variable through which it reaches the old graph."""
         calls, made = self.log.calls, self.log.line(index)
         in_loop = last is not None and calls[last].place == calls[freeing].place
-        name = self.name(*carried) if carried else ""
+        names, many = self._carried_names(carried[0], carried[1], freeing) if carried else ([], False)
+        name = names[0] if names else ""
         if in_loop and name and made is not None and made.total > 1:
-            return CUT_OFF.format(name), name
+            parts = "tuple(part.detach() for part in {0})" if many else "{0}.detach()"
+            return CUT_OFF.format("; ".join(f"{each} = {parts.format(each)}" for each in names)), name
         if in_loop:
-            return (
-                f"Compute `{name}` in the loop: {NEW_FORWARD}" if name else f"Run the forward in it: {NEW_FORWARD}",
-                name,
-            )
+            return f"Compute {f'`{name}`' if name else 'it'} in the loop: {NEW_FORWARD}", name
         return ADD_LOSSES, name
+
+    def _carried_names(self, at: int, seen: Seen, freeing: int) -> tuple[list[str], bool]:
+        """What the program calls the state that call `at` was given, and whether one name stands for several tensors.
+
+        Where several tensors go together, or the line calls a Module, it is what one line assigns and the next reads.
+        """
+        calls, name, earlier = self.log.calls, self.name(at, seen), self.log.source(seen, at)
+        if earlier is None:
+            return [name] if name else [], False
+        together = {seen.id}  # what that line made, and this one is given
+        for later in range(at, len(calls)):
+            for each in calls[later].inputs if calls[later].place == calls[at].place else ():
+                made = self.log.source(each, later) if each.tracked else None
+                if made is not None and made < freeing and calls[made].place == calls[earlier].place:
+                    together.add(each.id)
+        several = len(together) > 1
+        if name and not several:
+            return [name], False
+        shared = carried_between(calls[earlier].place, calls[at].place)
+        names = shared or ([name] if name else [])
+        return names, several and len(shared) == 1
 
     # -- no history --------------------------------------------------------------------------------------
 
@@ -224,7 +255,14 @@ class Teller:
 
     def _loss(self, id: int) -> tuple[int, str, str] | None:
         """(index of the call that lost the history, why, repair), of what the tensor was computed from."""
-        stack, visited = [(self.log.last_output(id), id)], set()
+        made, calls = self.log.last_output(id), self.log.calls
+        if made is None and calls and calls[-1].failed:
+            return self._number_behind(len(calls) - 1, calls[-1])
+        return self._loss_behind(made, id)
+
+    def _loss_behind(self, made: int | None, id: int) -> tuple[int, str, str] | None:
+        """The same of the tensor that a call returned."""
+        stack, visited = [(made, id)], set()
         while stack:
             made, wanted = stack.pop(0)
             if made is None or made in visited:
@@ -260,17 +298,24 @@ class Teller:
         )
 
     def _number_behind(self, index: int, call: Call) -> tuple[int, str, str] | None:
-        """A tensor made of plain numbers: the call before that took those out of a tensor with a history."""
-        if call.inputs or call.op in WALKS:
+        """A tensor made of plain numbers: the call before that took those out of a tensor with a history.
+
+        What PyTorch does not tell of, as torch.Tensor([1.0]), is seen where it is used first.
+        """
+        if any(seen.tracked or self.log.source(seen, index) is not None for seen in call.inputs):
             return None
         used = names_in(self.log.spot(index).expression)
         for at in range(index - 1, -1, -1):
             other = self.log.calls[at]
-            if other.op in LEAVES_TORCH and any(seen.tracked for seen in other.inputs):
+            if other.op in LEAVES_TORCH and other.inputs:
                 same_line = other.place[:1] == call.place[:1] and _line_number(self, at) == _line_number(self, index)
-                if same_line or self._reaches(at, used):
+                taken = other.inputs[0]
+                if not same_line and not self._reaches(at, used):
+                    continue
+                if taken.tracked or self._loss_behind(self.log.source(taken, at), taken.id):  # .detach().numpy()
                     what = f"`{self.source(at) or other.op}` gives plain numbers"
-                    return at, f"{what}; {self.log.line(index)} makes a new tensor of them", KEEP_THE_TENSOR
+                    maker = "a new tensor is made" if call.inputs else f"{self.log.line(index)} makes a new tensor"
+                    return at, f"{what}; {maker} of them", KEEP_THE_TENSOR
         return None
 
     def _reaches(self, index: int, used: set[str]) -> bool:
@@ -337,6 +382,28 @@ def no_grad_line(spot: Spot) -> str:
     return "a no_grad block"
 
 
+def carried_between(earlier: tuple, later: tuple) -> list[str]:
+    """The variables that a line of one call assigns and a line of another one reads, in the innermost common function.
+
+    A call has the places of all lines through which it was called.
+    """
+    later_at = {id(later[i]): i for i in range(0, len(later), 2)}
+    for i in range(0, len(earlier), 2):
+        if id(earlier[i]) in later_at:
+            assigned, read = Spot(earlier[i:]).statement, Spot(later[later_at[id(earlier[i])] :]).statement
+            used = {ast.unparse(node) for node in variables_in(read) if isinstance(node.ctx, ast.Load)}
+            names = [ast.unparse(node) for node in variables_in(assigned) if isinstance(node.ctx, ast.Store)]
+            shared = [name for name in names if name in used]
+            if shared:
+                return shared
+    return []
+
+
+def variables_in(tree: Any) -> list:
+    """The variables and attributes in a statement, in their order."""
+    return [] if tree is None else [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)]
+
+
 def names_in(tree: Any) -> set[str]:
     """The names in an expression."""
     return set() if tree is None else {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
@@ -350,9 +417,9 @@ def _line_number(teller: Teller, index: int) -> int:
 UNSEEN = "Not all that overwrote it was seen: it happened before the block, in another thread, in C++ or compiled code"
 CHANGE_A_CLONE = "Change a clone() instead, or use the out-of-place operation."
 STEP_AFTER_BACKWARD = (
-    "Go backward before `{0}` is updated; or run the forward again after the update, so that it has the new value."
+    "Go backward before {0} is updated; or run the forward again after the update, so that it has the new value."
 )
-CUT_OFF = "Write `{0} = {0}.detach()` after each round, if no gradient is to flow through earlier rounds."
+CUT_OFF = "Write `{0}` after each round, if no gradient is to flow through earlier rounds."
 NEW_FORWARD = "each backward needs a forward of its own."
 ADD_LOSSES = "Add the losses and go backward once; or write `retain_graph=True` in the first backward."
 REQUIRE_GRAD = "Make what you want a gradient for with `requires_grad=True`, before the forward."
