@@ -90,7 +90,9 @@ def images(output):
 
 
 def graph_pictures(path):
-    return [(name, output) for name, output in outputs(path) if "image/svg" in str(images(output))]
+    """Those that are not plots, which have no listing."""
+    graphs = [(name, output) for name, output in outputs(path) if "image/svg" in str(images(output))]
+    return [(name, output) for name, output in graphs if not images(output)[0]["alt"].startswith("A plot.")]
 
 
 def texts(path):

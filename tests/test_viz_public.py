@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import minigrad as mg
+from minigrad import small_engine
 from minigrad.viz import layout
 
 
@@ -57,6 +58,12 @@ class Parts:
 
 
 # How each name is used. What it gives is looked at, whatever it is.
+def own_walk():
+    x = small_engine.Node("leaf", ())
+    square = small_engine.Node("mul", (), (x, None, x))
+    return square, [(square, 1.0, (3.0, None, 3.0)), (x, 6.0, ())]
+
+
 USES = {
     "HELP": lambda p: mg.viz.HELP,
     "PALETTE": lambda p: mg.viz.PALETTE,
@@ -80,6 +87,7 @@ USES = {
     "make_dot": lambda p: mg.viz.make_dot(p.z, params=p.names),
     "marked": lambda p: mg.viz.Picture([mg.viz.marked(mg.viz.record(p.z), {"n1": "here", ("n1", "n2"): "there"})]),
     "record": lambda p: mg.viz.record(p.z, view="written"),
+    "replay": lambda p: mg.viz.replay(*own_walk()),
     "snapshot": lambda p: mg.viz.snapshot(p.z, **p.shown),
     "style": lambda p: p.styled(),
     "trace": lambda p: mg.viz.trace(p.z.backward, params=p.names).replay(),

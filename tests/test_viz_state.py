@@ -1,6 +1,7 @@
 """What a picture says of the state: what was overwritten, shared, cut, hooked, and which backward built it."""
 
 import gc
+import re
 import threading
 
 import numpy as np
@@ -438,6 +439,20 @@ def test_golden_dot_of_two_generations(leaves):
         "n5 -> n4 [dir=back]",
         'n1 -> n5 [color="#7A3E9D" dir=back penwidth=2.5]',
     ]
+
+
+def test_boxes_of_generations_stand_side_by_side_in_reading_order(leaves, engine):
+    """Drawn from the last to the first: the boxes stand in the order of the backwards all the same, and as high."""
+    x, _ = leaves
+    y = x**3
+    (first,) = mg.autograd.grad(y, x, create_graph=True)
+    (second,) = mg.autograd.grad(first, x, create_graph=True)
+    groups = mg.draw(second, first, y).svg.split('<g class="cluster">')[2:]
+    corners = [re.findall(r"(-?[\d.]+),(-?[\d.]+)", re.search(r' d="([^"]*)"', group)[1]) for group in groups]
+    lefts = [min(float(x) for x, _ in box) for box in corners]
+    tops = [min(float(y) for _, y in box) for box in corners]
+    assert len(lefts) == 3 and lefts == sorted(lefts)
+    assert max(tops) - min(tops) < 40, "no corner is left empty above a box"
 
 
 def test_golden_records_of_marks_hooks_aliases_and_cuts(leaves):

@@ -594,3 +594,54 @@ def test_gradients_are_told_as_they_were_then():
     x.grad.zero_()
     assert "starts with the gradient [1., 1.]" in trace.text and "x.grad: None -> [2., 2.]" in trace.text
     assert np.array_equal(x.grad.numpy(), [0, 0])
+
+
+# -- engines of one's own -------------------------------------------------------------------------
+
+
+class Own:
+    def __init__(self, name, *next_nodes):
+        self.name, self.next_nodes = name, next_nodes
+
+
+def test_an_engine_of_ones_own_is_filmed_and_what_comes_too_late_is_said():
+    x, constant = Own("leaf"), Own("leaf")
+    h = Own("mul", x, None, constant)
+    y = Own("add", h, h)
+    turns = [
+        (y, 1.0, (1.0, 2.0)),
+        (h, np.array(3.0), (np.array([1.0, 2.0]), None, 5)),
+        (x, 4.0, []),
+        (y, 9.0, (7.0, 7.0)),
+    ]
+    film = mg.viz.replay(y, turns, names={x: "x", h: "h"})
+    assert film.text.splitlines()[:9] == [
+        "backward from add in 5 steps",
+        "  1  add starts with the gradient 1.",
+        "  2  add: its turn comes, with 1.",
+        "       1. goes to mul (h), as input 0",
+        "       2. goes to mul (h), as input 1: 3. so far",
+        "  3  mul (h): its turn comes, with 3.",
+        "       [1., 2.] goes to x, as input 0",
+        "       5 goes to leaf, as input 2",
+        "  4  x: its turn comes, with 4.",
+    ]
+    assert "7. too late goes to mul (h), as input 0: 10. so far" in film.text
+    assert len(film.scenes) == 5 and film.scenes[3].lines["n2"] == ["x", ".grad 4."]
+
+
+@pytest.mark.parametrize(
+    ("turns", "problem"),
+    [
+        ([1.0], "a tuple (node, gradient, parts) for each turn"),
+        ([(Own("mul"), 1.0, ())], "cannot be reached from the root"),
+        ([("root", 1.0, (1.0, 2.0))], "mul has 1 next nodes, and its turn 2 parts"),
+    ],
+)
+def test_turns_that_do_not_fit_are_refused_in_a_sentence(turns, problem):
+    root = Own("mul", Own("leaf"))
+    turns = [(root, *turn[1:]) if isinstance(turn, tuple) and turn[0] == "root" else turn for turn in turns]
+    with pytest.raises((TypeError, ValueError), match=re.escape(problem)):
+        mg.viz.replay(root, turns)
+    with pytest.raises(TypeError, match=re.escape("nodes with .name and .next_nodes, not float")):
+        mg.viz.replay(1.0, [])

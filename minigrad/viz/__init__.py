@@ -19,6 +19,7 @@ from .lines import WATCHERS, lines
 from .lines_minigrad import watch_minigrad
 from .lines_torch import watch_torch
 from .matching import Difference, difference, draw_difference
+from .own import replay
 from .palette import PALETTE, STYLE, style
 from .picture import Picture
 from .records import EdgeRecord, GraphRecord, Names, NodeRecord, Options, is_tensor, marked
@@ -49,6 +50,7 @@ __all__ = [
     "make_dot",
     "marked",
     "record",
+    "replay",
     "snapshot",
     "style",
     "trace",

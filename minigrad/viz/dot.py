@@ -117,12 +117,12 @@ def to_dot(panels: tuple[GraphRecord, ...], direction: str | None = None, legend
 
 def _add_nodes(card: graphviz.Digraph, panel: GraphRecord, direction: str) -> None:
     """The nodes, each inside the boxes of its groups."""
-    members: dict[tuple, list[NodeRecord]] = {}
+    titles = dict(panel.titles)
+    members: dict[tuple, list[NodeRecord]] = {(group,): [] for group in titles if group.startswith("generation")}
     for node in panel.nodes:
         for depth in range(len(node.groups) + 1):
             members.setdefault(node.groups[:depth], [])
         members[node.groups].append(node)
-    titles = dict(panel.titles)
 
     def fill(box: graphviz.Digraph, path: tuple) -> None:
         for node in members.get(path, ()):
@@ -257,6 +257,8 @@ def _add_edge(card: graphviz.Digraph, panel: GraphRecord, edge: EdgeRecord) -> N
         result = f"{result}:i{panel.inputs[result].index(edge)}"
     for mark in edge.marks:
         attributes |= MARKED_EDGES.get(mark, {})
+    if "bridge" in edge.marks and panel.by_id[edge.target].role == "accumulate":
+        attributes["constraint"] = "false"  # boxes of generations begin side by side, not below the leaves
     words = attributes.pop("label", "")
     if any(mark in panel.by_id[id].marks for mark in edge.marks for id in ends(edge) if mark != "same"):
         words = ""  # the node says it already

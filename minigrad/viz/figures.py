@@ -20,7 +20,8 @@ def html(figure: Any) -> str | None:
     svg = buffer.getvalue()
     if len(svg) > LARGEST:
         return None
-    words = [text for ax in figure.axes for text in (ax.get_title(), ax.get_xlabel(), ax.get_ylabel()) if text]
+    texts = ((ax.get_title(), ax.get_xlabel(), ax.get_ylabel()) for ax in figure.axes)
+    words = [text for found in texts for text in found if text] or ["Its axes have no labels."]
     svg = normalised(svg.encode())
     return html_image(svg if any(map(_is_coloured_in, figure.axes)) else themed(svg), f"A plot. {'; '.join(words)}")
 

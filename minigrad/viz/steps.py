@@ -87,7 +87,7 @@ class Words:
             return f"{value} goes to {name}, as input {event.position}{total}"
         sentences = {
             "seed": f"{result} starts with the gradient {value}",
-            "ready": f"{name}: the whole gradient is there, {value}",
+            "ready": f"{name}: {event.words or 'the whole gradient is there,'} {value}",
             "rule": f"its derivatives are called with {value}",
             "free": "what it saved is freed",
             "refuse": f"{value} cannot go to {name}, as input {event.position}",
