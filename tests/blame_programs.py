@@ -257,6 +257,18 @@ for i in range(2):
     h[0] = i  # overwritten
 loss.backward()
 
+# weights that are frozen | loss
+w = m.tensor([1.0, 2.0], requires_grad=True)
+for p in [w]:
+    p.requires_grad = False  # made
+loss = (w * w).sum()
+loss.backward()
+
+# one of several views | first
+x = m.tensor([1.0, 2.0], requires_grad=True)
+first, second = (x * 2).unbind(0)
+first.add_(1)
+
 # several numbers | loss
 w = m.tensor([1.0, 2.0], requires_grad=True)
 loss = w * w  # made
@@ -310,6 +322,17 @@ class Block(m.nn.Module):
         out = x * x  # saved
         return self.relu(x) + out  # overwritten
 Block()(m.ones(2, requires_grad=True) * 1).sum().backward()
+
+# second round of two | model.2.weight
+model = m.nn.Sequential(m.nn.Linear(2, 2), m.nn.ReLU(), m.nn.Linear(2, 1))
+optimizer = m.optim.SGD(model.parameters(), lr=0.1)
+losses = []
+for i in range(2):
+    loss = model(m.ones(4, 2)).mean()  # saved 2
+    losses.append(loss)
+    loss.backward(retain_graph=True)
+    optimizer.step()  # overwritten 2
+sum(losses).backward()
 
 # weights initialised in place | net.weight
 net = m.nn.Linear(2, 2)

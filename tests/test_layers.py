@@ -74,8 +74,8 @@ ORDER = """
     viz.records
     viz.source
     viz.pytorch
-    viz.live
     viz.lines
+    viz.live
     viz.lines_minigrad
     viz.lines_torch
     viz.text
@@ -88,7 +88,7 @@ ORDER = """
     viz.changes
     viz.torchviz
     viz.watch
-    viz.watch_torch
+    viz.watch_pytorch
     viz.steps
     viz.player
     viz.film

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .collect import collect
+from .collect import collect, shortened
 from .matching import Pairing, numbered
 from .picture import Picture
 from .records import GraphRecord, NodeRecord, Options, ends, is_tensor
@@ -40,7 +40,9 @@ class Comparison(Picture):
         self.cut = tuple(edge for edge in left.edges if "cut" in edge.marks)
         self.sentences = tuple(self._describe(before, after, changes, right))
         self.same = not self.sentences
-        captions = tuple(map(_shortened, self.sentences[:MAX_CAPTIONS])) or ("nothing changed",)
+        captions = tuple(shortened(sentence, MAX_LETTERS) for sentence in self.sentences[:MAX_CAPTIONS]) or (
+            "nothing changed",
+        )
         if len(self.sentences) > MAX_CAPTIONS:
             captions = (*captions, f"and {len(self.sentences) - MAX_CAPTIONS} more changes")
         titles = [f"{word}: {panel.title}" for word, panel in (("before", before), ("after", after))]
@@ -157,11 +159,6 @@ def _marked(panel, other, pairs, mark: str, kept: set, changed: set | frozenset 
         missing = "cut" if mark == "gone" and ends(edge)[0] in pairs else mark
         edges.append(replace(edge, marks=(*edge.marks, "same" if same else missing)))
     return replace(panel, nodes=tuple(replace(node, marks=marks(node)) for node in panel.nodes), edges=tuple(edges))
-
-
-def _shortened(sentence: str) -> str:
-    """A sentence that fits above a picture."""
-    return sentence if len(sentence) <= MAX_LETTERS else f"{sentence[: MAX_LETTERS - 3]}..."
 
 
 def _name_of(panel: GraphRecord, id: str) -> str:

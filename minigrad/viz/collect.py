@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from ..autograd.node import Packed
 from . import pytorch
 from .fold import KEPT_NODES, counted, cut_short
+from .lines import last_log
 from .live import (
     RELATIONS,
     built_by,
@@ -51,6 +52,7 @@ from .records import (
 from .text import COMPUTED
 
 MAX_RECORDED = 12_000  # operations and leaves; of more only those next to the outputs
+MAX_LINE = 40  # characters of a line beside its node
 TITLES = {"written": "what you wrote", "kept": "what autograd keeps"}
 
 
@@ -117,6 +119,7 @@ class View:
         starts = [self.tensor_item(thing) if is_tensor(thing) else Item("node", thing) for thing in things]
         self.roots = list({item.key: item for item in starts}.values())
         self.marks = Marks(self, options)
+        self.log = last_log() if options.lines else None
         self.views = {id(t._node): t for t in (*self.tensors, *names.things) if is_tensor(t) and unrecorded(t)}
         self.tracked = self.storages_with_history() if options.cuts else {}
 
@@ -165,6 +168,20 @@ class View:
             node = node_of(item)
             of_item[record.id] = None if node is None else built.get(id(node), 0)
         return group_by_generation(graph, of_item)
+
+    def line_note(self, node: Any) -> str:
+        """`line 4: h = w * 2` for a node that a call of yours made."""
+        index = None if self.log is None else self.log.call_of(node)
+        line = None if self.log is None or index is None else self.log.line(index)
+        return "" if line is None else shortened(f"{line.place}: {line.text}", MAX_LINE)
+
+    def name_in_line(self, node: Any, position: int | None = None) -> str:
+        """What the line that made a node calls its result, or one of its inputs."""
+        index = None if self.log is None else self.log.call_of(node)
+        if self.log is None or index is None:
+            return ""
+        call, spot = self.log.calls[index], self.log.spot(index)
+        return spot.target if position is None else spot.operand(call.op, position, call.count)
 
     def captions(self) -> tuple[str, ...]:
         """A sentence for each tensor without history: its picture is a single node."""
@@ -319,6 +336,11 @@ class Marks:
         return replace(record, note=join_notes(record.note, note), marks=(*record.marks, *marks))
 
 
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
 def node_of(item: Item):
     """The node that an item belongs to; None for a leaf, a constant and an AccumulateGrad."""
     if item.kind == "tensor":
@@ -421,7 +443,9 @@ class Kept(View):
             "function",
             name=type(thing).__name__,
             op=operation(type(thing)),
-            note=join_notes(f"{name}.grad_fn" if name else "", hooks_text(thing) if self.show.hooks else ""),
+            note=join_notes(
+                f"{name}.grad_fn" if name else "", hooks_text(thing) if self.show.hooks else "", self.line_note(thing)
+            ),
             marks=state_marks(thing),
             identity=identity(thing),
         )
@@ -490,16 +514,20 @@ class Written(View):
                 return self.made_record(id, held)
             shape, dtype = output_like(thing, index)
             shape = None if shape is None else tuple(shape)
-            return NodeRecord(id, "intermediate", shape=shape, dtype=dtype_text(dtype), identity=identity(thing, index))
+            name = self.name_in_line(thing)
+            return NodeRecord(
+                id, "intermediate", name, shape=shape, dtype=dtype_text(dtype), identity=identity(thing, index)
+            )
         if kind == "array":
             return self.array_record(id, thing)
         if kind == "number":
             text, known = value_text(constants_of(thing)[index]), identity(thing, f"constant {index}")
             return NodeRecord(id, "number", value=text, identity=known)
         if kind == "lost":
-            return NodeRecord(id, "number", name="constant", identity=identity(thing, f"constant {index}"))
+            name = self.name_in_line(thing, index) or "constant"
+            return NodeRecord(id, "number", name=name, identity=identity(thing, f"constant {index}"))
         op = operation(type(thing)).replace("rsub", "sub")
-        note = hooks_text(thing) if self.show.hooks else ""
+        note = join_notes(hooks_text(thing) if self.show.hooks else "", self.line_note(thing))
         return NodeRecord(id, "op", name=_with_number(op, thing), op=op, note=note, identity=identity(thing))
 
     def tensors_of(self, item):

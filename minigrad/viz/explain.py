@@ -41,6 +41,7 @@ UNKNOWN = "explain() does not know this error: it knows what minigrad's autograd
 ASK_FOR_LINES = (
     "Which line did it? Write `%%explain` as the first line of the cell, or `with mg.viz.lines():` around the code."
 )
+VIEW = "is a view and is being modified inplace"  # in several sentences, each about another kind of view
 MAX_ERROR = 100  # characters of the error that a repair raises
 
 
@@ -182,6 +183,7 @@ AT_NODE = {
 UNTRACKED = ("no history", "grad of a constant")
 AT_TENSOR = {
     "in place": "to be changed in place",
+    "view in place": "a view that may not be changed",
     "no history": "no grad_fn: there is no way back",
     "backward of several": "has several entries",
     "start of another shape": "asks for a gradient of its own shape",
@@ -397,7 +399,7 @@ def explain(error: BaseException | None = None, *, params: dict | None = None, w
 def _explained(error: BaseException, params: dict | None, width: int | None, caller: FrameType) -> Explanation:
     notes = [note for note in getattr(error, "__notes__", ()) if note.startswith("minigrad:")]
     message = "\n".join([f"{type(error).__name__}: {error}".split("\n", 1)[0], *notes])
-    key = key_of(error)
+    key = key_of(error) or ("view in place" if VIEW in str(error) and hasattr(error, "about") else "")
     if not key:
         return Explanation(f"{message}\n{UNKNOWN}", known=False)
     frame, code = users_line(error)
@@ -416,8 +418,8 @@ def story_of(key: str, error: BaseException, blame: Blame, names: Names, log: Lo
     teller, repair = Teller(log, names), REPAIRS.get(key, "")
     if blame.node is not None:
         return _story_of_node(key, error, blame, teller)
-    subject = next(iter(about_of(key, error)), None)
-    if not is_tensor(subject) or not hasattr(error, "lines"):
+    subject: Any = next(iter(about_of(key, error)), None)
+    if subject is None or not is_tensor(subject) or not hasattr(error, "lines"):
         return None  # of a block that is over a tensor is not known again: its id may be another's by now
     name = names.of(subject)
     if key in UNTRACKED and not (key == "grad of a constant" and subject.is_leaf and not log.returned(subject)):
@@ -429,15 +431,15 @@ def story_of(key: str, error: BaseException, blame: Blame, names: Names, log: Lo
 def _story_of_node(key: str, error: BaseException, blame: Blame, teller: Teller) -> Story | None:
     """The story of a node: of what it saved, and of what became of that."""
     node = blame.node
-    own = engine_node(node)
-    number = -own._order if own is not None else pytorch.order(node)
-    index = teller.log.maker(TORCH if own is None else PACKAGE, number)
+    index = teller.log.call_of(node)
     if index is None:
         return None
     kind = type(node).__name__
     if key.startswith("modified"):
         stale = [entry for entry in saved_state(node) if entry[1] is not None and entry[2] != entry[3]]
-        return teller.overwritten(index, kind, stale[0][0], *stale[0][2:]) if stale else None
+        for name, _, then, now in stale:
+            return teller.overwritten(index, kind, name, then or 0, now or 0)
+        return None
     if key == "second time":
         return teller.freed(index, kind)
     return Story((f"{kind} was made by {teller.log.line(index)}",), REPAIRS.get(key, ""), "", teller.log.line(index))

@@ -15,6 +15,7 @@ from .records import EdgeRecord, GraphRecord, NodeRecord, ends
 from .text import OPERATIONS
 
 MIN_NODES_TO_FOLD = 40  # nodes; smaller graphs are drawn as they are
+FEW_NODES = 24  # with Modules as nodes; of more also the Modules that they are parts of
 MAX_NODES = 300  # that a picture can show
 KEPT_NODES = 15  # of a graph that is too large even when folded
 MIN_TIMES = 3  # fewer rounds are not folded
@@ -28,7 +29,7 @@ def readable(graph: GraphRecord, fold: bool | None = None) -> GraphRecord:
     """The graph as it is shown: folded where it is large or `fold` says so, and cut short if need be."""
     if not fold and (fold is not None or len(graph.nodes) <= MIN_NODES_TO_FOLD):
         return graph
-    folded = folded_graph(graph)
+    folded = folded_graph(folded_by_module(graph))
     if len(folded.nodes) > MAX_NODES:
         folded = cut_short(folded, len(graph.nodes))
     if len(graph.nodes) <= MAX_NODES:
@@ -286,3 +287,146 @@ def cut_short(graph: GraphRecord, total: int | None = None) -> GraphRecord:
 def _input_end(edge: EdgeRecord) -> str:
     """The name of the end that an edge's input is at."""
     return "source" if edge.role == "forward" else "target"
+
+
+# -- Modules -------------------------------------------------------------------------------------
+
+
+def folded_by_module(graph: GraphRecord) -> GraphRecord:
+    """The graph with each Module as one node, as the names of its parameters tell: `net.fc.weight` is one of `net.fc`.
+
+    The innermost Modules first; of a graph that is still large those that they are parts of.
+    """
+    paths = {n.id: n.name.split(".")[:-1] for n in graph.nodes if n.role == "leaf" and not n.name.endswith(".grad")}
+    folded = graph
+    for depth in range(max(map(len, paths.values()), default=0), 0, -1):
+        modules = {id: ".".join(path[:depth]) for id, path in paths.items() if path}
+        groups = _Modules(graph, modules).groups
+        candidate = _with_groups(graph, groups) if groups else graph
+        is_graph = len(candidate.inputs_first) == len(candidate.nodes)  # else two Modules lie inside each other
+        if len(groups) > 1 and is_graph:
+            folded = candidate
+        if len(folded.nodes) <= FEW_NODES:
+            break
+    return folded
+
+
+class _Modules:
+    """Which nodes belong to which Module: ``groups`` has the ids by the Module's path."""
+
+    def __init__(self, graph: GraphRecord, modules: dict[str, str]):
+        self.graph = graph
+        self.inputs = {id: [ends(edge)[1] for edge in edges] for id, edges in graph.inputs.items()}
+        self.of_weights = self.made_of_weights(modules)
+        owners: dict[str, set[str]] = {}
+        uses: Counter[str] = Counter()
+        for id in modules:
+            users = self.users_of(id)
+            uses[modules[id]] = max(uses[modules[id]], len(users))
+            for user in users:
+                owners.setdefault(modules[id], set()).add(user)
+        self.owner = {id: path for path, ids in owners.items() for id in ids}
+        self.groups: dict[str, set[str]] = {}
+        for path, ids in owners.items():
+            members = self.between(path, ids)
+            marks = {mark for id in members for mark in graph.by_id[id].marks}
+            if uses[path] == 1 and not marks & {"guilty", "noted", "fails"}:  # called once, nothing to point at
+                members |= self.weights_below(members)
+                self.groups[path] = members
+        self.take_in()
+
+    def made_of_weights(self, modules: dict[str, str]) -> set[str]:
+        """The leaves, and what is made of one leaf alone: its AccumulateGrad, its transpose."""
+        found = set(modules)
+        for id in self.graph.inputs_first:
+            if self.inputs[id] and all(below in found for below in self.inputs[id]) and len(self.inputs[id]) == 1:
+                found.add(id)
+        return found
+
+    def users_of(self, leaf: str) -> set[str]:
+        """The operations that a weight goes into together with something else."""
+        found: set[str] = set()
+        stack = [leaf]
+        while stack:
+            for user in self.graph.users[stack.pop()]:
+                (stack.append if user in self.of_weights else found.add)(user)
+        return found
+
+    def between(self, path: str, ids: set[str]) -> set[str]:
+        """The operations of a Module, and those that lie between two of them."""
+        if len(ids) == 1:
+            return set(ids)
+        below = self.closure(path, ids, self.inputs)
+        return ids | (below & self.closure(path, ids, self.graph.users))
+
+    def closure(self, path: str, ids: set[str], towards: dict) -> set[str]:
+        """What is reached from some nodes without passing through another Module."""
+        found: set[str] = set()
+        stack = list(ids)
+        while stack:
+            for other in towards[stack.pop()]:
+                if other not in found and self.owner.get(other, path) == path and other not in self.of_weights:
+                    found.add(other)
+                    stack.append(other)
+        return found
+
+    def weights_below(self, members: set[str]) -> set[str]:
+        found: set[str] = set()
+        stack = list(members)
+        while stack:
+            for below in self.inputs[stack.pop()]:
+                if below in self.of_weights and below not in found:
+                    found.add(below)
+                    stack.append(below)
+        return found
+
+    def take_in(self) -> None:
+        """What only brings the input or the output of a Module into shape, and the results between, go with it."""
+        group = {id: path for path, members in self.groups.items() for id in members}
+        order = self.graph.inputs_first
+        for id in (*reversed(order), *order):
+            node = self.graph.by_id[id]
+            known = id in group or id in self.graph.roots or not self.inputs[id] or id in self.of_weights
+            if known or not (node.role in RESULTS or node.op in _SHAPES):
+                continue
+            users = {group.get(user, "") for user in self.graph.users[id]}
+            sources = {group.get(below, "") for below in self.inputs[id]}
+            if users != {""} and len(users) == 1:
+                path = users.pop()
+            elif sources != {""} and len(sources) == 1 and self.is_only_user(id):
+                path = sources.pop()
+            else:
+                continue
+            group[id] = path
+            self.groups[path].add(id)
+
+    def is_only_user(self, id: str) -> bool:
+        """Whether nothing else uses what a node is made from."""
+        return all(set(self.graph.users[below]) == {id} for below in self.inputs[id])
+
+
+_SHAPES = set("view unsafeview reshapealias transpose t permute unsqueeze squeeze expand clone".split())
+
+
+def _with_groups(graph: GraphRecord, groups: dict[str, set[str]]) -> GraphRecord:
+    """The graph with one node for each group: the last operation of the group stands for all of it."""
+    place = {id: index for index, id in enumerate(graph.inputs_first)}
+    stands: dict[str, str] = {}
+    nodes: dict[str, NodeRecord] = {}
+    for path, members in groups.items():
+        operations = [id for id in members if graph.by_id[id].role in OPERATIONS]
+        last = max(operations, key=lambda id: place.get(id, 0))
+        weights = sum(graph.by_id[id].role == "leaf" for id in members)
+        words = f"{len(operations)} operation{'s' * (len(operations) > 1)}, {weights} parameter{'s' * (weights > 1)}"
+        known = graph.by_id[last]
+        freed = tuple(mark for mark in known.marks if mark == "freed")
+        nodes[last] = replace(known, name=path, op=path.rpartition(".")[2], note=words, marks=freed)
+        stands |= dict.fromkeys(members, last)
+    shown = tuple(nodes.get(node.id, node) for node in graph.nodes if stands.get(node.id, node.id) == node.id)
+    edges: dict[tuple, EdgeRecord] = {}
+    for edge in graph.edges:
+        source, target = stands.get(edge.source, edge.source), stands.get(edge.target, edge.target)
+        if source != target:
+            moved = replace(edge, source=source, target=target)
+            edges.setdefault((source, target, edge.role), moved)
+    return replace(graph, nodes=shown, edges=tuple(edges.values()))

@@ -20,6 +20,7 @@ from functools import cache
 from types import FrameType
 from typing import Any, NamedTuple
 
+from . import pytorch
 from .source import Line, Spot, line_of, place_of
 
 MAX_CALLS = 200_000  # of more the older half is forgotten
@@ -102,7 +103,8 @@ class Log:
             self.note(found)
             self.remember(error, tuple(tensor for _, tensor in tensors))
             raise
-        outputs = [see(where, tensor) for where, tensor in face.tensors((result,), {})]
+        results = args[:1] if op == "requires_grad=" else (result,)
+        outputs = [see(where, tensor) for where, tensor in face.tensors(results, {})]
         after = [face.version(tensor) for _, tensor in tensors]
         changes: Any = ()
         if after != [seen[3] for seen in inputs]:
@@ -162,7 +164,7 @@ class Log:
             for index, call in enumerate(calls):
                 for id in {seen.id for seen in call.outputs}:
                     returned.setdefault(id, []).append(index)
-            self._known = (state, (calls, ends, returned, _rounds(calls, returned)))
+            self._known = (state, (calls, ends, returned, _rounds(calls)))
         return self._known[1]
 
     def maker(self, framework: str, order: int) -> int | None:
@@ -176,6 +178,16 @@ class Log:
         found = self._index.get(id, [])
         at = len(found) if before is None else bisect_left(found, before)
         return found[at - 1] if at else None
+
+    def call_of(self, node: Any) -> int | None:
+        """The index of the call that made a node of either framework, or an output of it."""
+        own = getattr(node, "_node", None)
+        return self.maker("torch", pytorch.order(node)) if own is None else self.maker("minigrad", -own._order)
+
+    def recorded_walks(self, framework: str) -> list[tuple[int, int]]:
+        """The numbers between which each backward of the block ran that recorded something."""
+        walks = (call for call in self.calls if call.op in WALKS and call.framework == framework)
+        return [(call.first + 1, call.last) for call in walks if call.last > call.first]
 
     def is_born(self, id: int, after: int) -> bool:
         """Whether a call after this one returned another tensor with this id: then the first one is gone."""
@@ -234,13 +246,18 @@ def _highest(calls: list[Call], framework: str) -> list[int]:
     return list(itertools.accumulate((call.last * (call.framework == framework) for call in calls), max))
 
 
-def _rounds(calls: list[Call], returned: dict) -> dict[int, list[int]]:
-    """For each call those of the same operation at the same place and, in a Module, on the same weights."""
+def _rounds(calls: list[Call]) -> dict[int, list[int]]:
+    """For each call those of the same operation at the same place and on the same leaves: its rounds.
+
+    (A line that calls a Module may come to one operation several times, each time with other weights.)
+    """
     places: dict[tuple, list[int]] = {}
+    recorded: dict[int, bool] = {}  # by id: whether the call that made the tensor made a node, too
     for index, call in enumerate(calls):
-        weights = (seen.id for seen in call.inputs if seen.id not in returned and seen.where != 0)
+        leaves = (seen.id for seen in call.inputs if seen.tracked and not recorded.get(seen.id))
         frames = (part if isinstance(part, int) else id(part) for part in call.place)
-        places.setdefault((call.op, *frames, *weights), []).append(index)
+        places.setdefault((call.op, *frames, *leaves), []).append(index)
+        recorded |= dict.fromkeys((seen.id for seen in call.outputs), call.last > call.first)
     return {index: found for found in places.values() for index in found}
 
 
@@ -256,7 +273,7 @@ def is_in_place(op: str) -> bool:
 
 def tensors_among(args: tuple, kwargs: dict, kind: type) -> list[tuple[Any, Any]]:
     """The tensors among arguments, with their places: a position, (position, index in a list) or a name."""
-    found = []
+    found: list[tuple[Any, Any]] = []
     for where, value in enumerate(args):
         if isinstance(value, kind):
             found.append((where, value))

@@ -25,7 +25,7 @@ _OPERATORS = (
 _OPERATORS += "or xor invert eq ne lt le gt ge getitem setitem float int bool index array complex iadd isub imul "
 _OPERATORS += "itruediv ipow imod ifloordiv"
 _DUNDERS = {f"__{name}__" for name in _OPERATORS.split()}
-_PROPERTIES = ("data", "T", "mT")
+_PROPERTIES = ("requires_grad", "data", "T", "mT")
 
 
 class Ours:
@@ -108,7 +108,8 @@ def _is_operation(module: ModuleType, name: str) -> bool:
 def _wrapped(log: Log, face: Ours, name: str, original: Any) -> Any:
     """The same method, function or property, noted in the log."""
     if isinstance(original, property):
-        return property(*(part and _noted(log, face, name + end, part) for part, end in _parts(original)))
+        get, set, delete = (part and _noted(log, face, name + end, part) for part, end in _parts(original))
+        return property(original.fget if name == "requires_grad" else get, set, delete)
     if isinstance(original, classmethod):
         return classmethod(_noted(log, face, "apply", original.__func__, open=True))
     return _noted(log, face, name, original, open=name in WALKS)

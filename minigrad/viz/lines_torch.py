@@ -69,7 +69,9 @@ def watch_torch(log: Log) -> Iterator[None]:
         return
     face = Theirs(torch)
 
-    class Mode(torch.overrides.TorchFunctionMode):
+    kind: Any = torch.overrides.TorchFunctionMode
+
+    class Mode(kind):
         def __torch_function__(self, function, types, args=(), kwargs=None):
             name = _names.get(function)
             if name is None:

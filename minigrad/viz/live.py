@@ -19,6 +19,7 @@ from ..autograd.node import LEAF, Node, Packed, recorded_walks
 from ..autograd.outputs import OUTPUT
 from ..autograd.versions import FRESH
 from . import pytorch
+from .lines import last_log
 from .records import is_tensor
 
 
@@ -212,15 +213,19 @@ def built_by(nodes: Iterable[Any]) -> dict[int, int]:
 
     Every node has a number, and a walk with create_graph=True notes the first and last number of its time. A node
     was made by the innermost walk whose numbers enclose its own. What you compute from the gradients afterwards has a
-    number beyond those of the walk. (What another thread records during the walk is taken for the walk's.)
+    number beyond those of the walk. (What another thread records during the walk is taken for the walk's.) PyTorch
+    notes no such numbers: of its walks those are known that ran in a `lines` block.
     """
-    walks = sorted(recorded_walks)
+    nodes = list(nodes)
+    theirs = any(engine_node(node) is None for node in nodes)
+    log = last_log() if theirs else None
+    walks = sorted(recorded_walks) if not theirs else [] if log is None else sorted(log.recorded_walks("torch"))
     enclosing = _enclosing(walks)
     found = {}
     for node in nodes:
         own = engine_node(node)
-        if own is not None and own._order < 0:
-            number = -own._order
+        number = pytorch.order(node) if own is None else -own._order
+        if number > 0 and theirs == (own is None):
             walk = bisect_right(walks, (number, math.inf)) - 1
             while walk >= 0 and walks[walk][1] < number:
                 walk = enclosing[walk]

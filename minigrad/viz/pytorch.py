@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
+# What the inputs of an operation are called among its saved values, by their positions.
+_INPUTS = (("self", "input", "mat1", "tensors"), ("other", "mat2", "exponent", "weight", "batch2", "target"))
 FREED = object()
 LEAF_NUMBER = 2**64 - 1
 
@@ -23,9 +25,15 @@ class Overwritten(NamedTuple):
 
 
 @cache
-def saved_names(kind: type) -> tuple[str, ...]:
+def _saved_names(kind: Any) -> tuple[str, ...]:
     """The names under which nodes of a class show what they saved."""
     return tuple(name for name in dir(kind) if name.startswith("_saved_"))
+
+
+def saved_names(node: Any) -> tuple[str, ...]:
+    """The names under which a node shows what it saved."""
+    kind: Any = type(node)
+    return _saved_names(kind)
 
 
 def is_theirs(thing: Any) -> bool:
@@ -36,7 +44,7 @@ def is_theirs(thing: Any) -> bool:
 def saved_values(node: Any) -> list[tuple]:
     """(name, value, version when saved, version now) of what a node saved; the value is None once freed."""
     found: list[tuple] = []
-    for name, value in saved(node):
+    for name, value in sorted(saved(node), key=lambda entry: [entry[0] not in names for names in _INPUTS]):
         if isinstance(value, Overwritten):
             found.append((name, value, value.expected, value.current))
         elif name not in _OPTIONS:
@@ -45,9 +53,6 @@ def saved_values(node: Any) -> list[tuple]:
 
 
 _OPTIONS = ("alpha", "self_sym_sizes")  # say nothing that is worth a node
-
-# What the inputs of an operation are called among its saved values, by their positions.
-_INPUTS = (("self", "input", "mat1", "tensors"), ("other", "mat2", "exponent", "weight", "batch2", "target"))
 
 
 def constants(node: Any) -> tuple:
@@ -131,7 +136,7 @@ def hook_counts(thing: Any) -> dict[str, int]:
 
 def saved(node: Any) -> list[tuple[str, Any]]:
     """(name, value) of what a node saved; the value is FREED or Overwritten where PyTorch refuses to show it."""
-    found = [(name[7:], peek(node, name)) for name in saved_names(type(node))]
+    found = [(name[7:], peek(node, name)) for name in saved_names(node)]
     if not found and hasattr(type(node), "saved_tensors"):  # a Function's
         tensors = peek(node, "saved_tensors")
         several = tensors if isinstance(tensors, tuple) and not isinstance(tensors, Overwritten) else (tensors,)

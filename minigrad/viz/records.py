@@ -76,6 +76,7 @@ class Options:
     hooks: bool = False  # how many hooks hang where
     aliases: bool = False  # variables on the same memory: views, detach(), .data, NumPy arrays
     cuts: bool = False  # where detach() or no_grad cut a history off
+    lines: bool = False  # the line that made each node, where a `lines` block has seen it
     generations: bool = True  # what a backward with create_graph=True built, apart from the rest
     marks: Mapping | None = None  # what is wrong: {tensor, node, (node, position) or (node, saved name): note}
     notes: Mapping | None = None  # what is worth saying, by the same keys

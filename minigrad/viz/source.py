@@ -6,7 +6,6 @@ up in the source when somebody asks.
 
 import ast
 import linecache
-import sys
 import sysconfig
 from dataclasses import dataclass
 from functools import cache
@@ -134,15 +133,14 @@ class Spot:
             self._find(tree, where)
 
     def _find(self, tree: ast.Module, where: tuple) -> None:
-        first, last, left, right = where
+        first, last, *_ = where
         stack: list[tuple[ast.AST, list]] = [(tree, [])]
         while stack:
             node, around = stack.pop()
-            if (getattr(node, "lineno", None), getattr(node, "end_lineno", None)) == (first, last):
-                if (node.col_offset, node.end_col_offset) == (left, right) and not isinstance(node, ast.Expr):
-                    self.expression, self.around = node, around
-                    if not isinstance(node, ast.Starred):
-                        return
+            parts = ("lineno", "end_lineno", "col_offset", "end_col_offset")
+            if tuple(getattr(node, part, None) for part in parts) == where and not isinstance(node, ast.Expr):
+                self.expression, self.around = node, around
+                return
             inside = getattr(node, "lineno", first) <= first <= getattr(node, "end_lineno", last)
             if inside:
                 stack.extend((child, [*around, node]) for child in ast.iter_child_nodes(node))
@@ -165,6 +163,12 @@ class Spot:
         if isinstance(statement, ast.AnnAssign) and statement.value is self.expression:
             return ast.unparse(statement.target)
         return ""
+
+    def calls(self, op: str) -> bool:
+        """Whether the expression is this operation, and no call of something that makes it."""
+        function = getattr(self.expression, "func", None)
+        called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        return not isinstance(self.expression, ast.Call) or called.strip("_") == op.strip("_")
 
     def operand(self, op: str, where: Any, count: int) -> str:
         """What an argument of the operation is called there; "" where the line does not say.
@@ -204,12 +208,10 @@ class Spot:
             operands = [node.left, *node.comparators]
         return operands[where] if isinstance(where, int) and where < len(operands) else None
 
-    @staticmethod
-    def _argument_of_call(node: ast.Call, op: str, where: Any, count: int) -> ast.expr | None:
-        function = node.func
-        called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        if called.strip("_") != op.strip("_") or any(isinstance(arg, ast.Starred) for arg in node.args):
+    def _argument_of_call(self, node: ast.Call, op: str, where: Any, count: int) -> ast.expr | None:
+        if not self.calls(op) or any(isinstance(arg, ast.Starred) for arg in node.args):
             return None
+        function, called = node.func, getattr(node.func, "attr", "")
         if isinstance(where, str):
             return next((keyword.value for keyword in node.keywords if keyword.arg == where), None)
         operands = list(node.args)
@@ -221,8 +223,3 @@ class Spot:
     def inside(self, kinds: Any) -> list:
         """The nodes of some kinds that the expression stands in, from the inside out."""
         return [node for node in reversed(self.around) if isinstance(node, kinds)]
-
-
-def caller_frame(depth: int = 1) -> FrameType:
-    """The frame of whoever called the function that asks."""
-    return sys._getframe(depth + 1)

@@ -43,17 +43,20 @@ class Teller:
         """What a tensor that a call met is called: in its line, else among your variables, else where it was made."""
         call, spot = self.log.calls[index], self.log.spot(index)
         text = spot.target if result else spot.operand(call.op, seen.where, call.count)
-        known = "" if self.log.is_born(seen.id, index) else self.names.by_id(seen.id)
-        if known and isinstance(seen.where, tuple):  # of a list the line says less than its parts are called
-            return known
-        if re.fullmatch(r"[^\W\d][\w.]*(\[.*\])?", text):
+        made = self.made_name(seen.id, index)
+        known = "" if self.log.is_born(seen.id, index) or made else self.names.by_id(seen.id)
+        in_list = isinstance(seen.where, tuple)  # of a list the line says less than its parts are called
+        if re.fullmatch(r"[^\W\d][\w.]*(\[.*\])?", text) and not (in_list and (made or known)):
             return text
-        return known or self.made_name(seen.id, index) or text
+        return made or known or text
 
     def made_name(self, id: int, before: int | None = None) -> str:
-        """What the line that made a tensor calls it."""
+        """What the line that made a tensor calls it. (What a Module's line calls is not the weights that it made.)"""
         made = self.log.last_output(id, before)
-        return "" if made is None else self.log.spot(made).target
+        if made is None:
+            return ""
+        call, spot = self.log.calls[made], self.log.spot(made)
+        return spot.target if call.last > call.first or spot.calls(call.op) else ""
 
     def source(self, index: int) -> str:
         """The expression of a call, as it is written."""
@@ -221,7 +224,8 @@ class Teller:
 
     def _loss(self, id: int) -> tuple[int, str, str] | None:
         """(index of the call that lost the history, why, repair), of what the tensor was computed from."""
-        stack, visited = [(id, None)], set()
+        stack: list[tuple[int, int | None]] = [(id, None)]
+        visited = set()
         while stack:
             wanted, before = stack.pop(0)
             made = self.log.last_output(wanted, before)
@@ -229,7 +233,8 @@ class Teller:
                 continue
             visited.add(made)
             call = self.log.calls[made]
-            if any(seen.tracked for seen in call.inputs) and call.op not in WALKS:
+            lost = any(seen.id == wanted and not seen.tracked for seen in call.outputs)
+            if lost and any(seen.tracked for seen in call.inputs) and call.op not in WALKS:
                 return self._why_lost(made, call)
             if call.op in WALKS:
                 return made, "A gradient has a history only with create_graph=True", "Write `create_graph=True` there."
@@ -241,6 +246,8 @@ class Teller:
 
     def _why_lost(self, index: int, call: Call) -> tuple[int, str, str]:
         what = self.source(index) or call.op
+        if call.op in ("requires_grad=", "requires_grad_"):
+            return index, "There its requires_grad is set to False", "Leave it True for what is to be trained."
         if not call.recording:
             block = no_grad_line(self.log.spot(index))
             return index, f"Nothing is recorded there: it stands in {block}", "Compute it outside of that block."
@@ -357,6 +364,7 @@ KEEP_THE_TENSOR = "Keep the tensor itself in the computation: take numbers out f
 # What to do about the other refusals, where the line shows which tensor it is.
 REPAIRS = {
     "in place": "Change it inside `with no_grad():` if it is an update; write it out of place if it is computed with.",
+    "view in place": "Change a clone() of it, or use the out-of-place operation.",
     "numpy of a tracked tensor": "Write `.detach().numpy()` if no gradient has to come back from there.",
     "backward of several": "Make one number of it first, with `.sum()` or `.mean()`.",
     "grad of an unused input": "Use it in the forward; or write `allow_unused=True`, and look for None.",

@@ -160,7 +160,7 @@ def _attributes(node) -> dict[str, Any]:
     if own is not None:
         state = sorted(saved_values(own), key=lambda entry: entry[0])
         return {entry[0]: FREED if entry[1] is None else entry[1] for entry in state}
-    return {name[7:]: _shown(peek(node, name)) for name in saved_names(type(node))}
+    return {name[7:]: _shown(peek(node, name)) for name in saved_names(node)}
 
 
 def _shown(value: Any) -> Any:

@@ -20,7 +20,7 @@ from .lines_torch import torch_module
 from .records import GraphRecord, Names, Options, is_tensor
 from .steps import Event, Ledger, Step, listing_of, steps_of
 from .watch import Note, Place, Watch
-from .watch_torch import TorchWatch
+from .watch_pytorch import TorchWatch
 
 MAX_STEPS = 40  # more are counted, not listed
 WHOLE_WORDS = "white-space:pre-wrap;word-break:normal"  # JupyterLab would break lines inside words
