@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import math
-import sys
 import warnings
 
 import numpy as np
@@ -299,8 +298,23 @@ def lines(rows: list[tuple]) -> list[str]:
     ]
 
 
-def geometric_mean(rows: list[tuple]) -> float:
-    return math.exp(sum(math.log(ours / theirs) for _, ours, theirs, _ in rows) / len(rows))
+def geometric_mean(ratios: list[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def print_table(n: int, kind: str, rows: list[tuple], worst_only: int | None) -> None:
+    """One table: the means beside their goals, the rows, and which of them take too long."""
+    goal, most = GOALS[n, kind]
+    mean = geometric_mean([ours / theirs for _, ours, theirs, _ in rows])
+    verdict = "met" if mean <= goal else "MISSED"
+    print(f"\n{n} x {n}, {kind}: geometric mean {mean:.2f} of torch's time, <= {goal} {verdict}")
+    if known := [alone / theirs for _, _, theirs, alone in rows if alone > 0]:
+        limit = geometric_mean(known)
+        print(f"(what NumPy alone takes: {limit:.2f}; us: minigrad, torch, bare NumPy; minigrad / torch)")
+    worst = sorted(rows, key=lambda row: row[2] / row[1])
+    print("\n".join(["", *lines(worst[:worst_only] if worst_only else rows)]))
+    above = [row[0] for row in worst if row[1] > most * row[2] and not row[3] > most * row[2]]
+    print(f"\nabove {most}: {', '.join(above) or 'none'}", flush=True)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -310,17 +324,8 @@ def main(arguments: list[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     importlib.import_module("torch").set_num_threads(1)
-    for (n, kind), (goal, most) in GOALS.items():
-        rows = measure(n, kind, chosen.rounds)
-        worst = sorted(rows, key=lambda row: row[2] / row[1])
-        mean = geometric_mean(rows)
-        print(
-            f"\n{n} x {n}, {kind}: geometric mean {mean:.2f} of torch's time, <= {goal} "
-            f"{'met' if mean <= goal else 'MISSED'}; us: minigrad, torch, bare NumPy; minigrad / torch\n"
-        )
-        print("\n".join(lines(worst[: chosen.worst] if chosen.worst else rows)))
-        above = [row[0] for row in worst if row[1] > most * row[2] and not row[3] > most * row[2]]
-        print(f"\nabove {most}: {', '.join(above) or 'none'}", file=sys.stdout, flush=True)
+    for n, kind in GOALS:
+        print_table(n, kind, measure(n, kind, chosen.rounds), chosen.worst)
 
 
 if __name__ == "__main__":

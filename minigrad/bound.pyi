@@ -48,6 +48,7 @@ class Bound:
     __floordiv__ = __rfloordiv__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = mul
     __rtruediv__ = __rmod__ = __rpow__ = __lt__ = __le__ = __gt__ = __ge__ = mul
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __imod__ = __ifloordiv__ = __ipow__ = mul
+    __iand__ = __ior__ = __ixor__ = bitwise_and_ = bitwise_or_ = bitwise_xor_ = mul
     multiply = floor_divide = remainder = matmul = maximum = minimum = bitwise_and = bitwise_or = bitwise_xor = mul
     logical_and = logical_or = logical_xor = eq = ne = lt = le = gt = ge = mul
     mul_ = remainder_ = pow_ = mul

@@ -47,10 +47,10 @@ class Conversions(Bound):
 
     def _number(self):
         """The only element, for Python's own conversions: they lose the history, and say so once."""
+        if self.requires_grad and mode.recording:
+            warn_once(SCALAR_OF_TRACKED, stacklevel=4)
         if self._array.size != 1:
             raise refusal("number of several", about=self)
-        if self._node is not None:
-            warn_once(SCALAR_OF_TRACKED, stacklevel=4)
         return self._array.item()
 
     def __float__(self):

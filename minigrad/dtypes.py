@@ -39,7 +39,6 @@ bool = dtype("bool", "BoolTensor")
 by_numpy_dtype = {d.numpy: d for d in (float32, float64, int64, bool, float16, int32, uint8, int8, int16)}
 _default = float32
 
-
 # Python's own types mean the widest of their kind.
 _PYTHON = {builtins.float: float64, builtins.int: int64, builtins.bool: bool}
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from . import dtypes
 from .layout import full_as
+from .messages import type_name
 from .operands import as_element
 from .tensor import Tensor
 from .tensor_new import finish
@@ -29,7 +30,9 @@ def numpy_of(dtype) -> np.dtype:
     return (dtypes.get_default_dtype() if dtype is None else dtypes.as_dtype(dtype)).numpy
 
 
-def _like(input: Tensor, dtype) -> np.dtype:
+def _like(name: str, input: Tensor, dtype) -> np.dtype:
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     return (input.dtype if dtype is None else dtypes.as_dtype(dtype)).numpy
 
 
@@ -53,17 +56,19 @@ def full(size, fill_value, dtype: dtypes.dtype | None = None, requires_grad: boo
 
 def ones_like(input: Tensor, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Ones of another tensor's shape and dtype."""
-    return finish(full_as(input._array, 1, _like(input, dtype)), requires_grad)
+    kind = _like("ones_like", input, dtype)
+    return finish(full_as(input._array, 1, kind), requires_grad)
 
 
 def zeros_like(input: Tensor, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Zeros of another tensor's shape and dtype."""
-    return finish(full_as(input._array, 0, _like(input, dtype)), requires_grad)
+    kind = _like("zeros_like", input, dtype)
+    return finish(full_as(input._array, 0, kind), requires_grad)
 
 
 def full_like(input: Tensor, fill_value, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """One value in another tensor's shape and dtype."""
-    kind = _like(input, dtype)
+    kind = _like("full_like", input, dtype)
     return finish(full_as(input._array, as_element(fill_value, kind), kind), requires_grad)
 
 
@@ -85,6 +90,8 @@ def arange(
 
 def linspace(start, end, steps: int, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """`steps` numbers from start to end, both included."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
     return finish(np.linspace(start, end, steps).astype(numpy_of(dtype)), requires_grad)
 
 

@@ -166,6 +166,10 @@ C_NAMES = {
     "int16": "short",
 }
 
+FILL_OF_EXPANDED = (
+    "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
+    "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar"
+)
 UNDEFINED_WARNING = (
     "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
     "break existing callers of this function. If this is true for you, you can call this function with "

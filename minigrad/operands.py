@@ -14,6 +14,7 @@ from . import dtypes
 from .autograd.grad_mode import mode
 from .layout import laid_out
 from .messages import bool_not_subtracted, type_name
+from .numpy_warnings import silence_numpy
 from .tensor import Tensor, wrap
 
 NUMBERS = (int, float, np.generic)
@@ -86,7 +87,7 @@ def promote(*operands) -> np.dtype:
         ranks[rank] = dtype if ranks[rank] is None else _larger(ranks[rank], dtype)
     best: Any = None
     for dtype in ranks:
-        if dtype is not None and (best is None or _level(dtype) > _level(best)):
+        if dtype is not None and (best is None or level(dtype) > level(best)):
             best = dtype
     return best
 
@@ -98,8 +99,8 @@ def _larger(a: np.dtype, b: np.dtype) -> np.dtype:
     return a if a.kind == "f" else b
 
 
-def _level(dtype: np.dtype) -> int:
-    """bool, integer, float: what is higher wins."""
+def level(dtype: np.dtype) -> int:
+    """bool, integer, float: what is higher wins, and cannot be written to what is lower."""
     return "biuf".index(dtype.kind) if dtype.kind != "u" else 1
 
 
@@ -119,6 +120,17 @@ def limits_of(kind: np.dtype) -> tuple:
     """The least and the largest number of a type, as Python has them."""
     limits = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
     return np.asarray([limits.min, limits.max], kind).tolist()
+
+
+def numbers_as(array: np.ndarray, kind: np.dtype, checked: bool = False) -> np.ndarray:
+    """Numbers in a type; refused, if `checked`, where one of integers has no room (negative ones may turn round)."""
+    silence_numpy()  # of what becomes an infinity
+    if checked and kind.kind in "iu":
+        least, most = limits_of(kind)
+        least = -most if kind.kind == "u" and array.dtype.kind != "f" else least
+        if not np.all((array >= least) & (array <= most)):
+            raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow")
+    return array.astype(kind)
 
 
 def as_element(value, kind: np.dtype):

@@ -39,9 +39,9 @@ class Tensor(Conversions):
     )
     __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor
 
-    def __new__(cls, data=(), *size):
+    def __new__(cls, data=(), *size, requires_grad=False):  # the last for Variable(data, requires_grad=True)
         if isinstance(data, Tensor):
-            return data.detach()
+            return data.detach().requires_grad_(requires_grad)
         shape = (data, *size) if isinstance(data, int) else data if isinstance(data, Size) else None
         if isinstance(data, float):
             raise TypeError("new(): data must be a sequence (got float)")

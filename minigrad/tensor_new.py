@@ -9,8 +9,7 @@ import numpy as np
 from . import dtypes
 from .autograd.node import track
 from .messages import COPY_OF_TENSOR, SCALAR_OF_TRACKED, no_number, ragged, refusal, type_name, warn_once
-from .numpy_warnings import silence_numpy
-from .operands import limits_of
+from .operands import numbers_as
 from .tensor import Tensor, wrap
 
 
@@ -49,24 +48,12 @@ def _array_of(data, dtype) -> np.ndarray:
         raise ragged(data) from None
     if plain and array.dtype.kind not in "biuf":
         raise no_number(data)
-    silence_numpy()  # of what becomes an infinity
     if dtype is not None:
-        kind = dtypes.as_dtype(dtype).numpy
-        if plain and kind.kind in "iu":
-            _check_limits(array, kind)
-        return array.astype(kind)
+        return numbers_as(array, dtypes.as_dtype(dtype).numpy, plain)
     if plain and (array.dtype.kind == "f" or array.size == 0):
         default = dtypes.get_default_dtype().numpy
         return array.astype(functools.reduce(np.promote_types, [t for t in typed if t.kind == "f"], default))
     return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
-def _check_limits(array: np.ndarray, kind: np.dtype) -> None:
-    """Refuse what a type of integers has no room for. (Negative integers may turn round in uint8.)"""
-    least, most = limits_of(kind)
-    least = -most if kind.kind == "u" and array.dtype.kind != "f" else least
-    if not np.all((array >= least) & (array <= most)):
-        raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow")
 
 
 def _without_tensors(data, typed: list):

@@ -9,7 +9,7 @@ import weakref
 from .autograd.grad_mode import mode, threads_without_grad
 from .autograd.node import LEAF, AutogradMeta, is_sink, sink_node
 from .autograd.versions import UNCOUNTED, maker_of, own_counter
-from .messages import view_refusal
+from .messages import refusal, view_refusal
 from .tensor import Tensor
 
 
@@ -53,14 +53,23 @@ class ModifiedView(Tensor):
     """What becomes of a view that may not be changed in place, when its memory was: any further use is refused."""
 
     __slots__ = ()
-    requires_grad = property(lambda self: True, lambda self, flag: None)
+
+    @property
+    def requires_grad(self):
+        return True
+
+    @requires_grad.setter
+    def requires_grad(self, flag):
+        self.requires_grad_(flag)
 
     @property
     def _node(self):
         raise self.refused(indirect=True)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """It does already."""
+        """It does already; what has a history cannot do otherwise."""
+        if not requires_grad and not self.was_leaf():
+            raise refusal("flag of a result", about=self)
         return self
 
     @property

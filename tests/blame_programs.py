@@ -334,6 +334,30 @@ for i in range(2):
     optimizer.step()  # overwritten 2
 sum(losses).backward()
 
+# training with a memory | self.state
+class Memory(m.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.head = m.nn.GRUCell(2, 2), m.nn.Linear(2, 3)
+        self.state = m.zeros(4, 2)
+    def forward(self, x):
+        gate = m.sigmoid(x * 2)
+        self.state = self.cell(x * gate, self.state)  # made 1
+        return self.head(self.state)
+net = Memory()
+optimizer = m.optim.AdamW(net.parameters())
+for i in range(3):
+    optimizer.zero_grad()
+    loss = m.nn.functional.cross_entropy(net(m.ones(4, 2)), m.tensor([0, 1, 2, 0]))
+    loss.backward()  # freed 1
+    optimizer.step()
+
+# one column of a softmax | probs
+head = m.nn.Linear(2, 3)
+probs = m.softmax(head(m.ones(4, 2)), -1)  # saved
+probs[:, 0] += 0.1  # overwritten
+probs.log().sum().backward()
+
 # weights initialised in place | net.weight
 net = m.nn.Linear(2, 2)
 net.weight.fill_(0.5)

@@ -441,6 +441,139 @@ x = torch.ones(1, requires_grad=True)
 y = torch.ones(1, requires_grad=True)
 torch.autograd.graph.register_multi_grad_hook((x, y), lambda g: None)
 out = torch.autograd.grad((x * y).sum(), x)""",
+    "several hooks on outputs of one node, of which one has no gradient": """\
+out = []
+x = torch.ones(4, requires_grad=True)
+u, v = (x * 1).split(2)
+torch.autograd.graph.register_multi_grad_hook((u, v), lambda g: out.append([e is None for e in g]))
+u.sum().backward()""",
+    "several hooks of which only some take part": """\
+out = []
+a, b, c = (torch.ones(1, requires_grad=True) for _ in range(3))
+y, z = a * 2, b * 3
+for each in ((a, b, c), (y, z, c)):
+    torch.autograd.graph.register_multi_grad_hook(each, lambda g: out.append([e and e.item() for e in g]))
+(a * 2).backward()
+(c * 1).backward()
+for inputs in ([y], [a]):
+    try:
+        torch.autograd.grad(y * z, inputs, retain_graph=True)
+    except RuntimeError as error:
+        out.append(str(error))
+(y * z).backward(inputs=[b])""",
+    "modes after an interrupt inside inference_mode": """\
+out = []
+for outer in (torch.no_grad, torch.enable_grad, torch.inference_mode, lambda: torch.inference_mode(False)):
+    for inner in (torch.inference_mode, lambda: torch.inference_mode(False), torch.enable_grad):
+        with outer():
+            try:
+                with inner(), torch.enable_grad():
+                    out.append((torch.is_grad_enabled(), torch.is_inference_mode_enabled()))
+                    raise KeyboardInterrupt
+            except KeyboardInterrupt:
+                out.append((torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.ones(1).is_inference()))
+        out.append((torch.is_grad_enabled(), torch.is_inference_mode_enabled()))""",
+    "deep copies of tensors that share memory share memory": """\
+a = torch.ones(2, 4).t()
+c = copy.deepcopy([a[1:3], a, a.detach()])
+c[0].add_(1)
+out = [(t, t.stride(), t._version) for t in c]""",
+    "letters of a result that no operand has, or twice": """\
+out = []
+for equation in ("ij->ik", "ij->ii"):
+    try:
+        out.append(torch.einsum(equation, torch.ones(2, 2)).shape)
+    except RuntimeError as error:
+        out.append(str(error))""",
+    "integers changed in place by &, | and ^": """\
+x = torch.tensor([1, 2, 3])
+y = x
+x &= 2
+x |= torch.tensor([4, 0, 0])
+x ^= x
+out = (x is y, x._version, x, y.bitwise_or_(torch.tensor(1)))""",
+    "numbers that a type has no room for": """\
+out = []
+for value, kind in ((300, torch.uint8), (-1, torch.uint8), (float("nan"), torch.int64), (2**40, torch.int32)):
+    try:
+        out.append(torch.tensor([value], dtype=kind))
+    except RuntimeError as error:
+        out.append(str(error))""",
+    "out= of another shape keeps its type": """\
+o = torch.empty(0, dtype=torch.float64)
+torch.mul(torch.ones(2), torch.ones(2), out=o)
+out = (o, o._version)""",
+    "out= of integers for floats": """\
+out = torch.exp(torch.ones(2), out=torch.empty(0, dtype=torch.int64))""",
+    "nan to start from, in anomaly mode": """\
+x = torch.ones(1, requires_grad=True)
+with torch.autograd.set_detect_anomaly(True):
+    torch.autograd.backward([x, x], [torch.ones(1), torch.tensor([float("nan")])])""",
+    "a leaf's node called with a row": """\
+x = torch.ones(2, 3, requires_grad=True)
+end = (x * 2).grad_fn.next_functions[0][0]
+out = (end(torch.ones(1, 3)), x.grad, end(torch.ones(3)), x.grad._version)""",
+    "next_functions of what has no derivative": """\
+x = torch.ones(2, requires_grad=True)
+out = [len((torch.ones(2) // x).grad_fn.next_functions), len((x // x).grad_fn.next_functions)]""",
+    "a linear layer whose bias is a matrix": """\
+y = F.linear(torch.ones(2, 2, 3), torch.ones(4, 3), torch.arange(8.0).reshape(2, 4).requires_grad_())
+out = (y[0], y.grad_fn.name())""",
+    "expanded memory that is filled by a mask": """\
+x = torch.tensor([1.0, 2.0]).expand(2, 2)
+out = x.masked_fill_(x > 1, 5.0)""",
+    "a float times bools, added in place": """\
+x = torch.ones(2)
+out = (x.add_(torch.tensor([True, False]), alpha=0.5), x.sub_(torch.tensor([1, 2]), alpha=0.5), x.dtype)""",
+    "shares in half are computed in single": """\
+out = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float16).softmax(0)""",
+    "a hook that unpacks no tensor": """\
+x = torch.ones(3, requires_grad=True)
+with torch.autograd.graph.saved_tensors_hooks(lambda t: 1, lambda t: t):
+    y = x[x > 0]
+y.sum().backward()""",
+    "a difference the other way round lies as its second operand": """\
+x = torch.ones(2, 3)
+out = (torch.rsub(torch.ones(3, 2).t(), x).stride(), torch.rsub(x, torch.ones(3, 2).t()).stride())""",
+    "integers in place whose result is a float": """\
+out = []
+for change in (lambda x: x.clamp_(0.5), lambda x: x.pow_(0.5), lambda x: x.mul_(0.5)):
+    try:
+        out.append(change(torch.tensor([1, 2])))
+    except RuntimeError as error:
+        out.append(str(error))""",
+    "dimensions given twice": """\
+out = []
+x = torch.ones(2, 2)
+for call in (lambda: x.sum((0, 0)), lambda: x.squeeze((0, -2)), lambda: x.flip((0, 0)), lambda: torch.max(x, True)):
+    try:
+        out.append(call())
+    except (RuntimeError, TypeError) as error:
+        out.append(str(error).splitlines()[0])""",
+    "a gradient of nothing has no history": """\
+x = torch.zeros(0, requires_grad=True)
+x.cumprod(0).mean().backward(create_graph=True)
+out = x.grad.requires_grad""",
+    "a view made in no_grad as an input of grad()": """\
+x = torch.ones(3, requires_grad=True)
+with torch.no_grad():
+    v = x[:2]
+d = v.rsqrt()
+d += 1
+out = torch.autograd.grad((d * v).sum(), [v, x], allow_unused=True)""",
+    "a convolution saves both its operands": """\
+out = []
+with torch.autograd.graph.saved_tensors_hooks(lambda t: (out.append(t.shape), t)[1], lambda t: t):
+    F.conv2d(torch.ones(1, 1, 2, 2), torch.ones(1, 1, 1, 1, requires_grad=True))""",
+    "a post-accumulate hook that returns a number": """\
+x = torch.ones(1, requires_grad=True)
+x.register_post_accumulate_grad_hook(lambda t: 1)
+x.backward()""",
+    "a Variable with a flag": """\
+x = torch.autograd.Variable(torch.ones(2), requires_grad=True)
+out = (x.requires_grad, x.is_leaf)""",
+    "shares along a dimension that is not named": """\
+out = (F.softmax(torch.ones(2, 2)), F.log_softmax(torch.ones(2, 1, 2)).shape)""",
 }
 
 

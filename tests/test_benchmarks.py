@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks import libraries
+from benchmarks import libraries, operations
 from benchmarks.workloads import WORKLOADS
 
 PRESENT = libraries.present()
@@ -29,3 +29,10 @@ def test_the_same_numbers_as_by_hand(name, library):
         if library == "micrograd":
             one = one.flat[0]
         np.testing.assert_allclose(other, one, rtol=1e-3, atol=1e-4 * largest)
+
+
+@pytest.mark.skipif("torch" not in PRESENT, reason="torch is not installed: only comparisons with PyTorch need it")
+@pytest.mark.parametrize("source", operations.OPERATIONS)
+def test_an_operation_of_the_table_gives_what_pytorch_gives(source):
+    ours, theirs = (eval(source, operations.names_of(name, 16)) for name in ("minigrad", "torch"))
+    np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-4, atol=1e-5)

@@ -144,6 +144,16 @@ def test_a_new_version_brings_what_is_new_and_leaves_what_is_mine(course, capsys
     assert (folder / CHAPTER).read_bytes() == written, "the next start has nothing to do"
 
 
+def test_what_is_known_of_a_question_is_brought_to_a_cell_that_is_mine(course, monkeypatch):
+    folder = desk.prepared()
+    change(folder / CHAPTER, d=f"{given.LINE} 1\nprint(x)")
+    monkeypatch.setattr(predictions, "answers", lambda: {"01.d": ("1", "M08")})
+    monkeypatch.setattr(desk, "mark", lambda name: "another")
+    desk.prepared()
+    cell = nbformat.read(folder / CHAPTER, 4).cells[3]
+    assert cell.source == f"{given.LINE} 1\nprint(x)" and cell.metadata.prediction.belief == BELIEFS["M08"]
+
+
 def test_new_cells_stand_where_the_course_has_them_and_outputs_stay(course):
     folder = desk.prepared()
     notebook = nbformat.read(folder / CHAPTER, 4)

@@ -247,3 +247,40 @@ def test_in_a_kernel():
     ):
         (output,) = cell.outputs
         assert output["name"] == "stdout" and output["text"].startswith(beginning)
+
+
+def test_explain_names_the_lines_of_the_cell(run):
+    out, error = run("""
+        %%explain
+        w = mg.tensor(3.0, requires_grad=True)
+        h = w * 2
+        loss = h * h
+        h += 1
+        loss.backward()
+        """)
+    assert error is None and "`h` was saved by line 4, `loss = h * h`" in out
+    assert "It was overwritten by line 5, `h += 1`" in out and "repair: Write `h = h + 1` there" in out
+
+
+def test_explain_runs_a_cell_that_fails_otherwise_or_not_at_all_as_ever(run):
+    out, error = run("%%explain\nx = mg.ones(2)\nx + 1")
+    assert error is None and "tensor([2., 2.])" in out
+    out, error = run("%%explain\n1 / 0")
+    assert isinstance(error, ZeroDivisionError) and "notebook.py" not in out
+    out, error = run("%%explain RuntimeError\n1")
+    assert "write `%%explain` alone" in str(error)
+
+
+def test_the_extension_can_be_loaded(run):
+    assert run("%load_ext minigrad") == ("", None)
+
+
+def test_explain_watches_what_the_cell_itself_imports():
+    program = (
+        "from IPython.core.interactiveshell import InteractiveShell; import IPython\n"
+        "shell = InteractiveShell.instance()\n"
+        "shell.run_cell('%load_ext minigrad')\n"
+        "shell.run_cell('%%explain\\nimport minigrad as mg\\nw = mg.tensor(3.0, requires_grad=True)\\nw += 1')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "It is about `w`, made by line 3" in done.stdout, done.stdout + done.stderr

@@ -290,6 +290,56 @@ def test_another_number_of_arguments_is_told():
     assert kit.call(learner("def f(x, y=1, *rest): return x"), 2) == 2
 
 
+@pytest.mark.parametrize(
+    "source, rebinds",
+    [
+        ("def f(w): w = w - 1", True),
+        ("def f(w): w = (w - 1).detach()", True),
+        ("def f(ps):\n for p in ps: p = p - 1", True),
+        ("def f(w): w -= 1", False),
+        ("def f(w): v = w * 2", False),
+        ("f = print", False),
+    ],
+)
+def test_a_name_for_something_new_is_known(source, rebinds):
+    assert kit.rebinds(learner(source)) is rebinds
+
+
+def test_an_option_is_known_also_in_a_function_inside():
+    source = "def f(y):\n def g(): y.backward(retain_graph=True)\n return g"
+    assert kit.says(learner(source), "retain_graph") and not kit.says(learner(source), "create_graph")
+    assert not kit.says(learner("def f(retain_graph): return retain_graph"), "retain_graph")
+
+
+def test_patterns_are_read_from_text():
+    text = """
+off: A a=6, b=None or b="6" (M08)
+    Why, in
+    two lines.
+    look: here
+never: len(x)=error
+    Why.
+    look: there
+"""
+    off, also, never = kit.patterns(text)
+    assert off == kit.Pattern("off", {"A a": 6, "b": None}, "M08", "Why, in two lines.", "here")
+    assert also.gives == {"b": "6"} and also.why == off.why
+    assert never == kit.Pattern("never", {"len(x)": "error"}, "", "Why.", "there")
+    with pytest.raises(ValueError):
+        kit.patterns("no colon\n    Why.")
+
+
+def test_the_card_shows_what_a_function_was_given_before_it_changed_it():
+    def judge(answer):
+        kit.call(answer, mg.tensor([0.1, 2.0]), [mg.tensor(3.0), mg.tensor(4.0)], print, 5)
+        raise kit.Wrong("wrong", "one thing", "another")
+
+    one = kit.Exercise("ch99.one", "One", "write", 1, (), ("", "", ""), "", judge)
+    verdict = kit.judge(one, learner("def f(x, ys, g, n): x.zero_()"))
+    assert verdict.given == "`x` = [0.1, 2.0], `ys` = [3.0, 4.0], `n` = 5"
+    assert "given:    x = [0.1, 2.0], ys = [3.0, 4.0], n = 5" in kit.cards.verdict_card(verdict, one).text
+
+
 def test_a_prediction_may_be_anything_with_one_number_in_it():
     truth = {"a": 24.0, "b": None, "c": True}
     for number in (24, np.float32(24), np.array([24.0]), mg.tensor(24.0), mg.tensor([24.0], requires_grad=True)):

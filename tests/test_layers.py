@@ -83,6 +83,7 @@ ORDER = """
     viz.dot
     viz.layout
     viz.picture
+    viz.figures
     viz.collect
     viz.matching
     viz.changes

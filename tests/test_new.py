@@ -91,7 +91,7 @@ def judged(folder, expression):
 @pytest.fixture(scope="module")
 def made(copy):
     """The copy with a draft of a chapter, and a draft of one more exercise in a chapter that was there."""
-    for words in (("chapter", "12", "forward_mode"), ("exercise", "1", LONG)):
+    for words in (("chapter", "12", "forward_mode"), ("exercise", "3", LONG)):
         done = run(copy, "tools.new", *words)
         assert done.returncode == 0, done.stderr
         assert "Made a draft of" in done.stdout
@@ -100,9 +100,9 @@ def made(copy):
 
 def test_a_draft_passes_the_tests_and_is_listed(made):
     drafts = f"ch12 or 12_forward or {LONG} or drafts_are_listed or says_so"
-    done = judged(made, f"{drafts} or (large_enough and ch01) or out_of_date or readme or are_generated or in_sets")
+    done = judged(made, f"{drafts} or (large_enough and ch03) or out_of_date or readme or are_generated or in_sets")
     assert done.returncode == 0, done.stdout[-3000:]
-    assert f"drafts: 12_forward_mode, 01_requires_grad: {LONG}, 12_forward_mode: first" in done.stdout
+    assert f"drafts: 12_forward_mode, 03_the_graph: {LONG}, 12_forward_mode: first" in done.stdout
     assert "ch12: killed 1 / total 1" in done.stdout
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 60
 
@@ -111,7 +111,7 @@ def test_its_stored_outputs_are_those_of_a_run(made):
     notebooks = (
         "notebooks/12_forward_mode.ipynb",
         "solutions/12_forward_mode.ipynb",
-        "solutions/01_requires_grad.ipynb",
+        "solutions/03_the_graph.ipynb",
     )
     done = run(made, "pytest", "-q", "-p", "no:cacheprovider", "-n0", "--nbval", "--nbval-current-env", *notebooks)
     assert done.returncode == 0, done.stdout[-3000:]
@@ -126,12 +126,12 @@ def test_ruff_has_nothing_to_say_to_a_draft(made, command):
 
 def test_what_is_no_draft_any_more_has_to_be_whole(made):
     """Without "Draft: " in its title, the exercise has too few wrong answers, and the check's title disagrees."""
-    solution = made / "solutions" / "01_requires_grad.ipynb"
+    solution = made / "solutions" / "03_the_graph.ipynb"
     text = solution.read_text(encoding="utf-8")
     solution.write_text(text.replace("11. Draft: ", "11. "), encoding="utf-8")
-    done = judged(made, "(large_enough and ch01) or says_so")
+    done = judged(made, "(large_enough and ch03) or says_so")
     solution.write_text(text, encoding="utf-8")
-    assert re.search(r"FAILED \S+::test_the_bank_is_large_enough\[ch01\]", done.stdout)
+    assert re.search(r"FAILED \S+::test_the_bank_is_large_enough\[ch03\]", done.stdout)
     assert re.search(r"FAILED \S+::test_what_is_a_draft_says_so_everywhere", done.stdout)
     assert "2 failed" in done.stdout
 
@@ -199,7 +199,7 @@ def test_what_cannot_be_made_is_refused_in_a_sentence(at_copy, words, part):
 
 def test_what_was_made_is_not_made_again(made, at_copy):
     assert "is there already" in refused(made, "chapter", "12_forward_mode")
-    assert "is taken" in refused(made, "exercise", "1", LONG)
+    assert "is taken" in refused(made, "exercise", "3", LONG)
     assert "is taken" in refused(made, "exercise", "12", "first")
 
 

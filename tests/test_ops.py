@@ -246,3 +246,38 @@ def test_an_operation_looks_the_same_before_and_after_its_first_call():
     command = [sys.executable, "-c", textwrap.dedent(program)]
     found = subprocess.run(command, capture_output=True, text=True)
     assert found.stdout.split() == ["(self)", "True"], found.stderr
+
+
+FULL = (4, 3, 5)
+KEYS = {
+    "rows": ([2, 0, 2, -1],),
+    "rows of rows": (np.array([[1, 1], [3, 0]]),),
+    "columns": (slice(None), [2, 0, 2]),
+    "both": ([0, 0, 3], [1, 1, -1]),
+    "all": ([0, 0, -4], [1, 1, 1], [4, -1, 4]),
+    "part of the others": ([1, 1], slice(0, 2)),
+    "apart": ([1, 1], slice(None), [0, 0]),
+    "mask and list": (np.array([True, False, True, False]), [1, 1]),
+    "mask": (np.arange(12).reshape(4, 3) % 2 == 0,),
+    "slice": (slice(1, 3), slice(None), slice(0, 4, 2)),
+    "none": (np.zeros(0, int),),
+}
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("name", KEYS)
+def test_gradients_of_what_was_picked_are_added_up(name, large):
+    shape = (*FULL[:2], 800) if large else FULL
+    keys = tuple(np.asarray(key) if isinstance(key, list) else key for key in KEYS[name])
+    expected = np.zeros(shape)
+    values = np.random.default_rng(0).standard_normal(expected[keys].shape)
+    np.add.at(expected, keys, values)
+    np.testing.assert_allclose(mg.ops.shape.put.row.forward(values, keys, shape), expected)
+
+
+def test_positions_in_small_integers_reach_all_of_a_large_tensor():
+    x = mg.arange(300).reshape(3, 100)
+    assert x.gather(0, mg.tensor(np.array([[2]], np.uint8))).tolist() == [[200]]
+    y, far = mg.zeros(300, 2, requires_grad=True), mg.tensor(np.array([100, 1], np.int8))
+    y[far, far * 0 + 1].sum().backward()
+    assert y.grad[100, 1] == y.grad[1, 1] == 1 and y.grad.sum() == 2

@@ -1,5 +1,6 @@
 """One palette: told apart with every kind of colour vision, the same in graphs and in figures."""
 
+import base64
 import itertools
 import re
 
@@ -91,9 +92,11 @@ def test_lines_differ_in_colour_or_in_kind(vision):
             assert distance(*colours, vision) >= DISTINCT, (one, other)
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
 @vision
-def test_curves_differ_in_colour(vision):
-    for one, other in itertools.combinations(PALETTE.values(), 2):
+def test_curves_differ_in_colour(vision, theme):
+    curves = PALETTE.values() if theme == "light" else [DARK[colour] for colour in PALETTE.values()]
+    for one, other in itertools.combinations(curves, 2):
         assert distance(one, other, vision) >= 2 * DISTINCT
 
 
@@ -137,6 +140,28 @@ def test_a_drawing_brings_a_dark_look_for_every_colour_that_it_has():
 @pytest.mark.parametrize("name", PALETTE)
 def test_curves_stand_out_from_the_card(name):
     assert contrast(PALETTE[name], CARD) >= 3
+    assert contrast(DARK[PALETTE[name]], DARK[CARD]) >= 3
+
+
+def test_a_figure_is_a_drawing_with_a_dark_look_and_its_words():
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    from minigrad.viz.figures import html
+
+    with mg.viz.style():
+        figure = Figure()
+        axes = figure.subplots()
+        for _ in PALETTE:
+            axes.plot([1, 2, 3])
+        axes.set(title="The loss", xlabel="step")
+        image = html(figure)
+        assert image.startswith('<img alt="A plot. The loss; step"')
+        svg = base64.b64decode(re.search('base64,([^"]+)', image)[1]).decode()
+        for colour in [*PALETTE.values(), CARD]:
+            assert f': {colour.lower()}"]' in svg.split("</style>")[0], colour
+        axes.scatter(np.arange(9000), np.arange(9000))
+        assert html(figure) is None
 
 
 def test_the_legend_explains_every_role_and_mark():

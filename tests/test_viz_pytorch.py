@@ -1,12 +1,19 @@
 """PyTorch's tensors are drawn, compared, folded and traced as ours: the same program gives the same listing."""
 
+import linecache
+import re
 import subprocess
 import sys
+import threading
+import time
+import timeit
 import warnings
+from pathlib import Path
 
 import pytest
 
 import minigrad as mg
+from minigrad.autograd.node import creation_hooks
 
 pytestmark = pytest.mark.torch
 
@@ -157,6 +164,30 @@ def test_trace_leaves_no_hook_behind(torch):
     assert x.grad == 12 and len(calls) == 3
 
 
+def test_what_a_hook_has_packed_is_not_unpacked_for_a_picture(torch):
+    runs = []
+
+    def part(t):
+        runs.append(t)
+        return (t * t).exp()
+
+    x = torch.ones(2, requires_grad=True)
+    loss = torch.utils.checkpoint.checkpoint(part, x * 1, use_reentrant=False).sum()
+    assert "packed by a hook" in mg.draw(loss, saved=True).text and mg.make_dot(loss, show_saved=True).source
+    assert len(runs) == 1
+    loss.backward()
+    assert len(runs) == 2 and x.grad is not None
+
+
+def test_what_other_threads_do_is_not_noted(torch):
+    x = torch.ones(2, requires_grad=True)
+    with mg.viz.lines() as log:
+        thread = threading.Thread(target=lambda: (x * 2).sum().backward())
+        thread.start()
+        thread.join()
+    assert log.calls == [] and x.grad is not None
+
+
 def test_lines_are_put_on_and_taken_off(torch):
     before = torch.autograd.backward, vars(torch.autograd.Function)["apply"], dict(vars(mg.Tensor))
     with mg.viz.lines() as log:
@@ -165,6 +196,20 @@ def test_lines_are_put_on_and_taken_off(torch):
     torch.ones(2) + 1
     assert count == len(log.calls) == 2
     assert before == (torch.autograd.backward, vars(torch.autograd.Function)["apply"], dict(vars(mg.Tensor)))
+
+
+def test_a_call_costs_at_most_15_microseconds_inside_and_nothing_outside(torch):
+    x, w, y = torch.ones(3), torch.ones(3, 3, requires_grad=True), torch.ones(3)
+    calls = [lambda: w * 2, lambda: torch.relu(w), lambda: x @ w, lambda: y.add_(1)]
+
+    def cost(call) -> float:
+        return min(timeit.repeat(call, number=300, repeat=15, timer=time.thread_time)) / 300
+
+    outside = [cost(call) for call in calls]
+    with mg.viz.lines():
+        inside = [cost(call) for call in calls]
+    assert max(b - a for a, b in zip(outside, inside, strict=True)) < 15e-6
+    assert not creation_hooks and torch.overrides._get_current_function_mode_stack() == []
 
 
 def test_minigrad_does_not_import_pytorch():
@@ -210,3 +255,16 @@ def test_what_was_compiled_or_hidden_is_said_to_be_unseen(torch):
         loss.backward()
     story = mg.viz.explain(caught.value).story
     assert "h * h" in story.saved.text and not story.overwritten and "Not all" in "".join(story.sentences)
+
+
+def test_the_readme_shows_what_its_program_says(torch, capsys):
+    root = Path(__file__).resolve().parents[1]
+    section = (root / "README.md").read_text(encoding="utf-8").split("## Your own PyTorch program")[1]
+    program, said = (re.search(rf"```{kind}\n(.*?)```", section, re.DOTALL)[1] for kind in ("python", "text"))
+    linecache.cache["train.py"] = len(program), None, program.splitlines(True), "train.py"
+    space = {"__name__": "__main__"}
+    exec(compile(program, "train.py", "exec"), space)
+    assert capsys.readouterr().out == said
+    stored = (root / "notebooks" / "explained.svg").read_text(encoding="utf-8")
+    for words in ("backward would fail here", "saved at version 0, now 1", "! overwritten since", "loss = 20."):
+        assert words in stored and words in space["why"].picture.text

@@ -96,6 +96,11 @@ class _Put(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return self.given.get(node.id, node)
 
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """``number(1, dtype)`` is 1 for a reader."""
+        is_number = getattr(node.func, "id", "") == "number"
+        return node.args[0] if is_number else self.generic_visit(node)  # type: ignore[return-value]
+
 
 def _written_out(rule: ast.expr, functions: dict[str, ast.FunctionDef]) -> ast.expr:
     """A derivative that only calls one of the `..._backward` operations: what that computes."""

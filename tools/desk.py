@@ -73,8 +73,8 @@ def as_new(name: str) -> NotebookNode:
 
 def mark(name: str) -> str:
     """Changes when a file of the course does, or how it is brought."""
-    made_by = [__file__, predictions.__file__, generate.__file__, predictions.ANSWERS]
-    return digest(b"".join(Path(path).read_bytes() for path in (source(name), *made_by)))
+    made_by = [Path(str(module.__file__)) for module in (sys.modules[__name__], predictions, generate)]
+    return digest(b"".join(path.read_bytes() for path in (source(name), predictions.ANSWERS, *made_by)))
 
 
 def digest(content: bytes | str) -> str:
@@ -196,8 +196,9 @@ def merge(mine: Path, new: NotebookNode, before: dict[str, str] | None) -> str:
         nbformat.validate(notebook)
     except Exception:
         return f"left as it is, for it cannot be read; `course.py fresh {mine.parent.name}/{mine.name[:2]}` keeps it"
+    old = text_of(notebook)
     done = merge_cells(notebook, new, digests(new) if before is None else before)
-    if done:
+    if text_of(notebook) != old:
         write(mine, notebook)
     said = {what: done.count(what) for what in (NEW, CHANGED, BELOW, GONE)}
     return "; ".join(f"{count} cell{'s' * (count > 1)} {what}" for what, count in said.items() if count)
@@ -214,6 +215,8 @@ def merge_cells(notebook: NotebookNode, new: NotebookNode, before: dict[str, str
         if places:
             at = places[0] + 1
             yours = digest(kept[at - 1].source)
+            if "prediction" in cell.metadata:
+                kept[at - 1].metadata["prediction"] = cell.metadata["prediction"]
             if yours == now[cell.id] or before.get(cell.id) == now[cell.id]:
                 continue
             if yours == before.get(cell.id):

@@ -42,7 +42,7 @@ CIRCUMSTANCES = {
     "again": "It is right when it is called once. Called a second time with the same things, it is not.",
     "old grad": "It is right where no leaf has a `.grad`. Here each leaf had an old one, of an earlier backward.",
     "added grad": "It is right where no leaf has a `.grad`. Here each leaf had one, to which the gradient is added.",
-    "dtype": "It is right for the other float type. Here the tensors that are given are {dtype}.",
+    "dtype": "It is right for other float types. Here what was float64 is float32, and the other way round.",
     "gaps": "It is right for a tensor that is in one piece. Here the numbers of the leaves are apart in memory.",
 }
 _LOOKS = {
@@ -204,8 +204,12 @@ def _same(tensor: mg.Tensor, values: np.ndarray) -> bool:
 def _short(value: Any) -> str:
     if value is None:
         return "None"
-    array = value.detach().numpy() if isinstance(value, mg.Tensor) else value
-    return clip(str(np.round(array, 5).tolist()), 70)
+    return clip(text(value.detach().numpy() if isinstance(value, mg.Tensor) else value), 70)
+
+
+def text(values: Any) -> str:
+    """Numbers as a learner would write them."""
+    return str(np.vectorize(lambda number: float(f"{number:.7g}"), otypes=[float])(values).tolist())
 
 
 def _hooks(tensor: mg.Tensor) -> int:
@@ -347,14 +351,14 @@ class Trial(threading.local):
         named, states = self.last
         before = {id(state.tensor): state.values for state in states if state.values is not None}
 
-        def text(value: Any) -> str:
+        def shown(value: Any) -> str:
             if type(value) in (list, tuple) and any(isinstance(one, mg.Tensor) for one in value):
-                return clip(f"[{', '.join(map(text, value[:20]))}]", 70)
+                return clip(f"[{', '.join(map(shown, value[:20]))}]", 70)
             return _short(before[id(value)]) if id(value) in before else show(value, 70)
 
         ours = "exercises."  # a stand-in of a check, which says nothing to a learner
         known = [pair for pair in named if not (callable(pair[1]) or type(pair[1]).__module__.startswith(ours))]
-        return clip(", ".join(f"{name} = {text(value)}" for name, value in known), 160)
+        return clip(", ".join(f"{name} = {shown(value)}" for name, value in known), 160)
 
     def _first_change(self, states: list, result: Any) -> Found | None:
         for state in states:
@@ -379,7 +383,7 @@ class Trial(threading.local):
                 return _of_change("memory", f"a result in memory of its own, not in that of {state.name}", show(made))
         tensors = [one.tensor for one in states if isinstance(one, State)]
         is_new = made.is_leaf and all(made is not tensor for tensor in tensors)
-        if is_new and made.grad is not None and "result grad" not in self.off:
+        if is_new and made.grad is not None and not self.circumstances and "result grad" not in self.off:
             got = f"one whose `.grad` is {_short(made.grad)}"
             return _of_change("result grad", "a new leaf, without a `.grad`", got)
         types = {tensor.dtype for tensor in tensors if tensor.is_floating_point()}
@@ -482,13 +486,12 @@ def circumstances(answer: Any, judge: Callable[[Any], Any], is_wrong: Any) -> Fo
 def _fault_in(names: list[str], answer: Any, judge: Callable[[Any], Any], is_wrong: Any) -> Found | None:
     """What is wrong with an answer in these circumstances, told as what it is."""
     trial.circumstances = frozenset(names)
-    dtype = mg.float64 if "dtype" in names else mg.float32
-    mg.set_default_dtype(dtype)
+    mg.set_default_dtype(mg.float64 if "dtype" in names else mg.float32)
     try:
         judge(answer)
         return trial.found
     except is_wrong as wrong:
-        said, why = wrong.verdict, " ".join(CIRCUMSTANCES[name].format(dtype=dtype) for name in names)
+        said, why = wrong.verdict, " ".join(CIRCUMSTANCES[name] for name in names)
         why = said.why if said.code.endswith("-changed") else why
         look = said.look if names == ["dtype"] and not said.got else "; ".join(_LOOKS[name] for name in names)
         return Found("-".join(names).replace(" ", "-"), said.expected, said.got, why, look)

@@ -11,7 +11,7 @@ import numpy as np
 import minigrad as mg
 from exercises.checks import graphs, kit, tools
 from exercises.checks.kit import Wrong, call, show
-from exercises.checks.targets import Targets, side_by_side
+from exercises.checks.targets import Targets, no_node, side_by_side
 
 chapter = kit.Chapter(__name__, "01", "Who gets tracked?")
 
@@ -58,29 +58,21 @@ def _check_tracked(answer, values):
         expected = "a tensor with `requires_grad` True"
         raise Wrong("not-asked", expected, f"{show(given)} {came}", why=why, look=look)
     if not given.is_leaf:
-        raise Wrong(
-            "asked-then-computed",
-            "a leaf, `is_leaf` True",
-            f"{show(given)} {came}",
-            belief="M01",
-            why="The tensor you asked on is another one. This one is the result of an operation, "
-            "and backward() puts no `.grad` on it.",
-            look="the operation after the flag was set",
-        )
+        expected, got = "a leaf, `is_leaf` True", f"{show(given)} {came}"
+        why = "The tensor you asked on is another one. This one is the result of an operation, and backward() puts"
+        why += " no `.grad` on it."
+        look = "the operation after the flag was set"
+        raise Wrong("asked-then-computed", expected, got, belief="M01", why=why, look=look)
     if not kit.same_values(given, values):
         look = "whether your function uses its argument"
         raise Wrong("other-values", f"the values {values}", f"{show(given)} {came}", look=look)
 
 
 def _ints_asked(values, got):
-    return Wrong(
-        "asked-for-ints",
-        f"a tracked tensor for `{values}`",
-        got,
-        belief="M27b",
-        why="A whole number cannot change a little, so it has no gradient. Make it a float first.",
-        look="the dtype at the moment when the flag is set",
-    )
+    expected = f"a tracked tensor for `{values}`"
+    why = "A whole number cannot change a little, so it has no gradient. Make it a float first."
+    look = "the dtype at the moment when the flag is set"
+    return Wrong("asked-for-ints", expected, got, belief="M27b", why=why, look=look)
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -101,7 +93,7 @@ def _ints_asked(values, got):
 def spread(answer):
     truth = {"k": False, "a": False, "b": True, "c": True, "d": False, "e": True}
     kit.predicted(answer, truth, _SPREAD, "True or False")
-    return "A result requires grad when at least one of its inputs does; nothing spreads backwards."
+    return "In arithmetic a result requires grad when at least one of its inputs does; nothing spreads backwards."
 
 
 _SPREAD = kit.patterns("""
@@ -205,7 +197,7 @@ def before_after(answer):
         "k.grad": "`k.requires_grad`",
     }
     kit.predicted(answer, truth, _BEFORE_AFTER, "a number or None", looks)
-    return "backward() fills `.grad` of the leaves that were asked for. Elsewhere it stays None."
+    return "backward() fills `.grad` of the tracked leaves that it reaches. Here it stays None elsewhere."
 
 
 _BEFORE_AFTER = kit.patterns("""
@@ -246,7 +238,7 @@ value-not-slope: x.grad=36
     beliefs=("M27", "M27b"),
     hints=(
         "Two things have no gradient: whole numbers, and numbers that have left the graph.",
-        "`.item()` always works: it gives a plain Python number. But the number knows nothing of `x`.",
+        "`.item()` of one number always works: it gives a plain Python number, which knows nothing of `x`.",
         "Whole numbers may take part as constants. They just cannot be asked for a gradient.",
     ),
     idea="`A`, `B` and `D` raise. `A`: integers cannot require grad. `B`: NumPy would lose the "
@@ -308,7 +300,7 @@ def constants(answer):
 
 def _why_not_constants(y):
     if y.grad_fn is None:
-        return _no_node(y, "with_constants")
+        return no_node(y, "with_constants")
     found, made_of = len(graphs.leaves(y)), graphs.operations(y)
     if found > 1:
         return Wrong(
@@ -321,11 +313,9 @@ def _why_not_constants(y):
     if made_of != ["add", "mul"]:
         return _other_operations(made_of, "add and mul")
     if y.grad_fn.op_name == "mul":
-        return Wrong(
-            "other-order",
-            why="The operations are right and their order is not. The last one is at the root.",
-            look="which of the two operations touches `x` first",
-        )
+        why = "The operations are right and their order is not. The last one is at the root."
+        look = "which of the two operations touches `x` first"
+        return Wrong("other-order", why=why, look=look)
     return _leaf_used_again(y)
 
 
@@ -337,22 +327,6 @@ def _leaf_used_again(y):
         return Wrong("multiplied-by-itself", why=why, look=look)
     look = "what is added to the product: a tensor that is not tracked has no arrow"
     return Wrong("used-twice", why=why, look=look)
-
-
-def _no_node(y, name):
-    if y.requires_grad:
-        return Wrong(
-            "asked-at-the-end",
-            belief="M01",
-            why=f"You asked on `{name}` itself. The flag does not go back to what it was computed "
-            f"from: `{name}` is a leaf.",
-            look=f"`{name}.grad_fn`, and on which tensor you set the flag",
-        )
-    return Wrong(
-        "nothing-tracked",
-        why="Your tensor has no node: nothing was tracked, or the way back was cut (detach, no_grad).",
-        look="`requires_grad` of your leaf, and of each result after it",
-    )
 
 
 def _other_operations(made_of, wanted):
@@ -370,7 +344,7 @@ def _other_operations(made_of, wanted):
     "A slope machine",
     kind="write",
     points=3,
-    beliefs=("M03", "M27b"),
+    beliefs=("M03", "M08", "M27b"),
     hints=(
         "Four steps: make a tensor that asks, put it into `f`, call backward(), read `.grad`.",
         "backward() returns None. The slope is on the tensor you made.",
@@ -440,14 +414,10 @@ def _check_slope(answer, f, x, value, right):
 def _slope_error(wrong, answer, visits, x):
     expected, got = f"a number, the slope at {x}", wrong.verdict.got
     if "can require gradients" in got:
-        return Wrong(
-            "asked-for-ints",
-            f"a number, the slope at the int {x}",
-            got,
-            belief="M27b",
-            why="`x` was an int, and a tensor of integers cannot require grad.",
-            look="the dtype of the tensor you make",
-        )
+        expected = f"a number, the slope at the int {x}"
+        why = "`x` was an int, and a tensor of integers cannot require grad."
+        look = "the dtype of the tensor you make"
+        return Wrong("asked-for-ints", expected, got, belief="M27b", why=why, look=look)
     if "does not require grad" in got:
         return _not_asked(expected, got, visits) or Wrong(
             "way-back-cut",
@@ -477,22 +447,13 @@ def _no_slope(answer, visits, x):
     if not_asked:
         return not_asked
     if not any(visit.backward_ran for visit in visits):
-        return Wrong(
-            "no-backward",
-            expected,
-            got,
-            why="Until a backward pass writes into it, `.grad` is None. Has backward() run?",
-            look="the line that calls backward(), and whether it comes before `.grad` is read",
-        )
+        why = "Until a backward pass writes into it, `.grad` is None. Has backward() run?"
+        look = "the line that calls backward(), and whether it comes before `.grad` is read"
+        return Wrong("no-backward", expected, got, why=why, look=look)
     if kit.uses(answer, "grad"):
-        return Wrong(
-            "grad-on-the-way",
-            expected,
-            got,
-            belief="M03",
-            why="A result on the way keeps no `.grad`. The slope is in `.grad` of the leaf.",
-            look="`is_leaf` of the tensor whose `.grad` you read",
-        )
+        why = "A result on the way keeps no `.grad`. The slope is in `.grad` of the leaf."
+        look = "`is_leaf` of the tensor whose `.grad` you read"
+        return Wrong("grad-on-the-way", expected, got, belief="M03", why=why, look=look)
     return _returned_by_backward(expected, got)
 
 
@@ -526,17 +487,14 @@ def _wrong_slope(number, visits, x, value, right):
         why = "In this call your function did not call `f`: what it returned cannot depend on this one."
         return Wrong("f-not-used", expected, came, why=why, look="where `f` is used")
     if not any(visit.backward_ran for visit in visits) and kit.close(number, right, 1e-2):
-        return Wrong(
-            "nudged",
-            "a slope from autograd",
-            f"{came}, from values of `f` only",
-            why="A small step gives the slope nearly. Autograd gives it exactly, with one call of `f`.",
-            look="`backward()` instead of a second call of `f`",
-        )
+        expected, got = "a slope from autograd", f"{came}, from values of `f` only"
+        why = "A small step gives the slope nearly. Autograd gives it exactly, with one call of `f`."
+        look = "`backward()` instead of a second call of `f`"
+        return Wrong("nudged", expected, got, why=why, look=look)
     if any(visit.had_grad for visit in visits):
         why = "The tensor had a `.grad` already when `f` got it. backward() adds to old gradients."
         look = "whether each call makes a new tensor, and calls backward() once"
-        return Wrong("old-gradient", expected, came, why=why, look=look)
+        return Wrong("old-gradient", expected, came, belief="M08", why=why, look=look)
     if kit.close(number, value):
         why = "That is `f(x)` itself, not how fast it grows."
         return Wrong("value-not-slope", expected, came, why=why, look="what you return")
@@ -589,22 +547,15 @@ def _check_squared_errors(answer, start, data):
     given = call(answer, w, list(data))
     right = sum((start * value - 1) ** 2 for value in data)
     if w.grad is not None:
-        raise Wrong(
-            "backward-inside",
-            "the sum, before any backward()",
-            f"{show(given)}, and `w.grad` is filled already",
-            why="backward() is the caller's; leave it out.",
-            look="each backward() in your function",
-        )
+        expected, got = "the sum, before any backward()", f"{show(given)}, and `w.grad` is filled already"
+        why = "backward() is the caller's; leave it out."
+        look = "each backward() in your function"
+        raise Wrong("backward-inside", expected, got, why=why, look=look)
     if type(given) in (int, float) or isinstance(given, np.generic):
-        raise Wrong(
-            "plain-number",
-            "a tensor that leads back to `w`",
-            show(given),
-            belief="M27",
-            why="A plain number has no history. There is nothing that backward() could follow.",
-            look="each `.item()` in your function",
-        )
+        expected, got = "a tensor that leads back to `w`", show(given)
+        why = "A plain number has no history. There is nothing that backward() could follow."
+        look = "each `.item()` in your function"
+        raise Wrong("plain-number", expected, got, belief="M27", why=why, look=look)
     total = tools.result(given)
     look = "`total` after the loop: is it the sum of the squares of all errors?"
     tools.refuse_other_values(total, right, "the sum", look)
@@ -617,42 +568,28 @@ def _check_squared_errors(answer, start, data):
 def _check_gradient_of_w(w, slope):
     came = None if w.grad is None else w.grad.item()
     if came is None or not kit.close(came, slope):
-        raise Wrong(
-            "part-of-the-history",
-            f"`w.grad` is {slope:.7g} after backward()",
-            f"`w.grad` is {show(came)}",
-            belief="M27",
-            why="The value is right, and the gradient is not, as when some of the errors go into the sum without their "
-            "history: their part of the gradient is missing, and nothing says so.",
-            look="what `total` is before the last round of the loop",
-        )
+        expected, got = f"`w.grad` is {slope:.7g} after backward()", f"`w.grad` is {show(came)}"
+        why = "The value is right, and the gradient is not, as when some of the errors go into the sum without"
+        why += " their history: their part of the gradient is missing, and nothing says so."
+        look = "what `total` is before the last round of the loop"
+        raise Wrong("part-of-the-history", expected, got, belief="M27", why=why, look=look)
 
 
 def _no_way_to_w(total, answer):
     expected, came = "a result that leads back to `w`", show(total)
     if total.requires_grad and total.grad_fn is None:
-        return Wrong(
-            "flag-at-the-end",
-            expected,
-            came,
-            belief="M01",
-            why="The flag makes the result a new leaf. backward() runs, and `w.grad` stays None.",
-            look="`grad_fn` of the result",
-        )
+        why = "The flag makes the result a new leaf. backward() runs, and `w.grad` stays None."
+        look = "`grad_fn` of the result"
+        return Wrong("flag-at-the-end", expected, came, belief="M01", why=why, look=look)
     if graphs.leaves(total):
         why, look = "It leads back, but to another leaf than `w`.", "each tensor that your function makes"
         return Wrong("another-leaf", expected, came, why=why, look=look)
     if kit.uses(answer, "detach", "no_grad", "data"):
         why = "The way back was cut: what is detached, or computed under no_grad, has no history."
         return Wrong("cut-off", expected, came, why=why, look="the line that cuts it")
-    return Wrong(
-        "no-history",
-        expected,
-        came,
-        belief="M27",
-        why="The result is a tensor without a history. Nothing that it was made from had one: plain numbers have none.",
-        look="where the tensors turn into numbers",
-    )
+    why = "The result is a tensor without a history. Nothing that it was made from had one: plain numbers have none."
+    look = "where the tensors turn into numbers"
+    return Wrong("no-history", expected, came, belief="M27", why=why, look=look)
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -690,14 +627,11 @@ def _check_cut(y, w, x, b):
     names = {"w": w, "x": x, "b": b}
     unasked = [name for name, tensor in names.items() if not tensor.requires_grad]
     if unasked:
-        raise Wrong(
-            "input-changed",
-            "`w`, `x` and `b` as they were",
-            f"`{unasked[0]}.requires_grad` is False now",
-            why="You switched the flag off on the tensor itself. From now on it gets no gradient "
-            "anywhere, not only here.",
-            look="how to use the value of `x` and leave `x` alone",
-        )
+        expected, got = "`w`, `x` and `b` as they were", f"`{unasked[0]}.requires_grad` is False now"
+        why = "You switched the flag off on the tensor itself. From now on it gets no gradient anywhere, not only"
+        why += " here."
+        look = "how to use the value of `x` and leave `x` alone"
+        raise Wrong("input-changed", expected, got, why=why, look=look)
     values = {name: tensor.detach().item() for name, tensor in names.items()}
     right = values["w"] * values["x"] + values["b"]
     tools.refuse_other_values(y, right, "the value of `w * x + b`", "the value: only the edge should go")
@@ -712,13 +646,9 @@ def _wrong_cut(y, reached, new_leaf, names):
     ways = [f"`{name}`" for name in reached] + ["a new leaf"] * new_leaf
     wrong = _cut_diagnosis(reached, [name for name in ("w", "b") if name not in reached])
     wrong.verdict.expected = "ways to `w` and `b`, none to `x`"
-    wrong.verdict.got = f"ways to {_listed(ways)}" if ways else "no way to any of them"
+    wrong.verdict.got = f"ways to {tools.listed(ways)}" if ways else "no way to any of them"
     wrong.verdict.picture = side_by_side(y, w * x.detach() + b, names, names, names=True)
     return wrong
-
-
-def _listed(words):
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _cut_diagnosis(reached, lost):
@@ -732,16 +662,14 @@ def _cut_diagnosis(reached, lost):
         why = "`x` still takes part as a tracked tensor, so its edge was recorded."
         return Wrong("still-there", why=why, look="`requires_grad` of what you multiply `w` by")
     if "x" in reached:
-        gone = _listed([f"the edge to `{name}`" for name in lost])
+        gone = tools.listed([f"the edge to `{name}`" for name in lost])
         why = f"What is gone is {gone}. The edge to cut is the one to `x`."
         return Wrong("other-edge", why=why, look="which tensor you cut off")
     if lost == ["b"]:
         return Wrong("b-cut-too", why="The edge to `b` is gone, too.", look="what you add at the end")
-    return Wrong(
-        "cut-too-high",
-        why="The edge to `w` is gone, too. A number that is taken out of `w * x` leads to neither.",
-        look="what is cut off: `x` alone, before the multiplication?",
-    )
+    why = "The edge to `w` is gone, too. A number that is taken out of `w * x` leads to neither."
+    look = "what is cut off: `x` alone, before the multiplication?"
+    return Wrong("cut-too-high", why=why, look=look)
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -773,7 +701,7 @@ def diamond(answer):
 
 def _why_not_diamond(y):
     if y.grad_fn is None:
-        return _no_node(y, "diamond")
+        return no_node(y, "diamond")
     made_of, found = graphs.operations(y), len(graphs.leaves(y))
     if found > 1:
         return Wrong(
@@ -811,25 +739,19 @@ def _no_exponential(y):
 def _joined_otherwise(y):
     ways = graphs.ways_to_leaves(y)
     if ways > 2 and graphs.multiplies_by_itself(y):
-        return Wrong(
-            "branch-squares",
-            why="One of your branches multiplies `x` by itself, so two arrows go from it to the "
-            "leaf. In the picture each branch sends one.",
-            look="what `x` is multiplied by in each branch",
-        )
+        why = "One of your branches multiplies `x` by itself, so two arrows go from it to the leaf. In the picture"
+        why += " each branch sends one."
+        look = "what `x` is multiplied by in each branch"
+        return Wrong("branch-squares", why=why, look=look)
     if ways == 1:
-        return Wrong(
-            "chain-not-diamond",
-            why="The operations are right. But one result goes into the next in a row, where the "
-            "picture has two branches that start at `x` and meet at the root.",
-            look="what is multiplied at the root",
-        )
-    return Wrong(
-        "joined-otherwise",
-        why="The operations are right, but they are joined in another way. In the picture each "
-        "branch is one operation on `x`, and the root multiplies the two results.",
-        look="what goes into the exponential, and what is multiplied at the root",
-    )
+        why = "The operations are right. But one result goes into the next in a row, where the picture has two"
+        why += " branches that start at `x` and meet at the root."
+        look = "what is multiplied at the root"
+        return Wrong("chain-not-diamond", why=why, look=look)
+    why = "The operations are right, but they are joined in another way. In the picture each branch is one"
+    why += " operation on `x`, and the root multiplies the two results."
+    look = "what goes into the exponential, and what is multiplied at the root"
+    return Wrong("joined-otherwise", why=why, look=look)
 
 
 # --- 11 ------------------------------------------------------------------------------------------

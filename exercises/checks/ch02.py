@@ -11,7 +11,7 @@ import numpy as np
 import minigrad as mg
 from exercises.checks import adversaries, graphs, kit, tools
 from exercises.checks.kit import Wrong, call, show
-from exercises.checks.targets import Targets
+from exercises.checks.targets import Targets, no_node
 
 chapter = kit.Chapter(__name__, "02", "Who gets a .grad?")
 
@@ -78,7 +78,7 @@ pick: c=True
     "Who has a .grad?",
     kind="predict",
     points=2,
-    beliefs=("M01", "M03", "M04"),
+    beliefs=("M01", "M03", "M04", "M25"),
     hints=(
         "Sort the five first: which are tracked, and which of these are leaves?",
         "`backward()` fills tracked leaves, and results that were asked for with `retain_grad()`.",
@@ -125,7 +125,7 @@ stops-at-h: w=4
 untracked-has-grad: x=12
     12 would be the slope, but nobody asked: `x` is not tracked, so nothing is computed for it.
     look: `x.requires_grad`
-untracked-has-zero: x=0
+untracked-has-zero: x=0 (M25)
     0 would say that `p` does not depend on `x`. Nobody asked, so there is no answer at all: None.
     look: `x.requires_grad`
 """)
@@ -138,7 +138,7 @@ untracked-has-zero: x=0
     "The rule as a function",
     kind="write",
     points=2,
-    beliefs=("M01", "M04", "M35"),
+    beliefs=("M01", "M03", "M04", "M35"),
     hints=(
         "Three flags of `t` decide: `requires_grad`, `is_leaf`, `retains_grad`.",
         "Without `requires_grad` there is nothing to keep. With it, there are two kinds of tensors that keep it.",
@@ -155,13 +155,10 @@ def gets_grad(answer):
         given = call(answer, t)
         _refuse_no_flag(given, name)
         if _looks_of(t) != before:
-            raise Wrong(
-                "tensor-changed",
-                "`t` as it was",
-                f"another `{_difference_of(before, _looks_of(t))}`, for {name}",
-                why="Your function is asked before `backward()`, and should only look.",
-                look="each call in your function that does something to `t`",
-            )
+            expected, got = "`t` as it was", f"another `{_difference_of(before, _looks_of(t))}`, for {name}"
+            why = "Your function is asked before `backward()`, and should only look."
+            look = "each call in your function that does something to `t`"
+            raise Wrong("tensor-changed", expected, got, why=why, look=look)
         said.append(bool(given))
         truth.append(_is_filled(t, loss))
         names.append(name)
@@ -279,7 +276,7 @@ _RULES = (
         "Before `backward()` there may be no gradient yet, or one that an earlier pass has left behind.",
         "the three flags, instead of `.grad`",
     ),
-    _Rule("always", lambda t: True, "", "For some of the nine tensors nothing is kept.", "an untracked tensor"),
+    _Rule("always", lambda t: True, "M03", "For some of the nine tensors nothing is kept.", "an untracked tensor"),
 )
 
 
@@ -342,15 +339,14 @@ def _check_kept(answer, start, f, slope):
     tools.refuse_other_values(h, 2 * start, "the value of `2 * w`", "the line that makes `h`")
     if h.grad is None:
         raise _nothing_kept(answer, w, h)
-    if w.grad is None:
-        expected, got = "`w.grad` and `h.grad` filled", "`w.grad` is None"
-        if graphs.reaches(h, w):
-            look = "each line that clears a `.grad`, and for whom you go backward"
-            raise Wrong(
-                "w-missed", expected, got, why="A way leads from `h` to `w`, and nothing is left there.", look=look
-            )
+    if not graphs.reaches(h, w):
         why = "Your `h` was not computed from `w`, as autograd knows it: nothing is passed on to `w`."
-        raise Wrong("way-to-w-cut", expected, got, why=why, look="`h.is_leaf`: it should be False")
+        look = "`h.is_leaf`: it should be False"
+        raise Wrong("way-to-w-cut", "an `h` that leads back to `w`", show(h), why=why, look=look)
+    if w.grad is None:
+        why = "A way leads from `h` to `w`, and nothing is left there."
+        look = "each line that clears a `.grad`, and for whom you go backward"
+        raise Wrong("w-missed", "`w.grad` and `h.grad` filled", "`w.grad` is None", why=why, look=look)
     _check_kept_numbers(h.grad, right, w.grad, 2 * right)
 
 
@@ -494,7 +490,7 @@ def recorded(answer):
 
 def _why_not_recorded(y):
     if y.grad_fn is None:
-        return _no_history(y)
+        return no_node(y, "second_loss")
     made_of, found = graphs.operations(y), len(graphs.leaves(y))
     if found > 1:
         why = f"Your graph has {found} leaves that require grad, and the picture has one."
@@ -511,18 +507,6 @@ def _why_not_recorded(y):
         return _multiplied_twice(y)
     why = f"Your graph records {', '.join(made_of[:6])}; the picture shows mul and sub."
     return Wrong("other-operations", why=why, look="the name in each box of the picture")
-
-
-def _no_history(y):
-    if y.requires_grad:
-        return Wrong(
-            "asked-at-the-end",
-            belief="M01",
-            why="You asked on `second_loss` itself. It has no history, and the flag does not bring one.",
-            look="on which tensor you set the flag",
-        )
-    why = "Your tensor has no node: nothing was tracked, or the way back was cut."
-    return Wrong("nothing-tracked", why=why, look="`requires_grad` of your leaf, and of each result after it")
 
 
 def _multiplied_twice(y):
@@ -664,14 +648,10 @@ def _check_step(answer, start, size):
         why = "The number is right, but `w` is no tracked leaf any more: no later gradient stays in it."
         raise Wrong("left-frozen", "`w` is a tracked leaf", f"`w` is {show(w)}", why=why, look="`w.requires_grad`")
     if w.grad is not None and tools.array(w.grad).any():
-        raise Wrong(
-            "not-cleared",
-            "`w.grad` cleared",
-            f"`w.grad` is {tools.text(tools.array(w.grad))}",
-            belief="M08",
-            why="The next `backward()` adds to what is there.",
-            look="`w.grad` at the end of your function",
-        )
+        expected, got = "`w.grad` cleared", f"`w.grad` is {tools.text(tools.array(w.grad))}"
+        why = "The next `backward()` adds to what is there."
+        look = "`w.grad` at the end of your function"
+        raise Wrong("not-cleared", expected, got, belief="M08", why=why, look=look)
 
 
 def _expected_step(start: np.ndarray, slope: np.ndarray, size: float) -> str:
@@ -686,7 +666,7 @@ _STEP_ERRORS = tools.reasons(
 recorded-in-place: in-place operation (M07)
     If this were recorded, `w` itself would turn into a result, and no leaf would be left.
     look: the update: is autograd recording while it runs?
-grad-of-another: NoneType
+grad-of-another: NoneType (M06)
     The caller's `w` still has its gradient. What is None is something else: the `.grad` of a new tensor?
     look: which tensor you take `.grad` of
 cleared-first: NoneType
@@ -731,7 +711,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
         "flag 0": "the task is to freeze `w`",
         "grad 0": "the task is to clear it",
     },
-    beliefs=("M05",),
+    beliefs=("M05", "M19"),
     hints=(
         "The error says which tensors have a flag of their own. Is `h` one of them?",
         "Freeze `w` itself. The flag is read when an operation runs, so it has to be cleared before that.",
@@ -792,21 +772,15 @@ def _check_frozen(w: mg.Tensor, reached: bool) -> None:
             look="the order of your lines" if code == "frozen-too-late" else "`w.requires_grad`",
         )
     if w.requires_grad:
-        raise Wrong(
-            "cut-not-frozen",
-            "`w.requires_grad` is False",
-            "`w.requires_grad` is True",
-            why="You cut `w` off in this computation only. In the next one it is trained again.",
-            look="the flag of `w` itself",
-        )
+        expected, got = "`w.requires_grad` is False", "`w.requires_grad` is True"
+        why = "You cut `w` off in this computation only. In the next one it is trained again."
+        look = "the flag of `w` itself"
+        raise Wrong("cut-not-frozen", expected, got, belief="M19", why=why, look=look)
     if w.grad is not None and tools.array(w.grad).any():
-        raise Wrong(
-            "old-gradient",
-            "`w.grad` is None",
-            f"`w.grad` is {tools.text(tools.array(w.grad))}",
-            why="Clearing the flag does not clear `.grad`. An update that uses it would still move `w`.",
-            look="`w.grad` at the end of your function",
-        )
+        expected, got = "`w.grad` is None", f"`w.grad` is {tools.text(tools.array(w.grad))}"
+        why = "Clearing the flag does not clear `.grad`. An update that uses it would still move `w`."
+        look = "`w.grad` at the end of your function"
+        raise Wrong("old-gradient", expected, got, why=why, look=look)
 
 
 # --- 10 ------------------------------------------------------------------------------------------

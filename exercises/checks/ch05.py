@@ -231,9 +231,7 @@ def _four_times():
 _targets = Targets(four_times=_four_times)
 
 
-def show_target(name):
-    """Show the picture that an exercise asks for: show_target("four_times")."""
-    _targets.show(name)
+show_target = _targets.show
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -313,15 +311,11 @@ def _check_the_walk(answer, runs, turns, x):
         why = "The gradients are right. But the trunk was computed more than once, and a trunk is most of the work."
         raise Wrong("two-forwards", "one call of `trunk`", f"{len(runs)} calls", why=why, look="each `trunk(x)`")
     if len(turns) > 1:
-        raise Wrong(
-            "two-walks",
-            "one turn for each node of the trunk",
-            f"{len(turns)} turns",
-            belief="M13",
-            why="The gradients are right, and the error is gone. But the trunk is walked again for each loss, and what "
-            "it saved stays in memory until then. For the sum of two gradients one walk is enough.",
-            look="how often your function goes backward",
-        )
+        expected, got = "one turn for each node of the trunk", f"{len(turns)} turns"
+        why = "The gradients are right, and the error is gone. But the trunk is walked again for each loss, and"
+        why += " what it saved stays in memory until then. For the sum of two gradients one walk is enough."
+        look = "how often your function goes backward"
+        raise Wrong("two-walks", expected, got, belief="M13", why=why, look=look)
     if not all(_used_up(h, x) for h in runs):
         got = "the graph of the trunk is still there, with all that it saved"
         raise _retained(answer, "One walk, and the right gradients.", "a trunk that is freed", got)
@@ -632,14 +626,9 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected, rebinds):
         look = "the line that updates `w`: does it run in each round, and which tensor does it overwrite?"
         return Wrong("not-moved", expected, got, why="`w` is where it was.", look=look)
     if any(kit.close(came, _path(*numbers, stale=True, first=first)) for first in (None, start)):
-        return Wrong(
-            "stale-slope",
-            expected,
-            got,
-            belief="M13",
-            why="No error, but `model(w)` is still that of the first `w`: the steps do not fit the `w` of their round.",
-            look="where `model(w)` is computed, and how often",
-        )
+        why = "No error, but `model(w)` is still that of the first `w`: the steps do not fit the `w` of their round."
+        look = "where `model(w)` is computed, and how often"
+        return Wrong("stale-slope", expected, got, belief="M13", why=why, look=look)
     if kit.close(came, _path(*numbers, adds=True)):
         why = "The gradients of all rounds so far add up in `w.grad`."
         return Wrong("not-cleared", expected, got, belief="M08", why=why, look="where `w.grad` is cleared")
@@ -713,6 +702,9 @@ def _check_memory(answer, start, inputs):
         raise Wrong("state-lost", last, show(state), why=why, look="what goes from round to round")
     if w.grad is None or not kit.close(w.grad.item(), right):
         raise _wrong_memory(w, start, inputs, states, len(walks), expected)
+    if len(walks) != len(inputs):
+        expected, got = f"{len(inputs)} walks, one in each round", f"{len(walks)}"
+        raise Wrong("other-walks", expected, got, look="where `backward` stands: in the loop, once for each round?")
     if graphs.reaches(state, w) and not _used_up(state, w):
         raise _retained(answer, "The cut is right.", "nothing retained", "the graph of the last round is still there")
 
@@ -735,15 +727,10 @@ def _wrong_memory(w, start, inputs, states, walks, expected):
         slopes.append(old + start * slopes[-1])
         full += 2 * new * slopes[-1]
     if kit.close(came, full) and walks > 1:
-        return Wrong(
-            "through-the-past",
-            expected,
-            got,
-            belief="M13",
-            why="The error is gone, but each round walks through all rounds before it: its gradient holds their share, "
-            "too, and every walk is longer than the last. Nothing was cut.",
-            look="what `retain_graph=True` does to the old graphs",
-        )
+        why = "The error is gone, but each round walks through all rounds before it: its gradient holds their"
+        why += " share, too, and every walk is longer than the last. Nothing was cut."
+        look = "what `retain_graph=True` does to the old graphs"
+        return Wrong("through-the-past", expected, got, belief="M13", why=why, look=look)
     if kit.close(came, full):
         why = "You go backward once, through all rounds: the gradient holds ways from each round into earlier ones."
         return Wrong("one-walk", expected, got, why=why, look="where the old state goes into the next round")

@@ -139,7 +139,7 @@ backward-blocked: w.grad=None or w.grad=0 (M20)
 product-tracked: product=True
     `w` is tracked, but the multiplication runs inside of the block: it is not recorded.
     look: the grad mode at that line
-enable-ignored: again=False
+enable-ignored: again=False (M20)
     Inside of `enable_grad` the mode is on, and one factor, `w`, is tracked.
     look: the inputs of `again`, and the grad mode at that line
 later-tracked: later=True
@@ -263,13 +263,10 @@ def _why_not_layers(y):
         why = f"Your graph ends in {found} leaves, the picture in two: `w1` and `w3`."
         return Wrong("none-frozen", why=why, look="how many blue ovals there are, and who is tracked in your program")
     if len(made_of) == 1 and found == 1:
-        return Wrong(
-            "cut-not-frozen",
-            belief="M21",
-            why="Your graph ends at the first multiplication, seen from the root: what lies behind was cut off, or was "
-            "never tracked. In the picture the way leads on, through the layer in the middle.",
-            look="how a weight is frozen without `detach()` and without a block",
-        )
+        why = "Your graph ends at the first multiplication, seen from the root: what lies behind was cut off, or"
+        why += " was never tracked. In the picture the way leads on, through the layer in the middle."
+        look = "how a weight is frozen without `detach()` and without a block"
+        return Wrong("cut-not-frozen", belief="M21", why=why, look=look)
     if found == 1:
         why = "Your graph ends in one leaf, the picture in two."
         return Wrong("one-leaf", why=why, look="which weights are tracked")
@@ -360,7 +357,7 @@ def _wrong_target(came, by_guess, by_target):
         "again": "twice the steps",
         "old grad": "the text takes `w` as new",
     },
-    beliefs=("M06", "M08", "M17"),
+    beliefs=("M06", "M07", "M08", "M17"),
     hints=(
         "Run it and print the list at the end. What do its entries have in common?",
         "Each entry is a tensor of its own. But which numbers does it look at?",
@@ -393,6 +390,7 @@ _LEAF_IN_PLACE = tools.Reason(
     "leaf-in-place",
     "A tracked leaf is changed in place while recording is on. Updates belong inside of `no_grad`.",
     "the line of the update",
+    "M07",
 )
 
 
@@ -454,14 +452,10 @@ def _wrong_walk(w, start, goal, steps, right, rebinds):
 def _wrong_path(came, right, moved, start, expected):
     got = show([entry.tolist() for entry in came])
     if any(tools.same(entry, moved) for entry in came):
-        return Wrong(
-            "shares-memory",
-            expected,
-            f"{got}, after `w` was changed once more",
-            belief="M17",
-            why="Entries of yours look at the memory of `w`. Each later change of `w` changes them, too.",
-            look="what copies numbers, and what only gives them another name",
-        )
+        got = f"{got}, after `w` was changed once more"
+        why = "Entries of yours look at the memory of `w`. Each later change of `w` changes them, too."
+        look = "what copies numbers, and what only gives them another name"
+        return Wrong("shares-memory", expected, got, belief="M17", why=why, look=look)
     if all(tools.same(entry, step) for entry, step in zip(came, [np.array(start), *right[:-1]], strict=True)):
         why = "These are the numbers before each step."
         return Wrong("one-early", expected, got, why=why, look="where in the loop you append")
@@ -527,7 +521,6 @@ _CAUGHT_ALIAS = tools.Reason(
     "what runs between `f(w)` and `backward()`",
     "M17",
 )
-_STEP_IN_PLACE = tools.Reason(_LEAF_IN_PLACE.message, "leaf-in-place", _LEAF_IN_PLACE.why, _LEAF_IN_PLACE.look, "M07")
 
 
 def _check_step(answer, function, slope, start, size):
@@ -535,7 +528,7 @@ def _check_step(answer, function, slope, start, size):
     by_alias = kit.uses(answer, "detach") and not kit.uses(answer, "no_grad")
     caught = _CAUGHT_ALIAS if by_alias else _CAUGHT
     expected = f"{slope(start):.7g} in `w.grad`, and {start + size:.7g} in `w`"
-    y = tools.result(tools.called(answer, (function, w, size), expected, caught, _STEP_IN_PLACE, _NO_HISTORY))
+    y = tools.result(tools.called(answer, (function, w, size), expected, caught, _LEAF_IN_PLACE, _NO_HISTORY))
     came = None if w.grad is None else w.grad.item()
     got = f"{_number(came)} in `w.grad`, and {w.item():.7g} in `w`"
     if not w.requires_grad:
@@ -598,6 +591,13 @@ class _Probe(Exception):
     """What our f raises, to see where the grad mode is left."""
 
 
+_VALUES_ERRORS = tools.reasons("""
+flag-of-a-result: flags of leaf variables (M05)
+    The flag of a result follows from its inputs. What has no history is another tensor, which you take from it.
+    look: what the message proposes at its end
+""")
+
+
 def _check_recording(answer):
     x, modes = tools.leaf([2.0, -3.0]), []
 
@@ -605,7 +605,7 @@ def _check_recording(answer):
         modes.append(mg.is_grad_enabled())
         return t * t
 
-    given = tools.result(tools.called(answer, (f, x), "the values of `f(x)`"))
+    given = tools.result(tools.called(answer, (f, x), "the values of `f(x)`", *_VALUES_ERRORS))
     again = tools.result(tools.called(answer, (f, tools.leaf([1e-3, 0.0])), "the values of `f(x)`"))
     tools.refuse_other_values(again, [1e-6, 0.0], "the values of `f(x)`", "what you return", 1e-8)
     tools.refuse_other_values(given, [4.0, 9.0], "the values of `f(x)`", "what you return")
@@ -635,17 +635,13 @@ def _check_old_result(answer):
             return t * 3
 
     for name, f in (("its own `x`", lambda t: t), ("an old result", lambda t: old), ("what it records", recording)):
-        given = tools.result(tools.called(answer, (f, x), "a tensor without history"))
+        given = tools.result(tools.called(answer, (f, x), "a tensor without history", *_VALUES_ERRORS))
         if given.requires_grad:
-            raise Wrong(
-                "still-tracked",
-                "a result that is not tracked",
-                f"{show(given)}, for an `f` that returns {name}",
-                belief="M20",
-                why="The block stops the recording of operations. What was tracked before, or asks for it inside, "
-                "stays tracked.",
-                look="what takes the history away from a tensor that has one",
-            )
+            expected, got = "a result that is not tracked", f"{show(given)}, for an `f` that returns {name}"
+            why = "The block stops the recording of operations. What was tracked before, or asks for it inside,"
+            why += " stays tracked."
+            look = "what takes the history away from a tensor that has one"
+            raise Wrong("still-tracked", expected, got, belief="M20", why=why, look=look)
     if not (x.requires_grad and old.requires_grad):
         why = "What `f` returns may belong to others, who go backward from it later. Give back another tensor."
         look = "each line that changes a tensor itself"
@@ -764,6 +760,9 @@ def _check_pieces(answer, weight, start, inputs, every):
     if came is None or not kit.close(came, _slope(weight, states, every)):
         raise _wrong_pieces(came, cell, states, expected)
     _refuse_held_graphs(given, cell)
+    if cell.walks != len(range(0, len(inputs), every)):
+        expected, got = f"{len(range(0, len(inputs), every))} walks, one in each piece", f"{cell.walks}"
+        raise Wrong("other-walks", expected, got, look="where `backward` stands: once for each piece?")
     number, total = kit.a_number(given, "the total"), sum(state**2 for state in states[1:])
     if not kit.close(number, total):
         look = "what is added to `total`, and when"
@@ -816,23 +815,16 @@ def _wrong_pieces(came, cell, states, expected):
 
 def _refuse_held_graphs(given, cell):
     if type(given) is mg.Tensor and given.requires_grad:
-        raise Wrong(
-            "history-returned",
-            "a number, or a tensor without history",
-            show(given),
-            belief="M28",
-            why="Your total is a result: it has a node, and behind it are the graphs of the pieces.",
-            look="what you add to `total`",
-        )
+        expected, got = "a number, or a tensor without history", show(given)
+        why = "Your total is a result: it has a node, and behind it are the graphs of the pieces."
+        look = "what you add to `total`"
+        raise Wrong("history-returned", expected, got, belief="M28", why=why, look=look)
     if cell.held:
-        raise Wrong(
-            "history-held",
-            "the graphs of finished pieces are gone",
-            f"nodes of {cell.held} old steps were still there during the run",
-            belief="M28",
-            why="Something in your function holds the graphs of finished pieces until the end.",
-            look="what you keep from piece to piece: the total, a list?",
-        )
+        expected = "the graphs of finished pieces are gone"
+        got = f"nodes of {cell.held} old steps were still there during the run"
+        why = "Something in your function holds the graphs of finished pieces until the end."
+        look = "what you keep from piece to piece: the total, a list?"
+        raise Wrong("history-held", expected, got, belief="M28", why=why, look=look)
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -879,15 +871,10 @@ def _check_switch(answer, values):
         raise _wrong_values(y, hard, soft)
     if not y.requires_grad or not graphs.reaches(y, x):
         raise _no_slopes(answer, y)
-    try:
-        y.backward(mg.ones_like(y))
-    except RuntimeError as error:
-        got, look = kit.sandbox.describe_error(error), "in-place changes in your function"
-        raise Wrong("no-way-back", "a result that backward() can start from", got, look=look) from None
-    slopes = soft * (1 - soft)
-    if not tools.same(tools.array(x.grad), slopes):
+    came, slopes = tools.slopes(y, x), soft * (1 - soft)
+    if came is None or not tools.same(came, slopes):
         overwritten = y.grad_fn.name() == "SigmoidBackward0" and kit.uses(answer, "data")
-        raise _wrong_slopes(tools.array(x.grad), slopes, overwritten)
+        raise _wrong_slopes(np.zeros(x.shape) if came is None else came, slopes, overwritten)
 
 
 def _wrong_values(y, hard, soft):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import minigrad as mg
 from exercises.checks import graphs, kit, tools
-from exercises.checks.kit import Pattern, Wrong, show
+from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "07", "What may I overwrite?")
@@ -17,13 +18,11 @@ chapter = kit.Chapter(__name__, "07", "What may I overwrite?")
 # --- What several exercises share ----------------------------------------------------------------
 
 
-_LEAF = tools.Reason(
-    "leaf Variable that requires grad",
-    "leaf-overwritten",
-    "A tracked leaf, and a view of it, cannot be overwritten while autograd records: it would be no leaf any more.",
-    "the line that the error names: do you want to move the leaf, or to compute with changed numbers?",
-    "M07",
-)
+(_LEAF,) = tools.reasons("""
+leaf-overwritten: leaf Variable that requires grad (M07)
+    A tracked leaf, and a view of it, cannot be overwritten while autograd records: it would be no leaf any more.
+    look: the line that the error names: do you want to move the leaf, or to compute with changed numbers?
+""")
 _SPOILED = "modified by an inplace operation"
 
 
@@ -44,7 +43,7 @@ def _belief_in_data(function: Any) -> str:
 def _refuse_other_value(y: mg.Tensor, numbers: Any) -> None:
     if not kit.same_values(y, numbers):
         right = np.round(np.asarray(numbers), 4).tolist()
-        look = "each line that you changed: what it computes has to stay the same"
+        look = "what each line of your function computes, and where it puts that"
         raise Wrong("other-value", f"the value {right}", show(y), look=look)
 
 
@@ -95,78 +94,41 @@ def versions(answer):
     return "One memory, one counter, except for `.data`: it writes into the same memory and counts for itself."
 
 
-_VERSIONS = (
-    Pattern(
-        "data-counts-along",
-        {"a": 3},
-        belief="M18",
-        why="3 would be right if `raw[0] = 7.0` counted for `a`. But `.data` shares the memory, not the counter.",
-        look="the picture of the chapter with `d`, `raw` and `array`",
-    ),
-    Pattern(
-        "data-counts-along",
-        {"raw": 3},
-        belief="M18",
-        why="3 would be right if `raw` and `a` shared a counter. But `.data` has its own, which starts at 0.",
-        look="the overwrites that go through the name `raw`",
-    ),
-    Pattern(
-        "data-counts-along",
-        {"raw": 2},
-        belief="M18",
-        why="2 is what `a` counts. `raw` counts only what is overwritten through `raw`.",
-        look="the overwrites that go through the name `raw`",
-    ),
-    Pattern(
-        "detach-copies",
-        {"d": 0},
-        belief="M17",
-        why="`detach()` makes no copy: `d` lies on the memory of `a`, and shares its counter.",
-        look="which of the four in the second line has a memory of its own",
-    ),
-    Pattern(
-        "view-counts-alone",
-        {"a": 1, "v": 1},
-        why="`a += 1` and `v *= 2` overwrite the same memory: both count for both.",
-        look="what a view shares with its base",
-    ),
-    Pattern(
-        "view-counts-alone",
-        {"v": 1},
-        why="A view has no counter of its own. It shows the one of its base.",
-        look="what a view shares with its base",
-    ),
-    Pattern(
-        "only-named",
-        {"a": 1},
-        why="`v *= 2` overwrites a part of `a`, so `a` counts it.",
-        look="what a view shares with its base",
-    ),
-    Pattern(
-        "clone-shares",
-        {"c": 3},
-        why="`clone()` has a memory and a counter of its own. Only `c.zero_()` overwrites it.",
-        look="the overwrites that go through the name `c`",
-    ),
-    Pattern(
-        "new-inherits",
-        {"n": 2},
-        why="`a * 10` makes a new tensor. Nobody has overwritten it yet.",
-        look="whether `n` is on the memory of `a`",
-    ),
-    Pattern(
-        "new-counts",
-        {"n": 1},
-        why="To be made is not to be overwritten: a new tensor starts at 0.",
-        look="the first rule of the chapter",
-    ),
-    Pattern(
-        "data-copies",
-        {"a[0]": 2.0},
-        why="`.data` lies on the memory of `a`. What is written there is in `a`, counted or not.",
-        look="what `.data` shares, and what it does not",
-    ),
-)
+_VERSIONS = kit.patterns("""
+data-counts-along: a=3 (M18)
+    3 would be right if `raw[0] = 7.0` counted for `a`. But `.data` shares the memory, not the counter.
+    look: the picture of the chapter with `d`, `raw` and `array`
+data-counts-along: raw=3 (M18)
+    3 would be right if `raw` and `a` shared a counter. But `.data` has its own, which starts at 0.
+    look: the overwrites that go through the name `raw`
+data-counts-along: raw=2 (M18)
+    2 is what `a` counts. `raw` counts only what is overwritten through `raw`.
+    look: the overwrites that go through the name `raw`
+detach-copies: d=0 (M17)
+    `detach()` makes no copy: `d` lies on the memory of `a`, and shares its counter.
+    look: which of the four in the second line has a memory of its own
+view-counts-alone: a=1, v=1
+    `a += 1` and `v *= 2` overwrite the same memory: both count for both.
+    look: what a view shares with its base
+view-counts-alone: v=1
+    A view has no counter of its own. It shows the one of its base.
+    look: what a view shares with its base
+only-named: a=1
+    `v *= 2` overwrites a part of `a`, so `a` counts it.
+    look: what a view shares with its base
+clone-shares: c=3
+    `clone()` has a memory and a counter of its own. Only `c.zero_()` overwrites it.
+    look: the overwrites that go through the name `c`
+new-inherits: n=2
+    `a * 10` makes a new tensor. Nobody has overwritten it yet.
+    look: whether `n` is on the memory of `a`
+new-counts: n=1
+    To be made is not to be overwritten: a new tensor starts at 0.
+    look: the first rule of the chapter
+data-copies: a[0]=2.0
+    `.data` lies on the memory of `a`. What is written there is in `a`, counted or not.
+    look: what `.data` shares, and what it does not
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -200,60 +162,32 @@ def _outcome(value: Any) -> Any:
     return value.strip().lower() if isinstance(value, str) else show(value)
 
 
-_SIDES = (
-    Pattern(
-        "all-refused",
-        {"B": "error", "C": "error", "E": "error", "G": "error"},
-        belief="M22",
-        why="Not every overwrite is refused: only one of a value that the way back needs.",
-        look="the table of the chapter: how many of its entries are errors?",
-    ),
-    Pattern(
-        "all-fine",
-        {"A": "ok", "B": "ok", "C": "ok", "D": "ok", "F": "ok"},
-        why="What was saved has to stay. In some of these lines a saved value is overwritten.",
-        look="the table of the chapter, row `exp`",
-    ),
-    Pattern(
-        "exp-saves-input",
-        {"A": "ok", "B": "error"},
-        why="The slope of exp is its result, not its input.",
-        look="row `exp` of the table",
-    ),
-    Pattern(
-        "square-saves-result",
-        {"C": "error", "D": "ok"},
-        why="The slope of h · h is 2h: that needs the input.",
-        look="row `x * x` of the table",
-    ),
-    Pattern(
-        "input-never",
-        {"B": "error", "E": "error"},
-        belief="M22",
-        why="Neither exp nor 7 · h needs its input on the way back, so it may be overwritten.",
-        look="rows `exp` and `10 * x` of the table",
-    ),
-    Pattern(
-        "result-never",
-        {"C": "error", "G": "error"},
-        belief="M22",
-        why="Neither the square nor log needs its result on the way back, so it may be overwritten.",
-        look="rows `x * x` and `log` of the table",
-    ),
-    Pattern(
-        "data-is-free",
-        {"F": "ok"},
-        why="`data` asks for no gradient, but the slope for `w` is `data`: it was saved.",
-        look="what the node of `w * data` has to keep for `w`",
-    ),
-    Pattern(
-        "number-is-saved",
-        {"E": "error"},
-        belief="M22",
-        why="The slope of 7 · h is 7, whatever `h` is or becomes.",
-        look="row `10 * x` of the table",
-    ),
-)
+_SIDES = kit.patterns("""
+all-refused: B=error, C=error, E=error, G=error (M22)
+    Not every overwrite is refused: only one of a value that the way back needs.
+    look: the table of the chapter: how many of its entries are errors?
+all-fine: A=ok, B=ok, C=ok, D=ok, F=ok
+    What was saved has to stay. In some of these lines a saved value is overwritten.
+    look: the table of the chapter, row `exp`
+exp-saves-input: A=ok, B=error
+    The slope of exp is its result, not its input.
+    look: row `exp` of the table
+square-saves-result: C=error, D=ok
+    The slope of h · h is 2h: that needs the input.
+    look: row `x * x` of the table
+input-never: B=error, E=error (M22)
+    Neither exp nor 7 · h needs its input on the way back, so it may be overwritten.
+    look: rows `exp` and `10 * x` of the table
+result-never: C=error, G=error (M22)
+    Neither the square nor log needs its result on the way back, so it may be overwritten.
+    look: rows `x * x` and `log` of the table
+data-is-free: F=ok
+    `data` asks for no gradient, but the slope for `w` is `data`: it was saved.
+    look: what the node of `w * data` has to keep for `w`
+number-is-saved: E=error (M22)
+    The slope of 7 · h is 7, whatever `h` is or becomes.
+    look: row `10 * x` of the table
+""")
 
 
 # --- 3 -------------------------------------------------------------------------------------------
@@ -279,66 +213,35 @@ def moments(answer):
     return "Leaves are guarded at once; saved values when `backward()` needs them; the rest is free."
 
 
-_MOMENTS = (
-    Pattern(
-        "at-the-overwrite",
-        {"P": 2},
-        belief="M23",
-        why="Line 2 runs: nothing is wrong until somebody needs what was saved. `backward()` does.",
-        look="which line raised the error in section 2 of the chapter",
-    ),
-    Pattern(
-        "at-the-use",
-        {"P": 3},
-        why="Line 3 reads `s` as it is now, and that is allowed. Nobody asks for the old `s` before the way back.",
-        look="which line raised the error in section 2 of the chapter",
-    ),
-    Pattern(
-        "sigmoid-forgotten",
-        {"P": 0},
-        why="The slope of sigmoid follows from its result, `s`, and line 2 overwrites that.",
-        look="row `sigmoid` of the table",
-    ),
-    Pattern(
-        "leaf-is-fine",
-        {"Q": 0},
-        belief="M07",
-        why="`w` is a tracked leaf, and `w[0] = 0.0` overwrites a view of it: refused, whoever saved it or not.",
-        look="section 5 of the chapter",
-    ),
-    Pattern(
-        "leaf-later",
-        {"Q": 4},
-        why="A leaf is guarded at once. Nobody waits for a backward.",
-        look="section 5 of the chapter: when did the error come?",
-    ),
-    Pattern(
-        "any-overwrite",
-        {"R": 4},
-        belief="M22",
-        why="`relu` has saved its result and the multiplication the 5. Nobody needs `h`.",
-        look="row `relu` of the table: which side is saved?",
-    ),
-    Pattern(
-        "any-overwrite",
-        {"R": 3},
-        belief="M22",
-        why="`h` is no leaf, so line 3 runs; and nobody has saved `h`.",
-        look="row `relu` of the table: which side is saved?",
-    ),
-    Pattern(
-        "no-grad-protects",
-        {"S": 0},
-        why="`no_grad` permits the step. It does not protect what was saved: the node of `w * w` still needs the 2.",
-        look="section 5 of the chapter: a step between two backwards",
-    ),
-    Pattern(
-        "step-refused",
-        {"S": 2},
-        why="Inside `no_grad` a leaf may be overwritten. The version rises, and that is noticed later.",
-        look="the rule for tracked leaves in section 5",
-    ),
-)
+_MOMENTS = kit.patterns("""
+at-the-overwrite: P=2 (M23)
+    Line 2 runs: nothing is wrong until somebody needs what was saved. `backward()` does.
+    look: which line raised the error in section 2 of the chapter
+at-the-use: P=3
+    Line 3 reads `s` as it is now, and that is allowed. Nobody asks for the old `s` before the way back.
+    look: which line raised the error in section 2 of the chapter
+sigmoid-forgotten: P=0
+    The slope of sigmoid follows from its result, `s`, and line 2 overwrites that.
+    look: row `sigmoid` of the table
+leaf-is-fine: Q=0 (M07)
+    `w` is a tracked leaf, and `w[0] = 0.0` overwrites a view of it: refused, whoever saved it or not.
+    look: section 5 of the chapter
+leaf-later: Q=4
+    A leaf is guarded at once. Nobody waits for a backward.
+    look: section 5 of the chapter: when did the error come?
+any-overwrite: R=4 (M22)
+    `relu` has saved its result and the multiplication the 5. Nobody needs `h`.
+    look: row `relu` of the table: which side is saved?
+any-overwrite: R=3 (M22)
+    `h` is no leaf, so line 3 runs; and nobody has saved `h`.
+    look: row `relu` of the table: which side is saved?
+no-grad-protects: S=0
+    `no_grad` permits the step. It does not protect what was saved: the node of `w * w` still needs the 2.
+    look: section 5 of the chapter: a step between two backwards
+step-refused: S=2
+    Inside `no_grad` a leaf may be overwritten. The version rises, and that is noticed later.
+    look: the rule for tracked leaves in section 5
+""")
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -398,7 +301,7 @@ def _still_refused(answer):
 def _wrong_shift(answer, expected, gradient):
     got = f"`w.grad` is {show(gradient)}"
     if _bypasses(answer):
-        why = "The overwrite is not counted any more, so backward() runs, and computes with numbers that nobody saved."
+        why = "backward() runs, and is wrong. What goes through `.data` or NumPy is not counted: nobody refuses then."
         look = "what a new tensor would change"
         return Wrong("silenced", expected, got, belief=_belief_in_data(answer), why=why, look=look)
     why = "backward() runs, but a part of the way back is missing or changed."
@@ -551,7 +454,7 @@ def _wrong_shares(answer, gradient, slopes, without_sum, v):
         "again": "a second step needs gradients of its own",
         "old grad": "the gradients are inputs here",
     },
-    beliefs=("M06", "M07", "M18"),
+    beliefs=("M01", "M06", "M07", "M18"),
     hints=(
         "`p = p - ...` gives the name `p` to a new tensor. Who still has the old one?",
         "Overwrite `p`, and say that this is no computation.",
@@ -574,18 +477,14 @@ def descend(leaves, rate):
         p = p - rate * p.grad
         p.grad = None
 """
-_NONE_GRADIENT = tools.Reason(
-    "NoneType",
-    "none-gradient",
-    "Here a `.grad` is None: the leaf has none, or it was cleared before. None can be neither multiplied nor asked.",
-    "what to do before you use `p.grad`, and when it is cleared",
-)
-_TRUTH_OF_GRADIENT = tools.Reason(
-    "Boolean value of Tensor",
-    "truth-of-gradient",
-    "A gradient of several numbers is neither true nor false. Whether there is one at all is another question.",
-    "how Python asks whether something is None",
-)
+_NONE_GRADIENT, _TRUTH_OF_GRADIENT = tools.reasons("""
+none-gradient: NoneType
+    Here a `.grad` is None: the leaf has none, or it was cleared before. None can be neither multiplied nor asked.
+    look: what to do before you use `p.grad`, and when it is cleared
+truth-of-gradient: Boolean value of Tensor
+    A gradient of several numbers is neither true nor false. Whether there is one at all is another question.
+    look: how Python asks whether something is None
+""")
 
 
 def _check_descend(answer, values, rate):
@@ -595,7 +494,10 @@ def _check_descend(answer, values, rate):
     sum(more, a.sum() * c * c).backward()
     gradients = {"a": tools.array(a.grad), "c": tools.array(c.grad)}
     expected = f"each leaf that has a gradient, moved by {rate} times its gradient"
-    tools.called(answer, ([a, idle, c, *more], rate), expected, _LEAF, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
+    has_moved = lambda leaves, rate: not _same(leaves[0], values)  # noqa: E731
+    at_idle = replace(_NONE_GRADIENT, belief="M01", when=has_moved)  # not the first: the one without a gradient
+    reasons = (_LEAF, at_idle, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
+    tools.called(answer, ([a, idle, c, *more], rate), expected, *reasons)
     _check_moved(a, np.array(values), gradients["a"], rate)
     if _same(c, 2.0):
         why = "The first leaf has moved. One that comes after a leaf without a gradient has not."
@@ -630,14 +532,7 @@ def _check_moved(p, before, gradient, rate):
     got = f"the leaf holds {show(tools.array(p).tolist())}"
     if _same(p, before):
         why = "The leaf holds its old numbers. `p - ...` makes a new tensor, and `=` gives that a name or a place."
-        raise Wrong(
-            "not-moved",
-            expected,
-            got,
-            belief="M06",
-            why=why,
-            look="whether you overwrite the leaf itself",
-        )
+        raise Wrong("not-moved", expected, got, belief="M06", why=why, look="whether you overwrite the leaf itself")
     if _same(p, before + rate * gradient):
         raise Wrong("uphill", expected, got, why="The step went up: the gradient was added.", look="the sign")
     raise Wrong("other-step", expected, got, look="what you subtract: the rate times the gradient, once")
@@ -704,19 +599,13 @@ def alternate(w, first, second, rate):
 """
 
 
-def _retains(function: Any) -> bool:
-    """Whether a function's own code passes `retain_graph=` to a call."""
-    code = getattr(function, "__code__", None)
-    return any("retain_graph" in item for item in getattr(code, "co_consts", ()) if type(item) is tuple)
-
-
 def _alternate_reasons(answer):
     old_graph = tools.Reason(
         _SPOILED,
         "old-graph",
         "What this backward walks through was recorded before the step, and needs the number that was overwritten.",
         "what of the second loss is computed before the first step",
-        "M13" if _retains(answer) else "",
+        "M13" if kit.says(answer, "retain_graph") else "",
     )
     second_time = tools.Reason(
         "a second time",
@@ -727,24 +616,17 @@ def _alternate_reasons(answer):
     return old_graph, second_time, _LEAF_STEP, _NO_WAY, _NO_GRADIENT_LEFT
 
 
-_NO_WAY = tools.Reason(
-    "does not require grad",
-    "cut-off",
-    "No way leads from this loss to `w`: no error of the old graph, and no gradient either.",
-    "what you cut off, and of which `w` the second loss is made",
-)
-_NO_GRADIENT_LEFT = tools.Reason(
-    "NoneType",
-    "cleared-before-the-step",
-    "At this step `w.grad` is None. It was cleared, and no backward has filled it since.",
-    "what happens between the first step and the second",
-)
-_LEAF_STEP = tools.Reason(
-    "leaf Variable that requires grad",
-    "recorded-step",
-    "The step was recorded, and a tracked leaf cannot be the result of a recorded operation.",
-    "around which lines `no_grad` has to stand",
-)
+_NO_WAY, _NO_GRADIENT_LEFT, _LEAF_STEP = tools.reasons("""
+cut-off: does not require grad
+    No way leads from this loss to `w`: no error of the old graph, and no gradient either.
+    look: what you cut off, and of which `w` the second loss is made
+cleared-before-the-step: NoneType
+    Something that your function uses is None. `w.grad` is, once it was cleared, until a backward fills it.
+    look: what happens between the first step and the second
+recorded-step: leaf Variable that requires grad
+    The step was recorded, and a tracked leaf cannot be the result of a recorded operation.
+    look: around which lines `no_grad` has to stand
+""")
 
 
 def _check_alternate(answer, value, rate):
@@ -766,7 +648,7 @@ def _wrong_alternate(answer, came, value, rate, once, right):
         (
             "not-moved",
             value,
-            "M06",
+            "M06" if kit.rebinds(answer) else "",
             "The leaf that came in holds its old number.",
             "the lines that step",
         ),
@@ -845,8 +727,11 @@ def _why_not_rewritten(y):
         why = "More than one overwrite was recorded. (`y[0] *= b` leaves two: of the view, and by the assignment.)"
         look = "how often a part of `y` is overwritten"
     elif len(graphs.leaves(y)) == 1:
-        code, why = "constant-in", "What was put in is a constant, so no edge leads to it."
-        look = "what you put into `y`: the tensor `b`, or a number?"
+        code, why = (
+            "constant-in",
+            "Only one leaf is behind `y`. What was there before, or what was put in, is a constant.",
+        )
+        look = "what you make `y` of, and what you put into it: the tensors `a` and `b`, or numbers?"
     elif made_of and y.grad_fn is not None and "CopySlices" not in y.grad_fn.name():
         code, why = "overwritten-first", "In the picture the overwrite comes last. In your graph something follows it."
         look = "the order of your lines"
@@ -961,12 +846,11 @@ _UNCAUGHT = tools.Reason(
     "The backward that you tried was refused. That is the answer True, and your function has to catch it.",
     "`try` and `except RuntimeError`",
 )
-_NO_FACTORS = tools.Reason(
-    "only for scalar outputs",
-    "no-sum",
-    "`y` may have several entries. Start from `y.sum()`.",
-    "from what you go backward",
-)
+(_NO_FACTORS,) = tools.reasons("""
+no-sum: only for scalar outputs
+    `y` may have several entries. Start from `y.sum()`.
+    look: from what you go backward
+""")
 
 
 def _check_spoiled(answer, label, y, x, refused):
@@ -993,9 +877,12 @@ def _wrong_spoiled(answer, expected, refused, label):
         return _wrong_walked(expected, refused)
     if refused:
         if kit.uses(answer, "backward", "autograd"):
-            why = "The backward that you tried, if it ran, did not get to the node whose saved value was overwritten."
+            why = "A saved value was overwritten. A backward is refused if it comes to the node that saved it."
             return Wrong("not-noticed", expected, "False", why=why, look="from where to where your backward walks")
-        waits = kit.uses(answer, "RuntimeError", "Exception")  # for an error of some line that is no backward
+        looks = kit.uses(answer, "grad_fn", "next_functions")
+        waits = (
+            kit.uses(answer, "RuntimeError", "Exception") and not looks
+        )  # for an error of a line that is no backward
         why = "A saved value was overwritten, and only a backward finds out: nothing else raises an error."
         look = "what your function does to find out"
         return Wrong("not-noticed", expected, "False", belief="M23" if waits else "", why=why, look=look)

@@ -12,7 +12,7 @@ import numpy as np
 import minigrad as mg
 from exercises.checks import functions, graphs, kit, tools
 from exercises.checks.functions import Suspect, elementwise, tensors
-from exercises.checks.kit import Pattern, Wrong, show
+from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
 from minigrad.autograd import Function
 
@@ -47,73 +47,38 @@ def inside(answer):
     return "One box, unrecorded inside; what comes in is the gradient of its result, and each argument gets an answer."
 
 
-_INSIDE = (
-    Pattern(
-        "recorded-inside",
-        {"y tracked": True},
-        belief="M33",
-        why="While `forward` runs, nothing is recorded. `apply` ties the result to its node afterwards.",
-        look="what `Spy` prints in the chapter",
-    ),
-    Pattern(
-        "recorded-inside",
-        {"operations": 4},
-        belief="M33",
-        why="You counted the two multiplications inside `forward`. They are not recorded: `Mix` is one box.",
-        look="the picture of the three sigmoids in the chapter",
-    ),
-    Pattern(
-        "recorded-inside",
-        {"operations": 3},
-        belief="M33",
-        why="The two multiplications inside `forward` are not recorded. In their place there is one box, `Mix`.",
-        look="the picture of the three sigmoids in the chapter",
-    ),
-    Pattern(
-        "one-per-tracked",
-        {"gradients": 1},
-        belief="M32",
-        why="Only `x` is tracked. But backward returns something for each argument: `k` and `w` get a None each.",
-        look="the error of `Scale` in the chapter",
-    ),
-    Pattern(
-        "one-per-tensor",
-        {"gradients": 2},
-        belief="M32",
-        why="Two of the arguments are tensors. But backward returns something for each argument, for `k` a None.",
-        look="the error of `Scale` in the chapter",
-    ),
-    Pattern(
-        "ctx-counted",
-        {"gradients": 4},
-        why="`ctx` is no argument of `apply`. Only what you give to `apply` gets a gradient.",
-        look="the line with `Mix.apply`",
-    ),
-    Pattern(
-        "starts-with-one",
-        {"grad_output": 1},
-        why="`z` starts with 1. On the way to `Mix` lies the multiplication by 4.",
-        look="the trace of the loss 5 · y in the chapter",
-    ),
-    Pattern(
-        "gradient-of-x",
-        {"grad_output": 60},
-        why="60 is what `backward` makes of it, the gradient of `x`. What comes in is the gradient of its result.",
-        look="the trace of the loss 5 · y in the chapter",
-    ),
-    Pattern(
-        "mode-on",
-        {"grad mode": True},
-        why="In a plain `backward()` nothing is recorded. Grad mode is on only with `create_graph=True`.",
-        look="the four words that `Spy` prints in the chapter",
-    ),
-    Pattern(
-        "last-forgotten",
-        {"operations": 1},
-        why="`Mix` is one. `4 * ...` is another.",
-        look="the last but one line",
-    ),
-)
+_INSIDE = kit.patterns("""
+recorded-inside: y tracked=True (M33)
+    While `forward` runs, nothing is recorded. `apply` ties the result to its node afterwards.
+    look: what `Spy` prints in the chapter
+recorded-inside: operations=4 (M33)
+    You counted the two multiplications inside `forward`. They are not recorded: `Mix` is one box.
+    look: the picture of the three sigmoids in the chapter
+recorded-inside: operations=3 (M33)
+    The two multiplications inside `forward` are not recorded. In their place there is one box, `Mix`.
+    look: the picture of the three sigmoids in the chapter
+one-per-tracked: gradients=1 (M32)
+    Only `x` is tracked. But backward returns something for each argument: `k` and `w` get a None each.
+    look: the error of `Scale` in the chapter
+one-per-tensor: gradients=2 (M32)
+    Two of the arguments are tensors. But backward returns something for each argument, for `k` a None.
+    look: the error of `Scale` in the chapter
+ctx-counted: gradients=4
+    `ctx` is no argument of `apply`. Only what you give to `apply` gets a gradient.
+    look: the line with `Mix.apply`
+starts-with-one: grad_output=1
+    `z` starts with 1. On the way to `Mix` lies the multiplication by 4.
+    look: the trace of the loss 5 · y in the chapter
+gradient-of-x: grad_output=60
+    60 is what `backward` makes of it, the gradient of `x`. What comes in is the gradient of its result.
+    look: the trace of the loss 5 · y in the chapter
+mode-on: grad mode=True
+    In a plain `backward()` nothing is recorded. Grad mode is on only with `create_graph=True`.
+    look: the four words that `Spy` prints in the chapter
+last-forgotten: operations=1
+    `Mix` is one. `4 * ...` is another.
+    look: the last but one line
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -149,51 +114,29 @@ def _verdict(value: Any) -> Any:
     return known.get(str(value).strip().lower(), "") if isinstance(value, str | bool | np.bool_) else ""
 
 
-_VERDICTS = (
-    Pattern(
-        "right-formula-passes",
-        {"A": "pass"},
-        belief="M31",
-        why="The formula is right, and gradcheck fails all the same: in float32 a nudge of a millionth leaves one or "
-        "two digits of the difference.",
-        look="the figure of nudges in the chapter",
-    ),
-    Pattern(
-        "right-formula-passes",
-        {"B": "pass"},
-        belief="M31",
-        why="The slope that `relu` gives at 0 is as good as any. But nudging to both sides finds one half there.",
-        look="the second error about `relu` in the chapter",
-    ),
-    Pattern(
-        "wrong-formula-fails",
-        {"C": "fail"},
-        belief="M29",
-        why="The rule is wrong for negative numbers, and gradcheck tries only those that you give it: 1 and 2.",
-        look="what True says, and what it does not",
-    ),
-    Pattern(
-        "first-is-second",
-        {"E": "pass"},
-        belief="M29",
-        why="D passes, so the first derivative is right. The second asks how `ctx.slope` moves with `x`, and it was "
-        "computed where nothing is recorded.",
-        look="the picture of `slope` in the chapter",
-    ),
-    Pattern(
-        "second-is-first",
-        {"D": "fail"},
-        why="Its first derivative is right: `ctx.slope` is 2 · x, times grad_output. gradcheck asks no more.",
-        look="the two Functions that pass in the chapter",
-    ),
-    Pattern(
-        "factor-not-seen",
-        {"F": "pass"},
-        why="Without `grad_output` the gradient is right only if 1 comes in. gradcheck starts a backward from each "
-        "result alone, and then 0 comes to the others.",
-        look="the two numbers of `Careless` in the chapter",
-    ),
-)
+_VERDICTS = kit.patterns("""
+right-formula-passes: A=pass (M31)
+    The formula is right, and gradcheck fails all the same: in float32 a nudge of a millionth leaves one or two digits
+    of the difference.
+    look: the figure of nudges in the chapter
+right-formula-passes: B=pass (M31)
+    The slope that `relu` gives at 0 is as good as any. But nudging to both sides finds one half there.
+    look: the second error about `relu` in the chapter
+wrong-formula-fails: C=fail (M29)
+    The rule is wrong for negative numbers, and gradcheck tries only those that you give it: 1 and 2.
+    look: what True says, and what it does not
+first-is-second: E=pass (M29)
+    D passes, so the first derivative is right. The second asks how `ctx.slope` moves with `x`, and it was computed
+    where nothing is recorded.
+    look: the picture of `slope` in the chapter
+second-is-first: D=fail
+    Its first derivative is right: `ctx.slope` is 2 · x, times grad_output. gradcheck asks no more.
+    look: the two Functions that pass in the chapter
+factor-not-seen: F=pass
+    Without `grad_output` the gradient is right only if 1 comes in. gradcheck starts a backward from each result alone,
+    and then 0 comes to the others.
+    look: the two numbers of `Careless` in the chapter
+""")
 
 
 # --- 3 -------------------------------------------------------------------------------------------

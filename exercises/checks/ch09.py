@@ -12,7 +12,7 @@ import numpy as np
 import minigrad as mg
 from exercises.checks import functions, graphs, kit, tools
 from exercises.checks.functions import Case, Suspect, elementwise, tensors
-from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "09", "How do I differentiate a derivative?")
@@ -21,24 +21,17 @@ chapter = kit.Chapter(__name__, "09", "How do I differentiate a derivative?")
 # --- What several exercises share ----------------------------------------------------------------
 
 
-_NO_HISTORY = tools.Reason(
-    "does not require grad and does not have a grad_fn",
-    "no-history",
-    "A gradient has a history only if backward was recorded. Yours is a plain number, and cannot be differentiated.",
-    "the options of each `grad`",
-)
-_SECOND_TIME = tools.Reason(
-    "a second time",
-    "second-time",
-    "A walk has freed a graph that is still needed.",
-    "the options of each `grad` and `backward`, and how often you walk",
-)
-_NOT_USED = tools.Reason(
-    "not have been used",
-    "not-used",
-    "No way leads from what you differentiate to the tensor that you ask for.",
-    "whether you ask for `x` itself, and not for a copy",
-)
+_NO_HISTORY, _SECOND_TIME, _NOT_USED = tools.reasons("""
+no-history: does not require grad and does not have a grad_fn
+    A gradient has a history only if backward was recorded. Yours is a plain number, and cannot be differentiated.
+    look: the options of each `grad`
+second-time: a second time
+    A walk has freed a graph that is still needed.
+    look: the options of each `grad` and `backward`, and how often you walk
+not-used: not have been used
+    No way leads from what you differentiate to the tensor that you ask for.
+    look: whether you ask for `x` itself, and not for a copy
+""")
 _TUPLE_LOOK = "how the chapter unpacks what `grad` returns: `(slope,) = ...`"
 _TUPLES = tuple(
     tools.Reason(message, "tuple-of-grad", "`grad` returns a tuple, with one gradient for each input.", _TUPLE_LOOK)
@@ -57,15 +50,9 @@ _RETAINED = replace(
 def _called(function: Callable, inputs: tuple, expected: str, *reasons: tools.Reason) -> Any:
     """The learner's function on our inputs, with the errors that any derivative of a derivative may raise."""
     known = (*reasons, _NO_HISTORY, _SECOND_TIME, _NOT_USED, *_TUPLES)
-    if _asks_for(function, "retain_graph"):
+    if kit.says(function, "retain_graph"):
         known = tuple(_RETAINED if reason is _NO_HISTORY else reason for reason in known)
     return tools.called(function, inputs, expected, *known)
-
-
-def _asks_for(function: Any, option: str) -> bool:
-    """Whether a function's own code passes an argument by this name."""
-    constants = function.__code__.co_consts if type(function) is types.FunctionType else ()
-    return any(type(constant) is tuple and option in constant for constant in constants)
 
 
 class _Watched:
@@ -158,72 +145,39 @@ def twice(answer):
     return "create_graph records the walk. What the second walk needs of the first graph must not have been freed."
 
 
-_TWICE = (
-    Pattern(
-        "retain-is-enough",
-        {"B": "18"},
-        belief="M14",
-        why="`retain_graph=True` keeps the graph of x³. The walk that computes 3x² is not recorded.",
-        look="what the inner `first` returns in line B: does it have a `grad_fn`?",
-    ),
-    Pattern(
-        "always-recorded",
-        {"A": "18"},
-        why="Without `create_graph=True` nothing of the walk back is recorded.",
-        look="what the inner `first` returns in line A: does it have a `grad_fn`?",
-    ),
-    Pattern(
-        "freed-breaks",
-        {"D": "error"},
-        belief="M15",
-        why="The first graph is freed. But the second one has kept `x` for itself, and leads to it directly.",
-        look="the picture of x³ and its slope: where does the thick arrow end?",
-    ),
-    Pattern(
-        "first-not-second",
-        {"C": "27"},
-        why="27 is the first derivative, 3x². Line C differentiates it once more.",
-        look="how often `first` is called in line C",
-    ),
-    Pattern(
-        "first-not-second",
-        {"D": "27"},
-        why="27 is the first derivative, 3x². Line D differentiates it once more.",
-        look="how often `first` is called in line D",
-    ),
-    Pattern(
-        "first-not-second",
-        {"F": "5"},
-        why="5 is the first derivative. Line F asks for its slope.",
-        look="how often `first` is called in line F, and whether a 5 has a history",
-    ),
-    Pattern(
-        "third",
-        {"C": "6"},
-        why="6 is the third derivative. Line C differentiates twice.",
-        look="how often `first` is called in line C",
-    ),
-    Pattern(
-        "result-freed",
-        {"E": f"{np.exp(3):.4g}"},
-        why="That is e³, and the formula is right. But the slope was made from the result of `exp`, whose node has "
-        "been freed.",
-        look="the picture of `exp` and its slope: where does the thick arrow end?",
-    ),
-    Pattern(
-        "zero-without-history",
-        {"F": "0"},
-        why="The second derivative of 5x is 0. But the slope 5 was made from no tensor that requires grad, so it has "
-        "no history, and `grad` refuses it.",
-        look="the derivatives of x⁴ in the chapter, and where they end",
-    ),
-    Pattern(
-        "none-without-history",
-        {"F": "None"},
-        why="`grad` gives None only where you allow it. Asked to start from a 5 that has no history, it refuses.",
-        look="what `grad` said of a plain slope in section 1",
-    ),
-)
+_TWICE = kit.patterns("""
+retain-is-enough: B="18" (M14)
+    `retain_graph=True` keeps the graph of x³. The walk that computes 3x² is not recorded.
+    look: what the inner `first` returns in line B: does it have a `grad_fn`?
+always-recorded: A="18"
+    Without `create_graph=True` nothing of the walk back is recorded.
+    look: what the inner `first` returns in line A: does it have a `grad_fn`?
+freed-breaks: D=error (M15)
+    The first graph is freed. But the second one has kept `x` for itself, and leads to it directly.
+    look: the picture of x³ and its slope: where does the thick arrow end?
+first-not-second: C="27"
+    27 is the first derivative, 3x². Line C differentiates it once more.
+    look: how often `first` is called in line C
+first-not-second: D="27"
+    27 is the first derivative, 3x². Line D differentiates it once more.
+    look: how often `first` is called in line D
+first-not-second: F="5"
+    5 is the first derivative. Line F asks for its slope.
+    look: how often `first` is called in line F, and whether a 5 has a history
+third: C="6"
+    6 is the third derivative. Line C differentiates twice.
+    look: how often `first` is called in line C
+result-freed: E="20.09"
+    That is e³, and the formula is right. But the slope was made from the result of `exp`, whose node has been freed.
+    look: the picture of `exp` and its slope: where does the thick arrow end?
+zero-without-history: F="0"
+    The second derivative of 5x is 0. But the slope 5 was made from no tensor that requires grad, so it has no history,
+    and `grad` refuses it.
+    look: the derivatives of x⁴ in the chapter, and where they end
+none-without-history: F="None"
+    `grad` gives None only where you allow it. Asked to start from a 5 that has no history, it refuses.
+    look: what `grad` said of a plain slope in section 1
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -249,65 +203,35 @@ def both(answer):
     return "backward() adds first and second derivatives into one `.grad`; autograd.grad keeps them apart."
 
 
-_BOTH = (
-    Pattern(
-        "second-alone",
-        {"B": 18},
-        belief="M16",
-        why="The second derivative is 18. But `backward()` adds it to what is there, and there is the first one.",
-        look="what `x.grad` holds before line B",
-    ),
-    Pattern(
-        "unchanged",
-        {"B": 27},
-        why="`x.grad` has a history, so it can go backward, and what comes arrives in `x.grad` itself.",
-        look="which leaf the history of `x.grad` leads to",
-    ),
-    Pattern(
-        "grad-stores",
-        {"C": 27},
-        why="`autograd.grad` returns the 27, and leaves `.grad` alone.",
-        look="where line C puts its result",
-    ),
-    Pattern(
-        "zero-for-none",
-        {"C": 0},
-        why="0 would be a gradient. Into `w.grad` nobody has put any yet.",
-        look="where line C puts its result",
-    ),
-    Pattern(
-        "first-in-d",
-        {"D": 27},
-        why="Line D goes backward from the slope, not from w³: it computes the second derivative.",
-        look="what line D goes backward from",
-    ),
-    Pattern(
-        "sum-in-d",
-        {"D": 45},
-        why="Nothing was in `w.grad` before line D: `autograd.grad` does not fill it.",
-        look="what line C leaves in `w.grad`",
-    ),
-    Pattern(
-        "overwritten",
-        {"D": 18, "E": 27},
-        belief="M08",
-        why="`backward()` adds its 27 to the 18 of line D.",
-        look="what `w.grad` holds before line E",
-    ),
-    Pattern(
-        "not-cleared",
-        {"F": 45},
-        why="`v.grad` was cleared before. What line F adds is all that is there.",
-        look="the line above F",
-    ),
-    Pattern(
-        "cleared-for-good",
-        {"F": None},
-        why="To clear `v.grad` does not touch the graph of `slope`. Line F goes backward through it, and fills "
-        "`v.grad` again.",
-        look="what still holds the first derivative, with its history",
-    ),
-)
+_BOTH = kit.patterns("""
+second-alone: B=18 (M16)
+    The second derivative is 18. But `backward()` adds it to what is there, and there is the first one.
+    look: what `x.grad` holds before line B
+unchanged: B=27
+    `x.grad` has a history, so it can go backward, and what comes arrives in `x.grad` itself.
+    look: which leaf the history of `x.grad` leads to
+grad-stores: C=27
+    `autograd.grad` returns the 27, and leaves `.grad` alone.
+    look: where line C puts its result
+zero-for-none: C=0
+    0 would be a gradient. Into `w.grad` nobody has put any yet.
+    look: where line C puts its result
+first-in-d: D=27
+    Line D goes backward from the slope, not from w³: it computes the second derivative.
+    look: what line D goes backward from
+sum-in-d: D=45
+    Nothing was in `w.grad` before line D: `autograd.grad` does not fill it.
+    look: what line C leaves in `w.grad`
+overwritten: D=18, E=27 (M08)
+    `backward()` adds its 27 to the 18 of line D.
+    look: what `w.grad` holds before line E
+not-cleared: F=45
+    `v.grad` was cleared before. What line F adds is all that is there.
+    look: the line above F
+cleared-for-good: F=None
+    To clear `v.grad` does not touch the graph of `slope`. Line F goes backward through it, and fills `v.grad` again.
+    look: what still holds the first derivative, with its history
+""")
 
 
 # --- 3 -------------------------------------------------------------------------------------------
@@ -356,12 +280,11 @@ def _check_derivatives(answer, f, value, right):
     _refuse_traces(x=x)
 
 
-_ENDS_EARLY = tools.Reason(
-    "does not require grad and does not have a grad_fn",
-    "ends-in-error",
-    "A constant derivative has no history, and `grad` refuses it. All derivatives that follow are 0.",
-    "how to find out, before you ask `grad`, whether there is a history",
-)
+(_ENDS_EARLY,) = tools.reasons("""
+ends-in-error: does not require grad and does not have a grad_fn
+    A constant derivative has no history, and `grad` refuses it. All derivatives that follow are 0.
+    look: how to find out, before you ask `grad`, whether there is a history
+""")
 
 
 def _wrong_derivatives(came, right, f, value):
@@ -429,7 +352,7 @@ def show_target(name):
 
 def _slope_without_graph(answer, given):
     expected, got = "a slope with the graph in the picture", show(given)
-    if _asks_for(answer, "retain_graph"):
+    if kit.says(answer, "retain_graph"):
         why = "`retain_graph=True` keeps the graph of `y`. It does not record the walk back."
         return Wrong("retained", expected, got, belief="M14", why=why, look="the options of `grad`")
     why = "What you return has no graph at all: the walk back was not recorded."
@@ -465,7 +388,7 @@ def _wrong_slope(answer, given):
     "Six ways to write one backward",
     kind="predict",
     points=3,
-    beliefs=("M29", "M30", "M33"),
+    beliefs=("M19", "M25", "M29", "M30", "M33"),
     hints=(
         "Ask of each: which of the numbers in the returned product have a history that leads to the input?",
         "`ctx.square` was made in forward, and forward is not recorded. `x.detach()` is a constant, too.",
@@ -483,78 +406,38 @@ def trusted(answer):
     return "All six have the right slope. Only a history that leads to the input, whole, gives the right curvature."
 
 
-_TRUSTED = (
-    Pattern(
-        "gradcheck-sees-all",
-        {"pass gradcheck": "2"},
-        belief="M29",
-        why="All six return 3x², and `gradcheck` asks for no more. What is wrong with some of them it cannot see.",
-        look="the value that each backward returns at x = 2",
-    ),
-    *(
-        Pattern(
-            "gradcheck-sees-some",
-            {"pass gradcheck": number},
-            belief="M29",
-            why="All six return 3x². `gradcheck` compares this number with a nudge, and knows nothing of histories.",
-            look="the value that each backward returns at x = 2",
-        )
-        for number in ("1", "3", "4", "5")
-    ),
-    Pattern(
-        "intermediate-has-history",
-        {"B": "12"},
-        belief="M33",
-        why="`ctx.square` was made in forward, where nothing is recorded. For autograd it is a constant.",
-        look="what `ctx.square.requires_grad` is",
-    ),
-    Pattern(
-        "copy-is-the-input",
-        {"F": "12"},
-        belief="M30",
-        why="`grad` inside backward is recorded, but back to `copy`. No way leads from there to the input.",
-        look="the picture of `Copied` in the chapter",
-    ),
-    Pattern(
-        "grad-inside-never",
-        {"E": "error"},
-        why="Here `grad` walks back to the saved input itself, and `create_graph=True` records the walk.",
-        look="what differs between E and F",
-    ),
-    Pattern(
-        "detach-harmless",
-        {"C": "12"},
-        why="One of the two factors is a constant, so one of the two terms of the derivative is missing.",
-        look="the derivative of 3 · c · x, with c = 2",
-    ),
-    Pattern(
-        "detach-cuts-all",
-        {"C": "error"},
-        why="`x.detach()` is a constant. But the other factor is `x`, and through it a way leads to the input.",
-        look="the derivative of 3 · c · x, with c = 2",
-    ),
-    Pattern(
-        "create-graph-beats-no-grad",
-        {"D": "12"},
-        why="`create_graph=True` turns recording on for backward. `no_grad` inside turns it off again.",
-        look="what is recorded between `with mg.no_grad():` and the return",
-    ),
-    *(
-        Pattern(
-            "zero-for-constant",
-            {name: "0"},
-            why="A slope without history has no slope of 0: there is nothing to start from, and `grad` raises.",
-            look="what `grad` said of a plain slope in section 1",
-        )
-        for name in "BD"
-    ),
-    Pattern(
-        "zero-for-constant",
-        {"F": "0"},
-        why="The slope has a history that leads elsewhere. Asked for a tensor that was not used, `grad` raises.",
-        look="what chapter 04 says of None, 0 and the error",
-    ),
-)
+_TRUSTED = kit.patterns("""
+gradcheck-sees-all: pass gradcheck="2" (M29)
+    All six return 3x², and `gradcheck` asks for no more. What is wrong with some of them it cannot see.
+    look: the value that each backward returns at x = 2
+gradcheck-sees-some: pass gradcheck="1" or pass gradcheck="3" or pass gradcheck="4" or pass gradcheck="5" (M29)
+    All six return 3x². `gradcheck` compares this number with a nudge, and knows nothing of histories.
+    look: the value that each backward returns at x = 2
+intermediate-has-history: B="12" (M33)
+    `ctx.square` was made in forward, where nothing is recorded. For autograd it is a constant.
+    look: what `ctx.square.requires_grad` is
+copy-is-the-input: F="12" (M30)
+    `grad` inside backward is recorded, but back to `copy`. No way leads from there to the input.
+    look: the picture of `Copied` in the chapter
+grad-inside-never: E=error
+    Here `grad` walks back to the saved input itself, and `create_graph=True` records the walk.
+    look: what differs between E and F
+detach-harmless: C="12"
+    One of the two factors is a constant, so one of the two terms of the derivative is missing.
+    look: the derivative of 3 · c · x, with c = 2
+detach-cuts-all: C=error (M19)
+    `x.detach()` is a constant. But the other factor is `x`, and through it a way leads to the input.
+    look: the derivative of 3 · c · x, with c = 2
+create-graph-beats-no-grad: D="12"
+    `create_graph=True` turns recording on for backward. `no_grad` inside turns it off again.
+    look: what is recorded between `with mg.no_grad():` and the return
+zero-for-constant: B="0" or D="0"
+    A slope without history has no slope of 0: there is nothing to start from, and `grad` raises.
+    look: what `grad` said of a plain slope in section 1
+zero-for-constant: F="0" (M25)
+    The slope has a history that leads elsewhere. Asked for a tensor that was not used, `grad` raises.
+    look: what chapter 04 says of None, 0 and the error
+""")
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -591,12 +474,11 @@ _PENALTIES = (
     (lambda x, w: mg.exp(w * x), 0.5, 2.0),
     (lambda x, w: 3 * x + w, 0.5, 2.0),
 )
-_FREED_LATER = tools.Reason(
-    "a second time",
-    "freed-too-early",
-    "Your function returns, but going backward from the loss needs a graph that your `grad` has freed.",
-    "what keeps the graph of `y`, besides recording the walk",
-)
+(_FREED_LATER,) = tools.reasons("""
+freed-too-early: a second time
+    Your function returns, but going backward from the loss needs a graph that your `grad` has freed.
+    look: what keeps the graph of `y`, besides recording the walk
+""")
 
 
 def _check_penalty(answer, f, x_value, w_value):
@@ -615,7 +497,7 @@ def _check_penalty(answer, f, x_value, w_value):
     by_w = mg.autograd.grad(value, leaves[1])[0].item()
     came = _gradient_for(loss, w)
     if came is None or not kit.close(came, right[1].item()):
-        raise _wrong_penalty(came, right[1].item(), by_w, _asks_for(answer, "retain_graph"))
+        raise _wrong_penalty(came, right[1].item(), by_w, kit.says(answer, "retain_graph"))
     came = _gradient_for(loss, x)
     if came is None or not kit.close(came, right[0].item()):
         why = "The gradient for `w` is right. But a caller may go back to `x`, too."
@@ -659,7 +541,7 @@ def _wrong_penalty(came, right, by_w, retains):
         why = "That is the gradient of `f` alone. `retain_graph=True` keeps a graph; it does not record the walk back."
         return Wrong("still-constant", expected, got, belief="M14", why=why, look="whether `slope` has a `grad_fn`")
     if kit.close(came, by_w):
-        why = "That is the gradient of `f` alone: your slope is a number without history."
+        why = "That is the gradient of `f` alone: the penalty counts as a constant."
         return Wrong("constant", expected, got, why=why, look="whether `slope` has a `grad_fn`, and keeps it")
     if kit.close(came, right - by_w):
         why = "That is the gradient of the penalty alone: the way through `f(x, w)` is gone."
@@ -674,9 +556,7 @@ def _wrong_penalty(came, right, by_w, retains):
     "Half a history",
     kind="fix",
     points=3,
-    off={
-        "dtype": "gradcheck needs float64",
-    },
+    off={"dtype": "gradcheck needs float64"},
     beliefs=("M29", "M33"),
     hints=(
         "Which of the two saved tensors is neither an input nor an output of forward?",
@@ -991,13 +871,11 @@ _HVPS = (
     (lambda x: (x**4).sum() / 12, [2.0], [5.0]),
     (lambda x: (x**3).sum(), [0.5, 1.0], [0.0, 0.0]),
 )
-_NO_FACTORS = tools.Reason(
-    "only for scalar outputs",
-    "no-factors",
-    "The gradient has several entries, so from there `grad` needs a factor for each: that is what `v` is for.",
-    "`grad_outputs=`",
-    "M24",
-)
+(_NO_FACTORS,) = tools.reasons("""
+no-factors: only for scalar outputs (M24)
+    The gradient has several entries, so from there `grad` needs a factor for each: that is what `v` is for.
+    look: `grad_outputs=`
+""")
 
 
 class _Counted(mg.autograd.Function):

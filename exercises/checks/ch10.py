@@ -15,7 +15,7 @@ import numpy as np
 import minigrad as mg
 from exercises.checks import kit, tools
 from exercises.checks.engines import Forbidden, Scalar, TooMany, graph_of, small_with, within
-from exercises.checks.kit import Pattern, Unanswered, Wrong, call, show
+from exercises.checks.kit import Unanswered, Wrong, call, show
 from minigrad import small_engine as small
 from minigrad.autograd import engine as minigrads
 from minigrad.ops.shape import sum_to
@@ -169,77 +169,42 @@ def sources(answer):
     return "A row says what is saved, and what is saved says whether a second walk is possible."
 
 
-_SOURCES = (
-    Pattern(
-        "sub-saves",
-        {"B": 2},
-        why="No derivative of `sub` names an operand. What nobody names is not saved.",
-        look="the parameters of both derivatives of `sub`",
-    ),
-    Pattern(
-        "second-fails",
-        {"B twice": False},
-        belief="M12",
-        why="A walk frees what was saved. `sub` saved nothing, so a second walk finds all that it needs.",
-        look="what the second walk would miss",
-    ),
-    Pattern(
-        "one-x",
-        {"A": 1},
-        why="Both inputs of `x * x` have a node, so both derivatives are needed. One names other, one names self: "
-        "two entries, though both hold `x`.",
-        look="the derivatives of `mul`, one by one",
-    ),
-    Pattern(
-        "result-forgotten",
-        {"C": 0},
-        why="The derivative of `exp` names `result`. That is kept like an operand.",
-        look="the parameters of the derivative of `exp`",
-    ),
-    Pattern(
-        "operand-too",
-        {"C": 2},
-        why="The derivative of `exp` names `result` alone. So the operand is not kept.",
-        look="the parameters of the derivative of `exp`",
-    ),
-    Pattern(
-        "whole-row",
-        {"D": 3},
-        why="You have counted all names in the row. `k` has no node, so the derivative for `other` is not needed.",
-        look="which input of `x / k` has a node, and what its derivative names",
-    ),
-    Pattern(
-        "whole-row",
-        {"E": 3},
-        why="You have counted all names in the row. Here it is `self` that has no node, and a value is saved once "
-        "under one name.",
-        look="which input of `k / x` has a node, and what its derivative names",
-    ),
-    Pattern(
-        "unneeded-saved",
-        {"D": 2},
-        why="`k` has no node, so the derivative for `other` is not needed, and what it names is not saved for it.",
-        look="which input of `x / k` has a node",
-    ),
-    Pattern(
-        "constant-not-saved",
-        {"D": 0},
-        why="`k` gets no gradient, but the derivative for `self` needs its value.",
-        look="what the derivative of `div` for `self` names",
-    ),
-    Pattern(
-        "one-of-two",
-        {"E": 1},
-        why="The derivative for `other` names `self` and `other`, and both are saved, with a node or without.",
-        look="the parameters of the second derivative of `div`",
-    ),
-    Pattern(
-        "constants-stay",
-        {"D twice": True},
-        why="A constant that was saved is freed like anything else that was saved.",
-        look="the line of `run` that sets `node._saved` to None",
-    ),
-)
+_SOURCES = kit.patterns("""
+sub-saves: B=2
+    No derivative of `sub` names an operand. What nobody names is not saved.
+    look: the parameters of both derivatives of `sub`
+second-fails: B twice=False (M12)
+    A walk frees what was saved. `sub` saved nothing, so a second walk finds all that it needs.
+    look: what the second walk would miss
+one-x: A=1
+    Both inputs of `x * x` have a node, so both derivatives are needed. One names other, one names self: two entries,
+    though both hold `x`.
+    look: the derivatives of `mul`, one by one
+result-forgotten: C=0
+    The derivative of `exp` names `result`. That is kept like an operand.
+    look: the parameters of the derivative of `exp`
+operand-too: C=2
+    The derivative of `exp` names `result` alone. So the operand is not kept.
+    look: the parameters of the derivative of `exp`
+whole-row: D=3
+    You have counted all names in the row. `k` has no node, so the derivative for `other` is not needed.
+    look: which input of `x / k` has a node, and what its derivative names
+whole-row: E=3
+    You have counted all names in the row. Here it is `self` that has no node, and a value is saved once under one name.
+    look: which input of `k / x` has a node, and what its derivative names
+unneeded-saved: D=2
+    `k` has no node, so the derivative for `other` is not needed, and what it names is not saved for it.
+    look: which input of `x / k` has a node
+constant-not-saved: D=0
+    `k` gets no gradient, but the derivative for `self` needs its value.
+    look: what the derivative of `div` for `self` names
+one-of-two: E=1
+    The derivative for `other` names `self` and `other`, and both are saved, with a node or without.
+    look: the parameters of the second derivative of `div`
+constants-stay: D twice=True
+    A constant that was saved is freed like anything else that was saved.
+    look: the line of `run` that sets `node._saved` to None
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -249,7 +214,7 @@ _SOURCES = (
     "Five walks",
     kind="predict",
     points=3,
-    beliefs=("M10", "M11"),
+    beliefs=("M08", "M10", "M11"),
     hints=(
         "Write the slopes on the edges first: `h` has two edges to x, with 3 each. `m` has one to h, with 3, and one "
         "to x, with 9.",
@@ -268,58 +233,32 @@ def walks(answer):
     return "One program, five walks, four answers. Only a walk that keeps an order, and nothing inside, is right twice."
 
 
-_WALKS = (
-    Pattern(
-        "overwriting-adds",
-        {"A": 33},
-        why="33 is the sum of all that arrives. This walk has `=`, so what came before is lost.",
-        look="which edge to x is walked last",
-    ),
-    Pattern(
-        "first-not-last",
-        {"A": 3},
-        why="3 arrives first. Each later one overwrites it.",
-        look="which edge to x is walked last",
-    ),
-    Pattern(
-        "no-order-needed",
-        {"C": 33},
-        belief="M11",
-        why="`h` is found before `m` and passes on the 1 that it has. What `m` sends it comes too late.",
-        look="the turns in the picture of the chapter, and what has arrived at `h` in its own",
-    ),
-    Pattern(
-        "one-visit",
-        {"B visits": 1},
-        why="The walk calls itself for each edge, and five ways lead from y to x.",
-        look="each way from y down to x",
-    ),
-    Pattern(
-        "edges-not-ways",
-        {"B visits": 3},
-        why="Three edges end in x. But h is visited twice, and each time both of its edges are walked.",
-        look="how often h is visited",
-    ),
-    Pattern(
-        "inside-is-clean",
-        {"E": 66},
-        why="66 is what it ought to be. This walk keeps 4 at `h` and 1 at `m`, and the second walk adds to them.",
-        look="what `h.grad` is when the second walk starts",
-    ),
-    Pattern(
-        "minigrad-keeps",
-        {"minigrad": 117},
-        belief="M10",
-        why="In minigrad what is on the way belongs to the walk, and goes with it. Nothing is left to clear.",
-        look="the line of `run` that takes a gradient out of `grads`",
-    ),
-    Pattern(
-        "cleared-between",
-        {"minigrad": 33},
-        why="Nobody clears `x.grad` between the walks, and leaves add up.",
-        look="the words “twice, without clearing”",
-    ),
-)
+_WALKS = kit.patterns("""
+overwriting-adds: A=33
+    33 is the sum of all that arrives. This walk has `=`, so what came before is lost.
+    look: which edge to x is walked last
+first-not-last: A=3
+    3 arrives first. Each later one overwrites it.
+    look: which edge to x is walked last
+no-order-needed: C=33 (M11)
+    `h` is found before `m` and passes on the 1 that it has. What `m` sends it comes too late.
+    look: the turns in the picture of the chapter, and what has arrived at `h` in its own
+one-visit: B visits=1
+    The walk calls itself for each edge, and five ways lead from y to x.
+    look: each way from y down to x
+edges-not-ways: B visits=3
+    Three edges end in x. But h is visited twice, and each time both of its edges are walked.
+    look: how often h is visited
+inside-is-clean: E=66
+    66 is what it ought to be. This walk keeps 4 at `h` and 1 at `m`, and the second walk adds to them.
+    look: what `h.grad` is when the second walk starts
+minigrad-keeps: minigrad=117 (M10)
+    In minigrad what is on the way belongs to the walk, and goes with it. Nothing is left to clear.
+    look: the line of `run` that takes a gradient out of `grads`
+cleared-between: minigrad=33 (M08)
+    Nobody clears `x.grad` between the walks, and leaves add up.
+    look: the words “twice, without clearing”
+""")
 
 
 # --- 3 -------------------------------------------------------------------------------------------
@@ -456,7 +395,7 @@ def _overwrites(came, true, name):
 
 def _two_turns(came, true, name):
     why = "A node that is used twice has two turns, and passes on all it has each time."
-    return _wrong_walk("two-turns", came, true, name, why, "what is put into `waiting` when it is there already")
+    return _wrong_walk("two-turns", came, true, name, why, "what is put into `waiting` when it is there already", "M11")
 
 
 def _too_early(came, true, name):
@@ -1223,6 +1162,7 @@ def _check_versions(answer):
     kind="write",
     points=2,
     off=_ONE_DTYPE | _USED_UP,
+    beliefs=("M27",),
     hints=(
         "The slope of σ is σ(a) · (1 - σ(a)), times the gradient that arrives. How do you write σ with `exp` and `**`?",
         "Stay with tensors: `(a * -1.0).exp()` has a history, `np.exp(-a.data)` has none.",
@@ -1240,7 +1180,7 @@ def rule(answer):
     came, right = (op(mine) * np.array(factors)).sum(), (mg.sigmoid(true) * mg.tensor(factors)).sum()
     for order in ("first", "second", "third"):
         came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
-        _check_slope(came, right, order, np.array(factors), mine.data)
+        _check_slope(answer, came, right, order, np.array(factors), mine.data)
         came, right = came.sum(), right.sum()
     _check_square(op, mine, true)
     return "Three derivatives from one rule, because the rule is written in what the engine can record."
@@ -1275,22 +1215,29 @@ def _next_slope(result, leaf):
     return leaf.grad
 
 
-def _check_slope(came, right, order, factors, values):
+def _check_slope(answer, came, right, order, factors, values):
     right = right.detach().numpy()
     if not np.allclose(came.data, right, 1e-4, 1e-6):
-        raise _wrong_slope(came.data, right, order, factors, 1 / (1 + np.exp(-values)))
+        raise _wrong_slope(answer, came.data, right, order, factors, 1 / (1 + np.exp(-values)))
     if came.node is None and order != "third":
         why = "The number is right, but it was computed without a history: a dead end."
         look = "each place where you take `.data`, or call NumPy"
-        raise Wrong("dead-end", f"a {order} derivative with a history", "one without", why=why, look=look)
+        belief = _belief_in_arrays(answer)
+        raise Wrong(
+            "dead-end", f"a {order} derivative with a history", "one without", belief=belief, why=why, look=look
+        )
 
 
-def _wrong_slope(came, right, order, factors, sigma):
+def _belief_in_arrays(answer):
+    return "M27" if kit.uses(answer, "data", "np", "numpy") else ""
+
+
+def _wrong_slope(answer, came, right, order, factors, sigma):
     expected, got = _entry(came, right, f"as the {order} derivative")
     if order != "first":
         why = "The derivative before it is right, and its own slope is not. Something in it may have had no history."
         look = "each place where you take `.data`, call NumPy, or switch recording off"
-        return Wrong("dead-end", expected, got, why=why, look=look)
+        return Wrong("dead-end", expected, got, belief=_belief_in_arrays(answer), why=why, look=look)
     slope = sigma * (1 - sigma)
     if np.allclose(came, slope):
         why = "This is the slope alone. A rule multiplies it with the gradient that arrives."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +12,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import graphs, kit, tools
-from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "11", "What is it all for?")
@@ -33,25 +32,17 @@ class Mistake:
     belief: str = ""
 
 
-_RECORDED_UPDATE = tools.Reason(
-    "in-place operation",
-    "recorded-update",
-    "The update would be recorded, like any operation. A tracked leaf may be overwritten only where nothing is.",
-    "what stands inside `no_grad()`",
-    "M07",
-)
-_NO_HISTORY = tools.Reason(
-    "does not require grad and does not have a grad_fn",
-    "no-history",
-    "What you go backward from has no history.",
-    "what stands inside `no_grad()`, and each `detach` and `item`",
-)
-_SECOND_TIME = tools.Reason(
-    "a second time",
-    "second-time",
-    "A walk leads into a graph that an earlier walk has used up.",
-    "what is made only once, and walked back more often",
-)
+_RECORDED_UPDATE, _NO_HISTORY, _SECOND_TIME = tools.reasons("""
+recorded-update: in-place operation (M07)
+    The update would be recorded, like any operation. A tracked leaf may be overwritten only where nothing is.
+    look: what stands inside `no_grad()`
+no-history: does not require grad and does not have a grad_fn
+    What you go backward from has no history.
+    look: what stands inside `no_grad()`, and each `detach` and `item`
+second-time: a second time
+    A walk leads into a graph that an earlier walk has used up.
+    look: what is made only once, and walked back more often
+""")
 
 
 def _refuse_other(came: Any, case: tuple, right: Callable, mistakes: tuple, what: str, look: str) -> None:
@@ -59,7 +50,7 @@ def _refuse_other(came: Any, case: tuple, right: Callable, mistakes: tuple, what
     wanted = right(*case)
     if tools.same(came, wanted):
         return
-    expected, got = f"{what} {tools.text(wanted)}", f"{what} {tools.text(came)}"
+    expected, got = (f"{what} {tools.text(one)}" for one in (wanted, came))
     for mistake in mistakes:
         if tools.same(came, mistake.gives(*case)):
             raise Wrong(mistake.code, expected, got, belief=mistake.belief, why=mistake.why, look=mistake.look)
@@ -99,10 +90,16 @@ class _Asked:
     def __init__(self, loss_of: Callable, leaf: mg.Tensor) -> None:
         self.loss_of, self.leaf = loss_of, leaf
         self.of_the_leaf: list = []
+        self.last: Callable[[], mg.Tensor | None] = lambda: None
+        self.was_waiting = False  # whether the last loss was still to be walked when the next one was asked for
 
     def __call__(self, *inputs: Any) -> mg.Tensor:
         self.of_the_leaf.append(any(one is self.leaf for one in inputs[:1]))
-        return self.loss_of(*inputs)
+        last = self.last()
+        self.was_waiting |= last is not None and not any(map(graphs.is_freed, graphs.nodes(last)))
+        loss = self.loss_of(*inputs)
+        self.last = weakref.ref(loss)
+        return loss
 
     @property
     def lost_the_leaf(self) -> bool:
@@ -111,8 +108,8 @@ class _Asked:
 
 
 def _cleared_to_zero(expected: str, got: str) -> Wrong:
-    why = "Each `.grad` is 0 when the update reads it: it was cleared after `backward()` had filled it. To clear "
-    why += "before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
+    why = "Each `.grad` is 0 in the end, and nothing has moved: as if it was cleared after `backward()`, too late. To "
+    why += "clear before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
     look = "each line that clears: before or after the `backward()` that the update needs?"
     return Wrong("cleared-too-late", expected, got, belief="M09", why=why, look=look)
 
@@ -163,54 +160,35 @@ def rounds(answer):
     return "The bottom was reached after one round. `b` left it again, because nobody cleared `b.grad`."
 
 
-_SIGN = "The gradient points uphill. `-=` goes the other way."
-_ROUNDS = (
-    Pattern(
-        "overwritten",
-        {"b 1": 2, "b 2": 2},
-        belief="M08",
-        why="The second `backward()` brings 0 for `b`, and adds it to what is in `b.grad`.",
-        look="what `b.grad` holds before the second `backward()`, and which line clears it",
-    ),
-    Pattern(
-        "both-added-up",
-        {"w 1": 1, "w 2": -1},
-        why="`w.grad` is cleared at the start of each round. In round 2 only the new slope is in it.",
-        look="the first line of the loop",
-    ),
-    Pattern(
-        "inner-slope-lost",
-        {"w.grad 1": 10},
-        why="That is 2e. The 2 in front of `w` is a factor of its slope, too.",
-        look="by how much e = 2w − b moves, when `w` moves",
-    ),
-    Pattern(
-        "square-lost",
-        {"w.grad 1": 2},
-        why="That is the slope of 2w − b. The loss is its square.",
-        look="the slope of e², for e = 5",
-    ),
-    Pattern(
-        "other-slope",
-        {"w 1": 1, "b 1": 1.5},
-        why="`b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.",
-        look="the slope of the loss in `b`",
-    ),
-    Pattern("uphill", {"w 1": 5}, why=_SIGN, look="the line `w -= ...`, and the sign of `w.grad`"),
-    Pattern("uphill", {"b 1": 0}, why=_SIGN, look="the line `b -= ...`, and the sign of `b.grad`"),
-    Pattern(
-        "no-rate",
-        {"w 1": -17},
-        why="That is a step by the whole gradient. The learning rate makes it a tenth.",
-        look="the line `w -= ...`",
-    ),
-    Pattern(
-        "old-loss",
-        {"loss 2": 25},
-        why="In round 2 the loss is computed anew, from the `w` and `b` that round 1 has left.",
-        look="where the loss is computed: inside the loop, or before it?",
-    ),
-)
+_ROUNDS = kit.patterns("""
+overwritten: b 1=2, b 2=2 (M08)
+    The second `backward()` brings 0 for `b`, and adds it to what is in `b.grad`.
+    look: what `b.grad` holds before the second `backward()`, and which line clears it
+both-added-up: w 1=1, w 2=-1
+    `w.grad` is cleared at the start of each round. In round 2 only the new slope is in it.
+    look: the first line of the loop
+inner-slope-lost: w.grad 1=10
+    That is 2e. The 2 in front of `w` is a factor of its slope, too.
+    look: by how much e = 2w − b moves, when `w` moves
+square-lost: w.grad 1=2
+    That is the slope of 2w − b. The loss is its square.
+    look: the slope of e², for e = 5
+other-slope: w 1=1, b 1=1.5
+    `b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.
+    look: the slope of the loss in `b`
+uphill: w 1=5
+    The gradient points uphill. `-=` goes the other way.
+    look: the line `w -= ...`, and the sign of `w.grad`
+uphill: b 1=0
+    The gradient points uphill. `-=` goes the other way.
+    look: the line `b -= ...`, and the sign of `b.grad`
+no-rate: w 1=-17
+    That is a step by the whole gradient. The learning rate makes it a tenth.
+    look: the line `w -= ...`
+old-loss: loss 2=25
+    In round 2 the loss is computed anew, from the `w` and `b` that round 1 has left.
+    look: where the loss is computed: inside the loop, or before it?
+""")
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -233,6 +211,11 @@ def step_loss(answer):
         look = "which tensors require grad, and each `item`, `detach` and `no_grad`"
         raise Wrong("no-graph", "a loss with the graph in the picture", show(loss), look=look)
     _targets.refuse_other(loss, "loss", _wrong_loss(loss))
+    others = {node.name() for node in graphs.nodes(loss) if node.op_name == "pow"} - {"PowBackward0"}
+    if others:
+        why = "Something is raised to the power of a leaf, or of an error. In the picture it is the other way round."
+        expected, look = "boxes `PowBackward0` alone", "each `**`: what is on its left, and what on its right"
+        raise Wrong("power-of-leaf", expected, f"a box {', '.join(others)}", why=why, look=look)
     return (
         "Two ways lead back to `w`, so two slopes will be added up in `w.grad`: one makes it fit, one keeps it small."
     )
@@ -280,11 +263,7 @@ def _wrong_loss(loss):
     "Two halves of a batch",
     kind="fix",
     points=2,
-    off={
-        "values 0": "the task is to move `w`",
-        "grad 0": "training fills and clears it",
-        "again": "twice the steps",
-    },
+    off={"values 0": "the task is to move `w`", "grad 0": "training fills and clears it", "again": "twice the steps"},
     beliefs=("M06", "M07", "M08", "M09"),
     hints=(
         "Go through one round: which slopes are in `w.grad` when the update reads it?",
@@ -426,6 +405,11 @@ def _check_halves(answer, start, old, batches, rate):
     _refuse_unmoved(w, start, asked, expected)
     what = f"`w` after {len(batches)} rounds:"
     _refuse_other(tools.array(w), case, _halves_end, _HALVES, what, "one round alone, line by line")
+    if asked.was_waiting:
+        why = "`w` is right. But the graph of one half was still waiting when the next half went forward: that is the "
+        why += "memory of a whole batch."
+        look = "what comes between the two calls of `loss_of`"
+        raise Wrong("both-at-once", "each half goes back before the next goes forward", "two wait", why=why, look=look)
     _refuse_frozen(w=w)
 
 
@@ -471,8 +455,8 @@ def _none_in_update(answer: Any, wrong: Wrong, expected: str, is_cleared: bool) 
     points=2,
     off={
         "values 0": "the steps move the parameters",
+        "result grad": "a deep copy of a parameter has a copy of its `.grad`",
         "again": "twice the steps",
-        "result grad": "copy.deepcopy(parameters) copies their `.grad`, too, and they are copies",
     },
     beliefs=("M17",),
     hints=(
@@ -485,7 +469,15 @@ def _none_in_update(answer: Any, wrong: Wrong, expected: str, is_cleared: bool) 
 def best(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_BEST)
-    for losses in ([5.0, 2.0, 3.0, 1.5, 4.0], [1.0, 6.0, 2.0], [3.0, 2.0, 2.5], [7.0]):
+    for losses in (
+        [5.0, 2.0, 3.0, 1.5, 4.0],
+        [1.0, 6.0, 2.0],
+        [0.5, 0.25, 0.375],
+        [3.0, 1.0, 1.0, 2.0],
+        [0.0, 1.0, 2.0],
+        [7.0],
+        [float(105 - n) for n in range(105)],
+    ):
         _check_best(answer, losses)
     return "Copies of the best round, which later steps cannot reach."
 
@@ -524,7 +516,8 @@ class _Stepping:
 def _check_best(answer, losses):
     run, number = _Stepping(losses), len(losses)
     given = list(run.parameters)
-    expected = f"{number} steps, with the losses {losses}: the parameters after step {np.argmin(losses) + 1}"
+    best_one = int(np.argmin(losses)) + 1
+    expected = f"{number} steps, with the losses {show(losses)}: the parameters after step {best_one}"
     kept = call(answer, given, lambda: run.step(), number)
     if not isinstance(kept, list | tuple) or len(kept) != len(run.parameters):
         raise Wrong("type", f"a list of {len(run.parameters)} tensors", show(kept), look="what is returned")
@@ -561,10 +554,11 @@ def _refuse_other_round(run, came, expected):
     got = " and ".join(map(tools.text, came))
     after = [n for n in range(len(run.losses) + 1) if all(map(tools.same, came, run.place(n)))]
     if not after:
-        raise Wrong("other-numbers", expected, got, look="when the copies are made: all in the same round?")
-    if after[0] != np.argmin(run.losses) + 1:
+        look = "what is put into `best`: a tensor for each parameter, in their order, all of one round"
+        raise Wrong("other-numbers", expected, got, look=look)
+    if after[0] == 0 or run.losses[after[0] - 1] != min(run.losses):
         got = f"the parameters after step {after[0]}" if after[0] else "the parameters before the first step"
-        why = "It is a copy, but of another moment."
+        why = "These are the numbers of another moment."
         raise Wrong("other-moment", expected, got, why=why, look="when the copy is made, and what is compared")
 
 
@@ -575,9 +569,7 @@ def _refuse_other_round(run, came, expected):
     "Cut: a smooth report",
     kind="cut",
     points=2,
-    off={
-        "again": "twice the steps",
-    },
+    off={"again": "twice the steps"},
     beliefs=("M28",),
     hints=(
         "What is `smooth` after the second round: a number, or a tensor with a `grad_fn`? How long is its history?",
@@ -589,7 +581,7 @@ def _refuse_other_round(run, came, expected):
 def smooth(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SMOOTH)
-    for start, number in ((3.0, 12), (-2.0, 5), (1.0, 1)):
+    for start, number in ((3.0, 12), (-2.0, 5), (1.0, 1), (0.5, 4), (3.0, 105)):
         _check_smooth(answer, start, number)
     return "The same number, and however long it runs, no graph is kept for it."
 
@@ -614,7 +606,7 @@ class _Watched:
     def step(self) -> mg.Tensor:
         self.held = max(self.held, _alive(self.graphs))
         self.w.grad = None
-        loss = (self.w * 2 - 1) ** 2
+        loss = (self.w * 2 - 1 - 0.1 * len(self.losses)) ** 2  # the goal moves, also away from a loss of 0
         loss.backward()
         with mg.no_grad():
             self.w -= 0.05 * self.w.grad
@@ -699,11 +691,7 @@ _SMOOTHS = (
     "Cured, and still ill",
     kind="fix",
     points=3,
-    off={
-        "values 0": "the task is to move `w`",
-        "grad 0": "training fills and clears it",
-        "again": "twice the steps",
-    },
+    off={"values 0": "the task is to move `w`", "grad 0": "training fills and clears it", "again": "twice the steps"},
     beliefs=("M06", "M07", "M08", "M09", "M13"),
     hints=(
         "Which node of the loss of round 2 was made before the loop? Which `w` has it saved?",
@@ -716,7 +704,11 @@ _SMOOTHS = (
 def penalized(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PENALIZED)
-    for case in (([1.0, -2.0], [3.0, 0.5], 0.1, 3), ([0.5, 4.0, 1.0], [2.0, 1.0, -1.0], 0.2, 4)):
+    for case in (
+        ([1.0, -2.0], [3.0, 0.5], 0.1, 3),
+        ([0.5, 4.0, 1.0], [2.0, 1.0, -1.0], 0.2, 4),
+        ([1.0, 2.0], [3.0, -1.0], 0.001, 105),
+    ):
         _check_penalized(answer, *case)
     return "Loss and penalty are made anew in each round, from the `w` of that round, and nothing is retained."
 
@@ -749,8 +741,8 @@ _PENALIZED = (
     Mistake(
         "penalty-without-slope",
         lambda *case: _penalized_end(*case, penalty="none"),
-        "It runs, but `w` moves as if there were no penalty: no slope comes from it any more.",
-        "each `detach`, `item` and `no_grad`, and what is added to the loss",
+        "It runs, but `w` moves as if there were no penalty: its slope is not in `w.grad` when the update reads it.",
+        "each `detach`, `item` and `no_grad`, what is added to the loss, and each line that clears",
     ),
     Mistake(
         "old-penalty",
@@ -786,14 +778,12 @@ _PENALIZED = (
         "the factor of the penalty",
     ),
 )
-_OLD_PENALTY = tools.Reason(
-    "modified by an inplace operation",
-    "old-graph",
-    "A round goes back into a graph that an earlier one has made. It has saved the `w` of that time, and the "
-    "update has overwritten it. Retaining keeps such a graph, and does not make it fit.",
-    "what is computed before the loop, and depends on `w`",
-    "M13",
-)
+(_OLD_PENALTY,) = tools.reasons("""
+old-graph: modified by an inplace operation (M13)
+    A round goes back into a graph that an earlier one has made. It has saved the `w` of that time, and the update has
+    overwritten it. Retaining keeps such a graph, and does not make it fit.
+    look: what is computed before the loop, and depends on `w`
+""")
 
 
 def _check_penalized(answer, start, goal, rate, rounds):
@@ -818,9 +808,10 @@ def _check_penalized(answer, start, goal, rate, rounds):
     if not all(_used_up(one, w) for one in made):
         got = "after the last round there is still a graph with all that it saved"
         why = "`w` is right, but graphs are kept. Where loss and penalty are made anew in each round, there is nothing "
-        why += "that `retain_graph=True` could cure."
-        look = "the options of `backward`"
-        raise Wrong("retained", "each graph is used up", got, belief="M13", why=why, look=look)
+        why += "that has to be kept."
+        belief = "M13" if kit.says(answer, "retain_graph") else ""
+        look = "the options of `backward`, and each call of `loss_of`"
+        raise Wrong("retained", "each graph is used up", got, belief=belief, why=why, look=look)
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -864,12 +855,11 @@ def momentum_step(parameters, speeds, rate):
 """
 
 
-_CLEARED_FIRST = tools.Reason(
-    "NoneType",
-    "cleared-too-early",
-    "A `.grad` is None where your function reads it: it was cleared before it was used.",
-    "the order of the lines in the loop",
-)
+(_CLEARED_FIRST,) = tools.reasons("""
+cleared-too-early: NoneType
+    A `.grad` is None where your function reads it: it was cleared before it was used.
+    look: the order of the lines in the loop
+""")
 
 
 def _check_momentum(answer, starts, rate):
@@ -925,8 +915,9 @@ def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected):
         raise Wrong("speed-forgotten", expected, got, belief="M06", why=why, look="the line that makes the new speed")
     if all(tools.same(p, q + rate * v) for p, q, v in zip(came, before, pace, strict=True)):
         raise Wrong("uphill", expected, got, why="A step goes against the slope.", look="the sign of the step")
-    if sped and any(map(tools.same, came, before)):
-        why = "One of the parameters has not moved."
+    stayed, right = list(map(tools.same, came, before)), list(map(tools.same, came, places))
+    if any(stayed) and all(a or b for a, b in zip(stayed, right, strict=True)):
+        why = "Some of the parameters are where they were, and the others are right."
         raise Wrong("not-all", expected, got, why=why, look="the loop over the parameters")
     if sped and all(tools.same(p, q - rate * v) for p, q, v in zip(came, before, slopes, strict=True)):
         why = "The parameters move by the slope alone. They are to move by the new speed."
@@ -968,7 +959,8 @@ def _refuse_not_cleared(leaves):
     "Newton's step",
     kind="write",
     points=3,
-    beliefs=("M14",),
+    off={"result dtype": "the text asks for two numbers"},
+    beliefs=("M14", "M25"),
     hints=(
         "You need the two slopes and the four second derivatives at (w, b). Which functions of the chapter give them?",
         "`H = mg.autograd.functional.hessian(f, (w, b))`, and `mg.autograd.grad(f(w, b), (w, b))` for the slopes.",
@@ -989,6 +981,7 @@ _QUADRATICS = (
     ((2.0, 3.0, 4.0, -11.0, -14.0), (1.0, -2.0)),
     ((1.0, -1.0, 0.5, 2.0, 3.0), (0.0, 0.0)),
     ((3.0, 0.5, 1.0, -7.0, 0.25), (-4.0, 2.5)),
+    ((1.0, 0.0, 2.0, -2.0, 4.0), (3.0, 1.0)),
 )
 
 
@@ -1075,22 +1068,29 @@ _RETAINED_SECOND = tools.Reason(
 )
 
 
+(_UNUSED,) = tools.reasons("""
+no-mixed-term: not have been used (M25)
+    A quadratic may have no term with both. Then the slope in one of them does not depend on the other, and `grad`
+    refuses to differentiate it.
+    look: each `grad` of a slope: what it does where a tensor was not used
+""")
+
+
 def _check_newton(answer, factors, place):
     tracked = []
 
     @_named("f")
     def f(w, b):
         ww, wb, bb, w1, b1 = factors
-        y = ww * w * w + wb * w * b + bb * b * b + w1 * w + b1 * b
+        y = ww * w * w + bb * b * b + w1 * w + b1 * b + (wb * w * b if wb else 0)
         tracked.append(y.requires_grad)
         return y
 
     w, b = map(tools.leaf, place)
-    second = _RETAINED_SECOND if _asks_for(answer, "retain_graph") else _NO_SECOND
+    second = _RETAINED_SECOND if kit.says(answer, "retain_graph") else _NO_SECOND
     second = replace(second, when=lambda *_: all(tracked))
-    found = tools.called(
-        answer, (f, w, b), "w and b at the bottom", second, _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE
-    )
+    known = (second, _UNUSED, _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE)
+    found = tools.called(answer, (f, w, b), "w and b at the bottom", *known)
     came = _pair(found)
     for name, leaf, start in (("w", w, place[0]), ("b", b, place[1])):
         if not kit.close(leaf.item(), start) or leaf.grad is not None:
@@ -1107,12 +1107,6 @@ def _check_newton(answer, factors, place):
 
 
 _ENOUGH = 20  # calls of f, for one Newton step in whatever way it is written
-
-
-def _asks_for(function: Any, option: str) -> bool:
-    """Whether a function's own code passes an argument by this name."""
-    constants = function.__code__.co_consts if type(function) is types.FunctionType else ()
-    return any(type(constant) is tuple and option in constant for constant in constants)
 
 
 def _pair(found: Any) -> np.ndarray:
@@ -1207,10 +1201,7 @@ _RATES = (
         "how the rate comes from the curvature",
     ),
     Mistake(
-        "one-row",
-        lambda H: 2 / np.linalg.norm(H[0]),
-        "That uses one row of H.",
-        "what `np.linalg.eigvalsh` is given",
+        "one-row", lambda H: 2 / np.linalg.norm(H[0]), "That uses one row of H.", "what `np.linalg.eigvalsh` is given"
     ),
 )
 
@@ -1255,7 +1246,7 @@ def _check_rate(answer, H, place):
 )
 def train(answer):
     kit.a_function(answer)
-    for problem in (_two_classes, _line, _done_already):
+    for problem in (_two_classes, _line, _rises_first, _takes_long, _done_already):
         trained = _check_train(answer, problem)
         if problem is _two_classes:
             points, labels = _quarters(np.random.default_rng(11))
@@ -1328,6 +1319,16 @@ def _quarters(numbers):
     return tools.constant(places), mg.tensor((places[:, 0] * places[:, 1] > 0).astype(np.int64))
 
 
+def _rises_first() -> _Problem:
+    """A loss that rises in its second round."""
+    return _Problem([1.4], lambda w: (w * w - 1) ** 2, 0.24, 0.012)
+
+
+def _takes_long() -> _Problem:
+    """More rounds than anybody writes down."""
+    return _Problem([1.0], lambda w: w * w, 0.0075, 0.002)
+
+
 def _done_already() -> _Problem:
     """A loss that is at its bound from the start."""
     return _Problem([0.5], lambda w: w * w, 0.1, 0.25)
@@ -1366,20 +1367,15 @@ def _check_train(answer, problem):
     return [p.detach() for p in run.parameters]
 
 
-_OLD_LOSS = tools.Reason(
-    "modified by an inplace operation",
-    "old-loss",
-    "A round goes back into the graph of an earlier one, which was made from parameters that have been overwritten "
-    "since. To retain it does not make it fit.",
-    "how often `loss_of()` is called, and where",
-    "M13",
-)
-_ONE_LOSS = tools.Reason(
-    "a second time",
-    "one-loss",
-    "`backward()` was called twice on one loss. The parameters move, so each round needs a new one.",
-    "how often `loss_of()` is called, and where",
-)
+_OLD_LOSS, _ONE_LOSS = tools.reasons("""
+old-loss: modified by an inplace operation (M13)
+    A round goes back into the graph of an earlier one, which was made from parameters that have been overwritten since.
+    To retain it does not make it fit.
+    look: how often `loss_of()` is called, and where
+one-loss: a second time
+    `backward()` was called twice on one loss. The parameters move, so each round needs a new one.
+    look: how often `loss_of()` is called, and where
+""")
 
 
 def _leads_nowhere(answer, run, right, problem, expected):
@@ -1483,6 +1479,9 @@ def _refuse_other_course(run, right, problem, expected):
 def _refuse_other_list(losses, run, right, expected):
     if not isinstance(losses, list | tuple):
         raise Wrong("type", "a list of losses", show(losses), look="what is returned")
+    for loss in losses:
+        if isinstance(loss, mg.Tensor | np.ndarray):
+            raise Wrong("type", "plain numbers in the list", show(loss), look="what you append to the list")
     came = [kit.a_number(loss, "each loss") for loss in losses]
     if tools.same(came, right.losses):
         return
@@ -1498,9 +1497,7 @@ def _refuse_other_end(run, right):
     if not all(
         tools.same(tools.array(p), tools.array(q)) for p, q in zip(run.parameters, right.parameters, strict=True)
     ):
-        why = (
-            "The loss was good enough, and your function has taken a step more, away from the parameters it is that of."
-        )
+        why = "The last loss was good enough. After it the parameters have moved, as by a step more."
         expected = "the parameters of the last loss"
         got = "parameters that have moved since"
         raise Wrong("one-step-more", expected, got, why=why, look="what your loop does before it looks at the loss")

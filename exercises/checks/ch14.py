@@ -517,7 +517,7 @@ def _through_all(answer: Any) -> Wrong:
 def play(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PLAY)
-    for start, rate in ((0.5, 0.0625), (-1.5, 0.03)):
+    for start, rate in ((0.5, 0.05), (-1.5, 0.03)):
         g, d = tools.leaf(2.0), tools.leaf(start)
         tools.called(answer, (g, d, rate), "a step of `d`, then a gradient for `g`", *_play_reasons(answer))
         _check_played(answer, g, d, start, rate)

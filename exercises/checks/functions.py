@@ -746,8 +746,8 @@ def check_numerically(trial: Trial, which: str) -> None:
     try:
         getattr(mg.autograd, which)(trial.apply, arguments)
     except Exception as error:
-        notes = [note.removeprefix("minigrad: ") for note in getattr(error, "__notes__", ())]
-        notes = " ".join(note for note in notes if "kink" not in note)  # the values were compared: there is none
+        said = [note.removeprefix("minigrad: ") for note in getattr(error, "__notes__", ())]
+        notes = " ".join(note for note in said if "kink" not in note)  # the values were compared: there is none
         expected = f"`{which}` passes for {trial.inputs_in_words()}"
         look = "what backward does with each `grad_output`: one of zeros, none at all, and the same one twice"
         raise Wrong(which, expected, describe_error(error), why=notes, look=look) from None

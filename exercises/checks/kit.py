@@ -304,7 +304,8 @@ def rebinds(function: Any) -> bool:
     parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
     steps = list(dis.get_instructions(function))
     pairs = [(a, b) for a, b in pairwise(steps) if b.opname.startswith("STORE_") and not a.argrepr.endswith("=")]
-    return any(b.argval in parameters or (a.opname == "BINARY_OP" and a.argrepr in "+-") for a, b in pairs)
+    names = [b.argval[0] if isinstance(b.argval, tuple) else b.argval for _, b in pairs]  # one step may store two
+    return not set(parameters).isdisjoint(names) or any(a.opname == "BINARY_OP" and a.argrepr in "+-" for a, _ in pairs)
 
 
 def says(function: Any, option: str) -> bool:

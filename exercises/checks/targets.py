@@ -38,6 +38,16 @@ class Targets:
         raise diagnosis
 
 
+def no_node(y: mg.Tensor, name: str) -> kit.Wrong:
+    """The diagnosis for a tensor, called `name`, that no recorded operation has made."""
+    if y.requires_grad:
+        why = f"You asked on `{name}` itself. The flag does not go back to what it was computed from: it is a leaf."
+        look = f"`{name}.grad_fn`, and on which tensor you set the flag"
+        return kit.Wrong("asked-at-the-end", belief="M01", why=why, look=look)
+    why = "Your tensor has no node: nothing was tracked, or the way back was cut (detach, no_grad)."
+    return kit.Wrong("nothing-tracked", why=why, look="`requires_grad` of your leaf, and of each result after it")
+
+
 def _in_words(y: mg.Tensor) -> str:
     made_of, count = Counter(graphs.operations(y)), len(graphs.leaves(y))
     boxes = [name if times == 1 else f"{times} {name}" for name, times in made_of.items()]

@@ -7,7 +7,6 @@ from ..messages import CREATE_GRAPH_CYCLE, refusal, warn_once
 from ..tensor import Tensor
 from . import engine
 from .gradients import ones_of_scalar
-from .node import is_sink
 from .outputs import operation_of
 from .seeds import as_tuple, node_of, seeds_of, under_either_name
 
@@ -63,8 +62,7 @@ def backward(
     nodes: dict = {}
     for tensor in as_tuple(inputs):
         node = node_of(tensor)
-        if not (node and is_sink(node)):
-            nodes[node and operation_of(node)] = None
+        nodes[node and operation_of(node)] = None
         if isinstance(tensor, Tensor):
             tensor.retain_grad()  # what is no leaf gets a .grad too
     engine.walk(seeds, retain_graph, create_graph, nodes, capture=False)

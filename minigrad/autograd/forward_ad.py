@@ -16,9 +16,10 @@ PyTorch counterpart: ``torch/autograd/forward_ad.py``.
 
 from typing import NamedTuple
 
+from ..dispatch import op
 from ..messages import refusal, type_name
 from ..ops.inplace import copy_
-from ..ops.shape import full_view, view
+from ..ops.shape import view
 from ..tensor import Tensor
 from .dual import Dual, dual_levels
 from .grad_mode import _GradMode
@@ -111,6 +112,12 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     return dual
 
 
+@op(view=True, node="Identity", self=lambda grad: grad)
+def fw_primal(self):
+    """A view of everything: what ``unpack_dual`` gives as the primal."""
+    return self[...]
+
+
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """The value and the tangent of a tensor, None if it has none; as it always is outside of ``dual_level()``.
 
@@ -126,11 +133,11 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if not isinstance(tensor, Tensor):
         raise refusal("unpack of no tensor", type_name(tensor))
     if not isinstance(tensor, Dual):
-        return UnpackedDualTensor(full_view(tensor), None)
+        return UnpackedDualTensor(fw_primal(tensor), None)
     if level:
         raise refusal("wrong dual level", "fw_primal")
     with dual_levels[0].hidden((tensor,)):
-        return UnpackedDualTensor(full_view(tensor), dual_levels[0].tangent(tensor))
+        return UnpackedDualTensor(fw_primal(tensor), dual_levels[0].tangent(tensor))
 
 
 def steps_of(tensor: Tensor) -> list:

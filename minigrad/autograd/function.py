@@ -378,7 +378,7 @@ def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
     node._order, node._fits = next(op_order), False
     node._tensor_arguments = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
     inputs = [args[i] for i in node._tensor_arguments]
-    node._constants = tuple([None if a._node is not None else constant(a) for a in inputs])
+    node._constants = tuple([None if a.requires_grad else constant(a) for a in inputs])
     node._outputs = len(outputs)
     node._likes = [(o._array.shape, o._dtype) if isinstance(o, Tensor) else None for o in outputs]
     node._output_nodes = [None] * node._outputs
@@ -417,13 +417,13 @@ def forbid_changes(node: FunctionNode, outputs: list) -> None:
 
 def check_changed(output: Tensor, args: tuple, likes: list) -> None:
     """Refuse to hang a new history on a leaf, or, where there are several outputs, on a view."""
-    if isinstance(output, ModifiedView):
-        raise refusal("dirty leaf") if output.was_leaf() else output.refused(indirect=False)
-    if output.is_leaf and output.requires_grad:
+    if output.was_leaf() if isinstance(output, ModifiedView) else output.is_leaf and output.requires_grad:
         raise refusal("dirty leaf")
-    drop_grad_and_hooks(output)
     if output._is_view() and len([like for like in likes if like is not None]) > 1:
         raise refusal("dirty view")
+    if isinstance(output, ModifiedView):
+        raise output.refused(indirect=False)
+    drop_grad_and_hooks(output)
     if output._is_view():
         check_recordable(output)
     if not any(output is a for a in args):

@@ -18,6 +18,7 @@ class _Mode(threading.local):
 
     recording = True
     inference = False
+    enabled = False  # what is_grad_enabled() says in inference mode: True in an enable_grad() block there
 
 
 mode = _Mode()
@@ -29,10 +30,10 @@ threads_without_grad: set = set()
 threads_in_inference: set = set()
 
 
-def set_mode(recording: bool, inference: bool = False) -> tuple[bool, bool]:
+def set_mode(recording: bool, inference: bool = False, enabled: bool = False) -> tuple[bool, bool, bool]:
     """Set this thread's mode and return the one that it had, as the arguments that set it again."""
-    previous = mode.recording, mode.inference
-    mode.recording, mode.inference = recording, inference
+    previous = mode.recording, mode.inference, mode.enabled
+    mode.recording, mode.inference, mode.enabled = recording, inference, enabled
     (threads_without_grad.discard if recording else threads_without_grad.add)(get_ident())
     (threads_in_inference.add if inference else threads_in_inference.discard)(get_ident())
     return previous
@@ -55,7 +56,7 @@ def is_grad_enabled() -> bool:
     >>> is_grad_enabled()
     True
     """
-    return mode.recording
+    return mode.recording or mode.enabled
 
 
 def is_inference_mode_enabled() -> bool:
@@ -67,15 +68,15 @@ class _GradMode(DecoratorContextManager):
     """Subclasses say whether they want to record. Inside inference mode nothing is recorded, whatever they want."""
 
     def __enter__(self):
-        self.previous = mode.recording, mode.inference
+        self.previous = mode.recording, mode.inference, mode.enabled
         try:  # an interrupt leaves the mode as it was
             set_mode(*self.modes())
         except BaseException:
             set_mode(*self.previous)
             raise
 
-    def modes(self) -> tuple[bool, bool]:
-        return self.wanted() and not mode.inference, mode.inference
+    def modes(self) -> tuple[bool, ...]:
+        return self.wanted() and not mode.inference, mode.inference, self.wanted() and mode.inference
 
     def __exit__(self, *exception):
         try:
@@ -100,7 +101,7 @@ class no_grad(NoParamDecoratorContextManager, _GradMode):
 
     def __enter__(self):  # what the class it inherits from does, in half the time: every training step does it
         if mode.recording:
-            self.previous = (True, False)
+            self.previous = (True, False, False)
             try:
                 mode.recording = False
                 threads_without_grad.add(get_ident())
@@ -108,7 +109,7 @@ class no_grad(NoParamDecoratorContextManager, _GradMode):
                 set_mode(True)
                 raise
         else:
-            self.previous = (False, mode.inference)
+            self.previous = set_mode(False, mode.inference)
 
 
 class enable_grad(NoParamDecoratorContextManager, _GradMode):
@@ -171,7 +172,7 @@ class inference_mode(_GradMode):
     def __init__(self, mode: bool = True):
         self.mode = mode
 
-    def modes(self) -> tuple[bool, bool]:
+    def modes(self) -> tuple[bool, ...]:
         return not self.mode, self.mode
 
     def clone(self):

@@ -44,7 +44,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     >>> mg.autograd.grad(y, get_gradient_edge(x))
     (tensor(6.),)
     """
-    if tensor._node is None:
+    if not tensor.requires_grad:
         raise refusal("edge of a constant")
     if is_sink(tensor._node):
         raise refusal("edge of no node")

@@ -132,13 +132,13 @@ def run_node_hooks(node: Node, hooks: dict, grads: tuple, *others) -> tuple:
 
 
 def add_by_hand(self: AccumulateGrad, grad: Tensor | None) -> tuple:
-    """Call a leaf's node: what a backward does with the gradient that arrives there, without the leaf's hooks."""
+    """Call a leaf's node: what a backward does with the gradient that arrives there, after the leaf's own hooks."""
     if grad is None:
         return ()
     if grad._array.shape != self._node._shape:
         grad = wrap(np.zeros(self._node._shape, grad._dtype)).add_(grad)  # it may broadcast, or is refused
-    recorded = mode.recording and grad.requires_grad
-    accumulate(self._node._leaf, grad if recorded else grad._array, recorded)
+    accumulate(self._node._leaf, grad if mode.recording else grad._array, mode.recording)
+    run_post_accumulate(self._node, self._node._leaf.post_hooks or {})
     return ()
 
 
@@ -152,5 +152,7 @@ def run_post_accumulate(node: Node, hooks: dict) -> None:
     with no_grad():
         for hook in list(hooks.values()):
             answer = hook(leaf)
+            if answer is not None and not isinstance(answer, Tensor):
+                raise refusal("hook returns no tensor", type_name(answer), about=node)
             if answer is not None and answer is not leaf:
                 raise refusal("post-accumulate hook returns", about=node)

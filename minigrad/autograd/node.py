@@ -159,14 +159,11 @@ class AutogradMeta:
     array: Any  # of a leaf, which can be made anew with it and its type for those who look at a graph
     type: Any
     untracked_node: Node | None = None  # of a leaf whose requires_grad was set to False: its node until then
-    # Of a result:
-    retains_grad = False
-    output_nr = 0
+    retains_grad, output_nr = False, 0  # of a result
     # Of a view: the tensor whose memory it shows, why it may not be modified in place (PyTorch's CreationMeta), and
     # whether the base was modified while nothing was recorded, so that its history has to be rebuilt.
     base: Any = None
-    creation_meta = ""
-    outdated = False
+    creation_meta, outdated = "", False
 
 
 def track(tensor) -> None:

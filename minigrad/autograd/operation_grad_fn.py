@@ -44,11 +44,14 @@ class OperationGradFn(NodeGradFn):
 
     def __call__(self, *grads):
         """Apply the derivatives to a gradient by hand, as in PyTorch."""
-        if len(grads) != 1:
-            raise TypeError(f"expected 1 arguments, got {len(grads)} instead")
+        shape = self._node._shape
+        several = len(shape) > 0 and isinstance(shape[0], tuple)
+        if len(grads) != (len(shape) if several else 1):
+            raise TypeError(f"expected {len(shape) if several else 1} arguments, got {len(grads)} instead")
         if not isinstance(grads[0], Tensor):
             raise TypeError("argument 0 is not a Variable")
-        results = self._node._kind.vjp_recorded(self._node, grads[0], self._node._next_nodes)
+        given = dict(enumerate(grads)) if several else grads[0]
+        results = self._node._kind.vjp_recorded(self._node, given, self._node._next_nodes)
         return results[0] if len(results) == 1 else tuple(results)
 
 

@@ -4,7 +4,8 @@ PyTorch counterparts: ``compute_dependencies`` and ``GraphTask::init_to_execute`
 """
 
 from ..messages import refusal
-from .node import LEAF, Node
+from .node import LEAF, Node, is_sink
+from .outputs import operation_of
 
 
 def nodes_from(seeds: list) -> set:
@@ -24,6 +25,7 @@ def nodes_from(seeds: list) -> set:
 def nodes_towards(seeds: list, requested: dict) -> set | None:
     """The nodes from which a requested one can be reached; None for all nodes, where every leaf is requested."""
     found = nodes_from(seeds)
+    requested = {node: None for node in requested if node is None or not is_sink(node)}
     if requested and all([node in requested for node in found if node._order > 0]):
         return None
     needed: set = set()
@@ -52,10 +54,11 @@ def number_to_be_reached(task, nodes: list[Node]) -> int:
     found = nodes_from(task.seeds)
     if len(task.seeds) == 1:
         found = {n for node in found for n in node._next_nodes}
-    reached = [node for node in nodes if node in found]
+    reached = [node for node in nodes if operation_of(node) in found]  # the hooks of its other outputs are given None
     if task.requested is None:
         return len(reached)
     if task.capture and any(node in task.requested and not any(node._next_nodes) for node in reached):
         raise refusal("multi-grad hook on a requested leaf")
     needed, requested = task.needed, task.requested
-    return len([node for node in reached if needed is None or node in needed or node in requested])
+    evaluated = (needed is None or operation_of(node) in needed or node in requested for node in reached)
+    return sum(evaluated)

@@ -77,6 +77,8 @@ def seed_for(output: Tensor, gradient, outputs: tuple, gradients: tuple) -> Tens
     """The gradient to start an output with: what was given, or 1 for a scalar."""
     if gradient is None and output.__class__ is Tensor and output._array.size == 1:
         return wrap(np.ones(output._array.shape, output._dtype))
+    if not isinstance(output, (Tensor, GradFn, GradientEdge)):
+        raise AssertionError("Expected output to be a torch.Tensor")
     shape = output.shape if isinstance(output, Tensor) else Size(node_of(output)._shape)
     if gradient is None:
         if shape.numel() != 1 and (not isinstance(output, Tensor) or output.requires_grad):

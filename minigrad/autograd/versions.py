@@ -84,7 +84,7 @@ def stale_error(node: Node, name: str, current: int, expected: int) -> Exception
 
 
 # The nodes whose names PyTorch gives with their namespace.
-PREFIX, PREFIXED = "torch::autograd::", ("CopySlices", "CopyBackwards", "Error", "NotImplemented")
+PREFIX, PREFIXED = "torch::autograd::", ("CopySlices", "CopyBackwards", "Error", "Identity", "NotImplemented")
 
 
 def maker_of(node: Node | None) -> str | None:

@@ -20,6 +20,7 @@ A warning of minigrad is printed like an error that was expected: ``UserWarning:
 
 import ast
 import builtins
+import contextlib
 import re
 import sys
 import traceback
@@ -107,8 +108,12 @@ def _show_from_cell(shell, error: Any) -> None:
 
 
 def _run_noted(viz, shell, cell: str) -> None:
-    """Run the cell in a `lines` block. What it imports is watched, too, from the next cell on."""
+    """Run the cell in a `lines` block, once it has imported what it imports: else that could not be watched."""
     above = "" if cell.startswith("%%") else "# %%explain\n"  # so that lines have the numbers that the cell shows
+    with contextlib.suppress(Exception):  # what fails here fails once more, with its traceback, below
+        body = ast.parse(shell.transform_cell(cell)).body
+        imports: list[ast.stmt] = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+        exec(compile(ast.Module(imports, []), "<imports of the cell>", "exec"), shell.user_ns)
     with viz.lines():
         _run(shell, above + cell)
 

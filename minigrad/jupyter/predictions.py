@@ -178,7 +178,7 @@ class Watch:
     def before(self, info: Any) -> None:
         if typed_in(info.raw_cell or ""):
             self.copy = Copy(sys.stdout)
-            sys.stdout = self.copy  # type: ignore[assignment]
+            sys.stdout = self.copy
 
     def after(self, result: Any) -> None:
         if self.copy is None:

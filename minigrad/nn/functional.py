@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import ops
 from ..messages import C_NAMES, OTHER_SIZE, refuse
-from ..ops import log_softmax, masked_fill, sigmoid, softmax, tanh
+from ..ops import masked_fill, sigmoid, tanh
 from ..ops.index import put
 from ..ops.linalg import addmm, matmul
 from ..ops.pointwise import chosen, op, where
@@ -25,6 +25,23 @@ __all__ = [
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """Each element where it is positive, else 0. PyTorch counterpart: ``torch.nn.functional.relu``."""
     return input.relu_() if inplace else ops.relu(input)
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype=None) -> Tensor:
+    """``softmax`` along ``dim``; see there. PyTorch counterpart: ``torch.nn.functional.softmax``."""
+    return ops.softmax(input, _classes_dim("softmax", input, _stacklevel) if dim is None else dim, dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype=None) -> Tensor:
+    """``log_softmax`` along ``dim``; see there. PyTorch counterpart: ``torch.nn.functional.log_softmax``."""
+    return ops.log_softmax(input, _classes_dim("log_softmax", input, _stacklevel) if dim is None else dim, dtype)
+
+
+def _classes_dim(name: str, input: Tensor, stacklevel: int) -> int:
+    """The dimension that old programs mean, which name none."""
+    text = f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument."
+    warnings.warn(text, stacklevel=stacklevel)
+    return 0 if input.ndim in (0, 1, 3) else 1
 
 
 def _mse_gradient(grad, self, target, reduction):
@@ -96,7 +113,7 @@ def leaky_relu_backward(grad_output, self, negative_slope):
 def softplus(self, beta=1, threshold=20):
     """A smooth relu, ``log(1 + exp(beta * self)) / beta``; the element itself where that is the same to float32."""
     scaled = self if beta == 1 else self * beta
-    smooth = np.log1p(np.exp(scaled))
+    smooth = np.log1p(np.exp(scaled)) if self.itemsize > 2 else np.logaddexp(0, scaled)  # float16 overflows early
     smooth = smooth if beta == 1 else smooth / beta
     return np.where(scaled > threshold, self, smooth) if _some_above(scaled, threshold) else smooth
 
@@ -168,7 +185,7 @@ def nll_loss_of_rows(self, target, total_weight, ignore_index, reduction, weight
     losses = np.where(known, -found * weights, 0)
     if reduction != "mean":
         return _reduced(losses, reduction)
-    return losses.sum() / total_weight
+    return np.add.reduce(losses, None) / total_weight
 
 
 def _nll_2d_gradient(grad, self, target, weight, total_weight, ignore_index, reduction):
@@ -262,7 +279,7 @@ def cross_entropy(
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     dim = min(1, input.ndim - 1)
-    logs, classes = log_softmax(input, dim), input._array.shape[dim]
+    logs, classes = ops.log_softmax(input, dim), input._array.shape[dim]
     _check_weight(weight, classes)
     weights = None if weight is None else view(weight, (classes, *(1,) * (input.ndim - 1 - dim)))
     if target._dtype.kind == "f" and target.shape == input.shape:
@@ -315,7 +332,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         raise RuntimeError(
             f"both arguments to linear need to be at least 1D, but they are {input.ndim}D and {weight.ndim}D"
         )
-    if bias is None or weight.ndim == 1:
+    if bias is None or weight.ndim == 1 or bias.ndim != 1:
         return matmul(input, t(weight)) if bias is None else matmul(input, t(weight)).add_(bias)
     rows = addmm(bias, reshape(input, (-1, input.shape[-1])), t(weight))
     return view(rows, (*input.shape[:-1], weight.shape[0]))
@@ -348,7 +365,9 @@ def convolve(input, weight, stride, padding, dilation, groups, bias=None):
 
 
 def _with_bias(channels, bias):
-    return channels if bias is None else channels + bias.reshape(-1, 1, 1)
+    if bias is not None:
+        channels += bias.reshape(-1, 1, 1)
+    return channels
 
 
 @_convolution_row(

@@ -207,11 +207,16 @@ def sliced(tensor, key) -> tuple:
         k if k.__class__ is int or k is None else _plain(k)
         for k in (key if isinstance(key, tuple) or _stands_for_tuple(key) else (key,))
     ]
-    count = sum([0 if k is None or k is Ellipsis else k.ndim if _is_mask(k) else 1 for k in keys])
+    count = sum(
+        [1 if k.__class__ is int else 0 if k is None or k is ... else k.ndim if _is_mask(k) else 1 for k in keys]
+    )
     if count > tensor.ndim:
         raise too_many_refused(key, tensor.ndim)
     dim, free, indices, covered = 0, tensor.ndim - count, [], 0
     for at, k in enumerate(keys):
+        if k.__class__ is int:
+            tensor = _selected(tensor, dim, k, at)
+            continue
         if k is Ellipsis:
             dim, free = dim + free, 0
             continue
@@ -222,10 +227,8 @@ def sliced(tensor, key) -> tuple:
             dim = covered = dim + (k.ndim if _is_mask(k) else 1)
         elif k is None:
             tensor, dim = unsqueeze(tensor, dim), dim + 1
-        elif isinstance(k, slice):
-            tensor, dim = tensor if _covers(k, tensor._array.shape[dim]) else _sliced(tensor, dim, k), dim + 1
         else:
-            tensor = _selected(tensor, dim, k, at)
+            tensor, dim = tensor if _covers(k, tensor._array.shape[dim]) else _sliced(tensor, dim, k), dim + 1
     return tensor, tuple(indices)
 
 

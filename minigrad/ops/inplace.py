@@ -26,9 +26,10 @@ from ..autograd.grad_mode import mode
 from ..autograd.node import Kind, Node, Packed, sink_node
 from ..autograd.versions import UNCOUNTED, bump_version, freed_error, maker_of
 from ..dispatch import make_grad_fn_class, record_node, with_input_and_out
+from ..layout import empty_as
 from ..messages import OUT_RESIZED, indices_refused, refusal, shapes_refused, type_name, view_refusal
 from ..numpy_warnings import silence_numpy
-from ..operands import as_element, number
+from ..operands import as_element, level, number
 from ..tensor import Tensor, wrap
 from ..views import ModifiedView
 from . import pointwise
@@ -180,7 +181,7 @@ def with_out(operation):
             warnings.warn(OUT_RESIZED.format(list(out.shape), list(result.shape)), UserWarning, stacklevel=level)
         values = result._array
         if out.shape != result.shape:
-            out.data = wrap(np.empty(values.shape, out._dtype), [0])
+            out.data = wrap(empty_as([values], values.shape, out._dtype), [0])
         write(out, values)
         return out
 
@@ -209,6 +210,8 @@ def recorded(self: Tensor, operation, args, options, fills: bool = False) -> Ten
 def check_recordable(self: Tensor) -> None:
     """Refuse what would make a leaf's gradient meaningless, and views whose base cannot take the change."""
     base = self._base
+    if self.__class__ is ModifiedView:
+        raise self.refused(indirect=False)
     if base is not None:
         if self._meta.creation_meta:
             raise view_refusal(self._meta.creation_meta, self.output_nr, maker_of(self._node), indirect=False)
@@ -235,7 +238,7 @@ def write(self: Tensor, values, renew: bool = True, fills: bool = False) -> None
     if values.shape != self._array.shape:
         shapes = (list(self._array.shape), list(values.shape))
         raise RuntimeError("output with shape {} doesn't match the broadcast shape {}".format(*shapes))
-    if not np.can_cast(values.dtype, self._dtype, "same_kind"):
+    if level(values.dtype) > level(self._dtype):
         names = [dtypes.from_numpy_dtype(d).tensor_type.removesuffix("Tensor") for d in (values.dtype, self._dtype)]
         raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*names))
     if self._counter is UNCOUNTED and not mode.inference:
@@ -361,12 +364,14 @@ def fill_with(self, value):
     """One value everywhere, which may be a tensor of one."""
     if np.ndim(value):
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
-    return np.full_like(self, as_element(value, self.dtype))
+    return np.full_like(self, np.asarray(as_element(value, self.dtype)).astype(self.dtype))
 
 
 @pointwise.op(node="CopyBackwards", casts=True, self=pointwise.zero_gradient, src=lambda grad: grad)
 def copy(self, src):
     """The values of another tensor."""
+    if 0 in self.strides and getattr(src, "__array_interface__", None) == self.__array_interface__:
+        return self  # its own, which may be written to memory that repeats
     try:
         met = np.broadcast_shapes(self.shape, np.shape(src))
     except ValueError as error:
@@ -447,9 +452,9 @@ def _is_usual(value, dtype: np.dtype) -> bool:
 
 def copy_(self: Tensor, src) -> Tensor:
     """In place: the values of another tensor, which may broadcast; or a number everywhere."""
-    usual = src.__class__ is Tensor and src._array.shape == self._array.shape and is_plain(self)
-    if usual and (src._node is None or not mode.recording):
-        np.copyto(self._array, src._array, casting="unsafe")
+    usual = src.__class__ is Tensor and src._array.shape == self._array.shape and src._dtype is self._dtype
+    if usual and is_plain(self) and (src._node is None or not mode.recording):
+        np.copyto(self._array, src._array)
         return has_changed(self)
     return _copy_(self, src if isinstance(src, Tensor) else wrap(dtypes.native(np.asarray(src))))
 
@@ -508,7 +513,7 @@ def _put_plainly(array: np.ndarray, key, value) -> bool:
 
 def _check_put(part: Tensor, value: Tensor, indices: tuple, masks_fill: bool) -> None:
     """Refuse values of another dtype, unless it is one value at a mask; what else is wrong with them comes first."""
-    if mode.recording and (part._node or value._node):
+    if mode.recording and (part.requires_grad or value.requires_grad):
         check_recordable(part)
     if masks_fill and value.numel() == 1 and all(isinstance(i, slice) or i.dtype.kind == "b" for i in indices):
         as_element(value._array.item(), part._dtype)

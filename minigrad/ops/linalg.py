@@ -237,10 +237,22 @@ def _plan(equation: str, shapes: tuple) -> tuple:
     given = terms.split(",")
     terms, rest = _spelled_out(given, shapes)
     counts = Counter("".join(terms))
+    _check_result(result.replace("...", ""), counts)
     once = sorted(letter for letter in counts if counts[letter] == 1 and letter not in rest)
     result = result.replace("...", rest) if arrow else rest + "".join(once)
     _check_lengths(terms, shapes, given)
     return terms, result + "".join(sorted(counts.keys() - set(result))), len(result)
+
+
+def _check_result(letters: str, counts: Counter) -> None:
+    """Refuse letters of a result that it has twice, or that no operand has."""
+    for letter in letters:
+        if letters.count(letter) > 1:
+            raise RuntimeError(f"einsum(): output subscript {letter} appears more than once in the output")
+        if letter not in counts:
+            raise RuntimeError(
+                f"einsum(): output subscript {letter} does not appear in the equation for any input operand"
+            )
 
 
 def _contracted(left: dict, one, other):

@@ -4,6 +4,7 @@ PyTorch counterparts: the functions and methods of the same names.
 """
 
 import math
+import warnings
 
 import numpy as np
 
@@ -14,12 +15,12 @@ from ..dispatch import make_grad_fn_class, op
 from ..dtypes import from_numpy_dtype, get_default_dtype
 from ..factories import numpy_of
 from ..layout import full_as, memory_of, spread
-from ..messages import C_NAMES, refusal, type_name
-from ..operands import promote
+from ..messages import C_NAMES, FILL_OF_EXPANDED, refusal, type_name
+from ..operands import level, promote
 from ..tensor import Tensor, wrap
 from ..tensor_new import finish
 from ..tensor_new import tensor as tensor_of
-from .inplace import check_recordable, in_place, raise_version, rebuild_views
+from .inplace import check_recordable, in_place, raise_version, rebuild_views, repeats
 from .pointwise import abs, clamp_to_numbers, masked_fill_number, masked_fill_tensor, tan
 from .reduce import _check_not_empty, _check_some, _given_dims, _keepdim_shape, _normalized_dims, _number_of
 from .shape import expand, sizes_of, squeeze, t, transpose, unsqueeze, view
@@ -72,8 +73,9 @@ def isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
         raise RuntimeError("{} did not match {}".format(*kinds))
     close = self == other
     other = other if other.is_floating_point() else other.to(get_default_dtype())
+    allowed = atol + abs(rtol * other)
     error = abs(self.to(other.dtype) - other)
-    near = isfinite(error) & (error <= atol + abs(rtol * other))
+    near = isfinite(error) & (error <= allowed)
     close = close | near | (self != self) & (other != other) if equal_nan else close | near
     return _at_version_1(close)  # as in PyTorch, which changes it in place
 
@@ -154,12 +156,24 @@ def deep_copied(self: Tensor, memo: dict) -> Tensor:
     if not self.is_leaf:
         raise refusal("deepcopy of a result", about=self)
     array = self._array
-    copy = _at_version_1(wrap(spread(memory_of(array), array.shape, array.strides)))
+    copy = _at_version_1(wrap(_copied_memory(array, memo)))
     copy.requires_grad = self.requires_grad
     memo[id(self)] = copy
     if self._meta is not None and self._meta.grad is not None:
         copy.meta().grad = deep_copied(self._meta.grad, memo)
     return copy
+
+
+def _copied_memory(array: np.ndarray, memo: dict) -> np.ndarray:
+    """An array on a copy of its memory; arrays that share memory share the copy, too."""
+    whole = array if array.base is None else array.base
+    if not isinstance(whole, np.ndarray) or not whole.size or not whole.flags.forc:
+        return spread(memory_of(array), array.shape, array.strides)
+    memory = memo.get((np.ndarray, id(whole)))
+    if memory is None:
+        memory = memo[np.ndarray, id(whole)] = memory_of(whole)
+    offset = array.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    return np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
 
 
 def copied(self: Tensor) -> Tensor:
@@ -179,13 +193,13 @@ Tensor.__reduce_ex__, Tensor.__copy__, Tensor.__deepcopy__ = pickled, copied, de
 # -- in place ------------------------------------------------------------------------------------
 
 _clamp_, tan_ = in_place(clamp_to_numbers), in_place(tan)
-_fill_number_, _fill_tensor_ = in_place(masked_fill_number), in_place(masked_fill_tensor)
+_fill_number_, _fill_tensor_ = in_place(masked_fill_number, fills=True), in_place(masked_fill_tensor, fills=True)
 
 
 def clamp_(self: Tensor, min=None, max=None) -> Tensor:
     """In place: each element moved into the range from ``min`` to ``max``, numbers or None."""
     common = promote(self._array, *(bound for bound in (min, max) if bound is not None))
-    if not np.can_cast(common, self._dtype, "same_kind"):
+    if level(common) > level(self._dtype):
         kind = from_numpy_dtype(common).tensor_type.removesuffix("Tensor")
         name = C_NAMES[self.dtype.name]
         raise RuntimeError(f"result type {kind} can't be cast to the desired output type {name}")
@@ -194,6 +208,8 @@ def clamp_(self: Tensor, min=None, max=None) -> Tensor:
 
 def masked_fill_(self: Tensor, mask: Tensor, value) -> Tensor:
     """In place: ``value``, a number or a 0-d tensor, where the mask holds."""
+    if repeats(self._array):
+        warnings.warn(FILL_OF_EXPANDED, UserWarning, stacklevel=2)
     return (_fill_tensor_ if isinstance(value, Tensor) else _fill_number_)(self, mask, value)
 
 
@@ -216,11 +232,11 @@ def _view_in_place(operation, name: str):
         recording = mode.recording and self.requires_grad
         if recording:
             check_recordable(self)
-        if self._counter is UNCOUNTED and not mode.inference:
-            raise refusal("in place, inference tensor", about=self)
         before = self.detach()
         before._node = self._node if recording else None
         after = operation(before, *args, **options)
+        if self._counter is UNCOUNTED and not mode.inference:
+            raise refusal("in place, inference tensor", about=self)
         array, node = after._array, after._node
         del after  # a view that must not be rebuilt below
         if self._counter is not UNCOUNTED:

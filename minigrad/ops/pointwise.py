@@ -8,7 +8,7 @@ from .. import dtypes
 from ..autograd.grad_mode import mode
 from ..dispatch import op
 from ..layout import laid_out
-from ..messages import C_NAMES, bool_not_subtracted, refusal
+from ..messages import C_NAMES, bool_not_subtracted, refusal, type_name
 from ..operands import as_element, number, promote
 from ..tensor import Tensor, wrap
 from .arithmetic import minus, plus, quotient
@@ -130,7 +130,7 @@ def power(self, exponent):
     """``self ** exponent`` with a Python number as exponent."""
     if self.dtype.kind == "b" and isinstance(exponent, bool):
         return self | (not exponent)
-    if self.dtype.kind == "u" and exponent < 0:
+    if self.dtype.kind == "u" and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if isinstance(exponent, float) and self.dtype.kind != "f":
         self = self.astype(dtypes.get_default_dtype().numpy)
@@ -191,7 +191,7 @@ def power_of_integers(self, exponent):
 
 def _whole_power(base, exponent):
     negative = exponent < 0
-    ones = np.where(np.abs(base) == 1, np.power(base, np.abs(exponent)), 0)
+    ones = np.where(np.abs(base) == 1, np.where(exponent % 2 == 1, base, 1), 0)
     return np.where(negative, ones, np.power(base, np.where(negative, 0, exponent)))
 
 
@@ -351,7 +351,7 @@ def threshold_backward(grad_output, output):
 @op(self=zero_gradient)
 def sign(self):
     """-1, 0 or 1 by the sign of each element."""
-    return np.subtract(self > 0, self < 0, dtype=self.dtype) if self.dtype.kind != "b" else self.copy()
+    return np.subtract(self > 0, self < 0, dtype=self.dtype) if self.dtype.kind != "b" else self.copy(order="K")
 
 
 @op(np.floor, self=zero_gradient)
@@ -564,6 +564,7 @@ def clamp_to_numbers(self, min, max):
     node="ClampBackward0",
     name="clamp",
     fits=False,
+    layout="",  # laid out below, for the last operand may be None
     self=lambda grad, self, min, max: where(_within(self, min, max), grad, 0.0),
     min=lambda grad, self, min, max: where(self < min if max is None else (min < max) & (self < min), grad, 0.0),
     max=lambda grad, self, min, max: where(self > max if min is None else (self > max) | (max < min), grad, 0.0),
@@ -571,7 +572,7 @@ def clamp_to_numbers(self, min, max):
 def clamp_to_tensors(self, min=None, max=None):
     """Each element moved into the range from ``min`` to ``max``, tensors or None. A tie's gradient is the element's."""
     raised = self if min is None else np.maximum(self, min)
-    return raised if max is None else np.minimum(raised, max)
+    return laid_out(np.asarray(raised if max is None else np.minimum(raised, max)), self, min, max)
 
 
 def clamp(self, min=None, max=None):
@@ -637,7 +638,7 @@ def lerp(self, end, weight):
 def masked_fill_number(self, mask, value):
     """A Python number where the mask holds, ``self`` elsewhere."""
     value = np.asarray(value).astype(self.dtype)
-    return np.where(mask, value, self) if value else masked(self, ~mask)
+    return np.where(mask, value, self) if any(value.tobytes()) else masked(self, ~mask)
 
 
 @op(
@@ -656,6 +657,11 @@ def masked_fill_tensor(self, mask, value):
 
 def masked_fill(self, mask, value):
     """``value``, a number or a 0-d tensor, where the mask holds. PyTorch counterpart: ``Tensor.masked_fill``."""
+    if not isinstance(mask, Tensor):
+        kinds = f"{type_name(mask)}, {type_name(value)}"
+        raise TypeError(
+            f"masked_fill() received an invalid combination of arguments - got ({kinds}), but expected one of:"
+        )
     if mask.dtype is not dtypes.bool:
         name = C_NAMES.get(mask.dtype.name, mask.dtype.name)
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")

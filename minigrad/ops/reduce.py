@@ -12,7 +12,7 @@ from ..dispatch import op
 from ..messages import NO_FREEDOM, type_name
 from ..tensor import Tensor, wrap
 from .pointwise import abs, exp, masked, maximum, minimum, power, sign, to_copy, where
-from .shape import along_dim_key, expand, place, put, reverse, take_along, transpose, unsqueeze, view
+from .shape import along_dim_key, distinct, expand, place, put, reverse, take_along, transpose, unsqueeze, view
 
 
 def _keepdim_shape(shape, dim):
@@ -27,8 +27,10 @@ def _keepdim_shape(shape, dim):
 
 def _normalized_dims(self, dim):
     """The dimensions for NumPy, to which a 0-d array has none."""
-    if self.ndim or dim is None:
-        return tuple(dim) if isinstance(dim, list) else dim
+    if dim is None or (isinstance(dim, int) and self.ndim):
+        return dim
+    if self.ndim:
+        return distinct(dim, self.ndim)
     for each in (dim,) if isinstance(dim, int) else dim:
         place(each, 0)
     return ()
@@ -37,6 +39,7 @@ def _normalized_dims(self, dim):
 def _given_dims(self, dim):
     """The dimensions that a reduction was given, none of them meaning all."""
     if isinstance(dim, (list, tuple)):
+        distinct(dim, self.ndim)
         return tuple(dim) or tuple(range(self.ndim))
     return dim
 
@@ -51,6 +54,14 @@ def _count(shape, dim):
     if dim is None:
         return math.prod(shape)
     return math.prod(shape) // (math.prod(_keepdim_shape(shape, dim)) or 1)
+
+
+# Ufuncs themselves and not np.sum, np.prod and np.cumsum: those compute in NumPy's own files, where its warnings of
+# infinities are not silenced (numpy_warnings.py).
+def _running(ufunc, self, dim):
+    """The running sums or products along a dimension."""
+    kind = self.dtype if self.dtype.kind == "f" else np.int64
+    return ufunc.accumulate(np.atleast_1d(self), dim, kind).reshape(self.shape)
 
 
 def _total_dtype(self):
@@ -238,6 +249,9 @@ def _spread_options(name, self, dim, unbiased, correction):
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     dim = tuple(dim) if isinstance(dim, list) else dim
+    distinct(
+        () if dim is None else dim if isinstance(dim, tuple) else (dim,), self.ndim
+    )  # or it warns, and then refuses
     correction = int(unbiased) if correction is None else correction
     if _count(self._array.shape, None if dim == () else dim) <= correction:
         warnings.warn(NO_FREEDOM.format(name), UserWarning, stacklevel=3)
@@ -518,7 +532,7 @@ def _reversed_cumsum(grad, dim):
 @op(self=lambda grad, dim: _reversed_cumsum(grad, dim))
 def cumsum(self, dim):
     """The running sums along a dimension."""
-    return self.cumsum(dim, _total_dtype(self)).reshape(self.shape)
+    return _running(np.add, self, dim)
 
 
 def _cumprod_backward(grad, self, result, dim):
@@ -544,15 +558,15 @@ def _cumprod_backward_with_zeros(grad, self, result, dim, passed):
     until_first = _reversed_cumsum(masked(grad * result, passed == 0), dim) / self
     before = np.take(np.concatenate([np.ones_like(self.take([0], dim)), result], dim), range(self.shape[dim]), dim)
     first = (passed == 1) & (self == 0)
-    between = np.cumprod(np.where((passed == 1) & ~first, self, 1), dim)
-    of_first = before * np.sum(masked(between * grad, passed == 1), dim, keepdims=True)
+    between = _running(np.multiply, np.where((passed == 1) & ~first, self, 1), dim)
+    of_first = before * np.add.reduce(masked(between * grad, passed == 1), dim, None, None, True)
     return np.where(first, of_first, masked(until_first, passed == 0))
 
 
 @op(self=lambda grad, self, result, dim: _cumprod_backward(grad, self, result, dim))
 def cumprod(self, dim):
     """The running products along a dimension."""
-    return self.cumprod(dim, _total_dtype(self)).reshape(self.shape)
+    return _running(np.multiply, self, dim)
 
 
 # -- lengths, and shares in a sum of exponentials ------------------------------------------------
@@ -561,6 +575,7 @@ def cumprod(self, dim):
 def _number_of(reached, dim, grad):
     """How many of a mask hold, along dimensions kept as 1, in the dtype of a gradient."""
     recorded = isinstance(grad, Tensor)
+    dim = _normalized_dims(reached, dim)
     count = np.sum(reached._array if recorded else reached, dim, grad._dtype if recorded else grad.dtype, keepdims=True)
     return wrap(count) if recorded else count
 
@@ -579,7 +594,7 @@ def _norm_backward(grad, self, result, ord, dim, keepdim):
         reached = (abs(self) == result) | (self != self)
         return sign(self) * (reached * (grad / _number_of(reached, dim, grad)))
     if ord < 1:
-        return sign(self) * where(self == 0, 0.0, power(abs(self), ord - 1)) * grad * result ** (1 - ord)
+        return sign(self) * where(self == 0, 0.0, power(abs(self), ord - 1)) * grad * power(result, 1 - ord)
     share = where(result == 0, 0.0, grad / result ** (ord - 1))
     return (sign(self) * power(abs(self), ord - 1) if ord < 2 else self * power(abs(self), ord - 2)) * share
 
@@ -599,8 +614,8 @@ def vector_norm(self, ord, dim, keepdim):
     if ord == 0:
         return np.sum(self != 0, dim, keepdims=keepdim, dtype=self.dtype)
     if ord == 2:
-        return np.sqrt(np.sum(self * self, dim, keepdims=keepdim))
-    return np.sum(np.abs(self) ** ord, dim, keepdims=keepdim) ** (1 / ord)
+        return np.sqrt(np.add.reduce(self * self, dim, None, None, keepdim))
+    return np.add.reduce(np.abs(self) ** ord, dim, None, None, keepdim) ** (1 / ord)
 
 
 def norm(self, p=2, dim=None, keepdim=False):
@@ -643,9 +658,10 @@ def _logsumexp_backward(grad, self, result, dim, keepdim):
 @op(name="softmax", self=lambda grad, result, dim: (grad - sum_dim(grad * result, dim, True)) * result)
 def softmax_along(self, dim):
     """Each element's share in the sum of the exponentials along ``dim``, without overflow."""
-    powers = np.exp(self - _most(self, dim))
+    exact = self.astype(np.float32) if self.dtype.char == "e" else self
+    powers = np.exp(exact - _most(exact, dim))
     powers /= np.add.reduce(powers, dim, None, None, True)
-    return powers
+    return powers.astype(self.dtype, copy=False)
 
 
 def _most(self, dim):
@@ -656,9 +672,10 @@ def _most(self, dim):
 @op(name="log_softmax", self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True))
 def log_softmax_along(self, dim):
     """The logarithm of each element's share in the exponentials along ``dim``, without overflow."""
-    shifted = self - _most(self, dim)
+    exact = self.astype(np.float32) if self.dtype.char == "e" else self
+    shifted = exact - _most(exact, dim)
     shifted -= np.log(np.add.reduce(np.exp(shifted), dim, None, None, True))
-    return shifted
+    return shifted.astype(self.dtype, copy=False)
 
 
 def softmax(self, dim, dtype=None):

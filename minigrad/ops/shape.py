@@ -68,6 +68,8 @@ def expandable(shape: tuple, larger: tuple) -> bool:
 def expand(self, sizes):
     """Repeat dimensions of length 1 without copying: a view with stride 0."""
     asked = sizes
+    if sizes and min(sizes) < -1 and expandable(self.shape, tuple(abs(n) for n in sizes)):
+        raise RuntimeError("numel: integer multiplication overflow")
     if -1 in sizes:
         added = len(sizes) - self.ndim
         sizes = tuple(self.shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
@@ -204,6 +206,15 @@ def place(dim, ndim):
     return dim % most
 
 
+def distinct(dims, ndim) -> tuple:
+    """Several dimensions counted from the front, none of them given twice."""
+    places = tuple(place(dim, ndim) for dim in dims)
+    for dim in places:
+        if places.count(dim) > 1:
+            raise RuntimeError(f"dim {dim} appears multiple times in the list of dims")
+    return places
+
+
 def broadcast_shape(*tensors):
     """The shape in which tensors meet."""
     arrays = [tensor._array for tensor in tensors]
@@ -252,11 +263,7 @@ def squeeze_all(self):
 @op(view=True, name="squeeze", node="SqueezeBackward2", self=lambda grad, dim, self_shape: view(grad, self_shape))
 def squeeze_dims(self, dim):
     """Drop those of the dimensions whose length is 1."""
-    dims = [place(d, self.ndim) for d in dim]
-    for d in dims:
-        if dims.count(d) > 1:
-            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
-    return np.squeeze(self, tuple(d for d in dims if self.ndim and self.shape[d] == 1))
+    return np.squeeze(self, tuple(d for d in distinct(dim, self.ndim) if self.ndim and self.shape[d] == 1))
 
 
 def squeeze(self, dim=None):
@@ -322,13 +329,15 @@ def reverse(self, dims):
 
 def flip(self, *each, dims=None):
     """The elements in reverse order along ``dims``, copied. PyTorch counterpart: ``torch.flip``."""
-    return reverse(self, sizes_of(each, dims))
+    dims = sizes_of(each, dims)
+    distinct(dims, self.ndim)
+    return reverse(self, dims)
 
 
 @op(name="roll", layout="rows", self=lambda grad, shifts, dims: rotate(grad, tuple(-n for n in shifts), dims))
 def rotate(self, shifts, dims):
     """Shift the elements along dimensions, or flat if there are none: out at one end, in at the other."""
-    if self.size and len(dims) == 1 and dims[0] >= 0:  # a third of the time that np.roll takes
+    if self.size and self.ndim and len(dims) == 1 and dims[0] >= 0:  # a third of the time that np.roll takes
         before, cut = (slice(None),) * place(dims[0], self.ndim), -shifts[0] % self.shape[dims[0]]
         return np.concatenate((self[(*before, slice(cut, None))], self[(*before, slice(cut))]), dims[0])
     return np.roll(self, shifts, dims or None) if self.size else self.copy()
@@ -432,7 +441,7 @@ def trace(self):
     """The sum of a matrix's diagonal."""
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
-    return np.trace(self, dtype=np.int64 if self.dtype.kind == "u" else None)
+    return np.add.reduce(np.diagonal(self), None, self.dtype if self.dtype.kind == "f" else np.int64)
 
 
 @op(view=True, name="split", self=lambda grads, split_size, dim: cat(grads, dim))
@@ -623,7 +632,9 @@ def add_at(full, indices: tuple, values) -> None:
     if values.size < 1024 and full.ndim > last - first:  # what follows takes as long
         np.add.at(full, indices, values)
         return
-    if last - first > len(lists) or not all(key == slice(None) for key in (*indices[:first], *indices[last:])):
+    if last - first > len(lists) or not all(
+        key.__class__ is slice and key == slice(None) for key in (*indices[:first], *indices[last:])
+    ):
         np.add.at(full, indices, values)
         return
     positions, before = flat_positions(indices[first:last], full.shape[first:last]), full.shape[:first]
@@ -647,7 +658,7 @@ def flat_positions(lists, shape: tuple) -> np.ndarray:
     for positions, length in zip(lists, shape, strict=True):
         if positions.size and np.minimum.reduce(positions, None) < 0:
             positions = np.where(positions < 0, positions + length, positions)
-        flat = flat * length + positions
+        flat = flat * length + positions.astype(np.intp, copy=False)
     return flat.reshape(-1)
 
 
@@ -666,6 +677,7 @@ def take_along(array, index, dim):
 
 def positions_along(shape: tuple, index, dim):
     """The same positions, counted row by row in an array of a shape."""
+    index = index.astype(np.intp, copy=False)
     dim, step, flat = dim % (index.ndim or 1), 1, index
     for d in range(index.ndim - 1, -1, -1):
         length = index.shape[d]

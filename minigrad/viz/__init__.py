@@ -10,6 +10,7 @@
 import itertools
 import sys
 
+from . import figures
 from .changes import Comparison, pair_nodes, panels_of
 from .collect import collect, panel
 from .explain import Explanation, explain
@@ -53,6 +54,7 @@ __all__ = [
     "trace",
 ]
 WATCHERS[:] = [watch_minigrad, watch_torch]
+figures.register()
 VIEWS = {"kept": ("kept",), "written": ("written",), "both": ("written", "kept")}
 
 

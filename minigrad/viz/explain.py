@@ -183,7 +183,6 @@ AT_NODE = {
 UNTRACKED = ("no history", "grad of a constant")
 AT_TENSOR = {
     "in place": "to be changed in place",
-    "view in place": "a view that may not be changed",
     "no history": "no grad_fn: there is no way back",
     "backward of several": "has several entries",
     "start of another shape": "asks for a gradient of its own shape",

@@ -179,6 +179,16 @@ class Log:
         at = len(found) if before is None else bisect_left(found, before)
         return found[at - 1] if at else None
 
+    def source(self, seen: Seen, before: int) -> int | None:
+        """The index of the call that made or overwrote what a call met; None if that was none of the block.
+
+        A tensor that C++ made may have the id of one that is gone: it is another one if it lies elsewhere.
+        """
+        index = self.last_output(seen.id, before)
+        outputs = () if index is None else self.calls[index].outputs
+        known = any(seen[1:3] == each[1:3] and seen.tracked == each.tracked for each in outputs)
+        return index if known else None
+
     def call_of(self, node: Any) -> int | None:
         """The index of the call that made a node of either framework, or an output of it."""
         own = getattr(node, "_node", None)
@@ -219,16 +229,15 @@ class Log:
 
     def leads_to(self, walk: int, index: int) -> bool:
         """Whether the graph that a backward walked has what call `index` made."""
-        wanted, seen = [s.id for s in self.calls[walk].inputs], set()
-        stack = [(id, walk) for id in wanted]
+        visited = set()
+        stack = [(seen, walk) for seen in self.calls[walk].inputs]
         while stack:
-            id, before = stack.pop()
-            made = self.last_output(id, before)
+            made = self.source(*stack.pop())
             if made == index:
                 return True
-            if made is not None and made > index and made not in seen:
-                seen.add(made)
-                stack.extend((s.id, made) for s in self.calls[made].inputs)
+            if made is not None and made > index and made not in visited:
+                visited.add(made)
+                stack.extend((seen, made) for seen in self.calls[made].inputs)
         return False
 
     def spot(self, index: int) -> Spot:

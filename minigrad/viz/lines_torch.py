@@ -43,7 +43,7 @@ class Theirs:
 
     def value(self, tensor: Any) -> Any:
         small = tensor.device.type == "cpu" and tensor.numel() <= MAX_VALUES
-        return tensor.detach().tolist() if small else None
+        return tensor.tolist() if small else None
 
 
 _names: dict[Any, str] = {}
@@ -91,13 +91,15 @@ def _wrapped(torch: Any, log: Log, face: Theirs) -> Iterator[None]:
     apply = vars(Function)["apply"]
 
     def noted_backward(*args, **kwargs):
+        if log.is_ignored():  # in another thread
+            return backward(*args, **kwargs)
         return log.watch(face, "backward", backward, args, kwargs)
 
     def noted_apply(cls, *args, **kwargs):
         def call(*args, **kwargs):
             return apply.__get__(None, cls)(*args, **kwargs)
 
-        return log.watch(face, "apply", call, args, kwargs)
+        return call(*args, **kwargs) if log.is_ignored() else log.watch(face, "apply", call, args, kwargs)
 
     torch.autograd.backward, Function.apply = noted_backward, classmethod(noted_apply)
     try:

@@ -45,6 +45,11 @@ DARK = {
     "#A9A9A2": "#6E6E69",
     "#66665F": "#A9A9A2",
     "#B5B5AE": "#5A5A57",
+    "#D55E00": "#F0743A",  # curves
+    "#882255": "#F3D250",
+    "#8C8C8C": "#8F8F8B",
+    "#332288": "#8A7BFF",
+    "#000000": "#EDEDEA",
 }
 
 # For curves: the order in which matplotlib takes them.
@@ -112,9 +117,12 @@ def themed(svg: str) -> str:
     """
     dark = {light.lower(): dark for light, dark in DARK.items()} | {"white": DARK["#FFFFFF"], "black": DARK[INK]}
     rules = []
-    for property, colour in sorted(set(re.findall(r'\b(fill|stroke)="([^"]+)"', svg))):
-        if colour.lower() in dark:
-            rules.append(f'[{property}="{colour}"]{{{property}:{dark[colour.lower()]}}}')
+    for property, sign, colour in sorted(set(re.findall(r'\b(fill|stroke)(="|: )([#\w]+)', svg))):
+        new = dark.get(colour.lower())
+        if new and sign == '="':
+            rules.append(f'[{property}="{colour}"]{{{property}:{new}}}')
+        elif new:  # Matplotlib's way
+            rules.append(f'[style*="{property}: {colour}"]{{{property}:{new}!important}}')
     rules.append(f"text:not([fill]){{fill:{DARK[INK]}}}")
     style = f"<style>@media (prefers-color-scheme:dark){{{''.join(rules)}}}</style>"
     return re.sub(r"<svg[^>]*>", lambda opening: opening.group() + style, svg, count=1)

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
+from ..autograd.node import Packed
+
 # What the inputs of an operation are called among its saved values, by their positions.
 _INPUTS = (("self", "input", "mat1", "tensors"), ("other", "mat2", "exponent", "weight", "batch2", "target"))
 FREED = object()
@@ -62,7 +64,7 @@ def constants(node: Any) -> tuple:
     for position, (following, _) in enumerate(node.next_functions):
         names = _INPUTS[position] if position < len(_INPUTS) else ()
         value = next((kept[name] for name in names if name in kept), None)
-        unknown = value is None or value is FREED or isinstance(value, Overwritten | tuple)
+        unknown = value is None or value is FREED or isinstance(value, Overwritten | Packed | tuple)
         found.append(None if following is not None or unknown else _plain(value))
     return tuple(found)
 
@@ -145,7 +147,13 @@ def saved(node: Any) -> list[tuple[str, Any]]:
 
 
 def peek(node: Any, attribute: str) -> Any:
-    """What a node saved under that name; FREED or Overwritten where PyTorch refuses."""
+    """What a node saved under that name; FREED or Overwritten where PyTorch refuses.
+
+    What a hook has packed stays packed: to unpack it is the user's code, which may compute the forward once more.
+    """
+    raw = getattr(node, f"_raw{attribute if attribute[0] == '_' else f'_{attribute}'}", None)
+    if any(getattr(each, "unpack_hook", None) is not None for each in (raw if isinstance(raw, tuple) else (raw,))):
+        return Packed(None, None)
     try:
         return getattr(node, attribute)
     except RuntimeError as error:

@@ -81,7 +81,8 @@ class Teller:
         sentences += [f"It was overwritten by {there}" for there in found[:MAX_OVERWRITES]]
         if len(found) > MAX_OVERWRITES:
             sentences.append(f"and by {len(found) - MAX_OVERWRITES} more rounds or lines.")
-        value = changes[0][1].value if changes else None
+        first = changes[0][1] if changes else None
+        value = first.value if first is not None and first.seen.id == seen.id else None  # of a view it is a part
         if value is not None:
             sentences.append(f"It was {value_text(value)} when it was saved")
         counted = sum(change.after - change.seen.version for _, change in changes)
@@ -144,9 +145,9 @@ class Teller:
         instead = out_of_place(spot)
         if instead:
             return f"Write `{instead}` there: a new tensor, while the saved one stays as it was."
-        if call.op == "__setitem__":
-            written = getattr(spot.expression, "value", None)
-            whole = ast.unparse(written) if isinstance(written, ast.Name | ast.Attribute) else name
+        part = getattr(statement, "target", spot.expression)  # of h[0] += 1, or of h[0] = 1
+        if isinstance(part, ast.Subscript):
+            whole = ast.unparse(part.value) if isinstance(part.value, ast.Name | ast.Attribute) else name
             return f"Write `{whole} = {whole}.clone()` before that line: then the copy is changed."
         return CHANGE_A_CLONE
 
@@ -177,19 +178,18 @@ class Teller:
         """The first call after the freeing backward, on the way to the failing one, that uses a result of before it."""
         if last is None:
             return None
-        calls, last_output = self.log.calls, self.log.last_output
-        stack, found, visited = [(s.id, last) for s in calls[last].inputs], [], set()
+        calls, source = self.log.calls, self.log.source
+        stack, found, visited = [(seen, last) for seen in calls[last].inputs], [], set()
         while stack:
-            id, before = stack.pop()
-            made = last_output(id, before)
-            if made is None or made <= freeing or made in visited:
+            made = source(*stack.pop())
+            if made is None or made <= freeing or made in visited or calls[made].last == calls[made].first:
                 continue
             visited.add(made)
             for seen in calls[made].inputs:
-                earlier = last_output(seen.id, made)
+                earlier = source(seen, made)
                 if earlier is not None and earlier < freeing and calls[earlier].last > calls[earlier].first:
                     found.append((made, seen))
-                stack.append((seen.id, made))
+                stack.append((seen, made))
         return min(found, key=lambda each: each[0]) if found else None
 
     def _repair_of_second(self, index: int, freeing: int, last: int | None, carried) -> tuple[str, str]:
@@ -224,11 +224,9 @@ class Teller:
 
     def _loss(self, id: int) -> tuple[int, str, str] | None:
         """(index of the call that lost the history, why, repair), of what the tensor was computed from."""
-        stack: list[tuple[int, int | None]] = [(id, None)]
-        visited = set()
+        stack, visited = [(self.log.last_output(id), id)], set()
         while stack:
-            wanted, before = stack.pop(0)
-            made = self.log.last_output(wanted, before)
+            made, wanted = stack.pop(0)
             if made is None or made in visited:
                 continue
             visited.add(made)
@@ -241,7 +239,7 @@ class Teller:
             numbers = self._number_behind(made, call)
             if numbers is not None:
                 return numbers
-            stack.extend((seen.id, made) for seen in call.inputs)
+            stack.extend((self.log.source(seen, made), seen.id) for seen in call.inputs)
         return None
 
     def _why_lost(self, index: int, call: Call) -> tuple[int, str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import graphviz
 
+from ..autograd.node import Packed
 from . import layout
 from .collect import is_accumulator
 from .live import engine_node, saved_values
@@ -164,13 +165,17 @@ def _attributes(node) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> Any:
-    return FREED if isinstance(value, Overwritten) else value
+    return FREED if isinstance(value, Overwritten) else "packed by a hook" if isinstance(value, Packed) else value
 
 
 def _saved_by_function(node) -> tuple:
     """The tensors that a Function saved with save_for_backward."""
     tensors = peek(node, "saved_tensors") if hasattr(type(node), "saved_tensors") else ()
-    return () if _shown(tensors) is FREED else tuple(t for t in tensors if t is not None)
+    return (
+        ()
+        if not isinstance(tensors, tuple) or isinstance(tensors, Overwritten)
+        else tuple(t for t in tensors if t is not None)
+    )
 
 
 def _attribute_text(value) -> str:

@@ -1,5 +1,6 @@
 """Watching PyTorch's engine: a prehook and a hook on every node of the walk, taken off when it is over."""
 
+import threading
 from functools import partial
 from typing import Any
 
@@ -30,6 +31,8 @@ class TorchWatch(Watch):
     def run(self, tensors, grads, keep_graph, create_graph, inputs, *rest, **options):
         """In the place of what torch.autograd calls: one walk of the engine."""
         walk = partial(self._run, tensors, grads, keep_graph, create_graph, inputs, *rest, **options)
+        if threading.get_ident() != self._thread:
+            return walk()
         if self._depth:
             return self.nested_walk(walk)
         self._depth, self._frees = 1, not keep_graph

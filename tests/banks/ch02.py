@@ -107,6 +107,16 @@ flag-on-a-result
     h.requires_grad_()
     f(h).backward()
     return h
+w-missed
+    h = 2 * w
+    h.retain_grad()
+    f(h).backward(inputs=[h])
+    return h
+way-to-w-cut/by-hand
+    h = (2 * w).detach().requires_grad_()
+    f(h).backward()
+    w.grad = 2 * h.grad
+    return h
 way-to-w-cut
     h = (2 * w).detach().requires_grad_()
     f(h).backward()
@@ -439,6 +449,16 @@ other-value/adversary-1
     "train": functions(
         "train(params, loss_of, steps, size)",
         """
+some-cleared
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+        p.grad = None
+no-way
+    for _ in range(steps):
+        loss_of().detach().backward()
 never-cleared
     for _ in range(steps):
         loss_of().backward()

@@ -515,7 +515,7 @@ values-changed/adversary-1
     if x == 0:
         x.data += 1e-7
     return mg.relu(x)
-hooks-changed/adversary-1
+other-slope/adversary-1
     if x == 0: x.register_hook(lambda g: g + 1)
     return mg.relu(x)
 """,

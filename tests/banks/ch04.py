@@ -475,6 +475,8 @@ half/minus
     return x[1:].detach() - x[:-1]
 running-sums
     return x.cumsum(0)
+other-rows/short
+    return mg.stack([x[i + 1] - x[i] for i in range(min(4, len(x) - 1))])
 other-slopes/nearly
     return x[1:] * 1.00001 - x[:-1]
 depends-on-x

@@ -429,6 +429,20 @@ one-walk
         total = total + state * state
     total.backward()
     return state
+other-walks
+    state, loss = mg.tensor(1.0), 0
+    for number in inputs:
+        state = w * state.detach() + number
+        loss = loss + state * state
+    loss.backward()
+    return state
+added-grad
+    w.grad = None
+    state = mg.tensor(1.0)
+    for number in inputs:
+        state = w * state.detach() + number
+        (state * state).backward()
+    return state
 second-time
     state = mg.tensor(1.0)
     for number in inputs:

@@ -366,6 +366,17 @@ overwrites/in-the-dict
             node.grad += grad
         for next_node, slope in zip(node.next_nodes, node.slopes):
             grads[next_node] = grad * slope
+kept-inside/root
+    root.grad = 1.0
+    waiting = {root}
+    while waiting:
+        node = max(waiting, key=attrgetter("number"))
+        waiting.remove(node)
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += node.grad * slope
+            waiting.add(next_node)
+        if node.next_nodes and node is not root:
+            node.grad = 0.0
 """,
     )
     | {
@@ -488,6 +499,14 @@ type
     return found
 type/numbers
     return [node.number for node in root.next_nodes]
+again
+    found = [root]
+    for node in found:
+        for next_node in node.next_nodes:
+            if not hasattr(next_node, "seen"):
+                next_node.seen = True
+                found.append(next_node)
+    return sorted(found, key=attrgetter("number"), reverse=True)
 """,
     )
     | {
@@ -573,6 +592,31 @@ other-gradient/cut
         if length == 1:
             part = part.sum(i, keepdims=True)
     grads[next_node] = grads.get(next_node, 0.0) + part
+other-dtype
+    part = part.astype(np.float32)
+    while part.ndim > len(next_node.shape):
+        part = part.sum(0)
+    for i, n in enumerate(next_node.shape):
+        if n == 1:
+            part = part.sum(i, keepdims=True)
+    grads[next_node] = grads[next_node] + part if next_node in grads else part
+entry-lost
+    while part.ndim > len(next_node.shape):
+        part = part.sum(0)
+    for i, n in enumerate(next_node.shape):
+        if n == 1:
+            part = part.sum(i, keepdims=True)
+    before = grads.pop(next_node, 0.0)
+    grads.clear()
+    grads[next_node] = before + part
+unbroadcast/same-size
+    if part.size != np.prod(next_node.shape):
+        while part.ndim > len(next_node.shape):
+            part = part.sum(0)
+        for i, n in enumerate(next_node.shape):
+            if n == 1:
+                part = part.sum(i, keepdims=True)
+    grads[next_node] = grads[next_node] + part if next_node in grads else part
 """,
     )
     | {
@@ -596,6 +640,11 @@ other-gradient/cut
         ),
     },
     "record": {
+        "not-saved/one-name": _with(_RECORD, "in small.needs(rule) if", "in small.needs(rule)[:1] if"),
+        "saves-all/extra": _with(
+            _RECORD, "    return small.Node", "    saved['grad'] = (inputs[0], 0)\n    return small.Node"
+        ),
+        "arguments-of-node/op": _with(_RECORD, "small.Node(op.name,", "small.Node(op,"),
         "constant-recorded": _with(_RECORD, "    if not any(next_nodes):\n        return None\n", ""),
         "edge-lost": _with(_RECORD, "for tensor in inputs]", "for tensor in dict.fromkeys(inputs)]"),
         "edge-lost/constants": _with(_RECORD, "for tensor in inputs]", "for tensor in inputs if tensor.node]"),
@@ -638,6 +687,16 @@ def record(op, inputs, shape):
 """,
     },
     "turn": {
+        "no-version/first-only": _with(_TURN, "in node.saved.values():", "in list(node.saved.values())[:1]:"),
+        "frees-first": _with(
+            _with(
+                _TURN,
+                "    for tensor, version in node",
+                "    kept, node.saved = node.saved, None\n    for tensor, version in node",
+            ),
+            "node.saved.values()",
+            "kept.values()",
+        ).replace("    grads = []\n", "    node.saved, grads = kept, []\n"),
         "no-release": _with(_TURN, "node.saved and not retain_graph", "False"),
         "frees-anyway": _with(_TURN, "node.saved and not retain_graph", "node.saved"),
         "frees-all": _with(_TURN, "node.saved and not retain_graph", "not retain_graph"),
@@ -732,6 +791,13 @@ other-shape
 """,
     ),
     "engine": {
+        "shares-memory": _broken("engine", ("np.array(data, dtype=float)", "np.asarray(data, dtype=float)")),
+        "type/whole-numbers": _broken("engine", ("np.array(data, dtype=float)", "np.array(data)")),
+        "no-version/first-only": _broken("engine", ("in node.saved.values():", "in list(node.saved.values())[:1]:")),
+        "too-strict/unneeded": _broken(
+            "engine", ("for name in needs(rule) if next_node else []:", "for name in needs(rule):")
+        ),
+        "switch-left/on": _broken("engine", ("Node.recording = before\n", "Node.recording = True\n")),
         "overwrites": _broken("engine", ("grads[next_node] + part if next_node in grads else part", "part")),
         "too-early": _broken("engine", ('sorted(found, key=attrgetter("number"), reverse=True)', "found")),
         "second-turn": _walking(
@@ -1057,6 +1123,8 @@ def record(op, inputs, shape):
 """,
     ],
     "turn": [
+        "class Freed(RuntimeError):\n    pass\n\n"
+        + _with(_TURN, 'RuntimeError("a second time")', 'Freed("a second time")'),
         """
 def turn(node, grad, retain_graph):
     saved = node.saved

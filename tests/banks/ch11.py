@@ -114,6 +114,7 @@ WRONG = {
         "keys": "numbers = {'w': 1}",
     },
     "step_loss": {
+        "power-of-leaf": _loss("loss = ((w * x + b - y) ** 2).mean() + 0.1 * 2**w"),
         "one-square": _loss("loss = ((w * x + b - y) ** 2).mean()"),
         "one-square/abs": _loss("loss = ((w * x + b - y) ** 2).mean() + 0.1 * mg.abs(w)"),
         "one-square/product": _loss("loss = ((w * x + b - y) ** 2).mean() + 0.1 * w * w"),
@@ -137,6 +138,7 @@ WRONG = {
         "type": _loss("loss = (((w * x + b - y) ** 2).mean() + 0.1 * w ** 2).item()"),
     },
     "halves": {
+        "both-at-once": _halves("w.grad = None\n(loss_of(w, one) + loss_of(w, other)).backward()"),
         "first-half-lost": _halves("loss_of(w, one).backward(retain_graph=True)\nw.grad = None\n" + _BOTH[27:]),
         "first-half-lost/zeros": _halves(
             "loss_of(w, one).backward()\nw.grad = w.grad * 0\nloss_of(w, other).backward()"
@@ -180,6 +182,7 @@ WRONG = {
         "left-frozen": _halves("w.requires_grad_(True)\nw.grad = None\n" + _BOTH + "w.requires_grad_(False)"),
     },
     "best": {
+        "other-moment/zero": _best("[p.detach().clone() for p in parameters]", "not lowest or loss < lowest"),
         "shared": _best("[p.data for p in parameters]"),
         "shared/view": _best("[p.detach().reshape(p.shape) for p in parameters]"),
         "shared/comment": _best("[mg.from_numpy(p.detach().numpy()) for p in parameters]"),
@@ -390,6 +393,15 @@ def best_of(parameters, step, rounds):
         "cleared-too-early": _momentum(_SPEED + "p.grad = None\np -= rate * p.grad"),
     },
     "newton": {
+        "no-mixed-term": _def(
+            "newton(f, w, b)",
+            """
+            slopes = mg.autograd.grad(f(w, b), (w, b), create_graph=True)
+            H = np.array([[h.item() for h in mg.autograd.grad(s, (w, b), retain_graph=True)] for s in slopes])
+            s = np.linalg.solve(H, np.array([s.item() for s in slopes]))
+            return w.item() - s[0], b.item() - s[1]
+            """,
+        ),
         "wrong-way": _newton("s = np.linalg.solve(H, g)\nreturn w.item() + s[0], b.item() + s[1]"),
         "step-alone": _newton("return tuple(np.linalg.solve(H, g))"),
         "step-alone/down": _newton("return tuple(-np.linalg.solve(H, g))"),
@@ -473,6 +485,11 @@ def best_of(parameters, step, rounds):
         ),
     },
     "train": {
+        "stops-too-early/rounds": _train().replace("while True:", "for _ in range(150):") + "    return losses\n",
+        "stops-too-early/rises": _train(
+            stop="if losses[-1] <= bound or len(losses) > 1 and losses[-1] > losses[-2]:\n    return losses"
+        ),
+        "type/tensors": _train(loss="loss = loss_of()\nlosses.append(loss.detach())"),
         "never-cleared": _train(clear="pass"),
         "never-cleared/once": _train(clear="pass", before="for p in parameters:\n    p.grad = None"),
         "never-cleared/first-only": _train(
@@ -572,7 +589,6 @@ loss.backward()
 """,
     ],
     "halves": [
-        _halves("w.grad = None\n(loss_of(w, one) + loss_of(w, other)).backward()"),
         _halves("w.grad = mg.zeros_like(w)\n" + _BOTH),
         _halves(
             "w.grad = None\nloss_of(w, one).backward()\nfirst = w.grad.clone()\nw.grad.zero_()\n"
@@ -591,6 +607,7 @@ def train_halves(w, loss_of, batches, rate):
 """,
     ],
     "best": [
+        _best("[np.array(p.detach()) for p in parameters]", end="return [mg.tensor(one) for one in best]"),
         _best("[p.detach() + 0 for p in parameters]"),
         "import copy\n" + _best("copy.deepcopy(parameters)"),
         _best("[mg.tensor(p.detach().numpy().copy()) for p in parameters]"),
@@ -695,8 +712,9 @@ def train_small(leaf, loss_of, size, n):
             "newton(f, w, b)",
             """
             gw, gb = mg.autograd.grad(f(w, b), (w, b), create_graph=True)
-            hww, hwb = mg.autograd.grad(gw, (w, b), retain_graph=True)
-            hbw, hbb = mg.autograd.grad(gb, (w, b))
+            known = dict(allow_unused=True, materialize_grads=True)
+            hww, hwb = mg.autograd.grad(gw, (w, b), retain_graph=True, **known)
+            hbw, hbb = mg.autograd.grad(gb, (w, b), **known)
             with mg.no_grad():
                 below = hww * hbb - hwb * hbw
                 return w - (hbb * gw - hwb * gb) / below, b - (hww * gb - hbw * gw) / below
@@ -750,7 +768,7 @@ def train(ps, loss_of, size, enough):
 """,
         _train(
             clear="for p in parameters:\n    if p.grad is not None:\n        p.grad.zero_()",
-            loss="loss = loss_of()\nlosses.append(loss.detach())",
+            loss="loss = loss_of()\nlosses.append(np.float64(loss.detach().numpy()))",
         ),
         _train(
             clear="pass",

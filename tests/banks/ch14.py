@@ -399,8 +399,11 @@ silenced
 cut-off
     return [((w.detach() * row) ** 2).sum() for row in data]
 cut-off/number
-    numbers = [((w * row) ** 2).sum().item() for row in data]
-    return [mg.tensor(n, dtype=w.dtype, requires_grad=True) for n in numbers]
+    losses = []
+    for row in data:
+        number = ((w * row) ** 2).sum().item()
+        losses.append(mg.tensor(number, dtype=w.dtype, requires_grad=True))
+    return losses
 type
     return [((w * row) ** 2).sum().item() for row in data]
 no-list
@@ -458,13 +461,11 @@ other-name
         return story.overwritten[0].text.split()[0].split(".")[0], story.overwritten[0].number
 raised
     program()
-raised/lines-outside
-    try:
-        program()
-    except RuntimeError as error:
-        with mg.viz.lines():
-            story = mg.viz.explain(error).story
-        return story.variable, story.overwritten[0].number
+raised/no-error
+    with mg.viz.lines() as log:
+        pass
+    story = mg.viz.explain(log).story
+    return story.variable, story.overwritten[0].number
 no-pair
     try:
         with mg.viz.lines():
@@ -535,7 +536,7 @@ at-the-use
     gate = mg.sigmoid(w * x)
     return (gate * x + 2 * gate).sum()
 again
-    return (mg.sigmoid(w * x) * x + mg.sigmoid(w * x).mul_(1) * 2).sum()
+    return (mg.sigmoid(w * x) * x + mg.sigmoid(w * x) * 2).sum()
 factor
     return mg.sum(mg.sigmoid(x * w) * (x + 2))
 """,

@@ -54,7 +54,9 @@ CLOSE = """async () => {
     await panel.context.sessionContext.shutdown();
     panel.dispose();
 }"""
-IMAGES = """document.querySelectorAll('.jp-Notebook .jp-OutputArea img[src^="data:image/svg+xml"]')"""
+IMAGES = (
+    """document.querySelectorAll('.jp-Notebook .jp-OutputArea img[src^="data:image/svg+xml"]:not([alt^="A plot"])')"""
+)
 # Each picture of a graph: does it hold an image, and how large is it on the screen?
 GRAPHS = (
     f"async () => {{ const images = [...{IMAGES}];"

@@ -3,6 +3,7 @@
 import importlib.util
 import io
 import os
+import re
 from pathlib import Path
 
 import matplotlib.image
@@ -80,7 +81,7 @@ def stored_graphs(path):
     cells = nbformat.read(path, as_version=4).cells
     outputs = [output for cell in cells for output in cell.get("outputs", [])]
     html = [output.get("data", {}).get("text/html", "") for output in outputs]
-    return sum(text.count('src="data:image/svg+xml') for text in html)
+    return sum(len(re.findall(r'<img alt="(?!A plot)[^>]* src="data:image/svg', text)) for text in html)
 
 
 def assert_on_screen(lab, count):

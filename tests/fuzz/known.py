@@ -19,7 +19,7 @@ DIFFERENCES = {
         "Boolean inputs not supported",
         "must have the same dtype, but got",
         "ZeroDivisionError",
-        "forward AD with aten::bitwise",
+        "forward AD with aten::(bitwise|floor_divide)",
     ],
     "Memory that overlaps in part: PyTorch leaves the result open and refuses some of it.": [
         "some elements of the input tensor and the written-to tensor refer to",
@@ -36,9 +36,9 @@ DIFFERENCES = {
     ],
     "What PyTorch itself reports as a bug of its own.": [
         "INTERNAL ASSERT FAILED",
-        "backward\\(.*\n.*(doesn't match the broadcast shape|functions with out=)",
+        "(backward|grad)\\(.*\n.*(doesn't match the broadcast shape|functions with out=)",
         "data pointer of Tensor that doesn't have storage",
-        "Batching rule not implemented",
+        "Batching rule not implemented|inside torch.vmap",
         "register_multi_grad_hook.*\n.*has no attribute",
     ],
     "Of two mistakes in one line, which is reported.": [
@@ -48,6 +48,8 @@ DIFFERENCES = {
         "einsum.*\n.*(expected scalar type|covered by ellipsis)",
         "@.*\n.*expected scalar type",
         "alpha=True.*\n.*(must match the size|broadcast shape)",
+        "[%/*]=.*\n.*(can't be cast|negative integer powers)",
+        "NoneType",
         "[&|^]=.*\n.*(broadcast shape|must match the size|can't be cast)",
         "(\\.(mv|dot|mm|bmm)\\(|@).*\n.*Inference tensors cannot be saved",
         "[&|].*\n.*is a view",
@@ -81,7 +83,10 @@ def unlike(line: str, side) -> bool:
     line = line.removesuffix("; failing(0)")
     tensors = [side.names.get(name) for name in re.findall(r"\b[a-h]\b", line.partition(" = ")[2] or line)]
     tensors = [tensor for tensor in tensors if hasattr(tensor, "requires_grad")]
-    return bool(tensors) and any(does(line, tensors, side) for does in _UNLIKE)
+    try:
+        return bool(tensors) and any(does(line, tensors, side) for does in _UNLIKE)
+    except RuntimeError:  # a view that refuses to be looked at
+        return False
 
 
 def _has_tangents(line, tensors, side) -> bool:
@@ -91,15 +96,22 @@ def _has_tangents(line, tensors, side) -> bool:
         each = {id(tensor): tensor.detach().double().flatten() for tensor in tensors}.values()
         numbers = [number for flat in each for number in flat.tolist()]
         smooth = len(set(numbers)) == len(numbers) and all(len(n) > 1 and n.isfinite().all() and n.all() for n in each)
-        return not smooth or bool(re.search(r"log_softmax|norm\(|inference", line)) or any(map(is_inference, tensors))
+        ties = r"make_dual\((\w),.*(clamp\(|max|min).*\b\1\b"  # of a tensor with itself
+        return (
+            not smooth
+            or bool(re.search(rf"log_softmax|norm\(|inference|{ties}", line))
+            or any(map(is_inference, tensors))
+        )
     return id(tensors[0]) in side.tangents and " = " not in line
 
 
 def _shows_derivatives(line, tensors, side) -> bool:
-    """What the history of a gradient saves; and products of two types by letters."""
+    """What the history of a gradient saves; and products by letters of two types, or of lengths 1."""
     if "einsum" in line:
-        return len({tensor.dtype for tensor in tensors}) > 1
+        return len({tensor.dtype for tensor in tensors}) > 1 or any(1 in tensor.shape for tensor in tensors)
     if "autograd.functional" in line and not all(tensor.numel() for tensor in tensors):
+        return True
+    if "autograd.functional" in line and any(map(is_inference, tensors)):
         return True
     return "saved_tensors_hooks" in line and bool(re.search("create_graph|forward-mode", line))
 
@@ -145,14 +157,16 @@ def _torch_fails(line, tensors, side) -> bool:
     """The median of memory that repeats: PyTorch's is wrong. Shares of integers, which it has not."""
     if "@" in line and any(t.ndim > 2 and 0 in t.stride() for t in tensors):
         return True  # which product it computes depends on its memory
-    if re.search(r"\[(:,)?\[", line) and any(0 in t.stride() for t in tensors):
+    if "conv_transpose2d" in line and 1 in (*tensors[0].shape, 1 - tensors[0].ndim):
+        return True  # of one row or column it lets nothing come, or refuses that
+    if re.search(r"\[(:,|\.\.\.,|None,)?\[", line) and any(0 in t.stride() for t in tensors):
         return True  # how its copy lies in memory
     if "inference" in line and "deepcopy" in line:
         return True
     if "Viewed" in line and (not tensors[0].requires_grad or re.search("no_grad|False|inference", line)):
         return True  # it refuses to show the view
     return (".median(" in line and (0 in tensors[0].stride() or not tensors[0].numel())) or (
-        re.search(r"softmax\(|cross_entropy\(", line) and not tensors[0].is_floating_point()
+        re.search(r"softmax\(|cross_entropy\(", line) and not all(t.is_floating_point() for t in tensors)
     )
 
 
