@@ -377,6 +377,9 @@ def gated(w, x):
 def remember(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_REMEMBER)
+    x = tools.constant([2.0])
+    one = tools.result(tools.called(answer, (tools.leaf(0.75), [x]), "a loss of one round", _LEAF))
+    tools.refuse_other_values(one, tools.array((mg.tanh(x) ** 2).sum()), "the loss of one round", "the first round")
     for weight, rows in _ROUNDS:
         w, xs = tools.leaf(weight), [tools.constant(row) for row in rows]
         total = tools.result(tools.called(answer, (w, xs), "a loss", _LEAF))
@@ -444,6 +447,7 @@ def _last_only() -> Wrong:
 def carry(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_CARRY)
+    tools.called(answer, (tools.leaf(0.75), [tools.constant([2.0])]), "a backward in one round", _NO_WAY, _LEAF)
     for weight, rows in _ROUNDS:
         w, xs = tools.leaf(weight), [tools.constant(row) for row in rows]
         tools.called(answer, (w, xs), "a gradient of each round alone, added up in `w.grad`", _TWICE, _NO_WAY, _LEAF)
