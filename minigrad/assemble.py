@@ -198,7 +198,7 @@ def _usual_operands_source(row) -> str:
 
 
 def _result_source(row) -> str:
-    share = f"alias(result, {row.inputs[0]})" if row.view else "result._counter = FRESH; result._meta = None"
+    share = f"alias(result, {row.inputs[0]})" if row.view else "result._version_counter = FRESH; result._meta = None"
     not_recorded = f"unrecorded(result, {row.inputs[0]})" if row.view else "result._node = None"
     arithmetic = len(row.inputs) == 2 and row.ufunc and row.rules and not row.floating  # it stays in one dtype
     dtype = "dtype if same else out.dtype" if arithmetic else "out.dtype"  # asking the array takes longer
@@ -220,7 +220,7 @@ dtype = result._dtype = {dtype}
     if not row.rules:
         return f"{start}{not_recorded}\nreturn result"
     return f"""{start}\
-if {_is_recorded(row)}{" and result._counter is not UNCOUNTED" * row.view}:
+if {_is_recorded(row)}{" and result._version_counter is not UNCOUNTED" * row.view}:
 {_block(_node_source(row))}
 {_block(_shape_source(row))}
     node._dtype = dtype
@@ -257,7 +257,7 @@ def _node_source(row) -> str:
         f"node._constants = {_constants(row)}",
     ]
     if "result" in row.buffers:
-        lines += ["counter = result._counter = [0]"]
+        lines += ["counter = result._version_counter = [0]"]
     lines += [f"node._saved = {_tuple(_saved(row, field) for field in row.buffers)}"]
     if row.plain:
         lines += [f"node._options = ({' '.join(_saved(row, field) for field in row.plain)})"]
@@ -292,9 +292,10 @@ def _saved(row, field: str) -> str:
         return f"{field},"
     users = [f"{n}_node is not None" for n, names in row.needs.items() if field in names]
     if len(users) > 1 or len(row.tracked) == 1:  # as in PyTorch, which leaves out only what one derivative mentions
-        return f"{field}, {field}._counter[0] if {field}.__class__ is Tensor else 0,"
+        return f"{field}, {field}._version_counter[0] if {field}.__class__ is Tensor else 0,"
     (needed,) = users
-    return f"{field} if {needed} else None, {field}._counter[0] if {needed} and {field}.__class__ is Tensor else 0,"
+    version = f"{field}._version_counter[0] if {needed} and {field}.__class__ is Tensor else 0"
+    return f"{field} if {needed} else None, {version},"
 
 
 def _shape_source(row) -> str:
@@ -354,8 +355,8 @@ if counter[0] > result_version: raise stale_error(node, 'result', counter[0], re
 """
     return f"""
 if {field}.__class__ is Tensor or {field}.__class__ is Dual:
-    if {field}._counter[0] != {field}_version:
-        raise stale_error(node, '{field}', {field}._counter[0], {field}_version)
+    if {field}._version_counter[0] != {field}_version:
+        raise stale_error(node, '{field}', {field}._version_counter[0], {field}_version)
 {f"    {field} = {field}._array" if raw else ""}
 """
 

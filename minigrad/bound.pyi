@@ -24,7 +24,7 @@ Hook: TypeAlias = Callable[[Tensor], Any]
 class Bound:
     # Tensor's slots, see there
     _array: np.ndarray
-    _counter: Any
+    _version_counter: Any
     _dtype: np.dtype
     _meta: Any
     _node: Any

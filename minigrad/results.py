@@ -14,7 +14,7 @@ from .views import alias, unrecorded
 def mark_as_inference(result: Tensor) -> None:
     """Make a result of inference mode an inference tensor; a view of an ordinary tensor stays what it is."""
     if result._meta is None or result._meta.base is None:
-        result._counter = UNCOUNTED
+        result._version_counter = UNCOUNTED
 
 
 def rebuild_result(node: Node, array: np.ndarray, counter: list) -> Tensor:
@@ -40,7 +40,7 @@ def wrap_outputs(node: Node | None, arrays, source: Tensor, view: bool) -> tuple
             if result._meta is not None and mode.recording:
                 result._meta.creation_meta = "several"
         if node is not None and result._dtype.kind == "f":
-            result.meta().output_nr = index
+            result.materialize_meta().output_nr = index
             result._node = output_node(node, index, result._array.shape, result._dtype)
         results.append(result)
     return tuple(results)

@@ -30,12 +30,12 @@ class Tensor(Conversions):
     __slots__ = (
         "__weakref__",
         "_array",
-        "_counter",  # its version: see autograd/versions.py for the three forms
         "_dtype",  # NumPy's, kept beside the array because asking the array takes five times as long
         "_meta",
         # The node that this tensor's gradient goes to: that of the operation that made it, or a leaf's own, which adds
         # it to .grad. None if it needs no gradient: that is all there is to requires_grad.
         "_node",
+        "_version_counter",  # its version: see autograd/versions.py for the three forms
     )
     __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor
 
@@ -117,13 +117,13 @@ class Tensor(Conversions):
 
     @property
     def _version(self) -> int:
-        if self._counter is UNCOUNTED:
+        if self._version_counter is UNCOUNTED:
             raise refusal("version of an inference tensor", about=self)
-        return self._counter[0]
+        return self._version_counter[0]
 
     def is_inference(self) -> bool:
         """Whether this tensor was made in ``inference_mode()`` and can never be recorded."""
-        return self._counter is UNCOUNTED
+        return self._version_counter is UNCOUNTED
 
     @property
     def requires_grad(self) -> bool:
@@ -152,7 +152,7 @@ class Tensor(Conversions):
             raise refusal("flag of a result", about=self)
         if flag and self._array.dtype.kind != "f":
             raise refusal(key, about=self)
-        if flag and self._counter is UNCOUNTED and not mode.inference:
+        if flag and self._version_counter is UNCOUNTED and not mode.inference:
             raise refusal("flag of an inference tensor", about=self)
         if flag and (self._node is None or is_sink(self._node)):
             track(self)
@@ -175,12 +175,12 @@ class Tensor(Conversions):
     def grad(self, new):
         if new is not None:
             self._check_grad(new)
-        meta = self._meta or self.meta()
+        meta = self._meta or self.materialize_meta()
         meta.grad = new
 
     @grad.deleter
     def grad(self):
-        self.meta().grad = None
+        self.materialize_meta().grad = None
 
     def _check_grad(self, new) -> None:
         if not isinstance(new, Tensor):
@@ -203,12 +203,12 @@ class Tensor(Conversions):
 
     def _update_views(self) -> None:
         """Let the views of this tensor follow it, after its flag changed."""
-        for reference in () if self._counter is UNCOUNTED else self._counter[1:]:
+        for reference in () if self._version_counter is UNCOUNTED else self._version_counter[1:]:
             view = reference()
             if view is not None and view._base is self:
                 view._inherit_requires_grad()
 
-    def meta(self) -> AutogradMeta:
+    def materialize_meta(self) -> AutogradMeta:
         """What few tensors have, made when it is first needed."""
         if self._meta is None:
             self._meta = AutogradMeta()
@@ -226,7 +226,7 @@ class Tensor(Conversions):
             return self
         if self._is_view():
             raise refusal("detach_ of a view", about=self)
-        if not self.is_leaf and len(self._counter) == 1:  # no view shares the counter
+        if not self.is_leaf and len(self._version_counter) == 1:  # no view shares the counter
             counter = own_counter(self)
             counter[0] = DetachedVersion(counter[0])
         if self._node is not None and self._node._kind is LEAF:
@@ -240,7 +240,7 @@ class Tensor(Conversions):
     @property
     def data(self) -> "Tensor":
         """The same memory without the history and with a version counter of its own: changes go unnoticed."""
-        if self._counter is UNCOUNTED:
+        if self._version_counter is UNCOUNTED:
             return wrap(self._array, UNCOUNTED)
         return wrap(self._array, [0] if threads_in_inference else FRESH)  # for FRESH wrap() would ask for the mode
 
@@ -250,8 +250,8 @@ class Tensor(Conversions):
             raise refusal("data is no tensor", type(new).__name__, about=self)
         if self._node is not None and new._array.dtype.kind != "f":
             raise refusal("data of integers", about=self)
-        if new._counter is UNCOUNTED:
-            self._counter = UNCOUNTED
+        if new._version_counter is UNCOUNTED:
+            self._version_counter = UNCOUNTED
         another_type = new._dtype != self._dtype
         self._array, self._dtype = new._array, new._dtype
         if self._node is None or not self.is_leaf:
@@ -296,6 +296,6 @@ def wrap(array: np.ndarray, counter=FRESH) -> Tensor:
     tensor = object.__new__(Tensor)
     tensor._array = array
     tensor._dtype = array.dtype
-    tensor._counter = counter
+    tensor._version_counter = counter
     tensor._node = tensor._meta = None
     return tensor

@@ -15,7 +15,7 @@ from .tensor import Tensor
 
 def alias(result: Tensor, source: Tensor) -> None:
     """Make `result` a view: it shares the version counter, which knows its views, and it knows its base."""
-    counter = result._counter = own_counter(source)
+    counter = result._version_counter = own_counter(source)
     result._meta = None
     if counter is UNCOUNTED:
         return

@@ -49,3 +49,19 @@ def test_the_same_of_pytorch(name):
 
 def test_there_are_thirty_and_ten_of_them_from_public_issues():
     assert len(CASES) >= 30 and sum(bool(program.issue) for program in CASES.values()) >= 10
+
+
+def test_a_line_of_another_package_is_named_with_the_line_that_called_it():
+    file = "/somewhere/site-packages/package/layers.py"
+    source = "def scale(h):\n    h.mul_(2)\n"
+    linecache.cache[file] = len(source), None, source.splitlines(True), file
+    exec(compile(source, file, "exec"), package := {"__name__": "package.layers"})
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(RuntimeError) as caught, mg.viz.lines():
+        h = w * 2
+        loss = (h * h).sum()
+        package["scale"](h)
+        loss.backward()
+    (line,) = mg.viz.explain(caught.value).story.overwritten
+    assert (line.place, line.text) == ("line 2 of layers.py", "h.mul_(2)")
+    assert line.callers[0].text == 'package["scale"](h)'

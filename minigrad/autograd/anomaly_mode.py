@@ -78,7 +78,7 @@ def _switch(enabled: bool, check_nan: bool) -> None:
 def _note_origin(node: Node) -> None:
     """Write the lines that are making a node, without minigrad's own, into its metadata."""
     frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_OWN_FILES)]
-    metadata = node._own_hooks().metadata
+    metadata = node._materialize_hooks().metadata
     metadata["traceback_"] = traceback.format_list([f for f in frames if not f.filename.startswith("<operation ")])
     if anomaly.evaluating:
         metadata["parent_"] = grad_fn_of(anomaly.evaluating[-1])

@@ -132,7 +132,7 @@ class FunctionNode(SavingForForward, GradFn, Node):
             self.attach(self, value, index)
             if dual_levels:
                 dual_levels[0].recall(self, index, value)
-        return value, version, None if value is None else value._counter[0]
+        return value, version, None if value is None else value._version_counter[0]
 
     def _keep(self, tensors: tuple, outputs: list) -> None:
         """Turn what save_for_backward was given into what the node holds: no output, which would be a cycle."""
@@ -168,7 +168,7 @@ class FunctionNode(SavingForForward, GradFn, Node):
         """Make `tensor` output number `index` of a node."""
         tensor._node = node if node._outputs == 1 else node._output_node(index)
         if index:
-            tensor.meta().output_nr = index
+            tensor.materialize_meta().output_nr = index
 
     def apply(self, *grads):
         """Run this node's backward by hand."""
@@ -394,7 +394,7 @@ def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
         if id(output) in dirty:
             check_changed(output, args, node._likes)
             rebase_history(output, node if node._outputs == 1 else node._output_node(index))
-            output.meta().output_nr = index
+            output.materialize_meta().output_nr = index
             continue
         if id(output) in given:
             output = outputs[index] = view_of_input(output)
@@ -432,5 +432,5 @@ def check_changed(output: Tensor, args: tuple, likes: list) -> None:
 
 def drop_grad_and_hooks(changed: Tensor) -> None:
     """What was changed in place loses its gradient and its hooks."""
-    meta = changed.meta()
+    meta = changed.materialize_meta()
     meta.grad = meta.hooks = meta.post_hooks = None

@@ -49,21 +49,21 @@ class GradFn:
     @property
     def metadata(self) -> dict:
         """A dictionary for notes of your own. PyTorch counterpart: ``Node.metadata``."""
-        return self._node._own_hooks().metadata
+        return self._node._materialize_hooks().metadata
 
     def register_prehook(self, hook) -> "RemovableHandle":
         """Call ``hook(grad_outputs)`` before the node's derivatives run; what it returns replaces them.
 
         PyTorch counterpart: ``Node.register_prehook``.
         """
-        return RemovableHandle(self._node._own_hooks().pre_hooks, hook, self._node._kind is LEAF)
+        return RemovableHandle(self._node._materialize_hooks().pre_hooks, hook, self._node._kind is LEAF)
 
     def register_hook(self, hook) -> "RemovableHandle":
         """Call ``hook(grad_inputs, grad_outputs)`` after the node's derivatives; what it returns replaces the first.
 
         PyTorch counterpart: ``Node.register_hook``.
         """
-        return RemovableHandle(self._node._own_hooks().post_hooks, hook, self._node._kind is LEAF)
+        return RemovableHandle(self._node._materialize_hooks().post_hooks, hook, self._node._kind is LEAF)
 
     def __repr__(self):
         return f"<{type(self).__name__}>"
@@ -118,7 +118,7 @@ def leaf_made_anew(node: Node):
     """A leaf that nobody names any more, for those who look at a graph that it is in."""
     meta = node._leaf
     tensor = object.__new__(meta.type)
-    tensor._array, tensor._dtype, tensor._counter = meta.array, meta.array.dtype, FRESH
+    tensor._array, tensor._dtype, tensor._version_counter = meta.array, meta.array.dtype, FRESH
     tensor._node, tensor._meta = node, meta
     meta.tensor = weakref.ref(tensor)
     return tensor

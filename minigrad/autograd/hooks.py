@@ -31,8 +31,8 @@ def retain_grad(self: Tensor) -> None:
         raise refusal("retain_grad of a constant", about=self)
     if self.is_leaf or self.retains_grad:
         return
-    self.meta().retains_grad = True
-    self.grad_fn._node._own_hooks().retained[self.output_nr] = weakref.ref(self)
+    self.materialize_meta().retains_grad = True
+    self.grad_fn._node._materialize_hooks().retained[self.output_nr] = weakref.ref(self)
 
 
 def register_hook(self: Tensor, hook) -> RemovableHandle:
@@ -40,10 +40,10 @@ def register_hook(self: Tensor, hook) -> RemovableHandle:
     if self._node is None:
         raise refusal("hook on a constant", about=self)
     if self.is_leaf:
-        meta = self.meta()
+        meta = self.materialize_meta()
         meta.hooks = {} if meta.hooks is None else meta.hooks
         return RemovableHandle(meta.hooks, hook, leaf=True)
-    hooks = self.grad_fn._node._own_hooks().tensor_hooks.setdefault(self.output_nr, {})
+    hooks = self.grad_fn._node._materialize_hooks().tensor_hooks.setdefault(self.output_nr, {})
     return RemovableHandle(hooks, hook)
 
 
@@ -53,7 +53,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook) -> RemovableHandle:
         raise refusal("hook on a constant", about=self)
     if not self.is_leaf:
         raise refusal("post-accumulate hook of a result", about=self)
-    meta = self.meta()
+    meta = self.materialize_meta()
     meta.post_hooks = {} if meta.post_hooks is None else meta.post_hooks
     return RemovableHandle(meta.post_hooks, hook, leaf=True)
 
@@ -64,16 +64,16 @@ def register_post_accumulate_grad_hook(self: Tensor, hook) -> RemovableHandle:
 def run_tensor_hooks(node: Node, grad):
     """Tensor hooks, then keep the gradient of a tensor that asked with retain_grad()."""
     grads = grad if isinstance(grad, OutputGrads) else {0: grad}
-    for index, hooks in list(node._own_hooks().tensor_hooks.items()):  # a hook may register another
+    for index, hooks in list(node._materialize_hooks().tensor_hooks.items()):  # a hook may register another
         if index in grads:
             grads[index] = run_gradient_hooks(hooks, grads[index], node)
         else:  # no gradient has come to this output of several: its hooks are given None, as in PyTorch
             for hook in list(hooks.values()):
                 hook(None)
-    for index, reference in list(node._own_hooks().retained.items()):
+    for index, reference in list(node._materialize_hooks().retained.items()):
         tensor = reference()
         if tensor is not None and index in grads:
-            retain(tensor.meta(), grads[index])
+            retain(tensor.materialize_meta(), grads[index])
     return grad if isinstance(grad, OutputGrads) else grads[0]
 
 

@@ -98,7 +98,7 @@ class Node:
     _grad_fn: weakref.ref | None  # the GradFn that shows this node, once somebody has looked
     _constants: tuple | None  # for pictures: per input without a node the Python number, or a weakref to the tensor
 
-    def _own_hooks(self) -> "NodeHooks":
+    def _materialize_hooks(self) -> "NodeHooks":
         """Hooks and metadata, made when first needed."""
         if self._hooks is None:
             self._hooks = NodeHooks()
@@ -112,8 +112,8 @@ class Node:
         if names[position] == "result":
             counter, version = self._saved[position + 1 : position + 3]
             return self._kind.grad_fn_class.rebuild(self, value, counter), version, counter[0]
-        if hasattr(value, "_counter"):
-            return value, self._saved[position + 1], value._counter[0]
+        if hasattr(value, "_version_counter"):
+            return value, self._saved[position + 1], value._version_counter[0]
         return value, None, None
 
 
@@ -172,7 +172,7 @@ def track(tensor) -> None:
     The node holds what the leaf is made of, and the tensor itself only weakly: dropping its last name frees a
     leaf at once. A graph that outlives it can make the tensor anew, from the same memory and the same .grad.
     """
-    meta = tensor.meta()
+    meta = tensor.materialize_meta()
     meta.tensor, meta.type, meta.array = weakref.ref(tensor), type(tensor), tensor._array
     tensor._node = leaf_node(tensor, meta, meta.untracked_node)
     meta.untracked_node = None

@@ -199,7 +199,7 @@ def pack_indices(node: Node, position: int, pack_hook, unpack_hook, part: int | 
 def _open(box, unpack_hook, history: Node | None, own_output: int | None, node: Node) -> Tensor:
     """The tensor that was packed, with the history that it had."""
     kept = _unpacked_tensor(unpack_hook, box)
-    tensor = wrap(kept._array, kept._counter)
+    tensor = wrap(kept._array, kept._version_counter)
     if own_output is not None:
         node._kind.grad_fn_class.attach(node, tensor, own_output)
         return tensor
@@ -252,6 +252,6 @@ def _unpacked(kind: Kind, rules: str, node: Node, grad, next_nodes):
                 saved[position] = tensor
                 continue
             kept = (tensor._array,) if name == "result" else (tensor,)
-            kept += (tensor._counter,) if name == "result" else ()
-            saved[position : position + len(kept) + 1] = (*kept, tensor._counter[0])
+            kept += (tensor._version_counter,) if name == "result" else ()
+            saved[position : position + len(kept) + 1] = (*kept, tensor._version_counter[0])
     return getattr(kind, rules)(node, grad, next_nodes, tuple(saved))

@@ -133,7 +133,7 @@ class Level:
         base = target if target._base is None else target._base
         whole = zeros_for(base)
         self.carry(base, whole)
-        for part in [reference() for reference in base._counter[1:]]:
+        for part in [reference() for reference in base._version_counter[1:]]:
             if part is not None and part._base is base and self.tangent(part) is None:
                 self.carry(part, same_part(base, whole, part))
 
@@ -205,7 +205,7 @@ def zeros_for(tensor: Tensor) -> Tensor:
 
 def stand_in(dual: Tensor, copied: bool) -> Tensor:
     """A plain tensor in the place of a dual one, so that what is done with it is recorded in any case."""
-    shared = copied or dual._counter is UNCOUNTED
+    shared = copied or dual._version_counter is UNCOUNTED
     other = wrap(dual._array.copy() if copied else dual._array, FRESH if shared else own_counter(dual))
     other._node = dual._node or sink_node(dual)
     return other

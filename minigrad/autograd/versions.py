@@ -41,9 +41,9 @@ UNCOUNTED = _Uncounted()
 
 def own_counter(tensor) -> list:
     """The tensor's version counter, made its own: a list that aliases can share and in-place operations raise."""
-    if tensor._counter is FRESH:
-        tensor._counter = [0]
-    return tensor._counter
+    if tensor._version_counter is FRESH:
+        tensor._version_counter = [0]
+    return tensor._version_counter
 
 
 def bump_version(tensor) -> None:

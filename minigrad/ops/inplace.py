@@ -79,7 +79,7 @@ def is_plain(self: Tensor) -> bool:
     return (
         (self.__class__ is Tensor or not isinstance(self, ModifiedView))
         and (self._node is None or not mode.recording)
-        and self._counter is not UNCOUNTED
+        and self._version_counter is not UNCOUNTED
         and not dual_levels
         and array.flags.writeable
         and (array.base is None or 0 not in array.strides)
@@ -88,9 +88,9 @@ def is_plain(self: Tensor) -> bool:
 
 def has_changed(self: Tensor) -> Tensor:
     """Count a change of memory that `is_plain`, and let views of it follow."""
-    counter = self._counter
+    counter = self._version_counter
     if counter.__class__ is tuple:  # FRESH
-        self._counter = [1]
+        self._version_counter = [1]
         return self
     counter[0] += 1
     if len(counter) > 1:
@@ -191,7 +191,7 @@ def with_out(operation):
 def recorded(self: Tensor, operation, args, options, fills: bool = False) -> Tensor:
     """Apply and record the operation on what the tensor was, then make the tensor its result."""
     check_recordable(self)
-    before = wrap(self._array, self._counter)
+    before = wrap(self._array, self._version_counter)
     if "self" in operation.row.buffers:  # saved: it must outlive the change
         before = wrap(self._array.copy())
     before._node, before._meta = self._node, self._meta
@@ -201,7 +201,7 @@ def recorded(self: Tensor, operation, args, options, fills: bool = False) -> Ten
     node._dtype = self._dtype
     at = node._kind.saved_names.index("result") if "result" in node._kind.saved_names else None
     if at is not None and not isinstance(node._saved[at], Packed):
-        kept = (self._array, self._counter, self._version)
+        kept = (self._array, self._version_counter, self._version)
         node._saved = (*node._saved[:at], *kept, *node._saved[at + 3 :])
     rebase_history(self, node)
     return self
@@ -241,22 +241,22 @@ def write(self: Tensor, values, renew: bool = True, fills: bool = False) -> None
     if level(values.dtype) > level(self._dtype):
         names = [dtypes.from_numpy_dtype(d).tensor_type.removesuffix("Tensor") for d in (values.dtype, self._dtype)]
         raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*names))
-    if self._counter is UNCOUNTED and not mode.inference:
+    if self._version_counter is UNCOUNTED and not mode.inference:
         raise refusal("in place, inference tensor", about=self)
     if fills and repeats(self._array):
         changed = values != self._array
         self._array[changed] = values[changed]  # only these: in overlapping memory an old value may overwrite a new
     else:
         self._array[...] = values
-    if self._counter is not UNCOUNTED:
+    if self._version_counter is not UNCOUNTED:
         raise_version(self, renew)
 
 
 def raise_version(self: Tensor, renew: bool = True) -> None:
     """Note that the memory has changed: its version goes up, and views of it are made anew."""
     bump_version(self)
-    if renew and len(self._counter) > 1:
-        rebuild_views(self._counter)
+    if renew and len(self._version_counter) > 1:
+        rebuild_views(self._version_counter)
 
 
 # -- history after a change ----------------------------------------------------------------------
@@ -269,15 +269,15 @@ def rebase_history(self: Tensor, node: Node) -> None:
         set_history(self, node)
     else:
         set_history(base, copy_slices(self, base, node))
-    if len(self._counter) > 1:
-        rebuild_views(self._counter)
+    if len(self._version_counter) > 1:
+        rebuild_views(self._version_counter)
 
 
 def set_history(tensor: Tensor, node: Node) -> None:
     """Give a tensor another history. Its hooks stay with the old one; retain_grad() comes along."""
     if tensor.retains_grad:
-        tensor.grad_fn._node._own_hooks().retained.pop(tensor.output_nr)
-        node._own_hooks().retained[0] = weakref.ref(tensor)
+        tensor.grad_fn._node._materialize_hooks().retained.pop(tensor.output_nr)
+        node._materialize_hooks().retained[0] = weakref.ref(tensor)
     if tensor._meta is not None:
         tensor._meta.output_nr = 0
     tensor._node = node

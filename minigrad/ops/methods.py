@@ -81,7 +81,7 @@ def isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 def _at_version_1(tensor: Tensor) -> Tensor:
-    if tensor._counter is not UNCOUNTED:
+    if tensor._version_counter is not UNCOUNTED:
         own_counter(tensor)[0] = 1
     return tensor
 
@@ -160,7 +160,7 @@ def deep_copied(self: Tensor, memo: dict) -> Tensor:
     copy.requires_grad = self.requires_grad
     memo[id(self)] = copy
     if self._meta is not None and self._meta.grad is not None:
-        copy.meta().grad = deep_copied(self._meta.grad, memo)
+        copy.materialize_meta().grad = deep_copied(self._meta.grad, memo)
     return copy
 
 
@@ -235,21 +235,21 @@ def _view_in_place(operation, name: str):
         before = self.detach()
         before._node = self._node if recording else None
         after = operation(before, *args, **options)
-        if self._counter is UNCOUNTED and not mode.inference:
+        if self._version_counter is UNCOUNTED and not mode.inference:
             raise refusal("in place, inference tensor", about=self)
         array, node = after._array, after._node
         del after  # a view that must not be rebuilt below
-        if self._counter is not UNCOUNTED:
+        if self._version_counter is not UNCOUNTED:
             raise_version(self, renew=False)
         if recording:
             self._array = array
             node._kind = _renamed(node._kind)
             self._node = node  # hooks and retain_grad() stay with what it was
-            self.meta().output_nr = 0
+            self.materialize_meta().output_nr = 0
         else:
-            self.data = wrap(array, self._counter)
-        if self._counter is not UNCOUNTED:
-            rebuild_views([0, *(each for each in self._counter[1:] if not recording or each() is not self)])
+            self.data = wrap(array, self._version_counter)
+        if self._version_counter is not UNCOUNTED:
+            rebuild_views([0, *(each for each in self._version_counter[1:] if not recording or each() is not self)])
         return self
 
     method.__name__, method.__doc__ = name, f"In place: {operation.__doc__}"

@@ -249,7 +249,7 @@ def squeeze_copy(self, dim):
 def squeeze_product(self, dim):
     """Drop the dimension that vector @ matrix added for the product: in place in PyTorch, which counts as a change."""
     result = squeeze_copy(self, dim)
-    if result._counter is FRESH:
+    if result._version_counter is FRESH:
         own_counter(result)[0] = 1
     return result
 

@@ -44,7 +44,7 @@ class Ours:
         return (where, id(tensor), storage(tensor) or 0, self.version(tensor), tracked(tensor))
 
     def version(self, tensor: Tensor) -> int:
-        return -1 if tensor._counter is UNCOUNTED else int(tensor._counter[0])
+        return -1 if tensor._version_counter is UNCOUNTED else int(tensor._version_counter[0])
 
     def value(self, tensor: Tensor) -> Any:
         return tensor._array.tolist() if tensor._array.size <= MAX_VALUES else None

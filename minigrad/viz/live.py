@@ -150,7 +150,7 @@ def relation(one: Any, other: Any) -> str:
         return "view"
     if pytorch.is_theirs(one):
         return "detach" if pytorch.shares_version(one, other) else "data"
-    shared = one._counter is other._counter and one._counter is not FRESH
+    shared = one._version_counter is other._version_counter and one._version_counter is not FRESH
     return "detach" if shared else "data"
 
 

@@ -25,18 +25,29 @@ def is_yours(file: str) -> bool:
     return not any(file.startswith(str(Path(folder)) + ("/" if "/" in file else "\\")) for folder in _LIBRARIES)
 
 
-_known: dict[str, bool] = {}  # by file: to look up a code itself would take as long as the call
+def _is_noted(file: str) -> tuple[bool, bool]:
+    """Whether a file's frames are noted; and whether the innermost one is, as those of other packages are."""
+    parts = Path(file).parts
+    installed = [parts[i + 1] for i, part in enumerate(parts[:-1]) if part in ("site-packages", "dist-packages")]
+    return is_yours(file), bool(installed) and installed[-1] not in ("torch", Path(_PACKAGE).name)
+
+
+_known: dict[str, tuple[bool, bool]] = {}  # by file: to look up a code itself would take as long as the call
 
 
 def place_of(frame: FrameType | None, base: FrameType | None = None) -> tuple:
-    """The user's frames from the innermost one out to `base`: (code, instruction, code, instruction ...)."""
+    """The user's frames from the innermost one out to `base`: (code, instruction, code, instruction ...).
+
+    Where another package calls the framework, its line comes first, before the user's line that called it.
+    """
     found: list = []
     while frame is not None:
         code = frame.f_code
         file = code.co_filename
         if file not in _known:
-            _known[file] = is_yours(file)
-        if _known[file]:
+            _known[file] = _is_noted(file)
+        yours, if_innermost = _known[file]
+        if yours or (if_innermost and not found):
             found += (code, frame.f_lasti)
             if len(found) >= 2 * MAX_FRAMES:
                 break

@@ -162,7 +162,7 @@ class Watch:
             for index, reference in own.retained.items():
                 tensor = reference()
                 if tensor is not None:
-                    self._owners[id(tensor.meta())] = Place(node, index)
+                    self._owners[id(tensor.materialize_meta())] = Place(node, index)
         if node._kind is LEAF:
             self._owners[id(node._leaf)] = Place(node)
             self.replace(node._leaf.hooks or {}, node, partial(self.on_gradient, 0))
