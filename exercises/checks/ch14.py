@@ -1,0 +1,728 @@
+"""The checks of chapter 14, "What does your own program do?"."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+import minigrad as mg
+from exercises.checks import adversaries, graphs, kit, tools
+from exercises.checks.kit import Wrong, show
+
+chapter = kit.Chapter(__name__, "14", "What does your own program do?")
+
+
+# --- What several exercises share ----------------------------------------------------------------
+
+_SPOILED = "modified by an inplace operation"
+_SECOND = "a second time"
+_LEAF, _NO_WAY = tools.reasons("""
+recorded-step: leaf Variable that requires grad (M07)
+    A tracked leaf was overwritten while autograd recorded.
+    look: around which lines `no_grad` has to stand
+cut-off: does not require grad
+    This backward starts from something that has no history.
+    look: what cuts the way: `detach`, `no_grad`, `.item()`, or a new tensor made of numbers
+""")
+
+
+def _slope(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
+    """The gradient of a loss of ours."""
+    (slope,) = mg.autograd.grad(loss, leaf)
+    return slope
+
+
+def _slope_of_answer(answer: Any, loss: mg.Tensor, leaf: mg.Tensor, name: str) -> mg.Tensor:
+    """The gradient through the learner's graph, or the diagnosis for what is in its way."""
+    if not graphs.reaches(loss, leaf):
+        belief = "M27" if kit.uses(answer, "item", "tolist", "numpy") else ""
+        why = f"No way leads from your result to `{name}`, so no gradient can come there."
+        look = "what cuts the way: `detach`, `no_grad`, `.item()`, or a new tensor that is made of numbers"
+        expected = f"a result that leads back to `{name}`"
+        raise Wrong("cut-off", expected, show(loss), belief=belief, why=why, look=look)
+    try:
+        return _slope_of(loss, leaf)
+    except RuntimeError as error:
+        got = kit.sandbox.describe_error(error)
+        if _SPOILED not in got:
+            raise Wrong("no-way-back", "a result that a backward can start from", got, look="its shape") from None
+        why = "A value that a node has saved was overwritten since, and that was counted."
+        look = "`mg.viz.lines()` around the call, then `mg.viz.explain(error)`: which line is named as overwriting?"
+        raise Wrong("still-refused", "a result whose backward runs", got, why=why, look=look) from None
+
+
+def _slope_of(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
+    (slope,) = mg.autograd.grad(loss, leaf, retain_graph=True)
+    return slope
+
+
+def _wrong_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str) -> Wrong:
+    """The diagnosis for a gradient that is none of the known ones."""
+    expected, got = f"the gradient {tools.text(tools.array(right))} for `{name}`", tools.text(tools.array(came))
+    if kit.uses(answer, "data"):
+        why = "The backward runs, and computes with numbers that nobody saved: what `.data` overwrites is not counted."
+        return Wrong("silenced", expected, got, belief="M18", why=why, look="what a new tensor would change")
+    why = "The backward runs, but a part of the way back is missing or changed."
+    return Wrong("other-gradient", expected, got, why=why, look="each line that you changed, and what passes by it")
+
+
+def _refuse_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str, *known: tuple[mg.Tensor, Wrong]) -> None:
+    """The diagnosis for a gradient that is not right: one of the known, or that of any other."""
+    if tools.same(tools.array(came), tools.array(right)):
+        return
+    for slope, wrong in known:
+        if tools.same(tools.array(came), tools.array(slope)):
+            wrong.verdict.expected = f"the gradient {tools.text(tools.array(right))} for `{name}`"
+            wrong.verdict.got = tools.text(tools.array(came))
+            raise wrong
+    raise _wrong_slope(answer, right, came, name)
+
+
+# --- 1 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Which two lines?",
+    kind="predict",
+    points=2,
+    beliefs=("M23",),
+    hints=(
+        "Which tensor is overwritten, by `relu_`, by `-=`, by `+=`? Who has saved it by then?",
+        "What a node saves follows from its slopes: sigmoid saves its result, a product its factors (chapter 07).",
+        "In R each round saves and overwrites. A backward comes to the newest node first.",
+    ),
+    idea="P: sigmoid saves its result in line 1, `relu_` overwrites it in line 3. Q: the product saves `b` in line 1, "
+    "the step overwrites it in line 4. R: round 3 comes first on the way back; it saved `h`, and its own `+=` came "
+    "after that.",
+)
+def lines(answer):
+    truth = {"P saved": 1, "P overwrote": 3, "Q saved": 1, "Q overwrote": 4, "R saved": 3, "R overwrote": 3}
+    looks = {name: f"program {name[0]} in a cell of its own, under `%%explain`" for name in truth}
+    kit.predicted(answer, truth, _LINES, "a number", looks)
+    return "One line saves, a later one overwrites; and in a loop the round belongs to the answer."
+
+
+_LINES = kit.patterns("""
+at-the-error: P overwrote=4 (M23)
+    Line 4 only adds up. Nothing is written into `gate` there.
+    look: which of the lines has an operation that ends in `_`
+at-the-error: Q overwrote=5 (M23)
+    Line 5 is where the error comes up. A backward overwrites nothing.
+    look: which of the lines writes into something that exists
+use-is-saving: P saved=2
+    For the slope of `gate` the product in line 2 keeps `x`. `x` asks for no gradient, so `gate` is not kept there.
+    look: which operation needs `gate` itself for its slope
+use-is-saving: P saved=3
+    What line 3 has saved was saved after the overwrite, and is still there.
+    look: the operation that needs the old `gate` for its slope
+plain-use: P overwrote=2
+    `gate * x` makes a new tensor.
+    look: which of the lines has an operation that ends in `_`
+square-of-y: Q saved=2
+    `y * y` has saved `y`, and nobody has overwritten `y`.
+    look: who has saved what line 4 overwrites
+frees-is-overwrites: Q overwrote=3
+    A backward frees, or with `retain_graph=True` leaves, what is saved. It overwrites nothing.
+    look: which of the lines writes into something that exists
+oldest-first: R saved=1, R overwrote=1
+    What round 1 saved was overwritten, too. But a backward comes to the newest node first, and stops there.
+    look: the versions that the error names
+oldest-first: R saved=1
+    What round 1 saved was overwritten, too. But a backward comes to the newest node first, and stops there.
+    look: the versions that the error names
+next-round: R saved=2, R overwrote=3
+    What round 2 saved was overwritten, too. But the node of round 3 comes first, and its `h` was overwritten as well.
+    look: what stands below the saving line in the same round
+lines-for-rounds: R saved=3, R overwrote=2
+    Of R the rounds are asked for. What was saved in round 3 cannot have been overwritten before that.
+    look: what stands below the saving line in the same round
+""")
+
+
+# --- 2 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "What is it called?",
+    kind="predict",
+    points=2,
+    beliefs=(),
+    hints=(
+        "Ask for the tensor that a backward misses, and for its name in the line where it was saved.",
+        "One tensor may have several names: in the function that changes it, in a loop, as a view.",
+        "In D nothing was overwritten: which name leads from the second round to the graph of the first?",
+    ),
+    idea="A: exp saved what is called `h` there; in `scale` it is `t`. B: the product saved `v`; in the step it is "
+    "`p`. C: the product saved `part`, a view of `y`. D: `h` carries the old graph into the next round.",
+)
+def names(answer):
+    truth = {"A": "h", "B": "v", "C": "part", "D": "h"}
+    looks = {name: f"program {name} in a cell of its own, under `%%explain`" for name in truth}
+    kit.predicted(answer, truth, _NAMES, "a name, as text", looks)
+    return "A name belongs to a place. The one that helps is that of the line which saved it."
+
+
+_NAMES = kit.patterns("""
+name-at-the-overwrite: A=t
+    `t` is its name inside `scale`, where it is overwritten. In the line that saved it, it has another one.
+    look: the line with `mg.exp`
+second-name: A=out
+    `out` is a second name, given after the overwrite. The line that saved it says another one.
+    look: the line with `mg.exp`
+input-of-exp: A=w
+    The slope of exp is its result, so it saves that, and not `w`.
+    look: what the node of exp has saved
+name-at-the-overwrite: B=p
+    `p` is its name in the loop, where it is overwritten. In the line that saved it, it has another one.
+    look: what the loop runs over
+other-factor: B=e
+    `e` was saved, too, but nobody has overwritten it.
+    look: what the loop runs over
+other-factor: B=w
+    Nobody has overwritten `w`.
+    look: what the loop runs over
+base-for-view: C=y
+    `y` was overwritten, but no node has saved `y`. What was saved is a view of it.
+    look: the line that multiplies
+never-overwritten: C=w
+    `w` is not overwritten: `y` is a new tensor.
+    look: the line that multiplies
+new-each-round: D=loss
+    `loss` is new in each round: the old one is not used again.
+    look: what the second round uses of the first
+leaf-has-no-graph: D=w
+    `w` is a leaf: it is used in both rounds, but no graph hangs on it.
+    look: what the second round uses of the first
+""")
+
+
+# --- 3 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Where was it lost?",
+    kind="predict",
+    points=2,
+    beliefs=("M19", "M20", "M27", "M27b"),
+    hints=(
+        "Which lines give something without history, though they were given something with one?",
+        "`.item()` gives a number, `argmax()` an index, `detach()` the value alone; in `no_grad` nothing is recorded.",
+        "In D ask also: is there another way from `loss` to `w`?",
+    ),
+    idea="A: `.item()` in line 2. B: `argmax()` in line 2. C: line 1 stands in `no_grad`. D: 0, for `loss` is made of "
+    "`w` itself, too.",
+)
+def lost(answer):
+    truth = {"A": 2, "B": 2, "C": 1, "D": 0}
+    looks = {name: f"`requires_grad` after each line of program {name}" for name in truth}
+    kit.predicted(answer, truth, _LOST, "the number of a line, or 0", looks)
+    return (
+        "The error comes at the end, and only if every way is lost. The line is where a history goes in and none out."
+    )
+
+
+_LOST = kit.patterns("""
+number-stays-connected: A=0 (M27)
+    `n` is a plain number. A tensor that is made of it starts anew.
+    look: `type(n)`
+new-tensor: A=3
+    Line 3 makes a new tensor of a plain number. The history was gone before that.
+    look: `type(n)`
+index-has-slope: B=0 (M27b)
+    `best` is a whole number, the place of the largest entry. It has no slope.
+    look: `best.dtype`
+float-again: B=3
+    Line 3 makes floats of whole numbers. The history was gone before that.
+    look: `best.requires_grad`
+not-recorded-later: C=0 (M20)
+    What was computed in `no_grad` has no history afterwards either. Only new leaves, or `w` itself, could bring one.
+    look: `h.requires_grad`, after the block
+after-the-block: C=2
+    Line 2 stands outside of `no_grad`. But what it is made of has no history.
+    look: `h.requires_grad`, after the block
+one-cut-is-all: D=1 (M19)
+    `h` has no history. But `loss` is made of `h` and of `w`, and `w` is tracked.
+    look: `loss.requires_grad`
+at-the-product: D=2
+    A product has a history if one of its factors has one, and `w` is tracked.
+    look: `loss.requires_grad`
+""")
+
+
+# --- 4 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Which repair is right?",
+    kind="predict",
+    points=3,
+    beliefs=("M13", "M17", "M18", "M20"),
+    hints=(
+        "Three questions for each: is the saved value still overwritten? Is that counted? Is there still a way to `w`?",
+        "`.data` overwrites without counting. `no_grad` and `detach()` share the counter, and so does the error.",
+        "A new leaf has no way back to `w`: the backward runs, and ends there.",
+    ),
+    idea="A and D compute with new tensors: right. B overwrites and is not counted: wrong. C is counted: refused. E "
+    "has no history: refused. F ends at a new leaf: wrong. G: nothing was freed, nothing is to be retained: refused. "
+    "H: `detach()` shares memory and counter: refused.",
+)
+def repairs(answer):
+    truth = {"A": "right", "B": "wrong", "C": "error", "D": "right"}
+    truth |= {"E": "error", "F": "wrong", "G": "error", "H": "error"}
+    given = {name: _verdict(value) for name, value in kit.a_dict(answer, truth).items()}
+    for name, value in given.items():
+        if value not in ("right", "wrong", "error"):
+            expected = f'`{name}` is "right", "wrong" or "error"'
+            raise Wrong("kind", expected, show(answer[name]), look=f"the value of `{name}`")
+    looks = {name: f"repair {name}: what is in `h` and in the node of sigmoid after it?" for name in truth}
+    kit.predicted(given, truth, _REPAIRS, '"right", "wrong" or "error"', looks)
+    return "A repair is right if the saved value and the way to the leaf stay. That the error is gone is not enough."
+
+
+def _verdict(value: Any) -> Any:
+    return value.strip().lower() if isinstance(value, str) else show(value)
+
+
+_REPAIRS = kit.patterns("""
+data-is-a-repair: B=right (M18)
+    The error is gone, because `.data` does not count. The node of sigmoid computes with the tripled numbers.
+    look: `w.grad` after A, and after B
+data-is-counted: B=error (M18)
+    `.data` has a counter of its own, so nobody notices.
+    look: `h._version` after B
+no-grad-protects: C=right or C=wrong (M20)
+    `no_grad` means that the overwrite is not recorded. It is counted all the same.
+    look: `h._version` after C
+clone-overwritten: D=error
+    What is overwritten is the clone. The node of sigmoid has the other one.
+    look: whether `h` before and after `clone()` is one memory
+clone-is-cut: D=wrong
+    `clone()` is recorded: gradients pass it.
+    look: `h.grad_fn` after D
+detach-keeps-history: E=right or E=wrong
+    `h.detach() * 3` has no history, and nothing else leads to `w`.
+    look: `h.requires_grad` after E
+leaf-is-way-back: F=right
+    The backward runs. But it ends at the new leaf, and `w.grad` stays None.
+    look: `w.grad` after F
+leaf-is-refused: F=error
+    The new leaf is tracked, so there is something to go back to: the leaf itself.
+    look: `w.grad` after F
+retain-cures: G=right or G=wrong (M13)
+    Nothing was freed here: a saved value was overwritten. `retain_graph=True` does nothing about that.
+    look: what the error says, and what it does not say
+detach-copies: H=right or H=wrong (M17)
+    `detach()` gives the same memory, and the same counter.
+    look: `h._version` after H
+new-tensor-refused: A=error or A=wrong
+    `h * 3` is a new tensor. What sigmoid saved stays as it was, and the product is recorded.
+    look: what is in the node of sigmoid after A
+""")
+
+
+# --- 5 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A gate",
+    kind="fix",
+    points=2,
+    beliefs=("M18", "M27"),
+    hints=(
+        "Run it under `%%explain`. Which line saved `gate`, which overwrote it?",
+        "The repair is at the line that overwrote.",
+        "A new tensor of twice the numbers: how do you write that without `=` right behind `*`?",
+    ),
+    idea="`gate = gate * 2`. The node of sigmoid keeps the old tensor, and the new one has the name.",
+)
+def gated(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_GATED)
+    for weight, numbers in ((0.5, [1.0, -2.0]), (-1.5, [0.25, 3.0, 1.0])):
+        w, x = tools.leaf(weight), tools.constant(numbers)
+        loss = tools.result(tools.called(answer, (w, x), "a loss", _LEAF))
+        s = mg.sigmoid(w * x)
+        right = (s * x + s * 2).sum()
+        look = "each line that you changed: what it computes has to stay the same"
+        tools.refuse_other_values(loss, tools.array(right), "as it is now", look)
+        _refuse_slope(answer, _slope(right, w), _slope_of_answer(answer, loss, w, "w"), "w")
+    return "What sigmoid has saved is what it computed, and both uses of the gate lead back."
+
+
+_GIVEN_GATED = """
+def gated(w, x):
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    gate *= 2
+    return (out + gate).sum()
+"""
+
+
+# --- 6 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A loss over all rounds",
+    kind="fix",
+    points=2,
+    beliefs=("M27",),
+    hints=(
+        "Run it under `%%explain`, with a backward. Where is the history lost?",
+        "Add up the tensors, not their numbers.",
+        "`total = total + loss` and `return total`. What else stands in the way of a tensor?",
+    ),
+    idea="`total = total + (h * h).sum()`, and `return total`. Nothing is cut, so gradients flow through all rounds.",
+)
+def remember(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_REMEMBER)
+    x = tools.constant([2.0])
+    one = tools.result(tools.called(answer, (tools.leaf(0.75), [x]), "a loss of one round", _LEAF))
+    tools.refuse_other_values(one, tools.array((mg.tanh(x) ** 2).sum()), "the loss of one round", "the first round")
+    for weight, rows in _ROUNDS:
+        w, xs = tools.leaf(weight), [tools.constant(row) for row in rows]
+        total = tools.result(tools.called(answer, (w, xs), "a loss", _LEAF))
+        states = _states(w, xs)
+        right = sum((h * h).sum() for h in states)
+        tools.refuse_other_values(total, tools.array(right), "the sum over all rounds", "what is added up, and when")
+        came = _slope_of_answer(answer, total, w, "w")
+        last = _slope_of((states[-1] * states[-1]).sum(), w)
+        alone = _slope(sum((h * h).sum() for h in _states(w, xs, cut=True)), w)
+        _refuse_slope(answer, _slope(right, w), came, "w", (alone, _rounds_cut()), (last, _last_only()))
+    return "Every round's loss is in it, and the way through the states to the first round is whole."
+
+
+_GIVEN_REMEMBER = """
+def remember(w, xs):
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        loss = (h * h).sum()
+        total += loss.item()
+    return mg.tensor(total)
+"""
+_ROUNDS = ((0.5, [[1.0, -2.0], [0.25, 0.5], [-1.0, 0.125]]), (-1.5, [[0.5], [1.0], [-0.25], [0.75]]))
+
+
+def _states(w: mg.Tensor, xs: list, cut: bool = False) -> list[mg.Tensor]:
+    """The states of all rounds; with `cut`, each made of the number of the one before."""
+    h, found = mg.zeros_like(xs[0]), []
+    for x in xs:
+        h = mg.tanh(w * (h.detach() if cut else h) + x)
+        found.append(h)
+    return found
+
+
+def _rounds_cut() -> Wrong:
+    why = "This is the gradient of each round alone: nothing flows through the state to the rounds before."
+    return Wrong("rounds-cut", why=why, look="each `detach` and each block in which nothing is recorded")
+
+
+def _last_only() -> Wrong:
+    why = "This is the gradient of the last round's loss. The losses of the other rounds are only numbers in the sum."
+    return Wrong("last-only", why=why, look="what happens to the sum so far in each round")
+
+
+# --- 7 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Each round alone",
+    kind="fix",
+    points=3,
+    off={
+        "grad": "the task is to fill it",
+        "again": "a second call adds to `w.grad`",
+        "old grad": adversaries.ADDED,
+    },
+    beliefs=("M13",),
+    hints=(
+        "Run it under `%%explain`. Through which variable is the old graph reached?",
+        "A state that came from before is a number for this round: cut it where the round uses it.",
+        "`h.detach()`. In the product, or as the last line of the round?",
+    ),
+    idea="`h = mg.tanh(w * h.detach() + x)`, or `h = h.detach()` at the end of the round.",
+)
+def carry(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_CARRY)
+    tools.called(answer, (tools.leaf(0.75), [tools.constant([2.0])]), "a backward in one round", _NO_WAY, _LEAF)
+    for weight, rows in _ROUNDS:
+        w, xs = tools.leaf(weight), [tools.constant(row) for row in rows]
+        tools.called(answer, (w, xs), "a gradient of each round alone, added up in `w.grad`", _TWICE, _NO_WAY, _LEAF)
+        _check_carried(answer, w, xs)
+    return "Each backward walks through one round, and the state goes on as a number."
+
+
+_GIVEN_CARRY = """
+def carry(w, xs):
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        loss = (h * h).sum()
+        loss.backward()
+"""
+(_TWICE,) = tools.reasons("""
+second-time: a second time
+    A backward came to the graph of an earlier round, which had been freed.
+    look: what a round uses of the one before
+""")
+
+
+def _check_carried(answer, w, xs):
+    came, expected = w.grad, "the sum of the gradients of each round alone, in `w.grad`"
+    if came is None:
+        look = "whether your function calls `backward()`, and whether somebody clears `w.grad`"
+        raise Wrong("nothing-added", expected, "`w.grad` is None", look=look)
+    of_rounds = [_slope_of((h * h).sum(), w) for h in _states(w, xs, cut=True)]
+    whole, states = sum((h * h).sum() for h in _states(w, xs)), _states(w, xs)
+    fresh = _slope(sum((h * h).sum() for h in (mg.tanh(w * mg.zeros_like(x) + x) for x in xs)), w)
+    known = (
+        (_slope(whole, w), _through_all(answer)),
+        (of_rounds[-1], Wrong("last-round", why="This is the gradient of the last round alone.", look=_HOW_OFTEN)),
+        (_slope((states[-1] * states[-1]).sum(), w), Wrong("last-round", why=_LAST_WHOLE, look=_HOW_OFTEN)),
+        (fresh, Wrong("state-lost", why="These rounds all begin with the state 0.", look="what a round begins with")),
+    )
+    _refuse_slope(answer, sum(of_rounds), came, "w", *known)
+
+
+_HOW_OFTEN = "how often your function goes backward, and whether somebody clears `w.grad`"
+_LAST_WHOLE = "This is the gradient of the last round's loss, through all rounds."
+
+
+def _through_all(answer: Any) -> Wrong:
+    why = "This is the gradient through all rounds: a round flows back into those before it."
+    belief = "M13" if kit.says(answer, "retain_graph") else ""
+    return Wrong("through-all", belief=belief, why=why, look="what a round uses of the one before, and where it is cut")
+
+
+# --- 8 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Two players",
+    kind="fix",
+    points=3,
+    off={
+        "values 1": "the task is to move `d`",
+        "grad": "the task is to fill `g.grad`",
+        "again": "a second step goes on from the first",
+        "old grad": "the text takes both as new",
+    },
+    beliefs=("M06", "M07", "M13"),
+    hints=(
+        "Run it under `%%explain`: which line saved `d`, and which overwrote it?",
+        "The loss of `g` is asked for the new `d`. So its score has to be computed after the step.",
+        "`loss_d` is no business of `g`: give it `fake.detach()`.",
+    ),
+    idea="`score = d * fake.detach()` for `loss_d`; after the step `loss_g = 1 - d * fake`. No graph waits then.",
+)
+def play(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_PLAY)
+    for start, rate in ((0.5, 0.05), (-1.5, 0.03)):
+        g, d = tools.leaf(2.0), tools.leaf(start)
+        tools.called(answer, (g, d, rate), "a step of `d`, then a gradient for `g`", *_play_reasons(answer))
+        _check_played(answer, g, d, start, rate)
+    return "`d` moved by its own loss, and `g` was judged by the new `d`, and by its own loss alone."
+
+
+_GIVEN_PLAY = """
+def play(g, d, rate):
+    fake = g * 2
+    score = d * fake
+    loss_d, loss_g = 1 + score * score, 1 - score
+    loss_d.backward(retain_graph=True)
+    with mg.no_grad():
+        d -= rate * d.grad
+    d.grad = None
+    loss_g.backward()
+"""
+
+
+def _play_reasons(answer):
+    spoiled = tools.Reason(
+        _SPOILED,
+        "old-graph",
+        "What this backward walks through was recorded before the step, and needs the `d` that was overwritten.",
+        "what of the second loss is computed before the step",
+        "M13" if kit.says(answer, "retain_graph") else "",
+    )
+    (second,) = tools.reasons("""
+second-time: a second time
+    The second backward came to a node that the first had freed.
+    look: what both losses hang on
+""")
+    return spoiled, second, _LEAF, _NO_WAY
+
+
+def _check_played(answer, g, d, start, rate):
+    fake = 2 * 2.0
+    moved = start - rate * 2 * start * fake * fake
+    if not kit.close(kit.a_number(d), moved):
+        if kit.close(kit.a_number(d), start):
+            belief = "M06" if kit.rebinds(answer) else ""
+            why = "`d` itself has not moved. A name inside your function may have."
+            raise Wrong("no-step", f"`d` moves to {moved:.4g}", show(d), belief=belief, why=why, look="the step")
+        look = "how often `d` moves, in which direction, and what was in `d.grad` then"
+        raise Wrong("other-step", f"`d` moves to {moved:.4g}", show(d), look=look)
+    expected = f"`g.grad` is {-2 * moved:.4g}, the slope of `1 - score` for the new `d`"
+    if g.grad is None:
+        raise Wrong("nothing-for-g", expected, "None", look="what cuts `fake` off from `g`, and for which loss")
+    came = kit.a_number(g.grad)
+    old, of_d = -2 * start, 2 * start * start * fake * 2
+    if kit.close(came, -2 * moved):
+        return
+    if kit.close(came, old):
+        why = "This is the slope for the old `d`: the loss was computed before the step."
+        raise Wrong("before-the-step", expected, f"{came:.4g}", why=why, look="where `loss_g` is computed")
+    if kit.close(came, of_d - 2 * moved) or kit.close(came, of_d + old):
+        why = "The slope of `loss_d` is in it, too: its backward went on through `fake` to `g`."
+        raise Wrong("both-losses", expected, f"{came:.4g}", why=why, look="how `loss_d` depends on `g`")
+    raise Wrong("other-gradient", expected, f"{came:.4g}", look="each backward, and what leads from it to `g`")
+
+
+# --- 9 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A buffer for each round",
+    kind="fix",
+    points=2,
+    beliefs=("M18", "M27"),
+    hints=(
+        "Run it under `%%explain`, with a backward from the first loss. Which round saved, which overwrote?",
+        "As long as a loss waits, what it saved needs memory of its own.",
+        "Use `row` itself, or a `clone()` of it, for each round.",
+    ),
+    idea="`losses.append(((w * row) ** 2).sum())`: no buffer, and so nothing to overwrite.",
+)
+def rows(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_ROWS)
+    for weights, numbers in (([0.5, -2.0], [[1.0, 2.0], [3.0, -1.0], [0.5, 4.0]]), ([1.5], [[2.0], [-3.0]])):
+        w, data = tools.leaf(weights), [tools.constant(row) for row in numbers]
+        losses = tools.called(answer, (w, data), "a list of losses", _LEAF)
+        if type(losses) not in (list, tuple) or len(losses) != len(data):
+            expected = f"a list of {len(data)} losses, one for each row"
+            raise Wrong("no-list", expected, show(losses), look="what `return` gives back, and what is appended")
+        for loss, row in zip(losses, data, strict=True):
+            _check_row(answer, w, kit.a_tensor(loss, "each loss", "what is appended"), row)
+    return "Each loss has its own data, for as long as it waits."
+
+
+_GIVEN_ROWS = """
+def rows(w, data):
+    buffer, losses = mg.zeros_like(data[0]), []
+    for row in data:
+        buffer.copy_(row)
+        losses.append(((w * buffer) ** 2).sum())
+    return losses
+"""
+
+
+def _check_row(answer, w, loss, row):
+    right = ((w * row) ** 2).sum()
+    tools.refuse_other_values(loss, tools.array(right), "the loss of its row", "what each loss is made of")
+    _refuse_slope(answer, _slope(right, w), _slope_of_answer(answer, loss, w, "w"), "w")
+
+
+# --- 10 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Find the culprit",
+    kind="write",
+    points=3,
+    beliefs=(),
+    hints=(
+        "Section 7 of the chapter has almost all of it: a `try`, a block, an `explain`.",
+        "The story has `variable`, `saved` and `overwritten`. The last is a tuple of lines; a line has `number`.",
+        "`story = mg.viz.explain(error).story`, then `return story.variable, story.overwritten[0].number`.",
+    ),
+    idea="Call `program()` in `with mg.viz.lines():`, catch the RuntimeError, and take both from its story.",
+)
+def culprit(answer):
+    kit.a_function(answer)
+    for source, variable, saved, number in _PROGRAMS:
+        found = kit.call(answer, _program(source))
+        if found is None:
+            raise Wrong("none", "a name and a number", "None", look="whether a `return` is missing")
+        pair = type(found) in (list, tuple) and len(found) == 2
+        if not pair or not isinstance(found[0], str) or type(found[1]) is not int:
+            expected = 'a pair of a name and a number, as `("h", 3)`'
+            raise Wrong("no-pair", expected, show(found), look="what `return` gives back, and in which order")
+        _check_culprit(found, source, variable, saved, number)
+    return "Your function finds, in any program, what the error does not say."
+
+
+def _check_culprit(found, source, variable, saved, number):
+    expected, got = f"`{variable}`, overwritten by line {number}", f"`{found[0]}` and line {found[1]}"
+    lines = source.lstrip("\n").splitlines()
+    if found[1] == saved != number:
+        why = f"Line {saved}, `{lines[saved - 1].strip()}`, is where it was saved."
+        raise Wrong("saving-line", expected, got, why=why, look="which part of the story is about overwriting")
+    if found[1] != number:
+        raise Wrong("other-line", expected, got, look="from where your function has the number")
+    if found[0] != variable:
+        raise Wrong("other-name", expected, got, look="from where your function has the name")
+
+
+_PROGRAMS = (
+    (
+        """
+def program():
+    w = mg.tensor(3.0, requires_grad=True)
+    h = w * 2
+    loss = h * h
+    h += 1
+    loss.backward()
+""",
+        "h",
+        4,
+        5,
+    ),
+    (
+        """
+def halve(t):
+    t.div_(2)
+
+def program():
+    v = mg.tensor([1.0, 2.0], requires_grad=True)
+    features = mg.exp(v)
+    halve(features)
+    features.sum().backward()
+""",
+        "features",
+        6,
+        2,
+    ),
+    (
+        """
+def program():
+    w = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = w * 2
+    part = y[:2]
+    loss = (part * part).sum()
+    y = y * 3
+    part[0] = 5.0
+    loss.backward()
+""",
+        "part",
+        5,
+        7,
+    ),
+)
+
+
+def _program(source: str) -> Callable:
+    """The function `program` of a source, whose lines can be looked up."""
+    text, file = source.lstrip("\n"), f"<program {len(source)}>"
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    scope: dict[str, Any] = {"mg": mg}
+    exec(compile(text, file, "exec"), scope)
+    return scope["program"]
+
+
+chapter.lock()

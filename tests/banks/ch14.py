@@ -1,0 +1,694 @@
+"""Chapter 14: wrong answers with the diagnosis that each must get, and unusual right ones."""
+
+from banks.patterns import changed, functions
+
+NOTEBOOK = "14_your_program"
+
+_lines = changed(
+    "found", {"P saved": 1, "P overwrote": 3, "Q saved": 1, "Q overwrote": 4, "R saved": 3, "R overwrote": 3}
+)
+_names = changed("called", A="h", B="v", C="part", D="h")
+_lost = changed("lost", A=2, B=2, C=1, D=0)
+_repairs = changed("repairs", A="right", B="wrong", C="error", D="right", E="error", F="wrong", G="error", H="error")
+
+WRONG = {
+    "lines": {
+        "at-the-error": _lines({"P overwrote": 4}),
+        "at-the-error/Q": _lines({"Q overwrote": 5}),
+        "use-is-saving": _lines({"P saved": 2}),
+        "use-is-saving/3": _lines({"P saved": 3}),
+        "plain-use": _lines({"P overwrote": 2}),
+        "square-of-y": _lines({"Q saved": 2}),
+        "frees-is-overwrites": _lines({"Q overwrote": 3}),
+        "oldest-first": _lines({"R saved": 1, "R overwrote": 1}),
+        "oldest-first/saved": _lines({"R saved": 1}),
+        "next-round": _lines({"R saved": 2}),
+        "lines-for-rounds": _lines({"R overwrote": 2}),
+        "wrong-Q saved": _lines({"Q saved": 4}),
+        "kind": _lines({"P saved": "line 1"}),
+    },
+    "names": {
+        "name-at-the-overwrite": _names(A="t"),
+        "second-name": _names(A="out"),
+        "input-of-exp": _names(A="w"),
+        "name-at-the-overwrite/B": _names(B="p"),
+        "other-factor": _names(B="e"),
+        "other-factor/w": _names(B="w"),
+        "base-for-view": _names(C="y"),
+        "never-overwritten": _names(C="w"),
+        "new-each-round": _names(D="loss"),
+        "leaf-has-no-graph": _names(D="w"),
+        "wrong-B": _names(B="y"),
+        "kind": _names(A=1),
+    },
+    "lost": {
+        "number-stays-connected": _lost(A=0),
+        "new-tensor": _lost(A=3),
+        "index-has-slope": _lost(B=0),
+        "float-again": _lost(B=3),
+        "not-recorded-later": _lost(C=0),
+        "after-the-block": _lost(C=2),
+        "one-cut-is-all": _lost(D=1),
+        "at-the-product": _lost(D=2),
+        "wrong-A": _lost(A=1),
+        "kind": _lost(A="two"),
+    },
+    "repairs": {
+        "data-is-a-repair": _repairs(B="right"),
+        "data-is-counted": _repairs(B="error"),
+        "no-grad-protects": _repairs(C="right"),
+        "no-grad-protects/wrong": _repairs(C="wrong"),
+        "clone-overwritten": _repairs(D="error"),
+        "clone-is-cut": _repairs(D="wrong"),
+        "detach-keeps-history": _repairs(E="right"),
+        "detach-keeps-history/wrong": _repairs(E="wrong"),
+        "leaf-is-way-back": _repairs(F="right"),
+        "leaf-is-refused": _repairs(F="error"),
+        "retain-cures": _repairs(G="right"),
+        "detach-copies": _repairs(H="right"),
+        "detach-copies/wrong": _repairs(H="wrong"),
+        "new-tensor-refused": _repairs(A="error"),
+        "kind": _repairs(A="yes"),
+        "kind/flag": _repairs(A=True),
+    },
+    "gated": functions(
+        "gated(w, x)",
+        """
+still-refused
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    gate.mul_(2)
+    return (out + gate).sum()
+still-refused/no-grad
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    with mg.no_grad():
+        gate *= 2
+    return (out + gate).sum()
+still-refused/detach
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    gate.detach().mul_(2)
+    return (out + gate).sum()
+still-refused/entries
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    gate[:] = gate * 2
+    return (out + gate).sum()
+silenced
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    gate.data *= 2
+    return (out + gate).sum()
+other-gradient
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    gate = gate.detach() * 2
+    return (out + gate).sum()
+other-gradient/no-grad
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    with mg.no_grad():
+        gate = gate * 2
+    return (out + gate).sum()
+cut-off
+    gate = mg.sigmoid(w * x).detach()
+    out = gate * x
+    gate *= 2
+    return (out + gate).sum()
+cut-off/number
+    gate = mg.sigmoid(w * x)
+    return mg.tensor((gate * x + gate * 2).sum().item(), dtype=x.dtype, requires_grad=True)
+other-value
+    gate = mg.sigmoid(w * x)
+    return (gate * x + gate).sum()
+other-value/before
+    gate = mg.sigmoid(w * x) * 2
+    return (gate * x + gate).sum()
+other-value/rows
+    gate = mg.sigmoid(w * x)
+    return gate * x + gate * 2
+type
+    gate = mg.sigmoid(w * x)
+    return (gate * x + gate * 2).sum().item()
+""",
+    ),
+    "remember": functions(
+        "remember(w, xs)",
+        """
+cut-off
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total += (h * h).sum().item()
+    return mg.tensor(total, dtype=xs[0].dtype, requires_grad=True)
+cut-off/detach
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum().detach()
+    return total
+raised
+    h, total = mg.zeros_like(xs[1]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+    return total
+rounds-cut
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        total = total + (h * h).sum()
+    return total
+rounds-cut/after
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+        h = h.detach()
+    return total
+last-only
+    h, total = mg.zeros_like(xs[0]), mg.zeros((), dtype=xs[0].dtype)
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total.detach() + (h * h).sum()
+    return total
+still-refused
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h *= w
+        h += x
+        h.tanh_()
+        total = total + (h * h).sum()
+    return total
+other-value
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        loss = (h * h).sum()
+    return loss
+other-value/mean
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).mean()
+    return total
+other-value/list
+    h, losses = mg.zeros_like(xs[0]), []
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        losses.append((h * h).sum())
+    return mg.stack(losses)
+type
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total += (h * h).sum().item()
+    return total
+other-gradient
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w.detach() * h + x + (w - w.detach()))
+        total = total + (h * h).sum()
+    return total
+""",
+    ),
+    "carry": functions(
+        "carry(w, xs)",
+        """
+second-time
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        (h * h).sum().backward()
+second-time/clone
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.clone() + x)
+        (h * h).sum().backward()
+through-all
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        (h * h).sum().backward(retain_graph=True)
+through-all/sum
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+    total.backward()
+last-round
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+    (h * h).sum().backward()
+last-round/whole
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h + x)
+    (h * h).sum().backward()
+last-round/cleared
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        w.grad = None
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward()
+cut-off
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h + x).detach()
+        (h * h).sum().backward()
+state-lost
+    for x in xs:
+        h = mg.zeros_like(x)
+        h = mg.tanh(w * h + x)
+        (h * h).sum().backward()
+nothing-added
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        mg.autograd.grad((h * h).sum(), w)
+other-gradient
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).mean().backward()
+""",
+    ),
+    "play": functions(
+        "play(g, d, rate)",
+        """
+old-graph
+    fake = g * 2
+    score = d * fake
+    (1 + score * score).backward(retain_graph=True)
+    with mg.no_grad():
+        d -= rate * d.grad
+    (1 - score).backward()
+old-graph/detach
+    fake = g * 2
+    score = d * fake
+    seen = d * fake.detach()
+    (1 + seen * seen).backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    (1 - score).backward()
+second-time
+    fake = g * 2
+    score = d * fake
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    (1 - d * fake).backward()
+before-the-step
+    fake = g * 2
+    score = d * fake.detach()
+    (1 - d * fake).backward()
+    d.grad = None
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+both-losses
+    fake = g * 2
+    score = d * fake
+    (1 + score * score).backward(retain_graph=True)
+    with mg.no_grad():
+        d -= rate * d.grad
+    (1 - d * fake).backward()
+both-losses/before
+    fake = g * 2
+    score = d * fake
+    (1 + score * score).backward(retain_graph=True)
+    step = rate * d.grad
+    (1 - score).backward()
+    with mg.no_grad():
+        d -= step
+no-step
+    fake = g * 2
+    score = d * fake.detach()
+    (1 + score * score).backward()
+    d = d - rate * d.grad
+    (1 - d * fake).backward()
+recorded-step
+    fake = g * 2
+    score = d * fake.detach()
+    (1 + score * score).backward()
+    d -= rate * d.grad
+    (1 - d * fake).backward()
+no-step/left-out
+    (1 - d * (g * 2)).backward()
+other-step
+    fake = g * 2
+    score = d * fake.detach()
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d += rate * d.grad
+    (1 - d * fake).backward()
+other-step/both
+    fake = g * 2
+    score = d * fake
+    (1 + score * score + 1 - score).backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+nothing-for-g
+    fake = (g * 2).detach()
+    score = d * fake
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    (1 - d * fake).backward()
+cut-off
+    fake = g * 2
+    score = d * fake.detach()
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+        loss_g = 1 - d * fake
+    loss_g.backward()
+other-gradient
+    fake = g * 2
+    score = d * fake.detach()
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    (1 + d * fake).backward()
+""",
+    ),
+    "rows": functions(
+        "rows(w, data)",
+        """
+still-refused
+    buffer, losses = mg.zeros_like(data[0]), []
+    for row in data:
+        buffer.zero_()
+        buffer += row
+        losses.append(((w * buffer) ** 2).sum())
+    return losses
+still-refused/cloned-loss
+    buffer, losses = mg.zeros_like(data[0]), []
+    for row in data:
+        buffer.copy_(row)
+        losses.append(((w * buffer) ** 2).sum().clone())
+    return losses
+still-refused/detach
+    buffer, losses = mg.zeros_like(data[0]), []
+    for row in data:
+        buffer.detach().copy_(row)
+        losses.append(((w * buffer) ** 2).sum())
+    return losses
+silenced
+    buffer, losses = mg.zeros_like(data[0]), []
+    for row in data:
+        buffer.data.copy_(row)
+        losses.append(((w * buffer) ** 2).sum())
+    return losses
+cut-off
+    return [((w.detach() * row) ** 2).sum() for row in data]
+cut-off/number
+    losses = []
+    for row in data:
+        number = ((w * row) ** 2).sum().item()
+        losses.append(mg.tensor(number, dtype=w.dtype, requires_grad=True))
+    return losses
+type
+    return [((w * row) ** 2).sum().item() for row in data]
+no-list
+    return mg.stack([((w * row) ** 2).sum() for row in data])
+no-list/last
+    for row in data:
+        losses = []
+        losses.append(((w * row) ** 2).sum())
+    return losses
+no-list/sum
+    return sum(((w * row) ** 2).sum() for row in data)
+other-value
+    return [((w * row) ** 2).mean() + 1 for row in data]
+other-value/order
+    return [((w * row) ** 2).sum() for row in data[::-1]]
+other-gradient
+    return [((w * row) * (w * row).detach()).sum() for row in data]
+""",
+    ),
+    "culprit": functions(
+        "culprit(program)",
+        """
+saving-line
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+        return story.variable, story.saved.number
+other-line/made
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+        return story.variable, story.made.number
+other-line/raised
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        place = error.__traceback__.tb_next
+        return mg.viz.explain(error).story.variable, place.tb_lineno
+other-line/constant
+    try:
+        program()
+    except RuntimeError:
+        return "h", 5
+other-name
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+        return story.overwritten[0].text.split()[0].split(".")[0], story.overwritten[0].number
+raised
+    program()
+raised/no-error
+    with mg.viz.lines() as log:
+        pass
+    story = mg.viz.explain(log).story
+    return story.variable, story.overwritten[0].number
+no-pair
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        return mg.viz.explain(error).story.variable
+no-pair/order
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+        return story.overwritten[0].number, story.variable
+no-pair/line
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+        return story.variable, story.overwritten[0]
+none
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        mg.viz.explain(error)
+""",
+    ),
+}
+
+
+def _right(signature: str, blocks: str) -> list[str]:
+    return list(functions(signature, blocks).values())
+
+
+RIGHT = {
+    "lines": [
+        "found = dict(zip(['P saved', 'P overwrote', 'Q saved', 'Q overwrote', 'R saved', 'R overwrote'], "
+        "[1, 3, 1, 4, 3, 3]))",
+        _lines({"P saved": 1.0, "R saved": 3.0}),
+        "one = mg.tensor(1)\n" + _lines().replace(": 1,", ": one,"),
+    ],
+    "names": [
+        "called = dict(D='h', C='part', B='v', A='h')",
+        "called = {**dict.fromkeys('AD', 'h'), 'B': 'v', 'C': 'part'}",
+        "called = {name: value for name, value in zip('ABCD', ('h', 'v', 'part', 'h'))}",
+    ],
+    "lost": [
+        "lost = dict(D=0, C=1, B=2, A=2)",
+        "lost = dict(zip('ABCD', [2.0, 2.0, 1.0, 0.0]))",
+        "lost = {name: mg.tensor(n) for name, n in zip('ABCD', (2, 2, 1, 0))}",
+    ],
+    "repairs": [
+        "repairs = dict(zip('ABCDEFGH', 'right wrong error right error wrong error error'.split()))",
+        _repairs(A="Right", B=" wrong "),
+        "repairs = dict.fromkeys('CEGH', 'error') | dict.fromkeys('BF', 'wrong') | dict.fromkeys('AD', 'right')",
+    ],
+    "gated": _right(
+        "gated(w, x)",
+        """
+clone
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    gate = gate.clone()
+    gate *= 2
+    return (out + gate).sum()
+at-the-use
+    gate = mg.sigmoid(w * x)
+    return (gate * x + 2 * gate).sum()
+again
+    return (mg.sigmoid(w * x) * x + mg.sigmoid(w * x) * 2).sum()
+factor
+    return mg.sum(mg.sigmoid(x * w) * (x + 2))
+""",
+    ),
+    "remember": _right(
+        "remember(w, xs)",
+        """
+list
+    h, losses = mg.zeros_like(xs[0]), []
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        losses.append((h * h).sum())
+    return sum(losses)
+stack
+    h, states = mg.zeros_like(xs[0]), []
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        states.append(h)
+    return mg.stack(states).square().sum()
+in-place
+    h, total = mg.zeros_like(xs[0]), mg.zeros((), dtype=xs[0].dtype)
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total += (h ** 2).sum()
+    return total
+first-round
+    h = mg.tanh(xs[0])
+    total = (h * h).sum()
+    for x in xs[1:]:
+        h = mg.tanh(x + h * w)
+        total = total + (h * h).sum()
+    return total
+""",
+    ),
+    "carry": _right(
+        "carry(w, xs)",
+        """
+at-the-end
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        (h * h).sum().backward()
+        h = h.detach()
+in-place
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        (h * h).sum().backward()
+        h.detach_()
+one-walk
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        total = total + (h * h).sum()
+    total.backward()
+states-first
+    states = [mg.zeros_like(xs[0])]
+    with mg.no_grad():
+        for x in xs:
+            states.append(mg.tanh(w * states[-1] + x))
+    for h, x in zip(states, xs):
+        mg.tanh(w * h + x).square().sum().backward()
+""",
+    ),
+    "play": _right(
+        "play(g, d, rate)",
+        """
+no-grad-fake
+    with mg.no_grad():
+        fake = g * 2
+    score = d * fake
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    (1 - d * (g * 2)).backward()
+grad-of-d
+    score = d * (g * 2)
+    (slope,) = mg.autograd.grad(1 + score * score, d)
+    with mg.no_grad():
+        d -= rate * slope
+    (1 - d * (g * 2)).backward()
+inputs
+    fake = g * 2
+    score = d * fake
+    (1 + score * score).backward(inputs=[d], retain_graph=True)
+    with mg.no_grad():
+        d -= rate * d.grad
+    (1 - d * fake).backward()
+cleared
+    fake = g * 2
+    score = d * fake
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d.sub_(d.grad, alpha=rate)
+    g.grad = d.grad = None
+    (1 - d * (g * 2)).backward()
+""",
+    ),
+    "rows": _right(
+        "rows(w, data)",
+        """
+clone
+    losses = []
+    for row in data:
+        buffer = row.clone()
+        losses.append(((w * buffer) ** 2).sum())
+    return losses
+new-buffer
+    losses = []
+    for row in data:
+        buffer = mg.zeros_like(row)
+        buffer.copy_(row)
+        losses.append(((w * buffer) ** 2).sum())
+    return losses
+tuple
+    return tuple((w * row).square().sum() for row in data)
+stacked
+    return list(((w * mg.stack(data)) ** 2).sum(1))
+""",
+    ),
+    "culprit": _right(
+        "culprit(program)",
+        """
+last
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        found = mg.viz.explain(error).story
+    return [found.variable, found.overwritten[-1].number]
+block-around
+    with mg.viz.lines():
+        try:
+            program()
+        except RuntimeError as error:
+            caught = error
+    story = mg.viz.explain(caught).story
+    return story.variable, story.overwritten[0].number
+unpacked
+    try:
+        with mg.viz.lines():
+            program()
+    except Exception as error:
+        story = mg.viz.explain(error).story
+    (line,) = story.overwritten
+    return (story.variable, line.number)
+""",
+    ),
+}
