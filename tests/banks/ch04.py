@@ -106,6 +106,10 @@ result-dtype-changed/adversary-1
     "weighted": functions(
         "backward_weighted(losses, weights, wanted)",
         """
+unreached
+    factors = [mg.tensor(weight, dtype=mg.float64) for weight in weights]
+    for t, gradient in zip(wanted, mg.autograd.grad(losses, wanted, factors)):
+        t.grad = gradient if t.grad is None else t.grad + gradient
 second-time
     for loss, weight in zip(losses, weights):
         (weight * loss).backward()
@@ -269,6 +273,8 @@ old-grad/adversary-1
     "mirror": functions(
         "mirror(x)",
         """
+gradient-unchanged/no-hook
+    return x.clone()
 same-tensor
     return x
 hook-on-x
@@ -347,6 +353,15 @@ value-changed/adversary-2
     "fit": functions(
         "fit(grad, shape)",
         """
+other-shape/as-many
+    if grad.numel() == mg.zeros(shape).numel():
+        return grad
+    while grad.dim() > len(shape):
+        grad = grad.sum(0)
+    for i, size in enumerate(shape):
+        if size == 1:
+            grad = grad.sum(i, keepdim=True)
+    return grad
 not-summed
     return grad
 other-shape

@@ -90,6 +90,7 @@ WRONG = {
         "kind": _frozen({"A w2": True}),
     },
     "layers": {
+        "leaves-swapped": _layers("layers = w1 * (w2 * (w3 * x))"),
         "cut-not-frozen": _layers("with mg.no_grad():\n    h = w2 * (w1 * x)\nlayers = w3 * h", w2=True),
         "cut-not-frozen/detach": _layers("layers = w3 * (w2 * (w1 * x)).detach()", w2=True),
         "cut-not-frozen/data": _layers("layers = w3 * (w2 * w1 * x).data"),
@@ -111,6 +112,15 @@ WRONG = {
     "target": functions(
         "surprise(value, now, later, reward)",
         """
+mode-left/on
+    mg.set_grad_enabled(False)
+    target = reward + 0.5 * value(later)
+    mg.set_grad_enabled(True)
+    return (target - value(now)) ** 2
+cut-in-place
+    guess = value(now)
+    target = reward + 0.5 * value(later).detach_()
+    return (target - guess) ** 2
 not-cut
     target = reward + 0.5 * value(later)
     guess = value(now)
@@ -338,6 +348,12 @@ other-numbers/adversary-1
     "step": functions(
         "slope_then_step(f, w, size)",
         """
+other-step/first-entry
+    y = f(w)
+    y.backward()
+    with mg.no_grad():
+        w.view(-1)[0] += size
+    return y
 slope-of-the-new
     y = f(w)
     w.data += size
@@ -529,6 +545,36 @@ def values_of(f, x, memo={}):
     "pieces": functions(
         "run(cell, state, inputs, every)",
         """
+other-state/number
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss, state = 0.0, state.item()
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
+other-state/float32
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss, state = 0.0, mg.tensor(state.item())
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
+values-changed/given
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss, state = 0.0, state.detach_()
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
 second-time
     total = 0.0
     for start in range(0, len(inputs), every):
@@ -714,6 +760,9 @@ flag-changed/adversary-1
     "switch": functions(
         "switch(x)",
         """
+rounded
+    soft = x.float().sigmoid()
+    return soft + ((x > 0).float() - soft).detach()
 no-way
     return (x > 0).double()
 no-way/all-detached

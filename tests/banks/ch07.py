@@ -271,6 +271,19 @@ other-value/columns
     "descend": functions(
         "descend(leaves, rate)",
         """
+zero-kept
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None and p.grad.any():
+                p -= rate * p.grad
+                p.grad = None
+mode-left/on
+    mg.set_grad_enabled(False)
+    for p in leaves:
+        if p.grad is not None:
+            p -= rate * p.grad
+            p.grad = None
+    mg.set_grad_enabled(True)
 leaf-overwritten
     for p in leaves:
         if p.grad is not None:

@@ -105,6 +105,7 @@ WRONG = {
         "keys": "verdicts = {'A': 'fail'}",
     },
     "reciprocal": {
+        "rounded": _reciprocal("return (-grad_output / x**2).float()"),
         "other-gradient/negative": _reciprocal("return -grad_output / (x * x.abs())"),
         "no-grad-output": _reciprocal("return -1 / x**2"),
         "wrong-sign": _reciprocal("return grad_output / x**2"),

@@ -311,6 +311,10 @@ other-gradient
         "no-penalty": "def penalized(f, x, w):\n    return f(x, w)\n",
     },
     "swish": {
+        "nan-gradient/overflow": _swish(
+            "ctx.save_for_backward(x)\nreturn x * mg.sigmoid(x)",
+            "(x,) = ctx.saved_tensors\ns = mg.exp(x) / (1 + mg.exp(x))\nreturn g * (s + x * s * (1 - s))",
+        ),
         "nan-gradient": _swish(
             "y = x * mg.sigmoid(x)\nctx.save_for_backward(x, y)\nreturn y",
             "x, y = ctx.saved_tensors\ns = y / x\nreturn g * (s + x * s * (1 - s))",

@@ -749,6 +749,9 @@ def record(op, inputs, shape):
     "rule": functions(
         "sigmoid_rule(grad, a)",
         """
+overflow
+    e = (a * -1.0).exp()
+    return grad * e * (e + 1.0) ** -2.0
 dead-end
     s = 1 / (1 + np.exp(-a.data))
     return grad * (s * (1 - s))
