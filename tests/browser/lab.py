@@ -54,6 +54,14 @@ CLOSE = """async () => {
     await panel.context.sessionContext.shutdown();
     panel.dispose();
 }"""
+# In the page that is there: loading JupyterLab anew takes longer than a chapter.
+SHOW_INSTEAD = """async ([path, shouldStart]) => {
+    for (const panel of [...jupyterapp.shell.widgets('main')]) {
+        await panel.context?.sessionContext.shutdown();
+        panel.dispose();
+    }
+    await jupyterapp.commands.execute('docmanager:open', {path, kernelPreference: {shouldStart}});
+}"""
 IMAGES = (
     """document.querySelectorAll('.jp-Notebook .jp-OutputArea img[src^="data:image/svg+xml"]:not([alt^="A plot"])')"""
 )
@@ -164,12 +172,15 @@ class Lab:
     def __init__(self, page, address, token):
         self.page, self.address, self.token = page, address, token
 
-    def open(self, path):
-        """Show a notebook; try once more when the page did not load."""
+    def open(self, path, kernel=True):
+        """Show a notebook; try once more when the page did not load. What is only looked at needs no kernel."""
         address = f"{self.address}/lab/tree/{path}?reset&token={self.token}"
         for last in (False, True):
             try:
-                self.page.goto(address, timeout=60_000)
+                if last or not self.page.evaluate("() => Boolean(window.jupyterapp)"):
+                    self.page.goto(address, timeout=60_000)
+                else:
+                    self.page.evaluate(SHOW_INSTEAD, [str(path), kernel])
                 self.page.wait_for_function(IS_OPEN, arg=str(path), timeout=60_000)
                 break
             except NotInTime:
@@ -209,6 +220,8 @@ class Lab:
         return self.page.evaluate(GRAPHS)
 
     def use_theme(self, name):
+        if self.page.evaluate("() => document.body.dataset.jpThemeName") == name:
+            return
         self.page.evaluate("(theme) => jupyterapp.commands.execute('apputils:change-theme', {theme})", name)
         self.page.wait_for_function(
             "(light) => document.body.dataset.jpThemeLight === light",

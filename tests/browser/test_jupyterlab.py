@@ -151,7 +151,7 @@ def test_on_the_desk_a_prediction_is_compared_and_a_film_is_gone_through(lab):
 def test_a_fresh_clone_shows_its_graphs_before_anything_runs(lab, path, screenshots):
     stored = stored_graphs(jupyter.ROOT / path)
     assert stored > 0
-    lab.open(path)
+    lab.open(path, kernel=False)
     assert not all(lab.trusted()), "the notebook is trusted: this would show nothing new"
     lab.use_theme(DARK)
     assert_on_screen(lab, stored)
