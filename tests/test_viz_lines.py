@@ -76,6 +76,31 @@ net(x).sum().backward()
     assert story.repair == "Leave `inplace=True` out where the Module of `relu` is made."
 
 
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("change", "repair"),
+    [("m.nn.functional.relu(h, True)", "Leave `inplace=True` out."), ("Twice.apply(h)", "Change a clone() instead")],
+)
+def test_a_call_that_changes_its_input_gets_a_repair_of_its_own(change, repair):
+    torch = pytest.importorskip("torch", reason="compares with PyTorch itself")
+    source = f"""class Twice(m.autograd.Function):
+    @staticmethod
+    def forward(ctx, h):
+        ctx.mark_dirty(h)
+        return h.mul_(2)
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+w = m.ones(2, requires_grad=True)
+h = w * 2
+loss = (h * h).sum()
+{change}
+loss.backward()
+"""
+    story = explained(torch, Program("change", "", "", source, {})).story
+    assert story.variable == "h" and story.repair.startswith(repair)
+
+
 def test_a_line_is_told_without_its_comment():
     source = """w = m.tensor([1.0, 2.0], requires_grad=True)
 h = w * 2

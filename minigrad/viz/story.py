@@ -148,11 +148,15 @@ class Teller:
         call, spot = self.log.calls[at], self.log.spot(at)
         statement = spot.statement
         text = "" if statement is None else ast.unparse(statement)
-        if "step(" in text or not call.recording:
+        made = self.log.source(changes[0][1].seen, at)
+        is_result = made is not None and self.log.calls[made].last > self.log.calls[made].first
+        if "step(" in text or not (call.recording or is_result):
             return STEP_AFTER_BACKWARD.format(f"`{name}`" if name else "it")
-        if "inplace" in text:
+        # No other operation changes its first input than one with inplace=True, or a Function with mark_dirty.
+        hidden = not is_in_place(call.op) and changes[0][1].seen.where == 0 and call.op != "apply"
+        if "inplace" in text or (hidden and spot.calls(call.op)):
             return "Leave `inplace=True` out."
-        if not is_in_place(call.op) and changes[0][1].seen.where == 0:  # a Module's: no other call changes its input
+        if hidden:
             return f"Leave `inplace=True` out where the Module of `{call.op}` is made."
         instead = out_of_place(spot)
         if instead:
