@@ -129,6 +129,18 @@ def test_without_lines_one_sentence_says_how_to_see_them():
     assert mg.viz.explain(ValueError("can't optimize a non-leaf Tensor")).told[0].endswith("what autograd refuses.")
 
 
+def test_an_error_from_outside_is_not_told_by_the_repairs_that_run_inside_the_block():
+    w = mg.tensor(2.0, requires_grad=True)
+    h = w * w
+    y = h * h
+    h += 1
+    with pytest.raises(RuntimeError) as refused:
+        y.backward()
+    with mg.viz.lines() as log:
+        why = mg.viz.explain(refused.value)
+    assert log.calls == [] and "<repair>" not in "".join(why.told)
+
+
 def test_there_are_thirty_and_ten_of_them_from_public_issues():
     assert len(CASES) >= 30 and sum(bool(program.issue) for program in CASES.values()) >= 10
 

@@ -156,6 +156,7 @@ def test_a_figure_is_a_drawing_with_a_dark_look_and_its_words():
             axes.plot([1, 2, 3])
         axes.set(title="The loss", xlabel="step")
         image = html(figure)
+        assert image == html(figure), "the same in every run: what is stored changes only with what is drawn"
         assert image.startswith('<img alt="A plot. The loss; step"')
         svg = base64.b64decode(re.search('base64,([^"]+)', image)[1]).decode()
         for colour in [*PALETTE.values(), CARD]:

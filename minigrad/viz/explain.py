@@ -24,7 +24,7 @@ from ..autograd.node import Node
 from ..messages import REFUSALS
 from . import pytorch
 from .collect import panel
-from .lines import Log, last_log
+from .lines import Log, last_log, paused
 from .live import engine_node, reachable, saved_state
 from .misuses import CASES, Case
 from .picture import Picture
@@ -392,7 +392,8 @@ def explain(error: BaseException | None = None, *, params: dict | None = None, w
         return Explanation("There is no error to explain: no cell has ended with one yet.")
     if not isinstance(error, BaseException):
         raise TypeError(f"explain() takes an exception, as in `except RuntimeError as e`, not {type(error).__name__}")
-    return _explained(error, params, width, sys._getframe(1))
+    with paused():
+        return _explained(error, params, width, sys._getframe(1))
 
 
 def _explained(error: BaseException, params: dict | None, width: int | None, caller: FrameType) -> Explanation:

@@ -312,6 +312,20 @@ def last_log() -> Log | None:
 
 
 @contextmanager
+def paused():
+    """A block that is open notes nothing: for programs that are not the user's."""
+    log = last_log()
+    was = log is not None and log.busy
+    if log is not None:
+        log.busy = True
+    try:
+        yield
+    finally:
+        if log is not None:
+            log.busy = was
+
+
+@contextmanager
 def lines(depth: int = 2):
     """Remember which line made each node and which line overwrote each memory. There is no PyTorch counterpart.
 
