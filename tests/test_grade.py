@@ -211,7 +211,7 @@ HARMLESS = {
     "syntax": "def broken(:",
     "deep-folders": "import os\nfor _ in range(3000):\n    os.mkdir('deep'); os.chdir('deep')",
     "closed-folder": "import os; os.makedirs('a/b'); os.chmod('a', 0)",
-    "another-builtin": "import builtins; builtins.sorted = lambda *a: []",
+    "another-builtin": "import builtins; builtins.sorted = lambda items, **options: list(items)",
 }
 NONSENSE = """
 import os, json

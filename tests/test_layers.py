@@ -94,6 +94,7 @@ ORDER = """
     viz.player
     viz.film
     viz.trace
+    viz.own
     viz.misuses
     viz.story
     viz.explain
