@@ -5,8 +5,11 @@ python tests/browser/screenshot.py notebooks/01_requires_grad.ipynb out [--dark]
 
 import argparse
 import shutil
+import sys
 import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as pytest has it
 
 import lab as jupyter
 
