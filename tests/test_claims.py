@@ -778,7 +778,7 @@ NOT_RUN = re.compile(
     r"^%%versus|timeit|tracemalloc|share_of_time|ratio\(|exercises\.checks|\bdisplay\(|show_frame", re.M
 )
 # pictures, what is ours alone, and a warning to which PyTorch adds a line
-NOT_COMPARED = re.compile(r"plt\.show|--brief|--explain|ProgressBar\(|\bsaid\[")
+NOT_COMPARED = re.compile(r"plt\.show|--brief|--explain|^%%explain|ProgressBar\(|\bsaid\[")
 CHAPTERS = [
     path
     for path in sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))

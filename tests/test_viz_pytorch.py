@@ -227,6 +227,8 @@ def test_a_transformer_is_drawn_by_its_modules(torch):
     assert {"block.norm1", "block.norm2", "block.linear1", "block.linear2", "ReluBackward0"} <= shown and len(
         shown
     ) < 20
+    names = {node.name for node in mg.draw(block(torch.ones(1, 4, 16)).sum(), params=block).shown[0].nodes}
+    assert {"norm1", "norm2", "linear1", "linear2"} <= names, "a Module gives its parameters' names"
     net = torch.nn.TransformerEncoder(block, 6)
     loss = net(torch.ones(1, 4, 16)).sum()
     names = [node.name for node in mg.draw(loss).shown[0].nodes]

@@ -222,7 +222,8 @@ class Names:
         self._held: dict[
             tuple[int, int], tuple
         ] = {}  # (node, tensor); the node is held: PyTorch would make another one, with another id
-        for name, tensor in (params or {}).items():
+        named = getattr(params, "named_parameters", None)  # of a Module of PyTorch
+        for name, tensor in (dict(named()) if named else params or {}).items():
             self._add(name, tensor)
         for name, tensor in _variables(frame):
             self._add(name, tensor)
