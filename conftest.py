@@ -4,6 +4,7 @@ import gc
 import importlib.util
 import os
 import re
+import signal
 import tempfile
 from pathlib import Path
 
@@ -31,6 +32,9 @@ def pytest_configure(config):
     config.stash[PROGRESS] = Path(folder.name)
     # For workers and kernels, which share the cores: more threads for small matrices only cost time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # A shell's background jobs ignore Ctrl-C, and so would the programs that tests interrupt.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
