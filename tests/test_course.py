@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+import urllib.request
 import venv
 from pathlib import Path
 
@@ -779,11 +781,16 @@ def test_the_last_line_says_where_the_course_is_and_how_to_stop_it(answered):
     line = next((line for line in process.stdout if "The course is at" in line), None)
     assert line, process.stderr.read()
     assert "/lab/tree/notebooks/00_start_here.ipynb?token=" in line and "to stop it: Ctrl-C" in line
+    port, token = re.search(r":(\d+)/.*token=(\w+)", line).groups()
+    local = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with local.open(f"http://localhost:{port}/custom/custom.css?token={token}", timeout=30) as style:
+        assert b"word-break" in style.read(), "the course's style is served"
     time.sleep(1)  # JupyterLab looks for language servers meanwhile, and would say that there are none
     if os.name == "nt":
         process.kill()
     else:
         os.killpg(process.pid, signal.SIGTERM)
-    rest, _ = process.communicate(timeout=60)
+    rest, errors = process.communicate(timeout=60)
+    assert "not recognized" not in errors, errors
     assert "Skipped" not in rest and len(rest.splitlines()) <= 1, rest  # that it was stopped
     assert_nothing_is_lost(folder, content)

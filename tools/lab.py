@@ -10,6 +10,7 @@ from pathlib import Path
 
 from jupyter_server.serverapp import ServerApp
 from jupyterlab.labapp import LabApp
+from traitlets import default
 
 from tools import desk
 
@@ -18,7 +19,11 @@ STYLE = Path(__file__).with_name("style")
 
 
 class Server(ServerApp):
-    """Jupyter's server with a last line of its own."""
+    """Jupyter's server with the course's style, and a last line of its own."""
+
+    @default("static_custom_path")
+    def _style(self) -> list[str]:
+        return [str(STYLE)]  # no option sets it
 
     def start_app(self) -> None:
         how = "Ctrl-C" if os.name == "nt" else "Ctrl-C twice"
@@ -34,7 +39,7 @@ def options(folder: Path, typed: list[str]) -> list[str]:
     ours = [f"--ServerApp.root_dir={folder}", "--Application.log_level=ERROR"]
     # Without a browser the address that is printed leads to the first chapter, too.
     ours.append(f"--LabApp.default_url=/lab/tree/{FIRST_NOTEBOOK}")
-    ours += ["--LabApp.custom_css=True", f"--ServerApp.static_custom_path={STYLE}"]
+    ours.append("--LabApp.custom_css=True")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         ours.append("--allow-root")
     # The browser gets a file that leads to the address, for the token in it is secret and a command line is not.
