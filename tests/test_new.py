@@ -91,7 +91,7 @@ def judged(folder, expression):
 @pytest.fixture(scope="module")
 def made(copy):
     """The copy with a draft of a chapter, and a draft of one more exercise in a chapter that was there."""
-    for words in (("chapter", "12", "forward_mode"), ("exercise", "3", LONG)):
+    for words in (("chapter", "15", "sparse_grads"), ("exercise", "3", LONG)):
         done = run(copy, "tools.new", *words)
         assert done.returncode == 0, done.stderr
         assert "Made a draft of" in done.stdout
@@ -99,18 +99,18 @@ def made(copy):
 
 
 def test_a_draft_passes_the_tests_and_is_listed(made):
-    drafts = f"ch12 or 12_forward or {LONG} or drafts_are_listed or says_so"
+    drafts = f"ch15 or 15_sparse or {LONG} or drafts_are_listed or says_so"
     done = judged(made, f"{drafts} or (large_enough and ch03) or out_of_date or readme or are_generated or in_sets")
     assert done.returncode == 0, done.stdout[-3000:]
-    assert f"drafts: 12_forward_mode, 03_the_graph: {LONG}, 12_forward_mode: first" in done.stdout
-    assert "ch12: killed 1 / total 1" in done.stdout
+    assert f"drafts: 15_sparse_grads, 03_the_graph: {LONG}, 15_sparse_grads: first" in done.stdout
+    assert "ch15: killed 1 / total 1" in done.stdout
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 60
 
 
 def test_its_stored_outputs_are_those_of_a_run(made):
     notebooks = (
-        "notebooks/12_forward_mode.ipynb",
-        "solutions/12_forward_mode.ipynb",
+        "notebooks/15_sparse_grads.ipynb",
+        "solutions/15_sparse_grads.ipynb",
         "solutions/03_the_graph.ipynb",
     )
     done = run(made, "pytest", "-q", "-p", "no:cacheprovider", "-n0", "--nbval", "--nbval-current-env", *notebooks)
@@ -198,9 +198,9 @@ def test_what_cannot_be_made_is_refused_in_a_sentence(at_copy, words, part):
 
 
 def test_what_was_made_is_not_made_again(made, at_copy):
-    assert "is there already" in refused(made, "chapter", "12_forward_mode")
+    assert "is there already" in refused(made, "chapter", "15_sparse_grads")
     assert "is taken" in refused(made, "exercise", "3", LONG)
-    assert "is taken" in refused(made, "exercise", "12", "first")
+    assert "is taken" in refused(made, "exercise", "15", "first")
 
 
 def test_a_full_chapter_takes_no_more(at_copy, monkeypatch):
