@@ -124,7 +124,7 @@ def mutants(source: str, task: Task, habits: bool = True) -> Iterator[Mutant]:
     times: dict[str, int] = {}
     for title, equal in _edits(tree, task, first, last, habits):
         try:
-            after = ast.unparse(ast.fix_missing_locations(tree))
+            after = _unparsed(tree)
             code = words(compile(after, "", "exec"))
         except (SyntaxError, ValueError):
             continue
@@ -133,6 +133,13 @@ def mutants(source: str, task: Task, habits: bool = True) -> Iterator[Mutant]:
             change = title.replace("\n", " ")
             times[change] = times.get(change, 0) + 1
             yield Mutant(f"{change} #{times[change]}" if times[change] > 1 else change, after, equal)
+
+
+def _unparsed(tree: ast.Module) -> str:
+    try:
+        return ast.unparse(tree)
+    except AttributeError:  # a new statement has no line yet; to look at all nodes takes as long as to unparse them
+        return ast.unparse(ast.fix_missing_locations(tree))
 
 
 def parsed(source: str, name: str) -> tuple[ast.Module, int, int]:
