@@ -124,7 +124,7 @@ def apply_rules(node: Node, grad, next_nodes: tuple, create_graph: bool):
     anomaly.evaluating.append(node)
     try:
         grads = vjp(node, grad, next_nodes)
-        refuse_nan(node, grads)
+        refuse_nan(node, [g if n else None for g, n in zip(grads, next_nodes, strict=True)])
         return grads
     except Exception:
         report_origin(node)

@@ -684,6 +684,6 @@ def positions_along(shape: tuple, index, dim):
         if d == dim:
             flat = flat if step == 1 else flat + (step - 1) * index
         elif length > 1:
-            flat = flat + np.arange(0, length * step, step).reshape(-1, *(1,) * (index.ndim - 1 - d))
+            flat = flat + (np.arange(length) * step).reshape(-1, *(1,) * (index.ndim - 1 - d))
         step *= shape[d]
     return flat
