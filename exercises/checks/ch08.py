@@ -96,10 +96,12 @@ last-forgotten: operations=1
         "And gradcheck also starts with other gradients than 1.",
     ),
     idea="A fails, float32 is too coarse. B fails at the kink. C passes: both points are positive. D passes, its first "
-    "derivative is right; E fails, since `ctx.slope` has no history. F has no `grad_output`.",
+    "derivative is right; E fails, since `ctx.slope` has no history. F has no `grad_output`. G is "
+    "wrong by a twenty-thousandth of the slope, and `rtol` lets a thousandth pass; H lets a millionth pass.",
 )
 def verdicts(answer):
     truth = {"A": "fail", "B": "fail", "C": "pass", "D": "pass", "E": "fail", "F": "fail"}
+    truth |= {"G": "pass", "H": "fail"}
     given = {name: _verdict(value) for name, value in kit.a_dict(answer, truth).items()}
     for name, value in given.items():
         if value not in ("pass", "fail"):
@@ -136,6 +138,12 @@ factor-not-seen: F=pass
     Without `grad_output` the gradient is right only if 1 comes in. gradcheck starts a backward from each result alone,
     and then 0 comes to the others.
     look: the two numbers of `Careless` in the chapter
+within-tolerance: G=fail (M29)
+    The slope is too steep by a twenty-thousandth. gradcheck lets pass what differs by less than a thousandth of it.
+    look: what is said of `atol` and `rtol` in the chapter
+beyond-tolerance: H=pass
+    Now a millionth of the slope is let pass, and 0.00001 beside it. At 1 and 2 the slope is off by 0.0001 and 0.0002.
+    look: the error about `Abs` in the chapter
 """)
 
 
@@ -848,6 +856,72 @@ def _check_overwritten_again(apply):
         why = "`h` was overwritten once more, and nobody noticed. Only what is saved is watched."
         expected, look = "the right gradient, or an error", "how the result gets from forward to backward"
         raise Wrong("unwatched-result", expected, f"the wrong gradient {show(came)}", why=why, look=look)
+
+
+# --- 12 ------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Shares of a whole",
+    kind="write",
+    points=3,
+    beliefs=("M29", "M33"),
+    hints=(
+        "Nudge y · s = x: dy · s + y · ds = dx, and ds is the sum of dx.",
+        "Multiply by v, and add up: (v · dx − (v · y) · sum(dx)) / s. What is each nudge of x multiplied by?",
+        "The nudge of x[i] is in dx and in the sum: v[i] − (v · y), divided by s.",
+    ),
+    idea="With s = x.sum() and y = x / s: `return (grad_output - (grad_output * y).sum()) / s`.",
+)
+def shares(answer):
+    functions.check(answer, lambda x: x / x.sum(), _SHARES_CASES, second=True, suspects=_SHARES)
+    return "Each number moves its own share up and, through the sum, all of them down."
+
+
+_SHARES_CASES = (
+    tensors("3 positive numbers", (3,), low=0.5),
+    tensors("5 positive numbers with gaps in memory", (5,), low=0.5, gaps=True),
+    tensors("one number", (1,), low=0.5),
+)
+_SHARES = (
+    Suspect(
+        "sum-is-constant",
+        "Your gradient is what arrives, divided by the sum: as if the sum stayed as it is. But each number moves it.",
+        "the nudge of s in y · s = x",
+        belief="M29",
+        backward=lambda x, g: g / x.sum(),
+    ),
+    Suspect(
+        "own-share-only",
+        "Your gradient has what each number does to its own share. It also moves the others, for it moves the sum.",
+        "what v · y is: one number for all, or one for each",
+        backward=lambda x, g: g * (1 - x / x.sum()) / x.sum(),
+    ),
+    Suspect(
+        "column-for-row",
+        "What arrives was added up, and each number got its share of that. That is J · v; backward returns v · J.",
+        "which of the two is inside the sum, grad_output or y",
+        backward=lambda x, g: (g - x / x.sum() * g.sum()) / x.sum(),
+    ),
+    Suspect(
+        "not-weighted",
+        "What arrives was added up as it is. In the sum each entry is multiplied by its share.",
+        "v · y in the second step",
+        backward=lambda x, g: (g - g.sum()) / x.sum(),
+    ),
+    Suspect(
+        "other-sign",
+        "What comes through the sum was added. A larger sum makes every share smaller.",
+        "the sign of y · ds when dy stands alone",
+        backward=lambda x, g: (g + (g * x).sum() / x.sum()) / x.sum(),
+    ),
+    Suspect(
+        "sum-forgotten",
+        "All but the last division by s is there.",
+        "dy in the first step",
+        backward=lambda x, g: g - (g * x).sum() / x.sum(),
+    ),
+)
 
 
 chapter.lock()

@@ -9,7 +9,7 @@ NOTEBOOK = "08_custom_functions"
 _inside = changed(
     "answers", {"y tracked": False, "grad_output": 4.0, "grad mode": False, "operations": 2, "gradients": 3}
 )
-_verdicts = changed("verdicts", A="fail", B="fail", C="pass", D="pass", E="fail", F="fail")
+_verdicts = changed("verdicts", A="fail", B="fail", C="pass", D="pass", E="fail", F="fail", G="pass", H="fail")
 
 
 def function(name, forward, backward, before=""):
@@ -100,6 +100,8 @@ WRONG = {
         "first-is-second": _verdicts(E="pass"),
         "second-is-first": _verdicts(D="fail"),
         "factor-not-seen": _verdicts(F="pass"),
+        "within-tolerance": _verdicts(G="fail"),
+        "beyond-tolerance": _verdicts(H="pass"),
         "kind": _verdicts(A="maybe"),
         "kind/number": _verdicts(A=1),
         "keys": "verdicts = {'A': 'fail'}",
@@ -410,8 +412,8 @@ RIGHT = {
         "answers |= {'y tracked': False, 'grad mode': False}",
     ],
     "verdicts": [
-        "verdicts = {'A': False, 'B': False, 'C': True, 'D': True, 'E': False, 'F': False}",
-        _verdicts(A="Fails", B="error", C="passes"),
+        "verdicts = {'A': False, 'B': False, 'C': True, 'D': True, 'E': False, 'F': False, 'G': True, 'H': False}",
+        _verdicts(**dict.fromkeys("ABEFH", "error"), **dict.fromkeys("CDG", "Passes")),
     ],
     "reciprocal": [
         _reciprocal("return -grad_output * x**-2"),
@@ -584,4 +586,40 @@ RIGHT["squash"] = [
     "    def forward(h):\n        return h.copy_(mg.sigmoid(h))\n"
     "    def setup_context(ctx, inputs, s):\n        ctx.mark_dirty(*inputs)\n        ctx.save_for_backward(s)\n"
     "    def backward(ctx, g):\n        s, = ctx.saved_tensors\n        return (1 - s) * s * g",
+]
+
+_shares = _maker("Shares", "(ctx, x):\n    ctx.save_for_backward(x)\n    return x / x.sum()", _SAVED_X)
+
+WRONG["shares"] = {
+    "sum-is-constant": _shares("return grad_output / x.sum()"),
+    "own-share-only": _shares("y = x / x.sum()\n    return grad_output * (1 - y) / x.sum()"),
+    "column-for-row": _shares("y = x / x.sum()\n    return (grad_output - y * grad_output.sum()) / x.sum()"),
+    "not-weighted": _shares("return (grad_output - grad_output.sum()) / x.sum()"),
+    "other-sign": _shares("y = x / x.sum()\n    return (grad_output + (grad_output * y).sum()) / x.sum()"),
+    "sum-forgotten": _shares("y = x / x.sum()\n    return grad_output - (grad_output * y).sum()"),
+    "no-grad-output": _shares("y = x / x.sum()\n    return (1 - y) / x.sum()"),
+    "other-second": _shares("s = x.sum().detach()\n    return (grad_output - (grad_output * x / s).sum()) / s"),
+    "other-value": _shares(
+        "return grad_output", forward="(ctx, x):\n    ctx.save_for_backward(x)\n    return x / x.mean()"
+    ),
+    "saved-intermediate": _shares(
+        "return (grad_output - (grad_output * ctx.y).sum()) / ctx.s",
+        forward="(ctx, x):\n    ctx.s = x.sum()\n    ctx.y = x / ctx.s\n    return ctx.y.clone()",
+        start="(ctx, grad_output):\n    ",
+    ),
+    "saved-intermediate/sum": _shares(
+        "x, s = ctx.saved_tensors\n    return (grad_output - (grad_output * x / s).sum()) / s",
+        forward="(ctx, x):\n    ctx.save_for_backward(x, x.sum())\n    return x / x.sum()",
+        start="(ctx, grad_output):\n    ",
+    ),
+    "number-of-gradients": _shares("return grad_output / x.sum(), -(grad_output * x).sum() / x.sum() ** 2"),
+}
+RIGHT["shares"] = [
+    _shares("s = x.sum()\n    return mg.stack([(g - grad_output.dot(x / s)) / s for g in grad_output])"),
+    _shares("return (grad_output - grad_output @ (x / x.sum())) / x.sum()"),
+    _shares("s = x.sum()\n    return grad_output / s - (grad_output * x).sum() / s**2"),
+    _shares(
+        "s, y = x.sum(), x / x.sum()\n    J = (mg.eye(len(x), dtype=x.dtype) - y.unsqueeze(1)) / s\n"
+        "    return grad_output @ J"
+    ),
 ]
