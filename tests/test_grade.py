@@ -15,7 +15,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import nbformat
@@ -632,7 +632,7 @@ def test_a_stopped_grading_goes_on_where_it_was(tmp_path):
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert process.stdout.readline().startswith(said)
         assert any(f" of {POSSIBLE} " in line for line in process.stdout), "a notebook is graded"
-        workers = waited_for(lambda: workers_of(process.pid)) if Path("/proc").is_dir() else ()
+        workers = waited_for(partial(workers_of, process.pid)) if Path("/proc").is_dir() else ()
         process.send_signal(number)
         _, errors = process.communicate(timeout=60)
         assert "Traceback" not in errors

@@ -1,6 +1,7 @@
 """`lines` and `explain` name the variable, the line that saved it and those that overwrote it, PyTorch's and ours."""
 
 import linecache
+import re
 import warnings
 
 import pytest
@@ -159,3 +160,33 @@ def test_a_line_of_another_package_is_named_with_the_line_that_called_it():
     (line,) = mg.viz.explain(caught.value).story.overwritten
     assert (line.place, line.text) == ("line 2 of layers.py", "h.mul_(2)")
     assert line.callers[0].text == 'package["scale"](h)'
+
+
+def unnoticed_in(m) -> list[str]:
+    """The notes on what the square of h has saved, when h was overwritten through `.data`."""
+    w = m.tensor([1.0, 2.0], requires_grad=True)
+    with mg.viz.lines():
+        h = w * 3
+        y = h * h
+        h.data.mul_(2)
+        later = h * h  # saved after the overwrite: as it should be
+    marked = [
+        [node.note for node in mg.draw(result, saved=True, lines=True).records[0].nodes if "stale" in node.marks]
+        for result in (y, later)
+    ]
+    assert marked[1] == []
+    return marked[0]
+
+
+def check_unnoticed(m):
+    notes = unnoticed_in(m)
+    assert len(notes) == 2 and all(re.search(r"unnoticed\nline \d+ of test_viz_lines", note) for note in notes)
+
+
+def test_an_overwrite_that_no_version_tells_of_is_shown_with_its_line():
+    check_unnoticed(mg)
+
+
+@pytest.mark.torch
+def test_the_same_overwrite_in_pytorch():
+    check_unnoticed(pytest.importorskip("torch", reason="compares with PyTorch itself"))

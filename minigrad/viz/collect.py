@@ -175,6 +175,16 @@ class View:
         line = None if self.log is None or index is None else self.log.line(index)
         return "" if line is None else shortened(f"{line.place}: {line.text}", MAX_LINE)
 
+    def unnoticed(self, node: Any, saved: Any) -> str:
+        """The line that overwrote what a node saved without raising its version, as through `.data`."""
+        index = None if self.log is None else self.log.call_of(node)
+        memory = None if index is None or not is_tensor(saved) else storage(saved)
+        if self.log is None or index is None or memory is None:
+            return ""
+        lines = (self.log.line(at) for at, _ in self.log.changes_of(memory, index))
+        line = next((line for line in lines if line is not None), None)
+        return "" if line is None else "overwritten unnoticed\n" + shortened(f"{line.place}: {line.text}", MAX_LINE)
+
     def name_in_line(self, node: Any, position: int | None = None) -> str:
         """What the line that made a node calls its result, or one of its inputs."""
         index = None if self.log is None else self.log.call_of(node)
@@ -433,7 +443,7 @@ class Kept(View):
         if kind == "none":
             return NodeRecord(id, "none", name="None", identity=identity(thing, index))
         if kind == "saved":
-            return self.saved_record(id, saved_state(thing)[index], identity(thing, f"saved {index}"))
+            return self.saved_record(id, thing, saved_state(thing)[index], identity(thing, f"saved {index}"))
         if is_accumulator(thing):
             return NodeRecord(id, "accumulate", name="AccumulateGrad", identity=identity(thing))
         held = self.names.output(thing)
@@ -450,16 +460,17 @@ class Kept(View):
             identity=identity(thing),
         )
 
-    def saved_record(self, id, entry, identity) -> NodeRecord:
+    def saved_record(self, id, node, entry, identity) -> NodeRecord:
         name, value, expected, current = entry
-        marks = ("freed",) if value is None else ("stale",) if expected != current else ()
+        note = f"saved at version {expected}, now {current}" if expected != current else self.unnoticed(node, value)
+        marks = ("freed",) if value is None else ("stale",) if note else ()
         shape = tuple(value.shape) if is_tensor(value) else None
         text = value_text(value)[:24] if value is not None and self.show.values else ""
         if isinstance(value, pytorch.Overwritten):
             text = value.words
         if isinstance(value, Packed):  # never unpacked for a picture: that is the user's code
             text = "packed by a hook"
-        note = f"saved at version {expected}, now {current}" if marks == ("stale",) else ""
+        note = note if marks == ("stale",) else ""
         return NodeRecord(id, "saved", name=name, value=text, shape=shape, note=note, marks=marks, identity=identity)
 
 
