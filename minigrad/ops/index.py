@@ -66,6 +66,11 @@ def gather(self, dim, index):
     return take_along(self, index, dim)
 
 
+def _greatest(index) -> int:
+    """The greatest of some positions. Read without a sign, a negative one is greater than any length."""
+    return np.maximum.reduce(index.view(f"u{index.itemsize}"), None)
+
+
 def _check_positions(name, self, dim, index) -> None:
     """Refuse an index of another kind, of another number of dimensions, or beyond what there is along ``dim``."""
     place(dim, self.ndim)
@@ -74,7 +79,7 @@ def _check_positions(name, self, dim, index) -> None:
     if index.ndim != self.ndim:
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     length = self.shape[dim] if self.ndim else 1
-    if not index.size or (np.minimum.reduce(index, None) >= 0 and np.maximum.reduce(index, None) < length):
+    if not index.size or _greatest(index) < length:
         return
     for position in index[(index < 0) | (index >= length)].flat:
         raise RuntimeError(f"index {position} is out of bounds for dimension {dim} with size {length}")
@@ -113,7 +118,7 @@ def index_select(self, dim, index):
     if index.dtype.kind not in "iu":
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     most = self.shape[dim] if self.ndim else 1
-    if index.size and not (np.minimum.reduce(index, None) >= 0 and np.maximum.reduce(index, None) < most):
+    if index.size and _greatest(index) >= most:
         raise IndexError("index out of range in self")
     if not self.ndim and index.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
@@ -184,6 +189,9 @@ def pick(self, dim, index):
     return select(self, dim, int(index))
 
 
+_PLAIN = {int, slice}
+
+
 def getitem(self, key):
     """``self[key]``: views for numbers, slices and None, as one operation each; a copy for lists and masks."""
     if key.__class__ is int and self._array.ndim:  # as `for row in x` asks
@@ -192,6 +200,14 @@ def getitem(self, key):
         return unsqueeze(self, 0)
     if isinstance(key, slice):
         return _sliced(self, 0, key)
+    if key.__class__ is tuple and _PLAIN.issuperset(map(type, key)) and len(key) <= self._array.ndim:
+        result, dim = self, 0
+        for at, k in enumerate(key):
+            if k.__class__ is int:
+                result = _selected(result, dim, k, at)
+            else:
+                result, dim = result if _covers(k, result._array.shape[dim]) else _sliced(result, dim, k), dim + 1
+        return result if result is not self else full_view(self)
     result, indices = sliced(self, key)
     if indices:
         return index(result, indices)

@@ -33,6 +33,8 @@ from ..operands import constant, promote
 from ..tensor import Tensor, wrap
 from .pointwise import clone, masked
 
+SMALL = 4096  # elements: what is kept for positions in as many is worth its memory
+
 
 @functools.lru_cache(maxsize=64)
 def _ones(length, dtype):
@@ -678,12 +680,17 @@ def take_along(array, index, dim):
 def positions_along(shape: tuple, index, dim):
     """The same positions, counted row by row in an array of a shape."""
     index = index.astype(np.intp, copy=False)
-    dim, step, flat = dim % (index.ndim or 1), 1, index
-    for d in range(index.ndim - 1, -1, -1):
-        length = index.shape[d]
-        if d == dim:
-            flat = flat if step == 1 else flat + (step - 1) * index
-        elif length > 1:
-            flat = flat + (np.arange(length) * step).reshape(-1, *(1,) * (index.ndim - 1 - d))
-        step *= shape[d]
-    return flat
+    others = _positions_of_others if index.size <= SMALL else _positions_of_others.__wrapped__
+    offsets, step = others(shape, index.shape, dim % (index.ndim or 1))
+    return offsets + index if step == 1 else offsets + step * index
+
+
+@functools.lru_cache(maxsize=64)
+def _positions_of_others(shape: tuple, lengths: tuple, dim: int) -> tuple:
+    """What the other dimensions add to the positions, and how far it is from one position to the next."""
+    steps = [math.prod(shape[d + 1 :]) for d in range(len(lengths))]
+    places = [np.arange(length) * step for length, step in zip(lengths, steps, strict=True)]
+    offsets = np.zeros((), np.intp)
+    for d in set(range(len(lengths))) - {dim}:
+        offsets = offsets + places[d].reshape(-1, *(1,) * (len(lengths) - 1 - d))
+    return offsets, steps[dim] if steps else 1
