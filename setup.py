@@ -1,4 +1,4 @@
-"""Which packages are installed: pyproject.toml has no word for a difference between a wheel and an editable installation.
+"""Which packages are installed: pyproject.toml cannot tell a wheel from an editable installation.
 
 A wheel holds minigrad alone, for `exercises` is no name to put among other people's packages. The course is installed
 as editable, and its notebooks import the checks of the exercises from every folder.
