@@ -214,7 +214,8 @@ class Environment:
         more = self.has(COURSE) and self.is_whole()
         what = "tests (a few MB)" if more else "course (about 100 MB, a minute or two)"
         say("Installing the packages of the {} ...".format(what))
-        options = ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
+        # Compiling all of it takes longer than the rest; Python compiles what is imported, the first time.
+        options = ["--no-compile", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
         # A pip that outlives this process keeps the lock, so that no other one gets in its way.
         keeping_the_lock = {} if os.name == "nt" else {"pass_fds": [lock.fileno()]}
         self.unfinished.touch()
