@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from . import files
@@ -35,7 +36,11 @@ SHOWN |= {name: name.lower() for name in ("graphviz", "pygraphviz", "nbval", "py
 
 def main(words: list[str]) -> int:
     """Ask for each system and Python; 1 where `--check` finds what the README does not say."""
-    answer = {python: {name: ask(SYSTEMS[name], python) for name in SYSTEMS} for python in PYTHONS}
+    with ThreadPoolExecutor() as pool:  # uv mostly waits for the network
+        asked = [(python, name, pool.submit(ask, SYSTEMS[name], python)) for python in PYTHONS for name in SYSTEMS]
+        answer: dict[str, dict[str, dict[str, str]]] = {python: {} for python in PYTHONS}
+        for python, name, told in asked:
+            answer[python][name] = told.result()
     print("\n".join(tables(answer)))
     if "--check" not in words:
         files.write(STORED, json.dumps(answer, indent=1, sort_keys=True) + "\n")
