@@ -31,7 +31,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 try:
-    from tools.environment import OLDEST_PYTHON, Environment, Problem, say, too_old
+    from tools.environment import COURSE, OLDEST_PYTHON, TESTS, Environment, Problem, say, too_old
 except ImportError:
     sys.exit("The folder tools is missing: get the whole course, with every folder, and not this file alone.")
 
@@ -78,7 +78,7 @@ def main(words):
         say(versions(environment))
         return 0
     arguments = command_line(words)
-    environment.prepare()
+    environment.prepare(TESTS if words[:1] == ["test"] else COURSE)
     # Ctrl-C is from now on the business of what runs in this terminal.
     signal.signal(signal.SIGINT, lambda *_: None)
     return environment.run(arguments)

@@ -29,6 +29,22 @@ ECHO = '"""What it is for."""\nimport sys; print(sys.prefix, sys.argv[1:]); sys.
 TOOLS = ("lab", "desk", "generate", "pages", "refresh_outputs", "record_transcripts", "new")
 LEARNERS = (["--no-browser"], ["fresh", "05"], ["test"], ["grade", "collected"])
 AUTHORS = [["author", word] for word in ("new", "transcripts", "outputs", "pages", "exercises")]
+# Builds what `pip install -e .` asks for, with no package from the network: it needs what the file `needs` says.
+PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+BACKEND = """
+import zipfile
+
+
+def build_editable(folder, *_):
+    wheel, parts = "scratch-0-py3-none-any.whl", ("course", "test")
+    needs = "".join(f"Provides-Extra: {part}\\nRequires-Dist: {n}; extra == '{part}'\\n"
+                    for part in parts for n in open(f"needs-{part}").read().split())
+    with zipfile.ZipFile(f"{folder}/{wheel}", "w") as file:
+        file.writestr("scratch-0.dist-info/METADATA", f"Metadata-Version: 2.1\\nName: scratch\\nVersion: 0\\n{needs}")
+        file.writestr("scratch-0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        file.writestr("scratch-0.dist-info/RECORD", "")
+    return wheel
+"""
 
 
 def make_scratch(folder):
@@ -37,8 +53,10 @@ def make_scratch(folder):
         (folder / name).mkdir(parents=True)
     for name in ("course.py", "tools/__init__.py", "tools/environment.py", "minigrad/__init__.py"):
         shutil.copy(ROOT / name, folder / name)
-    for name in ("requirements.txt", "pyproject.toml", "notebooks/00_start_here.ipynb", "tools/grading/__init__.py"):
+    for name in ("needs-course", "needs-test", "notebooks/00_start_here.ipynb", "tools/grading/__init__.py"):
         (folder / name).write_text("", encoding="utf-8")
+    (folder / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    (folder / "backend.py").write_text(BACKEND, encoding="utf-8")
     for name in ("pytest.py", "tools/grading/__main__.py", *(f"tools/{tool}.py" for tool in TOOLS)):
         (folder / name).write_text(ECHO, encoding="utf-8")
     return folder
@@ -291,7 +309,7 @@ def test_the_version_knows_a_complete_environment(ready):
     assert "(complete)" in run(ready, "--version").stdout
 
 
-@pytest.mark.parametrize("name", ["notebooks/00_start_here.ipynb", "requirements.txt", "tools/lab.py"])
+@pytest.mark.parametrize("name", ["notebooks/00_start_here.ipynb", "pyproject.toml", "tools/lab.py"])
 def test_a_missing_file_is_named(scratch, name):
     (scratch / name).unlink()
     assert_one_sentence(run(scratch), Path(name).name, "is missing")
@@ -484,9 +502,27 @@ def test_outputs_are_stored_whole_or_not_at_all(tmp_path, monkeypatch, event):
 
 
 def test_new_requirements_are_installed(ready):
-    (ready / "requirements.txt").write_text("# one more\n", encoding="utf-8")
+    with (ready / "pyproject.toml").open("a", encoding="utf-8") as file:
+        file.write("# one more\n")
     assert "Installing the packages" in run(ready, "test").stdout
     assert "Installing the packages" not in run(ready, "test").stdout
+
+
+def test_a_learner_waits_for_the_course_alone_and_who_tests_for_the_rest(scratch):
+    make_environment(scratch / ".venv", pip="import sys; print(*sys.argv)")
+    log = scratch / ".venv" / "minigrad-install.log"
+    assert "packages of the course" in run(scratch, "--no-browser").stdout
+    assert log.read_text(encoding="utf-8").split()[-2:] == ["-e", ".[course]"]
+    assert "Installing" not in run(scratch, "fresh", "05").stdout
+    assert "packages of the tests" in run(scratch, "test").stdout
+    assert log.read_text(encoding="utf-8").split()[-2:] == ["-e", ".[course,test]"]
+    for words in (["test"], ["--no-browser"], ["author", "pages"]):
+        assert "Installing" not in run(scratch, *words).stdout, "whoever has the tests has the course"
+
+
+def test_a_course_that_is_not_there_yet_is_not_called_tests(scratch):
+    make_environment(scratch / ".venv")
+    assert "packages of the course" in run(scratch, "test").stdout
 
 
 def test_another_place_for_the_environment(here, tmp_path, monkeypatch):
@@ -625,7 +661,7 @@ def test_an_environment_of_another_user_is_used_while_it_is_complete(here, monke
     here.main(["test"])
     refuse_writing(monkeypatch, here.ROOT / ".venv")
     here.main(["test"])
-    (here.ROOT / "requirements.txt").write_text("# one more\n", encoding="utf-8")
+    (here.ROOT / "pyproject.toml").write_text("# one more\n", encoding="utf-8")
     with pytest.raises(here.Problem, match=r"is not up to date and belongs to .*: delete it, or set .* MINIGRAD_VENV"):
         here.main(["test"])
 
@@ -714,6 +750,12 @@ def test_a_pip_that_fails_is_one_sentence_with_its_log(scratch, said):
     assert_one_sentence(run(scratch, "test"), *SAID[said], "minigrad-install.log")
 
 
+def want(scratch, package):
+    """Let the tests need this package: what is written in the file makes the environment incomplete."""
+    (scratch / "needs-test").write_text(package, encoding="utf-8")
+    (scratch / "pyproject.toml").write_text(f"{PROJECT}# {package}\n", encoding="utf-8")
+
+
 def unreachable_index():
     """An address where nobody listens."""
     with socket.socket() as free:
@@ -730,11 +772,11 @@ def unreachable_index():
     ids=["no network", "no such package"],
 )
 def test_the_real_pip_is_understood_and_the_next_run_mends_it(ready, variables, parts):
-    (ready / "requirements.txt").write_text("minigrad-needs-this==1.0\n", encoding="utf-8")
+    want(ready, "minigrad-needs-this==1.0")
     alone = {"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": "", "PIP_EXTRA_INDEX_URL": ""}
     result = run(ready, "test", PIP_RETRIES="1", NO_PROXY="127.0.0.1", **alone, **variables)
     assert_one_sentence(result, *parts, "minigrad-install.log")
-    (ready / "requirements.txt").write_text("", encoding="utf-8")
+    want(ready, "")
     mended = run(ready, "test")
     assert mended.returncode == 0, mended.stderr
 

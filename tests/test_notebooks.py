@@ -235,7 +235,9 @@ def test_nothing_stored_belongs_to_one_machine_or_run(path):
 @every
 def test_code_installs_nothing_and_needs_no_network(path):
     unwanted = re.compile(r"\bpip\b|https?:|\burllib\b|\brequests\b|^\s*!", re.M)
-    assert not [cell.id for cell in cells(path, "code") if unwanted.search(cell.source)]
+    found = [cell for cell in cells(path, "code") if unwanted.search(cell.source)]
+    # Colab shows a page without its folder; tests/test_release.py runs its cell there, and elsewhere.
+    assert [cell.id for cell in found] == (["colab"] if path == START else [])
 
 
 @stored

@@ -23,7 +23,9 @@ except ImportError:  # Windows
 
 OLDEST_PYTHON = (3, 11)
 ROOT = Path(__file__).resolve().parents[1]
-REQUIREMENTS = ("requirements.txt", "pyproject.toml")
+REQUIREMENTS = "pyproject.toml"
+COURSE = ("course",)  # the parts of it that a learner needs, and those that the tests need
+TESTS = ("course", "test")
 MEGABYTES = 700  # the environment, and what pip downloads for it
 SECONDS_BETWEEN_NEWS = 5
 # What a user may have set for another Python or another Jupyter, and would break this one.
@@ -79,34 +81,39 @@ class Environment:
         self.lock = self.folder / "minigrad-lock"
         self.jupyter = self.folder / "jupyter"
 
-    def prepare(self):
+    def prepare(self, parts=COURSE):
         """Make whatever is not there yet; a complete environment costs one start of Python."""
-        if self.is_complete():
+        if self.is_complete(parts):
             return
         self.refuse_what_is_not_ours()
         try:
             with self.one_start_at_a_time() as lock:
-                if not self.is_complete():  # another start may just have made it
-                    self.complete(lock)
+                if not self.is_complete(parts):  # another start may just have made it
+                    self.complete(parts, lock)
         except OSError as error:
             where = f" ({error.filename})" if error.filename else ""
             raise Problem(f"The environment {self.folder} cannot be made: {error.strerror or error}{where}.") from None
 
-    def complete(self, lock):
+    def complete(self, parts, lock):
         # A pip that was killed may leave half a package, which it later takes for a whole one.
         if self.unfinished.exists() or not self.is_whole():
             self.make()
-        self.install(lock)
+        self.install(parts, lock)
         self.set_up_jupyter()
-        stamp = {"requirements": fingerprint(), "modules": sorted(self.modules() or ())}
+        stamp = {"requirements": fingerprint(), "parts": parts, "modules": sorted(self.modules() or ())}
         self.stamp.write_text(json.dumps(stamp), encoding="utf-8")
         say("The environment is ready.")
 
     # --- What is there ---------------------------------------------------------------------------
 
-    def is_complete(self):
-        """Whether everything in requirements.txt as it is now was installed here, and is still there."""
-        return self.stamped().get("requirements") == fingerprint() and self.is_whole()
+    def is_complete(self, parts=COURSE):
+        """Whether these parts of pyproject.toml as it is now were installed here, and are still there."""
+        return self.has(parts) and self.is_whole()
+
+    def has(self, parts):
+        """Whether these parts of pyproject.toml as it is now were installed here."""
+        noted = self.stamped()
+        return noted.get("requirements") == fingerprint() and set(parts) <= set(noted.get("parts", ()))
 
     def is_whole(self):
         """Whether this is a virtual environment that works, with all that was installed when it was complete."""
@@ -202,17 +209,20 @@ class Environment:
             elif entry != self.lock:
                 entry.unlink()
 
-    def install(self, lock):
-        """Install requirements.txt with pip, with a line of news every few seconds."""
-        say("Installing the packages of the course (about 100 MB, a minute or two) ...")
-        options = ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
+    def install(self, parts, lock):
+        """Install minigrad and what these parts of the course need with pip, with a line of news every few seconds."""
+        more = self.has(COURSE) and self.is_whole()
+        what = "tests (a few MB)" if more else "course (about 100 MB, a minute or two)"
+        say("Installing the packages of the {} ...".format(what))
+        # Compiling all of it takes longer than the rest; Python compiles what is imported, the first time.
+        options = ["--no-compile", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
         # A pip that outlives this process keeps the lock, so that no other one gets in its way.
         keeping_the_lock = {} if os.name == "nt" else {"pass_fds": [lock.fileno()]}
         self.unfinished.touch()
         with self.log.open("wb") as log:
             code = self.watch(
                 subprocess.Popen(
-                    [str(self.python), "-I", "-m", "pip", "install", *options, "-r", "requirements.txt"],
+                    [str(self.python), "-I", "-m", "pip", "install", *options, "-e", ".[{}]".format(",".join(parts))],
                     cwd=str(ROOT),
                     env=self.variables(),
                     stdin=subprocess.DEVNULL,
@@ -350,11 +360,10 @@ def owner(path):
 def fingerprint():
     """Changes when the requirements change, and when the folder of the course moves."""
     digest = hashlib.sha256(os.fsencode(str(ROOT)))
-    for name in REQUIREMENTS:
-        try:
-            digest.update((ROOT / name).read_bytes())
-        except OSError:
-            raise Problem(f"The file {name} is missing: get the whole course, not this file alone.") from None
+    try:
+        digest.update((ROOT / REQUIREMENTS).read_bytes())
+    except OSError:
+        raise Problem(f"The file {REQUIREMENTS} is missing: get the whole course, not this file alone.") from None
     return digest.hexdigest()
 
 

@@ -470,7 +470,7 @@ no-end
         node = waiting[0]
         if node not in order:
             order.append(node)
-        waiting += [next_node for next_node in node.next_nodes if next_node not in order]
+        waiting.extend(next_node for next_node in node.next_nodes if next_node not in order)
     return order
 missing/root
     found = list(dict.fromkeys(root.next_nodes))
