@@ -1,6 +1,6 @@
 """Ask the package index what a fresh machine gets: which versions, and whether each package is there as a wheel.
 
-    python -m tools.wheels          ask, store the answer in tools/wheels.json and write the README's tables from it
+    python -m tools.wheels          ask, store the answer in tools/wheels.jsonl and write the README's tables from it
     python -m tools.wheels --check  ask, and fail where something has to be built that the README does not name
 
 It needs the network, and uv: `python -m pip install uv`. uv answers for a machine of another kind.
@@ -19,7 +19,7 @@ from pathlib import Path
 from . import files
 
 ROOT = Path(__file__).resolve().parents[1]
-STORED = ROOT / "tools" / "wheels.json"
+STORED = ROOT / "tools" / "wheels.jsonl"
 START, END = "<!-- wheels: made by python -m tools.wheels -->", "<!-- end of the wheels -->"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 SYSTEMS = {
@@ -43,7 +43,8 @@ def main(words: list[str]) -> int:
             answer[python][name] = told.result()
     print("\n".join(tables(answer)))
     if "--check" not in words:
-        files.write(STORED, json.dumps(answer, indent=1, sort_keys=True) + "\n")
+        lines = [[python, name, versions] for python in answer for name, versions in answer[python].items()]
+        files.write(STORED, "".join(json.dumps(line, sort_keys=True) + "\n" for line in lines))
         readme = ROOT / "README.md"
         files.write(readme, with_tables(readme.read_text(encoding="utf-8"), answer))
         return 0
@@ -69,7 +70,11 @@ def ask(platform: str, python: str) -> dict[str, str]:
 
 def stored() -> dict[str, dict[str, dict[str, str]]]:
     """What the index said last: by Python and by system, the version of each package."""
-    return json.loads(STORED.read_text(encoding="utf-8"))
+    answer: dict[str, dict[str, dict[str, str]]] = {}
+    for line in STORED.read_text(encoding="utf-8").splitlines():
+        python, name, versions = json.loads(line)
+        answer.setdefault(python, {})[name] = versions
+    return answer
 
 
 def built(answer: dict[str, dict[str, dict[str, str]]]) -> set[tuple[str, str, str]]:
