@@ -21,6 +21,7 @@ BY_NUMBER = (
     "tests/test_without_engines.py",
     "tests/fuzz/test_fuzz.py",
     "tests/browser/test_jupyterlab.py",
+    "tests/browser/test_site.py",
 )
 PROGRESS = pytest.StashKey[Path]()
 

@@ -31,7 +31,8 @@ addEventListener('beforeprint', () => answers.forEach((answer) => { answer.open 
 // What scrolls within itself can be reached by keyboard, and nothing else takes a stop for it.
 const stops = () => {
   for (const part of document.querySelectorAll('.highlight pre, .output, .output pre, .scroll'))
-    if (part.scrollWidth > part.clientWidth + 1) part.tabIndex = 0;
+    if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
     else part.removeAttribute('tabindex');
 };
 new ResizeObserver(stops).observe(document.querySelector('main'));
+addEventListener('toggle', stops, true);
