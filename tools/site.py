@@ -23,7 +23,7 @@ import nbformat
 from nbconvert.filters import Highlight2HTML, ansi2html, markdown2html
 from nbformat import NotebookNode
 
-from tools import desk, files, generate, pages, predictions
+from tools import desk, files, generate, lite, pages, predictions
 
 ROOT = Path(__file__).resolve().parents[1]
 STYLE = Path(__file__).with_name("style") / "site"
@@ -204,10 +204,16 @@ def main(options: Sequence[str]) -> int:
     """Make site/ anew and say where it is."""
     if unknown := set(options) - {"--lite"}:
         sys.exit(f"There is no option {sorted(unknown)[0]!r}: `course.py site --help` says what there is.")
+    with_lab = "--lite" in options
+    if with_lab and (problem := lite.missing()):
+        sys.exit(problem)
     folder = ROOT / "site"
     shutil.rmtree(folder, ignore_errors=True)
-    made = make(folder, lab="--lite" in options)
-    print(f"{len(made)} pages, {size(folder):.1f} MB: open {folder / 'index.html'}")
+    made = make(folder, with_lab)
+    print(f"{len(made)} pages, {size(folder):.1f} MB: open {folder / 'index.html'}", flush=True)
+    if with_lab:
+        lite.make(folder / "lab")
+        print(f"JupyterLite, {size(folder / 'lab'):.1f} MB, needs a server: python -m http.server -d {folder}")
     return 0
 
 
