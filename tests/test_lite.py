@@ -82,7 +82,7 @@ def test_jupyterlite_has_the_notebooks_and_the_kernel_finds_the_wheels_at_home(l
     kernel = settings["litePluginSettings"]["@jupyterlite/pyodide-kernel-extension:kernel"]
     assert all(url.startswith("./") for url in kernel["pipliteUrls"])
     index = json.loads((lab / "pypi" / "all.json").read_text(encoding="utf-8"))
-    assert set(index) == {"graphviz", "minigrad"}
+    assert set(index) == {"comm", "graphviz", "minigrad"}
     (wheel,) = (lab / "pypi").glob("minigrad-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert {"minigrad/viz/viz-global.js", "minigrad/viz/browser.py", "exercises/checks/kit.py"} <= set(names)

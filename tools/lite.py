@@ -23,6 +23,7 @@ from nbformat import v4
 from tools import desk
 
 ROOT = Path(__file__).resolve().parents[1]
+BESIDE = ("graphviz>=0.21,<1", "comm>=0.2.3,<1")  # comm: the kernel would ask PyPI for it
 VIZ = "@viz-js/viz@3.31.0"
 SET_UP = """# In the browser this installs the course: run it first. It takes a minute the first time.
 %pip install -q numpy matplotlib
@@ -69,14 +70,14 @@ def contents(folder: Path) -> None:
 
 
 def build_wheels(scratch: Path) -> list[Path]:
-    """The wheels of minigrad and graphviz, for Pyodide to install: in minigrad's lies the file of viz.js, too."""
+    """The wheels of minigrad and of what it needs there: in minigrad's lies the file of viz.js, too."""
     source = scratch / "source"  # not where the course is: that would leave things behind there
     for name in ("minigrad", "exercises"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", ".*", "*.ipynb"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, source / name)
     run(
-        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", "wheels", "./source", "graphviz>=0.21,<1"],
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", "wheels", "./source", *BESIDE],
         scratch,
     )
     run(["npm", "install", "--silent", "--no-save", "--prefix", str(scratch), VIZ], scratch)

@@ -1,13 +1,8 @@
 """The site in Chromium: read, searched and gone through by keyboard, on a phone too; axe-core finds nothing serious."""
 
-import contextlib
-import functools
 import importlib
 import importlib.util
 import os
-import re
-import threading
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -19,12 +14,12 @@ if MISSING:
     pytest.skip(f"{MISSING[0]} is not installed", allow_module_level=True)
 
 import lab as jupyter
+import web
 from axe_playwright_python.sync_playwright import Axe
 from banks.classroom import Classroom
-from playwright.sync_api import sync_playwright
 
 from exercises.checks import kit
-from tools import lite, site
+from tools import site
 
 if jupyter.CHROMIUM is None:
     if REQUIRED:
@@ -53,40 +48,20 @@ OPEN = """async () => {
 }"""
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """Where the site is served."""
     folder = tmp_path_factory.mktemp("site")
     site.make(folder)
     (folder / "cards.html").write_text(cards(), encoding="utf-8")
-    with served(folder) as address:
+    with web.served(folder) as address:
         yield address
-
-
-@contextlib.contextmanager
-def served(folder):
-    """A folder on a server of its own; its address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_playwright() as playwright:
-        options = ["--no-sandbox"] if jupyter.AS_ROOT else []
-        browser = playwright.chromium.launch(executable_path=jupyter.CHROMIUM, args=options)
+    with web.chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -225,24 +200,3 @@ def test_every_answer_opens_at_once(show):
     assert page.locator("details.came:not([open])").count() == 0
     page.get_by_role("button", name="Fold every answer").click()
     assert page.locator("details.came[open]").count() == 0
-
-
-@pytest.mark.skipif(bool(lite.missing()) and not os.environ.get("MINIGRAD_REQUIRE_LITE"), reason=str(lite.missing()))
-def test_jupyterlite_opens_a_chapter_and_asks_for_nothing_but_pyodide(browser, tmp_path):
-    """What comes after that, a kernel with NumPy, needs Pyodide's distribution."""
-    lite.make(tmp_path / "lab")
-    asked = set()
-    with served(tmp_path) as address, browser.new_context(viewport=DESK) as context:
-        context.route(lambda url: not url.startswith(address), lambda route: route.abort())
-        context.on("request", lambda request: asked.add(request.url))
-        page = context.new_page()
-        page.goto(f"{address}lab/lab/index.html?path=notebooks/01_requires_grad.ipynb", timeout=60_000)
-        page.get_by_role("heading", name="Who gets tracked?").wait_for(timeout=60_000)
-        page.get_by_text("%pip install -q --no-deps graphviz minigrad").wait_for()
-        page.get_by_text("Python (Pyodide)").first.wait_for()  # the kernel, which nobody has to choose
-        for _ in range(60):
-            page.wait_for_timeout(500)
-            away = {url for url in asked if not url.startswith((address, "data:", "blob:"))}
-            if away:
-                break
-    assert away and all(re.fullmatch(r"https://[\w.]+/pyodide/v[\d.]+/full/.*", url) for url in away), away
