@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 # Not tests: they need playwright or torch, and pytest would import them in its search for doctests.
-collect_ignore = ["tests/browser/lab.py", "tests/browser/screenshot.py", "tests/fuzz/explore.py"]
+collect_ignore = [
+    "tests/browser/lab.py",
+    "tests/browser/screenshot.py",
+    "tests/browser/web.py",
+    "tests/fuzz/explore.py",
+]
 # The pictures differ between layout engines and fonts; their stable text form is compared.
 DRAWN = ("image/svg+xml", "text/html")
 BY_NUMBER = (
@@ -21,6 +26,7 @@ BY_NUMBER = (
     "tests/test_without_engines.py",
     "tests/fuzz/test_fuzz.py",
     "tests/browser/test_jupyterlab.py",
+    "tests/browser/test_site_pages.py",
 )
 PROGRESS = pytest.StashKey[Path]()
 

@@ -4,6 +4,7 @@
     python3 course.py fresh 05      give chapter 05 back as new, and keep yours beside it
     python3 course.py test          run every test
     python3 course.py grade FOLDER  grade collected exercise notebooks (--help says how)
+    python3 course.py site          make the site, pages to read that ask nothing of the network
     python3 course.py --version     say what runs here
 
 On Windows type `py course.py`. What follows is passed on: `course.py --no-browser --port 9999` to JupyterLab,
@@ -55,7 +56,7 @@ AUTHOR_HELP = """What writes the course, for those who write it. CONTRIBUTING.md
 
 --help after each says more about it. `course.py new` is short for `course.py author new`.
 """
-COMMANDS = ("fresh", "test", "grade")
+COMMANDS = ("fresh", "test", "grade", "site")
 AUTHOR = {
     "new": "new",
     "transcripts": "record_transcripts",
@@ -94,8 +95,8 @@ def command_line(words):
         return run_tests(options)
     if command == "grade":
         return tool("grading", ["--base", os.getcwd(), *options])
-    if command == "fresh":
-        return tool("desk", options)
+    if command in ("fresh", "site"):
+        return tool("desk" if command == "fresh" else "site", options)
     if command == "author":
         if options[0] not in AUTHOR:
             raise Problem(unknown(options[0], [*AUTHOR, "--help"], "author "))
@@ -139,8 +140,8 @@ def show_help(words, environment):
         return environment.run(tool("grading", ["--help"]))
     if command == "grade":
         say(docstring("grading") + "\n\nAfter the first start this also lists the options.")
-    elif command == "fresh" or part:
-        say(docstring(AUTHOR[part] if part else "desk"))
+    elif command in ("fresh", "site") or part:
+        say(docstring(AUTHOR[part] if part else {"fresh": "desk"}.get(command, command)))
     else:
         say({"test": TEST_HELP, "author": AUTHOR_HELP}.get(command, __doc__).strip())
     return 0

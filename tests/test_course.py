@@ -26,8 +26,8 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal or has 
 PACKAGES = "Lib/site-packages" if os.name == "nt" else f"lib/python3.{sys.version_info[1]}/site-packages"
 # Stands in for pytest and the tools: shows which Python it got, and which arguments.
 ECHO = '"""What it is for."""\nimport sys; print(sys.prefix, sys.argv[1:]); sys.exit(7 if "fail" in sys.argv else 0)\n'
-TOOLS = ("lab", "desk", "generate", "pages", "refresh_outputs", "record_transcripts", "new")
-LEARNERS = (["--no-browser"], ["fresh", "05"], ["test"], ["grade", "collected"])
+TOOLS = ("lab", "desk", "site", "generate", "pages", "refresh_outputs", "record_transcripts", "new")
+LEARNERS = (["--no-browser"], ["fresh", "05"], ["test"], ["grade", "collected"], ["site"])
 AUTHORS = [["author", word] for word in ("new", "transcripts", "outputs", "pages", "exercises")]
 # Builds what `pip install -e .` asks for, with no package from the network: it needs what the file `needs` says.
 PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
@@ -270,7 +270,7 @@ def test_a_mistyped_command_gets_the_nearest_one_and_runs_nothing(scratch, words
 
 
 @pytest.mark.parametrize(
-    "words", [["--no-browser"], ["fresh"], ["test"], ["grade"], ["author"], *AUTHORS, ["new"]], ids=" ".join
+    "words", [["--no-browser"], ["fresh"], ["test"], ["grade"], ["site"], ["author"], *AUTHORS, ["new"]], ids=" ".join
 )
 @pytest.mark.parametrize("more", [["--help"], ["-h"], ["--help", "03"], ["03", "--help"]], ids=" ".join)
 def test_help_only_helps(here, capfd, words, more):
@@ -280,6 +280,7 @@ def test_help_only_helps(here, capfd, words, more):
         "test": "What follows is passed on to pytest",
         "grade": "What it is for.",
         "fresh": "What it is for.",
+        "site": "What it is for.",
         "--no-browser": "On Windows type",
     }
     one = "What it is for." if words in [*AUTHORS, ["new"]] else "for those who write it"
@@ -287,7 +288,9 @@ def test_help_only_helps(here, capfd, words, more):
 
 
 def test_every_command_has_a_help_and_no_help_for_learners_names_those_of_authors(here):
-    assert set(here.COMMANDS) == {"fresh", "test", "grade"} and set(here.AUTHOR) == {words[1] for words in AUTHORS}
+    assert set(here.COMMANDS) == {"fresh", "test", "grade", "site"} and set(here.AUTHOR) == {
+        words[1] for words in AUTHORS
+    }
     assert all(f"python3 course.py {word}" in here.__doc__ for word in here.COMMANDS)
     assert all(f"python3 course.py author {word}" in here.AUTHOR_HELP for word in here.AUTHOR)
     assert not any(word in here.__doc__ + here.TEST_HELP for word in ("author", "course.py new", "course.py exercises"))
@@ -372,6 +375,7 @@ COMMANDS = {
     "test": (["test", "-n", "0", "--co", "-q", "exercises/01_requires_grad.ipynb"], "tests collected"),
     "grade": (["grade", "exercises", "--jobs", "1"], "grades.html"),
     "fresh": (["fresh", "01", "exercises/01"], "01_requires_grad.kept-1.ipynb"),
+    "site": (["site"], " pages, "),
     "exercises": (["author", "exercises"], "left 01_requires_grad.ipynb, for something is written in it"),
     "pages": (["author", "pages"], ""),
     "new": (["new", "exercise", "01", "trial"], ""),

@@ -82,6 +82,7 @@ ORDER = """
     viz.fold
     viz.dot
     viz.layout
+    viz.browser
     viz.picture
     viz.figures
     viz.collect
@@ -115,6 +116,8 @@ LATE_IMPORTS = {
     ("minigrad/__init__.py", "load_ipython_extension"),
     # An optional package: without it another layout engine is tried.
     ("minigrad/viz/layout.py", "_pygraphviz"),
+    # Modules of Pyodide, which are there in a browser only.
+    ("minigrad/viz/browser.py", "load"),
     # Pictures of graphs need no matplotlib.
     ("minigrad/viz/palette.py", "style"),
     # The checks also run in plain Python, where there is no IPython.
