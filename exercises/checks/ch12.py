@@ -285,7 +285,7 @@ def divide(answer):
     return "Value and tangent in one step: what every operation of forward mode does."
 
 
-_PAIRS = (((6.0, 2.0), (3.0, 0.5)), ((5.0, 1.0), (-2.0, 4.0)), ((0.0, 3.0), (4.0, 7.0)), ((7.0, 0.0), (2.0, 0.0)))
+_PAIRS = (((6.0, 2.0), (4.0, 0.7)), ((5.0, 1.0), (-2.0, 4.0)), ((0.0, 3.0), (4.0, 7.0)), ((7.0, 0.0), (2.0, 0.0)))
 _BY_ZERO = tools.Reason(
     "division by zero",
     "quotient-of-tangents",
@@ -656,21 +656,30 @@ def _push_of(apply: Callable, inputs: tuple, tangents: tuple) -> mg.Tensor | Non
         return unpack_dual(apply(*[x if t is None else make_dual(x.clone(), t.clone()) for x, t in pairs])).tangent
 
 
+_JVP_RETURNS = tools.reasons("""
+number-of-tangents: invalid number of forward gradients
+    `jvp` returns one tangent for each result, and there is one result.
+    look: the `return` of your jvp
+missing-tangent: Expected both tensor and its forward grad
+    None is no tangent. That a result stands still is said with zeros.
+    look: the `return` of your jvp
+no-tensor: expected Variable or None
+    `jvp` returns a tensor, of the shape of the result.
+    look: the `return` of your jvp
+shape-of-tangent: has a different size
+    The tangent has the shape of the result.
+    look: the `return` of your jvp
+""")
 _JVP_ERRORS = (
     *tools.reasons("""
 not-saved: not enough values to unpack
     In `jvp`, `ctx.saved_tensors` holds what was saved for it, and that is nothing.
     look: `save_for_forward` in your forward
-number-of-tangents: invalid number of forward gradients
-    `jvp` returns one tangent for each result, and there is one result.
-    look: the `return` of your jvp
 arguments-of-jvp: positional argument
     `jvp` gets `ctx`, and a tangent for each argument of forward.
     look: the `def jvp` line
-missing-tangent: jvp returned None
-    There is a tangent of each result, even where it is 0.
-    look: the `return` of your jvp
 """),
+    *_JVP_RETURNS,
     tools.Reason(
         "NoneType",
         "tangent-is-none",
@@ -697,8 +706,6 @@ def _wrong_jvp(came, right, numbers, moving, expected):
     ):
         if tools.same(came, found):
             return Wrong(code, expected, got, belief=belief, why=why, look="the `return` of your jvp")
-    if came.shape != right.shape:
-        return Wrong("shape-of-tangent", expected, got, look="the shape of what jvp returns: that of the result")
     return Wrong("other-tangent", expected, got, look="the slope for each input, and which tangent it is multiplied by")
 
 
@@ -726,28 +733,16 @@ def still(answer):
         (x,) = case.make()
         expected = "a tangent of zeros"
         pushed = lambda x: _push_of(apply, (x.detach(),), (mg.full_like(x.detach(), 3.0),))  # noqa: E731
-        came = _tensor(_called(pushed, (x,), expected, *_STILL_ERRORS), expected)
+        came = _tensor(_called(pushed, (x,), expected, _NO_VIEW, *_JVP_RETURNS), expected)
         if not tools.same(came, np.zeros(tuple(x.shape))):
             raise _wrong_still(came, expected)
     return "The gradient passes, the nudge does not: the two ways are written apart, and nobody compares them."
 
 
-_STILL_ERRORS = tools.reasons("""
-missing-tangent: jvp returned None
-    None is no tangent. That the result stands still is said with zeros.
-    look: the `return` of your jvp
+(_NO_VIEW,) = tools.reasons("""
 no-view: is not returning a view
     Your forward returns the input itself, or a view of it, and then jvp would have to do the same with the tangent.
     look: what forward returns: make it a new tensor
-number-of-tangents: invalid number of forward gradients
-    `jvp` returns one tangent for each result, and there is one result.
-    look: the `return` of your jvp
-no-tensor: to be a Tensor
-    `jvp` returns a tensor, of the shape of the result.
-    look: the `return` of your jvp
-shape-of-tangent: has a different size
-    The tangent has the shape of the result.
-    look: the `return` of your jvp
 """)
 
 
@@ -817,7 +812,7 @@ no-history: does not require grad and does not have a grad_fn (M14)
 not-used: not have been used
     No way leads from what you differentiate to the tensor that you ask for.
     look: for which tensor you ask `grad`: it has to be `p`, or the dual tensor made from it
-tuple-of-grad: unpack expects to be given a Tensor
+tuple-of-grad: must be Tensor, not tuple
     `grad` returns a tuple, with one gradient for each input.
     look: what you give to `unpack_dual`
 """)

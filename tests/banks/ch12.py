@@ -365,6 +365,7 @@ second-time
         "tangent-is-none": _ratio(
             "return ta / b - tb * a / b**2",
             _SAVED.replace("return a / b", "ctx.set_materialize_grads(False)\nreturn a / b"),
+            "g: a, b = ctx.saved_tensors\nreturn (None, None) if g is None else (g / b, -g * a / b**2)",
         ),
         "arguments-of-jvp": _function(
             "Ratio",
@@ -636,7 +637,7 @@ class Ratio(Function):
     @staticmethod
     def backward(ctx, g):
         top, bottom = ctx.saved_tensors
-        return g / bottom, -g * top / bottom / bottom
+        return (g / bottom, -g * top / bottom / bottom) if g is not None else (None, None)
 
     @staticmethod
     def jvp(ctx, first, second):
