@@ -651,9 +651,18 @@ def _check_jvp(apply: Callable, shape_a: tuple, shape_b: tuple, moving: tuple) -
 
 
 def _push_of(apply: Callable, inputs: tuple, tangents: tuple) -> mg.Tensor | None:
+    """The tangent of a Function's result; refused if its jvp has written into the tangents that it was given."""
+    given = tuple(None if t is None else t.clone() for t in tangents)
     with dual_level():
-        pairs = zip(inputs, tangents, strict=True)
-        return unpack_dual(apply(*[x if t is None else make_dual(x.clone(), t.clone()) for x, t in pairs])).tangent
+        pairs = zip(inputs, given, strict=True)
+        found = unpack_dual(apply(*[x if t is None else make_dual(x.clone(), t) for x, t in pairs])).tangent
+    for before, after in zip(tangents, given, strict=True):
+        if before is not None and not before.equal(after):
+            why = "The tangent that jvp is given is that of the input, and the input moves as before."
+            look = "each operation in your jvp that ends in `_`, and each `+=` and `*=`"
+            got = f"{np.round(tools.array(after), 4).tolist()} from now on"
+            raise Wrong("tangent-changed", "the tangent of the input, as it was", got, why=why, look=look)
+    return found
 
 
 _JVP_RETURNS = tools.reasons("""
@@ -736,7 +745,19 @@ def still(answer):
         came = _tensor(_called(pushed, (x,), expected, _NO_VIEW, *_JVP_RETURNS), expected)
         if not tools.same(came, np.zeros(tuple(x.shape))):
             raise _wrong_still(came, expected)
-    return "The gradient passes, the nudge does not: the two ways are written apart, and nobody compares them."
+    why = "The gradient passes, the nudge does not: the two ways are written apart, and nobody compares them."
+    return why, _picture_of_still(apply)
+
+
+def _picture_of_still(apply: Callable) -> Any:
+    """x times itself, once through the learner's Function: both ways."""
+    with dual_level():
+        x = make_dual(mg.tensor(5.0), mg.tensor(1.0)).requires_grad_()
+        s = apply(x)
+        y = x * s
+        s.retain_grad()
+        y.backward()
+        return mg.draw(y, view="written", params={"x": x, "s": s, "y": y})
 
 
 (_NO_VIEW,) = tools.reasons("""

@@ -379,6 +379,7 @@ second-time
         "no-grad-output": _ratio(
             "return ta / b - tb * a / b**2", backward="g: a, b = ctx.saved_tensors\nreturn 1 / b, -a / b**2"
         ),
+        "tangent-changed": _ratio("return ta.div_(b) - tb * a / b**2"),
         "shape-of-tangent": _ratio("return (ta / b - tb * a / b**2).sum() * mg.ones(1)"),
     },
     "still": {
@@ -388,6 +389,8 @@ second-time
         "no-jvp": _function("Still", forward="x: return x.clone()", backward="g: return g"),
         "no-view": _still("return mg.zeros_like(tangent)", "return x"),
         "no-view/view": _still("return mg.zeros_like(tangent)", "return x.view_as(x)"),
+        "tangent-changed": _still("return tangent.mul_(0)"),
+        "tangent-changed/filled": _still("tangent[...] = 0\nreturn tangent.clone()"),
         "moves": _still("return mg.ones_like(tangent)"),
         "both-ways": "def Still(x):\n    return x.detach()\n",
         "no-gradient": _still("return mg.zeros_like(tangent)", backward="return None"),
