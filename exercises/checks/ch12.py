@@ -504,8 +504,8 @@ _JACOBIANS = (
 )
 (_WALKED,) = tools.reasons("""
 walked: has no way back (M53)
-    Somewhere in your function a walk went back, and `f` has an operation that cannot. A push needs no way back. (The
-    functions of `functional` walk, too.)
+    Somewhere in your function a walk went back, and `f` has an operation that cannot. A push needs no way back.
+    (`functional.jacobian` walks, too, if you do not tell it otherwise.)
     look: each `grad`, `backward` and `functional`
 """)
 
@@ -657,10 +657,10 @@ def _push_of(apply: Callable, inputs: tuple, tangents: tuple) -> mg.Tensor | Non
         pairs = zip(inputs, given, strict=True)
         found = unpack_dual(apply(*[x if t is None else make_dual(x.clone(), t) for x, t in pairs])).tangent
     for before, after in zip(tangents, given, strict=True):
-        if before is not None and not before.equal(after):
+        if before is not None and after is not None and not before.equal(after):
             why = "The tangent that jvp is given is that of the input, and the input moves as before."
             look = "each operation in your jvp that ends in `_`, and each `+=` and `*=`"
-            got = f"{np.round(tools.array(after), 4).tolist()} from now on"
+            got = f"{np.round(after.numpy(), 4).tolist()} from now on"
             raise Wrong("tangent-changed", "the tangent of the input, as it was", got, why=why, look=look)
     return found
 

@@ -578,6 +578,10 @@ def columns(f, x):
     return J
 """,
         """
+def columns(f, x):
+    return mg.autograd.functional.jacobian(f, x, vectorize=True, strategy="forward-mode")
+""",
+        """
 @dual_level()
 def columns(f, x):
     with mg.no_grad():
