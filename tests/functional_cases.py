@@ -252,9 +252,10 @@ VALUES = {
     "jacobian, forward mode, leaf": lambda m, F: F.jacobian(
         lambda x: x**3, leaves(m, (2,)), vectorize=True, strategy="forward-mode"
     ),
-    "jacobian, forward mode, leaf outside": lambda m, F: F.jacobian(
-        lambda x, w=leaves(m, (2,)): x * w, inputs(m, (2,)), vectorize=True, strategy="forward-mode"
-    ),
+    "jacobian, forward mode, leaf outside": lambda m, F: [
+        F.jacobian(lambda x, w=w: x * w, inputs(m, (2,)), vectorize=True, strategy="forward-mode")
+        for w in [leaves(m, (2,))]
+    ],
     "jacobian, forward mode, several": lambda m, F: F.jacobian(
         lambda x, y: (x * y.sum(), y.detach()), inputs(m, (2,), (3,)), vectorize=True, strategy="forward-mode"
     ),
