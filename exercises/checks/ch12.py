@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,10 +37,13 @@ dual-of-dual: already has a forward gradient
     look: each `make_dual`: what is given to it?
 """)
 _FORWARD = (_NO_LEVEL, _NESTED, _NO_JVP, _SAME_DUAL)
+_NO_HISTORY = "does not require grad and does not have a grad_fn"
 
 
 def _called(function: Callable, inputs: tuple, expected: str, *reasons: tools.Reason) -> Any:
     """The learner's function on our inputs, with the errors that any push may raise."""
+    if kit.says(function, "retain_graph"):
+        reasons = tuple(replace(one, belief="M14") if one.message == _NO_HISTORY else one for one in reasons)
     return tools.called(function, inputs, expected, *reasons, *_FORWARD)
 
 
@@ -566,7 +570,7 @@ _TRICKS = (
 )
 _TRICK_ERRORS = (
     *tools.reasons("""
-not-recorded: does not require grad and does not have a grad_fn (M14)
+not-recorded: does not require grad and does not have a grad_fn
     The second walk starts from what the first has returned, and that has no history, or not one that leads anywhere.
     look: the options of the first `grad`, and whether `u` requires grad
 not-to-u: not have been used
@@ -704,7 +708,7 @@ def _wrong_jvp(came, right, numbers, moving, expected):
     got = f"{np.round(came, 4).tolist()}" if came.size <= 6 else f"a tensor of shape {came.shape}"
     both = "The two parts are right, but one of them has the other sign."
     for code, found, belief, why in (
-        ("slope-alone", 1 / b - a / b**2, "M58", "That are the slopes. Each has to be multiplied by its tangent."),
+        ("slope-alone", 1 / b - a / b**2, "M58", "Those are the slopes. Each has to be multiplied by its tangent."),
         ("other-sign", ta / b + tb * a / b**2, "", both),
         ("other-sign", tb * a / b**2 - ta / b, "", both),
         ("first-alone", ta / b, "", "`b` moves, too, and its part is missing."),
@@ -827,7 +831,7 @@ _CURVED = (
     (lambda p: (p**4).sum() / 12 + (p[1:] * p[:-1]).sum(), [2.0, -1.0, 0.5, 1.5], [5.0, 0.0, 1.0, -2.0]),
 )
 _CURVED_ERRORS = tools.reasons("""
-no-history: does not require grad and does not have a grad_fn (M14)
+no-history: does not require grad and does not have a grad_fn
     Something was walked back from that has no history: a gradient of a plain walk, or the result of a constant.
     look: what each `grad` starts from
 not-used: not have been used

@@ -420,6 +420,9 @@ two-walks/gradient-apart
 no-history
     (slope,) = grad(f(p), p)
     return slope, grad(slope, p, v)[0]
+no-history/retained
+    (slope,) = grad(f(p), p, retain_graph=True)
+    return slope, grad(slope, p, v)[0]
 no-tangent
     with dual_level():
         (slope,) = grad(f(make_dual(p, v)), p)
