@@ -252,6 +252,13 @@ VALUES = {
     "jacobian, forward mode, leaf": lambda m, F: F.jacobian(
         lambda x: x**3, leaves(m, (2,)), vectorize=True, strategy="forward-mode"
     ),
+    "jacobian, forward mode, leaf outside": lambda m, F: [
+        F.jacobian(lambda x, w=w: x * w, inputs(m, (2,)), vectorize=True, strategy="forward-mode")
+        for w in [leaves(m, (2,))]
+    ],
+    "jacobian, forward mode, several": lambda m, F: F.jacobian(
+        lambda x, y: (x * y.sum(), y.detach()), inputs(m, (2,), (3,)), vectorize=True, strategy="forward-mode"
+    ),
     "jacobian, forward mode, dtype": lambda m, F: F.jacobian(
         lambda x: x.float() ** 2, inputs(m, (2,)), vectorize=True, strategy="forward-mode"
     ),
@@ -276,6 +283,9 @@ VALUES = {
     "hessian, vectorize": lambda m, F: F.hessian(quartic, inputs(m, (2,), (3,)), vectorize=True),
     "hessian, forward mode": lambda m, F: F.hessian(
         cubes, leaves(m, (2,)), vectorize=True, outer_jacobian_strategy="forward-mode"
+    ),
+    "hessian, forward mode, two inputs": lambda m, F: F.hessian(
+        quartic, inputs(m, (2,), (3,)), vectorize=True, outer_jacobian_strategy="forward-mode"
     ),
     "vhp": lambda m, F: F.vhp(cubes, inputs(m, (2, 2)), inputs(m, (2, 2))),
     "vhp of two inputs": lambda m, F: F.vhp(quartic, inputs(m, (2,), (3,)), inputs(m, (2,), (3,))),

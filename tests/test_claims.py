@@ -7,6 +7,7 @@ chapters' own lines, which are said to run in PyTorch as they stand.
 import ast
 import contextlib
 import gc
+import importlib
 import io
 import re
 import threading
@@ -769,6 +770,66 @@ def ch11_cleared_anywhere_before_backward(m):
     w.grad = None
     loss.backward()
     assert value(w.grad) == 6.0
+
+
+# --- 12 ------------------------------------------------------------------------------------------
+
+
+def push(m, f, x, t):
+    forward_ad = importlib.import_module(m.__name__ + ".autograd.forward_ad")
+    with forward_ad.dual_level():
+        return forward_ad.unpack_dual(f(forward_ad.make_dual(x, t))).tangent
+
+
+@claim
+def ch12_what_takes_the_value_alone_leaves_the_tangent(m):
+    x, t = m.tensor([5.0, 2.0]), m.tensor([1.0, 1.0])
+    assert value(push(m, lambda x: x * x, x, t)) == [10.0, 4.0]
+    cuts = (
+        lambda x: x.detach(),
+        lambda x: x.data,
+        lambda x: m.tensor([x[0].item(), x[1].item()]),
+        lambda x: m.tensor(x.detach().numpy()),
+    )
+    for cut in cuts:
+        assert value(push(m, lambda x, cut=cut: x * cut(x), x, t)) == [5.0, 2.0]
+        assert push(m, cut, x, t) is None
+
+
+@claim
+def ch12_no_grad_lets_tangents_pass_and_inference_mode_does_not(m):
+    x, t = m.tensor(5.0), m.tensor(10.0)
+    with m.no_grad():
+        assert value(push(m, lambda x: x * x, x, t)) == 100.0
+    with m.inference_mode():
+        assert push(m, lambda x: x * x, x, t) is None
+
+
+@claim
+def ch12_tangent_times_gradient_is_the_same_on_every_cut(m):
+    forward_ad = importlib.import_module(m.__name__ + ".autograd.forward_ad")
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(m.tensor(1.5), m.tensor(2.0)).requires_grad_()
+        a, b = m.exp(x), m.sin(x)
+        c, d = a * b, a / b
+        y = c * d
+        for tensor in (a, b, c, d, y):
+            tensor.retain_grad()
+        y.backward()
+        a, b, c, d, x, y = ((forward_ad.unpack_dual(t).tangent * t.grad).item() for t in (a, b, c, d, x, y))
+    assert abs(y) > 1
+    assert all(abs(cut - y) < 1e-3 for cut in (x, a + b, c + d))
+
+
+@claim
+def ch12_all_ways_to_a_hessian_give_the_same(m):
+    functional = m.autograd.functional
+    f, p, v = lambda p: (p[0] * p[1]).exp() + (p**3).sum(), leaf(m, [0.5, -1.0]), m.tensor([1.0, 10.0])
+    over_reverse = push(m, lambda p: m.autograd.grad(f(p), p)[0], p, v)
+    over_forward = m.autograd.grad(push(m, f, p, v), p)[0]
+    right = functional.hessian(f, p) @ v
+    for found in (over_reverse, over_forward, functional.hvp(f, p, v)[1], functional.vhp(f, p, v)[1]):
+        assert m.allclose(found, right)
 
 
 # --- The chapters' own lines ---------------------------------------------------------------------

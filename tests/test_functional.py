@@ -29,3 +29,23 @@ def test_one_line_of_advice_follows(name):
         REFUSED[name](mg, F)
     (advice,) = caught.value.__notes__
     assert advice.startswith("minigrad: ") and "\n" not in advice
+
+
+def test_forward_mode_needs_a_jvp_and_no_backward():
+    class Triple(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 3
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            return tangent * 3
+
+    x = mg.tensor([1.0, 2.0])
+    columns = {"vectorize": True, "strategy": "forward-mode"}
+    assert F.jacobian(Triple.apply, x, **columns).tolist() == [[3.0, 0.0], [0.0, 3.0]]
+    with pytest.raises(NotImplementedError, match="implement either the backward"):
+        F.jacobian(Triple.apply, x)
+    Triple.jvp = mg.autograd.Function.jvp
+    with pytest.raises(NotImplementedError, match="implement the jvp function"):
+        F.jacobian(Triple.apply, x, **columns)

@@ -480,3 +480,46 @@ def test_golden_records_of_marks_hooks_aliases_and_cuts(leaves):
     assert [(e.source, e.target, e.role, e.note) for e in graph.edges if e.note] == [
         ("n5", "n2", "cut", "cut by detach()"),
     ]
+
+
+# -- forward mode ----------------------------------------------------------------------------------
+
+
+def pushed(forward_ad, m, **options):
+    """A picture of a result in forward mode: x = 5 moves by 1, and the result by 10."""
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(m.tensor(5.0), m.tensor(1.0)).requires_grad_()
+        a = x * x
+        y = -a
+        return mg.draw(y, view="written", params={"x": x, "a": a, "y": y}, **options), y
+
+
+def test_tangents_stand_beside_values_inside_of_the_level():
+    picture, y = pushed(mg.autograd.forward_ad, mg)
+    assert picture.text.splitlines()[1:] == [
+        "  y = -25. (output, tangent -10.) <- neg",
+        "    a = 25. (tangent 10.) <- mul",
+        "      x = 5. (leaf, tangent 1., .grad None) [n4]",
+        "      x = 5. [n4] again",
+    ]
+    assert "tangent -10." in picture.svg and "tangent -10." in picture.alt
+    assert "tangent" not in mg.draw(y).text, "the level is over"
+    assert "tangent" not in pushed(mg.autograd.forward_ad, mg, tangents=False)[0].text
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # PyTorch's own rules for tangents
+def test_pytorchs_tangents_are_drawn_as_ours():
+    torch = pytest.importorskip("torch")
+    ours, theirs = pushed(mg.autograd.forward_ad, mg)[0], pushed(torch.autograd.forward_ad, torch)[0]
+    assert theirs.text == ours.text
+
+
+def test_a_tangent_that_is_gone_is_told():
+    with mg.autograd.forward_ad.dual_level():
+        x = mg.autograd.forward_ad.make_dual(mg.tensor([1.0, 2.0]), mg.tensor([0.0, 1.0])).requires_grad_()
+        y = x * 2
+        before = mg.viz.snapshot(y)
+    assert mg.viz.compare(before, y).sentences == (
+        "tangent of y: [0., 2.] is now none",
+        "tangent of x: [0., 1.] is now none",
+    )

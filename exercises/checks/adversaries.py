@@ -35,6 +35,8 @@ import numpy as np
 import minigrad as mg
 from minigrad.autograd import saved_tensors
 from minigrad.autograd.anomaly_mode import set_detect_anomaly
+from minigrad.autograd.dual import dual_levels
+from minigrad.autograd.forward_ad import exit_dual_level
 
 from . import graphs
 from .sandbox import TimeUp, clip, show
@@ -74,12 +76,14 @@ class Called(BaseException):
 # --- Modes ---------------------------------------------------------------------------------------
 
 _SAVED_HOOKS = "the number of saved-tensor hooks"
+_DUAL_LEVEL = "the level of forward mode"
 _MODES = {
     "recording": mg.is_grad_enabled,
     "inference mode": mg.is_inference_mode_enabled,
     "the default dtype": mg.get_default_dtype,
     "anomaly mode": mg.is_anomaly_enabled,
     _SAVED_HOOKS: lambda: len(saved_tensors._active.hooks),
+    _DUAL_LEVEL: lambda: bool(dual_levels),
 }
 
 
@@ -95,6 +99,8 @@ def _set_modes(modes: dict[str, Any]) -> None:
         set_detect_anomaly(modes["anomaly mode"])
     while len(saved_tensors._active.hooks) > modes[_SAVED_HOOKS]:
         mg.autograd.graph.saved_tensors_hooks(None, None).__exit__()
+    if dual_levels and not modes[_DUAL_LEVEL]:
+        exit_dual_level()
 
 
 _NEUTRAL = {
@@ -102,6 +108,7 @@ _NEUTRAL = {
     "inference mode": False,
     "the default dtype": mg.float32,
     "anomaly mode": False,
+    _DUAL_LEVEL: False,
 }
 
 

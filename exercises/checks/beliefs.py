@@ -47,4 +47,15 @@ BELIEFS: dict[str, str] = {
     "M36": "the local gradient of exp(x) is x, not exp(x)",
     "M37": "the gradient of a broadcast input has the broadcast shape",
     "M38": "at a kink or a tie there is no gradient, so there is an error",
+    # Chapter 12: pytorch#78961 and #128600; pytorch-finufft#110; discuss.pytorch.org 91569; the page of Tensor.detach
+    # and pytorch#128600; the page of exit_dual_level; pytorch#71643 and #79664; jax#554 and HIPS/autograd#175;
+    # functorch#207.
+    "M51": "no_grad() stops forward mode, too",
+    "M52": "a Function that has a backward works in forward mode, too",
+    "M53": "a Jacobian takes a walk back for each result, whatever its shape",
+    "M54": "detach() cuts the way back only",
+    "M55": "a tangent stays with its tensor when the level is over",
+    "M56": "make_dual() copies what it is given",
+    "M57": "a Hessian-vector product always takes two walks",
+    "M58": "jvp returns the slope, not the slope times the tangent",
 }

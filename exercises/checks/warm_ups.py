@@ -283,5 +283,77 @@ WARM_UPS = _rows(
     # M38: x.grad
     x = mg.tensor(0.0, requires_grad=True)
     mg.relu(x).backward()
+
+    # M51: moved
+    fw = mg.autograd.forward_ad
+    with fw.dual_level():
+        x = fw.make_dual(mg.tensor(3.0), mg.tensor(1.0))
+        with mg.no_grad():
+            y = x * x
+        moved = fw.unpack_dual(y).tangent
+
+    # M52: fw.unpack_dual(y).tangent
+    fw = mg.autograd.forward_ad
+
+    class Double(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    with fw.dual_level():
+        y = Double.apply(fw.make_dual(mg.tensor(3.0), mg.tensor(1.0)))
+
+    # M53: len(one_push)
+    fw = mg.autograd.forward_ad
+    with fw.dual_level():
+        x = fw.make_dual(mg.tensor(3.0), mg.tensor(1.0))
+        y = x * mg.arange(300.0)
+        one_push = fw.unpack_dual(y).tangent
+
+    # M54: moved
+    fw = mg.autograd.forward_ad
+    with fw.dual_level():
+        x = fw.make_dual(mg.tensor(3.0), mg.tensor(1.0))
+        moved = fw.unpack_dual(x * x.detach()).tangent
+
+    # M55: fw.unpack_dual(y).tangent
+    fw = mg.autograd.forward_ad
+    with fw.dual_level():
+        x = fw.make_dual(mg.tensor(3.0), mg.tensor(1.0))
+        y = x * x
+
+    # M56: t
+    fw = mg.autograd.forward_ad
+    t = mg.tensor(1.0)
+    with fw.dual_level():
+        fw.make_dual(mg.tensor(3.0), t).mul_(5)
+
+    # M57: moved
+    fw = mg.autograd.forward_ad
+    p = mg.tensor(2.0, requires_grad=True)
+    with fw.dual_level():
+        y = fw.make_dual(p, mg.tensor(1.0)) ** 3
+        (slope,) = mg.autograd.grad(y, p)
+        moved = fw.unpack_dual(slope).tangent
+
+    # M58: moved
+    fw = mg.autograd.forward_ad
+
+    class Triple(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 3
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            return mg.tensor(3.0)
+
+    with fw.dual_level():
+        x = fw.make_dual(mg.tensor(2.0), mg.tensor(10.0))
+        moved = fw.unpack_dual(Triple.apply(x)).tangent
     """
 )

@@ -8,8 +8,8 @@
 A tensor that has a tangent is a Dual, and only an operation that is not given plain Tensors looks for one: what is
 not in forward mode does not pay for it. How a tangent is made is in tangents.py.
 
-A tangent can be differentiated (reverse over forward), and the gradients of a dual tensor's function have tangents
-(forward over reverse); for these, unlike in PyTorch, backward needs ``create_graph=True``.
+A tangent can be differentiated (reverse over forward), and the gradients that ``grad()`` returns of a dual tensor
+have tangents (forward over reverse).
 
 PyTorch counterpart: ``torch/autograd/forward_ad.py``.
 """

@@ -1,20 +1,22 @@
 """Derivatives of functions: Jacobians, Hessians, and their products with a vector.
 
-Everything here is computed with ``grad()``, which is reverse mode. So a vector-Jacobian product (vjp) takes one
-backward, and a Jacobian-vector product (jvp) two: the vjp is linear in v, and its derivative by v, multiplied by u,
-is J u. That is the double-backward trick.
+All but ``strategy="forward-mode"`` is computed with ``grad()``, which is reverse mode. So a vector-Jacobian product
+(vjp) takes one backward, and a Jacobian-vector product (jvp) two: the vjp is linear in v, and its derivative by v,
+multiplied by u, is J u. That is the double-backward trick.
 
 PyTorch counterpart: ``torch/autograd/functional.py``.
 """
 
+from itertools import accumulate
 from typing import NamedTuple
 
-from ..factories import zeros, zeros_like
+from ..factories import eye, zeros, zeros_like
 from ..messages import refusal
 from ..ops.shape import stack, view
 from ..tensor import Tensor
+from .forward_ad import dual_level, make_dual, unpack_dual
 from .grad import grad
-from .grad_mode import enable_grad, is_grad_enabled
+from .grad_mode import enable_grad
 
 
 class Group(NamedTuple):
@@ -88,8 +90,8 @@ def jacobian(
     """The derivative of every output element by every input element.
 
     Its shape is the output's followed by the input's; with several outputs or inputs, a tuple of them.
-    `vectorize` changes nothing (PyTorch computes all rows at once). 'forward-mode' gives the same values,
-    in the outputs' dtype, with a history if an input has one.
+    `vectorize` changes nothing (PyTorch computes all rows at once). 'forward-mode' computes columns instead of rows:
+    it calls `func` once for each input element, and needs no way back.
     PyTorch counterpart: ``torch.autograd.functional.jacobian``.
 
     >>> import minigrad as mg
@@ -102,7 +104,7 @@ def jacobian(
     given = group(inputs, "inputs", "jacobian")
     if forward:
         check_primals(given.tensors, vectorize)
-    create_graph |= forward and is_grad_enabled() and any(x.requires_grad for x in given.tensors)
+        return jacobian_by_columns(func, given)
     with enable_grad():
         inputs = fresh_inputs(inputs, "jacobian", create_graph)
         outputs = call_checked(func, inputs, "jacobian", strict)
@@ -110,12 +112,8 @@ def jacobian(
             raise refusal("strict and vectorize")
         blocks = []
         for number, output in enumerate(outputs.tensors):
-            found = jacobian_block(number, output, inputs.tensors, create_graph, strict, vectorize and strategy)
-            found = [b.to(output.dtype) for b in found] if forward else found
+            found = jacobian_block(number, output, inputs.tensors, create_graph, strict, vectorize)
             blocks.append(in_form_of(inputs, found, create_graph))
-    if forward and inputs.is_tuple:  # as in PyTorch, lists
-        blocks = [list(block) for block in blocks]
-        return blocks if outputs.is_tuple else blocks[0]
     return outputs.like(blocks)
 
 
@@ -148,6 +146,8 @@ def hessian(
         return single_number(outputs, "hessian").squeeze()
 
     def gradient(*arguments):
+        if outer_jacobian_strategy == "forward-mode":
+            arguments = tuple(x.requires_grad_() for x in arguments)
         found = jacobian(scalar, arguments, create_graph=True)
         if strict:
             check_tracked(found, "strict: jacobian constant in hessian")
@@ -282,14 +282,36 @@ def gradients(outputs: tuple, inputs: tuple, grad_outputs: tuple | None = None, 
     return grad(tracked, inputs, seeds, allow_unused=True, **options)
 
 
-def jacobian_block(number: int, output: Tensor, inputs: tuple, create_graph: bool, strict: bool, strategy) -> list:
-    """The part of a Jacobian that belongs to one output: one backward for each of its elements.
+def jacobian_by_columns(func, given: Group):
+    """The Jacobian in forward mode: one push for each input element. Of a tuple of inputs lists, as in PyTorch."""
+    sizes = [x.numel() for x in given.tensors]
+    nudges = eye(sum(sizes)) if sum(sizes) else zeros(1, 0)
+    pushes = [pushed(func, given, nudge.split(sizes)) for nudge in nudges]
+    outputs = pushes[0][0]
+    blocks = []
+    for columns in zip(*(tangents for _, tangents in pushes), strict=True):
+        ends = list(accumulate(sizes))
+        parts = [columns[end - n : end] for end, n in zip(ends, sizes, strict=True)]
+        shapes = [columns[0].shape + x.shape for x in given.tensors]
+        blocks.append([view(stack(part, -1), s) if part else zeros(s) for part, s in zip(parts, shapes, strict=True)])
+    if given.is_tuple:
+        return blocks if outputs.is_tuple else blocks[0]
+    return outputs.like([block[0] for block in blocks])
 
-    `strategy` is that of `vectorize`, which decides what becomes of an output without elements.
-    """
-    if strategy and not output.numel():
-        if strategy == "forward-mode":
-            return [zeros(output.shape + x.shape) for x in inputs]
+
+def pushed(func, given: Group, nudges) -> tuple[Group, list]:
+    """The outputs of `func`, and how they move when its inputs move by `nudges`."""
+    with dual_level():
+        pairs = zip(given.tensors, nudges, strict=True)
+        duals = [make_dual(x, view(t, x.shape).to(x.dtype)) for x, t in pairs]
+        outputs = group(func(*duals), "outputs of the user-provided function", "jacobian")
+        found = [unpack_dual(output) for output in outputs.tensors]
+        return outputs, [zeros_like(one.primal) if one.tangent is None else one.tangent for one in found]
+
+
+def jacobian_block(number: int, output: Tensor, inputs: tuple, create_graph: bool, strict: bool, vectorize) -> list:
+    """The part of a Jacobian that belongs to one output: one backward for each of its elements."""
+    if vectorize and not output.numel():
         raise IndexError("index 0 is out of bounds for dimension 0 with size 0")
     rows = []
     for element in output.reshape(-1).unbind(0):

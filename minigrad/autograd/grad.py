@@ -9,6 +9,7 @@ from ..messages import refusal
 from ..ops.shape import stack
 from ..tensor import Tensor, wrap
 from . import engine
+from .dual import Dual, dual_levels
 from .node import is_sink
 from .seeds import as_tuple, check_options, node_of, seeds_of, shown_as
 
@@ -45,10 +46,22 @@ def grad(
     if None in nodes:
         raise refusal("grad of a constant", about=(inputs[nodes.index(None)], *as_tuple(outputs)))
     retain_graph = create_graph if retain_graph is None else retain_graph
-    captured = engine.walk(seeds, retain_graph, create_graph, dict.fromkeys(n for n in nodes if not is_sink(n)))
+    moving = any(isinstance(output, Dual) for output in as_tuple(outputs))  # then its gradients have tangents, too
+    wanted = dict.fromkeys(n for n in nodes if not is_sink(n))
+    captured = engine.walk(seeds, retain_graph, create_graph or moving, wanted)
     arrived = [captured.get(node) for node in nodes]
     arrived = [g if g is None or isinstance(g, Tensor) else shown_as(seeds, g) for g in arrived]
+    if moving and not create_graph:
+        arrived = [g if g is None else without_history(g) for g in arrived]
     return completed(inputs, arrived, outputs, create_graph, allow_unused, materialize_grads)
+
+
+def without_history(gradient: Tensor) -> Tensor:
+    """The gradient and its tangent, of which no history is wanted: only in a recorded walk are tangents made."""
+    found = gradient.detach()
+    if isinstance(gradient, Dual):
+        dual_levels[0].carry(found, dual_levels[0].tangent(gradient).detach())
+    return found
 
 
 def batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads) -> tuple:

@@ -173,6 +173,7 @@ def _run_statement(statement: ast.stmt, namespace: dict) -> tuple[str, bool]:
     printed, last, failed = io.StringIO(), "", False
     with redirect_stdout(printed), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", "`torch.jit", DeprecationWarning)  # PyTorch's own use of what it will drop
         try:
             value = _evaluate(statement, namespace)
             last = "" if value is None else repr(value)

@@ -130,6 +130,8 @@ def _changes(before: GraphRecord, after: GraphRecord, pairs: dict[str, str]) -> 
                 sentences.append(f"{name}: a backward would fail now")
         if old.value != new.value:
             sentences.append(f"{name}: {old.value} is now {new.value}")
+        if old.tangent != new.tangent:
+            sentences.append(f"tangent of {name}: {old.tangent or 'none'} is now {new.tangent or 'none'}")
         if old.grad != new.grad:
             owned = new.name or old.name
             whose = f"{owned}.grad" if owned else f".grad of {new.role} {head(new)}"

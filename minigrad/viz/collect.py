@@ -31,6 +31,7 @@ from .live import (
     saved_state,
     state_marks,
     storage,
+    tangent_of,
     unrecorded,
 )
 from .records import (
@@ -209,6 +210,7 @@ class View:
         """A tensor with its name, value and gradient. A leaf's role follows from its flag."""
         gradient = gradient_of(tensor)
         retained = tensor.grad_fn is not None and tensor.retains_grad
+        tangent = tangent_of(tensor) if self.show.tangents else None
         shown = self.show.grads and tensor.requires_grad and (tensor.grad_fn is None or retained)
         shape, dtype = tuple(tensor.shape), dtype_text(tensor.dtype)
         return NodeRecord(
@@ -219,6 +221,7 @@ class View:
             shape=shape,
             dtype=dtype,
             grad=_gradient_text(gradient) if shown else "",
+            tangent=_gradient_text(tangent) if tangent is not None else "",
             note=join_notes(
                 f"shape {shape} {dtype}" if self.show.shapes else "",
                 hooks_text(tensor) if self.show.hooks else "",

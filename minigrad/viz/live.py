@@ -7,6 +7,7 @@ under no_grad looks like any other constant, and is drawn as one.
 """
 
 import math
+import sys
 import weakref
 from bisect import bisect_right
 from collections import Counter
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..autograd import forward_ad
 from ..autograd.node import LEAF, Node, Packed, recorded_walks
 from ..autograd.outputs import OUTPUT
 from ..autograd.versions import FRESH
@@ -41,6 +43,13 @@ def saved_state(node: Any) -> list[Saved]:
     """What a node, of either framework, saved; the value is None once freed."""
     own = engine_node(node)
     return [Saved(*entry) for entry in pytorch.saved_values(node)] if own is None else saved_values(own)
+
+
+def tangent_of(tensor: Any):
+    """How a tensor moves in forward mode; None if it has no tangent, as always outside of ``dual_level()``."""
+    theirs = engine_node(tensor) is None and pytorch.is_theirs(tensor)
+    mode = sys.modules["torch"].autograd.forward_ad if theirs else forward_ad
+    return mode.unpack_dual(tensor).tangent
 
 
 def constants_of(node: Any) -> tuple:

@@ -23,9 +23,9 @@ class NodeRecord:
     ``role`` is leaf, output, intermediate, constant or number (tensors and values), op, function or
     accumulate (operations), saved, none or alias. ``marks`` are states: freed, stale, fails, retained,
     dead_end, guilty, noted, added, gone, changed, same, missing, unexpected. ``grad`` is the text of
-    ``.grad``, "" where the tensor has none to show. ``groups`` are the boxes that it stands in, from the
-    outside in; ``count`` is how many nodes it stands for. ``identity`` says which thing it shows, and counts in
-    no comparison.
+    ``.grad``, ``tangent`` that of its tangent in forward mode, "" where the tensor has none to show. ``groups`` are
+    the boxes that it stands in, from the outside in; ``count`` is how many nodes it stands for. ``identity`` says
+    which thing it shows, and counts in no comparison.
     """
 
     id: str
@@ -36,6 +36,7 @@ class NodeRecord:
     shape: tuple | None = None
     dtype: str = ""
     grad: str = ""
+    tangent: str = ""
     note: str = ""
     marks: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
@@ -70,6 +71,7 @@ class Options:
 
     values: bool = True  # of small tensors; without it shapes
     grads: bool = True  # .grad of leaves and of retained tensors
+    tangents: bool = True  # of tensors that have one, inside of dual_level()
     shapes: bool = False  # shape and dtype of every tensor
     saved: bool = False  # what each function saved, freed or overwritten
     unused: bool = False  # the (None, 0) entries of next_functions

@@ -102,6 +102,8 @@ def details(node: NodeRecord) -> list[str]:
     lines = []
     if node.role in TENSORS and node.name and not node.value and node.shape is not None:
         lines.append(shape_text(node))
+    if node.tangent:
+        lines.append(f"tangent {node.tangent}")
     if node.grad:
         lines.append(f".grad {node.grad}")
     if node.note:
