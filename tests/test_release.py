@@ -30,7 +30,7 @@ def names(requirements):
 def test_each_requirement_is_said_once():
     said = [name for part in PARTS.values() for name in names(part)]
     assert len(set(said)) == len(said)
-    assert set(PARTS) == {"minigrad", "course", "test", "dev"}
+    assert set(PARTS) == {"minigrad", "course", "test", "dev", "lite"}
 
 
 def test_requirements_txt_gives_course_and_tests_and_no_version_of_its_own():
