@@ -1,4 +1,4 @@
-"""A JupyterHub on loopback for one test: started, logged in to, its accounts' terminals used, ended with all it made."""
+"""A JupyterHub on loopback: started, logged in to, typed to in its terminals, and ended with all that it started."""
 
 import contextlib
 import os
@@ -78,13 +78,17 @@ def running(folder):
     ports, exchange = free_ports(3), str(folder / "exchange")
     file = str(ROOT / "tools" / "hub" / "jupyterhub_config.py")
     (folder / "config.py").write_text(CONFIG.format(*ports, file=file))
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "MINIGRAD_"))}
-    environment |= {"MINIGRAD_EXCHANGE": exchange, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "MINIGRAD_"))}
     with (folder / "hub.log").open("wb") as log:
         hub = subprocess.Popen(
             [sys.executable, "-m", "jupyterhub", "-f", str(folder / "config.py")],
-            cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+            cwd=folder,
+            env={**inherited, "MINIGRAD_EXCHANGE": exchange, "PATH": path},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
         try:
             address = f"http://127.0.0.1:{ports[0]}"
             wait_until_it_answers(hub, address, folder / "hub.log")

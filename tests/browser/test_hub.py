@@ -5,7 +5,6 @@ import importlib.util
 import os
 import re
 import shutil
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -56,11 +55,12 @@ print("variables:", sorted(os.environ))
     "test-spread": "None",
     "test-leaves": "print('right')",
 }
-# What nbgrader's Validate says to those who press it: that all is right, or the checks that failed, with their diagnoses.
+# What nbgrader's Validate says: that all is right, or the checks that failed, with their diagnoses.
 FOUND = {"ada": ["Success"], "ben": ["ch01.tracked: not-asked", "ch01.slope: f-not-used"]}
 ENDS_THE_KERNEL = {"answer-when": "import os\nos._exit(0)"}
 
 OPEN_LIST = "() => jupyterapp.commands.execute('nbgrader:open-assignment-list')"
+TO_THE_FRONT = "(path) => jupyterapp.commands.execute('docmanager:open', {path})"
 SET = """(sources) => {
     for (const cell of jupyterapp.shell.currentWidget.content.widgets)
         if (cell.model.id in sources) cell.model.sharedModel.setSource(sources[cell.model.id]);
@@ -85,6 +85,8 @@ class Learner:
         self.page.wait_for_function(jupyter.IS_OPEN, arg=NOTEBOOK)
 
     def answer(self, sources):
+        self.page.evaluate(TO_THE_FRONT, NOTEBOOK)
+        self.page.wait_for_function(jupyter.IS_OPEN, arg=NOTEBOOK)
         self.page.evaluate(SET, sources)
 
     def validate(self):
@@ -103,7 +105,7 @@ class Learner:
 
     def fetch_feedback(self):
         self.listed("submitted", "Fetch Feedback").click()
-        self.page.locator("#submitted_assignments_list").get_by_role("link", name="view feedback").wait_for()
+        self.page.locator("#submitted_assignments_list").get_by_text("view feedback").wait_for()
 
 
 class Teacher:
@@ -124,7 +126,8 @@ class Teacher:
 
     def what_an_answer_printed(self, learner, id):
         """When it was graded."""
-        (cell,) = (one for one in nbformat.read(self.course / "autograded" / learner / NOTEBOOK, 4).cells if one.id == id)
+        graded = nbformat.read(self.course / "autograded" / learner / NOTEBOOK, 4)
+        (cell,) = (cell for cell in graded.cells if cell.id == id)
         return "".join(output.get("text", "") for output in cell.outputs)
 
     def grades(self):
@@ -148,7 +151,8 @@ def handed_out_and_submitted(teacher, learners):
     teacher.copy_the_source()
     teacher.type(GENERATE)
     teacher.type(RELEASE)
-    hostile = {id: source.replace("GRADEBOOK", repr(str(teacher.course / "gradebook.db"))) for id, source in HOSTILE.items()}
+    gradebook = repr(str(teacher.course / "gradebook.db"))
+    hostile = {id: source.replace("GRADEBOOK", gradebook) for id, source in HOSTILE.items()}
     for name, sources in (("ada", RIGHT), ("ben", RIGHT | WRONG), ("eve", hostile)):
         learner = learners[name]
         learner.fetch()

@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tools import desk, lab
 
-c = get_config()  # noqa: F821
+c = get_config()  # type: ignore[name-defined] # noqa: F821
 home = Path(os.environ.get("REPO_DIR", Path.home()))  # repo2docker's servers start in REPO_DIR
 os.environ.setdefault("MINIGRAD_DESK", str(home / "desk"))
 os.environ.setdefault("MINIGRAD_PROGRESS", str(desk.place() / desk.PROGRESS))  # for fetched assignments, too

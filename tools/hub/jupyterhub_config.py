@@ -8,7 +8,7 @@ Homes, nbgrader's exchange and the hub's own files are made in the folder where 
 import os
 from pathlib import Path
 
-c = get_config()  # noqa: F821
+c = get_config()  # type: ignore[name-defined] # noqa: F821
 here = Path.cwd()
 exchange = Path(os.environ.setdefault("MINIGRAD_EXCHANGE", str(here / "exchange")))
 exchange.mkdir(exist_ok=True)

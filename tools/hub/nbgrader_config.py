@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tools.hub import wall
 
-c = get_config()  # noqa: F821
+c = get_config()  # type: ignore[name-defined] # noqa: F821
 course = Path.home() / "minigrad"
 c.CourseDirectory.course_id = "minigrad"
 c.CourseDirectory.root = str(course)

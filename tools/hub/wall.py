@@ -1,4 +1,4 @@
-"""Kernels behind bubblewrap's wall for `nbgrader autograde`: else answers run as the teacher and can write the gradebook.
+"""Kernels behind a wall for `nbgrader autograde`: else answers run as the teacher, and can write the gradebook.
 
 nbgrader starts each notebook in the kernel `python3`. While it grades, that is one which sees Python and the course
 alone, and which it reaches through sockets in a folder, for behind the wall there is no network.
