@@ -51,12 +51,12 @@ def clone(folder):
 
 def build_steps(course):
     """What repo2docker would run in the image once the course is there, and what it has installed before, by name."""
-    import repo2docker
-
     told = [sys.executable, "-m", "repo2docker", "--no-build", "--debug", str(course)]
-    said = subprocess.run(told, capture_output=True, text=True, timeout=120, check=True).stderr
+    done = subprocess.run(told, capture_output=True, text=True, timeout=120, check=True)
+    said = done.stderr + done.stdout
     assert f"Building conda environment for python={PYTHON}" in said
-    lock = Path(repo2docker.__file__).parent / "buildpacks" / "conda" / f"environment.py-{PYTHON}-linux-64.lock"
+    packs = Path(importlib.util.find_spec("repo2docker").origin).parent / "buildpacks"
+    lock = packs / "conda" / f"environment.py-{PYTHON}-linux-64.lock"
     pinned = dict(re.findall(r"/([\w.-]+)-([\d.]+)-[\w.]+\.conda", lock.read_text("utf-8")))
     after = said.partition(" src/ ${REPO_DIR}/")[2]
     return [words for name, words in image.instructions(after) if name == "RUN"], pinned
