@@ -25,7 +25,7 @@ with_tools = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.joi
 FIRST = "desk/notebooks/00_start_here.ipynb"
 PYTHON = (ROOT / ".binder" / "runtime.txt").read_text("utf-8").strip().removeprefix("python-")
 # Of what repo2docker installs first and pins, what could be in the way of the course.
-PINNED = "jupyterlab notebook jupyter_server jupyter_client ipykernel nbclient nbconvert ipython jupyter-resource-usage"
+PINNED = "jupyterlab notebook jupyter_server jupyter_client ipykernel nbclient ipython jupyter-resource-usage"
 
 
 def test_both_images_have_a_python_that_is_tested():

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import re
 import shutil
+import time
 
 import nbformat
 import pytest
@@ -115,7 +116,9 @@ class Teacher:
         self.hub, self.page, self.course = hub, page, hub.home("teacher") / "minigrad"
 
     def type(self, command, ends_with=0):
+        start = time.monotonic()
         said, code = self.hub.type_in_terminal(self.page, "teacher", command)
+        print(f"{time.monotonic() - start:3.0f} s  {command}")
         assert code == ends_with, f"{command}\n{said}"
         return said
 
