@@ -30,7 +30,7 @@ def run(words, folder, variables):
     subprocess.run(
         ["bash", "-euc", words],
         cwd=folder / "course",
-        env={**own, **variables, "PATH": path, "VIRTUAL_ENV": str(folder)},
+        env={**own, **variables, "PATH": path, "VIRTUAL_ENV": str(folder), "PIP_QUIET": "1"},
         check=True,
     )
 
