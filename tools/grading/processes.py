@@ -49,7 +49,7 @@ class Worker:
                 raise Stopped
             self.room = Path(tempfile.mkdtemp(prefix="minigrad-grade-")) if hidden is None else None
             home = str(self.room or walls.ROOM)
-            self.process: Any = subprocess.Popen(words, cwd=self.room, env=_environment(home), **options)
+            self.process: Any = subprocess.Popen(words, cwd=self.room, env=environment(home), **options)
             _running[self.process.pid] = self
 
     def end(self, patience: float = 0) -> tuple[int, str]:
@@ -77,7 +77,7 @@ class Worker:
         return self.ended
 
 
-def _environment(home: str) -> dict[str, str]:
+def environment(home: str) -> dict[str, str]:
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     environment |= dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP"), home)
     # As nbgrader has it, a failed check is a failed cell, and the learner's progress is left alone.
