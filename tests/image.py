@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCKERFILE = ROOT / "tools" / "hub" / "Dockerfile"
-FOR_ROOT = "useradd"
+FOR_ROOT = ("useradd", "apt-get")
 
 
 def instructions(text):
