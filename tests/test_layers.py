@@ -70,6 +70,8 @@ ORDER = """
     nn.convolution
     nn.functional
     nn
+    utils.checkpoint
+    utils
     viz.palette
     viz.records
     viz.source

@@ -37,7 +37,7 @@ class GraphTask:
 
     __slots__ = (
         "capture", "captured", "create_graph", "grads", "heap", "leaves", "missing", "needed", "requested",
-        "retain_graph", "seeds", "usual",
+        "retain_graph", "seeds", "usual", "__weakref__",
     )  # fmt: skip
 
     def __init__(self, seeds: list, retain_graph: bool, create_graph: bool, requested: dict | None, capture: bool):
