@@ -139,7 +139,11 @@ def random_numbers_are_those_of_the_first_run(m, say):
         y.sum().backward()
         following = m.rand(3).tolist()
         m.set_rng_state(before)
-        say(preserve, following == m.rand(3).tolist(), bool(((x.grad != 0) == (y > 3)).all()) if preserve else "by chance")
+        say(
+            preserve,
+            following == m.rand(3).tolist(),
+            bool(((x.grad != 0) == (y > 3)).all()) if preserve else "by chance",
+        )
 
 
 @case

@@ -72,7 +72,9 @@ def test_after_an_error_the_hooks_are_off_and_the_generator_is_where_it_was():
 
 def test_the_error_is_a_checkpoint_error_with_advice():
     runs = []
-    y = kept(mg, lambda t: runs.append(1) or (t.exp() if len(runs) > 1 else t.exp().sin()), mg.ones(2, requires_grad=True))
+    y = kept(
+        mg, lambda t: runs.append(1) or (t.exp() if len(runs) > 1 else t.exp().sin()), mg.ones(2, requires_grad=True)
+    )
     with pytest.raises(CheckpointError, match="A different number of tensors") as caught:
         y.sum().backward()
     assert "second time" in caught.value.__notes__[0]

@@ -78,6 +78,7 @@ ORDER = """
     viz.pytorch
     viz.lines
     viz.live
+    viz.memory
     viz.lines_minigrad
     viz.lines_torch
     viz.text
