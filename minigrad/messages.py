@@ -545,7 +545,7 @@ REFUSALS = {
         "register the hooks before backward.",
     ),
     "reentrant checkpoint": (
-        NotImplementedError,
+        ValueError,
         "use_reentrant=True: minigrad has the variant use_reentrant=False only",
         "pass use_reentrant=False, which PyTorch recommends.",
     ),

@@ -47,4 +47,17 @@ BELIEFS: dict[str, str] = {
     "M36": "the local gradient of exp(x) is x, not exp(x)",
     "M37": "the gradient of a broadcast input has the broadcast shape",
     "M38": "at a kink or a tie there is no gradient, so there is an error",
+    # Seen at https://discuss.pytorch.org/t/948
+    "M46": "an in-place operation saves memory",
+    # https://runebook.dev/ru/docs/pytorch/generated/torch.tensor.storage
+    "M47": "a view of a few numbers keeps only these few in memory",
+    # https://github.com/pytorch/pytorch/pull/14253, https://github.com/lucidrains/enformer-pytorch/issues/33
+    "M48": "what is computed a second time draws the same random numbers",
+    # https://github.com/pytorch/pytorch/issues/7617
+    "M49": "a checkpoint reaches the weights inside, whatever its inputs are",
+    # https://github.com/jacobgil/pytorch-grad-cam/issues/88
+    "M50": "what my hook uses is gone when its last name is",
+    "M51": "each node that saves a tensor keeps a copy of its own",
+    "M52": "a checkpoint keeps what its function saves, and runs it once",
+    "M53": "one checkpoint around everything saves the most memory",
 }

@@ -40,7 +40,7 @@ def checkpoint(
     as PyTorch does, which then takes its older variant; here there is only one. PyTorch counterpart:
     ``torch.utils.checkpoint.checkpoint``.
 
-    Raises NotImplementedError for ``use_reentrant=True``; in a backward CheckpointError, a RuntimeError, if the second
+    Raises ValueError for ``use_reentrant=True``; in a backward CheckpointError, a RuntimeError, if the second
     run saves other tensors than the first, and RuntimeError if a tensor of `args` was changed in place since.
 
     >>> import minigrad as mg
