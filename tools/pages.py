@@ -42,6 +42,7 @@ ABOUT = {
     "09": "`create_graph`, Functions that can be differentiated twice, Newton, Hessian-vector products",
     "10": "Read minigrad's source, then build an engine of your own",
     "11": "A line, a network, and a loop with six bugs",
+    "13": "Bytes on the picture, rules and hooks that save less, checkpoints, who keeps a graph alive",
     "14": "Six programs as repositories have them: which variable, saved and overwritten by which line",
 }
 

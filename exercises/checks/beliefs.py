@@ -47,7 +47,7 @@ BELIEFS: dict[str, str] = {
     "M36": "the local gradient of exp(x) is x, not exp(x)",
     "M37": "the gradient of a broadcast input has the broadcast shape",
     "M38": "at a kink or a tie there is no gradient, so there is an error",
-    # Seen at https://discuss.pytorch.org/t/948
+    # From here on with a place where somebody holds it: https://discuss.pytorch.org/t/948
     "M46": "an in-place operation saves memory",
     # https://runebook.dev/ru/docs/pytorch/generated/torch.tensor.storage
     "M47": "a view of a few numbers keeps only these few in memory",
@@ -57,7 +57,10 @@ BELIEFS: dict[str, str] = {
     "M49": "a checkpoint reaches the weights inside, whatever its inputs are",
     # https://github.com/jacobgil/pytorch-grad-cam/issues/88
     "M50": "what my hook uses is gone when its last name is",
+    # https://github.com/johnmarktaylor91/torchlens/issues/28
     "M51": "each node that saves a tensor keeps a copy of its own",
+    # https://github.com/pytorch/pytorch/issues/81296
     "M52": "a checkpoint keeps what its function saves, and runs it once",
+    # https://github.com/ecmwf/WeatherGenerator/issues/1141
     "M53": "one checkpoint around everything saves the most memory",
 }
