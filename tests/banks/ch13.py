@@ -361,6 +361,9 @@ tensor-noted
         notes.append(0.01 * (grad * values).sum())
 
     y.register_hook(hook)
+no-way-back
+    values = y.detach()
+    y.register_hook(lambda grad, more: notes.append(0.01 * (grad * values).sum().item()))
 too-early
     values = y.detach()
     notes.append(0.0)
@@ -443,6 +446,16 @@ no-option
     size = len(layers) // k
     for i in range(k):
         x = mg.utils.checkpoint.checkpoint(segment, x, layers[i * size:(i + 1) * size], use_reentrant=True)
+    return x
+no-option/none
+    def segment(t, part):
+        for layer in part:
+            t = layer(t)
+        return t
+
+    size = len(layers) // k
+    for i in range(k):
+        x = mg.utils.checkpoint.checkpoint(segment, x, layers[i * size : (i + 1) * size])
     return x
 weights-missed
     class Checkpoint(mg.autograd.Function):
