@@ -30,7 +30,13 @@ def with_bytes(graph: GraphRecord, things: list[list]) -> GraphRecord:
     totals: Counter[str] = Counter()
     notes = {}
     pairs = list(zip(graph.nodes, things, strict=True))
-    for node, tensors in sorted(pairs, key=lambda pair: pair[0].role in _KEPT):
+    order = {id: position for position, id in enumerate(graph.inputs_first)}
+
+    def place_of(node: NodeRecord) -> tuple:  # the node that made a result comes before those that save it as an input
+        keeper = graph.users[node.id][0] if node.role == "saved" else node.id
+        return node.role in _KEPT, order[keeper]
+
+    for node, tensors in sorted(pairs, key=lambda pair: place_of(pair[0])):
         own = 0
         for tensor in tensors:
             place = storage(tensor)
