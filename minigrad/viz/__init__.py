@@ -77,11 +77,10 @@ def draw(
     draws blocks that repeat once, and Modules as one node (None: in large graphs); `legend` explains the colours.
     Options that are True: `values`, `grads`, `generations` (what a backward with create_graph=True built, in a box).
     That are False: `shapes`, `lines` (the line that made each node, noted by a `lines` block), `saved` (what each
-    function saved: freed, or overwritten since), `memory` (bytes, each memory once), `unused` (the (None, 0) entries),
-    `hooks`, `aliases` (variables on the same memory), `cuts` (where detach() or no_grad cut a history off). `marks`
-    says of a tensor, a node, (node, position of an input) or (node, "name of a saved value") what is wrong, in red;
-    `notes` without blame. PyTorch's tensors are drawn as ours. Other things and options raise TypeError. README.md
-    here has examples.
+    function saved), `memory` (bytes, each memory once), `unused` (the (None, 0) entries), `hooks`, `aliases`
+    (variables on the same memory), `cuts` (where detach() or no_grad cut a history off). `marks` says of a tensor, a
+    node, (node, position of an input) or (node, "name of a saved value") what is wrong, in red; `notes` without blame.
+    PyTorch's tensors are drawn as ours. All else raises TypeError. README.md has examples.
 
     >>> import minigrad as mg
     >>> x = mg.tensor(3.0, requires_grad=True)
