@@ -48,19 +48,19 @@ BELIEFS: dict[str, str] = {
     "M37": "the gradient of a broadcast input has the broadcast shape",
     "M38": "at a kink or a tie there is no gradient, so there is an error",
     # From here on with a place where somebody holds it: https://discuss.pytorch.org/t/948
-    "M46": "an in-place operation saves memory",
+    "M39": "an in-place operation saves memory",
     # https://runebook.dev/ru/docs/pytorch/generated/torch.tensor.storage
-    "M47": "a view of a few numbers keeps only these few in memory",
+    "M40": "a view of a few numbers keeps only these few in memory",
     # https://github.com/pytorch/pytorch/pull/14253, https://github.com/lucidrains/enformer-pytorch/issues/33
-    "M48": "what is computed a second time draws the same random numbers",
+    "M41": "what is computed a second time draws the same random numbers",
     # https://github.com/pytorch/pytorch/issues/7617
-    "M49": "a checkpoint reaches the weights inside, whatever its inputs are",
+    "M42": "a checkpoint reaches the weights inside, whatever its inputs are",
     # https://github.com/jacobgil/pytorch-grad-cam/issues/88
-    "M50": "what my hook uses is gone when its last name is",
+    "M43": "what my hook uses is gone when its last name is",
     # https://github.com/johnmarktaylor91/torchlens/issues/28
-    "M51": "each node that saves a tensor keeps a copy of its own",
+    "M44": "each node that saves a tensor keeps a copy of its own",
     # https://github.com/pytorch/pytorch/issues/81296
-    "M52": "a checkpoint keeps what its function saves, and runs it once",
+    "M45": "a checkpoint keeps what its function saves, and runs it once",
     # https://github.com/ecmwf/WeatherGenerator/issues/1141
-    "M53": "one checkpoint around everything saves the most memory",
+    "M46": "one checkpoint around everything saves the most memory",
 }

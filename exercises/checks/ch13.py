@@ -60,7 +60,7 @@ def _gradient(y: mg.Tensor, x: mg.Tensor, expected: str) -> np.ndarray:
     "How many bytes?",
     kind="predict",
     points=2,
-    beliefs=("M46", "M47", "M51"),
+    beliefs=("M39", "M40", "M44"),
     hints=(
         "For each operation: does its slope need the input, the result, both, nothing?",
         "Two nodes that save the same tensor hold one memory. And in place or not, a node saves what its rule needs.",
@@ -80,13 +80,13 @@ _WEIGH = kit.patterns("""
 numbers-not-bytes: B=2000, C=2000, D=2000 or B=2, C=2, D=2
     You count numbers or tensors. A number of float32 has four bytes, and each tensor here has 1,000 of them.
     look: the comment behind the first line
-counted-twice: C=12000 (M51)
+counted-twice: C=12000 (M44)
     exp saves its result, and `*` saves its factors, of which that result is one. Both hold the same memory.
     look: `exp(a) ** 2` in the chapter's table
-view-is-small: F=4040 or F=40 (M47)
+view-is-small: F=4040 or F=40 (M40)
     The view has ten numbers, but its memory has a thousand, and it lives as long as the view.
     look: the picture of the chapter with `h[:1] ** 2`
-in-place-saves: E=8000 or E=4000 (M46)
+in-place-saves: E=8000 or E=4000 (M39)
     relu saves its result, in place or not: the numbers are written over a · b, and kept there.
     look: the last section of the chapter: what `relu` and `relu_` keep
 sum-keeps: A=4000 or A=8000 or A=12000
@@ -114,7 +114,7 @@ leaf-forgotten: F=4000
     "How often does it run?",
     kind="predict",
     points=2,
-    beliefs=("M52",),
+    beliefs=("M45",),
     hints=(
         "A checkpoint runs `f` at once, and once more in each backward that needs what was saved.",
         "`retain_graph=True` keeps the boxes, and they are empty. In `no_grad` nothing will ever go backward.",
@@ -132,7 +132,7 @@ def runs(answer):
 
 
 _RUNS = kit.patterns("""
-runs-once: A=1, B=1, C=1 (M52)
+runs-once: A=1, B=1, C=1 (M45)
     Then nothing would be there for backward: what `f` saved was thrown away. It has to run again.
     look: the two numbers in the chapter that are printed before and after `backward()`
 retained: B=2, C=2
@@ -160,7 +160,7 @@ backward-only: A=0, B=1
     "Keep a part",
     kind="fix",
     points=2,
-    beliefs=("M17", "M47"),
+    beliefs=("M17", "M40"),
     hints=(
         "Which tensor does `**` save? On whose memory is it?",
         "A view keeps the whole memory. What gives the part a memory of its own?",
@@ -201,7 +201,7 @@ def _check_part(answer, values, n):
     if kept > room:
         belief, why = "", "More is kept than n numbers."
         if kept >= len(values) * x.element_size() and n < len(values):
-            belief = "M47" if not kit.uses(answer, "clone") else ""
+            belief = "M40" if not kit.uses(answer, "clone") else ""
             why = "All sines are still there: what the graph has saved is a view of them, or needs all of them."
         look = "which tensor each node saves, and on whose memory that is: `mg.draw(power(x, 3), memory=True)`"
         raise Wrong("all-kept", f"{room} bytes besides x", f"{kept} bytes", belief=belief, why=why, look=look)
@@ -274,7 +274,7 @@ _GATE = (
     "What comes on top",
     kind="write",
     points=3,
-    beliefs=("M47", "M51"),
+    beliefs=("M40", "M44"),
     hints=(
         "`kept` of the chapter is nearly it: a dict from the address of a memory to its bytes.",
         "The memory of `x` has an address, too. Take that one out at the end, if it is there.",
@@ -334,12 +334,12 @@ def _wrong_extra(came, right, y, x, expected):
         return Wrong("leaf-counted", expected, got, why=why, look="the address of the memory of `x`")
     if kit.close(came, sum(map(storage_bytes, others))) or kit.close(came, sum(map(storage_bytes, saved))):
         why = "A memory that two nodes save was counted twice. They hold it together."
-        return Wrong("counted-twice", expected, got, belief="M51", why=why, look="how you tell one memory from another")
+        return Wrong("counted-twice", expected, got, belief="M44", why=why, look="how you tell one memory from another")
     shown = [sum(each.nbytes for each in some) for some in (others, saved)]
     shown += [sum({storage(each): each.nbytes for each in some}.values()) for some in (others, others[::-1])]
     if any(kit.close(came, one) for one in shown):
         why = "Of a view you count the bytes that it shows. It keeps all of its memory."
-        return Wrong("view-counted", expected, got, belief="M47", why=why, look="`untyped_storage().nbytes()`")
+        return Wrong("view-counted", expected, got, belief="M40", why=why, look="`untyped_storage().nbytes()`")
     if kit.close(came * x.element_size(), right):
         why = "That is a number of numbers. Asked for are bytes."
         return Wrong("numbers-counted", expected, got, why=why, look="what you note of each memory")
@@ -473,7 +473,7 @@ def _check_dtypes(y, plain, what):
         "again": "each call puts one more hook there",
         "entries": "the hook writes into the list",
     },
-    beliefs=("M50",),
+    beliefs=("M43",),
     hints=(
         "Who holds whom? `y` its node, the node its hooks, the hook what it uses.",
         "The hook needs the numbers of `y`, not its history.",
@@ -545,7 +545,7 @@ def _check_lets_go(answer, values):
         why = "Your hook still uses something that leads to `y` or to its node, and its node holds the hook: a circle."
         look = "each name that your hook uses from outside"
         expected, got = "`y` and its graph are gone when their last name is", "they are still there"
-        raise Wrong("circle", expected, got, belief="M50", why=why, look=look)
+        raise Wrong("circle", expected, got, belief="M43", why=why, look=look)
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -556,7 +556,7 @@ def _check_lets_go(answer, values):
     kind="fix",
     points=3,
     off={"again": "a second call draws other numbers"},
-    beliefs=("M48",),
+    beliefs=("M41",),
     hints=(
         "Before `f` runs in forward, the generator is somewhere: leave that on `ctx`.",
         "In backward: note where it is now, put it to where it was, run `f`, put it back.",
@@ -673,7 +673,7 @@ def _wrong_dice(came, right, values, drawn, runs):
         return Wrong("no-grad-output", expected, got, why=why, look="what `y.backward` is given")
     why = "The second run of `f` has drawn other numbers than the first."
     look = "where the generator is when `f` runs the first time, and where when it runs again"
-    return Wrong("other-numbers", expected, got, belief="M48", why=why, look=look)
+    return Wrong("other-numbers", expected, got, belief="M41", why=why, look=look)
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -684,7 +684,7 @@ def _wrong_dice(came, right, values, drawn, runs):
     kind="write",
     points=4,
     off={"again": "what is alive is counted, and a first result would be"},
-    beliefs=("M49", "M53"),
+    beliefs=("M42", "M46"),
     hints=(
         "n / k layers make a segment: a function that runs these layers on what it is given.",
         "`mg.utils.checkpoint.checkpoint(segment, x, use_reentrant=False)`, in a loop over the segments.",
@@ -762,7 +762,7 @@ def _check_segments(answer, n, k):
         why = f"After forward {held} results are alive. With {k} segments it is the end of each, and no more."
         raise Wrong("too-many", f"{k} results after forward", f"{held}", why=why, look="how many layers a segment has")
     if layers.most > k + n // k:
-        belief = "M53" if held == 1 else ""
+        belief = "M46" if held == 1 else ""
         why = "In backward too many results are alive at once: a segment is too long."
         got, look = f"{layers.most}", "how many layers each checkpoint runs again"
         raise Wrong("too-few", f"at most {k + n // k} results at once", got, belief=belief, why=why, look=look)
@@ -784,13 +784,13 @@ def _check_weights(y, layers):
         if "does not require grad" in got:
             why = "Nothing was recorded: `x` is data, and the weights are no arguments of your checkpoint."
         look = "whether the checkpoint is one that records: `use_reentrant=False`"
-        belief = "M49" if why else ""
+        belief = "M42" if why else ""
         raise Wrong("no-way-back", "a gradient for each weight", got, belief=belief, why=why, look=look) from None
     missing = [i for i, weight in enumerate(layers.weights) if weight.grad is None]
     if missing:
         why = "`x` is data. A checkpoint that records only what its arguments need misses the weights inside."
         got, look = f"None for layer {missing[0]}", "the first segment: what is recorded there"
-        raise Wrong("weights-missed", "a gradient for each weight", got, belief="M49", why=why, look=look)
+        raise Wrong("weights-missed", "a gradient for each weight", got, belief="M42", why=why, look=look)
     for i, (weight, right) in enumerate(zip(layers.weights, wanted, strict=True)):
         if not kit.same_arrays(tools.array(weight.grad), tools.array(right), 1e-5):
             why = "The value is right. But the second run did not do what the first did."

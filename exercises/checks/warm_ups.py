@@ -284,20 +284,20 @@ WARM_UPS = _rows(
     x = mg.tensor(0.0, requires_grad=True)
     mg.relu(x).backward()
 
-    # M46: y.grad_fn._saved_result.numel()
+    # M39: y.grad_fn._saved_result.numel()
     x = mg.ones(10, requires_grad=True)
     y = (x * 1).relu_()
 
-    # M47: y.grad_fn._saved_self.untyped_storage().nbytes()
+    # M40: y.grad_fn._saved_self.untyped_storage().nbytes()
     x = mg.ones(100, requires_grad=True)     # 400 bytes
     y = mg.sin(x)[:1] ** 2
 
-    # M48: bool((first == second).any())
+    # M41: bool((first == second).any())
     mg.manual_seed(0)
     first = mg.rand(3)
     second = mg.rand(3)
 
-    # M49: y.requires_grad
+    # M42: y.requires_grad
     class Unrecorded(mg.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -306,7 +306,7 @@ WARM_UPS = _rows(
     w = mg.tensor(2.0, requires_grad=True)
     y = Unrecorded.apply(mg.tensor(3.0))
 
-    # M50: alive
+    # M43: alive
     import gc, weakref
 
     def make():
@@ -319,7 +319,7 @@ WARM_UPS = _rows(
     alive = make()() is not None
     gc.enable()
 
-    # M51: len(memories)
+    # M44: len(memories)
     x = mg.ones(100, requires_grad=True)
     memories = set()
 
@@ -330,14 +330,14 @@ WARM_UPS = _rows(
     with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         y = mg.exp(x) ** 2
 
-    # M52: len(runs)
+    # M45: len(runs)
     runs = []
     x = mg.ones(3, requires_grad=True)
     y = mg.utils.checkpoint.checkpoint(
         lambda t: runs.append(1) or mg.tanh(t), x, use_reentrant=False)
     y.sum().backward()
 
-    # M53: most < n
+    # M46: most < n
     n, k = 100, 1                            # layers, checkpoints
     most = k + n // k                        # results alive at once
     """
