@@ -6,7 +6,7 @@ Names, rules and error sentences are PyTorch's; write ``import minigrad as mg`` 
 
 import sys
 
-from . import autograd, nn
+from . import autograd, nn, utils
 from .autograd import anomaly_mode, forward_ad, function, functional, grad_mode, graph, hooks, saved_tensors
 from .autograd.backward import backward as _backward
 from .autograd.backward import tensor_backward as _tensor_backward
@@ -171,7 +171,7 @@ from .ops.index import pick as select
 from .ops.inplace import with_out
 from .ops.methods import allclose, amax, amin, broadcast_to, empty_like, equal, isclose, isfinite, isinf
 from .printing import tensor_repr
-from .random import manual_seed, rand, rand_like, randn, randn_like
+from .random import get_rng_state, manual_seed, rand, rand_like, randn, randn_like, set_rng_state
 from .size import Size
 from .tensor import Tensor, is_inference, is_tensor
 from .tensor_new import as_tensor, from_numpy, tensor

@@ -10,6 +10,7 @@ import numpy as np
 
 from .autograd.grad_fn import RemovableHandle
 from .dtypes import dtype as DType
+from .ops.methods import UntypedStorage
 from .tensor import Tensor
 
 # Some methods have the names of Python's types.
@@ -149,6 +150,10 @@ class Bound:
     nelement = ndimension
     def is_contiguous(self) -> Bool: ...
     def stride(self, dim: Int | None = None) -> Any: ...
+    def element_size(self) -> Int: ...
+    def untyped_storage(self) -> UntypedStorage: ...
+    @property
+    def nbytes(self) -> Int: ...
 
     # Types, copies, autograd
     def to(

@@ -55,6 +55,10 @@ def refuse(kind: type[Exception], sentence: str, advice: str) -> Exception:
     return error
 
 
+class CheckpointError(RuntimeError):
+    """What a checkpoint computed again does not fit what was computed first."""
+
+
 class About(tuple):
     """What a refusal is about. Copies of an exception, as other processes get them, leave it behind."""
 
@@ -187,6 +191,8 @@ MODIFIED = (
     "one of the variables needed for gradient computation has been modified by an inplace operation: "
     "[torch.{} {}]{} is at version {}; expected version {} instead. "
 )
+
+RUN_TWICE = "the function runs a second time in backward: it has to do then what it did first."
 
 # What is refused: the exception's type, PyTorch's sentence, and what to do about it.
 REFUSALS = {
@@ -537,6 +543,36 @@ REFUSALS = {
         "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through "
         "the graph a second time or if you need to access saved variables after calling backward.",
         "register the hooks before backward.",
+    ),
+    "reentrant checkpoint": (
+        ValueError,
+        "use_reentrant=True: minigrad has the variant use_reentrant=False only",
+        "pass use_reentrant=False, which PyTorch recommends.",
+    ),
+    "unpacked twice": (
+        CheckpointError,
+        "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are "
+        "calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open an issue with "
+        "details on your use case.",
+        "what was computed again is given out once, and then let go of.",
+    ),
+    "saved more": (
+        CheckpointError,
+        "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original forward "
+        "pass.",
+        RUN_TWICE,
+    ),
+    "another number saved": (
+        CheckpointError,
+        "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
+        "recomputation.\nNumber of tensors saved during forward: {}\nNumber of tensors saved during recomputation: {}.",
+        RUN_TWICE,
+    ),
+    "other metadata": (
+        CheckpointError,
+        "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during the "
+        "forward pass.\n{}",
+        RUN_TWICE,
     ),
     "hooks set twice": (
         RuntimeError,

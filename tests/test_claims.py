@@ -832,6 +832,85 @@ def ch12_all_ways_to_a_hessian_give_the_same(m):
         assert m.allclose(found, right)
 
 
+# --- 13 ------------------------------------------------------------------------------------------
+
+
+def bytes_saved(m, f):
+    found = {}
+
+    def pack(t):
+        memory = t.untyped_storage()
+        found[memory.data_ptr()] = memory.nbytes()
+        return t
+
+    with m.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f()
+    return sum(found.values()), y
+
+
+@claim
+def ch13_activations_grow_with_the_data_and_weights_do_not(m):
+    w = m.ones(10, 10, requires_grad=True)
+    small, large = (bytes_saved(m, lambda n=n: m.tanh(m.ones(n, 10) @ w))[0] for n in (10, 20))
+    assert (small, large) == (800, 1600)
+
+
+@claim
+def ch13_what_two_nodes_share_is_packed_twice(m):
+    boxes, x = [], m.ones(3, requires_grad=True)
+    with m.autograd.graph.saved_tensors_hooks(lambda t: boxes.append(t) or t, lambda t: t):
+        m.exp(x) ** 2
+    assert len(boxes) == 2 and len({t.untyped_storage().data_ptr() for t in boxes}) == 1
+
+
+@claim
+def ch13_save_on_cpu_changes_no_gradient(m):
+    x = leaf(m, [0.5, 2.0])
+    with m.autograd.graph.save_on_cpu():
+        y = m.tanh(m.sin(x)).sum()
+    (kept,) = m.autograd.grad(y, x)
+    assert value(kept) == value(m.autograd.grad(m.tanh(m.sin(x)).sum(), x)[0])
+
+
+@claim
+def ch13_one_checkpoint_around_everything_runs_all_again_before_the_second_node_has_its_turn(m):
+    runs, when = [], []
+
+    def chain(t):
+        for _ in range(5):
+            t = m.tanh(t)
+            runs.append(1)
+            if t.requires_grad:
+                t.register_hook(lambda grad: when.append(len(runs)))
+        return t
+
+    m.utils.checkpoint.checkpoint(chain, m.ones(3, requires_grad=True), use_reentrant=False).sum().backward()
+    assert when == [5, 9, 9, 9, 9]  # the tenth has saved all that was wanted: the second run ends inside of it
+
+
+@claim
+def ch13_in_place_saves_what_a_variable_holds(m):
+    a, b = leaf(m, [1.0, 2.0]), leaf(m, [3.0, 4.0])
+    held = a * b
+    place = held.untyped_storage().data_ptr()
+    assert m.relu(held).untyped_storage().data_ptr() != place
+    assert held.relu_().untyped_storage().data_ptr() == place
+    assert bytes_saved(m, lambda: m.relu(a * b))[0] == bytes_saved(m, lambda: (a * b).relu_())[0]
+
+
+@claim
+def ch13_arguments_are_watched_and_variables_are_not(m):
+    a, w = leaf(m, [1.0, 2.0]), m.ones(2)
+    y = m.utils.checkpoint.checkpoint(lambda t: t * w, a, use_reentrant=False)
+    w.mul_(5)
+    assert value(m.autograd.grad(y.sum(), a)[0]) == [5.0, 5.0]
+    u = a * 1
+    y = m.utils.checkpoint.checkpoint(m.sin, u, use_reentrant=False)
+    u.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
 # --- The chapters' own lines ---------------------------------------------------------------------
 
 OURS = re.compile(r"\bmg\.(draw|viz)\b|\bbefore\b|\bturns(_by_round)?\b")

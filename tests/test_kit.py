@@ -710,8 +710,8 @@ def test_a_wrong_answer_leaves_its_belief_open_until_the_exercise_is_right(check
     check.broken("silent")
     assert entries(relaxed)["ch99.two"]["missed"] == {"M02": False}
     panel = kit.belief_panel()
-    left = f"0 missed, 1 mended, 0 seen through, {len(BELIEFS) - 1} not met yet"
-    assert "  + mended: “a leaf" in panel.text and left in panel.text
+    counts = f"0 missed, 1 mended, 0 seen through, {len(BELIEFS) - 1} not met yet"
+    assert "  + mended: “a leaf" in panel.text and counts in panel.text
     assert "M02" not in panel.html + panel.text, "ids are ours, not the learner's"
     Tags(panel.html)
 
@@ -847,7 +847,7 @@ TRUE = (
     "M01 None M02 True M03 None M04 False M05 error M06 False M07 error M08 4.0 M09 6.0 M10 24.0 M11 4.0 M12 2.0 "
     "M13 30.0 M14 error M15 12.0 M16 24.0 M17 7.0 M18 40.0 M19 3.0 M20 True M21 15.0 M22 10.0 M23 3.0 M24 20.0 "
     "M25 None M26 True M27 9.0 M27b error M28 True M29 False M30 False M31 False M32 error M33 False M34 70.0 "
-    "M35 None M36 1.0 M37 12.0 M38 0.0 "
+    "M35 None M36 1.0 M37 12.0 M38 0.0 M39 10 M40 400 M41 False M42 False M43 True M44 1 M45 2 M46 False "
     "M51 6.0 M52 error M53 300 M54 3.0 M55 None M56 5.0 M57 12.0 M58 3.0"
 ).split()
 

@@ -70,12 +70,15 @@ ORDER = """
     nn.convolution
     nn.functional
     nn
+    utils.checkpoint
+    utils
     viz.palette
     viz.records
     viz.source
     viz.pytorch
     viz.lines
     viz.live
+    viz.memory
     viz.lines_minigrad
     viz.lines_torch
     viz.text

@@ -43,6 +43,7 @@ ABOUT = {
     "10": "Read minigrad's source, then build an engine of your own",
     "11": "A line, a network, and a loop with six bugs",
     "12": "Tangents, `make_dual`, rows or columns of a Jacobian, forward over reverse, `Function.jvp`",
+    "13": "Bytes on the picture, rules and hooks that save less, checkpoints, who keeps a graph alive",
     "14": "Six programs as repositories have them: which variable, saved and overwritten by which line",
 }
 

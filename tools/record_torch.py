@@ -12,6 +12,7 @@ TESTS = Path(__file__).resolve().parents[1] / "tests"
 sys.path.insert(0, str(TESTS))
 
 import behaviour_cases
+import checkpoint_cases
 import difference_cases
 import forward_ad_cases
 import functional_cases
@@ -33,6 +34,7 @@ def record(torch) -> dict:
         "torch_ops.json": {n: op_cases.report(torch, e) for n, e in op_cases.CASES.items()},
         "torch_misuse.json": {n: misuse_cases.said(torch, case) for n, case in misuse_cases.CASES.items()},
         "torch_behaviour.json": {n: behaviour_cases.report(torch, p) for n, p in behaviour_cases.CASES.items()},
+        "torch_checkpoint.json": {n: behaviour_cases.report(torch, p) for n, p in checkpoint_cases.CASES.items()},
         "torch_differences.json": {n: difference_cases.answer(torch, p) for n, p in difference_cases.CASES.items()},
         "torch_functional.json": {
             n: functional_cases.answer(torch, case) for n, case in functional_cases.CASES.items()

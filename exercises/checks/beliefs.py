@@ -47,6 +47,22 @@ BELIEFS: dict[str, str] = {
     "M36": "the local gradient of exp(x) is x, not exp(x)",
     "M37": "the gradient of a broadcast input has the broadcast shape",
     "M38": "at a kink or a tie there is no gradient, so there is an error",
+    # From here on with a place where somebody holds it: https://discuss.pytorch.org/t/948
+    "M39": "an in-place operation saves memory",
+    # https://runebook.dev/ru/docs/pytorch/generated/torch.tensor.storage
+    "M40": "a view of a few numbers keeps only these few in memory",
+    # https://github.com/pytorch/pytorch/pull/14253, https://github.com/lucidrains/enformer-pytorch/issues/33
+    "M41": "what is computed a second time draws the same random numbers",
+    # https://github.com/pytorch/pytorch/issues/7617
+    "M42": "a checkpoint reaches the weights inside, whatever its inputs are",
+    # https://github.com/jacobgil/pytorch-grad-cam/issues/88
+    "M43": "what my hook uses is gone when its last name is",
+    # https://github.com/johnmarktaylor91/torchlens/issues/28
+    "M44": "each node that saves a tensor keeps a copy of its own",
+    # https://github.com/pytorch/pytorch/issues/81296
+    "M45": "a checkpoint keeps what its function saves, and runs it once",
+    # https://github.com/ecmwf/WeatherGenerator/issues/1141
+    "M46": "one checkpoint around everything saves the most memory",
     # Chapter 12: pytorch#78961 and #128600; pytorch-finufft#110; discuss.pytorch.org 91569; the page of Tensor.detach
     # and pytorch#128600; the page of exit_dual_level; pytorch#71643 and #79664; jax#554 and HIPS/autograd#175;
     # functorch#207.

@@ -284,6 +284,62 @@ WARM_UPS = _rows(
     x = mg.tensor(0.0, requires_grad=True)
     mg.relu(x).backward()
 
+    # M39: y.grad_fn._saved_result.numel()
+    x = mg.ones(10, requires_grad=True)
+    y = (x * 1).relu_()
+
+    # M40: y.grad_fn._saved_self.untyped_storage().nbytes()
+    x = mg.ones(100, requires_grad=True)     # 400 bytes
+    y = mg.sin(x)[:1] ** 2
+
+    # M41: bool((first == second).any())
+    mg.manual_seed(0)
+    first = mg.rand(3)
+    second = mg.rand(3)
+
+    # M42: y.requires_grad
+    class Unrecorded(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * w
+
+    w = mg.tensor(2.0, requires_grad=True)
+    y = Unrecorded.apply(mg.tensor(3.0))
+
+    # M43: alive
+    import gc, weakref
+
+    def make():
+        x = mg.tensor(2.0, requires_grad=True)
+        y = x * x
+        y.register_hook(lambda grad: grad * y)
+        return weakref.ref(y)
+
+    gc.disable()
+    alive = make()() is not None
+    gc.enable()
+
+    # M44: len(memories)
+    x = mg.ones(100, requires_grad=True)
+    memories = set()
+
+    def pack(t):
+        memories.add(t.untyped_storage().data_ptr())
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = mg.exp(x) ** 2
+
+    # M45: len(runs)
+    runs = []
+    x = mg.ones(3, requires_grad=True)
+    y = mg.utils.checkpoint.checkpoint(
+        lambda t: runs.append(1) or mg.tanh(t), x, use_reentrant=False)
+    y.sum().backward()
+
+    # M46: most < n
+    n, k = 100, 1                            # layers, checkpoints
+    most = k + n // k                        # results alive at once
     # M51: moved
     fw = mg.autograd.forward_ad
     with fw.dual_level():

@@ -36,8 +36,8 @@ class GraphTask:
     """One walk: the gradients that have arrived, and the nodes that wait for their evaluation."""
 
     __slots__ = (
-        "capture", "captured", "create_graph", "grads", "heap", "leaves", "missing", "needed", "requested",
-        "retain_graph", "seeds", "usual",
+        "__weakref__", "capture", "captured", "create_graph", "grads", "heap", "leaves", "missing", "needed",
+        "requested", "retain_graph", "seeds", "usual",
     )  # fmt: skip
 
     def __init__(self, seeds: list, retain_graph: bool, create_graph: bool, requested: dict | None, capture: bool):

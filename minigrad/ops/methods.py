@@ -281,3 +281,48 @@ for _name, _other in (
     ("true_divide", "div"),
 ):  # fmt: skip
     setattr(Tensor, _name, getattr(Tensor, _other))
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+class UntypedStorage:
+    """The memory behind a tensor, which it may share with others. PyTorch counterpart: ``torch.UntypedStorage``."""
+
+    def __init__(self, tensor: Tensor):
+        self._array = tensor._array
+        while isinstance(self._array.base, np.ndarray):
+            self._array = self._array.base
+
+    def nbytes(self) -> int:
+        """Its bytes, however few of them the tensor shows."""
+        return self._array.nbytes
+
+    def data_ptr(self) -> int:
+        """Its address: the same for all tensors on this memory, and for no others as long as one of them lives."""
+        return self._array.ctypes.data
+
+
+def untyped_storage(self) -> UntypedStorage:
+    """The memory that this tensor is on.
+
+    >>> from minigrad import zeros
+    >>> x = zeros(100)
+    >>> x[:2].untyped_storage().nbytes(), x[:2].nbytes
+    (400, 8)
+    """
+    return UntypedStorage(self)
+
+
+def element_size(self) -> int:
+    """The bytes of one element."""
+    return self._array.itemsize
+
+
+def nbytes(self) -> int:
+    """The bytes of all elements that this tensor shows."""
+    return self._array.size * self._array.itemsize
+
+
+Tensor.untyped_storage, Tensor.element_size = untyped_storage, element_size
+Tensor.nbytes = property(nbytes, doc=nbytes.__doc__)

@@ -74,13 +74,13 @@ def draw(
 
     `view` is "kept" (what autograd keeps), "written" (what you wrote) or "both". Names come from `params`, a dict of
     name to tensor, then from your variables. `width` is the most pixels it may take, `direction` "LR" or "TB". `fold`
-    draws blocks that repeat once, and Modules as one node (None: in large graphs); `legend` says below what the colours
-    mean. Options that are True: `values`, `grads`, `tangents` (inside of dual_level()), `generations` (what a backward
-    with create_graph=True built, in a box). That are False: `shapes`, `lines` (the line that made each node, noted by a
-    `lines` block), `saved` (what each function saved: freed, or overwritten since), `unused` (the (None, 0) entries),
-    `hooks`, `aliases` (variables on the same memory), `cuts` (where a history was cut off). `marks` says of a tensor, a
-    node, (node, position of an input) or (node, "name of a saved value") what is wrong, in red; `notes` no blame.
-    PyTorch's tensors are drawn as ours. Other things and options raise TypeError. README.md here has examples.
+    draws blocks that repeat once, and Modules as one node (None: in large graphs); `legend` explains the colours.
+    Options that are True: `values`, `grads`, `tangents` (inside of dual_level()), `generations` (what a backward with
+    create_graph=True built, in a box). That are False: `shapes`, `lines` (the line that made each node, noted by a
+    `lines` block), `saved` (what each function saved), `memory` (bytes, each memory once), `unused` (the (None, 0)
+    entries), `hooks`, `aliases` (variables on the same memory), `cuts` (where a history was cut off). `marks` says of a
+    tensor, a node, (node, position of an input) or (node, "name of a saved value") what is wrong, in red; `notes` no
+    blame. PyTorch's tensors are drawn as ours. All else raises TypeError. README.md here has examples.
 
     >>> import minigrad as mg
     >>> x = mg.tensor(3.0, requires_grad=True)

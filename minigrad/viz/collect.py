@@ -34,6 +34,7 @@ from .live import (
     tangent_of,
     unrecorded,
 )
+from .memory import tensors_in, with_bytes
 from .records import (
     ANNOTATIONS,
     MAX_ELEMENTS,
@@ -146,7 +147,20 @@ class View:
         edges[:0] = self.edges(reached, named)
         roots = tuple(named[root.key] for root in self.roots)
         found = GraphRecord(TITLES[self.view], self.view, tuple(nodes), tuple(edges), roots, self.captions())
+        if self.show.memory:
+            found = with_bytes(found, [tensors_in(self.values_of(item)) for item, _ in reached.values()])
         return replace(self.with_generations(found, reached), options=self.show)
+
+    def values_of(self, item: Item) -> list:
+        """What an item keeps in memory: a tensor, or the values that a node saved, if these are not drawn beside it."""
+        if item.kind == "saved":
+            return [saved_state(item.thing)[item.index].value]
+        if item.kind in ("tensor", "array"):
+            return [item.thing]
+        if item.kind == "made":
+            return [self.names.output(item.thing, item.index)]
+        keeps = item.kind == "node" and not (self.forward or self.show.saved or is_accumulator(item.thing))
+        return [entry.value for entry in saved_state(item.thing)] if keeps else []
 
     def edges(self, reached: dict, named: dict) -> list[EdgeRecord]:
         edges = []

@@ -74,6 +74,7 @@ class Options:
     tangents: bool = True  # of tensors that have one, inside of dual_level()
     shapes: bool = False  # shape and dtype of every tensor
     saved: bool = False  # what each function saved, freed or overwritten
+    memory: bool = False  # bytes of tensors and of what is saved, each memory once
     unused: bool = False  # the (None, 0) entries of next_functions
     hooks: bool = False  # how many hooks hang where
     aliases: bool = False  # variables on the same memory: views, detach(), .data, NumPy arrays

@@ -1,0 +1,802 @@
+"""The checks of chapter 13, "What does a graph cost?"."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+import weakref
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from exercises.checks import functions, graphs, kit, tools
+from exercises.checks.functions import Suspect, elementwise
+from exercises.checks.kit import Wrong, show
+from minigrad.viz.live import saved_state, storage
+from minigrad.viz.memory import storage_bytes
+
+chapter = kit.Chapter(__name__, "13", "What does a graph cost?")
+
+
+# --- What several exercises share ----------------------------------------------------------------
+
+
+def _kept(y: mg.Tensor) -> list:
+    """The tensors and arrays that the nodes behind `y` keep, also inside of what hooks have packed."""
+    values = [entry.value for node in graphs.nodes(y) for entry in saved_state(node)]
+    return [found for value in values for found in _inside(getattr(value, "box", value))]
+
+
+def _inside(value: Any, depth: int = 3) -> list:
+    if isinstance(value, mg.Tensor | np.ndarray):
+        return [value]
+    parts = list(value) if isinstance(value, list | tuple) else list(getattr(value, "__dict__", {}).values())
+    parts = list(value.values()) if isinstance(value, dict) else parts
+    return [found for part in parts for found in _inside(part, depth - 1)] if depth else []
+
+
+def _bytes_kept(y: mg.Tensor, *beside: mg.Tensor) -> int:
+    """The bytes that the graph of `y` keeps, each memory once, without the memory of these tensors."""
+    memories = {storage(each): storage_bytes(each) for each in _kept(y)}
+    return sum(size for place, size in memories.items() if place not in set(map(storage, beside)))
+
+
+def _gradient(y: mg.Tensor, x: mg.Tensor, expected: str) -> np.ndarray:
+    """The gradient that comes back to `x`, or a diagnosis."""
+    try:
+        (came,) = mg.autograd.grad(y, x, mg.ones_like(y), retain_graph=True)
+    except Exception as error:
+        got = kit.sandbox.describe_error(error)
+        look = "what your function returns, and whether it goes backward itself"
+        raise Wrong("no-way-back", expected, got, look=look) from None
+    return tools.array(came)
+
+
+# --- 1 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "How many bytes?",
+    kind="predict",
+    points=2,
+    beliefs=("M39", "M40", "M44"),
+    hints=(
+        "For each operation: does its slope need the input, the result, both, nothing?",
+        "Two nodes that save the same tensor hold one memory. And in place or not, a node saves what its rule needs.",
+        "A: 0. In C the result of `exp` is a factor of the product. In F `sin` saves `a`, and `**` a view.",
+    ),
+    idea="A: nothing. B: both factors. C: the result of exp, which is also a factor, and b. D: two results. E: both "
+    "factors and the result of relu. F: a, and the whole memory of the sines.",
+)
+def weigh(answer):
+    truth = {"A": 0, "B": 8000, "C": 8000, "D": 8000, "E": 12000, "F": 8000}
+    looks = {name: f"what each operation of {name} saves, and which of these are one memory" for name in truth}
+    kit.predicted(answer, truth, _WEIGH, "a number of bytes", looks)
+    return "Each memory once: what two nodes save together costs no more, and a view costs what it is a view of."
+
+
+_WEIGH = kit.patterns("""
+numbers-not-bytes: B=2000, C=2000, D=2000 or B=2, C=2, D=2
+    You count numbers or tensors. A number of float32 has four bytes, and each tensor here has 1,000 of them.
+    look: the comment behind the first line
+counted-twice: C=12000 (M44)
+    exp saves its result, and `*` saves its factors, of which that result is one. Both hold the same memory.
+    look: `exp(a) ** 2` in the chapter's table
+view-is-small: F=4040 or F=40 (M40)
+    The view has ten numbers, but its memory has a thousand, and it lives as long as the view.
+    look: the picture of the chapter with `h[:1] ** 2`
+in-place-saves: E=8000 or E=4000 (M39)
+    relu saves its result, in place or not: the numbers are written over a · b, and kept there.
+    look: the last section of the chapter: what `relu` and `relu_` keep
+sum-keeps: A=4000 or A=8000 or A=12000
+    The slopes of + and of a mean depend on no number, so nothing has to be remembered.
+    look: the first two lines of the chapter's table
+results-are-free: D=4000
+    Each tanh saves its own result, and these are two tensors with different numbers.
+    look: which values the two slopes of D need
+factors-are-free: B=0
+    A product needs both factors for its slopes. That they are leaves changes nothing: saved they are.
+    look: the line of `a * b` in the chapter's table
+all-that-exists: D=12000
+    `a` is not needed: the slope of tanh is made of its result.
+    look: whether the inner tanh needs `a` for its slope
+leaf-forgotten: F=4000
+    `sin` needs its input for its slope, and that is `a`.
+    look: the line of `sin(a)` in the chapter's table
+""")
+
+
+# --- 2 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "How often does it run?",
+    kind="predict",
+    points=2,
+    beliefs=("M45",),
+    hints=(
+        "A checkpoint runs `f` at once, and once more in each backward that needs what was saved.",
+        "`retain_graph=True` keeps the boxes, and they are empty. In `no_grad` nothing will ever go backward.",
+        "E: forward runs `f` once. In backward the outer checkpoint runs its function again, which makes an inner "
+        "checkpoint. What does the inner one have to do then?",
+    ),
+    idea="1, then one more in each backward: 2 and 3. D is an ordinary call: 4. E: once forward, once when the outer "
+    "function runs again, and once when the inner checkpoint opens its boxes: 7.",
+)
+def runs(answer):
+    truth = {"A": 1, "B": 2, "C": 3, "D": 4, "E": 7}
+    looks = {name: f"which calls of `f` are new since the line before {name}" for name in truth}
+    kit.predicted(answer, truth, _RUNS, "a number of calls", looks)
+    return "A box is filled anew in each backward, whatever is retained. Nested, the inner part runs three times."
+
+
+_RUNS = kit.patterns("""
+runs-once: A=1, B=1, C=1 (M45)
+    Then nothing would be there for backward: what `f` saved was thrown away. It has to run again.
+    look: the two numbers in the chapter that are printed before and after `backward()`
+retained: B=2, C=2
+    Retained are the boxes, and they are empty. What is computed again is given out once, and let go of.
+    look: what is in the box of a checkpoint
+forward-is-late: A=0
+    A result is there at once, so `f` has run.
+    look: whether `y` has a value right after A
+no-grad-skips: D=3
+    Without recording the function runs as ever: somebody asks for its value.
+    look: what `keep(f, x)` returns in `no_grad`
+nested-twice: E=6
+    The outer function runs twice, and the inner checkpoint runs `f` once more to fill its own boxes.
+    look: which boxes are there after the outer function has run again
+backward-only: A=0, B=1
+    The forward needs the value of `f(x)` already.
+    look: the line that is marked A
+""")
+
+
+# --- 3 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Keep a part",
+    kind="fix",
+    points=2,
+    beliefs=("M17", "M40"),
+    hints=(
+        "Which tensor does `**` save? On whose memory is it?",
+        "A view keeps the whole memory. What gives the part a memory of its own?",
+        "`h[:n].clone()`. Or take the part before the sines are computed: `mg.sin(x[:n])`.",
+    ),
+    idea="`(h[:n].clone() ** 2).sum()`: the clone has n numbers, and nobody keeps `h`.",
+)
+def part(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_PART)
+    for values, n in ((np.linspace(0.1, 2, 40), 3), (np.linspace(-1, 1, 30), 1), (np.linspace(0, 1, 8), 8)):
+        _check_part(answer, values, n)
+    return "The memory of all sines goes as soon as the part has been copied out of it."
+
+
+_GIVEN_PART = """
+def power(x, n):
+    h = mg.sin(x)
+    return (h[:n] ** 2).sum()
+"""
+
+
+def _check_part(answer, values, n):
+    x = tools.leaf(values)
+    y = tools.result(tools.called(answer, (x, n), "one number, a sum of squares"))
+    sines = np.sin(values)[:n]
+    tools.refuse_other_values(y, (sines**2).sum(), "the sum of the squares", "what is left out, and what is added up")
+    if not graphs.reaches(y, x):
+        why = "Your result has no history that leads to `x`: a copy of the numbers alone is no `clone()`."
+        look = "each `detach`, `.data`, `.item()` or `mg.tensor`"
+        raise Wrong("cut-off", "a result with a way back to `x`", show(y), belief="M17", why=why, look=look)
+    expected = "2 · sin · cos for the first n entries, and 0 for the others"
+    right = np.where(np.arange(len(values)) < n, np.sin(2 * values), 0.0)
+    came = _gradient(y, x, expected)
+    if not tools.same(came, right):
+        raise Wrong("other-gradient", tools.text(right), tools.text(came), look="which operations are between x and y")
+    kept, room = _bytes_kept(y, x), n * x.element_size()
+    if kept > room:
+        belief, why = "", "More is kept than n numbers."
+        if kept >= len(values) * x.element_size() and n < len(values):
+            belief = "M40" if not kit.uses(answer, "clone") else ""
+            why = "All sines are still there: what the graph has saved is a view of them, or needs all of them."
+        look = "which tensor each node saves, and on whose memory that is: `mg.draw(power(x, 3), memory=True)`"
+        raise Wrong("all-kept", f"{room} bytes besides x", f"{kept} bytes", belief=belief, why=why, look=look)
+
+
+# --- 4 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A rule that saves its input",
+    kind="write",
+    points=3,
+    beliefs=("M33",),
+    hints=(
+        "`forward` saves `x`, and nothing else: tanh is computed again in `backward`.",
+        "`t = mg.tanh(x)` in `backward`. Then the slope is t + x · (1 − t · t).",
+        "And the slope is only a factor: what arrives is `grad`.",
+    ),
+    idea="Save `x`. In backward `t = mg.tanh(x)`, and return `grad * (t + x * (1 - t * t))`.",
+)
+def gate(answer):
+    functions.check(answer, lambda x: x * mg.tanh(x), elementwise(), second=True, suspects=_GATE)
+    x = tools.leaf([0.5, -1.0, 2.0])
+    node: Any = functions.apply_of(answer)(x).grad_fn
+    hung = [name for name, value in vars(node).items() if name != "to_save" and _inside(value)]
+    if hung:
+        why = "What hangs on `ctx` is not watched, and not freed by backward. And `save_for_backward` is made for it."
+        got = f"`ctx.{hung[0]}` holds a tensor"
+        raise Wrong("on-ctx", "`x`, saved by `save_for_backward`", got, why=why, look="what forward leaves on `ctx`")
+    kept = _kept(functions.apply_of(answer)(x))
+    if len(kept) != 1 or storage(kept[0]) != storage(x):
+        why = "The gradient is right. But the point of the exercise is that nothing but `x` is kept."
+        got = f"{len(kept)} tensors, {sum(each.numel() for each in kept)} numbers"
+        raise Wrong("more-kept", "`x` alone", got, why=why, look="what `save_for_backward` is given")
+    return "One tensor, which is there anyway, for one more tanh on the way back. Its second derivative is right, too."
+
+
+_GATE = (
+    Suspect(
+        "product-rule",
+        "One half of the product rule is missing: x · tanh(x) changes through both factors.",
+        "the two terms of the slope",
+        backward=lambda x, g: g * mg.tanh(x),
+    ),
+    Suspect(
+        "product-rule",
+        "One half of the product rule is missing: x · tanh(x) changes through both factors.",
+        "the two terms of the slope",
+        backward=lambda x, g: g * x * (1 - mg.tanh(x) ** 2),
+    ),
+    Suspect(
+        "slope-of-tanh",
+        "The slope of tanh is 1 minus the square of its result.",
+        "the bracket in the second term",
+        backward=lambda x, g: g * (mg.tanh(x) + x * (1 - x * x)),
+    ),
+    Suspect(
+        "tanh-forgotten",
+        "The value is that of tanh(x) alone.",
+        "the `return` of forward",
+        forward=lambda x: mg.tanh(x),
+    ),
+)
+
+
+# --- 5 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "What comes on top",
+    kind="write",
+    points=3,
+    beliefs=("M40", "M44"),
+    hints=(
+        "`kept` of the chapter is nearly it: a dict from the address of a memory to its bytes.",
+        "The memory of `x` has an address, too. Take that one out at the end, if it is there.",
+        "`found.pop(x.untyped_storage().data_ptr(), None)`, then the sum of what is left.",
+    ),
+    idea="A `pack` that notes `untyped_storage()`, address and bytes, in a dict, and returns the tensor; `f(x)` in the "
+    "block; without the address of x; the sum.",
+)
+def extra(answer):
+    kit.a_function(answer)
+    for what, f, values in _EXTRA:
+        _check_extra(answer, what, f, np.array(values))
+    return "Each memory once and whole, without that of x: this is what the graph costs on top."
+
+
+_EXTRA = (
+    ("x * x", lambda x: x * x, [0.5, 2.0, 4.0, 1.0, 3.0]),
+    ("mg.exp(x) ** 2", lambda x: mg.exp(x) ** 2, [0.5, 2.0, 4.0, 1.0, 3.0]),
+    ("mg.exp(x)[:1] ** 2", lambda x: mg.exp(x)[:1] ** 2, [0.5, 1.0, 0.25, 2.0]),
+    ("mg.tanh(mg.sin(x))", lambda x: mg.tanh(mg.sin(x)), [0.5, 1.0, 0.25]),
+    ("mg.tanh(mg.tanh(x * 2))", lambda x: mg.tanh(mg.tanh(x * 2)), [0.5, 1.0, 0.25]),
+    ("x + 1", lambda x: x + 1, [0.5, 1.0]),
+    ("x[:2] * x[1:3]", lambda x: x[:2] * x[1:3], [0.5, 1.0, 0.25]),
+    ("mg.sin(x).t() @ x", lambda x: mg.sin(x).t() @ x, [[0.5, 1.0, 0.25], [1.0, 2.0, 3.0]]),
+    ("mg.where(x > 1, x, 0.0)", lambda x: mg.where(x > 1, x, mg.zeros_like(x)), [0.5, 2.0, 1.5]),
+)
+
+
+def _check_extra(answer, what, f, values):
+    x, results = tools.leaf(values), []
+
+    def watched(t):
+        results.append(f(t))
+        return results[-1]
+
+    right = _bytes_kept(f(x), x)
+    expected = f"{right} bytes for `{what}` and an `x` with {x.numel()} numbers of {x.element_size()} bytes"
+    came = kit.a_number(tools.called(answer, (watched, x), expected), "the result")
+    if not results:
+        raise Wrong("not-called", "a call of `f(x)`", "none", look="whether your function calls `f`")
+    if not kit.close(came, right):
+        raise _wrong_extra(came, right, f(x), x, expected)
+    for y in results:
+        slope = _gradient(y, x, "a result that one can go backward from")
+        wanted = tools.array(mg.autograd.grad(f(x).sum(), x)[0])
+        if not tools.same(slope, wanted):
+            why = "The number is right. But what `pack` returns is kept in place of the tensor."
+            look = "what your `pack` returns, and what your `unpack` makes of it"
+            raise Wrong("other-kept", tools.text(wanted), tools.text(slope), why=why, look=look)
+
+
+def _wrong_extra(came, right, y, x, expected):
+    got, saved = f"{came:g}", [each for each in _kept(y) if isinstance(each, mg.Tensor)]
+    others = [each for each in saved if storage(each) != storage(x)]
+    if kit.close(came, _bytes_kept(y)):
+        why = "That holds the memory of `x` as well."
+        return Wrong("leaf-counted", expected, got, why=why, look="the address of the memory of `x`")
+    if kit.close(came, sum(map(storage_bytes, others))) or kit.close(came, sum(map(storage_bytes, saved))):
+        why = "A memory that two nodes save was counted twice. They hold it together."
+        return Wrong("counted-twice", expected, got, belief="M44", why=why, look="how you tell one memory from another")
+    shown = [sum(each.nbytes for each in some) for some in (others, saved)]
+    shown += [sum({storage(each): each.nbytes for each in some}.values()) for some in (others, others[::-1])]
+    if any(kit.close(came, one) for one in shown):
+        why = "Of a view you count the bytes that it shows. It keeps all of its memory."
+        return Wrong("view-counted", expected, got, belief="M40", why=why, look="`untyped_storage().nbytes()`")
+    if kit.close(came * x.element_size(), right):
+        why = "That is a number of numbers. Asked for are bytes."
+        return Wrong("numbers-counted", expected, got, why=why, look="what you note of each memory")
+    if kit.close(came, 0):
+        why = "Nothing was counted. The hooks see what is saved inside of their block."
+        return Wrong("nothing-seen", expected, got, why=why, look="where `f(x)` is computed, and where you count")
+    return Wrong("other-count", expected, got, look="what you add up, and for which memories")
+
+
+# --- 6 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "Half of it",
+    kind="write",
+    points=3,
+    off={"result dtype": "it is that of `f(x)`, which the check compares"},
+    hints=(
+        "`saved_tensors_hooks(pack, unpack)` around `f(x)`. What `pack` returns is kept; it may be a tuple.",
+        "`t.is_leaf` says whether a tensor has no history. `unpack` has to know the dtype: put it into the box.",
+        "`pack` returns `t.dtype, t if t.is_leaf else t.detach().half()`, and `unpack` makes `kept.to(dtype)` of it.",
+    ),
+    idea="A box with the dtype and either the leaf itself or a detached copy in half precision; unpack gives the "
+    "tensor back in that dtype.",
+)
+def half(answer):
+    kit.a_function(answer)
+    for what, f in _HALF:
+        for values in ([0.3, 0.7, 0.1, 0.9], [[0.25, 0.5], [0.6, 0.2]]):
+            _check_half(answer, what, f, np.array(values))
+    return "Two bytes a number for what only backward needs. What is there anyway is not copied."
+
+
+_DATA = [[0.5, 0.25], [2.0, 1.0]]
+_HALF = (
+    ("mg.tanh(mg.sin(x))", lambda x: mg.tanh(mg.sin(x))),
+    ("mg.exp(mg.sin(x)) * x", lambda x: mg.exp(mg.sin(x)) * x),
+    ("mg.sin(x.double()) * x", lambda x: mg.sin(x.double()) * x),
+    ("mg.sin(x.float()) * x.double() * data", lambda x: mg.sin(x.float()) * x.double() * _data(x)),
+)
+
+
+def _data(x):
+    """Constants in the shape of `x`, one tensor a shape, as data would be."""
+    return _CONSTANTS.setdefault(x.shape, mg.tensor(_DATA, dtype=mg.float64).reshape(x.shape))
+
+
+_CONSTANTS: dict = {}
+
+
+def _halved(f, x):
+    def pack(t):
+        return t.dtype, t if t.is_leaf else t.detach().half()
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box[1].to(box[0])):
+        return f(x)
+
+
+def _check_half(answer, what, f, values):
+    x, expected = tools.leaf(values), f"the result of `{what}`"
+    y = tools.result(tools.called(answer, (f, x), expected))
+    plain, packed = f(x), _halved(f, x)
+    if y.dtype != plain.dtype:
+        look = "what you return: `f(x)` itself"
+        raise Wrong("result-dtype", f"{expected}, {plain.dtype}", str(y.dtype), look=look)
+    tools.refuse_other_values(y, tools.array(plain), expected, "what you return: `f(x)` itself")
+    if not graphs.reaches(y, x):
+        raise Wrong("cut-off", "a result with a way back to `x`", show(y), look="each `detach` in your function")
+    _check_packed(y, plain, packed, x, what)
+    try:
+        (came,) = mg.autograd.grad(y.sum(), x, retain_graph=True)
+    except Exception as error:
+        why = "What is unpacked does not fit where it is needed."
+        got, look = kit.sandbox.describe_error(error), "what your `unpack` returns: shape, dtype, a tensor"
+        raise Wrong("not-unpacked", "a gradient for `x`", got, why=why, look=look) from None
+    (wanted,) = mg.autograd.grad(packed.sum(), x)
+    if not kit.same_arrays(tools.array(came), tools.array(wanted), 1e-6):
+        why = "The box holds the right numbers, but backward gets others, or the same in another dtype."
+        got, look = (
+            tools.text(tools.array(came)),
+            "what your `unpack` returns: the same numbers, in the dtype of before",
+        )
+        raise Wrong("other-gradient", tools.text(tools.array(wanted)), got, why=why, look=look)
+    _check_dtypes(y, plain, what)
+
+
+def _check_packed(y, plain, packed, x, what):
+    beside = [x, _data(x)]
+    right, kept, before = (_bytes_kept(each, *beside) for each in (packed, y, plain))
+    expected = f"{right} bytes beside leaves and data for `{what}`"
+    if kept == right:
+        return
+    saved = [each for each in _kept(plain)]
+    copies = right + sum(2 * each.numel() for each in saved if storage(each) in set(map(storage, beside)))
+    if kept == copies:
+        why = "Leaves and data were packed, too. They are there anyway: the copy costs more than it saves."
+        raise Wrong("leaf-copied", expected, f"{kept}", why=why, look="which tensors `pack` leaves as they are")
+    if kept < right:
+        why = "The graph itself keeps less than what backward needs: where is the rest, and who lets go of it?"
+        raise Wrong(
+            "elsewhere", expected, f"{kept}", why=why, look="what your `pack` returns, and what it leaves elsewhere"
+        )
+    why = "The graph keeps more than half precision would need."
+    why = "Nothing was packed: the graph keeps all as ever." if kept == before else why
+    raise Wrong("not-halved", expected, f"{kept}", why=why, look="what your `pack` returns, and which `f(x)` it sees")
+
+
+def _check_dtypes(y, plain, what):
+    """Each saved tensor comes back in its dtype: a slope in another would be converted in silence."""
+    for mine, theirs in zip(graphs.nodes(y), graphs.nodes(plain), strict=False):
+        for entry, other in zip(saved_state(mine), saved_state(theirs), strict=False):
+            if not hasattr(entry.value, "open") or not isinstance(other.value, mg.Tensor):
+                continue
+            came = entry.value.open(mine._node)
+            if came.dtype != other.value.dtype or came.shape != other.value.shape:
+                expected = f"{other.value.dtype} for what `{theirs.name()}` saved in `{what}`"
+                why = "In backward each tensor has the dtype that it was saved with: float64 here, float32 there."
+                got = f"{came.dtype}, shape {tuple(came.shape)}"
+                raise Wrong("other-dtype", expected, got, why=why, look="how `unpack` knows the dtype")
+
+
+# --- 7 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "A hook that lets go",
+    kind="cut",
+    points=2,
+    off={
+        "hooks": "the task is to put a hook there",
+        "again": "each call puts one more hook there",
+        "entries": "the hook writes into the list",
+    },
+    beliefs=("M43",),
+    hints=(
+        "Who holds whom? `y` its node, the node its hooks, the hook what it uses.",
+        "The hook needs the numbers of `y`, not its history.",
+        "`values = y.detach()` before the hook, and `values` inside of it.",
+    ),
+    idea="Take `values = y.detach()` outside of the hook and use that: its numbers are those of `y`, and no way leads "
+    "from it to the node.",
+)
+def watch(answer):
+    kit.a_function(answer)
+    kit.refuse_given(answer, _GIVEN_WATCH)
+    for values in ([0.5, 2.0, -1.0], [[1.5, 0.25]]):
+        _check_watch(answer, np.array(values))
+    return "The hook holds numbers, the node holds the hook, and nothing leads back: the graph goes with its last name."
+
+
+_GIVEN_WATCH = """
+def watch(y, notes):
+    def hook(grad):
+        notes.append(0.01 * (grad * y).sum().item())
+
+    y.register_hook(hook)
+"""
+
+
+def _check_watch(answer, values):
+    notes: list = []
+    x = tools.leaf(values)
+    y = mg.sin(x)
+    tools.called(answer, (y, notes), "nothing that is returned: a hook on `y`")
+    if notes:
+        why = "Something was noted before any backward."
+        raise Wrong("too-early", "an empty list before backward", show(notes), why=why, look="where `append` stands")
+    for factor in (3.0, -2.0):
+        came = _gradient((y * y * factor).sum(), x, "a backward through the hook")
+        right = 2 * factor * np.sin(values) * np.cos(values)
+        if not tools.same(came, right):
+            why = "The gradient that arrives at `x` is another one than without your hook."
+            got = tools.text(came)
+            raise Wrong("changes-gradient", tools.text(right), got, why=why, look="what your hook returns")
+    wanted = [0.02 * factor * float((np.sin(values) ** 2).sum()) for factor in (3.0, -2.0)]
+    if len(notes) != 2:
+        why = "" if notes else "Nothing was noted."
+        raise Wrong("other-notes", f"two notes: {wanted}", show(notes), why=why, look="where your hook hangs")
+    came = [kit.a_number(note, "each note") for note in notes]
+    if not all(map(kit.close, came, wanted)):
+        raise Wrong("other-notes", f"{tools.text(wanted)}", show(notes), look="what your hook notes, and of which `y`")
+    if any(isinstance(note, mg.Tensor) for note in notes):
+        why = "A note that is a tensor may hold a graph."
+        raise Wrong("tensor-noted", "plain numbers", show(notes), why=why, look="`.item()` in the hook")
+    _check_lets_go(answer, values)
+
+
+def _check_lets_go(answer, values):
+    """Whether a result, its graph, goes with its last name. (Called directly: `kit.call` would hold it.)"""
+    x, notes = tools.leaf(values), []
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        y = mg.sin(x) * 1
+        answer(y, notes)
+        result, node = weakref.ref(y), weakref.ref(y.grad_fn._node)
+        del y
+        alive = result() is not None or node() is not None
+    finally:
+        if collecting:
+            gc.enable()
+    if alive:
+        why = "Your hook still uses something that leads to `y` or to its node, and its node holds the hook: a circle."
+        look = "each name that your hook uses from outside"
+        expected, got = "`y` and its graph are gone when their last name is", "they are still there"
+        raise Wrong("circle", expected, got, belief="M43", why=why, look=look)
+
+
+# --- 8 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "The same dice",
+    kind="fix",
+    points=3,
+    off={"again": "a second call draws other numbers"},
+    beliefs=("M41",),
+    hints=(
+        "Before `f` runs in forward, the generator is somewhere: leave that on `ctx`.",
+        "In backward: note where it is now, put it to where it was, run `f`, put it back.",
+        "`ctx.state = mg.get_rng_state()` before `f(x)`; `now = ...`, `set_rng_state(ctx.state)`, run, "
+        "`set_rng_state(now)`.",
+    ),
+    idea="forward notes the state before it runs `f`; backward notes the state of now, sets that of forward, runs `f`, "
+    "and sets the state of now again.",
+)
+def dice(answer):
+    apply = functions.apply_of(answer)
+    functions.refuse_given(answer, _GIVEN_DICE)
+    before = mg.get_rng_state()
+    try:
+        for values in ([0.5, 2.0, -1.0, 1.0], [[1.5, 0.25, 0.75]]):
+            _check_dice(apply, np.array(values))
+    finally:
+        mg.set_rng_state(before)
+    return (
+        "Two runs, the same numbers: the gradient is that of the mask that was used. And nobody notices a second run."
+    )
+
+
+_GIVEN_DICE = """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, f, x):
+        ctx.f = f
+        ctx.save_for_backward(x)
+        return f(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        x = x.detach().requires_grad_()
+        with mg.enable_grad():
+            y = ctx.f(x)
+        y.backward(grad)
+        return None, x.grad
+"""
+
+
+def _check_dice(apply, values):
+    x, dice, runs = tools.leaf(values), [], []
+
+    def f(t):
+        runs.append(mg.is_grad_enabled())
+        dice.append(mg.rand(t.shape, dtype=mg.float64).to(t.dtype))
+        return mg.sin(t) * dice[-1]
+
+    starts, results = [], []
+    for seed in (3, 4):
+        mg.manual_seed(seed)
+        mg.rand(seed)
+        starts.append(mg.get_rng_state())
+        results.append(tools.result(tools.called(apply, (f, x), "what `f(x)` gives")))
+        _check_forward(results[-1], dice[-1], x, starts[-1])
+    drawn = [tools.array(each) for each in dice]
+    mg.rand(5)
+    for y, numbers in list(zip(results, drawn, strict=True))[::-1]:
+        before, already = mg.get_rng_state(), len(runs)
+        came = _dice_gradient(y, x)
+        right = 2 * np.cos(values) * numbers
+        if not tools.same(came, right):
+            raise _wrong_dice(came, right, values, drawn, already - len(runs))
+        if mg.get_rng_state() != before:
+            why = (
+                "The gradient is right. But a backward has moved the generator: whoever draws next gets other numbers."
+            )
+            look = "what is done after the second run of `f`"
+            raise Wrong(
+                "moved-by-backward", "the generator where it was before backward", "elsewhere", why=why, look=look
+            )
+        if len(runs) == already or _bytes_kept(y, x):
+            why = "The point of a checkpoint is that `x` alone is kept, and `f` runs again."
+            look = "what forward saves, or leaves on `ctx`"
+            raise Wrong("kept-instead", "a second run of `f`", "more is kept than `x`", why=why, look=look)
+
+
+def _check_forward(y, numbers, x, start):
+    right = np.sin(tools.array(x)) * tools.array(numbers)
+    tools.refuse_other_values(y, right, "the value of `f(x)`", "what forward returns")
+    if y.grad_fn is None:
+        raise Wrong("cut-off", "a result with a history", show(y), look="whether `apply` is given `x` itself")
+    after = mg.get_rng_state()
+    mg.set_rng_state(start)
+    mg.rand(x.shape, dtype=mg.float64)
+    fits = mg.get_rng_state() == after
+    mg.set_rng_state(after)
+    if not fits:
+        why = "After forward the generator is not where `f` has left it."
+        look = "each `set_rng_state`, `manual_seed` and number that is drawn in forward"
+        raise Wrong("moved-by-forward", "the generator where `f` left it", "elsewhere", why=why, look=look)
+
+
+def _dice_gradient(y, x):
+    try:
+        (came,) = mg.autograd.grad(y, x, mg.full_like(y, 2.0), retain_graph=True)
+    except Exception as error:
+        got = kit.sandbox.describe_error(error)
+        raise Wrong(
+            "no-way-back", "a gradient for `x`", got, look="what `backward` returns, one for each argument"
+        ) from None
+    return tools.array(came)
+
+
+def _wrong_dice(came, right, values, drawn, runs):
+    expected, got = tools.text(right), tools.text(came)
+    if any(tools.same(came, 2 * np.cos(values) * other) for other in drawn):
+        why = "That is the gradient for the numbers of another call: each call needs a state of its own."
+        return Wrong("shared-state", expected, got, why=why, look="where forward leaves the state: on `ctx`?")
+    if tools.same(came, right / 2):
+        why = "What arrives in `backward`, here 2, is a factor of the gradient."
+        return Wrong("no-grad-output", expected, got, why=why, look="what `y.backward` is given")
+    why = "The second run of `f` has drawn other numbers than the first."
+    look = "where the generator is when `f` runs the first time, and where when it runs again"
+    return Wrong("other-numbers", expected, got, belief="M41", why=why, look=look)
+
+
+# --- 9 -------------------------------------------------------------------------------------------
+
+
+@chapter.exercise(
+    "In segments",
+    kind="write",
+    points=4,
+    off={"again": "what is alive is counted, and a first result would be"},
+    beliefs=("M42", "M46"),
+    hints=(
+        "n / k layers make a segment: a function that runs these layers on what it is given.",
+        "`mg.utils.checkpoint.checkpoint(segment, x, use_reentrant=False)`, in a loop over the segments.",
+        "A function made in a loop sees the loop's names as they are later, when it runs again: give it its layers as "
+        "an argument, `checkpoint(segment, x, part, use_reentrant=False)`.",
+    ),
+    idea="A loop over slices of n // k layers, and a checkpoint for each; its function gets the slice as an argument.",
+)
+def segments(answer):
+    kit.a_function(answer)
+    for n, k in ((16, 4), (6, 2), (4, 1), (4, 4), (12, 3)):
+        _check_segments(answer, n, k)
+    return "k ends and one segment at a time: at k = √n that is the least, for one forward more."
+
+
+class _Layers:
+    """Layers with weights, which note how often each has run, and whose results are alive."""
+
+    def __init__(self, count: int):
+        self.weights = [tools.leaf([0.5 + 0.1 * i, 1.5 - 0.05 * i]) for i in range(count)]
+        self.runs = [0] * count
+        self.arrays: list = []
+        self.most = 0
+        self.functions = [self.layer(i) for i in range(count)]
+
+    def layer(self, i: int):
+        def layer(t):
+            self.runs[i] += 1
+            result = mg.tanh(t * self.weights[i])
+            self.arrays.append(weakref.ref(result.detach().numpy()))
+            self.most = max(self.most, self.alive())
+            return result
+
+        return layer
+
+    def alive(self) -> int:
+        return sum(array() is not None for array in self.arrays)
+
+
+_SEGMENTS_ERRORS = tools.reasons("""
+no-option: use_reentrant
+    Pass `use_reentrant=False`: here there is no other variant.
+    look: the arguments of `checkpoint`
+""")
+
+
+def _check_segments(answer, n, k):
+    layers, x = _Layers(n), tools.constant([0.8, -0.3])
+    expected = f"what {n} layers make of `x`, in {k} segments"
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        y = tools.result(tools.called(answer, (list(layers.functions), x, k), expected, *_SEGMENTS_ERRORS))
+    if any("use_reentrant" in str(one.message) for one in warned):
+        why = "It warns, and PyTorch would take its older variant, which misses the weights of the first segment."
+        look = "the arguments of `checkpoint`"
+        raise Wrong("no-option", "`use_reentrant=False`", "a call without it", why=why, look=look)
+    values = tools.array(x)
+    for weight in layers.weights:
+        values = np.tanh(values * tools.array(weight))
+    tools.refuse_other_values(y, values, "the result of all layers", "which layers run, and on what")
+    if set(layers.runs) != {1}:
+        look = "how often a layer is called before backward"
+        raise Wrong("other-runs", "one run of each layer in forward", f"{layers.runs}", look=look)
+    first, held = list(layers.runs), layers.alive()
+    _check_weights(y, layers)
+    again = [now - then for now, then in zip(layers.runs, first, strict=True)]
+    if held >= n and k < n and not any(again):
+        why = "All results are still there after forward, and backward ran nothing again: no checkpoint at work."
+        raise Wrong("no-checkpoint", f"{k} results after forward", f"{held}", why=why, look="each call of `checkpoint`")
+    if max(again) > 1:
+        why = "A layer runs more than once in backward: its checkpoint is inside another one."
+        look = "what each checkpoint runs"
+        raise Wrong("nested", "two runs of each layer at most", f"{max(again) + 1}", why=why, look=look)
+    if held > k:
+        why = f"After forward {held} results are alive. With {k} segments it is the end of each, and no more."
+        raise Wrong("too-many", f"{k} results after forward", f"{held}", why=why, look="how many layers a segment has")
+    if layers.most > k + n // k:
+        belief = "M46" if held == 1 else ""
+        why = "In backward too many results are alive at once: a segment is too long."
+        got, look = f"{layers.most}", "how many layers each checkpoint runs again"
+        raise Wrong("too-few", f"at most {k + n // k} results at once", got, belief=belief, why=why, look=look)
+
+
+def _check_weights(y, layers):
+    wanted, t = [], mg.tensor([0.8, -0.3], dtype=y.dtype)
+    copies = [weight.detach().requires_grad_() for weight in layers.weights]
+    for weight in copies:
+        t = mg.tanh(t * weight)
+        weight.grad = None
+    wanted = mg.autograd.grad(t.sum(), copies)
+    for weight in layers.weights:
+        weight.grad = None
+    try:
+        y.sum().backward()
+    except Exception as error:
+        got, why = kit.sandbox.describe_error(error), ""
+        if "does not require grad" in got:
+            why = "Nothing was recorded: `x` is data, and the weights are no arguments of your checkpoint."
+        look = "whether the checkpoint is one that records: `use_reentrant=False`"
+        belief = "M42" if why else ""
+        raise Wrong("no-way-back", "a gradient for each weight", got, belief=belief, why=why, look=look) from None
+    missing = [i for i, weight in enumerate(layers.weights) if weight.grad is None]
+    if missing:
+        why = "`x` is data. A checkpoint that records only what its arguments need misses the weights inside."
+        got, look = f"None for layer {missing[0]}", "the first segment: what is recorded there"
+        raise Wrong("weights-missed", "a gradient for each weight", got, belief="M42", why=why, look=look)
+    for i, (weight, right) in enumerate(zip(layers.weights, wanted, strict=True)):
+        if not kit.same_arrays(tools.array(weight.grad), tools.array(right), 1e-5):
+            why = "The value is right. But the second run did not do what the first did."
+            look = "which layers a segment runs when it runs again: a name of the loop has moved on by then"
+            expected, got = tools.text(tools.array(right)), f"{tools.text(tools.array(weight.grad))}, layer {i}"
+            raise Wrong("other-layers", expected, got, why=why, look=look)
+
+
+chapter.lock()

@@ -1,0 +1,836 @@
+"""Chapter 13: wrong answers with the diagnosis that each must get, and unusual right ones."""
+
+from banks.patterns import changed, functions
+
+NOTEBOOK = "13_memory"
+
+_weigh = changed("weigh", A=0, B=8000, C=8000, D=8000, E=12000, F=8000)
+_runs = changed("runs", A=1, B=2, C=3, D=4, E=7)
+
+
+def _gate(forward, backward):
+    return f"""
+class Gate(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        {forward.replace(chr(10), chr(10) + "        ")}
+
+    @staticmethod
+    def backward(ctx, grad):
+        {backward.replace(chr(10), chr(10) + "        ")}
+"""
+
+
+_SAVE_X = "ctx.save_for_backward(x)\nreturn x * mg.tanh(x)"
+_READ_X = "(x,) = ctx.saved_tensors\nt = mg.tanh(x)\n"
+_SLOPE = _READ_X + "return grad * (t + x * (1 - t * t))"
+
+
+def _again(
+    before="", state="mg.get_rng_state()", after="", start="ctx.state", then="mg.set_rng_state(now)", grad="grad"
+):
+    return f"""
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, f, x):
+        ctx.f = f
+        {before}
+        ctx.state = {state}
+        ctx.save_for_backward(x)
+        y = f(x)
+        {after}
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        x = x.detach().requires_grad_()
+        now = mg.get_rng_state()
+        mg.set_rng_state({start})
+        with mg.enable_grad():
+            y = ctx.f(x)
+        {then}
+        y.backward({grad})
+        return None, x.grad
+"""
+
+
+WRONG = {
+    "weigh": {
+        "numbers-not-bytes": _weigh(B=2000, C=2000, D=2000, E=3000, F=2000),
+        "numbers-not-bytes/tensors": _weigh(B=2, C=2, D=2, E=3, F=2),
+        "counted-twice": _weigh(C=12000),
+        "view-is-small": _weigh(F=4040),
+        "view-is-small/alone": _weigh(F=40),
+        "in-place-saves": _weigh(E=8000),
+        "sum-keeps": _weigh(A=8000),
+        "results-are-free": _weigh(D=4000),
+        "factors-are-free": _weigh(B=0),
+        "all-that-exists": _weigh(D=12000),
+        "leaf-forgotten": _weigh(F=4000),
+        "wrong-E": _weigh(E=16000),
+        "kind": _weigh(A="nothing"),
+    },
+    "runs": {
+        "runs-once": _runs(B=1, C=1, D=2, E=3),
+        "retained": _runs(C=2, D=3, E=6),
+        "forward-is-late": _runs(A=0),
+        "no-grad-skips": _runs(D=3, E=6),
+        "nested-twice": _runs(E=6),
+        "forward-is-late/backward-only": _runs(A=0, B=1, C=2, D=3, E=5),
+        "wrong-E": _runs(E=8),
+        "kind": _runs(A="once"),
+    },
+    "part": functions(
+        "power(x, n)",
+        """
+all-kept
+    h = mg.sin(x).clone()
+    return (h[:n] ** 2).sum()
+all-kept/after
+    h = mg.sin(x)
+    return (h[:n] ** 2).clone().sum()
+all-kept/contiguous
+    h = mg.sin(x)
+    return (h[:n].contiguous() ** 2).sum()
+all-kept/all
+    h = mg.sin(x)
+    return (h ** 2)[:n].sum()
+all-kept/del
+    h = mg.sin(x)
+    part = h[:n]
+    del h
+    return (part ** 2).sum()
+cut-off
+    h = mg.sin(x).detach()
+    return (h[:n].clone() ** 2).sum()
+cut-off/data
+    with mg.no_grad():
+        h = mg.sin(x)
+    return (h[:n].clone() ** 2).sum()
+other-value
+    h = mg.sin(x)
+    return (h[n:].clone() ** 2).sum()
+other-value/mean
+    h = mg.sin(x)
+    return (h[:n].clone() ** 2).mean()
+other-value/vector
+    return mg.sin(x[:n]) ** 2
+other-gradient
+    h = mg.sin(x)[:n].clone()
+    return (h * h.detach()).sum()
+""",
+    ),
+    "gate": {
+        "more-kept": _gate(
+            "t = mg.tanh(x)\nctx.save_for_backward(x, t)\nreturn x * t",
+            "x, t = ctx.saved_tensors\nt = mg.tanh(x)\nreturn grad * (t + x * (1 - t * t))",
+        ),
+        "saved-intermediate": _gate("ctx.save_for_backward(x.clone())\nreturn x * mg.tanh(x)", _SLOPE),
+        "on-ctx": _gate(
+            "ctx.save_for_backward(x)\nctx.t = mg.tanh(x)\nreturn x * ctx.t",
+            "(x,) = ctx.saved_tensors\nt = mg.tanh(x)\nreturn grad * (t + x * (1 - t * t))",
+        ),
+        "product-rule": _gate(_SAVE_X, _READ_X + "return grad * t"),
+        "product-rule/other": _gate(_SAVE_X, _READ_X + "return grad * x * (1 - t * t)"),
+        "slope-of-tanh": _gate(_SAVE_X, _READ_X + "return grad * (t + x * (1 - x * x))"),
+        "tanh-forgotten": _gate("ctx.save_for_backward(x)\nreturn mg.tanh(x)", _SLOPE),
+        "no-grad-output": _gate(_SAVE_X, _READ_X + "return t + x * (1 - t * t)"),
+        "number-of-gradients": _gate(_SAVE_X, _READ_X + "return grad * (t + x * (1 - t * t)), None, grad"),
+    },
+    "extra": functions(
+        "extra(f, x)",
+        """
+leaf-counted
+    found = {}
+
+    def pack(t):
+        found[t.untyped_storage().data_ptr()] = t.untyped_storage().nbytes()
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f(x)
+    return sum(found.values())
+counted-twice
+    found = []
+
+    def pack(t):
+        if t.untyped_storage().data_ptr() != x.untyped_storage().data_ptr():
+            found.append(t.untyped_storage().nbytes())
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f(x)
+    return sum(found)
+view-counted
+    found = {}
+
+    def pack(t):
+        found[t.untyped_storage().data_ptr()] = t.nbytes
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f(x)
+    found.pop(x.untyped_storage().data_ptr(), None)
+    return sum(found.values())
+numbers-counted
+    found = {}
+
+    def pack(t):
+        found[t.untyped_storage().data_ptr()] = t.untyped_storage().nbytes() // t.element_size()
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f(x)
+    found.pop(x.untyped_storage().data_ptr(), None)
+    return sum(found.values())
+nothing-seen
+    found = {}
+
+    def pack(t):
+        found[t.untyped_storage().data_ptr()] = t.untyped_storage().nbytes()
+        return t
+
+    y = f(x)
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        pass
+    return sum(found.values())
+other-kept
+    found = {}
+
+    def pack(t):
+        found[t.untyped_storage().data_ptr()] = t.untyped_storage().nbytes()
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t * 2):
+        y = f(x)
+    found.pop(x.untyped_storage().data_ptr(), None)
+    return sum(found.values())
+no-way-back
+    found = {}
+
+    def pack(t):
+        found[t.untyped_storage().data_ptr()] = t.untyped_storage().nbytes()
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f(x)
+    found.pop(x.untyped_storage().data_ptr(), None)
+    return sum(found.values())
+not-called
+    return 0
+other-count
+    found = {}
+
+    def pack(t):
+        found[t.untyped_storage().data_ptr()] = 3
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f(x)
+    return 1 + sum(found.values())
+""",
+    ),
+    "half": functions(
+        "halved(f, x)",
+        """
+leaf-copied
+    def pack(t):
+        return t.dtype, t.detach().half()
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box[1].to(box[0])):
+        return f(x)
+other-dtype
+    def pack(t):
+        return t if t.is_leaf else t.detach().half()
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box.to(x.dtype)):
+        return f(x)
+other-gradient/dtype
+    def pack(t):
+        return t if t.is_leaf else t.detach().half()
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box):
+        return f(x)
+not-halved
+    return f(x)
+not-halved/late
+    def pack(t):
+        return t.dtype, t if t.is_leaf else t.detach().half()
+
+    y = f(x)
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box[1].to(box[0])):
+        return y
+not-halved/history
+    def pack(t):
+        return t.dtype, t if t.is_leaf else (t.half(), t)
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box[1] if type(box[1]) is not tuple else box[1][1]):
+        return f(x)
+elsewhere
+    store = []
+
+    def pack(t):
+        store.append((t.dtype, t if t.is_leaf else t.detach().half()))
+        return len(store) - 1
+
+    def unpack(i):
+        dtype, kept = store[i]
+        return kept.to(dtype)
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, unpack):
+        return f(x)
+other-gradient
+    def pack(t):
+        return t.dtype, t if t.is_leaf else t.detach().half()
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box[1].to(box[0]) * 2):
+        return f(x)
+not-unpacked
+    def pack(t):
+        return t.dtype, t if t.is_leaf else t.detach().half()
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box):
+        return f(x)
+other-value
+    def pack(t):
+        return t.dtype, t if t.is_leaf else t.detach().half()
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box[1].to(box[0])):
+        return f(x) * 2
+result-dtype
+    def pack(t):
+        return t.dtype, t if t.is_leaf else t.detach().half()
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box[1].to(box[0])):
+        return f(x.half()).half()
+cut-off
+    with mg.no_grad():
+        return f(x)
+""",
+    ),
+    "watch": functions(
+        "watch(y, notes)",
+        """
+circle
+    y.register_hook(lambda grad: notes.append(0.01 * (grad * y).sum().item()))
+circle/default
+    def hook(grad, values=y):
+        notes.append(0.01 * (grad * values).sum().item())
+
+    y.register_hook(hook)
+circle/view
+    values = y.view(y.shape)
+
+    def hook(grad):
+        notes.append(0.01 * (grad * values).sum().item())
+
+    y.register_hook(hook)
+circle/inside
+    def hook(grad):
+        notes.append(0.01 * (grad * y.detach()).sum().item())
+
+    y.register_hook(hook)
+circle/clone
+    values = y.clone()
+
+    def hook(grad):
+        notes.append(0.01 * (grad * values).sum().item())
+
+    y.register_hook(hook)
+changes-gradient
+    values = y.detach()
+
+    def hook(grad):
+        notes.append(0.01 * (grad * values).sum().item())
+        return grad * 2
+
+    y.register_hook(hook)
+other-notes
+    values = y.detach()
+
+    def hook(grad):
+        notes.append(0.01 * grad.sum().item())
+
+    y.register_hook(hook)
+other-notes/no-hook
+    values = y.detach()
+tensor-noted
+    values = y.detach()
+
+    def hook(grad):
+        notes.append(0.01 * (grad * values).sum())
+
+    y.register_hook(hook)
+no-way-back
+    values = y.detach()
+    y.register_hook(lambda grad, more: notes.append(0.01 * (grad * values).sum().item()))
+too-early
+    values = y.detach()
+    notes.append(0.0)
+
+    def hook(grad):
+        notes.append(0.01 * (grad * values).sum().item())
+
+    y.register_hook(hook)
+""",
+    ),
+    "dice": {
+        "other-numbers": _again(start="now"),
+        "other-numbers/late": _again(state="None", after="ctx.state = mg.get_rng_state()"),
+        "other-numbers/seed": _again(start="now)\n        mg.manual_seed(0"),
+        "shared-state": _again(state="Again.state = mg.get_rng_state()", start="Again.state"),
+        "moved-by-backward": _again(then=""),
+        "moved-by-forward": _again(before="mg.manual_seed(0)"),
+        "moved-by-forward/back": _again(after="mg.set_rng_state(ctx.state)"),
+        "no-grad-output": _again(grad="mg.ones_like(y)"),
+        "kept-instead": """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, f, x):
+        x = x.detach().requires_grad_()
+        with mg.enable_grad():
+            y = f(x)
+        ctx.x, ctx.y = x, y
+        return y.detach()
+
+    @staticmethod
+    def backward(ctx, grad):
+        (found,) = mg.autograd.grad(ctx.y, ctx.x, grad, retain_graph=True)
+        return None, found
+""",
+        "no-way-back": _again().replace("return None, x.grad", "return x.grad"),
+    },
+    "segments": functions(
+        "run(layers, x, k)",
+        """
+no-checkpoint
+    for layer in layers:
+        x = layer(x)
+    return x
+too-many
+    for layer in layers:
+        x = mg.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)
+    return x
+too-many/k-layers
+    def segment(t, part):
+        for layer in part:
+            t = layer(t)
+        return t
+
+    for i in range(0, len(layers), 2):
+        x = mg.utils.checkpoint.checkpoint(segment, x, layers[i:i + 2], use_reentrant=False)
+    return x
+too-few
+    def all_of_them(t):
+        for layer in layers:
+            t = layer(t)
+        return t
+
+    return mg.utils.checkpoint.checkpoint(all_of_them, x, use_reentrant=False)
+other-layers
+    size = len(layers) // k
+    for i in range(k):
+        def segment(t):
+            for layer in layers[i * size:(i + 1) * size]:
+                t = layer(t)
+            return t
+
+        x = mg.utils.checkpoint.checkpoint(segment, x, use_reentrant=False)
+    return x
+no-option
+    def segment(t, part):
+        for layer in part:
+            t = layer(t)
+        return t
+
+    size = len(layers) // k
+    for i in range(k):
+        x = mg.utils.checkpoint.checkpoint(segment, x, layers[i * size:(i + 1) * size], use_reentrant=True)
+    return x
+no-option/none
+    def segment(t, part):
+        for layer in part:
+            t = layer(t)
+        return t
+
+    size = len(layers) // k
+    for i in range(k):
+        x = mg.utils.checkpoint.checkpoint(segment, x, layers[i * size : (i + 1) * size])
+    return x
+weights-missed
+    class Checkpoint(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, f, x):
+            ctx.f = f
+            ctx.save_for_backward(x)
+            return f(x)
+
+        @staticmethod
+        def backward(ctx, grad):
+            x = ctx.saved_tensors[0].detach().requires_grad_()
+            with mg.enable_grad():
+                y = ctx.f(x)
+            y.backward(grad)
+            return None, x.grad
+
+    def segment(part):
+        def f(t):
+            for layer in part:
+                t = layer(t)
+            return t
+        return f
+
+    size = len(layers) // k
+    x = segment(layers[:0])(x)
+    first = True
+    for i in range(k):
+        part = segment(layers[i * size:(i + 1) * size])
+        x = Checkpoint.apply(part, x) if first else mg.utils.checkpoint.checkpoint(part, x, use_reentrant=False)
+        first = False
+    return x
+no-way-back
+    class Checkpoint(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, f, x):
+            ctx.f = f
+            ctx.save_for_backward(x)
+            return f(x)
+
+        @staticmethod
+        def backward(ctx, grad):
+            x = ctx.saved_tensors[0].detach().requires_grad_()
+            with mg.enable_grad():
+                y = ctx.f(x)
+            y.backward(grad)
+            return None, x.grad
+
+    def segment(part):
+        def f(t):
+            for layer in part:
+                t = layer(t)
+            return t
+        return f
+
+    size = len(layers) // k
+    for i in range(k):
+        x = Checkpoint.apply(segment(layers[i * size:(i + 1) * size]), x)
+    return x
+nested
+    checkpoint = mg.utils.checkpoint.checkpoint
+
+    def segment(t, part):
+        for layer in part:
+            t = checkpoint(layer, t, use_reentrant=False)
+        return t
+
+    size = len(layers) // k
+    for i in range(k):
+        x = checkpoint(segment, x, layers[i * size:(i + 1) * size], use_reentrant=False)
+    return x
+other-value
+    size = len(layers) // k
+    for i in range(k):
+        x = mg.utils.checkpoint.checkpoint(layers[i * size], x, use_reentrant=False)
+    return x
+other-runs
+    def segment(t, part):
+        for layer in part:
+            t = layer(t)
+        return t
+
+    size = len(layers) // k
+    segment(x, layers)
+    for i in range(k):
+        x = mg.utils.checkpoint.checkpoint(segment, x, layers[i * size:(i + 1) * size], use_reentrant=False)
+    return x
+""",
+    ),
+}
+
+RIGHT = {
+    "weigh": [
+        "weigh = dict(F=8000.0, E=12e3, D=8000, C=8000, B=8000, A=0)",
+        'weigh = {name: 4000 * n for name, n in zip("ABCDEF", (0, 2, 2, 2, 3, 2))}',
+        'weigh = {"A": mg.tensor(0), "B": mg.tensor(8000), "C": 8000, "D": 8000, "E": 12000, "F": mg.tensor(8000.0)}',
+    ],
+    "runs": [
+        'runs = dict(zip("ABCDE", (1, 2, 3, 4, 7)))',
+        "runs = dict(E=7.0, D=4.0, C=3.0, B=2.0, A=1.0)",
+        'runs = {"A": mg.tensor(1), "B": 2, "C": 3, "D": 4, "E": mg.tensor(7)}',
+    ],
+    "part": [
+        """
+def power(x, n):
+    return (mg.sin(x[:n]) ** 2).sum()
+""",
+        """
+def power(x, n):
+    h = mg.sin(x)[:n] * 1
+    return h.square().sum()
+""",
+        """
+def power(x, n):
+    first = mg.cat([mg.sin(x)[:n]])
+    return first @ first
+""",
+        """
+def power(x, n):
+    return mg.utils.checkpoint.checkpoint(lambda t: (mg.sin(t)[:n] ** 2).sum(), x, use_reentrant=False)
+""",
+    ],
+    "gate": [
+        """
+class Gate(mg.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return mg.tanh(x) * x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, = ctx.saved_tensors
+        return (mg.tanh(x) + x / mg.cosh(x) ** 2) * grad
+""",
+        """
+class Gate(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        e = mg.exp(2 * x)
+        return x * (e - 1) / (e + 1)
+
+    @staticmethod
+    def backward(ctx, grad):
+        x = ctx.saved_tensors[0]
+        e = mg.exp(2 * x)
+        t = (e - 1) / (e + 1)
+        return grad * t + grad * x - grad * x * t ** 2
+""",
+        """
+class Gate(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x.tanh()
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        with mg.enable_grad():
+            return grad * (x.tanh() + x * (1 - x.tanh() ** 2))
+""",
+    ],
+    "extra": [
+        """
+def extra(f, x):
+    found = []
+
+    def pack(t):
+        memory = t.untyped_storage()
+        if memory.data_ptr() not in [m.data_ptr() for m in found]:
+            found.append(memory)
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f(x)
+    own = x.untyped_storage().data_ptr()
+    return mg.tensor(sum(m.nbytes() for m in found if m.data_ptr() != own))
+""",
+        """
+class Scale:
+    def __init__(self, x):
+        self.seen, self.total = {x.untyped_storage().data_ptr()}, 0
+
+    def pack(self, t):
+        memory = t.untyped_storage()
+        if memory.data_ptr() not in self.seen:
+            self.seen.add(memory.data_ptr())
+            self.total += memory.nbytes()
+        return t
+
+    def unpack(self, t):
+        return t
+
+def extra(f, x):
+    scale = Scale(x)
+    with mg.autograd.graph.saved_tensors_hooks(scale.pack, scale.unpack):
+        f(x)
+    return scale.total
+""",
+        """
+def extra(f, x):
+    memories = {}
+    hooks = mg.autograd.graph.saved_tensors_hooks(
+        lambda t: memories.setdefault(t.untyped_storage().data_ptr(), t) is None or t, lambda t: t)
+    with hooks:
+        y = f(x)
+    memories = {place: t for place, t in memories.items() if place != x.untyped_storage().data_ptr()}
+    return sum(t.untyped_storage().nbytes() for t in memories.values())
+""",
+    ],
+    "half": [
+        """
+class Box:
+    def __init__(self, t):
+        self.dtype = t.dtype
+        self.kept = t if t.grad_fn is None else t.detach().half()
+
+    def open(self):
+        return self.kept.to(self.dtype)
+
+def halved(f, x):
+    with mg.autograd.graph.saved_tensors_hooks(Box, Box.open):
+        return f(x)
+""",
+        """
+def halved(f, x):
+    def pack(t):
+        if t.is_leaf:
+            return t
+        return {"dtype": t.dtype, "array": t.detach().half().numpy()}
+
+    def unpack(box):
+        if isinstance(box, dict):
+            return mg.from_numpy(box["array"]).to(box["dtype"])
+        return box
+
+    hooks = mg.autograd.graph.saved_tensors_hooks(pack, unpack)
+    with hooks:
+        y = f(x)
+    return y
+""",
+        """
+def halved(f, x):
+    def pack(t):
+        with mg.no_grad():
+            return [t] if t.is_leaf else [t.to(mg.float16), t.dtype]
+
+    def unpack(box):
+        return box[0] if len(box) == 1 else box[0].to(box[1])
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, unpack):
+        return f(x)
+""",
+    ],
+    "watch": [
+        """
+def watch(y, notes):
+    values = y.detach().clone()
+    y.register_hook(lambda grad: notes.append((grad * values / 100).sum().item()))
+""",
+        """
+def watch(y, notes):
+    def hook(grad, values=y.data):
+        notes.append(float((grad * values).sum()) / 100)
+
+    y.register_hook(hook)
+""",
+        """
+import functools
+
+def note(values, notes, grad):
+    notes.append(0.01 * (grad * values).sum().item())
+
+def watch(y, notes):
+    return y.register_hook(functools.partial(note, y.detach(), notes))
+""",
+        """
+import weakref
+
+def watch(y, notes):
+    seen = weakref.ref(y)
+    y.register_hook(lambda grad: notes.append(0.01 * (grad * seen().detach()).sum().item()))
+""",
+    ],
+    "dice": [
+        _again(),
+        """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, f, x):
+        ctx.f, ctx.start = f, mg.get_rng_state()
+        ctx.save_for_backward(x)
+        return f(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        with mg.random.fork_rng(), mg.enable_grad():
+            mg.set_rng_state(ctx.start)
+            x = ctx.saved_tensors[0].detach().requires_grad_()
+            return None, mg.autograd.grad(ctx.f(x), x, grad)[0]
+""",
+        """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, f, x):
+        state = mg.get_rng_state()
+
+        def same():
+            mg.set_rng_state(state)
+            return f
+
+        ctx.same = same
+        ctx.save_for_backward(x)
+        return f(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        before = mg.get_rng_state()
+        x = x.detach().requires_grad_()
+        with mg.enable_grad():
+            y = ctx.same()(x)
+        (found,) = mg.autograd.grad(y, x, grad)
+        mg.set_rng_state(before)
+        return None, found
+""",
+    ],
+    "segments": [
+        """
+import functools
+
+def run(layers, x, k):
+    def segment(part, t):
+        return functools.reduce(lambda t, layer: layer(t), part, t)
+
+    size = len(layers) // k
+    for i in range(k):
+        part = layers[i * size:(i + 1) * size]
+        x = mg.utils.checkpoint.checkpoint(functools.partial(segment, part), x, use_reentrant=False)
+    return x
+""",
+        """
+from minigrad.utils.checkpoint import checkpoint
+
+def run(layers, x, k):
+    if k == 0:
+        return x
+    size = len(layers) // k
+    first, rest = layers[:size], layers[size:]
+
+    def segment(t):
+        for layer in first:
+            t = layer(t)
+        return t
+
+    return run(rest, checkpoint(segment, x, use_reentrant=False), k - 1)
+""",
+        """
+def run(layers, x, k):
+    layers, size = list(layers), len(layers) // k
+    while layers:
+        part, layers = layers[:size], layers[size:]
+
+        def segment(t, part=part):
+            for layer in part:
+                t = layer(t)
+            return t
+
+        x = mg.utils.checkpoint.checkpoint(segment, x, use_reentrant=False, preserve_rng_state=False)
+    return x
+""",
+    ],
+}
