@@ -473,7 +473,7 @@ def _is_constant(value: ast.expr) -> bool:
 def _is_unrecorded(node: ast.AST, second: bool = True) -> bool:
     """Whether nothing that is recorded in there is used: in a no_grad block, and in the methods of a Function."""
     block = isinstance(node, ast.With) and "no_grad" in ast.unparse(node.items[0])
-    methods = ("forward",) if second else ("forward", "backward")
+    methods = ("forward",) if second else ("forward", "backward", "jvp")
     return block or (isinstance(node, ast.FunctionDef) and node.name in methods)
 
 
