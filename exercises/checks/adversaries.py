@@ -109,11 +109,11 @@ def _refuse_left_modes(before: dict[str, Any], after: dict[str, Any]) -> None:
     """Say which mode a learner's function has left behind."""
     for name, was in before.items():
         if after[name] != was:
-            words = {True: "on", False: "off"}
+            was, now = ({True: "on", False: "off"}[one] if type(one) is bool else one for one in (was, after[name]))
             raise Found(
                 "mode-left",
-                f"{name} is {words.get(was, was)} when your function is over, as it was before",
-                f"{name} is {words.get(after[name], after[name])} from then on",
+                f"{name} is {was} when your function is over, as it was before",
+                f"{name} is {now} from then on",
                 f"Your function left {name} changed, for whatever its caller does next.",
                 "what switches it: a `with` block puts it back, also after an error",
             )
@@ -347,10 +347,9 @@ class Trial(threading.local):
                 _refuse_left_modes(modes, after)
         if changed and self._asked("grad", changed[0]):
             raise _of_change(*changed[1])
-        if first is result and isinstance(result, list | dict) and all(result is not one for one in inputs):
-            raise _of_change(
-                "first result", "a new list or dict from each call", "the second call returned the same one"
-            )
+        if first is result and isinstance(result, list | dict | mg.Tensor) and not _is_given(result, inputs, states):
+            kind = "tensor" if isinstance(result, mg.Tensor) else "list or dict"
+            raise _of_change("first result", f"a new {kind} from each call", "the second call returned the same one")
         if self.found is None:
             self.found = self._first_change([*states, *others], result)
             if self.found:
@@ -408,7 +407,7 @@ trial = Trial()
 
 _WHY = {
     "entries": "The task does not ask to change what is given: the caller's own list or dict is another one now.",
-    "first result": "Whoever keeps what the first call has returned sees it change in the second.",
+    "first result": "What happens to the result of one call happens to that of the other, too.",
     "values": "The task does not ask to change what is given. Whoever holds it sees other numbers from now on.",
     "flag": "The task does not ask to change `requires_grad` of what is given: from now on its operations are recorded "
     "otherwise.",
@@ -421,7 +420,7 @@ _WHY = {
 }
 _LOOK_AT = {
     "entries": "each `append`, `pop`, `sort` and each assignment to an entry",
-    "first result": "where the list or dict is made: in the function, or once for all calls?",
+    "first result": "where it is made: in the function, or once for all calls?",
     "values": "each operation that ends in `_`, each `+=` and `-=`, and each assignment to `.data` or an entry",
     "flag": "each `requires_grad_` and each assignment to `requires_grad`",
     "grad": "each `backward()`, and each line that sets or clears a `.grad`",
@@ -434,6 +433,10 @@ _LOOK_AT = {
 
 def _of_change(what: str, expected: str, got: str) -> Found:
     return Found(f"{what.replace(' ', '-')}-changed", expected, got, _WHY[what], _LOOK_AT[what])
+
+
+def _is_given(result: Any, inputs: tuple, states: list[State]) -> bool:
+    return any(result is one for one in (*inputs, *(state.tensor for state in states)))
 
 
 def _call_without_recording(run: Callable[[], Any]) -> None:

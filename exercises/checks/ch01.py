@@ -366,6 +366,7 @@ _SLOPES = (
     (lambda x: x * x * x, 2, 8.0, 12.0),
     (lambda x: 1e-3 * x * x, 2, 0.004, 0.004),
     (lambda x: x * x + x, 0, 0.0, 1.0),
+    (lambda x: x * x - x, 0.5, -0.25, 0.0),
 )
 
 
@@ -403,7 +404,7 @@ def _check_slope(answer, f, x, value, right):
     except Wrong as wrong:
         raise _slope_error(wrong, answer, visits, x) from None
     if given is None:
-        raise _no_slope(answer, visits, x)
+        raise _no_slope(answer, visits, x) if right else _no_zero(x)
     number = kit.a_number(given)
     asked, elsewhere = ([getattr(v, name) for v in visits] for name in ("asked", "elsewhere"))
     if any(asked) and not any(elsewhere) and kit.close(number, right):
@@ -437,6 +438,11 @@ def _slope_error(wrong, answer, visits, x):
         why="`.grad` is still None. Did backward() run, and is this tensor a leaf?",
         look="`is_leaf` of the tensor whose `.grad` you read",
     )
+
+
+def _no_zero(x):
+    why = "It was a number for other functions. A slope of 0 is one, too: None would say that there is none."
+    return Wrong("none-for-zero", f"0, the slope at {x}", "None", why=why, look="each `or` and `if` after backward()")
 
 
 def _no_slope(answer, visits, x):
@@ -547,10 +553,7 @@ def _check_squared_errors(answer, start, data):
     given = call(answer, w, list(data))
     right = sum((start * value - 1) ** 2 for value in data)
     if w.grad is not None:
-        expected, got = "the sum, before any backward()", f"{show(given)}, and `w.grad` is filled already"
-        why = "backward() is the caller's; leave it out."
-        look = "each backward() in your function"
-        raise Wrong("backward-inside", expected, got, why=why, look=look)
+        raise tools.filled("the sum, before any backward()", f"{show(given)}, and `w.grad` is filled already")
     if type(given) in (int, float) or isinstance(given, np.generic):
         expected, got = "a tensor that leads back to `w`", show(given)
         why = "A plain number has no history. There is nothing that backward() could follow."
@@ -609,10 +612,12 @@ def _no_way_to_w(total, answer):
 )
 def cut(answer):
     kit.a_function(answer)
-    for numbers in ((3.0, 2.0, 1.0), (-0.5, 4.0, 7.0)):
-        w, x, b = (mg.tensor(number, requires_grad=True) for number in numbers)
-        given = tools.called(answer, (w, x, b), "a tensor with the value of `w * x + b`", *_CUT_ERRORS)
-        _check_cut(tools.result(given), w, x, b)
+    for numbers in ((3.0, 2.0, 1.0), (-0.5, 4.0, 7.0), (1.1, 0.3, 0.7)):
+        leaves = [mg.tensor(number, requires_grad=True) for number in numbers]
+        for inputs in (leaves, [leaf * 1 for leaf in leaves]):  # a result is a tensor that requires grad, too
+            errors = *_CUT_ERRORS, *tools.FLAG_OF_A_RESULT
+            given = tools.called(answer, tuple(inputs), "a tensor with the value of `w * x + b`", *errors)
+            _check_cut(tools.result(given), *leaves)
     return "The value is the same, and there is no way to `x`: what you multiplied `w` by is not tracked."
 
 
@@ -714,7 +719,7 @@ def _why_not_diamond(y):
         return _no_exponential(y)
     if made_of == ["exp", "mul", "mul"]:
         return _joined_otherwise(y)
-    if made_of == ["add", "exp", "mul"]:
+    if made_of == ["add", "exp", "mul"] and y.grad_fn.name().startswith("Add"):
         why = "Your root adds the two branches, and the picture multiplies them."
         return Wrong("other-root", why=why, look="the box at the root")
     return _other_operations(made_of, "exp, mul and mul")
@@ -744,8 +749,8 @@ def _joined_otherwise(y):
         look = "what `x` is multiplied by in each branch"
         return Wrong("branch-squares", why=why, look=look)
     if ways == 1:
-        why = "The operations are right. But one result goes into the next in a row, where the picture has two"
-        why += " branches that start at `x` and meet at the root."
+        why = "The operations are right. But one arrow leads to `x`, where the picture has two branches that start"
+        why += " there and meet at the root."
         look = "what is multiplied at the root"
         return Wrong("chain-not-diamond", why=why, look=look)
     why = "The operations are right, but they are joined in another way. In the picture each branch is one"

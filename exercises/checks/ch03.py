@@ -403,9 +403,12 @@ show_target = _targets.show
 )
 def one_way(answer):
     kit.a_function(answer)
-    for number in (2.0, -3.0, 0.5, 0.0, -1.0, 1e-3):
+    for number in (2.0, -3.0, 0.5, 0.0, -1.0, 1e-3, 0.3):
         x = mg.tensor(number, requires_grad=True)
         _check_one_way(call(answer, x), x, number)
+    result = x * 1  # a tensor that requires grad, too
+    given = tools.called(answer, (result,), "one way to `x`, through `x * 4`", *tools.FLAG_OF_A_RESULT)
+    _check_one_way(given, x, number)
     return "One way is left, so one contribution arrives: 4 times the value of `x + 1`."
 
 
@@ -415,9 +418,7 @@ def _check_one_way(given, x, number):
         look = "how to use the value of `x + 1`, and leave `x` alone"
         raise Wrong("input-changed", "`x` as it was", "`x.requires_grad` is False now", why=why, look=look)
     if x.grad is not None:
-        why = "backward() is the caller's; leave it out."
-        came = f"{show(given)}, and `x.grad` is filled already"
-        raise Wrong("backward-inside", "the product, before any backward()", came, why=why, look="each backward()")
+        raise tools.filled("the product, before any backward()", f"{show(given)}, and `x.grad` is filled already")
     y = tools.result(given)
     value = (number + 1) * number * 4
     tools.refuse_other_values(y, value, "the value of `(x + 1) * (x * 4)`", "the value: only one way should go")
@@ -452,7 +453,7 @@ _WHY_NOT_ONE_WAY = {
     "all-cut": "Nothing leads back to `x`. The way through `x * 4` has to stay.",
     "both-ways": "Both factors still lead back to `x`, and what the two ways bring is added.",
     "other-way": "The right way to keep is the one through `x * 4`; it brings 4 times the value of `x + 1`.",
-    "cancelled": "The number is right. But other ways still lead to `x`, and what they bring adds up to 0 only here.",
+    "cancelled": "The number is right. But it comes over several ways, and one was asked for.",
     "other-gradient": "What arrives is not what the way through `x * 4` brings.",
 }
 
@@ -611,7 +612,7 @@ def _refuse_history(given, model):
 def _held(rounds):
     expected = "the graph of a round is gone when the next but one begins"
     got = f"{rounds} older {'graph is' if rounds == 1 else 'graphs are'} still there"
-    why = "You let the history go after the loop. As long as the loop runs, every round stays in memory."
+    why = "What you return has no history. But while the loop runs, graphs of older rounds stay in memory."
     look = "what `total`, or your list, holds while the loop runs"
     return Wrong("kept-until-the-end", expected, got, belief="M28", why=why, look=look)
 
@@ -735,8 +736,7 @@ def _check_ramp(given, x, number):
         raise _no_way_back(given, at)
     y = tools.result(given)
     if x.grad is not None:
-        why = "backward() is the caller's; leave it out."
-        raise Wrong("backward-inside", "the value alone", f"`x.grad` is filled {at}", why=why, look="each backward()")
+        raise tools.filled("the value alone", f"`x.grad` is filled {at}")
     if y.shape != x.shape or y.item() != max(x.item(), 0.0):
         look = "which branch runs there"
         raise Wrong("other-value", f"{value:.7g} {at}", show(y), look=look)

@@ -387,7 +387,11 @@ _CURVATURES = (
     (mg.exp, 0.5, (np.exp(0.5),) * 3),
     (lambda t: t * mg.sin(t), 2.0, (2 * np.sin(2), np.sin(2) + 2 * np.cos(2), 2 * np.cos(2) - 2 * np.sin(2))),
 )
-_CURVATURE_ERRORS = tools.reasons("""
+_CURVATURE_ERRORS = tools.reasons(
+    """
+cut-off: does not require grad
+    No history leads from `f` to `x`: that is so before any walk.
+    look: what you call `f` with, and whether recording is on there
 slope-without-graph: does not require grad (M14)
     What the second walk starts from has no history. What `retain_graph=True` keeps is the graph of `f(x)`.
     look: the option of `grad` that makes a graph for the gradient
@@ -397,14 +401,22 @@ another-tensor: not have been used
 freed-too-early: a second time
     A walk came to a node that was freed. A new graph may lead back into the old one: the slope of exp does.
     look: what frees the graph of `f(x)` in your function
-""")
+""",
+    cut_off=lambda f, x: bool(f.results) and not any(y.requires_grad for y in f.results),
+)
 
 
 def _check_curvature(answer, f, number, derivatives):
     x = tools.leaf(number)
     value, first, second = derivatives
     expected = f"the second derivative at {number:g}, {second:.7g}"
-    y = tools.called(answer, (f, x), expected, *_CURVATURE_ERRORS)
+
+    def watched(t):
+        watched.results.append(f(t))
+        return watched.results[-1]
+
+    watched.results = []
+    y = tools.called(answer, (watched, x), expected, *_CURVATURE_ERRORS)
     if y is None:
         look = "whether a `return` is missing, and whether a `grad` was allowed to return None"
         raise Wrong("none", expected, "None", look=look)
@@ -697,7 +709,7 @@ def _check_memory(answer, start, inputs):
     state = tools.called(answer, (w, list(inputs)), expected, *_MEMORY_ERRORS)
     state = kit.a_tensor(state, "the result", "what `return` gives back: the last state")
     if state.numel() != 1 or not kit.close(state.item(), states[-1]):
-        why = "The last state has another value. A cut leaves all values as they are."
+        why = "That is not the value of the last state. A cut leaves all values as they are."
         last = f"the last state, {states[-1]:.7g}"
         raise Wrong("state-lost", last, show(state), why=why, look="what goes from round to round")
     if w.grad is None or not kit.close(w.grad.item(), right):
@@ -805,7 +817,7 @@ def _wrong_apart(given, arrays, right, expected):
         why = "All entries are one and the same tensor. A `.grad` is one that each walk adds to."
         return Wrong("same-tensor", expected, got, belief="M08", why=why, look="what you append: the tensor or a copy")
     if len(arrays) > 1 and all(map(tools.same, arrays, np.cumsum(right, 0))):
-        why = "Each entry holds those before it, too: backward adds to `.grad`."
+        why = "Each entry holds those before it, too, as a `.grad` does that nobody clears."
         return Wrong("added-up", expected, got, belief="M08", why=why, look="what is in `.grad` before each walk")
     if len(arrays) > 1 and all(tools.same(one, np.sum(right, 0)) for one in arrays):
         why = "Each entry is the gradient of the sum of all losses."
@@ -845,6 +857,7 @@ _SAVING = (
     (lambda x: (x + 1).mean(), [1.0, 2.0], (0, 0)),
     (lambda x: mg.sin(x * x).sum() * 2, [0.5, -1.0], (6, 3)),
     (lambda x: x * x, [[0.5, 2.0, 1.0], [3.0, -1.0, 4.0]], (12, 2)),
+    (lambda x: x.sum() * (x * x), [0.3, 0.0, -1.2], (10, 4)),
 )
 
 

@@ -47,6 +47,13 @@ def reasons(text: str, **when: Callable[..., bool]) -> tuple[Reason, ...]:
     )
 
 
+FLAG_OF_A_RESULT = reasons("""
+flag-of-a-result: only change requires_grad flags of leaf
+    A tensor that requires grad may be a leaf or a result, and here it is a result: its flag follows from its inputs.
+    look: how to use its value, and leave it alone
+""")
+
+
 def called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -> Any:
     """The learner's function on our inputs; errors that are known become their diagnosis."""
     try:
@@ -118,6 +125,12 @@ def refuse_other_values(tensor: mg.Tensor, right: Any, what: str, look: str, tol
     if not kit.same_values(tensor, right, tolerance):
         shape = f" of shape {tuple(tensor.shape)}" if tensor.shape != np.shape(right) else ""
         raise Wrong("other-value", f"{text(right)}, {what}", text(array(tensor)) + shape, look=look)
+
+
+def filled(expected: str, came: str) -> Wrong:
+    """The diagnosis for a leaf that has a `.grad` before its caller's backward()."""
+    why = "`.grad` is what the caller's backward() fills, and adds to."
+    return Wrong("backward-inside", expected, came, why=why, look="each `backward()`, and each line that sets `.grad`")
 
 
 def listed(words: list[str]) -> str:

@@ -13,6 +13,11 @@ WRONG = {
     "tracked": functions(
         "tracked(values)",
         """
+again/kept-by-values
+    key = tuple(values)
+    if key not in tracked.__dict__.setdefault("made", {}):
+        tracked.made[key] = mg.tensor(values, dtype=mg.float32, requires_grad=True)
+    return tracked.made[key]
 asked-for-ints
     return mg.tensor(values, requires_grad=True)
 not-asked
@@ -150,6 +155,10 @@ with_constants = [x * 2, x + 1]
     "slope": functions(
         "slope(f, x)",
         """
+none-for-zero
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward()
+    return t.grad.item() or None
 value-not-slope
     t = mg.tensor(float(x), requires_grad=True)
     y = f(t)
@@ -398,25 +407,32 @@ numpy-refused
     return w * x.numpy() + b
 old-grad/adversary-1
     y = w * x.detach() + b
-    x.requires_grad_(False)
-    x.requires_grad_(True)
     x.grad = None
     return y
 old-grad/adversary-2
     w.grad = b.grad = None
     return w * x.detach() + b
+flag-of-a-result/off-and-on
+    x.requires_grad_(False)
+    y = w * x + b
+    x.requires_grad_(True)
+    return y
+other-value/whole-numbers
+    return w * int(x) + b
 hooks-changed/adversary-1
     with mg.no_grad():
         c = x * 1
-    x.requires_grad_(False)
     y = w * c + b
-    x.requires_grad_(True)
     w.retain_grad()
     b.register_hook(lambda g: None)
     return y
 """,
     ),
     "diamond": {
+        "other-operations/sum-as-branch": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = (x + 2) * x.exp()
+""",
         "two-leaves": """
 x = mg.tensor(2.0, requires_grad=True)
 also_x = mg.tensor(2.0, requires_grad=True)

@@ -238,6 +238,11 @@ def leaves_behind(result, seen=set()):
     "one_way": functions(
         "one_way(x)",
         """
+flag-of-a-result/off-and-on
+    x.requires_grad_(False)
+    a = x + 1
+    x.requires_grad_(True)
+    return a * (x * 4)
 both-ways
     return (x + 1) * (x * 4)
 other-way
@@ -465,6 +470,10 @@ other-value/adversary-4
     "ramp": functions(
         "ramp(x)",
         """
+backward-inside/assigned
+    if x.item() == 0:
+        x.grad = mg.ones_like(x)
+    return mg.relu(x)
 slope-of-relu
     return mg.relu(x)
 slope-of-relu/strict

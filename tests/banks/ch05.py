@@ -155,6 +155,11 @@ mode-left/adversary-1
     "curvature": functions(
         "curvature(f, x)",
         """
+cut-off
+    x = x.detach()
+    slope, = mg.autograd.grad(f(x), x, create_graph=True)
+    result, = mg.autograd.grad(slope, x)
+    return result
 old-grad
     f(x).backward(create_graph=True)
     slope, x.grad = x.grad, None
@@ -628,6 +633,16 @@ result-dtype-changed/adversary-1
     "saved": functions(
         "saved_numbers(f, x)",
         """
+other-count/as-many-as-x
+    sizes = []
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: (sizes.append(x.numel()), t)[1], lambda t: t):
+        f(x)
+    return sum(sizes)
+other-count/not-zero
+    sizes = []
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: (sizes.append((t != 0).sum()), t)[1], lambda t: t):
+        f(x)
+    return sum(map(int, sizes))
 tensors-counted
     kept = []
 

@@ -299,6 +299,15 @@ def backward(root, grad=1.0):
     "twice": functions(
         "backward_twice(root)",
         """
+other-gradient/leaves-of-value-0
+    grads = {root: 1.0}
+    while grads:
+        node = max(grads, key=attrgetter("number"))
+        grad = grads.pop(node)
+        if not node.next_nodes and node.value:
+            node.grad += grad
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            grads[next_node] = grads.get(next_node, 0.0) + grad * slope
 leaves-cleared
     seen, waiting = {root}, [root]
     for node in waiting:
@@ -515,6 +524,14 @@ again
     "arrive": functions(
         "arrive(grads, next_node, part)",
         """
+in-place/after-a-sum
+    while part.ndim > len(next_node.shape):
+        part = part.sum(0)
+    part = part.sum(tuple(i for i, length in enumerate(next_node.shape) if length == 1), keepdims=True)
+    if next_node in grads:
+        grads[next_node] += part
+    else:
+        grads[next_node] = part
 overwrites
     while part.ndim > len(next_node.shape):
         part = part.sum(0)
@@ -687,6 +704,16 @@ def record(op, inputs, shape):
 """,
     },
     "turn": {
+        "rules-first": _with(
+            _with(_TURN, "    for tensor, version", "    checked = node.saved\n    for tensor, version"),
+            "    for tensor, version in node.saved.values():\n        if tensor.version != version:\n"
+            '            raise RuntimeError("modified by an inplace operation")\n',
+            "",
+        ).replace(
+            "    if node.saved and",
+            "    if any(tensor.version != version for tensor, version in checked.values()):\n"
+            "        raise RuntimeError\n    if node.saved and",
+        ),
         "no-version/first-only": _with(_TURN, "in node.saved.values():", "in list(node.saved.values())[:1]:"),
         "frees-first": _with(
             _with(
@@ -794,6 +821,7 @@ other-shape
 """,
     ),
     "engine": {
+        "other-gradient/pow-at-0": _broken("engine", ("a ** (n - 1.0)", "a ** n * a ** -1.0")),
         "shares-memory": _broken("engine", ("np.array(data, dtype=float)", "np.asarray(data, dtype=float)")),
         "type/whole-numbers": _broken("engine", ("np.array(data, dtype=float)", "np.array(data)")),
         "no-version/first-only": _broken("engine", ("in node.saved.values():", "in list(node.saved.values())[:1]:")),
@@ -1075,6 +1103,12 @@ def turns(root):
 """,
     ],
     "arrive": [
+        """
+def arrive(grads, next_node, part):
+    places = np.broadcast_to(np.arange(np.prod(next_node.shape, dtype=int)).reshape(next_node.shape), part.shape)
+    part = np.bincount(places.ravel(), part.ravel(), np.prod(next_node.shape, dtype=int)).reshape(next_node.shape)
+    grads[next_node] = grads[next_node] + part if next_node in grads else part
+""",
         """
 def arrive(so_far, next_node, part):
     extra = part.ndim - len(next_node.shape)

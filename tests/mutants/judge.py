@@ -22,9 +22,19 @@ from . import equivalents, operators
 
 KNOWN = Path(__file__).with_name("known")  # a file for each chapter
 CHAPTERS = [path.stem for path in sorted((ROOT / "tests/banks").glob("ch[0-9][0-9].py"))]
-ABOUT_GRAPHS = ("ch05", "ch09")  # the chapters that speak of what `retain_graph` and `create_graph` keep
-UNTRACKED = ("04.fit",)  # What they are given has no history
-ONCE = ("08.reciprocal", "08.clip", "08.library")  # Functions that nobody differentiates twice
+ABOUT_GRAPHS = ("05.shared", "05.stale", "05.memory", "05.apart")  # They speak of what `retain_graph` keeps
+OWN_ENGINE = "ch10"  # the chapter whose numbers and tensors are not minigrad's
+UNTRACKED = ("04.fit", "06.values_of", "11.rate", "11.smooth")  # What they are given, or return, has no history
+DATA = {  # What they are given beside that, and take from it, has none
+    "02.freeze": frozenset(("x",)),
+    "07.shift": frozenset(("x", "number")),
+    "09.hvp": frozenset(("v",)),
+    "14.gated": frozenset(("x",)),
+    "14.remember": frozenset(("xs", "x")),
+    "14.carry": frozenset(("xs", "x")),
+    "14.rows": frozenset(("data", "row", "buffer")),
+}
+ONCE = ("08.reciprocal", "08.clip", "08.library", "09.cube")  # Functions that nobody differentiates twice
 # Of one answer's mutants: many of an unusual answer are the solution's once more. Of its equivalents, one in four.
 OF_THE_SOLUTION, OF_AN_UNUSUAL, ONE_IN = 100, 20, 4
 
@@ -70,10 +80,11 @@ def all_mutants(chapter: str, exercise: str) -> Iterable[operators.Mutant]:
         name,
         known.kind,
         returns="return " in sources[0],
-        graphs=chapter in ABOUT_GRAPHS,
+        graphs=id in ABOUT_GRAPHS,
         second=id not in ONCE,
         typed="result dtype" not in known.off,
-        tracked=id not in UNTRACKED,
+        tracked=id not in UNTRACKED and chapter != OWN_ENGINE,
+        data=DATA.get(id, frozenset()),
         given=_given(sources[0]) - {name},
     )
     for source in sources:

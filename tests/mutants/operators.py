@@ -54,6 +54,7 @@ OTHER_OPERATORS = {
     ast.Or: [ast.And],
 }
 IN_PLACE = {ast.Add: "add_", ast.Sub: "sub_", ast.Mult: "mul_", ast.Div: "div_"}
+PLAIN_VALUES = (ast.Constant, ast.List, ast.Dict)
 VALUES = (ast.Name, ast.Call, ast.BinOp, ast.Subscript, ast.UnaryOp)
 DRAWINGS = ("mg.draw(", "mg.viz.")
 NO_HISTORY = (".detach(", ".item(", ".data", ".numpy(", ".grad", "_like(", ".numel(", ".tolist(", "len(")
@@ -81,6 +82,8 @@ AGAIN_THE_SAME = (
     ".requires_grad_(",
     ".detach_(",
 )
+TWICE_THE_SAME = (".mark_dirty(", ".update(", " |= ")
+EVEN = ("2", "2.0")
 HOOK = "p.register_hook(lambda grad: grad)"
 OFF = "mg.set_grad_enabled(False)"
 
@@ -106,6 +109,7 @@ class Task:
     given: frozenset[str] = frozenset()  # functions that are there already
     typed: bool = True  # its result has the dtype of what is given
     tracked: bool = True  # what is given has, or may get, a history
+    data: frozenset[str] = frozenset()  # names of what has none all the same
 
 
 def mutants(source: str, task: Task, habits: bool = True) -> Iterator[Mutant]:
@@ -215,10 +219,9 @@ def _edits(tree: ast.Module, task: Task, first: int, last: int, habits: bool) ->
                 continue
             for title, new in [*_other_statements(block, i, owner, task)]:
                 setattr(owner, field, new)
-                yield (
-                    f"{title} {_head(statement)}",
-                    title == "under no_grad:" and not _may_have_history(statement, task),
-                )
+                ends = title == "twice" and isinstance(owner, ast.Try) and field == "body" and statement is block[-1]
+                same = ends or _does_the_same(title, statement, block[i + 1 :], task)
+                yield f"{title} {_head(statement)}", same
             setattr(owner, field, block)
     for owner, field, index, node in [place for place in places if place[3] not in given]:
         shown = owner if isinstance(node, ast.Name | ast.Constant) and not isinstance(owner, ast.Dict) else node
@@ -238,10 +241,20 @@ def _edits(tree: ast.Module, task: Task, first: int, last: int, habits: bool) ->
     for function in [*_functions(tree, task.name)] if habits else ():
         kept = function.body, function.args
         for title, body, arguments in [*_other_functions(function)]:
-            function.body, function.args = body, arguments
             other_dtype, cut = title.endswith("another dtype"), title.endswith((".detach()", ".grad = None", "grad_()"))
-            yield title, (other_dtype and not task.typed) or (cut and not task.tracked)
+            done = cut and (not task.tracked or _is_done_anyway(title, function, task))
+            function.body, function.args = body, arguments
+            yield title, (other_dtype and not task.typed) or done
             function.body, function.args = kept
+
+
+def _is_done_anyway(title: str, function: ast.FunctionDef, task: Task) -> bool:
+    """Whether a function clears the same `.grad` itself, or something is done to data, which has none."""
+    what = title.removeprefix("before all: ")
+    name = what.removeprefix("for p in ").partition(":")[0].partition(".")[0].partition(" ")[0]
+    cleared = "p.grad = None" if what.startswith("for ") else f"{name}.grad = None"
+    source = ast.unparse(function)
+    return name in task.data or (title.endswith(cleared) and cleared in source and "backward(" in source)
 
 
 def _callers_names(tree: ast.Module) -> set[str]:
@@ -251,9 +264,57 @@ def _callers_names(tree: ast.Module) -> set[str]:
     return found | {one.id for target in loops for one in ast.walk(target) if isinstance(one, ast.Name)}
 
 
-def _may_have_history(statement: ast.stmt, task: Task) -> bool:
+def _does_the_same(title: str, statement: ast.stmt, after: list[ast.stmt], task: Task) -> bool:
+    """A statement without history, whether it is recorded or not; one moved over another that it has no part in."""
+    if title == "one line later":
+        return not _depend(statement, after[0])
+    if title == "twice":
+        head = _head(statement)
+        return head.startswith("mg.autograd.grad(") or any(word in head for word in TWICE_THE_SAME)
+    if title != "under no_grad:":
+        return False
     into = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    return task.tracked and not isinstance(into, ast.Subscript)
+    says_yes_or_no = isinstance(getattr(statement, "value", None), ast.Compare | ast.BoolOp)
+    plain = says_yes_or_no or _gives_numbers(ast.unparse(statement)) or isinstance(into, ast.Subscript)
+    return plain or not task.tracked
+
+
+def _gives_numbers(source: str) -> bool:
+    """Whether something gives what has no history, whatever it is given."""
+    derived = "functional." in source and "create_graph" not in source
+    return derived or any(word in source for word in ("np.", ".name()", "__name__", ".explain(", ".text"))
+
+
+def _depend(one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether one of two statements writes what the other reads or writes."""
+    leaves = ast.Return | ast.Break | ast.Continue | ast.Raise | ast.Yield | ast.With | ast.Try
+    if any(isinstance(node, leaves) for part in (one, other) for node in ast.walk(part)):
+        return True
+    (wrote, used), (wrote_too, used_too) = map(_touched, (one, other))
+    return bool(wrote & (wrote_too | used_too) or wrote_too & used)
+
+
+def _touched(statement: ast.stmt) -> tuple[set[str], set[str]]:
+    """The names that a statement writes, and those that it uses; of an attribute its own name, with a dot."""
+    nodes = [*ast.walk(statement)]
+    used = {one.id for one in nodes if isinstance(one, ast.Name)}
+    used |= {f".{one.attr}" for one in nodes if isinstance(one, ast.Attribute)}
+    wrote = {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    wrote |= {statement.name} if isinstance(statement, ast.FunctionDef | ast.ClassDef) else set()
+    for one in nodes:
+        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store):
+            wrote.add(f".{one.attr}")
+        elif isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store):
+            wrote |= {inner.id for inner in ast.walk(one.value) if isinstance(inner, ast.Name)}
+        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute):
+            method, base = one.func.attr, one.func.value
+            walks = method in ("backward", "step")
+            wrote |= {".grad"} if walks else set()
+            stands_alone = any(isinstance(part, ast.Expr) and part.value is one for part in nodes)
+            changes = not walks and (stands_alone or method.endswith("_") or method.startswith("pop"))
+            wrote |= {getattr(base, "id", f".{getattr(base, 'attr', '')}")} if changes else set()
+    frees = any(isinstance(one, ast.Call) and getattr(one.func, "id", "") == "heappop" for one in nodes)
+    return wrote | (used if frees else set()), used | ({".grad"} if ".backward" in used else set())
 
 
 def _means_the_same(owner: ast.AST, node: ast.AST, new: ast.AST, callers: set[str], task: Task) -> bool:
@@ -261,23 +322,80 @@ def _means_the_same(owner: ast.AST, node: ast.AST, new: ast.AST, callers: set[st
     if isinstance(new, ast.Call) and isinstance(new.func, ast.Attribute) and new.func.value is node:
         backward = isinstance(owner, ast.Call) and ast.unparse(owner.func).endswith("backward")
         of_gradients = backward or getattr(owner, "arg", "") in ("gradient", "grad_outputs", "grad_tensors")
-        return new.func.attr == "detach" and (node.cut or of_gradients or not task.tracked)
+        if new.func.attr == "item":  # the update of a leaf with one number
+            return (isinstance(owner, ast.AugAssign) and node.unrecorded) or "np." in ast.unparse(node)
+        of_data = isinstance(node, ast.Name) and node.id in task.data
+        derived = isinstance(owner, ast.Call) and _gives_numbers(ast.unparse(owner))
+        plain = of_data or derived or _gives_numbers(ast.unparse(node))
+        return new.func.attr == "detach" and (node.cut or of_gradients or plain or not task.tracked)
+    if isinstance(node, ast.Call) and _is_of_no_weight(owner, node, new):
+        return True
+    if isinstance(node, ast.Constant) and isinstance(new, ast.Constant):
+        return _is_another_word(owner, node.value, new.value)
+    if isinstance(node, ast.BinOp) and isinstance(new, ast.BinOp) and isinstance(node.op, ast.Sub):
+        squared = isinstance(owner, ast.BinOp) and isinstance(owner.op, ast.Pow) and ast.unparse(owner.right) in EVEN
+        return squared and new.left is node.right
     if isinstance(node, ast.BinOp) and isinstance(new, ast.Call) and isinstance(node.left, ast.Name):
         return node.left.id not in callers
     if isinstance(node, ast.Assign) and isinstance(new, ast.AugAssign):
         return isinstance(new.target, ast.Name) and new.target.id not in callers
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id not in callers:
-        longer = isinstance(new, ast.Assign) and isinstance(new.value, ast.BinOp) and new.value.right is node.value
-        return longer or (isinstance(new, ast.AugAssign) and isinstance(new.target, ast.Attribute))
+        return _is_longer(node, new) or (isinstance(new, ast.AugAssign) and isinstance(new.target, ast.Attribute))
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute):
+        return (node.target.attr == "data" or not task.tracked) and _is_longer(node, new)
     return False
+
+
+def _is_longer(node: ast.AugAssign, new: ast.AST) -> bool:
+    return isinstance(new, ast.Assign) and isinstance(new.value, ast.BinOp) and new.value.right is node.value
+
+
+def _is_of_no_weight(owner: ast.AST, node: ast.Call, new: ast.AST) -> bool:
+    """An error without its message, an array that NumPy makes by itself, a cut where nothing is recorded."""
+    if isinstance(owner, ast.Raise):
+        return isinstance(new, ast.Call) and new.func is node.func
+    name = ast.unparse(node.func)
+    if name == "np.array":
+        return isinstance(new, ast.Call) and new.args[:1] == node.args[:1]
+    if isinstance(node.func, ast.Attribute) and new is node.func.value:
+        cut = node.func.attr == "detach" and node.unrecorded and not isinstance(owner, ast.Return)
+        return cut or node.func.attr in ("numpy", "double")
+    if name.endswith(".requires_grad_") and isinstance(new, ast.Call) and not new.args:
+        return ast.unparse(node.args[0]) == "True"
+    if isinstance(new, ast.Call) and name.endswith(("grad", "backward")) and len(new.keywords) > len(node.keywords):
+        retained = any(one.arg == "retain_graph" and ast.unparse(one.value) == "True" for one in node.keywords)
+        return retained and new.keywords[-1].arg == "create_graph"
+    return False
+
+
+def _is_another_word(owner: ast.AST, value: object, new: object) -> bool:
+    """Whether both mean an error; or the last of two places, counted from either end."""
+    if isinstance(value, str) and isinstance(new, str):
+        return all(one.lower().startswith(("err", "rais", "fail")) for one in (value, new))
+    called = owner.func.attr if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) else ""
+    place = isinstance(owner, ast.Subscript) or called in ("sum", "unsqueeze", "squeeze", "mean", "stack")
+    return place and type(value) is int and value == 1 and new == -1
 
 
 def _is_of_no_picture(owner: ast.AST, node: ast.AST, new: ast.AST) -> bool:
     """Whether a change leaves the picture of a graph as it is: it has no numbers and no sizes."""
     called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
     in_place = isinstance(new, ast.Call) and isinstance(node, ast.BinOp) and isinstance(new.func, ast.Attribute)
+    if isinstance(node, ast.BinOp):
+        turned = isinstance(node.op, ast.Sub) and isinstance(new, ast.BinOp) and new.left is node.right
+        of_numbers = [node.unrecorded or _is_of_numbers(one) for one in (node.left, node.right)]
+        in_place = in_place or all(of_numbers) or (turned and any(of_numbers))
     filled = isinstance(node, ast.Attribute) and node.attr in ("ones", "zeros")
     return isinstance(node, ast.Constant | ast.UnaryOp) or called in ("mg.ones", "mg.zeros") or in_place or filled
+
+
+def _is_of_numbers(node: ast.expr) -> bool:
+    """Whether all that stands in an expression is cut off, or was never part of a graph."""
+    if isinstance(node, ast.Attribute | ast.Call):
+        source = ast.unparse(node)
+        return source.endswith((".grad", ".detach()")) or _is_constant(node)
+    parts = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
+    return isinstance(node, ast.Constant) or (bool(parts) and all(map(_is_of_numbers, parts)))
 
 
 def _head(node: ast.AST) -> str:
@@ -293,7 +411,9 @@ def _is_asked_for(place: tuple, task: Task, tree: ast.Module) -> bool:
     if task.kind == "predict":
         return isinstance(owner, ast.Dict) and field == "values" and isinstance(node, ast.Constant)
     if task.kind == "build" and not any(isinstance(one, ast.FunctionDef) for one in tree.body):
-        numbers = isinstance(node, ast.List | ast.Tuple) and all(isinstance(one, ast.Constant) for one in node.elts)
+        numbers = isinstance(node, ast.List | ast.Tuple) and all(
+            isinstance(one, ast.Constant | ast.UnaryOp) for one in node.elts
+        )
         return not numbers and not isinstance(node, ast.Constant | ast.UnaryOp)
     return task.returns or not isinstance(owner, ast.Return)
 
@@ -334,14 +454,20 @@ def _without_history(tree: ast.AST) -> set[str]:
         if isinstance(node, ast.Assign):
             value = ast.unparse(node.value)
             gradient = "autograd.grad(" in value and "create_graph" not in value
-            constant = value.startswith("mg.tensor(") and "requires_grad" not in value
-            is_plain = gradient or constant or isinstance(node.value, ast.Constant | ast.List | ast.Dict)
+            several = isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple)
+            values = node.value.elts if several else [node.value]
+            is_plain = gradient or all(map(_is_constant, values)) or isinstance(node.value, PLAIN_VALUES)
             for one in ast.walk(node.targets[0]):
                 if isinstance(one, ast.Name):
                     plain[one.id] = plain.get(one.id, True) and is_plain
         elif isinstance(node, ast.arg):
             plain[node.arg] = False
     return {name for name, is_plain in plain.items() if is_plain}
+
+
+def _is_constant(value: ast.expr) -> bool:
+    source = ast.unparse(value)
+    return source.startswith("mg.tensor(") and "requires_grad" not in source
 
 
 def _is_unrecorded(node: ast.AST, second: bool = True) -> bool:
