@@ -6,6 +6,8 @@ import linecache
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import minigrad as mg
 from exercises.checks import adversaries, graphs, kit, tools
 from exercises.checks.kit import Wrong, show
@@ -70,6 +72,7 @@ def _wrong_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str) -> W
 def _refuse_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str, *known: tuple[mg.Tensor, Wrong]) -> None:
     """The diagnosis for a gradient that is not right: one of the known, or that of any other."""
     if tools.same(tools.array(came), tools.array(right)):
+        _refuse_rounded(came, right, name)
         return
     for slope, wrong in known:
         if tools.same(tools.array(came), tools.array(slope)):
@@ -77,6 +80,15 @@ def _refuse_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str, *kn
             wrong.verdict.got = tools.text(tools.array(came))
             raise wrong
     raise _wrong_slope(answer, right, came, name)
+
+
+def _refuse_rounded(came: mg.Tensor, right: mg.Tensor, name: str) -> None:
+    """Right to seven digits, where float64 has sixteen: something on the way was float32."""
+    off = np.abs(tools.array(came) - tools.array(right)).max()
+    if right.dtype is mg.float64 and off > 1e-12 * max(1.0, np.abs(tools.array(right)).max()):
+        expected, got = f"a gradient for `{name}` as exact as float64 is", f"one that is off by {off:.1g}"
+        look = "each tensor that your function makes itself: which dtype it has"
+        raise Wrong("rounded", expected, got, look=look)
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -578,7 +590,7 @@ def _check_played(answer, g, d, start, rate):
         why = "This is the slope for the old `d`: the loss was computed before the step."
         raise Wrong("before-the-step", expected, f"{came:.4g}", why=why, look="where `loss_g` is computed")
     if kit.close(came, of_d - 2 * moved) or kit.close(came, of_d + old):
-        why = "The slope of `loss_d` is in it, too: its backward went on through `fake` to `g`."
+        why = "The slope of the first loss is in it, too: its backward went on to `g`."
         raise Wrong("both-losses", expected, f"{came:.4g}", why=why, look="how `loss_d` depends on `g`")
     raise Wrong("other-gradient", expected, f"{came:.4g}", look="each backward, and what leads from it to `g`")
 
@@ -609,6 +621,7 @@ def rows(answer):
             raise Wrong("no-list", expected, show(losses), look="what `return` gives back, and what is appended")
         for loss, row in zip(losses, data, strict=True):
             _check_row(answer, w, kit.a_tensor(loss, "each loss", "what is appended"), row)
+        _check_each_backward(losses)
     return "Each loss has its own data, for as long as it waits."
 
 
@@ -620,6 +633,18 @@ def rows(w, data):
         losses.append(((w * buffer) ** 2).sum())
     return losses
 """
+
+
+def _check_each_backward(losses):
+    """Each loss once, the last one first, and nothing retained: no two share a part that the first would free."""
+    expected = "a backward from each loss, in any order"
+    for loss in reversed(losses):
+        try:
+            loss.backward()
+        except RuntimeError as error:
+            why = "Another loss went backward first, and freed a part of the graph that both have."
+            look = "what is computed once, and used by several losses"
+            raise Wrong("shared-graph", expected, kit.sandbox.describe_error(error), why=why, look=look) from None
 
 
 def _check_row(answer, w, loss, row):
