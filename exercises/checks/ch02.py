@@ -584,7 +584,7 @@ def _check_as_leaf(answer, w, t):
         raise _no_leaf(answer, w, t, y, expected)
     tools.refuse_other_values(y, before, "the numbers of `t`", "the numbers of your result")
     if y.dtype is not t.dtype:
-        why = "The numbers should stay as exact as they are, and take no more memory."
+        why = "With the same dtype no digit is lost, and none is added."
         raise Wrong(
             "other-dtype",
             f"the dtype {t.dtype}",
