@@ -583,6 +583,10 @@ def _check_as_leaf(answer, w, t):
     if not y.is_leaf:
         raise _no_leaf(answer, w, t, y, expected)
     tools.refuse_other_values(y, before, "the numbers of `t`", "the numbers of your result")
+    if y.dtype is t.dtype and not np.array_equal(tools.array(y), before):
+        got = f"numbers that are off by up to {np.abs(tools.array(y) - before).max():.1g}"
+        look = "what rounds: a shorter dtype on the way, a text, `round`"
+        raise Wrong("rounded", "the numbers of `t`, to the last digit", got, look=look)
     if y.dtype is not t.dtype:
         why = "With the same dtype no digit is lost, and none is added."
         raise Wrong(
@@ -832,7 +836,25 @@ def train(answer):
     for steps, size in ((4, 0.1), (3, 0.25), (1, 0.1), (4, 0.75), (130, 0.01)):
         _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], steps, size))
     _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], 4, 0.1, level=-50.0))
+    _check_three(answer)
     return "Compute, go backward, update, clear: this is the loop that every training has at its heart."
+
+
+def _check_three(answer):
+    """Parameters may be any number: here three, of which each has a minimum of its own."""
+    params = [tools.leaf(start) for start in (1.0, [2.0, -1.0], [[4.0]])]
+    goals = [tools.constant(goal) for goal in (3.0, [0.5, 1.0], [[-2.0]])]
+    right = [tools.array(goal + 0.8**3 * (p.detach() - goal)) for p, goal in zip(params, goals, strict=True)]
+
+    def loss_of():
+        return sum(((p - goal) ** 2).sum() for p, goal in zip(params, goals, strict=True))
+
+    call(answer, list(params), loss_of, 3, 0.1)
+    came = [tools.array(p) for p in params]
+    if not all(map(tools.same, came, right)):
+        expected = f"after 3 steps {', '.join(map(tools.text, right))}"
+        look = "the loop over the parameters: how many does it reach?"
+        raise Wrong("not-all", expected, ", ".join(map(tools.text, came)), look=look)
 
 
 @dataclass

@@ -433,9 +433,9 @@ def _check_path(answer, start, goal, steps):
 def _as_numbers(entry):
     if type(entry) is mg.Tensor:
         return tools.array(entry)
-    if type(entry) is np.ndarray or (type(entry) is list and all(type(one) in (int, float) for one in entry)):
+    if type(entry) is np.ndarray or (isinstance(entry, list) and all(isinstance(one, int | float) for one in entry)):
         return np.asarray(entry, dtype=float)
-    if type(entry) in (int, float):
+    if isinstance(entry, int | float):
         return np.array([entry], dtype=float)
     raise Wrong("type", "entries that hold numbers", show(entry), look="what is appended")
 
@@ -872,7 +872,15 @@ def _refuse_held_graphs(given, cell, total):
 )
 def switch(answer):
     kit.a_function(answer)
-    for values in ([1.5, -0.5, 0.25], [-3.0, 2.0], [0.0, 1e-9, -1e-9], 0.5, [], [[2.0, -1.0], [0.0, 30.0]]):
+    for values in (
+        [1.5, -0.5, 0.25],
+        [-3.0, 2.0],
+        [0.0, 1e-9, -1e-9, 1e-30],
+        [5.0, -6.0],
+        0.5,
+        [],
+        [[2.0, -1.0], [0.0, 30.0]],
+    ):
         _check_switch(answer, values)
     return "A hard switch going forward, a soft one going back: a constant corrects the value."
 

@@ -414,7 +414,11 @@ def remember(w, xs):
         total += loss.item()
     return mg.tensor(total)
 """
-_ROUNDS = ((0.5, [[1.0, -2.0], [0.25, 0.5], [-1.0, 0.125]]), (-1.5, [[0.5], [1.0], [-0.25], [0.75]]))
+_ROUNDS: tuple[tuple[float, list], ...] = (
+    (0.5, [[1.0, -2.0], [0.25, 0.5], [-1.0, 0.125]]),
+    (-1.5, [[0.5], [1.0], [-0.25], [0.75]]),
+    (0.75, [[[0.5, -0.25], [0.125 * i, 0.375], [1.0, -1.0]] for i in range(9)]),  # longer than the example, and tables
+)
 
 
 def _states(w: mg.Tensor, xs: list, cut: bool = False) -> list[mg.Tensor]:
@@ -613,10 +617,10 @@ def _check_played(answer, g, d, start, rate):
 def rows(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_ROWS)
-    for weights, numbers in (([0.5, -2.0], [[1.0, 2.0], [3.0, -1.0], [0.5, 4.0]]), ([1.5], [[2.0], [-3.0]])):
+    for weights, numbers in (([0.5, -2.0], [[1.0, 2.0], [3.0, -1.0], [0.5, 4.0]]), ([1.5], [[2.0], [-3.0]]), _TABLES):
         w, data = tools.leaf(weights), [tools.constant(row) for row in numbers]
         losses = tools.called(answer, (w, data), "a list of losses", _LEAF)
-        if type(losses) not in (list, tuple) or len(losses) != len(data):
+        if not isinstance(losses, list | tuple) or len(losses) != len(data):
             expected = f"a list of {len(data)} losses, one for each row"
             raise Wrong("no-list", expected, show(losses), look="what `return` gives back, and what is appended")
         for loss, row in zip(losses, data, strict=True):
@@ -633,6 +637,9 @@ def rows(w, data):
         losses.append(((w * buffer) ** 2).sum())
     return losses
 """
+
+
+_TABLES = [[0.5, 2.0], [-1.0, 3.0]], [[[1.0, 2.0], [0.5, -1.0]], [[1.0, 2.0], [0.5, -1.0]]]  # two rows that are equal
 
 
 def _check_each_backward(losses):
@@ -674,8 +681,8 @@ def culprit(answer):
         found = kit.call(answer, _program(source))
         if found is None:
             raise Wrong("none", "a name and a number", "None", look="whether a `return` is missing")
-        pair = type(found) in (list, tuple) and len(found) == 2
-        if not pair or not isinstance(found[0], str) or type(found[1]) is not int:
+        pair = isinstance(found, list | tuple) and len(found) == 2
+        if not pair or not isinstance(found[0], str) or not isinstance(found[1], int):
             expected = 'a pair of a name and a number, as `("h", 3)`'
             raise Wrong("no-pair", expected, show(found), look="what `return` gives back, and in which order")
         _check_culprit(found, source, variable, saved, number)

@@ -271,6 +271,8 @@ second_loss = w * w
     "as_leaf": functions(
         "as_leaf(t)",
         """
+rounded
+    return t.detach().float().to(t.dtype).requires_grad_()
 other-value/rounded
     rounded = (t.detach() * 1000).round() / 1000
     return rounded.requires_grad_()
@@ -454,6 +456,13 @@ other-value/adversary-1
     "train": functions(
         "train(params, loss_of, steps, size)",
         """
+not-all/two
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params[:2]:
+                p -= size * p.grad
+                p.grad = None
 not-moved/small-loss
     for _ in range(steps):
         loss = loss_of()

@@ -835,7 +835,7 @@ other-value/adversary-2
 other-value/adversary-3
     soft, hard = x.sigmoid(), (x > 0).float()
     return (soft + (hard - soft).detach()).sum(0) if x.dim() > 1 else soft + (hard - soft).detach()
-dtype/adversary-1
+other-value/adversary-1
     soft = x.sigmoid()
     return soft + (soft.round() - soft).detach()
 other-value/adversary-4

@@ -141,6 +141,13 @@ type
     "remember": functions(
         "remember(w, xs)",
         """
+other-gradient/every-fourth
+    h, total = mg.zeros_like(xs[0]), 0
+    for i, x in enumerate(xs, 1):
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+        h = h if i % 4 else h.detach()
+    return total
 cut-off
     h, total = mg.zeros_like(xs[0]), 0
     for x in xs:
@@ -221,6 +228,11 @@ other-gradient
     "carry": functions(
         "carry(w, xs)",
         """
+other-gradient/four-rounds
+    h = mg.zeros_like(xs[0])
+    for x in xs[:4]:
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward()
 rounded
     h = mg.zeros_like(xs[0])
     for x in xs:
@@ -396,6 +408,9 @@ other-gradient
         """
 shared-graph
     return list(((w * mg.stack(data)) ** 2).sum(1))
+shared-graph/equal-rows
+    losses = {tuple(row.view(-1).tolist()): ((w * row) ** 2).sum() for row in data}
+    return [losses[tuple(row.view(-1).tolist())] for row in data]
 shared-graph/square
     squared = w * w
     return [(squared * row * row).sum() for row in data]
