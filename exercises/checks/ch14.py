@@ -65,7 +65,7 @@ def _wrong_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str) -> W
     if kit.uses(answer, "data"):
         why = "The backward runs, and computes with numbers that nobody saved: what `.data` overwrites is not counted."
         return Wrong("silenced", expected, got, belief="M18", why=why, look="what a new tensor would change")
-    why = "The backward runs, but a part of the way back is missing or changed."
+    why = "The backward runs, but what it brings is not all, or not only, what was meant."
     return Wrong("other-gradient", expected, got, why=why, look="each line that you changed, and what passes by it")
 
 
@@ -431,7 +431,7 @@ def _states(w: mg.Tensor, xs: list, cut: bool = False) -> list[mg.Tensor]:
 
 
 def _rounds_cut() -> Wrong:
-    why = "This is the gradient of each round alone: nothing flows through the state to the rounds before."
+    why = "So much comes if each round is alone, and nothing flows through the state to the rounds before."
     return Wrong("rounds-cut", why=why, look="each `detach` and each block in which nothing is recorded")
 
 
