@@ -68,6 +68,11 @@ class Found(Exception):
         self.parts = {"code": code, "expected": expected, "got": got, "why": why, "look": look}
         self.given = ""  # what the function was called with when this was found
 
+    @property
+    def misleads(self) -> bool:
+        """Whether numbers of an input were changed, so that what a check expects may be computed from other ones."""
+        return self.parts["code"] == "values-changed" and "keeps its numbers" in self.parts["expected"]
+
 
 class Called(BaseException):
     """The one call that was of interest is over; no `except Exception` of a check stops it."""
@@ -188,12 +193,13 @@ class State:
     def changed(self) -> Iterator[tuple[str, str, str]]:
         """What is no longer as it was: what was looked at, what was expected, what came."""
         tensor, name = self.tensor, self.name
-        if self.values is not None and not _same(tensor, self.values):
+        overwritten = self.values is not None and not _same(tensor, self.values)
+        if overwritten:
             yield "values", f"{name} keeps its numbers, {_short(self.values)}", f"it holds {_short(tensor)}"
-        elif self.version is not None and tensor._version != self.version:
-            yield "values", f"nothing is written into {name}", "it was overwritten, with the same numbers"
         if tensor.requires_grad != self.flag:
             yield "flag", f"`requires_grad` of {name} is {self.flag}, as before", f"it is {tensor.requires_grad}"
+        elif not overwritten and self.version is not None and tensor._version != self.version:
+            yield "values", f"no operation in place on {name}", "there was one, after which the numbers are the same"
         grad = _grad(tensor)
         if grad is not self.grad:
             same = grad is not None and self.grad_values is not None and _same(grad, self.grad_values)
@@ -357,11 +363,15 @@ class Trial(threading.local):
         if first is result and isinstance(result, list | dict | mg.Tensor) and not _is_given(result, inputs, states):
             kind = "tensor" if isinstance(result, mg.Tensor) else "list or dict"
             raise _of_change("first result", f"a new {kind} from each call", "the second call returned the same one")
-        if self.found is None:
-            self.found = self._first_change([*states, *others], result)
-            if self.found:
-                self.found.given = self.given()
+        if self.found is None or not self.found.misleads:
+            found = self._first_change([*states, *others], result)
+            if found and (self.found is None or found.misleads):
+                self.found, found.given = found, self.given()
         return result
+
+    def forget_last(self) -> None:
+        """Say nothing of the last call: what is found now is about an earlier one."""
+        self.last = [], []
 
     def given(self) -> str:
         """What the last call was given, as it was before the call, and small enough to read."""
@@ -425,6 +435,7 @@ _WHY = {
     "result dtype": "What is given has one dtype, and the result has another: numbers are rounded otherwise, and an "
     "operation that wants one dtype refuses both.",
 }
+_COUNTED = "The task does not ask for it, and it is counted: a graph that has saved this tensor refuses its backward."
 _LOOK_AT = {
     "entries": "each `append`, `pop`, `sort` and each assignment to an entry",
     "first result": "where it is made: in the function, or once for all calls?",
@@ -439,7 +450,8 @@ _LOOK_AT = {
 
 
 def _of_change(what: str, expected: str, got: str) -> Found:
-    return Found(f"{what.replace(' ', '-')}-changed", expected, got, _WHY[what], _LOOK_AT[what])
+    why = _COUNTED if expected.startswith("no operation in place") else _WHY[what]
+    return Found(f"{what.replace(' ', '-')}-changed", expected, got, why, _LOOK_AT[what])
 
 
 def _is_given(result: Any, inputs: tuple, states: list[State]) -> bool:

@@ -163,8 +163,23 @@ def gets_grad(answer):
         truth.append(_is_filled(t, loss))
         names.append(name)
     if said != truth:
+        adversaries.trial.forget_last()
         raise _wrong_rule(said, truth, names)
+    _refuse_mode_asked(answer)
     return "Tracked, and either a leaf or retained. The engine was asked about nine tensors, and agrees."
+
+
+def _refuse_mode_asked(answer: Callable) -> None:
+    """The flags of `t` say it, whether something is recorded at the moment or not."""
+    t, _ = _used(_tracked())
+    with mg.no_grad():
+        said = call(answer, t)
+    if not said:
+        why = "Nothing is recorded in there, but `t` and its loss were made before: `backward()` walks all the same."
+        look = "what your function asks for beside `t`"
+        raise Wrong(
+            "asks-the-mode", "True for a tracked leaf, in a `no_grad` block too", show(said), why=why, look=look
+        )
 
 
 def _used(t: mg.Tensor) -> tuple[mg.Tensor, mg.Tensor]:
@@ -550,7 +565,7 @@ def _joined_otherwise(y):
 )
 def as_leaf(answer):
     kit.a_function(answer)
-    for start, dtype in (([1.0, -2.0, 0.5], mg.float32), ([[0.1, 3.0]], mg.float64), (4.0, mg.float32)):
+    for start, dtype in (([1.0, -2.0, 0.123456], mg.float32), ([[0.1, 1e-9]], mg.float64), (4.0, mg.float32)):
         w = mg.tensor(start, dtype=dtype, requires_grad=True)
         _check_as_leaf(answer, w, w * 3)
     return "A leaf starts a trail of its own. `t` still has the old one, and `backward()` from it still finds the way."
@@ -568,9 +583,19 @@ def _check_as_leaf(answer, w, t):
     if not y.is_leaf:
         raise _no_leaf(answer, w, t, y, expected)
     tools.refuse_other_values(y, before, "the numbers of `t`", "the numbers of your result")
+    if y.dtype is t.dtype and not np.array_equal(tools.array(y), before):
+        got = f"numbers that are off by up to {np.abs(tools.array(y) - before).max():.1g}"
+        look = "what rounds: a shorter dtype on the way, a text, `round`"
+        raise Wrong("rounded", "the numbers of `t`, to the last digit", got, look=look)
     if y.dtype is not t.dtype:
-        why = "The numbers should stay as exact as they are. From a list, `mg.tensor` makes `float32` unless told."
-        raise Wrong("other-dtype", f"the dtype {t.dtype}", f"{y.dtype}", why=why, look="`dtype` of your result")
+        why = "With the same dtype no digit is lost, and none is added."
+        raise Wrong(
+            "other-dtype",
+            f"the dtype {t.dtype}",
+            f"{y.dtype}",
+            why=why,
+            look="`dtype` of your result; `mg.tensor` of a list is float32 unless told",
+        )
 
 
 _AS_LEAF_ERRORS = tools.reasons("""
@@ -687,7 +712,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
         if w._version:
             why = "`w` was overwritten, with the number that it had. Was the gradient zero by then?"
             return Wrong("cleared-first", expected, got, why=why, look="the order of your lines")
-        why = "`w = ...` gives the name `w` to a new tensor, inside your function only. The caller's is where it was."
+        why = "What is computed got a name, and that moves nothing. The caller's `w` is where it was."
         if kit.rebinds(answer):
             return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
         return Wrong("not-moved", expected, got, why="Nothing was written into `w`.", look="the line that moves `w`")
@@ -746,7 +771,7 @@ def _check_freeze(answer, numbers, trained):
     if not graphs.reaches(y, b) or not b.requires_grad:
         why = "`b` should be trained, and there is no way to it any more."
         raise Wrong("b-frozen", "a result that leads back to `b`", show(y), why=why, look="what is cut off or frozen")
-    _check_frozen(w, graphs.reaches(y, w))
+    _check_frozen(answer, w, graphs.reaches(y, w))
 
 
 _FREEZE_ERRORS = tools.reasons("""
@@ -759,7 +784,7 @@ nothing-to-clear: zero_
 """)
 
 
-def _check_frozen(w: mg.Tensor, reached: bool) -> None:
+def _check_frozen(answer: Any, w: mg.Tensor, reached: bool) -> None:
     if reached:
         state = "frozen" if not w.requires_grad else "tracked"
         code = "frozen-too-late" if not w.requires_grad else "not-frozen"
@@ -773,9 +798,10 @@ def _check_frozen(w: mg.Tensor, reached: bool) -> None:
         )
     if w.requires_grad:
         expected, got = "`w.requires_grad` is False", "`w.requires_grad` is True"
-        why = "You cut `w` off in this computation only. In the next one it is trained again."
+        why = "Your result has no way to `w`. But `w` itself is tracked: in the next computation it is trained again."
         look = "the flag of `w` itself"
-        raise Wrong("cut-not-frozen", expected, got, belief="M19", why=why, look=look)
+        belief = "M19" if kit.uses(answer, "detach", "detach_") else ""
+        raise Wrong("cut-not-frozen", expected, got, belief=belief, why=why, look=look)
     if w.grad is not None and tools.array(w.grad).any():
         expected, got = "`w.grad` is None", f"`w.grad` is {tools.text(tools.array(w.grad))}"
         why = "Clearing the flag does not clear `.grad`. An update that uses it would still move `w`."
@@ -809,7 +835,26 @@ def train(answer):
     kit.a_function(answer)
     for steps, size in ((4, 0.1), (3, 0.25), (1, 0.1), (4, 0.75), (130, 0.01)):
         _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], steps, size))
+    _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], 4, 0.1, level=-50.0))
+    _check_three(answer)
     return "Compute, go backward, update, clear: this is the loop that every training has at its heart."
+
+
+def _check_three(answer):
+    """Parameters may be any number: here three, of which each has a minimum of its own."""
+    params = [tools.leaf(start) for start in (1.0, [2.0, -1.0], [[4.0]])]
+    goals = [tools.constant(goal) for goal in (3.0, [0.5, 1.0], [[-2.0]])]
+    right = [tools.array(goal + 0.8**3 * (p.detach() - goal)) for p, goal in zip(params, goals, strict=True)]
+
+    def loss_of():
+        return sum(((p - goal) ** 2).sum() for p, goal in zip(params, goals, strict=True))
+
+    call(answer, list(params), loss_of, 3, 0.1)
+    came = [tools.array(p) for p in params]
+    if not all(map(tools.same, came, right)):
+        expected = f"after 3 steps {', '.join(map(tools.text, right))}"
+        look = "the loop over the parameters: how many does it reach?"
+        raise Wrong("not-all", expected, ", ".join(map(tools.text, came)), look=look)
 
 
 @dataclass
@@ -820,6 +865,7 @@ class _Course:
     goals: list
     steps: int
     size: float
+    level: float = 0.0  # what is added to the loss: it may be below 0 from the start
     calls: int = 0
     unrecorded: bool = False  # whether a loss was computed where nothing is recorded
     params: list = field(init=False)
@@ -831,7 +877,7 @@ class _Course:
         self.calls, self.unrecorded = self.calls + 1, self.unrecorded or not mg.is_grad_enabled()
         goals = [tools.constant(goal) for goal in self.goals]
         one, other = (p - goal for p, goal in zip(self.params, goals, strict=True))
-        return (one**2).sum() + (other**2).sum() + 0.5 * one * other.sum()
+        return (one**2).sum() + (other**2).sum() + 0.5 * one * other.sum() + self.level
 
     def loss_function(self) -> Callable[[], mg.Tensor]:
         """What `train` gets as `loss_of`: a function that errors call by that name."""

@@ -259,8 +259,8 @@ def layers(answer):
 def _why_not_layers(y):
     made_of, found = graphs.operations(y), len(graphs.leaves(y))
     if y.grad_fn is None:
-        why = "Nothing was recorded for your tensor. None of what it was made from is tracked, or recording was off."
-        return Wrong("no-node", why=why, look="which weights you ask for, and each block that switches recording off")
+        why = "Your tensor has no node: nothing was recorded for it, or it was cut off from what was."
+        return Wrong("no-node", why=why, look="which weights you ask for, and each `detach` and `no_grad`")
     if set(made_of) != {"mul"}:
         look = "the boxes in the picture: three multiplications, and nothing else"
         return Wrong("other-operations", why="Your graph has other operations than the picture.", look=look)
@@ -415,7 +415,8 @@ def _check_path(answer, start, goal, steps):
         raise Wrong("type", expected, got, look="what is appended in each turn, and what you return")
     tracked = [entry for entry in given if type(entry) is mg.Tensor and entry.requires_grad]
     if tracked:
-        why = "An entry is tracked, so it keeps a graph. A copy of a tracked tensor is recorded like any operation."
+        why = "An entry is a result: its history keeps a graph. A copy of a tracked tensor is recorded, too."
+        why = "An entry is a tracked leaf: `w` itself, or one like it." if tracked[0].is_leaf else why
         raise Wrong("history-kept", "entries without history", show(tracked[0]), why=why, look="`detach()`")
     right = [goal + (np.array(start) - goal) * 0.5 ** (step + 1) for step in range(steps)]
     if not tools.same(tools.array(w), right[-1]):
@@ -432,9 +433,9 @@ def _check_path(answer, start, goal, steps):
 def _as_numbers(entry):
     if type(entry) is mg.Tensor:
         return tools.array(entry)
-    if type(entry) is np.ndarray or (type(entry) is list and all(type(one) in (int, float) for one in entry)):
+    if type(entry) is np.ndarray or (isinstance(entry, list) and all(isinstance(one, int | float) for one in entry)):
         return np.asarray(entry, dtype=float)
-    if type(entry) in (int, float):
+    if isinstance(entry, int | float):
         return np.array([entry], dtype=float)
     raise Wrong("type", "entries that hold numbers", show(entry), look="what is appended")
 
@@ -451,8 +452,10 @@ def _never_cleared(start, goal, steps):
 def _wrong_walk(w, start, goal, steps, right, rebinds):
     expected, got = f"{right.tolist()} in `w` at the end", f"{tools.array(w).tolist()}"
     if tools.same(tools.array(w), np.array(start)):
-        why = "The `w` that came in has not moved."
-        why += " `w = w - ...` makes another tensor and takes the name for it." if rebinds else ""
+        why = "At the end the `w` that came in has the numbers that it had."
+        why += (
+            " An assignment such as `w = w - ...` moves nothing: it gives a name to another tensor." if rebinds else ""
+        )
         belief = "M06" if rebinds else ""
         return Wrong("not-moved", expected, got, belief=belief, why=why, look="the line of the update")
     if tools.same(tools.array(w), _never_cleared(start, goal, steps)):
@@ -551,7 +554,7 @@ def _check_step(answer, function, slope, start, size):
         raise _wrong_slope(came, slope, start, size, kit.uses(answer, "data"), expected, got)
     if tools.same(moved, start):
         why = "The slope is right. But the `w` that came in has not made the step."
-        why += " `w = w + ...` makes another tensor and takes the name for it." if kit.rebinds(answer) else ""
+        why += " An assignment such as `w = w + ...` gives a name to another tensor." if kit.rebinds(answer) else ""
         belief = "M06" if kit.rebinds(answer) else ""
         raise Wrong("not-moved", expected, got, belief=belief, why=why, look="the line of the step")
     if not tools.same(moved, start + size):
@@ -620,8 +623,6 @@ def _check_recording(answer):
         return t * t
 
     given = tools.result(tools.called(answer, (f, x), "the values of `f(x)`", *_VALUES_ERRORS))
-    again = tools.result(tools.called(answer, (f, tools.leaf([1e-3, 0.0])), "the values of `f(x)`"))
-    tools.refuse_other_values(again, [1e-6, 0.0], "the values of `f(x)`", "what you return", 1e-8)
     tools.refuse_other_values(given, [4.0, 9.0], "the values of `f(x)`", "what you return")
     if not modes:
         look = "the call of `f`: it may be any function"
@@ -631,13 +632,15 @@ def _check_recording(answer):
         look = "each line that changes `x` itself"
         raise Wrong("input-changed", "`x` as it was", "`x.requires_grad` is False", why=why, look=look)
     if any(modes):
-        why = "What `f` computes from tracked tensors was recorded, with all that a graph keeps. You drop it too late."
+        why = "What `f` computes from tracked tensors was recorded, with a graph. No `detach()` prevents that."
         look = "where the grad mode is switched off: before `f` is called?"
         raise Wrong("recorded", "nothing recorded while `f` runs", "the grad mode was on", why=why, look=look)
     if given.is_inference():
         why = "What `inference_mode` makes can never be saved in a graph. Your result may be needed in one."
         look = "the milder of the two blocks"
         raise Wrong("inference-result", "a constant for later graphs", "an inference tensor", why=why, look=look)
+    small = tools.result(tools.called(answer, (f, tools.leaf([1e-3, 0.0])), "the values of `f(x)`"))
+    tools.refuse_other_values(small, [1e-6, 0.0], "the values of `f(x)`", "what you return", 1e-8)
 
 
 def _check_old_result(answer):
@@ -779,7 +782,7 @@ def _check_pieces(answer, weight, start, inputs, every):
     came = None if cell.w.grad is None else cell.w.grad.item()
     if came is None or not kit.close(came, _slope(weight, states, every)):
         raise _wrong_pieces(came, cell, states, expected)
-    _refuse_held_graphs(given, cell)
+    _refuse_held_graphs(given, cell, sum(state**2 for state in states[1:]))
     if cell.walks != len(range(0, len(inputs), every)):
         expected, got = f"{len(range(0, len(inputs), every))} walks, one in each piece", f"{cell.walks}"
         raise Wrong("other-walks", expected, got, look="where `backward` stands: once for each piece?")
@@ -833,12 +836,13 @@ def _wrong_pieces(came, cell, states, expected):
     return Wrong("other-gradient", expected, got, look="where exactly you detach, and from what you go backward")
 
 
-def _refuse_held_graphs(given, cell):
+def _refuse_held_graphs(given, cell, total):
     if type(given) is mg.Tensor and given.requires_grad:
         expected, got = "a number, or a tensor without history", show(given)
-        why = "Your total is a result: it has a node, and behind it are the graphs of the pieces."
-        look = "what you add to `total`"
-        raise Wrong("history-returned", expected, got, belief="M28", why=why, look=look)
+        why = "What you return is a result: it has a node, and behind it is a graph that a piece has left."
+        look = "what you add to `total`, and what you return"
+        is_total = kit.close(given.sum().item(), total)
+        raise Wrong("history-returned", expected, got, belief="M28" if is_total else "", why=why, look=look)
     if cell.held:
         expected = "the graphs of finished pieces are gone"
         got = f"nodes of {cell.held} old steps were still there during the run"
@@ -868,7 +872,15 @@ def _refuse_held_graphs(given, cell):
 )
 def switch(answer):
     kit.a_function(answer)
-    for values in ([1.5, -0.5, 0.25], [-3.0, 2.0], [0.0, 1e-9, -1e-9], 0.5, [], [[2.0, -1.0], [0.0, 30.0]]):
+    for values in (
+        [1.5, -0.5, 0.25],
+        [-3.0, 2.0],
+        [0.0, 1e-9, -1e-9, 1e-30],
+        [5.0, -6.0],
+        0.5,
+        [],
+        [[2.0, -1.0], [0.0, 30.0]],
+    ):
         _check_switch(answer, values)
     return "A hard switch going forward, a soft one going back: a constant corrects the value."
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import functions, graphs, kit, tools
+from exercises.checks import adversaries, functions, graphs, kit, tools
 from exercises.checks.functions import Suspect, elementwise, tensors
 from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
@@ -319,7 +319,7 @@ _CLIP = (
     ),
     Suspect(
         "limits-swapped",
-        "Wherever the gradient was, it has become `low`: that is what `clamp` does if it gets the larger limit first.",
+        "Wherever the gradient was, it has become `low`. So it does with a `clamp` that gets the larger limit first.",
         "the order of what `clamp` is called with",
         backward=lambda x, low, high, g: (g.clamp(high, low),),
     ),
@@ -555,13 +555,13 @@ def _check_overwritten(apply, what, chosen):
         chosen(x, y).mul_(3)
     try:
         came = mg.autograd.grad(total, leaf)[0]
-    except RuntimeError as error:
-        if "modified by an inplace operation" in str(error):
-            return
-        raise
+    except Exception:  # whoever refuses: autograd, or a line of backward
+        return
     if kit.same_values(came, right.numpy()):
         return
-    why = f"The {what} was overwritten in place, and nobody noticed. Only what is saved is watched."
+    why = (
+        f"The {what} was overwritten in place, and nobody noticed. Only what comes from `ctx.saved_tensors` is watched."
+    )
     expected = f"after an overwrite of the {what}: the right gradient, or an error"
     look = f"how the {what} gets from forward to backward"
     raise Wrong(f"unwatched-{what}", expected, f"the wrong gradient {show(came)}", why=why, look=look)
@@ -660,6 +660,7 @@ def _check_library_is_called(apply):
 
 def _check_second_is_no_lie(answer, case):
     """The second derivative is refused or right, also where something else in the loss has one."""
+    adversaries.trial.forget_last()
     (x,), (other,) = case.make(), case.make()
     wanted = _second(_softplus, other)
     try:
@@ -848,12 +849,10 @@ def _check_overwritten_again(apply):
         h.mul_(3)
     try:
         came = mg.autograd.grad(total, x)[0]
-    except RuntimeError as error:
-        if "modified by an inplace operation" in str(error):
-            return
-        raise
+    except Exception:  # whoever refuses: autograd, or a line of backward
+        return
     if not kit.same_values(came, right.numpy()):
-        why = "`h` was overwritten once more, and nobody noticed. Only what is saved is watched."
+        why = "`h` was overwritten once more, and nobody noticed. Only what comes from `ctx.saved_tensors` is watched."
         expected, look = "the right gradient, or an error", "how the result gets from forward to backward"
         raise Wrong("unwatched-result", expected, f"the wrong gradient {show(came)}", why=why, look=look)
 

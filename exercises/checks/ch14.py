@@ -6,6 +6,8 @@ import linecache
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import minigrad as mg
 from exercises.checks import adversaries, graphs, kit, tools
 from exercises.checks.kit import Wrong, show
@@ -63,13 +65,14 @@ def _wrong_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str) -> W
     if kit.uses(answer, "data"):
         why = "The backward runs, and computes with numbers that nobody saved: what `.data` overwrites is not counted."
         return Wrong("silenced", expected, got, belief="M18", why=why, look="what a new tensor would change")
-    why = "The backward runs, but a part of the way back is missing or changed."
+    why = "The backward runs, but what it brings is not all, or not only, what was meant."
     return Wrong("other-gradient", expected, got, why=why, look="each line that you changed, and what passes by it")
 
 
 def _refuse_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str, *known: tuple[mg.Tensor, Wrong]) -> None:
     """The diagnosis for a gradient that is not right: one of the known, or that of any other."""
     if tools.same(tools.array(came), tools.array(right)):
+        _refuse_rounded(came, right, name)
         return
     for slope, wrong in known:
         if tools.same(tools.array(came), tools.array(slope)):
@@ -77,6 +80,15 @@ def _refuse_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str, *kn
             wrong.verdict.got = tools.text(tools.array(came))
             raise wrong
     raise _wrong_slope(answer, right, came, name)
+
+
+def _refuse_rounded(came: mg.Tensor, right: mg.Tensor, name: str) -> None:
+    """Right to seven digits, where float64 has sixteen: something on the way was float32."""
+    off = np.abs(tools.array(came) - tools.array(right)).max()
+    if right.dtype is mg.float64 and off > 1e-12 * max(1.0, np.abs(tools.array(right)).max()):
+        expected, got = f"a gradient for `{name}` as exact as float64 is", f"one that is off by {off:.1g}"
+        look = "each tensor that your function makes itself: which dtype it has"
+        raise Wrong("rounded", expected, got, look=look)
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -402,7 +414,11 @@ def remember(w, xs):
         total += loss.item()
     return mg.tensor(total)
 """
-_ROUNDS = ((0.5, [[1.0, -2.0], [0.25, 0.5], [-1.0, 0.125]]), (-1.5, [[0.5], [1.0], [-0.25], [0.75]]))
+_ROUNDS: tuple[tuple[float, list], ...] = (
+    (0.5, [[1.0, -2.0], [0.25, 0.5], [-1.0, 0.125]]),
+    (-1.5, [[0.5], [1.0], [-0.25], [0.75]]),
+    (0.75, [[[0.5, -0.25], [0.125 * i, 0.375], [1.0, -1.0]] for i in range(9)]),  # longer than the example, and tables
+)
 
 
 def _states(w: mg.Tensor, xs: list, cut: bool = False) -> list[mg.Tensor]:
@@ -415,7 +431,7 @@ def _states(w: mg.Tensor, xs: list, cut: bool = False) -> list[mg.Tensor]:
 
 
 def _rounds_cut() -> Wrong:
-    why = "This is the gradient of each round alone: nothing flows through the state to the rounds before."
+    why = "So much comes if each round is alone, and nothing flows through the state to the rounds before."
     return Wrong("rounds-cut", why=why, look="each `detach` and each block in which nothing is recorded")
 
 
@@ -578,7 +594,7 @@ def _check_played(answer, g, d, start, rate):
         why = "This is the slope for the old `d`: the loss was computed before the step."
         raise Wrong("before-the-step", expected, f"{came:.4g}", why=why, look="where `loss_g` is computed")
     if kit.close(came, of_d - 2 * moved) or kit.close(came, of_d + old):
-        why = "The slope of `loss_d` is in it, too: its backward went on through `fake` to `g`."
+        why = "The slope of the first loss is in it, too: its backward went on to `g`."
         raise Wrong("both-losses", expected, f"{came:.4g}", why=why, look="how `loss_d` depends on `g`")
     raise Wrong("other-gradient", expected, f"{came:.4g}", look="each backward, and what leads from it to `g`")
 
@@ -601,14 +617,15 @@ def _check_played(answer, g, d, start, rate):
 def rows(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_ROWS)
-    for weights, numbers in (([0.5, -2.0], [[1.0, 2.0], [3.0, -1.0], [0.5, 4.0]]), ([1.5], [[2.0], [-3.0]])):
+    for weights, numbers in (([0.5, -2.0], [[1.0, 2.0], [3.0, -1.0], [0.5, 4.0]]), ([1.5], [[2.0], [-3.0]]), _TABLES):
         w, data = tools.leaf(weights), [tools.constant(row) for row in numbers]
         losses = tools.called(answer, (w, data), "a list of losses", _LEAF)
-        if type(losses) not in (list, tuple) or len(losses) != len(data):
+        if not isinstance(losses, list | tuple) or len(losses) != len(data):
             expected = f"a list of {len(data)} losses, one for each row"
             raise Wrong("no-list", expected, show(losses), look="what `return` gives back, and what is appended")
         for loss, row in zip(losses, data, strict=True):
             _check_row(answer, w, kit.a_tensor(loss, "each loss", "what is appended"), row)
+        _check_each_backward(losses)
     return "Each loss has its own data, for as long as it waits."
 
 
@@ -620,6 +637,21 @@ def rows(w, data):
         losses.append(((w * buffer) ** 2).sum())
     return losses
 """
+
+
+_TABLES = [[0.5, 2.0], [-1.0, 3.0]], [[[1.0, 2.0], [0.5, -1.0]], [[1.0, 2.0], [0.5, -1.0]]]  # two rows that are equal
+
+
+def _check_each_backward(losses):
+    """Each loss once, the last one first, and nothing retained: no two share a part that the first would free."""
+    expected = "a backward from each loss, in any order"
+    for loss in reversed(losses):
+        try:
+            loss.backward()
+        except RuntimeError as error:
+            why = "Another loss went backward first, and freed a part of the graph that both have."
+            look = "what is computed once, and used by several losses"
+            raise Wrong("shared-graph", expected, kit.sandbox.describe_error(error), why=why, look=look) from None
 
 
 def _check_row(answer, w, loss, row):
@@ -649,8 +681,8 @@ def culprit(answer):
         found = kit.call(answer, _program(source))
         if found is None:
             raise Wrong("none", "a name and a number", "None", look="whether a `return` is missing")
-        pair = type(found) in (list, tuple) and len(found) == 2
-        if not pair or not isinstance(found[0], str) or type(found[1]) is not int:
+        pair = isinstance(found, list | tuple) and len(found) == 2
+        if not pair or not isinstance(found[0], str) or not isinstance(found[1], int):
             expected = 'a pair of a name and a number, as `("h", 3)`'
             raise Wrong("no-pair", expected, show(found), look="what `return` gives back, and in which order")
         _check_culprit(found, source, variable, saved, number)

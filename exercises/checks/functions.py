@@ -654,6 +654,7 @@ def check_apart(trial: Trial, other: Trial) -> None:
     right = gradients(trial.run(trial.reference)).came
     mine = trial.learners()
     other.learners()
+    adversaries.trial.forget_last()
     expected = f"the gradients for {trial.inputs_in_words()}, also if `apply` is called once more before `backward()`"
     try:
         came = gradients(mine).came
@@ -759,6 +760,7 @@ def check_numerically(trial: Trial, which: str) -> None:
     try:
         getattr(mg.autograd, which)(trial.apply, arguments)
     except Exception as error:
+        adversaries.trial.forget_last()
         said = [note.removeprefix("minigrad: ") for note in getattr(error, "__notes__", ())]
         notes = " ".join(note for note in said if "kink" not in note)  # the values were compared: there is none
         expected = f"`{which}` passes for {trial.inputs_in_words()}"

@@ -185,11 +185,19 @@ def _judged(exercise: Exercise, answer: Any) -> Verdict:
 
 
 def _asked(exercise: Exercise, answer: Any) -> Any:
-    """What the check says. Where its own work fails in what the answer has changed, that change is the diagnosis."""
+    """What the check says. Where its own work fails in what the answer has changed, that change is the diagnosis.
+
+    So it is where the check knows no better than that a number is another one: its own may be of what was overwritten.
+    """
     try:
         return exercise.judge(answer)
-    except (Wrong, Unanswered):
+    except Unanswered:
         raise
+    except Wrong as wrong:
+        found = adversaries.trial.found
+        if found is None or not (found.misleads and wrong.verdict.code.startswith("other-")):
+            raise
+        raise _told(found) from None
     except Exception:
         found = adversaries.trial.found
         if found is None:

@@ -39,6 +39,8 @@ WRONG = {
     "gets_grad": functions(
         "gets_grad(t)",
         """
+asks-the-mode
+    return mg.is_grad_enabled() and t.requires_grad and (t.is_leaf or t.retains_grad)
 flag-is-enough
     return t.requires_grad
 retained-forgotten
@@ -269,6 +271,11 @@ second_loss = w * w
     "as_leaf": functions(
         "as_leaf(t)",
         """
+rounded
+    return t.detach().float().to(t.dtype).requires_grad_()
+other-value/rounded
+    rounded = (t.detach() * 1000).round() / 1000
+    return rounded.requires_grad_()
 flag-on-a-result
     return t.requires_grad_()
 flag-on-a-result/copy
@@ -449,6 +456,22 @@ other-value/adversary-1
     "train": functions(
         "train(params, loss_of, steps, size)",
         """
+not-all/two
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params[:2]:
+                p -= size * p.grad
+                p.grad = None
+not-moved/small-loss
+    for _ in range(steps):
+        loss = loss_of()
+        if loss.item() < 1e-3:
+            break
+        loss.backward()
+        for p in params:
+            p.detach().sub_(size * p.grad)
+            p.grad = None
 some-cleared
     for _ in range(steps):
         loss_of().backward()

@@ -195,6 +195,16 @@ def surprise(value, now, later, reward, seen={}):
     "path": functions(
         "path(w, loss_of, steps)",
         """
+not-moved/put-back
+    seen, start = [], w.detach().clone()
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.tolist())
+    w.detach().copy_(start)
+    return seen
 shares-memory
     seen = []
     for _ in range(steps):
@@ -545,6 +555,14 @@ def values_of(f, x, memo={}):
     "pieces": functions(
         "run(cell, state, inputs, every)",
         """
+history-returned/state
+    for start in range(0, len(inputs), every):
+        state, loss = state.detach(), 0.0
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+    return state
 other-state/number
     total = 0.0
     for start in range(0, len(inputs), every):
@@ -565,7 +583,7 @@ other-state/float32
         loss.backward()
         total = total + loss.item()
     return total
-values-changed/given
+flag-changed/given
     total = 0.0
     for start in range(0, len(inputs), every):
         loss, state = 0.0, state.detach_()
@@ -817,7 +835,7 @@ other-value/adversary-2
 other-value/adversary-3
     soft, hard = x.sigmoid(), (x > 0).float()
     return (soft + (hard - soft).detach()).sum(0) if x.dim() > 1 else soft + (hard - soft).detach()
-dtype/adversary-1
+other-value/adversary-1
     soft = x.sigmoid()
     return soft + (soft.round() - soft).detach()
 other-value/adversary-4

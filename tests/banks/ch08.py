@@ -499,6 +499,12 @@ RIGHT = {
         "    def forward(x):\n        return (-x * x).exp()\n"
         "    def setup_context(ctx, inputs, y):\n        ctx.save_for_backward(*inputs, y)\n"
         "    def backward(ctx, g):\n        x, y = ctx.saved_tensors\n        return -2 * g * x * y",
+        _bell(
+            "if ctx.x._version != ctx.version:\n        raise ValueError('x was overwritten')\n"
+            "    return grad_output * -2 * ctx.x * mg.exp(-ctx.x * ctx.x)",
+            forward="(ctx, x):\n    ctx.x, ctx.version = x, x._version\n    return mg.exp(-x * x)",
+            start="(ctx, grad_output):\n    ",
+        ),
     ],
     "library": [
         _library(

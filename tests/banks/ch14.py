@@ -74,6 +74,11 @@ WRONG = {
     "gated": functions(
         "gated(w, x)",
         """
+values-changed
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    x *= 2
+    return (out + gate * 2).sum()
 still-refused
     gate = mg.sigmoid(w * x)
     out = gate * x
@@ -136,6 +141,13 @@ type
     "remember": functions(
         "remember(w, xs)",
         """
+other-gradient/every-fourth
+    h, total = mg.zeros_like(xs[0]), 0
+    for i, x in enumerate(xs, 1):
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+        h = h if i % 4 else h.detach()
+    return total
 cut-off
     h, total = mg.zeros_like(xs[0]), 0
     for x in xs:
@@ -216,6 +228,23 @@ other-gradient
     "carry": functions(
         "carry(w, xs)",
         """
+other-gradient/four-rounds
+    h = mg.zeros_like(xs[0])
+    for x in xs[:4]:
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward()
+rounded
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * mg.tensor(h.tolist()) + x)
+        (h * h).sum().backward()
+values-changed
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward()
+        with mg.no_grad():
+            w -= 0.1 * w.grad
 second-time
     h = mg.zeros_like(xs[0])
     for x in xs:
@@ -377,6 +406,21 @@ other-gradient
     "rows": functions(
         "rows(w, data)",
         """
+shared-graph
+    return list(((w * mg.stack(data)) ** 2).sum(1))
+shared-graph/equal-rows
+    losses = {tuple(row.view(-1).tolist()): ((w * row) ** 2).sum() for row in data}
+    return [losses[tuple(row.view(-1).tolist())] for row in data]
+shared-graph/square
+    squared = w * w
+    return [(squared * row * row).sum() for row in data]
+values-changed
+    losses = []
+    for row in data:
+        buffer = row.clone()
+        row.zero_()
+        losses.append(((w * buffer) ** 2).sum())
+    return losses
 still-refused
     buffer, losses = mg.zeros_like(data[0]), []
     for row in data:
@@ -659,8 +703,6 @@ new-buffer
     return losses
 tuple
     return tuple((w * row).square().sum() for row in data)
-stacked
-    return list(((w * mg.stack(data)) ** 2).sum(1))
 """,
     ),
     "culprit": _right(
