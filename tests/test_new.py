@@ -183,9 +183,9 @@ def refused(folder, *words):
         "chapter forward mode": "no name for a chapter",
         "chapter 12 forward mode": "Type",
         "chapter 05 another": "is there already (notebooks/05_retain_graph.ipynb)",
-        "chapter 13-memory": "no name for a chapter",
-        "chapter 13_Memory": "no name for a chapter",
-        "chapter ../13_memory": "no name for a chapter",
+        "chapter 16-memory": "no name for a chapter",
+        "chapter 16_Memory": "no name for a chapter",
+        "chapter ../16_memory": "no name for a chapter",
         f"chapter 13_{'long' * 8}": "30 characters at most",
         "chapter \N{ARABIC-INDIC DIGIT ONE}3_memory": "no name for a chapter",
         "chapter 05_retain_graph": "is there already (notebooks/05_retain_graph.ipynb)",
@@ -214,7 +214,7 @@ def test_answers_that_were_typed_into_an_exercise_are_not_lost(at_copy):
     exercise.write_text(text.replace("...", "42", 1), encoding="utf-8")
     try:
         assert "03_the_graph.ipynb is not what solutions/" in refused(at_copy, "exercise", "05", "one_more")
-        assert "03_the_graph.ipynb is not what solutions/" in refused(at_copy, "chapter", "13_memory")
+        assert "03_the_graph.ipynb is not what solutions/" in refused(at_copy, "chapter", "16_memory")
     finally:
         exercise.write_text(text, encoding="utf-8")
 
@@ -243,7 +243,7 @@ def test_a_step_that_fails_leaves_everything_as_it_was(at_copy, monkeypatch, ste
     monkeypatch.setattr(
         new.subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, step in command)
     )
-    assert said in refused(at_copy, "chapter", "13_memory")
+    assert said in refused(at_copy, "chapter", "16_memory")
 
 
 def test_ctrl_c_leaves_everything_as_it_was(at_copy, monkeypatch):
@@ -255,5 +255,5 @@ def test_ctrl_c_leaves_everything_as_it_was(at_copy, monkeypatch):
 
     monkeypatch.setattr(new.subprocess, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        new.main(["chapter", "13_memory"])
+        new.main(["chapter", "16_memory"])
     assert new.contents() == before
