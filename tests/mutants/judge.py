@@ -39,6 +39,8 @@ DATA = {  # What they are given beside that, and take from it, has none
     "09.hvp": frozenset(("v",)),
     "12.trick": frozenset(("x", "t")),
     "12.curved": frozenset(("p", "v")),
+    "13.extra": frozenset(("t",)),
+    "13.half": frozenset(("t",)),
     "13.segments": frozenset(("x",)),
     "14.gated": frozenset(("x",)),
     "14.remember": frozenset(("xs", "x")),

@@ -75,6 +75,8 @@ PLAIN = (
 )
 AGAIN_THE_SAME = (
     ".zero_(",
+    "set_rng_state(",
+    ".pop(",
     ".add(",
     "save_for_backward(",
     "set_grad_enabled(",
