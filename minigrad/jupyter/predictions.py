@@ -149,7 +149,7 @@ class Note:
         return f"You predicted “{self.said}”. {end[self.became]}"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict, dict]:
-        style = f"border-left:3px solid {COLOURS[self.became]};padding-left:10px"
+        style = f"border-left:3px solid {COLOURS[self.became]};padding-left:10px;margin-top:6px"
         shown = f'<div style="{style}">{escape(repr(self))}</div>'
         return {"text/html": shown, "text/plain": repr(self)}, {"minigrad_prediction": asdict(self)}
 

@@ -23,7 +23,8 @@ def html(figure: Any) -> str | None:
         return None
     texts = ((ax.get_title(), ax.get_xlabel(), ax.get_ylabel()) for ax in figure.axes)
     words = [text for found in texts for text in found if text] or ["Its axes have no labels."]
-    svg = normalised(svg.encode())
+    # Matplotlib does not write down that text is black: a dark page could not change it.
+    svg = normalised(svg.encode()).replace("<svg ", '<svg style="fill: #000000" ', 1)
     return html_image(svg if any(map(_is_coloured_in, figure.axes)) else themed(svg), f"A plot. {'; '.join(words)}")
 
 
