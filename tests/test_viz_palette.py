@@ -165,6 +165,21 @@ def test_a_figure_is_a_drawing_with_a_dark_look_and_its_words():
         assert html(figure) is None
 
 
+def test_black_text_of_a_figure_in_matplotlibs_own_style_is_light_on_a_dark_page():
+    matplotlib = pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    from minigrad.viz.figures import html
+
+    with matplotlib.rc_context(matplotlib.rcParamsDefault):
+        figure = Figure()
+        figure.subplots().set_xlabel("x")
+        svg = base64.b64decode(re.search('base64,([^"]+)', html(figure))[1]).decode()
+    opening, rules = re.search(r"(<svg[^>]*>)<style>(.*?)</style>", svg, re.DOTALL).groups()
+    assert "fill: #000000" in opening, "what has no colour of its own takes it from here"
+    assert f'[style*="fill: #000000"]{{fill:{DARK["#000000"]}!important}}' in rules
+
+
 def test_the_legend_explains_every_role_and_mark():
     explained = {name for kind, name in LEGEND if kind in ("role", "mark")}
     assert set(STYLES) - explained == {"number", "none"}  # drawn as constants; and says None
