@@ -779,7 +779,7 @@ def _joined_otherwise(y):
 def silent(answer):
     truth = {"A": False, "B": True, "C": True, "D": True, "E": False, "F": True, "G": False}
     kit.predicted(answer, truth, _SILENT, "True (a way leads to `w`) or False (none does)")
-    return "Nothing warns where numbers are copied out of the graph. `grad_fn` of each result shows where it happened."
+    return "No error says where numbers are copied out of the graph. `grad_fn` of each result shows where it happened."
 
 
 _SILENT = kit.patterns("""

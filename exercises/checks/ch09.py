@@ -611,7 +611,7 @@ def hypotenuse(answer):
         why = "backward takes a root, and the output of forward is the only one that it needs."
         look = "what `save_for_backward` gets"
         raise Wrong("root-again", "a backward without a root", "a root in backward", why=why, look=look)
-    return "Two inputs and the output are saved, and all three come back with their history."
+    return "The inputs and the output have their history in backward, and no second root is needed."
 
 
 def _takes_a_root(function: Any) -> bool:
