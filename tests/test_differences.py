@@ -20,3 +20,12 @@ def test_shows_what_pytorch_shows(name):
 def test_the_recorded_file_is_still_what_torch_says():
     torch = pytest.importorskip("torch", reason="compares with PyTorch itself")
     assert {name: answer(torch, source) for name, source in CASES.items()} == RECORDED
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 3, 2)])
+def test_a_column_out_of_range_is_refused_in_other_words_than_a_row(shape):
+    x = mg.zeros(shape)
+    for dim in range(len(shape)):
+        refusal = (RuntimeError, "id=5 axis_dim=3$") if dim == 1 else (IndexError, "^index out of range in self$")
+        with pytest.raises(refusal[0], match=refusal[1]):
+            x.index_select(dim, mg.tensor([0, 5]))

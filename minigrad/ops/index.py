@@ -119,6 +119,9 @@ def index_select(self, dim, index):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     most = self.shape[dim] if self.ndim else 1
     if index.size and _greatest(index) >= most:
+        if self.ndim > 1 and dim % self.ndim == 1:  # PyTorch has a kernel of its own for columns
+            wrong = index[(index < 0) | (index >= most)].flat[0]
+            raise RuntimeError(f"INDICES element is out of DATA bounds, id={wrong} axis_dim={most}")
         raise IndexError("index out of range in self")
     if not self.ndim and index.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
