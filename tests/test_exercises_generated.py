@@ -1,6 +1,7 @@
 """exercises/ is what generate.py makes of solutions/, and nbgrader can use both."""
 
 import copy
+import importlib
 import importlib.util
 import os
 import subprocess
@@ -12,7 +13,6 @@ import pytest
 from fresh_shell import run_notebook
 from nbclient import NotebookClient
 
-from exercises.checks import ch01
 from tools import generate
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,14 +63,15 @@ def test_cells_carry_nbgraders_metadata(solution):
         assert not flags.grade or flags.points > 0
 
 
-def test_points_agree_with_the_checks():
-    cells = nbformat.read(ROOT / "solutions" / "01_requires_grad.ipynb", as_version=4).cells
-    points = {
-        cell.metadata.nbgrader.grade_id.removeprefix("test-"): cell.metadata.nbgrader.points
-        for cell in cells
-        if cell.metadata.get("nbgrader", {}).get("grade")
-    }
-    assert points == {one.name: one.points for one in ch01.chapter.exercises.values()}
+@by_notebook
+def test_title_and_points_are_those_of_the_check(solution):
+    """One place for both: the check. `author exercises` writes the notebook's."""
+    chapter = importlib.import_module(f"exercises.checks.ch{solution.name[:2]}").chapter
+    notebook = nbformat.read(solution, as_version=4)
+    tests = [cell.id.removeprefix("test-") for cell in notebook.cells if cell.id.startswith("test-")]
+    assert tests == list(chapter.exercises)
+    headed = generate.with_headings(copy.deepcopy(notebook), chapter.exercises)
+    assert headed == notebook, "run `python3 course.py author exercises`"
 
 
 @by_notebook

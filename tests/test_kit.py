@@ -457,6 +457,17 @@ def test_the_score_counts_the_last_run_of_each_check(check, shown, relaxed):
     assert "0 of 3 exercises, 0 of 3 points" in shown.last
 
 
+def test_the_score_tells_what_was_right_in_an_earlier_session(check, shown, relaxed):
+    check.two(2)
+    kit.session.verdicts.clear()
+    check.score()
+    assert "0 of 3 exercises, 0 of 3 points" in shown.last
+    assert "Right before" in shown.last and shown.last.count("Not run yet") == 2
+    check.two(3)
+    check.score()
+    assert "Right before" not in shown.last and "Not yet" in shown.last
+
+
 # --- A check stays a check -----------------------------------------------------------------------
 
 

@@ -3,6 +3,8 @@
 An exercise in which something is written is left as it is. With its number after the command (`exercises 03`, several
 if need be) only those exercises are made, whatever is written in them, and the old ones are kept beside them.
 
+An exercise's title and points stand in its check; each solution notebook gets its headings and points from there first.
+
 The answers between `### BEGIN SOLUTION` and `### END SOLUTION` (nbgrader's convention) are taken
 out, outputs are cleared, and everything else stays, cell ids and nbgrader's metadata included.
 
@@ -13,10 +15,12 @@ the body of a function, `...` takes its place.
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
@@ -64,6 +68,27 @@ def exercise_notebook(solution: nbformat.NotebookNode) -> nbformat.NotebookNode:
     notebook.metadata.language_info = {"name": "python"}  # without the version that ran it last
     nbformat.validate(notebook)
     return notebook
+
+
+def with_headings(solution: nbformat.NotebookNode, exercises: Mapping[str, Any]) -> nbformat.NotebookNode:
+    """The notebook with the number, title and points of each exercise in its two cells, `task-NAME` and `test-NAME`."""
+    cells = {cell.id: cell for cell in solution.cells}
+    names = [id.removeprefix("task-") for id in cells if id.startswith("task-")]
+    for number, name in enumerate(names, 1):
+        one, (task, test) = exercises[name], (cells["task-" + name], cells["test-" + name])
+        heading = f"## {number}. {one.title}\n\n*{one.points} point{'s' * (one.points != 1)}*\n"
+        task.source = heading + task.source.split("\n", 3)[3]
+        test.metadata.nbgrader["points"] = one.points
+    return solution
+
+
+def write_headings(solution: Path) -> None:
+    """Bring a solution notebook's headings in line with its checks."""
+    chapter = importlib.import_module(f"exercises.checks.ch{solution.name[:2]}").chapter
+    notebook = with_headings(nbformat.read(solution, as_version=4), chapter.exercises)
+    text = nbformat.writes(notebook).rstrip("\n") + "\n"
+    if text != solution.read_text(encoding="utf-8"):
+        files.write(solution, text)
 
 
 def made_from(solution: str) -> str:
@@ -116,6 +141,8 @@ def main(words: Sequence[str] = ()) -> int:
     for word in words:
         if not any(name.startswith(word) for name in names) or len(word) < 2:
             sys.exit(f"There are no exercises {word!r}: name them by number, as in `exercises 03`.")
+    for solution in sorted((_ROOT / "solutions").glob("[0-9][0-9]_*.ipynb")):
+        write_headings(solution)
     said = generate(_ROOT / "solutions", _ROOT / "exercises", tuple(words))
     print("\n".join(said) or "exercises/ is up to date")
     return int(any(line.startswith("left") for line in said))

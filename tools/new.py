@@ -75,7 +75,7 @@ Made a draft of exercise {name!r}. What is to be written is said in
   solutions/{solution.name}: task-{name}, answer-{name}, and the number of exercises in the first cell
   exercises/checks/ch{number}.py: {name}
   tests/banks/ch{number}.py: WRONG[{name!r}] and RIGHT[{name!r}]
-Then take "{DRAFT}" out of both titles, and run: course.py author outputs, author exercises, test."""
+Then take "{DRAFT}" out of the check's title, and run: course.py author outputs, author exercises, test."""
 
 
 def refuse_name(name: str, number: str, solution: Path) -> None:

@@ -19,6 +19,7 @@ HEADINGS = {
     "wrong": ("#a4550f", "Not yet"),
     "unanswered": ("#5f6b79", "Not answered yet"),
     "unjudged": ("#6a4c9c", "Not judged"),
+    "solved": ("#5f6b79", "Right before"),
 }
 _MONOSPACE = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:13px"
 _HINT_NAMES = ("Hint 1", "Hint 2", "Hint 3", "The idea of the solution")
@@ -53,9 +54,9 @@ def verdict_card(verdict: Any, exercise: Any) -> Card:
     """The card of one check: what was expected, what came, the belief behind it, what next."""
     colour, heading = HEADINGS[verdict.status]
     name = f"{exercise.id} · {_points(exercise.points)}" if exercise.points else exercise.id
-    head = f"{_pill(f'{heading}.', colour)} {escape(exercise.title)}{_small(name)}"
+    head = f"{_pill(f'{heading}.', colour)} {_prose(exercise.title)}{_small(name)}"
     html = [f"<div>{head}</div>"]
-    text = [f"{heading}. {exercise.title} ({name})"]
+    text = [f"{heading}. {_plain(exercise.title)} ({name})"]
     rows = [(label, said) for label, said in _rows(verdict) if said]
     if rows:
         html.append(_grid([(label, _prose(said)) for label, said in rows]))
@@ -89,13 +90,16 @@ def _rows(verdict: Any) -> list[tuple[str, str]]:
 def hint_card(number: int, hint: str, exercise: Any) -> Card:
     """One hint, unfolded: for those who ask by name, or cannot click."""
     name, colour = _HINT_NAMES[number], HEADINGS["unanswered"][0]
-    head = f"{_pill(f'{name}.', colour)} {escape(exercise.title)}{_small(exercise.id)}"
+    head = f"{_pill(f'{name}.', colour)} {_prose(exercise.title)}{_small(exercise.id)}"
     html = [f"<div>{head}</div>", f'<div style="margin-top:6px">{_prose(hint)}</div>']
-    return Card(_box(colour, html), f"{name}. {exercise.title} ({exercise.id})\n  {_plain(hint)}")
+    return Card(_box(colour, html), f"{name}. {_plain(exercise.title)} ({exercise.id})\n  {_plain(hint)}")
 
 
 def score_card(chapter: Any, statuses: dict[str, str]) -> Card:
-    """The score of one chapter in this session: N of M, points, and every exercise by its state."""
+    """The score of one chapter in this session: N of M, points, and every exercise by its state.
+
+    What was only solved in an earlier session ("solved") is told apart, and counts when its check runs again.
+    """
     exercises = list(chapter.exercises.values())
     right = [one for one in exercises if statuses.get(one.id) == "passed"]
     points, all_points = sum(one.points for one in right), sum(one.points for one in exercises)
@@ -107,8 +111,8 @@ def score_card(chapter: Any, statuses: dict[str, str]) -> Card:
         tint, word = HEADINGS.get(statuses.get(one.id, ""), ("", "Not run yet"))
         state = _pill(word, tint) if tint else word
         worth = f"{one.points if one in right else 0}/{one.points}"
-        rows.append((f"{escape(one.title)}{_small(one.id)}", f"{state}{_small(worth)}"))
-        lines.append(f"  {worth:5}{word:18}{one.title} ({one.id})")
+        rows.append((f"{_prose(one.title)}{_small(one.id)}", f"{state}{_small(worth)}"))
+        lines.append(f"  {worth:5}{word:18}{_plain(one.title)} ({one.id})")
     html = [f"<div><b>{total}</b>{_small(head)}</div>"]
     html += [_bar(len(right), len(exercises), colour), _grid(rows, "minmax(0,1fr) auto", "")]
     return Card(_box(colour, html), "\n".join([f"{head}: {total}", *lines]))

@@ -75,7 +75,7 @@ pick: c=True
 
 
 @chapter.exercise(
-    "Who has a .grad?",
+    "Who has a `.grad`?",
     kind="predict",
     points=2,
     beliefs=("M01", "M03", "M04", "M25"),
@@ -419,7 +419,7 @@ def _check_kept_numbers(of_h: mg.Tensor, right_h: np.ndarray, of_w: mg.Tensor, r
 
 
 @chapter.exercise(
-    "What is in .grad by now?",
+    "What is in `.grad` by now?",
     kind="predict",
     points=2,
     beliefs=("M08", "M09", "M10"),

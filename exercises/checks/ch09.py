@@ -184,7 +184,7 @@ none-without-history: F="None"
 
 
 @chapter.exercise(
-    "What is in .grad?",
+    "What is in `.grad`?",
     kind="predict",
     points=2,
     beliefs=("M08", "M16"),

@@ -633,7 +633,9 @@ class Chapter:
 
     def score(self) -> None:
         """Show N of M exercises and the points, by the last run of each check in this session."""
-        cards.display(cards.score_card(self, {id: found.status for id, found in session.verdicts.items()}))
+        entries, _ = ({}, "") if session.is_nobodys else progress.read()
+        before = {id: "solved" for id, entry in entries.items() if entry.get("solved")}
+        cards.display(cards.score_card(self, before | {id: found.status for id, found in session.verdicts.items()}))
 
     def hint(self, name: str) -> None:
         """Show the next hint of an exercise: three hints, then the idea of the solution."""
@@ -691,7 +693,7 @@ def belief_panel() -> cards.Card:
     """The beliefs that the learner's own exercises have met: missed, mended, or seen through."""
     entries, notice = ({}, "") if session.strict else progress.read()
     exercises = [one for _, chapter in all_chapters() for one in chapter.exercises.values()]
-    titles = {one.id: one.title for one in exercises}
+    titles = {one.id: one.title.replace("`", "") for one in exercises}
     places = {belief: [f"{titles.get(id, id)} ({id})" for id in ids] for belief, ids in review.places(entries).items()}
     return cards.belief_card(review.states(entries, exercises), places, notice)
 

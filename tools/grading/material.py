@@ -66,7 +66,7 @@ def read_sheet(path: Path) -> Sheet:
             answers[name] = len(tasks)
         elif flags.get("grade"):
             exercise = chapter.exercises[name.removeprefix("test-")]
-            worth = (exercise.title, int(flags["points"]), exercise.beliefs)
+            worth = (exercise.title.replace("`", ""), int(flags["points"]), exercise.beliefs)
             tasks.append(Task(exercise.id, *worth, tuple(given), source))
             given = []
         elif cell["cell_type"] == "code":
