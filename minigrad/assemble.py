@@ -204,7 +204,7 @@ def _result_source(row) -> str:
     dtype = "dtype if same else out.dtype" if arithmetic else "out.dtype"  # asking the array takes longer
     not_recorded += "\nif threads_in_inference and mode.inference: mark_as_inference(result)"
     operands, last = ", ".join(f"{n}_array" for n in row.inputs), row.inputs[-1]
-    scattered = f"out.ndim > 1 and {last}.__class__ is Tensor and not {row.inputs[0]}_array.flags.c_contiguous"
+    scattered = f"{last}.__class__ is Tensor and not {row.inputs[0]}_array.flags.c_contiguous"
     layout = {
         "rows": "elif out.ndim > 1 and not out.flags.c_contiguous: out = ascontiguousarray(out)",
         "first": f"elif {scattered}: out = laid_out(out, {operands})",

@@ -34,6 +34,7 @@ from ..tensor import Tensor, wrap
 from .pointwise import clone, masked
 
 SMALL = 4096  # elements: what is kept for positions in as many is worth its memory
+_OF_A_MATRIX = (0, 1, -1, -2)  # its dimensions
 
 
 @functools.lru_cache(maxsize=64)
@@ -44,6 +45,22 @@ def _ones(length, dtype):
 def column_sums(array):
     """The sum of a matrix's rows: as a product, which is several times as fast as ``array.sum(0)``."""
     return _ones(len(array), array.dtype).dot(array)
+
+
+def sums(array, dim=None, keepdim=False, dtype=None):
+    """``array.sum(dim)``. Along a dimension of a matrix as a product too, if no line is long: in half of the time.
+
+    (A product adds up with less care than NumPy does. In lines of four thousand numbers it makes no difference.)
+    """
+    if array.ndim != 2 or array.dtype.char not in "fd":
+        return np.add.reduce(array, dim, dtype, None, keepdim)  # np.sum does the same, after a microsecond
+    if dim is None and array.size > SMALL and not keepdim:
+        return np.add.reduce(sums(array, 1))
+    if dim not in _OF_A_MATRIX or array.shape[dim] > SMALL:
+        return np.add.reduce(array, dim, None, None, keepdim)
+    ones = _ones(array.shape[dim], array.dtype)
+    found = array.dot(ones) if dim % 2 else ones.dot(array)
+    return found.reshape((-1, 1) if dim % 2 else (1, -1)) if keepdim else found
 
 
 def sum_to(self, shape):
@@ -70,17 +87,15 @@ def expandable(shape: tuple, larger: tuple) -> bool:
 def expand(self, sizes):
     """Repeat dimensions of length 1 without copying: a view with stride 0."""
     asked = sizes
-    if sizes and min(sizes) < -1 and expandable(self.shape, tuple(abs(n) for n in sizes)):
-        raise RuntimeError("numel: integer multiplication overflow")
-    if -1 in sizes:
-        added = len(sizes) - self.ndim
-        sizes = tuple(self.shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
-    if self.flags.c_contiguous:  # what derivatives of sums ask, as views; broadcast_to takes several times as long
-        shape = self.shape
-        added = len(sizes) - len(shape)
-        if added >= 0 and sizes[added:] == shape and (not added or min(sizes) >= 0):
+    shape, added = self.shape, len(sizes) - self.ndim
+    if sizes and min(sizes) < 0:
+        if min(sizes) < -1 and expandable(shape, tuple(abs(n) for n in sizes)):
+            raise RuntimeError("numel: integer multiplication overflow")
+        sizes = tuple(shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
+    elif self.flags.c_contiguous:  # what derivatives of sums ask, as views; broadcast_to takes several times as long
+        if added >= 0 and sizes[added:] == shape:
             return np.ndarray(sizes, self.dtype, self, 0, (0,) * added + self.strides)
-        if sizes and shape[0] == 1 and shape[1:] == sizes[1:]:
+        if sizes and shape and shape[0] == 1 and shape[1:] == sizes[1:]:
             return np.ndarray(sizes, self.dtype, self, 0, (0, *self.strides[1:]))
     try:
         repeated = np.broadcast_to(self, sizes)
@@ -325,8 +340,9 @@ def repeat(self, repeats):
 @op(name="flip", layout="first", self=lambda grad, dims: reverse(grad, dims))
 def reverse(self, dims):
     """The elements in reverse order along dimensions, copied."""
-    dims = tuple(place(dim, self.ndim) for dim in dims)
-    return np.flip(self, dims if self.ndim else ()).copy()
+    dims = [place(dim, self.ndim) for dim in dims]
+    backwards = slice(None, None, -1)
+    return self[(*[backwards if dim in dims else slice(None) for dim in range(self.ndim)],)].copy()
 
 
 def flip(self, *each, dims=None):
@@ -371,6 +387,11 @@ def _matrix(name, self):
 def _below(array, diagonal):
     """Which elements of matrices are on or below a diagonal."""
     height, width = array.shape[-2:]
+    return (_on_and_below if height * width <= SMALL else _on_and_below.__wrapped__)(height, width, diagonal)
+
+
+@functools.lru_cache(maxsize=64)
+def _on_and_below(height, width, diagonal):
     return np.greater_equal.outer(np.arange(height, dtype=np.int32), np.arange(width, dtype=np.int32) - diagonal)
 
 
@@ -443,7 +464,7 @@ def trace(self):
     """The sum of a matrix's diagonal."""
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
-    return np.add.reduce(np.diagonal(self), None, self.dtype if self.dtype.kind == "f" else np.int64)
+    return np.add.reduce(self.diagonal(), None, self.dtype if self.dtype.kind == "f" else np.int64)
 
 
 @op(view=True, name="split", self=lambda grads, split_size, dim: cat(grads, dim))
