@@ -167,10 +167,10 @@ def _rows_gradient(grad, target, weight, ignore_index, reduction, self_shape):
 )
 def nll_loss_of_rows(self, target, total_weight, ignore_index, reduction, weight=None):
     """Minus the log-probability at each target. Shapes: self (n, classes), target (n,); or without the n."""
-    if weight is None and reduction == "mean" and self.ndim == 2 and 0 < len(target) == total_weight:
+    if weight is None and reduction == "mean" and self.ndim == 2 and 0 < len(target) == total_weight.item():
         try:
-            if np.minimum.reduce(target) >= 0:  # as nearly always
-                return -np.add.reduce(self[np.arange(len(target)), target]) / total_weight
+            if target.item(target.argmin()) >= 0:  # as nearly always
+                return np.add.reduce(self[np.arange(len(target)), target]) / -len(target)
         except IndexError:
             pass  # refused below
     known = target != ignore_index
@@ -220,7 +220,7 @@ def nll_loss(
     """
     _check_reduction(reduction)
     _check_targets(input, target)
-    classes = input._array.shape[min(1, input.ndim - 1)]
+    classes = input._array.shape[:2][-1]
     _check_weight(weight, classes)
     if weight is None:
         total = wrap(np.array(np.count_nonzero(target._array != ignore_index), input._dtype))

@@ -11,6 +11,8 @@ from ..messages import BYTE_MASK, LIST_OF_KEYS, indices_refused, key_refused, to
 from ..tensor import Tensor, wrap
 from .shape import along_dim_key, full_view, movedim, place, positions_along, put, take_along, unsqueeze
 
+_ALL = slice(None)
+
 
 @op(
     view=True,
@@ -18,7 +20,7 @@ from .shape import along_dim_key, full_view, movedim, place, positions_along, pu
 )
 def select(self, dim, index):
     """One position of a dimension, which disappears."""
-    return self[(*_all(dim), index, ...)]
+    return self[(*(_ALL,) * dim, index, ...)]
 
 
 @op(
@@ -28,7 +30,7 @@ def select(self, dim, index):
 )
 def slice_(self, dim, start, end, step):
     """A range of positions of a dimension."""
-    return self[(*_all(dim), slice(start, end, step), ...)]
+    return self[(*(_ALL,) * dim, slice(start, end, step), ...)]
 
 
 @op(frees=("indices",), self=lambda grad, indices, self_shape: put(grad, indices, self_shape))
@@ -44,7 +46,7 @@ def index(self, indices):
 
 
 def _all(count: int) -> tuple:
-    return (slice(None),) * count
+    return (_ALL,) * count
 
 
 @op(
@@ -68,7 +70,11 @@ def gather(self, dim, index):
 
 def _greatest(index) -> int:
     """The greatest of some positions. Read without a sign, a negative one is greater than any length."""
-    return np.maximum.reduce(index.view(f"u{index.itemsize}"), None)
+    unsigned = index.view(_UNSIGNED[index.itemsize])
+    return unsigned.item(unsigned.argmax())  # in half of the time that max() takes
+
+
+_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 def _check_positions(name, self, dim, index) -> None:
@@ -203,6 +209,8 @@ def getitem(self, key):
         return unsqueeze(self, 0)
     if isinstance(key, slice):
         return _sliced(self, 0, key)
+    if key.__class__ is Tensor and key._dtype.kind in "ib" and 0 < key._array.ndim <= self._array.ndim:
+        return index(self, (key._array,))
     if key.__class__ is tuple and _PLAIN.issuperset(map(type, key)) and len(key) <= self._array.ndim:
         result, dim = self, 0
         for at, k in enumerate(key):

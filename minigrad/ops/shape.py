@@ -201,9 +201,11 @@ def permute(self, dims):
 
 def reversed_dims(self):
     """The dimensions in reverse order; the transpose of a matrix. PyTorch counterpart: ``Tensor.T``."""
-    if self.ndim != 2:
-        warn_once(TRANSPOSED if self.ndim else TRANSPOSED_NUMBER.format("T"), stacklevel=3)
-    return permute(self, tuple(range(self.ndim - 1, -1, -1)))
+    ndim = self._array.ndim
+    if ndim == 2:
+        return permute(self, (1, 0))
+    warn_once(TRANSPOSED if ndim else TRANSPOSED_NUMBER.format("T"), stacklevel=3)
+    return permute(self, tuple(range(ndim - 1, -1, -1)))
 
 
 @op(view=True, self=lambda grad, dim: squeeze_dim(grad, dim))
@@ -551,9 +553,9 @@ def op_of_many(*, tensors, keep):
             result = forward(arrays, dim)
             result = wrap(result if result.flags.c_contiguous else np.ascontiguousarray(result))
             nodes = tuple([t._node for t in tensors]) if mode.recording else ()
-            if nodes.count(None) < len(nodes):
-                constants = tuple([None if t._node is not None else constant(t) for t in tensors])
-                record_node(result, kind, nodes, constants, keep(originals, dim))
+            if (untracked := nodes.count(None)) < len(nodes):
+                constants = [None if t._node is not None else constant(t) for t in tensors] if untracked else ()
+                record_node(result, kind, nodes, tuple(constants) or None, keep(originals, dim))
             return result
 
         return function
@@ -591,7 +593,7 @@ def _empty_gradient(grad):
 
 
 def _lengths(arrays, dim):
-    return dim, [None if a.shape == (0,) else a.shape[dim] for a in arrays]
+    return dim, [None if shape == (0,) else shape[dim] for shape in [a.shape for a in arrays]]
 
 
 @op_of_many(tensors=_cat_backward, keep=_lengths)
@@ -600,10 +602,11 @@ def cat(tensors, dim=0):
     if not tensors:
         raise refusal("cat of nothing")
     try:
-        if (0,) in [a.shape for a in tensors]:  # goes with any other shape, as in PyTorch
-            filled = [a for a in tensors if a.shape != (0,)]
-            return np.concatenate(filled, dim) if filled else np.concatenate(tensors)
         return np.concatenate(tensors, dim)
+    except ValueError:
+        filled = [a for a in tensors if a.shape != (0,)]  # which goes with any other shape, as in PyTorch
+    try:
+        return np.concatenate(filled, dim) if filled else np.concatenate(tensors)
     except ValueError:
         raise join_refused("cat", [a.shape for a in tensors], dim) from None
 
