@@ -119,7 +119,7 @@ def softplus(self, beta=1, threshold=20):
 
 
 def _some_above(array, threshold) -> bool:
-    return array.size > 0 and not np.maximum.reduce(array, None) <= threshold
+    return array.size > 0 and not array.item(array.argmax()) <= threshold
 
 
 def _softplus_slope(self, beta, threshold):

@@ -211,6 +211,9 @@ def getitem(self, key):
         return _sliced(self, 0, key)
     if key.__class__ is Tensor and key._dtype.kind in "ib" and 0 < key._array.ndim <= self._array.ndim:
         return index(self, (key._array,))
+    if key.__class__ is tuple and all([k.__class__ is Tensor and k._dtype.kind == "i" and k._array.ndim for k in key]):
+        if 0 < len(key) <= self._array.ndim:
+            return index(self, tuple([k._array for k in key]))
     if key.__class__ is tuple and _PLAIN.issuperset(map(type, key)) and len(key) <= self._array.ndim:
         result, dim = self, 0
         for at, k in enumerate(key):

@@ -76,7 +76,7 @@ def _count(shape, dim):
 def _running(ufunc, self, dim):
     """The running sums or products along a dimension."""
     kind = self.dtype if self.dtype.kind == "f" else np.int64
-    return ufunc.accumulate(np.atleast_1d(self), dim, kind).reshape(self.shape)
+    return ufunc.accumulate(self if self.ndim else self.reshape(1), dim, kind).reshape(self.shape)
 
 
 def _total_dtype(self):
@@ -217,7 +217,7 @@ def variance(self, dim, correction, keepdim):
 def _variance(self, dim, correction, keepdim):
     """In a wider dtype where that is needed: squares of float32 overflow early. (PyTorch takes float64 always.)"""
     found = _variance_in(self if self.itemsize > 2 else self.astype(np.float32), dim, correction, keepdim)
-    if self.itemsize < 8 and not math.isfinite(np.vdot(found, found)):
+    if self.itemsize < 8 and not math.isfinite(np.vdot(found, found) if found.ndim else found):
         found = _variance_in(self.astype(np.float64), dim, correction, keepdim)
     return found
 
@@ -328,10 +328,11 @@ def min_all(self):
 )
 def median_all(self):
     """The middle of all elements; the lower one of two. Ties share the gradient equally, as in PyTorch."""
-    middle = (self.size - 1) // 2
-    if not self.size or (self.dtype.kind == "f" and np.isnan(np.maximum.reduce(self, None))):
+    if not self.size or math.isnan(self.item(self.argmax())):  # which is where a nan is
         return self.dtype.type(math.nan)
-    return np.partition(self, middle, None)[middle]
+    middle, elements = (self.size - 1) // 2, self.flatten()
+    elements.partition(middle)
+    return elements[middle]
 
 
 def _select_backward(grad, indices, dim, keepdim, shape):
@@ -680,9 +681,16 @@ def softmax_along(self, dim):
 
 def _most(self, dim):
     """The largest elements along ``dim``, which is kept as 1; of none minus infinity."""
-    if self.size and dim in (-1, self.ndim - 1):  # to find where they are is quicker here than to find them
-        return take_along(self, self.argmax(-1, None, keepdims=True), -1)
-    return np.maximum.reduce(self, dim, None, None, True) if self.size else self.max(dim, None, True, -np.inf)
+    return extremes(self, np.maximum, dim, True) if self.size else self.max(dim, None, True, -np.inf)
+
+
+def extremes(self, ufunc, dim, keepdim):
+    """The largest or smallest elements along ``dim``. Along the last one it is quicker to find where they are."""
+    if not self.size or self.ndim < 2 or dim not in (-1, self.ndim - 1):
+        return ufunc.reduce(self, dim, None, None, keepdim)
+    places = (self.argmax if ufunc is np.maximum else self.argmin)(-1, keepdims=True)
+    found = take_along(self, places, -1)
+    return found if keepdim else found.reshape(found.shape[:-1])
 
 
 @op(name="log_softmax", self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True))

@@ -93,6 +93,8 @@ def expand(self, sizes):
             raise RuntimeError("numel: integer multiplication overflow")
         sizes = tuple(shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
     elif self.flags.c_contiguous:  # what derivatives of sums ask, as views; broadcast_to takes several times as long
+        if sizes == shape:
+            return self[...]
         if added >= 0 and sizes[added:] == shape:
             return np.ndarray(sizes, self.dtype, self, 0, (0,) * added + self.strides)
         if sizes and shape and shape[0] == 1 and shape[1:] == sizes[1:]:
@@ -256,7 +258,7 @@ def _squeeze_backward(grad, dim, shape):
 def squeeze_dim(self, dim):
     """Drop dimension ``dim`` if its length is 1."""
     dim = place(dim, self.ndim)
-    return np.squeeze(self, dim) if self.ndim and self.shape[dim] == 1 else self[...]
+    return self.squeeze(dim) if self.ndim and self.shape[dim] == 1 else self[...]
 
 
 @op(node="SqueezeBackward4", name="squeeze", self=lambda grad, dim: unsqueeze(grad, dim))
