@@ -47,7 +47,7 @@ def grad(
         raise refusal("grad of a constant", about=(inputs[nodes.index(None)], *as_tuple(outputs)))
     retain_graph = create_graph if retain_graph is None else retain_graph
     # Where an output has a tangent, its gradients have one, too.
-    moving = dual_levels and any(isinstance(output, Dual) for output in as_tuple(outputs))
+    moving = bool(dual_levels) and any(isinstance(output, Dual) for output in as_tuple(outputs))
     wanted = dict.fromkeys([n for n in nodes if not is_sink(n)])
     captured = engine.walk(seeds, retain_graph, create_graph or moving, wanted)
     arrived = [captured.get(node) for node in nodes]
