@@ -46,8 +46,7 @@ def grad(
     if None in nodes:
         raise refusal("grad of a constant", about=(inputs[nodes.index(None)], *as_tuple(outputs)))
     retain_graph = create_graph if retain_graph is None else retain_graph
-    # Where an output has a tangent, its gradients have one, too.
-    moving = bool(dual_levels) and any(isinstance(output, Dual) for output in as_tuple(outputs))
+    moving = bool(dual_levels) and any(isinstance(o, Dual) for o in as_tuple(outputs))  # so have the gradients tangents
     wanted = dict.fromkeys([n for n in nodes if not is_sink(n)])
     captured = engine.walk(seeds, retain_graph, create_graph or moving, wanted)
     arrived = [captured.get(node) for node in nodes]

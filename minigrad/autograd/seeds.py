@@ -17,7 +17,6 @@ from ..tensor import Tensor, wrap
 from .anomaly_mode import refuse_nan
 from .grad_fn import GradFn, GradientEdge
 from .grad_mode import anomaly
-from .gradients import ones_of_scalar
 from .node import Node, is_sink
 
 
@@ -76,8 +75,8 @@ def summed_to(gradient: Tensor, shape: tuple, index: int, output) -> Tensor:
 
 def seed_for(output: Tensor, gradient, outputs: tuple, gradients: tuple) -> Tensor:
     """The gradient to start an output with: what was given, or 1 for a scalar."""
-    if gradient is None and (ones := ones_of_scalar(output)) is not None:
-        return wrap(ones)
+    if gradient is None and output.__class__ is Tensor and output._array.size == 1:
+        return wrap(np.ones(output._array.shape, output._dtype))
     if not isinstance(output, (Tensor, GradFn, GradientEdge)):
         raise AssertionError("Expected output to be a torch.Tensor")
     shape = output.shape if isinstance(output, Tensor) else Size(node_of(output)._shape)

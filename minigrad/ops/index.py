@@ -9,7 +9,7 @@ import numpy as np
 from ..dispatch import op
 from ..messages import BYTE_MASK, LIST_OF_KEYS, indices_refused, key_refused, too_many_refused
 from ..tensor import Tensor, wrap
-from .shape import along_dim_key, full_view, movedim, place, positions_along, put, take_along, unsqueeze
+from .shape import full_view, movedim, place, positions_along, put, take_along, unsqueeze
 
 _ALL = slice(None)
 
@@ -52,7 +52,7 @@ def _all(count: int) -> tuple:
 @op(
     constant=("index",),
     shown={"sparse_grad": False},
-    self=lambda grad, self, dim, index: put(grad, along_dim_key(index, dim), tuple(self.shape)),
+    self=lambda grad, self, dim, index: put_along(grad, array_of(index), dim, tuple(self.shape)),
 )
 def gather(self, dim, index):
     """At each place the element that ``index`` holds the position of along ``dim``. The result: of index's shape."""
@@ -66,6 +66,19 @@ def gather(self, dim, index):
                 f"self {list(self.shape)} apart from dimension {dim}"
             )
     return take_along(self, index, dim)
+
+
+@op(node="PutBackward0", name="put", self=lambda grad, index, dim: gather(grad, dim, index))
+def put_along(self, index, dim, shape):
+    """Zeros of ``shape`` with this tensor added in at the positions along ``dim`` that an array holds."""
+    full = np.zeros(shape, self.dtype)
+    np.add.at(full.reshape(-1), positions_along(shape, index, dim).reshape(-1), self.reshape(-1))
+    return full
+
+
+def array_of(index):
+    """The positions as an array."""
+    return getattr(index, "_array", index)
 
 
 def _greatest(index) -> int:
@@ -107,7 +120,7 @@ def scatter_add(self, dim, index, src):
 
 
 def _whole(index, dim, shape) -> tuple:
-    return (*_all(dim % len(shape)), (index._array if isinstance(index, Tensor) else index).reshape(-1))
+    return (*_all(dim % len(shape)), array_of(index).reshape(-1))
 
 
 @op(
@@ -211,9 +224,6 @@ def getitem(self, key):
         return _sliced(self, 0, key)
     if key.__class__ is Tensor and key._dtype.kind in "ib" and 0 < key._array.ndim <= self._array.ndim:
         return index(self, (key._array,))
-    if key.__class__ is tuple and all([k.__class__ is Tensor and k._dtype.kind == "i" and k._array.ndim for k in key]):
-        if 0 < len(key) <= self._array.ndim:
-            return index(self, tuple([k._array for k in key]))
     if key.__class__ is tuple and _PLAIN.issuperset(map(type, key)) and len(key) <= self._array.ndim:
         result, dim = self, 0
         for at, k in enumerate(key):
@@ -222,6 +232,9 @@ def getitem(self, key):
             else:
                 result, dim = result if _covers(k, result._array.shape[dim]) else _sliced(result, dim, k), dim + 1
         return result if result is not self else full_view(self)
+    if key.__class__ is tuple and all([k.__class__ is Tensor and k._dtype.kind == "i" and k._array.ndim for k in key]):
+        if 0 < len(key) <= self._array.ndim:
+            return index(self, tuple([k._array for k in key]))
     result, indices = sliced(self, key)
     if indices:
         return index(result, indices)

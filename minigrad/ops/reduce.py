@@ -11,14 +11,13 @@ from ..arguments import with_numpy_names
 from ..dispatch import op
 from ..messages import NO_FREEDOM, type_name
 from ..tensor import Tensor, wrap
+from .index import array_of, put_along
 from .pointwise import abs, exp, masked, maximum, minimum, power, sign, to_copy, where
 from .shape import (
     SMALL,
-    along_dim_key,
     distinct,
     expand,
     place,
-    put,
     reverse,
     sums,
     take_along,
@@ -339,7 +338,7 @@ def _select_backward(grad, indices, dim, keepdim, shape):
     """The gradient of elements picked along a dimension, each at its place in zeros of ``shape``."""
     if not keepdim and shape:
         grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
-    return put(grad, along_dim_key(indices, dim), shape)
+    return put_along(grad, array_of(indices), dim, shape)
 
 
 def _picker(name, node):
@@ -372,7 +371,7 @@ def _sorter(node):
         name="sort",
         layout="first",
         constant=("indices",),
-        self=lambda grad, indices, dim, self_shape: put(grad, along_dim_key(indices, dim), self_shape),
+        self=lambda grad, indices, dim, self_shape: put_along(grad, array_of(indices), dim, self_shape),
     )
     def ordered(self, indices, dim):
         return take_along(self, indices, dim)

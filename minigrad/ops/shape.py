@@ -684,18 +684,10 @@ def flat_positions(lists, shape: tuple) -> np.ndarray:
     """Where lists of positions along each dimension of a shape point, counted row by row: a list of one dimension."""
     flat: Any = 0
     for positions, length in zip(lists, shape, strict=True):
-        if positions.size and np.minimum.reduce(positions, None) < 0:
+        if positions.size and positions.item(positions.argmin()) < 0:
             positions = np.where(positions < 0, positions + length, positions)
         flat = flat * length + positions.astype(np.intp, copy=False)
     return flat.reshape(-1)
-
-
-def along_dim_key(index, dim) -> tuple:
-    """What picks, at each place of ``index``, the position that it holds along ``dim``: NumPy's key for that."""
-    index = index._array if isinstance(index, Tensor) else index
-    ndim, dim = index.ndim, dim % (index.ndim or 1)
-    key = [np.arange(n).reshape(-1, *(1,) * (ndim - 1 - d)) if d != dim else index for d, n in enumerate(index.shape)]
-    return tuple(key)
 
 
 def take_along(array, index, dim):
