@@ -223,7 +223,7 @@ def nll_loss(
     classes = input._array.shape[:2][-1]
     _check_weight(weight, classes)
     if weight is None:
-        total = wrap(np.array(np.count_nonzero(target._array != ignore_index), input._dtype))
+        total = wrap(np.array(_count(target._array, ignore_index), input._dtype))
     else:
         total = wrap(np.asarray(_target_weights(target._array, weight._array, ignore_index, input._dtype).sum()))
     if input.ndim > 2:
@@ -233,6 +233,13 @@ def nll_loss(
         losses = nll_loss2d(*planes, total, ignore_index, reduction, weight)
         return view(losses, shape) if reduction == "none" and input.ndim != 4 else losses
     return nll_loss_of_rows(input, target, total, ignore_index, reduction, weight)
+
+
+def _count(target, ignore_index) -> int:
+    """How many targets are not to be ignored."""
+    if ignore_index < 0 < target.size and target.item(target.argmin()) >= 0:  # as nearly always
+        return target.size
+    return np.count_nonzero(target != ignore_index)
 
 
 def _check_targets(input: Tensor, target: Tensor) -> None:
