@@ -239,7 +239,7 @@ def _count(target, ignore_index) -> int:
     """How many targets are not to be ignored."""
     if ignore_index < 0 < target.size and target.item(target.argmin()) >= 0:  # as nearly always
         return target.size
-    return np.count_nonzero(target != ignore_index)
+    return int(np.count_nonzero(target != ignore_index))
 
 
 def _check_targets(input: Tensor, target: Tensor) -> None:
