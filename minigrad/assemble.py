@@ -203,11 +203,10 @@ def _result_source(row) -> str:
     arithmetic = len(row.inputs) == 2 and row.ufunc and row.rules and not row.floating  # it stays in one dtype
     dtype = "dtype if same else out.dtype" if arithmetic else "out.dtype"  # asking the array takes longer
     not_recorded += "\nif threads_in_inference and mode.inference: mark_as_inference(result)"
-    operands, last = ", ".join(f"{n}_array" for n in row.inputs), row.inputs[-1]
-    scattered = f"out.ndim > 1 and {last}.__class__ is Tensor and not {row.inputs[0]}_array.flags.c_contiguous"
+    operands, ordered = ", ".join(f"{n}_array" for n in row.inputs), f"{row.inputs[0]}_array.flags.c_contiguous"
     layout = {
         "rows": "elif out.ndim > 1 and not out.flags.c_contiguous: out = ascontiguousarray(out)",
-        "first": f"elif {scattered}: out = laid_out(out, {operands})",
+        "first": f"elif {row.inputs[-1]}.__class__ is Tensor and not {ordered}: out = laid_out(out, {operands})",
     }
     start = f"""
 if out.__class__ is not ndarray: out = asarray(out)  # NumPy gives scalars for 0-d

@@ -53,9 +53,8 @@ def _row_by_row(strides: tuple) -> bool:
 
 def full_as(array: np.ndarray, value, dtype) -> np.ndarray:
     """One value in another array's shape and layout."""
-    if array.flags.c_contiguous:
-        return np.full(array.shape, value, dtype)
-    filled = empty_as([array], array.shape, dtype)
+    shape = array.shape
+    filled = np.empty(shape, dtype) if array.flags.c_contiguous else empty_as([array], shape, dtype)
     filled.fill(value)
     return filled
 

@@ -28,20 +28,22 @@ def rebuild_result(node: Node, array: np.ndarray, counter: list) -> Tensor:
 
 def wrap_outputs(node: Node | None, arrays, source: Tensor, view: bool) -> tuple:
     """Wrap the several outputs of one operation; each gets a node that passes its gradient on."""
-    results = []
+    results, recording = [], mode.recording
     if node is not None:
-        node._shape, node._dtype, node._fits = tuple(a.shape for a in arrays), source._dtype, False
+        node._shape, node._dtype, node._fits = tuple([a.shape for a in arrays]), source._dtype, False
     for index, array in enumerate(arrays):
         result = wrap(array if array.__class__ is np.ndarray else np.asarray(array))
+        tracked = result._dtype.kind == "f" and node
         if view:
             alias(result, source)
-            if node is None or result._dtype.kind != "f":
+            if not tracked:
                 unrecorded(result, source)
-            if result._meta is not None and mode.recording:
+            if recording and result._meta is not None:
                 result._meta.creation_meta = "several"
-        if node is not None and result._dtype.kind == "f":
-            result.materialize_meta().output_nr = index
-            result._node = output_node(node, index, result._array.shape, result._dtype)
+        if tracked:
+            meta = result._meta or result.materialize_meta()
+            meta.output_nr = index
+            result._node = output_node(tracked, index, tracked._shape[index], result._dtype)
         results.append(result)
     return tuple(results)
 

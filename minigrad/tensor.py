@@ -142,7 +142,8 @@ class Tensor(Conversions):
 
     def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
         """Set ``requires_grad`` in place and return the tensor."""
-        self._set_requires_grad(requires_grad, "flag of integers, method")
+        if requires_grad is not True or self._node is None or is_sink(self._node):  # else it does so already
+            self._set_requires_grad(requires_grad, "flag of integers, method")
         return self
 
     def _set_requires_grad(self, flag: bool, key: str) -> None:

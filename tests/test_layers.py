@@ -42,9 +42,9 @@ ORDER = """
     ops.arithmetic
     ops.pointwise
     ops.shape
-    ops.reduce
     ops.linalg
     ops.index
+    ops.reduce
     ops.inplace
     ops
     tensor_new

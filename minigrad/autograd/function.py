@@ -7,6 +7,7 @@ makes ``<SquareBackward>``. PyTorch counterpart: ``torch/autograd/function.py``.
 import inspect
 import warnings
 import weakref
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..tensor import Tensor, wrap
 from ..views import ModifiedView
 from .dual import SavingForForward, dual_levels
 from .grad_fn import GradFn
-from .grad_mode import mode, no_grad
+from .grad_mode import mode, no_grad, set_mode
 from .gradients import fit
 from .node import Kind, Node, Packed, call_creation_hooks, creation_hooks, op_order
 from .once import once_differentiable
@@ -136,19 +137,17 @@ class FunctionNode(SavingForForward, GradFn, Node):
 
     def _keep(self, tensors: tuple, outputs: list) -> None:
         """Turn what save_for_backward was given into what the node holds: no output, which would be a cycle."""
-        entries = []
+        entries, identities = [], [id(output) for output in outputs]
         for position, tensor in enumerate(tensors):
             if tensor is not None and not isinstance(tensor, Tensor):
                 raise refusal("saved is no tensor", position, type(tensor).__name__)
             # An output without a derivative does not lead back here, so it can be kept as inputs are.
-            leads_back = tensor is not None and tensor._node is not None
-            index = next((i for i, o in enumerate(outputs) if o is tensor), None) if leads_back else None
             if tensor is None:
                 entries.append(NOTHING_SAVED)
-            elif index is None:
+            elif tensor._node is None or id(tensor) not in identities:
                 entries.append(SavedEntry(tensor, False, None, tensor._version))
             else:
-                counter = own_counter(tensor)
+                index, counter = identities.index(id(tensor)), own_counter(tensor)
                 entries.append(SavedEntry((index, tensor._array), True, counter, counter[0]))
         self._saved = tuple(entries)
         self._kind = self.kind_for(len(entries))
@@ -303,10 +302,13 @@ class Function:
             args = bound_arguments(cls.forward, args if apart else (node, *args), kwargs)[0 if apart else 1 :]
         node.needs_input_grad = tuple([isinstance(a, Tensor) and a.requires_grad for a in args])
         node._next_nodes = tuple([a._node for a in args if isinstance(a, Tensor)])  # before forward changes any
-        with no_grad():
+        previous = set_mode(False, mode.inference)
+        try:
             results = cls.forward(*args) if apart else cls.forward(node, *args)
             if apart:
                 cls.setup_context(node, args, results)
+        finally:
+            set_mode(*previous)
         outputs = list(results) if isinstance(results, tuple) else [results]
         if apart:
             check_saved_inputs(node, args, outputs)
@@ -382,11 +384,13 @@ def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
     node._outputs = len(outputs)
     node._likes = [(o._array.shape, o._dtype) if isinstance(o, Tensor) else None for o in outputs]
     node._output_nodes = [None] * node._outputs
-    node._shape, node._dtype = next((like for like in node._likes if like is not None), ((), None))
+    node._shape, node._dtype = next(filter(None, node._likes), ((), None))
     constants, dirty = [id(o) for o in node.non_differentiable], [id(t) for t in node.dirty_tensors]
     given = [id(a) for a in inputs]
-    # What was changed goes first: its other views, which are made anew then, may be outputs too.
-    for index in sorted(range(len(outputs)), key=lambda i: id(outputs[i]) not in dirty):
+    order: Iterable[int] = range(len(outputs))
+    if dirty:  # what was changed goes first: its other views, which are made anew then, may be outputs too
+        order = sorted(order, key=lambda i: id(outputs[i]) not in dirty)
+    for index in order:
         output = outputs[index]
         if not isinstance(output, Tensor) or id(output) in constants or output._dtype.kind != "f":
             outputs[index] = unrecorded(node, output, args)

@@ -46,8 +46,8 @@ def grad(
     if None in nodes:
         raise refusal("grad of a constant", about=(inputs[nodes.index(None)], *as_tuple(outputs)))
     retain_graph = create_graph if retain_graph is None else retain_graph
-    moving = any(isinstance(output, Dual) for output in as_tuple(outputs))  # then its gradients have tangents, too
-    wanted = dict.fromkeys(n for n in nodes if not is_sink(n))
+    moving = bool(dual_levels) and any(isinstance(o, Dual) for o in as_tuple(outputs))  # so have the gradients tangents
+    wanted = dict.fromkeys([n for n in nodes if not is_sink(n)])
     captured = engine.walk(seeds, retain_graph, create_graph or moving, wanted)
     arrived = [captured.get(node) for node in nodes]
     arrived = [g if g is None or isinstance(g, Tensor) else shown_as(seeds, g) for g in arrived]

@@ -6,6 +6,7 @@ what the kernels' other rows meet then lies in the same memory, some rows of the
 at a time, so that all of this stays in the processor's cache.
 """
 
+import functools
 from collections.abc import Iterator
 
 import numpy as np
@@ -26,6 +27,7 @@ class Shifts:
         self.pitch = self.padded if self.down == 1 else self.height  # rows from one image to the next in a product
         self.image_rows = slice(padding[0], padding[0] + shape[2])
         self.places = [self._places(j * beside - padding[1], right, shape[3]) for j in range(kernel[1])]
+        self.zeros = functools.lru_cache(maxsize=4)(np.zeros)  # what is around images and outputs stays 0 for the next
 
     def _places(self, start: int, step: int, length: int) -> tuple[slice, slice]:
         """Which columns of a copy are in the image, and which columns of the image these are."""
@@ -39,7 +41,7 @@ class Shifts:
         return (slice(at, min(at + size, self.count)) for at in range(0, self.count, size))
 
     def empty(self, images: int, dtype) -> np.ndarray:
-        return np.zeros((self.groups, self.kernel[1], self.channels, images, self.padded, self.width), dtype)
+        return self.zeros((self.groups, self.kernel[1], self.channels, images, self.padded, self.width), dtype)
 
     def pairs(self, copies: np.ndarray, images: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """For each column of the kernels, what is the same in its copy and in the images."""
@@ -77,7 +79,7 @@ class Shifts:
 
     def grid(self, images: int, filters: int, dtype) -> np.ndarray:
         """Zeros for the outputs, as products have them: (groups, filters of a group, images, rows, columns)."""
-        return np.zeros((self.groups, filters // self.groups, images, self.pitch, self.width), dtype)
+        return self.zeros((self.groups, filters // self.groups, images, self.pitch, self.width), dtype)
 
     def product_of(self, grid: np.ndarray) -> np.ndarray:
         return grid.reshape(*grid.shape[:2], -1)[:, :, : self.length(grid.shape[2])]
@@ -121,7 +123,8 @@ def convolved(input, weight, stride, padding, dilation, groups) -> np.ndarray:
         copies = shifts.of(input[block], dtype)
         grid = shifts.grid(len(input[block]), len(weight), dtype)
         total = shifts.product_of(grid)
-        for row, kernel in enumerate(kernels):
+        np.matmul(kernels[0], shifts.met_by(0, copies), total)
+        for row, kernel in enumerate(kernels[1:], 1):
             total += np.matmul(kernel, shifts.met_by(row, copies))
         result[block] = shifts.outputs_of(grid)
     return result.reshape(len(input), len(weight), *sides)
@@ -131,12 +134,12 @@ def weight_gradient(input, slope, stride, padding, dilation, groups, shape) -> n
     """The derivative by the kernels, which have that `shape`, from the gradient `slope` of the output."""
     shifts = Shifts(input.shape, slope.shape[2:], shape[2:], stride, padding, dilation, groups)
     dtype = np.result_type(input, slope)
-    total = np.zeros((shape[2], groups, shape[0] // groups, shape[3] * shape[1]), dtype)
+    total = np.zeros((shape[2], groups, shape[3] * shape[1], shape[0] // groups), dtype)
     for block in shifts.blocks():
         copies, slopes = shifts.of(input[block], dtype), shifts.slopes(slope[block])
         for row in range(shape[2]):
-            total[row] += np.matmul(slopes, shifts.met_by(row, copies).swapaxes(1, 2))
-    return total.reshape(*total.shape[:3], shape[3], shape[1]).transpose(1, 2, 4, 0, 3).reshape(shape)
+            total[row] += np.matmul(shifts.met_by(row, copies), slopes.swapaxes(1, 2))
+    return total.reshape(*total.shape[:2], shape[3], shape[1], total.shape[3]).transpose(1, 4, 3, 0, 2).reshape(shape)
 
 
 def input_gradient(slope, weight, stride, padding, dilation, groups, shape) -> np.ndarray:
@@ -153,6 +156,7 @@ def input_gradient(slope, weight, stride, padding, dilation, groups, shape) -> n
     result = np.zeros(shape, dtype)
     for block in shifts.blocks():
         copies, slopes = shifts.empty(len(slope[block]), dtype), shifts.slopes(slope[block])
+        copies.fill(0)
         for row, each in enumerate(kernels):
             shifts.add_to(row, copies, np.matmul(each, slopes))
         for copy, image in shifts.pairs(copies, result[block]):

@@ -119,7 +119,7 @@ def softplus(self, beta=1, threshold=20):
 
 
 def _some_above(array, threshold) -> bool:
-    return array.size > 0 and not np.maximum.reduce(array, None) <= threshold
+    return array.size > 0 and not array.item(array.argmax()) <= threshold
 
 
 def _softplus_slope(self, beta, threshold):
@@ -167,10 +167,10 @@ def _rows_gradient(grad, target, weight, ignore_index, reduction, self_shape):
 )
 def nll_loss_of_rows(self, target, total_weight, ignore_index, reduction, weight=None):
     """Minus the log-probability at each target. Shapes: self (n, classes), target (n,); or without the n."""
-    if weight is None and reduction == "mean" and self.ndim == 2 and 0 < len(target) == total_weight:
+    if weight is None and reduction == "mean" and self.ndim == 2 and 0 < len(target) == total_weight.item():
         try:
-            if np.minimum.reduce(target) >= 0:  # as nearly always
-                return -np.add.reduce(self[np.arange(len(target)), target]) / total_weight
+            if target.item(target.argmin()) >= 0:  # as nearly always
+                return np.add.reduce(self[np.arange(len(target)), target]) / -len(target)
         except IndexError:
             pass  # refused below
     known = target != ignore_index
@@ -220,10 +220,10 @@ def nll_loss(
     """
     _check_reduction(reduction)
     _check_targets(input, target)
-    classes = input._array.shape[min(1, input.ndim - 1)]
+    classes = input._array.shape[:2][-1]
     _check_weight(weight, classes)
     if weight is None:
-        total = wrap(np.array(np.count_nonzero(target._array != ignore_index), input._dtype))
+        total = wrap(np.array(_count(target._array, ignore_index), input._dtype))
     else:
         total = wrap(np.asarray(_target_weights(target._array, weight._array, ignore_index, input._dtype).sum()))
     if input.ndim > 2:
@@ -233,6 +233,13 @@ def nll_loss(
         losses = nll_loss2d(*planes, total, ignore_index, reduction, weight)
         return view(losses, shape) if reduction == "none" and input.ndim != 4 else losses
     return nll_loss_of_rows(input, target, total, ignore_index, reduction, weight)
+
+
+def _count(target, ignore_index) -> int:
+    """How many targets are not to be ignored."""
+    if ignore_index < 0 < target.size and target.item(target.argmin()) >= 0:  # as nearly always
+        return target.size
+    return int(np.count_nonzero(target != ignore_index))
 
 
 def _check_targets(input: Tensor, target: Tensor) -> None:

@@ -101,9 +101,9 @@ def _check_types(name, self, other):
 )
 def addmm(input, mat1, mat2, beta=1, alpha=1):
     """``beta * input + alpha * (mat1 @ mat2)``, for matrices and an input that broadcasts to their product."""
-    for name, matrix in (("mat1", mat1), ("mat2", mat2)):
-        if matrix.ndim != 2:
-            raise RuntimeError(f"{name} must be a matrix, got {matrix.ndim}-D tensor")
+    if mat1.ndim != 2 or mat2.ndim != 2:
+        name, matrix = ("mat1", mat1) if mat1.ndim != 2 else ("mat2", mat2)
+        raise RuntimeError(f"{name} must be a matrix, got {matrix.ndim}-D tensor")
     if mat1.shape[1] != mat2.shape[0]:
         raise shapes_refused("mm", ValueError(), mat1, mat2)
     product = _times(mat1.dot(mat2), alpha)
@@ -121,9 +121,9 @@ def _times(product, factor):
 
 def outer(self, vec2):
     """All products of an element of one vector and an element of another. PyTorch counterpart: ``torch.outer``."""
-    for name, vector in (("self", self), ("vec2", vec2)):
-        if vector.ndim != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
+    if self._array.ndim != 1 or vec2._array.ndim != 1:
+        name, vector = ("self", self) if self._array.ndim != 1 else ("vec2", vec2)
+        raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
     return reshape(self, (-1, 1)) * vec2
 
 

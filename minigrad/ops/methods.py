@@ -22,7 +22,7 @@ from ..tensor_new import finish
 from ..tensor_new import tensor as tensor_of
 from .inplace import check_recordable, in_place, raise_version, rebuild_views, repeats
 from .pointwise import abs, clamp_to_numbers, masked_fill_number, masked_fill_tensor, tan
-from .reduce import _check_not_empty, _check_some, _given_dims, _keepdim_shape, _normalized_dims, _number_of
+from .reduce import _check_not_empty, _check_some, _given_dims, _keepdim_shape, _normalized_dims, _number_of, extremes
 from .shape import expand, sizes_of, squeeze, t, transpose, unsqueeze, view
 
 
@@ -38,14 +38,17 @@ def _amax_backward(grad, self, result, dim, keepdim):
 def _amax_or_amin(name, ufunc, node):
     @op(node=node, name=name, self=_amax_backward)
     def along(self, dim, keepdim):
-        return ufunc.reduce(self, _normalized_dims(self, dim), None, None, keepdim)
+        return extremes(self, ufunc, _normalized_dims(self, dim[0] if len(dim) == 1 else dim), keepdim)
 
     def extreme(self, dim=(), keepdim=False):
-        if not isinstance(dim, int) and not dim:
+        if isinstance(dim, int):
+            _check_not_empty(name, self._array, dim)
+            return along(self, (dim,), keepdim)
+        if not dim:
             _check_some(name, self._array)
-        for each in (dim,) if isinstance(dim, int) else dim or ():
+        for each in dim or ():
             _check_not_empty(name, self._array, each)
-        return along(self, _given_dims(self, (dim,) if isinstance(dim, int) else dim), keepdim)
+        return along(self, _given_dims(self, dim), keepdim)
 
     extreme.__name__ = name
     return extreme

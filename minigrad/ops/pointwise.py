@@ -313,11 +313,9 @@ def tanh_backward(grad_output, output):
 @op(floating=True, self=lambda grad, result: sigmoid_backward(grad, result))
 def sigmoid(self):
     """The logistic function of each element, 1 / (1 + exp(-x)), without overflow for large negative x."""
-    half = number(0.5, self.dtype)
-    powers = np.tanh(half * self)
-    powers += number(1, self.dtype)
-    powers *= half
-    return powers
+    powers = np.exp(-self if self.itemsize > 2 else -self.astype(np.float32))  # in float16 they overflow early
+    powers += number(1, powers.dtype)
+    return np.reciprocal(powers).astype(self.dtype, copy=False)
 
 
 @op(

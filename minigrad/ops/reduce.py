@@ -11,8 +11,20 @@ from ..arguments import with_numpy_names
 from ..dispatch import op
 from ..messages import NO_FREEDOM, type_name
 from ..tensor import Tensor, wrap
+from .index import array_of, put_along
 from .pointwise import abs, exp, masked, maximum, minimum, power, sign, to_copy, where
-from .shape import along_dim_key, distinct, expand, place, put, reverse, take_along, transpose, unsqueeze, view
+from .shape import (
+    SMALL,
+    distinct,
+    expand,
+    place,
+    reverse,
+    sums,
+    take_along,
+    transpose,
+    unsqueeze,
+    view,
+)
 
 
 def _keepdim_shape(shape, dim):
@@ -53,6 +65,8 @@ def _count(shape, dim):
     """How many elements go into each element of the result."""
     if dim is None:
         return math.prod(shape)
+    if dim.__class__ is int and shape and 0 not in shape:
+        return shape[dim]
     return math.prod(shape) // (math.prod(_keepdim_shape(shape, dim)) or 1)
 
 
@@ -61,7 +75,7 @@ def _count(shape, dim):
 def _running(ufunc, self, dim):
     """The running sums or products along a dimension."""
     kind = self.dtype if self.dtype.kind == "f" else np.int64
-    return ufunc.accumulate(np.atleast_1d(self), dim, kind).reshape(self.shape)
+    return ufunc.accumulate(self if self.ndim else self.reshape(1), dim, kind).reshape(self.shape)
 
 
 def _total_dtype(self):
@@ -72,7 +86,8 @@ def _total_dtype(self):
 @op(node="SumBackward0", name="sum", self=lambda grad, self_shape: expand(grad, self_shape))
 def sum_all(self):
     """The sum of all elements."""
-    return np.add.reduce(self, None, np.int64 if self.dtype.kind == "u" else None)  # see _total_dtype
+    dtype = np.int64 if self.dtype.kind == "u" else None  # see _total_dtype
+    return np.add.reduce(self, None, dtype) if self.size <= SMALL else sums(self, None, False, dtype)
 
 
 @op(
@@ -83,7 +98,7 @@ def sum_all(self):
 def sum_dim(self, dim, keepdim=False):
     """The sums along one or more dimensions."""
     dim = dim if self.shape else _normalized_dims(self, dim)
-    return np.add.reduce(self, dim, _total_dtype(self), None, keepdim)  # np.sum does the same, after a microsecond
+    return sums(self, dim, keepdim, _total_dtype(self))
 
 
 def sum(self, dim=None, keepdim=False, **others):
@@ -112,7 +127,7 @@ def _mean_backward(grad, shape):
 )
 def mean_all(self):
     """The mean of all elements."""
-    return np.add.reduce(self, None) / self.size
+    return sums(self) / self.size
 
 
 @op(
@@ -123,7 +138,7 @@ def mean_all(self):
 )
 def mean_dim(self, dim, keepdim=False):
     """The means along one or more dimensions."""
-    return np.add.reduce(self, _normalized_dims(self, dim), None, None, keepdim) / _count(self.shape, dim)
+    return sums(self, _normalized_dims(self, dim), keepdim) / _count(self.shape, dim)
 
 
 def mean(self, dim=None, keepdim=False, **others):
@@ -201,7 +216,7 @@ def variance(self, dim, correction, keepdim):
 def _variance(self, dim, correction, keepdim):
     """In a wider dtype where that is needed: squares of float32 overflow early. (PyTorch takes float64 always.)"""
     found = _variance_in(self if self.itemsize > 2 else self.astype(np.float32), dim, correction, keepdim)
-    if self.itemsize < 8 and not (np.isfinite(found).all() if found.ndim else math.isfinite(found)):
+    if self.itemsize < 8 and not math.isfinite(np.vdot(found, found) if found.ndim else found):
         found = _variance_in(self.astype(np.float64), dim, correction, keepdim)
     return found
 
@@ -209,12 +224,12 @@ def _variance(self, dim, correction, keepdim):
 def _variance_in(self, dim, correction, keepdim):
     dim = None if dim == () else dim
     dim, count = _normalized_dims(self, dim), _count(self.shape, dim)
-    distance = self - np.add.reduce(self, dim, None, None, True) / count
-    total = np.add.reduce(distance * distance, dim, None, None, keepdim)
+    distance = self - sums(self, dim, True) / count
+    squares = sums(distance * distance, dim, keepdim)
     if count > correction:
-        return total / (count - correction)
+        return squares / (count - correction)
     with np.errstate(all="ignore"):  # 0 / 0 is nan, silently
-        return total / builtins.max(count - correction, 0)
+        return squares / builtins.max(count - correction, 0)
 
 
 def _var_backward(grad, self, dim, correction, keepdim):
@@ -249,9 +264,8 @@ def _spread_options(name, self, dim, unbiased, correction):
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     dim = tuple(dim) if isinstance(dim, list) else dim
-    distinct(
-        () if dim is None else dim if isinstance(dim, tuple) else (dim,), self.ndim
-    )  # or it warns, and then refuses
+    if dim is not None:  # or it warns, and then refuses
+        distinct(dim, self.ndim) if isinstance(dim, tuple) else place(dim, self.ndim)
     correction = int(unbiased) if correction is None else correction
     if _count(self._array.shape, None if dim == () else dim) <= correction:
         warnings.warn(NO_FREEDOM.format(name), UserWarning, stacklevel=3)
@@ -313,17 +327,18 @@ def min_all(self):
 )
 def median_all(self):
     """The middle of all elements; the lower one of two. Ties share the gradient equally, as in PyTorch."""
-    middle = (self.size - 1) // 2
-    if not self.size or (self.dtype.kind == "f" and np.isnan(np.maximum.reduce(self, None))):
+    if not self.size or math.isnan(self.item(self.argmax())):  # which is where a nan is
         return self.dtype.type(math.nan)
-    return np.partition(self, middle, None)[middle]
+    middle, elements = (self.size - 1) // 2, self.flatten()
+    elements.partition(middle)
+    return elements[middle]
 
 
 def _select_backward(grad, indices, dim, keepdim, shape):
     """The gradient of elements picked along a dimension, each at its place in zeros of ``shape``."""
     if not keepdim and shape:
         grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
-    return put(grad, along_dim_key(indices, dim), shape)
+    return put_along(grad, array_of(indices), dim, shape)
 
 
 def _picker(name, node):
@@ -356,7 +371,7 @@ def _sorter(node):
         name="sort",
         layout="first",
         constant=("indices",),
-        self=lambda grad, indices, dim, self_shape: put(grad, along_dim_key(indices, dim), self_shape),
+        self=lambda grad, indices, dim, self_shape: put_along(grad, array_of(indices), dim, self_shape),
     )
     def ordered(self, indices, dim):
         return take_along(self, indices, dim)
@@ -614,7 +629,7 @@ def vector_norm(self, ord, dim, keepdim):
     if ord == 0:
         return np.sum(self != 0, dim, keepdims=keepdim, dtype=self.dtype)
     if ord == 2:
-        return np.sqrt(np.add.reduce(self * self, dim, None, None, keepdim))
+        return np.sqrt(sums(self * self, dim, keepdim))
     return np.add.reduce(np.abs(self) ** ord, dim, None, None, keepdim) ** (1 / ord)
 
 
@@ -644,8 +659,8 @@ def logsumexp(self, dim, keepdim=False):
     dim = _normalized_dims(self, dim)
     most = _most(self, dim)
     most = most if np.isfinite(most).all() else np.where(np.isinf(most), 0, most)
-    total = np.log(np.add.reduce(np.exp(self - most), dim, None, None, True)) + most
-    return total if keepdim else np.squeeze(total, dim)
+    found = np.log(sums(np.exp(self - most), dim, True)) + most
+    return found if keepdim else np.squeeze(found, dim)
 
 
 def _logsumexp_backward(grad, self, result, dim, keepdim):
@@ -660,13 +675,21 @@ def softmax_along(self, dim):
     """Each element's share in the sum of the exponentials along ``dim``, without overflow."""
     exact = self.astype(np.float32) if self.dtype.char == "e" else self
     powers = np.exp(exact - _most(exact, dim))
-    powers /= np.add.reduce(powers, dim, None, None, True)
-    return powers.astype(self.dtype, copy=False)
+    return (powers / sums(powers, dim, True)).astype(self.dtype, copy=False)
 
 
 def _most(self, dim):
     """The largest elements along ``dim``, which is kept as 1; of none minus infinity."""
-    return np.maximum.reduce(self, dim, None, None, True) if self.size else self.max(dim, None, True, -np.inf)
+    return extremes(self, np.maximum, dim, True) if self.size else self.max(dim, None, True, -np.inf)
+
+
+def extremes(self, ufunc, dim, keepdim):
+    """The largest or smallest elements along ``dim``. Along the last one it is quicker to find where they are."""
+    if not self.size or self.ndim < 2 or dim not in (-1, self.ndim - 1):
+        return ufunc.reduce(self, dim, None, None, keepdim)
+    places = (self.argmax if ufunc is np.maximum else self.argmin)(-1, keepdims=True)
+    found = take_along(self, places, -1)
+    return found if keepdim else found.reshape(found.shape[:-1])
 
 
 @op(name="log_softmax", self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True))
@@ -674,8 +697,7 @@ def log_softmax_along(self, dim):
     """The logarithm of each element's share in the exponentials along ``dim``, without overflow."""
     exact = self.astype(np.float32) if self.dtype.char == "e" else self
     shifted = exact - _most(exact, dim)
-    shifted -= np.log(np.add.reduce(np.exp(shifted), dim, None, None, True))
-    return shifted.astype(self.dtype, copy=False)
+    return (shifted - np.log(sums(np.exp(shifted), dim, True))).astype(self.dtype, copy=False)
 
 
 def softmax(self, dim, dtype=None):

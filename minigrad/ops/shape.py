@@ -34,6 +34,7 @@ from ..tensor import Tensor, wrap
 from .pointwise import clone, masked
 
 SMALL = 4096  # elements: what is kept for positions in as many is worth its memory
+_OF_A_MATRIX = (0, 1, -1, -2)  # its dimensions
 
 
 @functools.lru_cache(maxsize=64)
@@ -44,6 +45,22 @@ def _ones(length, dtype):
 def column_sums(array):
     """The sum of a matrix's rows: as a product, which is several times as fast as ``array.sum(0)``."""
     return _ones(len(array), array.dtype).dot(array)
+
+
+def sums(array, dim=None, keepdim=False, dtype=None):
+    """``array.sum(dim)``. Along a dimension of a matrix as a product too, if no line is long: in half of the time.
+
+    (A product adds up with less care than NumPy does. In lines of four thousand numbers it makes no difference.)
+    """
+    if array.ndim != 2 or array.dtype.char not in "fd":
+        return np.add.reduce(array, dim, dtype, None, keepdim)  # np.sum does the same, after a microsecond
+    if dim is None and array.size > SMALL and not keepdim:
+        return np.add.reduce(sums(array, 1))
+    if dim not in _OF_A_MATRIX or array.shape[dim] > SMALL:
+        return np.add.reduce(array, dim, None, None, keepdim)
+    ones = _ones(array.shape[dim], array.dtype)
+    found = array.dot(ones) if dim % 2 else ones.dot(array)
+    return found.reshape((-1, 1) if dim % 2 else (1, -1)) if keepdim else found
 
 
 def sum_to(self, shape):
@@ -70,17 +87,17 @@ def expandable(shape: tuple, larger: tuple) -> bool:
 def expand(self, sizes):
     """Repeat dimensions of length 1 without copying: a view with stride 0."""
     asked = sizes
-    if sizes and min(sizes) < -1 and expandable(self.shape, tuple(abs(n) for n in sizes)):
-        raise RuntimeError("numel: integer multiplication overflow")
-    if -1 in sizes:
-        added = len(sizes) - self.ndim
-        sizes = tuple(self.shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
-    if self.flags.c_contiguous:  # what derivatives of sums ask, as views; broadcast_to takes several times as long
-        shape = self.shape
-        added = len(sizes) - len(shape)
-        if added >= 0 and sizes[added:] == shape and (not added or min(sizes) >= 0):
+    shape, added = self.shape, len(sizes) - self.ndim
+    if sizes and min(sizes) < 0:
+        if min(sizes) < -1 and expandable(shape, tuple(abs(n) for n in sizes)):
+            raise RuntimeError("numel: integer multiplication overflow")
+        sizes = tuple(shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
+    elif self.flags.c_contiguous:  # what derivatives of sums ask, as views; broadcast_to takes several times as long
+        if sizes == shape:
+            return self[...]
+        if added >= 0 and sizes[added:] == shape:
             return np.ndarray(sizes, self.dtype, self, 0, (0,) * added + self.strides)
-        if sizes and shape[0] == 1 and shape[1:] == sizes[1:]:
+        if sizes and shape and shape[0] == 1 and shape[1:] == sizes[1:]:
             return np.ndarray(sizes, self.dtype, self, 0, (0, *self.strides[1:]))
     try:
         repeated = np.broadcast_to(self, sizes)
@@ -186,9 +203,11 @@ def permute(self, dims):
 
 def reversed_dims(self):
     """The dimensions in reverse order; the transpose of a matrix. PyTorch counterpart: ``Tensor.T``."""
-    if self.ndim != 2:
-        warn_once(TRANSPOSED if self.ndim else TRANSPOSED_NUMBER.format("T"), stacklevel=3)
-    return permute(self, tuple(range(self.ndim - 1, -1, -1)))
+    ndim = self._array.ndim
+    if ndim == 2:
+        return permute(self, (1, 0))
+    warn_once(TRANSPOSED if ndim else TRANSPOSED_NUMBER.format("T"), stacklevel=3)
+    return permute(self, tuple(range(ndim - 1, -1, -1)))
 
 
 @op(view=True, self=lambda grad, dim: squeeze_dim(grad, dim))
@@ -239,7 +258,7 @@ def _squeeze_backward(grad, dim, shape):
 def squeeze_dim(self, dim):
     """Drop dimension ``dim`` if its length is 1."""
     dim = place(dim, self.ndim)
-    return np.squeeze(self, dim) if self.ndim and self.shape[dim] == 1 else self[...]
+    return self.squeeze(dim) if self.ndim and self.shape[dim] == 1 else self[...]
 
 
 @op(node="SqueezeBackward4", name="squeeze", self=lambda grad, dim: unsqueeze(grad, dim))
@@ -325,8 +344,9 @@ def repeat(self, repeats):
 @op(name="flip", layout="first", self=lambda grad, dims: reverse(grad, dims))
 def reverse(self, dims):
     """The elements in reverse order along dimensions, copied."""
-    dims = tuple(place(dim, self.ndim) for dim in dims)
-    return np.flip(self, dims if self.ndim else ()).copy()
+    dims = [place(dim, self.ndim) for dim in dims]
+    backwards = slice(None, None, -1)
+    return self[(*[backwards if dim in dims else slice(None) for dim in range(self.ndim)],)].copy()
 
 
 def flip(self, *each, dims=None):
@@ -371,6 +391,11 @@ def _matrix(name, self):
 def _below(array, diagonal):
     """Which elements of matrices are on or below a diagonal."""
     height, width = array.shape[-2:]
+    return (_on_and_below if height * width <= SMALL else _on_and_below.__wrapped__)(height, width, diagonal)
+
+
+@functools.lru_cache(maxsize=64)
+def _on_and_below(height, width, diagonal):
     return np.greater_equal.outer(np.arange(height, dtype=np.int32), np.arange(width, dtype=np.int32) - diagonal)
 
 
@@ -443,7 +468,7 @@ def trace(self):
     """The sum of a matrix's diagonal."""
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
-    return np.add.reduce(np.diagonal(self), None, self.dtype if self.dtype.kind == "f" else np.int64)
+    return np.add.reduce(self.diagonal(), None, self.dtype if self.dtype.kind == "f" else np.int64)
 
 
 @op(view=True, name="split", self=lambda grads, split_size, dim: cat(grads, dim))
@@ -530,9 +555,9 @@ def op_of_many(*, tensors, keep):
             result = forward(arrays, dim)
             result = wrap(result if result.flags.c_contiguous else np.ascontiguousarray(result))
             nodes = tuple([t._node for t in tensors]) if mode.recording else ()
-            if nodes.count(None) < len(nodes):
-                constants = tuple([None if t._node is not None else constant(t) for t in tensors])
-                record_node(result, kind, nodes, constants, keep(originals, dim))
+            if (untracked := nodes.count(None)) < len(nodes):
+                constants = [None if t._node is not None else constant(t) for t in tensors] if untracked else ()
+                record_node(result, kind, nodes, tuple(constants) or None, keep(originals, dim))
             return result
 
         return function
@@ -570,7 +595,7 @@ def _empty_gradient(grad):
 
 
 def _lengths(arrays, dim):
-    return dim, [None if a.shape == (0,) else a.shape[dim] for a in arrays]
+    return dim, [None if shape == (0,) else shape[dim] for shape in [a.shape for a in arrays]]
 
 
 @op_of_many(tensors=_cat_backward, keep=_lengths)
@@ -579,10 +604,11 @@ def cat(tensors, dim=0):
     if not tensors:
         raise refusal("cat of nothing")
     try:
-        if (0,) in [a.shape for a in tensors]:  # goes with any other shape, as in PyTorch
-            filled = [a for a in tensors if a.shape != (0,)]
-            return np.concatenate(filled, dim) if filled else np.concatenate(tensors)
         return np.concatenate(tensors, dim)
+    except ValueError:
+        filled = [a for a in tensors if a.shape != (0,)]  # which goes with any other shape, as in PyTorch
+    try:
+        return np.concatenate(filled, dim) if filled else np.concatenate(tensors)
     except ValueError:
         raise join_refused("cat", [a.shape for a in tensors], dim) from None
 
@@ -658,18 +684,10 @@ def flat_positions(lists, shape: tuple) -> np.ndarray:
     """Where lists of positions along each dimension of a shape point, counted row by row: a list of one dimension."""
     flat: Any = 0
     for positions, length in zip(lists, shape, strict=True):
-        if positions.size and np.minimum.reduce(positions, None) < 0:
+        if positions.size and positions.item(positions.argmin()) < 0:
             positions = np.where(positions < 0, positions + length, positions)
         flat = flat * length + positions.astype(np.intp, copy=False)
     return flat.reshape(-1)
-
-
-def along_dim_key(index, dim) -> tuple:
-    """What picks, at each place of ``index``, the position that it holds along ``dim``: NumPy's key for that."""
-    index = index._array if isinstance(index, Tensor) else index
-    ndim, dim = index.ndim, dim % (index.ndim or 1)
-    key = [np.arange(n).reshape(-1, *(1,) * (ndim - 1 - d)) if d != dim else index for d, n in enumerate(index.shape)]
-    return tuple(key)
 
 
 def take_along(array, index, dim):
