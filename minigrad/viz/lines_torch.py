@@ -10,6 +10,8 @@ from .pytorch import memory
 
 # Attributes of a tensor that are other tensors on its memory. (Asking for any attribute is a call, too.)
 _SHOWN = {"data", "T", "mT", "H", "mH", "real", "imag"}
+# Methods that make no tensor and lose none: Modules ask for them often.
+_PLAIN = {"size", "dim", "numel", "stride", "is_floating_point", "is_contiguous", "element_size", "__len__"}
 
 
 def torch_module() -> Any:
@@ -55,14 +57,14 @@ _names: dict[Any, str] = {}
 
 
 def name_of(function: Any) -> str:
-    """`add_` for Tensor.add_; for an attribute its name, with `=` where it is set, "" where it is of no interest."""
+    """`add_` for Tensor.add_; for an attribute its name, with `=` where it is set, "" for what is of no interest."""
     name = getattr(function, "__name__", "")
     if name in ("__get__", "__set__", "__delete__"):
         attribute = getattr(function.__self__, "__name__", "")
         if name == "__set__":
             return attribute + "="
         return attribute if attribute in _SHOWN else ""
-    return name
+    return "" if name in _PLAIN else name
 
 
 @contextmanager
