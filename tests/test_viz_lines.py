@@ -102,6 +102,71 @@ loss.backward()
     assert story.variable == "h" and story.repair.startswith(repair)
 
 
+VIEW = """x = m.tensor([[0.5, 1.0], [2.0, 3.0]], requires_grad=True)
+probs = x.exp()
+col = probs[:, 0]
+{}
+probs.sum().backward()
+"""
+CHANGES = ["col[0] = 1.0", "col *= 2.0", "col.mul_(2.0)", "col += x[1]"]
+
+
+def check_view(m, change: str):
+    source = VIEW.format(change)
+    story = explained(m, Program("view", "", "", source, {})).story
+    assert story.variable == "probs" and {line.number for line in story.overwritten} == {4}
+    repair = "Write `probs = probs.clone()` before line 3, `col = probs[:, 0]`"
+    assert story.repair == f"{repair}: then the view is one of the copy."
+    repaired = source.replace("col = probs", "probs = probs.clone()\ncol = probs")
+    exec(repaired, space := {"m": m})
+    assert space["x"].grad is not None and space["probs"].sum().item() != space["x"].exp().sum().item()
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_changed_through_a_view_is_copied_before_the_view_is_taken(change):
+    check_view(mg, change)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_same_view_in_pytorch(change):
+    check_view(pytest.importorskip("torch", reason="compares with PyTorch itself"), change)
+
+
+@pytest.mark.parametrize(
+    "change", ["col = probs.detach()\ncol += 1.0", "col = probs[0]\ny = probs * probs\ncol += 1.0\nprobs = y"]
+)
+def test_a_clone_is_not_told_where_it_would_not_help(change):
+    source = "x = m.tensor([1.0, 2.0], requires_grad=True)\nprobs = x.exp()\n" + change + "\nprobs.sum().backward()\n"
+    story = explained(mg, Program("detached", "", "", source, {})).story
+    assert story.repair.startswith("Write `col = col + 1.0` there")
+
+
+@pytest.mark.torch
+def test_a_critic_gets_what_the_generator_made_without_its_history():
+    torch = pytest.importorskip("torch", reason="compares with PyTorch itself")
+    source = """G, D = m.nn.Linear(2, 2), m.nn.Sequential(m.nn.Linear(2, 2), m.nn.Tanh(), m.nn.Linear(2, 1))
+og, od = m.optim.Adam(G.parameters()), m.optim.Adam(D.parameters())
+for step in range(2):
+    fake = G(m.ones(3, 2))
+    score = D(fake)
+    d_loss = score.mean() - D(m.zeros(3, 2)).mean()
+    od.zero_grad()
+    d_loss.backward()
+    od.step()
+    g_loss = -D(fake).mean()
+    og.zero_grad()
+    g_loss.backward()
+    og.step()
+"""
+    story = explained(torch, Program("gan", "", "", source, {})).story
+    assert story.variable == "fake" and story.freed.number == 8
+    assert story.repair.startswith("Write `fake.detach()` in line 5, `score = D(fake)`, if that loss is not to train")
+    assert "`retain_graph=True` in the first backward" in story.repair
+    exec(source.replace("score = D(fake)", "score = D(fake.detach())"), {"m": torch})
+    exec(source.replace("d_loss.backward()", "d_loss.backward(retain_graph=True)"), {"m": torch})
+
+
 def test_a_line_is_told_without_its_comment():
     source = """w = m.tensor([1.0, 2.0], requires_grad=True)
 h = w * 2

@@ -152,6 +152,9 @@ class Teller:
         is_result = made is not None and self.log.calls[made].last > self.log.calls[made].first
         if "step(" in text or not (call.recording or is_result):
             return STEP_AFTER_BACKWARD.format(f"`{name}`" if name else "it")
+        base, taken = self._view(changes[0][1].seen, at, index)
+        if base:
+            return f"Write `{base} = {base}.clone()` before {taken}: then the view is one of the copy."
         # No other operation changes its first input than one with inplace=True, or a Function with mark_dirty.
         hidden = not is_in_place(call.op) and changes[0][1].seen.where == 0 and call.op != "apply"
         if "inplace" in text or (hidden and spot.calls(call.op)):
@@ -166,6 +169,17 @@ class Teller:
             whole = ast.unparse(part.value) if isinstance(part.value, ast.Name | ast.Attribute) else name
             return f"Write `{whole} = {whole}.clone()` before that line: then the copy is changed."
         return CHANGE_A_CLONE
+
+    def _view(self, seen: Seen, at: int, saved: int) -> tuple[str, Line | None]:
+        """What was changed through a view that was taken after the save: the name of its base, and the view's line."""
+        made = self.log.source(seen, at)
+        taken_later = made is not None and made > saved and seen.tracked  # of a detach() the copy is made there
+        inputs = self.log.calls[made].inputs if made is not None and taken_later else ()
+        base = next((each for each in inputs if each.memory == seen.memory and each.id != seen.id), None)
+        if made is None or base is None or self.log.calls[made].place == self.log.calls[at].place:
+            return "", None
+        name = self.name(made, base)
+        return name if name.replace(".", "").isidentifier() else "", self.log.line(made)
 
     # -- a second backward -----------------------------------------------------------------------------
 
@@ -218,7 +232,26 @@ class Teller:
             return CUT_OFF.format("; ".join(f"{each} = {parts.format(each)}" for each in names)), name
         if in_loop:
             return f"Compute {f'`{name}`' if name else 'it'} in the loop: {NEW_FORWARD}", name
+        shared = (
+            self._shared_with(freeing, carried[1]) if carried and name and self._is_updated(freeing, last) else None
+        )
+        if shared is not None:  # the losses of a generator and its critic are not to be added
+            return DETACH_THERE.format(f"{name}.detach()", shared, name), name
         return ADD_LOSSES, name
+
+    def _shared_with(self, freeing: int, seen: Seen) -> Line | None:
+        """The line that used a tensor for the loss of an earlier backward."""
+        made = self.log.source(seen, freeing)
+        for index in range(0 if made is None else made + 1, freeing):
+            used = seen.id in {each.id for each in self.log.calls[index].inputs}
+            if used and self.log.calls[index].outputs and self.log.leads_to(freeing, index):
+                return self.log.line(index)
+        return None
+
+    def _is_updated(self, after: int, before: int | None) -> bool:
+        """Whether something was updated between two backwards, as an optimizer's step does."""
+        between = self.log.calls[after:before]
+        return any(not call.recording and call.changes and call.op not in WALKS for call in between)
 
     def _carried_names(self, at: int, seen: Seen, freeing: int) -> tuple[list[str], bool]:
         """What the program calls the state that call `at` was given, and whether one name stands for several tensors.
@@ -425,6 +458,10 @@ STEP_AFTER_BACKWARD = (
 )
 CUT_OFF = "Write `{0}` after each round, if no gradient is to flow through earlier rounds."
 NEW_FORWARD = "each backward needs a forward of its own."
+DETACH_THERE = (
+    "Write `{}` in {}, if that loss is not to train what made `{}`; if it is, write `retain_graph=True` in the first "
+    "backward."
+)
 ADD_LOSSES = "Add the losses and go backward once; or write `retain_graph=True` in the first backward."
 REQUIRE_GRAD = "Make what you want a gradient for with `requires_grad=True`, before the forward."
 KEEP_THE_TENSOR = "Keep the tensor itself in the computation: take numbers out for printing only."
