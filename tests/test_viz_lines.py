@@ -143,6 +143,44 @@ def test_a_clone_is_not_told_where_it_would_not_help(change):
 
 
 @pytest.mark.torch
+def test_a_list_of_saved_tensors_that_was_freed_is_no_obstacle():
+    torch = pytest.importorskip("torch", reason="compares with PyTorch itself")
+    source = """x = m.tensor([0.0, 1.0], requires_grad=True)
+a = m.softmax(x, 0)
+a[a < 0.5] = 0
+a.sum().backward()
+"""
+    why = explained(torch, Program("mask", "", "", source, {}))
+    assert why.story.variable == "a" and [line.number for line in why.story.overwritten] == [3]
+    assert "IndexPutBackward0" in why.picture.text and "SoftmaxBackward0" in why.picture.text
+    loss = torch.ones(2, requires_grad=True)[torch.tensor([0])].sum()
+    loss.backward()
+    assert "freed" in mg.draw(loss, saved=True).text
+
+
+PENALTY = """ws = [m.tensor([1.0, 2.0], requires_grad=True) for _ in range(2)]
+penalty = sum((w * w).sum() for w in ws)
+for i in range(2):
+    loss = ws[0].sum() + penalty
+    loss.backward()
+"""
+
+
+def check_penalty(m):
+    story = explained(m, Program("penalty", "", "", PENALTY, {})).story
+    assert story.variable == "penalty" and story.repair.startswith("Compute `penalty` in the loop")
+
+
+def test_what_is_made_once_before_the_loop_is_to_be_made_in_it():
+    check_penalty(mg)
+
+
+@pytest.mark.torch
+def test_the_same_penalty_in_pytorch():
+    check_penalty(pytest.importorskip("torch", reason="compares with PyTorch itself"))
+
+
+@pytest.mark.torch
 def test_a_critic_gets_what_the_generator_made_without_its_history():
     torch = pytest.importorskip("torch", reason="compares with PyTorch itself")
     source = """G, D = m.nn.Linear(2, 2), m.nn.Sequential(m.nn.Linear(2, 2), m.nn.Tanh(), m.nn.Linear(2, 1))

@@ -197,7 +197,7 @@ class Teller:
         if last is not None:
             sentences.append(f"It is wanted once more by {self.log.line(last)}")
         carried = self._carried(freeing[0], last)
-        repair, variable = self._repair_of_second(index, freeing[0], last, carried)
+        repair, variable = self._repair_of_second(freeing[0], last, carried)
         if carried:
             reached = f" through `{variable}`, which is used" if variable else ""
             sentences.insert(1, f"The old graph is reached{reached} by {self.log.line(carried[0])}")
@@ -221,13 +221,14 @@ class Teller:
                 stack.append((seen, made))
         return min(found, key=lambda each: each[0]) if found else None
 
-    def _repair_of_second(self, index: int, freeing: int, last: int | None, carried) -> tuple[str, str]:
+    def _repair_of_second(self, freeing: int, last: int | None, carried) -> tuple[str, str]:
         """What to do about a second backward, and the variable through which it reaches the old graph."""
-        calls, made = self.log.calls, self.log.line(index)
+        calls, made = self.log.calls, self.log.source(carried[1], carried[0]) if carried else None
         in_loop = last is not None and calls[last].place == calls[freeing].place
         names, many = self._carried_names(carried[0], carried[1], freeing) if carried else ([], False)
         name = names[0] if names else ""
-        if in_loop and name and made is not None and made.total > 1:
+        again = made is not None and calls[made].place in [call.place for call in calls[freeing:last]]
+        if in_loop and name and again:
             parts = "tuple(part.detach() for part in {0})" if many else "{0}.detach()"
             return CUT_OFF.format("; ".join(f"{each} = {parts.format(each)}" for each in names)), name
         if in_loop:
