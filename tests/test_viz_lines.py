@@ -180,6 +180,53 @@ def test_the_same_penalty_in_pytorch():
     check_penalty(pytest.importorskip("torch", reason="compares with PyTorch itself"))
 
 
+NUMBERS = [
+    "loss = m.tensor([h.item() for h in hs]).sum()",
+    "loss = m.tensor(\n    [\n        h.item()\n        for h in hs\n    ]\n).sum()",
+    "numbers = [h.item() for h in hs]\nloss = m.tensor(numbers).sum()",
+]
+
+
+def check_numbers(m, made: str):
+    source = f"w = m.tensor([1.0, 2.0], requires_grad=True)\nhs = [w[0] * 2, w[1] * 3]\n{made}\nloss.backward()\n"
+    story = explained(m, Program("numbers", "", "", source, {})).story
+    assert "`h.item()` gives plain numbers" in story.sentences[1] and "h.item()" in story.made.text
+    assert (story.made.times, story.made.total) == (2, 2)
+
+
+@pytest.mark.parametrize("made", NUMBERS)
+def test_numbers_that_a_comprehension_took_out_are_found(made):
+    check_numbers(mg, made)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("made", NUMBERS)
+def test_the_same_numbers_in_pytorch(made):
+    check_numbers(pytest.importorskip("torch", reason="compares with PyTorch itself"), made)
+
+
+def check_inference(m):
+    source = """w = m.tensor([1.0, 2.0], requires_grad=True)
+with m.inference_mode():
+    z = w * 2
+loss = (w * z).sum()
+"""
+    story = explained(m, Program("inference", "", "", source, {})).story
+    assert story.variable == "z" and story.made.number == 3 and "`no_grad()`" in story.repair
+    for repaired in (source.replace("inference_mode", "no_grad"), source.replace("w * z", "w * z.clone()")):
+        exec(repaired, space := {"m": m})
+        space["loss"].backward()
+
+
+def test_a_tensor_of_inference_mode_gets_a_repair():
+    check_inference(mg)
+
+
+@pytest.mark.torch
+def test_the_same_tensor_of_inference_mode_in_pytorch():
+    check_inference(pytest.importorskip("torch", reason="compares with PyTorch itself"))
+
+
 @pytest.mark.torch
 def test_a_critic_gets_what_the_generator_made_without_its_history():
     torch = pytest.importorskip("torch", reason="compares with PyTorch itself")

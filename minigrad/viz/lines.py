@@ -132,7 +132,7 @@ class Log:
 
     def remember(self, error: BaseException, about: tuple = ()) -> None:
         """Note on an error what `explain` needs: this log, and the tensors that the refused call was given."""
-        if about and not hasattr(error, "about"):
+        if about and not getattr(error, "about", ()):
             error.about = about  # type: ignore[attr-defined]
         if not hasattr(error, "lines"):
             error.lines = self  # type: ignore[attr-defined]

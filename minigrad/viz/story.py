@@ -342,13 +342,17 @@ class Teller:
         """
         if any(seen.tracked or self.log.source(seen, index) is not None for seen in call.inputs):
             return None
-        used = names_in(self.log.spot(index).expression)
+        spot = self.log.spot(index)
+        used = names_in(spot.expression)
         for at in range(index - 1, -1, -1):
             other = self.log.calls[at]
             if other.op in LEAVES_TORCH and other.inputs:
                 same_line = other.place[:1] == call.place[:1] and _line_number(self, at) == _line_number(self, index)
+                within = (
+                    spot.statement is not None and self.log.spot(at).statement is spot.statement
+                )  # in a [... for ...]
                 taken = other.inputs[0]
-                if not same_line and not self._reaches(at, used):
+                if not (same_line or within or self._reaches(at, used)):
                     continue
                 if taken.tracked or self._loss_behind(self.log.source(taken, at), taken.id):  # .detach().numpy()
                     what = f"`{self.source(at) or other.op}` gives plain numbers"
@@ -483,5 +487,7 @@ REPAIRS = {
     "hook on a constant": "Write `requires_grad=True` where it, or what it is made of, is made.",
     "flag of integers": "Write floats, `2.` for `2`, or convert with `.float()`.",
 }
+for _key in ("inference tensor saved", "in place, inference tensor", "flag of an inference tensor"):
+    REPAIRS[_key] = "Make it under `no_grad()` instead of `inference_mode()`, or take a `.clone()` of it outside."
 for _key in ("flag of integers, attribute", "flag of integers, method", "factory of integers"):
     REPAIRS[_key] = REPAIRS["flag of integers"]
