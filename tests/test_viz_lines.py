@@ -102,6 +102,156 @@ loss.backward()
     assert story.variable == "h" and story.repair.startswith(repair)
 
 
+VIEW = """x = m.tensor([[0.5, 1.0], [2.0, 3.0]], requires_grad=True)
+probs = x.exp()
+col = probs[:, 0]
+{}
+probs.sum().backward()
+"""
+CHANGES = ["col[0] = 1.0", "col *= 2.0", "col.mul_(2.0)", "col += x[1]"]
+
+
+def check_view(m, change: str):
+    source = VIEW.format(change)
+    story = explained(m, Program("view", "", "", source, {})).story
+    assert story.variable == "probs" and {line.number for line in story.overwritten} == {4}
+    repair = "Write `probs = probs.clone()` before line 3, `col = probs[:, 0]`"
+    assert story.repair == f"{repair}: then the view is one of the copy."
+    repaired = source.replace("col = probs", "probs = probs.clone()\ncol = probs")
+    exec(repaired, space := {"m": m})
+    assert space["x"].grad is not None and space["probs"].sum().item() != space["x"].exp().sum().item()
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_changed_through_a_view_is_copied_before_the_view_is_taken(change):
+    check_view(mg, change)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_same_view_in_pytorch(change):
+    check_view(pytest.importorskip("torch", reason="compares with PyTorch itself"), change)
+
+
+@pytest.mark.parametrize(
+    "change", ["col = probs.detach()\ncol += 1.0", "col = probs[0]\ny = probs * probs\ncol += 1.0\nprobs = y"]
+)
+def test_a_clone_is_not_told_where_it_would_not_help(change):
+    source = "x = m.tensor([1.0, 2.0], requires_grad=True)\nprobs = x.exp()\n" + change + "\nprobs.sum().backward()\n"
+    story = explained(mg, Program("detached", "", "", source, {})).story
+    assert story.repair.startswith("Write `col = col + 1.0` there")
+
+
+@pytest.mark.torch
+def test_a_list_of_saved_tensors_that_was_freed_is_no_obstacle():
+    torch = pytest.importorskip("torch", reason="compares with PyTorch itself")
+    source = """x = m.tensor([0.0, 1.0], requires_grad=True)
+a = m.softmax(x, 0)
+a[a < 0.5] = 0
+a.sum().backward()
+"""
+    why = explained(torch, Program("mask", "", "", source, {}))
+    assert why.story.variable == "a" and [line.number for line in why.story.overwritten] == [3]
+    assert "IndexPutBackward0" in why.picture.text and "SoftmaxBackward0" in why.picture.text
+    loss = torch.ones(2, requires_grad=True)[torch.tensor([0])].sum()
+    loss.backward()
+    assert "freed" in mg.draw(loss, saved=True).text
+
+
+PENALTY = """ws = [m.tensor([1.0, 2.0], requires_grad=True) for _ in range(2)]
+penalty = sum((w * w).sum() for w in ws)
+for i in range(2):
+    loss = ws[0].sum() + penalty
+    loss.backward()
+"""
+
+
+def check_penalty(m):
+    story = explained(m, Program("penalty", "", "", PENALTY, {})).story
+    assert story.variable == "penalty" and story.repair.startswith("Compute `penalty` in the loop")
+
+
+def test_what_is_made_once_before_the_loop_is_to_be_made_in_it():
+    check_penalty(mg)
+
+
+@pytest.mark.torch
+def test_the_same_penalty_in_pytorch():
+    check_penalty(pytest.importorskip("torch", reason="compares with PyTorch itself"))
+
+
+NUMBERS = [
+    "loss = m.tensor([h.item() for h in hs]).sum()",
+    "loss = m.tensor(\n    [\n        h.item()\n        for h in hs\n    ]\n).sum()",
+    "numbers = [h.item() for h in hs]\nloss = m.tensor(numbers).sum()",
+]
+
+
+def check_numbers(m, made: str):
+    source = f"w = m.tensor([1.0, 2.0], requires_grad=True)\nhs = [w[0] * 2, w[1] * 3]\n{made}\nloss.backward()\n"
+    story = explained(m, Program("numbers", "", "", source, {})).story
+    assert "`h.item()` gives plain numbers" in story.sentences[1] and "h.item()" in story.made.text
+    assert (story.made.times, story.made.total) == (2, 2)
+
+
+@pytest.mark.parametrize("made", NUMBERS)
+def test_numbers_that_a_comprehension_took_out_are_found(made):
+    check_numbers(mg, made)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("made", NUMBERS)
+def test_the_same_numbers_in_pytorch(made):
+    check_numbers(pytest.importorskip("torch", reason="compares with PyTorch itself"), made)
+
+
+def check_inference(m):
+    source = """w = m.tensor([1.0, 2.0], requires_grad=True)
+with m.inference_mode():
+    z = w * 2
+loss = (w * z).sum()
+"""
+    story = explained(m, Program("inference", "", "", source, {})).story
+    assert story.variable == "z" and story.made.number == 3 and "`no_grad()`" in story.repair
+    for repaired in (source.replace("inference_mode", "no_grad"), source.replace("w * z", "w * z.clone()")):
+        exec(repaired, space := {"m": m})
+        space["loss"].backward()
+
+
+def test_a_tensor_of_inference_mode_gets_a_repair():
+    check_inference(mg)
+
+
+@pytest.mark.torch
+def test_the_same_tensor_of_inference_mode_in_pytorch():
+    check_inference(pytest.importorskip("torch", reason="compares with PyTorch itself"))
+
+
+@pytest.mark.torch
+def test_a_critic_gets_what_the_generator_made_without_its_history():
+    torch = pytest.importorskip("torch", reason="compares with PyTorch itself")
+    source = """G, D = m.nn.Linear(2, 2), m.nn.Sequential(m.nn.Linear(2, 2), m.nn.Tanh(), m.nn.Linear(2, 1))
+og, od = m.optim.Adam(G.parameters()), m.optim.Adam(D.parameters())
+for step in range(2):
+    fake = G(m.ones(3, 2))
+    score = D(fake)
+    d_loss = score.mean() - D(m.zeros(3, 2)).mean()
+    od.zero_grad()
+    d_loss.backward()
+    od.step()
+    g_loss = -D(fake).mean()
+    og.zero_grad()
+    g_loss.backward()
+    og.step()
+"""
+    story = explained(torch, Program("gan", "", "", source, {})).story
+    assert story.variable == "fake" and story.freed.number == 8
+    assert story.repair.startswith("Write `fake.detach()` in line 5, `score = D(fake)`, if that loss is not to train")
+    assert "`retain_graph=True` in the first backward" in story.repair
+    exec(source.replace("score = D(fake)", "score = D(fake.detach())"), {"m": torch})
+    exec(source.replace("d_loss.backward()", "d_loss.backward(retain_graph=True)"), {"m": torch})
+
+
 def test_a_line_is_told_without_its_comment():
     source = """w = m.tensor([1.0, 2.0], requires_grad=True)
 h = w * 2

@@ -136,6 +136,8 @@ def about_of(key: str, error: BaseException) -> tuple:
         about = pytorch.subjects(error) or about or ()
     if key in UNTRACKED:
         about = sorted(about, key=lambda tensor: tensor.requires_grad)
+    if key == "inference tensor saved":
+        about = sorted(about, key=lambda tensor: not tensor.is_inference())
     if key == "grad of an unused input":
         about = sorted(about, key=lambda tensor: tensor.grad_fn is not None or id(tensor) in _reached(about))
     return tuple(about)

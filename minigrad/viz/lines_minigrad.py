@@ -14,7 +14,7 @@ from ..autograd.node import Node, creation_hooks
 from ..autograd.versions import UNCOUNTED
 from ..conversions import Conversions
 from ..tensor import Tensor
-from .lines import MAX_VALUES, WALKS, Log, tensors_among
+from .lines import MAX_VALUES, WALKS, Log
 from .live import storage
 
 # Methods of Tensor that make no tensor and lose none.
@@ -32,16 +32,16 @@ class Ours:
     """minigrad, as a log sees it."""
 
     name = "minigrad"
+    kind = Tensor
 
     def __init__(self):
         self.last = 0
 
-    def tensors(self, args: tuple, kwargs: dict) -> list[tuple[Any, Tensor]]:
-        """The tensors among the arguments, with their places; those in lists, too."""
-        return tensors_among(args, kwargs, Tensor)
+    def see(self, tensors: list) -> list[tuple]:
+        return [(at, id(t), storage(t) or 0, self.version(t), tracked(t)) for at, t in tensors]
 
-    def see(self, where: Any, tensor: Tensor) -> tuple:
-        return (where, id(tensor), storage(tensor) or 0, self.version(tensor), tracked(tensor))
+    def is_changed(self, tensors: list, inputs: list[tuple]) -> bool:
+        return any(self.version(tensor) != seen[3] for (_, tensor), seen in zip(tensors, inputs, strict=True))
 
     def version(self, tensor: Tensor) -> int:
         return -1 if tensor._version_counter is UNCOUNTED else int(tensor._version_counter[0])

@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .lines import MAX_VALUES, Log, tensors_among
+from .lines import MAX_VALUES, Log
 from .pytorch import memory
 
 # Attributes of a tensor that are other tensors on its memory. (Asking for any attribute is a call, too.)
 _SHOWN = {"data", "T", "mT", "H", "mH", "real", "imag"}
+# Methods that make no tensor and lose none: Modules ask for them often.
+_PLAIN = {"size", "dim", "numel", "stride", "is_floating_point", "is_contiguous", "element_size", "__len__"}
 
 
 def torch_module() -> Any:
@@ -24,16 +26,21 @@ class Theirs:
     name = "torch"
 
     def __init__(self, torch: Any):
-        self.Tensor = torch.Tensor
+        self.kind = torch.Tensor
         self.recording: Callable[[], bool] = torch.is_grad_enabled
         self.newest: Callable[[], int] = torch._C._autograd._get_sequence_nr
 
-    def tensors(self, args: tuple, kwargs: dict) -> list[tuple[Any, Any]]:
-        """The tensors among the arguments, with their places; those in lists, too."""
-        return tensors_among(args, kwargs, self.Tensor)
+    def see(self, tensors: list) -> list[tuple]:
+        try:
+            return [(at, id(t), t.untyped_storage().data_ptr(), t._version, t.requires_grad) for at, t in tensors]
+        except (RuntimeError, NotImplementedError):  # one has no memory or no version
+            return [(at, id(t), memory(t) or 0, self.version(t), t.requires_grad) for at, t in tensors]
 
-    def see(self, where: Any, tensor: Any) -> tuple:
-        return (where, id(tensor), memory(tensor) or 0, self.version(tensor), tensor.requires_grad)
+    def is_changed(self, tensors: list, inputs: list[tuple]) -> bool:
+        for (_, tensor), seen in zip(tensors, inputs, strict=True):
+            if seen[3] >= 0 and tensor._version != seen[3]:
+                return True
+        return False
 
     def version(self, tensor: Any) -> int:
         try:
@@ -50,14 +57,14 @@ _names: dict[Any, str] = {}
 
 
 def name_of(function: Any) -> str:
-    """`add_` for Tensor.add_; for an attribute its name, with `=` where it is set, "" where it is of no interest."""
+    """`add_` for Tensor.add_; for an attribute its name, with `=` where it is set, "" for what is of no interest."""
     name = getattr(function, "__name__", "")
     if name in ("__get__", "__set__", "__delete__"):
         attribute = getattr(function.__self__, "__name__", "")
         if name == "__set__":
             return attribute + "="
         return attribute if attribute in _SHOWN else ""
-    return name
+    return "" if name in _PLAIN else name
 
 
 @contextmanager

@@ -151,10 +151,12 @@ def peek(node: Any, attribute: str) -> Any:
 
     What a hook has packed stays packed: to unpack it is the user's code, which may compute the forward once more.
     """
-    raw = getattr(node, f"_raw{attribute if attribute[0] == '_' else f'_{attribute}'}", None)
-    if any(getattr(each, "unpack_hook", None) is not None for each in (raw if isinstance(raw, tuple) else (raw,))):
-        return Packed(None, None)
     try:
+        raw = getattr(
+            node, f"_raw{attribute if attribute[0] == '_' else f'_{attribute}'}", None
+        )  # of a list it refuses
+        if any(getattr(each, "unpack_hook", None) is not None for each in (raw if isinstance(raw, tuple) else (raw,))):
+            return Packed(None, None)
         return getattr(node, attribute)
     except RuntimeError as error:
         return overwritten(str(error)) or FREED

@@ -5,6 +5,7 @@ up in the source when somebody asks.
 """
 
 import ast
+import builtins
 import io
 import linecache
 import sysconfig
@@ -38,26 +39,34 @@ def _is_noted(file: str) -> tuple[bool, bool]:
 _known: dict[str, tuple[bool, bool]] = {}  # by file: to look up a code itself would take as long as the call
 
 
-def place_of(frame: FrameType | None, base: FrameType | None = None) -> tuple:
+def place_of(frame: FrameType | None, base: FrameType | None = None) -> tuple[tuple, FrameType | None]:
     """The user's frames from the innermost one out to `base`: (code, instruction, code, instruction ...).
 
-    Where another package calls the framework, its line comes first, before the user's line that called it.
+    Where another package calls the framework, its line comes first, before the user's line that called it. Beside them
+    the frame that the user's innermost one called, None if it called the framework itself.
     """
     found: list = []
+    inner = through = None
+    outside = True  # no frame of the user's was met so far
     while frame is not None:
         code = frame.f_code
-        file = code.co_filename
-        if file not in _known:
-            _known[file] = _is_noted(file)
-        yours, if_innermost = _known[file]
-        if yours or (if_innermost and not found):
-            found += (code, frame.f_lasti)
-            if len(found) >= 2 * MAX_FRAMES:
+        known = _known.get(code.co_filename)
+        if known is None:
+            known = _known[code.co_filename] = _is_noted(code.co_filename)
+        yours, if_innermost = known
+        if yours:
+            if outside:
+                through, outside = inner, False
+            found.append(code)
+            found.append(frame.f_lasti)
+            if len(found) == 2 * MAX_FRAMES:
                 break
+        elif if_innermost and not found:
+            found += (code, frame.f_lasti)
         if frame is base:
             break
-        frame = frame.f_back
-    return tuple(found)
+        inner, frame = frame, frame.f_back
+    return tuple(found), through
 
 
 @dataclass(frozen=True)
@@ -79,12 +88,11 @@ class Line:
     def __str__(self):
         """`line 4` with what it says, its round, the function that it stands in, and the line that called that."""
         words = f"{self.place}, `{self.text}`"
-        if self.total > 1:
-            words += f", the {ordinal(self.times)} of {self.total} times that it ran"
-        if self.function:
-            caller = f", called by line {self.callers[0].number}" if self.callers else ""
-            words += f" (in {self.function}(){caller})"
-        return words
+        rounds = f", the {ordinal(self.times)} of {self.total} times that it ran" if self.total > 1 else ""
+        caller = f", called by line {self.callers[0].number}" if self.callers else ""
+        if not is_yours(self.file):  # of your own line it is known how often it ran
+            caller, rounds = caller + rounds, ""
+        return words + rounds + (f" (in {self.function}(){caller})" if self.function else "")
 
     @property
     def place(self) -> str:
@@ -106,15 +114,41 @@ def ordinal(number: int) -> str:
 def line_of(place: tuple, times: int = 1, total: int = 1) -> Line | None:
     """The line of a place, with those that called it; None where no frame is the user's."""
     lines = []
-    for code, instruction in zip(place[::2], place[1::2], strict=True):
-        number = position(code, instruction)[0] or code.co_firstlineno
-        text = code_of(code.co_filename, number)
-        function = "" if code.co_name == "<module>" else code.co_name
+    for code, instruction in frames_of(place):
+        text = code_of(code.co_filename, number := line_number(code, instruction))
+        names = code.co_qualname.split(".") if code.co_name in _PARTS else [code.co_name]
+        function = next((name for name in reversed(names) if name[0] != "<" or name == "<lambda>"), "")
         lines.append(Line(code.co_filename, number, text, function))
     if not lines:
         return None
     first = lines[0]
     return Line(first.file, first.number, first.text, first.function, times, total, tuple(lines[1:]))
+
+
+_PARTS = ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>")  # code of its own that is a part of a function's line
+
+
+def frames_of(place: tuple) -> list[tuple[CodeType, int]]:
+    """The frames of a place, without that of a function whose comprehension is there already."""
+    found: list[tuple[CodeType, int]] = []
+    for code, instruction in zip(place[::2], place[1::2], strict=True):
+        inner = found[-1][0] if found else None
+        if inner is None or inner.co_name not in _PARTS or inner not in code.co_consts:
+            found.append((code, instruction))
+    return found
+
+
+def called_at(place: tuple) -> tuple:
+    """What tells the user's line from others: its instruction, and the line that called its function."""
+    frames = [frame for frame in frames_of(place) if is_yours(frame[0].co_filename)][:2]
+    return tuple(
+        (id(code), line_number(code, instruction) if i else instruction) for i, (code, instruction) in enumerate(frames)
+    )
+
+
+def line_number(code: CodeType, instruction: int) -> int:
+    """The number of the line that an instruction stands in."""
+    return position(code, instruction)[0] or code.co_firstlineno
 
 
 def code_of(file: str, number: int) -> str:
@@ -140,6 +174,9 @@ def _tree(file: str, source: str) -> ast.Module | None:
         return ast.parse(source)
     except (SyntaxError, ValueError):
         return None
+
+
+_REPEATERS = {*vars(builtins), "reduce", "accumulate", "starmap", "prod", "fsum", "array", "asarray"}
 
 
 class Spot:
@@ -193,6 +230,12 @@ class Spot:
         function = getattr(self.expression, "func", None)
         called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
         return not isinstance(self.expression, ast.Call) or called.strip("_") == op.strip("_")
+
+    def calls_several(self, op: str) -> bool:
+        """Whether it calls what may do an operation several times: sum(...) adds and adds."""
+        called = getattr(getattr(self.expression, "func", None), "attr", getattr(self.expression, "func", None))
+        name = called.id if isinstance(called, ast.Name) else called
+        return isinstance(name, str) and name in _REPEATERS and not self.calls(op)
 
     def operand(self, op: str, where: Any, count: int) -> str:
         """What an argument of the operation is called there; "" where the line does not say.

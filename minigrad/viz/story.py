@@ -152,6 +152,9 @@ class Teller:
         is_result = made is not None and self.log.calls[made].last > self.log.calls[made].first
         if "step(" in text or not (call.recording or is_result):
             return STEP_AFTER_BACKWARD.format(f"`{name}`" if name else "it")
+        base, taken = self._view(changes[0][1].seen, at, index)
+        if base:
+            return f"Write `{base} = {base}.clone()` before {taken}: then the view is one of the copy."
         # No other operation changes its first input than one with inplace=True, or a Function with mark_dirty.
         hidden = not is_in_place(call.op) and changes[0][1].seen.where == 0 and call.op != "apply"
         if "inplace" in text or (hidden and spot.calls(call.op)):
@@ -166,6 +169,17 @@ class Teller:
             whole = ast.unparse(part.value) if isinstance(part.value, ast.Name | ast.Attribute) else name
             return f"Write `{whole} = {whole}.clone()` before that line: then the copy is changed."
         return CHANGE_A_CLONE
+
+    def _view(self, seen: Seen, at: int, saved: int) -> tuple[str, Line | None]:
+        """What was changed through a view that was taken after the save: the name of its base, and the view's line."""
+        made = self.log.source(seen, at)
+        taken_later = made is not None and made > saved and seen.tracked  # of a detach() the copy is made there
+        inputs = self.log.calls[made].inputs if made is not None and taken_later else ()
+        base = next((each for each in inputs if each.memory == seen.memory and each.id != seen.id), None)
+        if made is None or base is None or self.log.calls[made].place == self.log.calls[at].place:
+            return "", None
+        name = self.name(made, base)
+        return name if name.replace(".", "").isidentifier() else "", self.log.line(made)
 
     # -- a second backward -----------------------------------------------------------------------------
 
@@ -183,7 +197,7 @@ class Teller:
         if last is not None:
             sentences.append(f"It is wanted once more by {self.log.line(last)}")
         carried = self._carried(freeing[0], last)
-        repair, variable = self._repair_of_second(index, freeing[0], last, carried)
+        repair, variable = self._repair_of_second(freeing[0], last, carried)
         if carried:
             reached = f" through `{variable}`, which is used" if variable else ""
             sentences.insert(1, f"The old graph is reached{reached} by {self.log.line(carried[0])}")
@@ -207,18 +221,38 @@ class Teller:
                 stack.append((seen, made))
         return min(found, key=lambda each: each[0]) if found else None
 
-    def _repair_of_second(self, index: int, freeing: int, last: int | None, carried) -> tuple[str, str]:
+    def _repair_of_second(self, freeing: int, last: int | None, carried) -> tuple[str, str]:
         """What to do about a second backward, and the variable through which it reaches the old graph."""
-        calls, made = self.log.calls, self.log.line(index)
+        calls, made = self.log.calls, self.log.source(carried[1], carried[0]) if carried else None
         in_loop = last is not None and calls[last].place == calls[freeing].place
         names, many = self._carried_names(carried[0], carried[1], freeing) if carried else ([], False)
         name = names[0] if names else ""
-        if in_loop and name and made is not None and made.total > 1:
+        again = made is not None and calls[made].place in [call.place for call in calls[freeing:last]]
+        if in_loop and name and again:
             parts = "tuple(part.detach() for part in {0})" if many else "{0}.detach()"
             return CUT_OFF.format("; ".join(f"{each} = {parts.format(each)}" for each in names)), name
         if in_loop:
             return f"Compute {f'`{name}`' if name else 'it'} in the loop: {NEW_FORWARD}", name
+        shared = (
+            self._shared_with(freeing, carried[1]) if carried and name and self._is_updated(freeing, last) else None
+        )
+        if shared is not None:  # the losses of a generator and its critic are not to be added
+            return DETACH_THERE.format(f"{name}.detach()", shared, name), name
         return ADD_LOSSES, name
+
+    def _shared_with(self, freeing: int, seen: Seen) -> Line | None:
+        """The line that used a tensor for the loss of an earlier backward."""
+        made = self.log.source(seen, freeing)
+        for index in range(0 if made is None else made + 1, freeing):
+            used = seen.id in {each.id for each in self.log.calls[index].inputs}
+            if used and self.log.calls[index].outputs and self.log.leads_to(freeing, index):
+                return self.log.line(index)
+        return None
+
+    def _is_updated(self, after: int, before: int | None) -> bool:
+        """Whether something was updated between two backwards, as an optimizer's step does."""
+        between = self.log.calls[after:before]
+        return any(not call.recording and call.changes and call.op not in WALKS for call in between)
 
     def _carried_names(self, at: int, seen: Seen, freeing: int) -> tuple[list[str], bool]:
         """What the program calls the state that call `at` was given, and whether one name stands for several tensors.
@@ -308,13 +342,17 @@ class Teller:
         """
         if any(seen.tracked or self.log.source(seen, index) is not None for seen in call.inputs):
             return None
-        used = names_in(self.log.spot(index).expression)
+        spot = self.log.spot(index)
+        used = names_in(spot.expression)
         for at in range(index - 1, -1, -1):
             other = self.log.calls[at]
             if other.op in LEAVES_TORCH and other.inputs:
                 same_line = other.place[:1] == call.place[:1] and _line_number(self, at) == _line_number(self, index)
+                within = (
+                    spot.statement is not None and self.log.spot(at).statement is spot.statement
+                )  # in a [... for ...]
                 taken = other.inputs[0]
-                if not same_line and not self._reaches(at, used):
+                if not (same_line or within or self._reaches(at, used)):
                     continue
                 if taken.tracked or self._loss_behind(self.log.source(taken, at), taken.id):  # .detach().numpy()
                     what = f"`{self.source(at) or other.op}` gives plain numbers"
@@ -425,6 +463,10 @@ STEP_AFTER_BACKWARD = (
 )
 CUT_OFF = "Write `{0}` after each round, if no gradient is to flow through earlier rounds."
 NEW_FORWARD = "each backward needs a forward of its own."
+DETACH_THERE = (
+    "Write `{}` in {}, if that loss is not to train what made `{}`; if it is, write `retain_graph=True` in the first "
+    "backward."
+)
 ADD_LOSSES = "Add the losses and go backward once; or write `retain_graph=True` in the first backward."
 REQUIRE_GRAD = "Make what you want a gradient for with `requires_grad=True`, before the forward."
 KEEP_THE_TENSOR = "Keep the tensor itself in the computation: take numbers out for printing only."
@@ -445,5 +487,7 @@ REPAIRS = {
     "hook on a constant": "Write `requires_grad=True` where it, or what it is made of, is made.",
     "flag of integers": "Write floats, `2.` for `2`, or convert with `.float()`.",
 }
+for _key in ("inference tensor saved", "in place, inference tensor", "flag of an inference tensor"):
+    REPAIRS[_key] = "Make it under `no_grad()` instead of `inference_mode()`, or take a `.clone()` of it outside."
 for _key in ("flag of integers, attribute", "flag of integers, method", "factory of integers"):
     REPAIRS[_key] = REPAIRS["flag of integers"]
