@@ -13,8 +13,8 @@ alone, to tell which it is:
     recording   the first call is made once more inside of `no_grad`: recording is off afterwards, too
 
 All are on unless the exercise names one in `off`, with the reason: `off={"grad": "the task is to fill it"}`. What is
-looked at is called values, entries, flag, grad, hooks, memory, result grad and result dtype; "values 0" is about the
-first argument alone. A mode that is left otherwise has no name: no task asks for it. The class of a Function
+looked at is called values, entries, flag, grad, hooks, memory, result grad, result dtype and digits; "values 0" is
+about the first argument alone. A mode that is left otherwise has no name: no task asks for it. The class of a Function
 is called in many ways and on many kinds of tensors by `functions.check`, so it meets "old grad" alone.
 """
 
@@ -360,14 +360,21 @@ class Trial(threading.local):
                 _refuse_left_modes(modes, after)
         if changed and self._asked("grad", changed[0]):
             raise _of_change(*changed[1])
-        if first is result and isinstance(result, list | dict | mg.Tensor) and not _is_given(result, inputs, states):
-            kind = "tensor" if isinstance(result, mg.Tensor) else "list or dict"
-            raise _of_change("first result", f"a new {kind} from each call", "the second call returned the same one")
+        if _is_same_again(first, result, inputs, states):
+            raise _of_change("first result", "a new result from each call", "the second call returned the same one")
         if self.found is None or not self.found.misleads:
             found = self._first_change([*states, *others], result)
             if found and (self.found is None or found.misleads):
                 self.found, found.given = found, self.given()
         return result
+
+    def note_rounded(self, came: np.ndarray, wanted: np.ndarray) -> None:
+        """Note numbers that a check takes for right, and that have fewer digits than float64 has."""
+        if not self.running or self.circumstances or self.found or {"digits", "result dtype"} & set(self.off):
+            return
+        if came.dtype == np.float64 and not np.allclose(came, wanted, 1e-9, 1e-12):
+            self.found = Found("rounded", "numbers as exact as float64 has them", *_ROUNDED)
+            self.found.given = self.given()
 
     def forget_last(self) -> None:
         """Say nothing of the last call: what is found now is about an earlier one."""
@@ -422,6 +429,11 @@ class Trial(threading.local):
 trial = Trial()
 
 
+_ROUNDED = (
+    "numbers that agree in about seven digits",
+    "What is given has float64, with sixteen digits. The others are lost, or made up, on the way.",
+    "each number that is rounded or added, and each tensor or array that is made without a dtype: it may be float32",
+)
 _WHY = {
     "entries": "The task does not ask to change what is given: the caller's own list or dict is another one now.",
     "first result": "What happens to the result of one call happens to that of the other, too.",
@@ -452,6 +464,14 @@ _LOOK_AT = {
 def _of_change(what: str, expected: str, got: str) -> Found:
     why = _COUNTED if expected.startswith("no operation in place") else _WHY[what]
     return Found(f"{what.replace(' ', '-')}-changed", expected, got, why, _LOOK_AT[what])
+
+
+def _is_same_again(first: Any, result: Any, inputs: tuple, states: list[State]) -> bool:
+    """Whether a second call returned what the first one did, and not what is given; of a tuple, a constant in it."""
+    if type(first) is tuple and type(result) is tuple:
+        pairs = [pair for pair in zip(first, result, strict=False) if not getattr(pair[0], "requires_grad", True)]
+        return any(_is_same_again(*pair, inputs, states) for pair in pairs)
+    return first is result and isinstance(result, list | dict | mg.Tensor) and not _is_given(result, inputs, states)
 
 
 def _is_given(result: Any, inputs: tuple, states: list[State]) -> bool:

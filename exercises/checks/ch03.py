@@ -516,6 +516,7 @@ name-forgotten: E=False
     kind="fix",
     points=2,
     off={
+        "digits": "the sum may be kept in the usual float",
         "grad": "each round goes backward",
         "again": "the gradients are added up",
         "old grad": "the gradients are added up",

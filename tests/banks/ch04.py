@@ -457,6 +457,11 @@ other-slope
     return mg.where(x > 0, x * mg.log(safe), mg.zeros_like(x))
 slope-at-zero
     return x * mg.log(x + 1e-9)
+other-slope/a-little-more
+    return mg.where(x > 0, x * mg.log(x.clamp(min=0.0) + 1e-8), mg.zeros_like(x))
+other-slope/tiny-ones
+    safe = x.clamp(min=1e-12)
+    return mg.where(x > 0, safe * safe.log(), mg.zeros_like(x))
 other-value
     safe = x.clamp(min=0.01)
     return safe * mg.log(safe)
@@ -683,10 +688,6 @@ def fit(grad, shape):
     "surprise": [
         """
 def surprise(x):
-    return mg.where(x > 0, x * mg.log(x.clamp(min=0.0) + 1e-8), mg.zeros_like(x))
-""",
-        """
-def surprise(x):
     empty = x <= 0
     safe = mg.where(empty, 1.0, x)
     return mg.where(empty, 0.0, safe * mg.log(safe))
@@ -694,11 +695,6 @@ def surprise(x):
         """
 def surprise(x):
     safe = x.masked_fill(x <= 0, 1.0)
-    return safe * safe.log()
-""",
-        """
-def surprise(x):
-    safe = x.clamp(min=1e-12)
     return safe * safe.log()
 """,
         """
