@@ -42,7 +42,7 @@ from . import graphs
 from .sandbox import TimeUp, clip, show
 
 CIRCUMSTANCES = {
-    "again": "It is right when it is called once. Called a second time with the same things, it is not.",
+    "again": "It is right when it is called once. Called a second time, it is not.",
     "old grad": "It is right where no leaf has a `.grad`. Here each leaf had an old one, of an earlier backward.",
     "added grad": "It is right where no leaf has a `.grad`. Here each leaf had one, to which the gradient is added.",
     "dtype": "It is right for other float types. Here what was float64 is float32, and the other way round.",
@@ -187,7 +187,7 @@ class State:
         small = tensor.numel() <= _MOST_NUMBERS
         self.values = tensor.detach().numpy().copy() if small else None
         self.version = None if tensor.is_inference() else tensor._version
-        self.flag, self.grad, self.hooks = tensor.requires_grad, _grad(tensor), _hooks(tensor)
+        self.flag, self.grad, self.hooks = tensor.requires_grad, _grad(tensor), hooks(tensor)
         self.grad_values = self.grad.detach().numpy().copy() if self.grad is not None and small else None
 
     def changed(self) -> Iterator[tuple[str, str, str]]:
@@ -195,7 +195,9 @@ class State:
         tensor, name = self.tensor, self.name
         overwritten = self.values is not None and not _same(tensor, self.values)
         if overwritten:
-            yield "values", f"{name} keeps its numbers, {_short(self.values)}", f"it holds {_short(tensor)}"
+            now = f"it holds {_short(tensor)}"
+            now = f"{now}, not the same in the last digits" if _short(self.values) in now else now
+            yield "values", f"{name} keeps its numbers, {_short(self.values)}", now
         if tensor.requires_grad != self.flag:
             yield "flag", f"`requires_grad` of {name} is {self.flag}, as before", f"it is {tensor.requires_grad}"
         elif not overwritten and self.version is not None and tensor._version != self.version:
@@ -208,7 +210,7 @@ class State:
         elif grad is not None and self.grad_values is not None and not _same(grad, self.grad_values):
             now = f"it was {_short(self.grad_values)}, and is {_short(grad)}"
             yield "grad", f"`.grad` of {name} is left alone", now
-        if _hooks(tensor) > self.hooks:
+        if hooks(tensor) > self.hooks:
             yield "hooks", f"no hook stays on {name}, and no `retain_grad()`", "your function has put one there"
 
 
@@ -232,7 +234,7 @@ def text(values: Any) -> str:
     return str(np.vectorize(lambda number: float(f"{number:.7g}"), otypes=[float])(values).tolist())
 
 
-def _hooks(tensor: mg.Tensor) -> int:
+def hooks(tensor: mg.Tensor) -> int:
     """How many hooks a leaf has, and whether a result has been asked to keep its gradient."""
     meta = tensor._meta
     return 0 if meta is None else tensor.retains_grad + sum(len(one) for one in (meta.hooks, meta.post_hooks) if one)
@@ -447,6 +449,7 @@ _WHY = {
     "result dtype": "What is given has one dtype, and the result has another: numbers are rounded otherwise, and an "
     "operation that wants one dtype refuses both.",
 }
+_CHANGES = {f"{what.replace(' ', '-')}-changed" for what in _WHY}
 _COUNTED = "The task does not ask for it, and it is counted: a graph that has saved this tensor refuses its backward."
 _LOOK_AT = {
     "entries": "each `append`, `pop`, `sort` and each assignment to an entry",
@@ -517,9 +520,9 @@ def _take_back(lent: list[tuple]) -> tuple[State, tuple[str, str, str]] | None:
     changed = None
     for state, old, touched, hook in lent:
         hook.remove()
-        put_back = "grad", f"`.grad` of {state.name} is left alone", "a backward has added to it, and it was put back"
-        changed = changed or ((state, put_back) if touched and state.tensor.grad is old else None)
+        put_back = "grad", f"`.grad` of {state.name} is left alone", "in between a backward has come to it"
         changed = changed or next(((state, one) for one in state.changed() if one[0] == "grad"), None)
+        changed = changed or ((state, put_back) if touched and state.tensor.grad is old else None)
         if state.tensor.grad is old:
             state.tensor.grad = state.grad = state.grad_values = None
     return changed
@@ -551,6 +554,11 @@ def circumstances(answer: Any, judge: Callable[[Any], Any], is_wrong: Any) -> Fo
         together, names = _fault_in([_WITHOUT_RECORDING], answer, judge, is_wrong), []
     if together is None:
         return None
+    trial.found = None
+    left = _fault_in([], answer, judge, is_wrong) if names else None  # it was right a moment ago
+    if left is not None:
+        left.parts |= {"code": "again", "why": CIRCUMSTANCES["again"], "look": _LOOKS["again"]}
+        return left
     each = (_fault_in([name], answer, judge, is_wrong) for name in names) if len(names) > 1 else ()
     return next(filter(None, each), together)
 
@@ -566,7 +574,7 @@ def _fault_in(names: list[str], answer: Any, judge: Callable[[Any], Any], is_wro
         return trial.found
     except is_wrong as wrong:
         said, why = wrong.verdict, " ".join(CIRCUMSTANCES[name] for name in names)
-        why = said.why if said.code.endswith("-changed") else why
+        why = said.why if said.code in _CHANGES else why
         look = said.look if names == ["dtype"] and not said.got else "; ".join(_LOOKS[name] for name in names)
         found = Found("-".join(names).replace(" ", "-"), said.expected, said.got, why, look)
         found.given = trial.given()

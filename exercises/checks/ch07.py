@@ -48,6 +48,8 @@ def _refuse_other_value(y: mg.Tensor, numbers: Any) -> None:
 
 
 def _refuse_cut_off(y: mg.Tensor, leaf: mg.Tensor, name: str) -> None:
+    if leaf.grad is not None:
+        raise tools.filled(f"`{name}.grad` as it was", f"it is {show(leaf.grad)} when your function returns")
     if not graphs.reaches(y, leaf):
         why = f"No way leads from your result to `{name}`, so no gradient can come there."
         look = "what cuts the way: `detach`, `no_grad`, `.data`, or a new tensor that is made of numbers only"
@@ -433,13 +435,13 @@ def _check_shares(answer, values, v):
 def _wrong_shares(answer, gradient, slopes, without_sum, v):
     expected = f"`x.grad` is {np.round(slopes, 4).tolist()}, after a backward with the factors {v.tolist()}"
     got = f"`x.grad` is {show(gradient)}"
+    if _same(gradient, without_sum):
+        why = "The sum was taken for a constant. But it moves with every number, and with it all shares."
+        return Wrong("constant-sum", expected, got, why=why, look="what cuts the way from the sum back to `x`")
     if _bypasses(answer):
         why = "What goes through `.data` or NumPy is neither recorded nor counted: no error, and a wrong gradient."
         look = "each `.data` and `.numpy()` that is left"
         return Wrong("still-lies", expected, got, belief=_belief_in_data(answer), why=why, look=look)
-    if _same(gradient, without_sum):
-        why = "The sum was taken for a constant. But it moves with every number, and with it all shares."
-        return Wrong("constant-sum", expected, got, why=why, look="what cuts the way from the sum back to `x`")
     return Wrong("other-gradient", expected, got, look="which part of the formula is not recorded")
 
 
@@ -504,7 +506,7 @@ def _check_descend(answer, values, rate):
     _check_moved(a, np.array(values), gradients["a"], rate, kit.rebinds(answer))
     if _same(c, 2.0):
         why = "The first leaf has moved. One that comes after a leaf without a gradient has not."
-        look = "what your loop does at a leaf without a gradient, and what comes next"
+        look = "how many rounds your loop has, and what it does at a leaf without a gradient"
         raise Wrong("stopped-early", expected, "the last leaf holds its old number", why=why, look=look)
     _check_moved(c, np.array(2.0), gradients["c"], rate, kit.rebinds(answer))
     if not _same(more[-1], 1 - rate):
@@ -890,12 +892,13 @@ def _wrong_spoiled(answer, expected, refused, label):
     if refused:
         if kit.uses(answer, "backward", "autograd"):
             why = "A saved value was overwritten. A backward is refused if it comes to the node that saved it."
-            return Wrong("not-noticed", expected, "False", why=why, look="from where to where your backward walks")
+            look = "from where to where your backward walks, and which errors you count"
+            return Wrong("not-noticed", expected, "False", why=why, look=look)
         looks = kit.uses(answer, "grad_fn", "next_functions")
         waits = (
             kit.uses(answer, "RuntimeError", "Exception") and not looks
         )  # for an error of a line that is no backward
-        why = "A saved value was overwritten, and only a backward finds out: nothing else raises an error."
+        why = "A saved value was overwritten, and it is found out by whoever asks for that value, as a backward does."
         look = "what your function does to find out"
         return Wrong("not-noticed", expected, "False", belief="M23" if waits else "", why=why, look=look)
     if label == _HEALTHY:

@@ -167,6 +167,9 @@ overwritten: b 1=2, b 2=2 (M08)
 both-added-up: w 1=1, w 2=-1
     `w.grad` is cleared at the start of each round. In round 2 only the new slope is in it.
     look: the first line of the loop
+square-lost: w.grad 1=10, b 1=1.5
+    10 is 2e, and `b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.
+    look: the slope of e², for e = 5
 inner-slope-lost: w.grad 1=10
     That is 2e. The 2 in front of `w` is a factor of its slope, too.
     look: by how much e = 2w − b moves, when `w` moves
@@ -441,10 +444,7 @@ def _none_in_update(answer: Any, wrong: Wrong, expected: str, is_cleared: bool) 
         why += "before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
         look = "each line that clears: before or after the `backward()` that the update needs?"
         return Wrong("cleared-too-late", expected, got, belief="M09", why=why, look=look)
-    why = (
-        "The leaf has its gradient. The `.grad` that is None is that of a new tensor, made by the update of the round "
-    )
-    why += "before."
+    why = "The leaf has its gradient. The `.grad` that is None is that of another tensor, such as an update makes."
     return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
 
 
@@ -480,7 +480,7 @@ def best(answer):
         [7.0],
         [-1.0, -3.0, 2.0],
         [5e9, 4.125e9, 4.1875e9],
-        [0.125, 0.0625, 0.0675],
+        [0.5, 0.0625001, 0.0625],
         [float(305 - n) for n in range(305)],
     ):
         _check_best(answer, losses)
@@ -530,7 +530,8 @@ def _check_best(answer, losses):
         look = "what is put into `best`, and what is returned with it"
         raise Wrong("type", f"a list of {len(run.parameters)} tensors, and nothing else", show(kept), look=look)
     for p, one in zip(run.parameters, kept, strict=True):
-        _refuse_shared(kit.a_tensor(one, "each entry", "what is put into `best`"), p, expected)
+        belief = "M17" if kit.uses(answer, "detach") else ""
+        _refuse_shared(kit.a_tensor(one, "each entry", "what is put into `best`"), p, expected, belief)
     if run.calls != number:
         got = _count(run.calls, "call")
         raise Wrong("other-count", f"{_count(number, 'call')} of `step()`", got, look="how often `step()` is called")
@@ -541,7 +542,7 @@ def _check_best(answer, losses):
     _refuse_other_round(run, [tools.array(one) for one in kept], expected)
 
 
-def _refuse_shared(one, p, expected):
+def _refuse_shared(one, p, expected, belief):
     if one is p:
         why = "What you return is the parameter itself. It moves on with the next step."
         raise Wrong("parameter-itself", expected, show(one), why=why, look="what is put into `best`: a copy?")
@@ -549,7 +550,7 @@ def _refuse_shared(one, p, expected):
         why = "A tensor in `best` lies on the memory of its parameter: the next step overwrites it. To cut the history "
         why += "copies nothing."
         got = f"{show(one)}, on the memory of a parameter"
-        raise Wrong("shared", expected, got, belief="M17", why=why, look="what would make a copy")
+        raise Wrong("shared", expected, got, belief=belief, why=why, look="what would make a copy")
     if one.grad_fn is not None:
         why = "It is a copy, but a recorded one: a graph is kept that nobody needs."
         raise Wrong("with-history", "tensors without history", show(one), why=why, look="`grad_fn` of what you keep")
@@ -606,6 +607,7 @@ class _Watched:
     def __init__(self, start: float) -> None:
         self.w, self.held = tools.leaf(start), 0
         self.losses: list[float] = []
+        self.returned: list[mg.Tensor] = []
         self.graphs: list[weakref.ref] = []
 
     def step(self) -> mg.Tensor:
@@ -616,6 +618,7 @@ class _Watched:
         with mg.no_grad():
             self.w -= 0.05 * self.w.grad
         self.losses.append(loss.item())
+        self.returned.append(loss.detach())
         self.graphs.append(weakref.ref(loss._node))
         return loss
 
@@ -637,14 +640,17 @@ def _check_smooth(answer, start, number):
     _refuse_other(came, case, _smooth_of, _SMOOTHS, "the smoothed loss", "the two factors, and where it starts")
     if run.held > 1:
         got = f"{run.held} graphs of earlier rounds are alive when the last of {number} begins"
-        why = (
-            "Each new `smooth` leads back to the one before, and to the loss of its round. Or each loss is kept, with "
-        )
-        why += "its graph. To cut at the very end frees them too late."
+        why = "Something holds them: a `smooth` that leads back to those before it, or losses that are kept with their "
+        why += "graphs. To cut at the very end frees them too late."
         look = "what `smooth`, or your list, holds while the loop runs"
         raise Wrong("graphs-kept", "not more than one at any time", got, belief="M28", why=why, look=look)
+    if [loss.item() for loss in run.returned] != run.losses:
+        why = "A loss that `step()` has returned holds another number now. `detach()` does not copy it."
+        look = "each operation that ends in `_`, and each `*=` and `+=`"
+        raise Wrong("loss-overwritten", "the losses as `step()` made them", "one was overwritten", why=why, look=look)
     if type(given) is mg.Tensor and given.requires_grad:
-        why = "Nothing adds up any more. But what you return still keeps the graph of the last round."
+        why = "Nothing adds up any more. But what you return is tracked"
+        why += "." if given.is_leaf else ", and keeps a graph."
         raise Wrong("last-graph", "a number, or a tensor without history", show(given), why=why, look="the `return`")
 
 
@@ -665,7 +671,7 @@ _SMOOTHS = (
     Mistake(
         "starts-at-zero",
         lambda losses: _smooth_of(losses, start=0.0),
-        "Yours starts at 0. It is to start at the first loss.",
+        "It goes as one that starts at 0. It is to start at the first loss.",
         "the line before the loop",
     ),
     Mistake(
@@ -808,13 +814,14 @@ def _check_penalized(answer, start, goal, rate, rounds):
     except Wrong as wrong:
         raise _none_in_update(answer, wrong, expected, w.grad is None) from None
     _refuse_unmoved(w, start, asked, expected)
-    _refuse_other(tools.array(w), case, _penalized_end, _PENALIZED, f"`w` after {rounds} rounds:", "one round alone")
+    belief = "M13" if kit.says(answer, "retain_graph") else ""
+    mistakes = tuple(replace(one, belief=belief) if one.code == "old-penalty" else one for one in _PENALIZED)
+    _refuse_other(tools.array(w), case, _penalized_end, mistakes, f"`w` after {rounds} rounds:", "one round alone")
     _refuse_frozen(w=w)
     if not all(_used_up(one, w) for one in made):
         got = "after the last round there is still a graph with all that it saved"
         why = "`w` is right, but graphs are kept. Where loss and penalty are made anew in each round, there is nothing "
         why += "that has to be kept."
-        belief = "M13" if kit.says(answer, "retain_graph") else ""
         look = "the options of `backward`, and each call of `loss_of`"
         raise Wrong("retained", "each graph is used up", got, belief=belief, why=why, look=look)
 
@@ -879,8 +886,9 @@ def _check_momentum(answer, starts, rate):
         places = [place - rate * v for place, v in zip(places, pace, strict=True)]
         expected = f"after call {number} the parameters {_texts(places)} and the speeds {_texts(pace)}"
         tools.called(answer, (parameters, speeds, rate), expected, _RECORDED_UPDATE, _CLEARED_FIRST)
-        _refuse_stayed(leaves, parameters, before, expected, kit.rebinds(answer))
-        _refuse_other_pace(leaves, speeds, places, pace, (before, old, slopes, rate), expected)
+        rebinds = kit.rebinds(answer)
+        _refuse_stayed(leaves, parameters, before, expected, rebinds)
+        _refuse_other_pace(leaves, speeds, places, pace, (before, old, slopes, rate), expected, rebinds)
         _refuse_not_cleared(leaves)
     _refuse_frozen(**{f"parameters[{i}]": leaf for i, leaf in enumerate(leaves)})
 
@@ -906,7 +914,7 @@ def _refuse_stayed(leaves, parameters, before, expected, rebinds):
         raise Wrong("not-moved", expected, got, belief=belief, why=why, look="an update that overwrites")
 
 
-def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected):
+def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected, rebinds):
     before, old, slopes, rate = earlier
     came = [tools.array(leaf) for leaf in leaves]
     paces = [tools.array(kit.a_tensor(v, "each speed")) for v in speeds]
@@ -915,11 +923,10 @@ def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected):
     if moved and sped:
         return
     if moved and all(map(tools.same, paces, old)):
-        why = (
-            "The parameters are right, but the speeds in the list are as before: `v = ...` makes a new tensor, and the "
-        )
-        why += "list holds the old one."
-        raise Wrong("speed-forgotten", expected, got, belief="M06", why=why, look="the line that makes the new speed")
+        why = "The parameters are right, but the speeds in the list are as before."
+        why += " `v = ...` makes a new tensor, and the list holds the old one." if rebinds else ""
+        belief = "M06" if rebinds else ""
+        raise Wrong("speed-forgotten", expected, got, belief=belief, why=why, look="the line that makes the new speed")
     if all(tools.same(p, q + rate * v) for p, q, v in zip(came, before, pace, strict=True)):
         raise Wrong("uphill", expected, got, why="A step goes against the slope.", look="the sign of the step")
     stayed, right = list(map(tools.same, came, before)), list(map(tools.same, came, places))
@@ -966,7 +973,7 @@ def _refuse_not_cleared(leaves):
     "Newton's step",
     kind="write",
     points=3,
-    off={"result dtype": "the text asks for two numbers"},
+    off=dict.fromkeys(("result dtype", "digits"), "the text asks for two numbers"),
     beliefs=("M14", "M25"),
     hints=(
         "You need the two slopes and the four second derivatives at (w, b). Which functions of the chapter give them?",
@@ -1132,6 +1139,7 @@ def _pair(found: Any) -> np.ndarray:
     "How large a step?",
     kind="write",
     points=3,
+    off=dict.fromkeys(("result dtype", "digits"), "the text asks for a number"),
     hints=(
         "Which numbers of the Hessian say how steep the valley is, in the direction in which it is steepest?",
         "`mg.autograd.functional.hessian(f, x)` is one tensor here, with a row for each entry of `x`.",
@@ -1150,6 +1158,7 @@ _VALLEYS = (
     ([[7.0, 2.0], [2.0, 4.0]], [5.0, -1.0]),
     ([[4.0, 1.0, 0.5], [1.0, 2.0, -1.0], [0.5, -1.0, 6.0]], [0.0, 1.0, 2.0]),
     ([[0.5, -0.4], [-0.4, 0.5]], [1.0, 1.0]),
+    ([[1.0, 0.5], [0.5, 1.0]], [4.0, -2.0]),  # at the bottom
 )
 
 
@@ -1174,7 +1183,8 @@ _RATES = (
     Mistake(
         "diagonal",
         lambda H: 2 / H.diagonal().max(),
-        "That uses the diagonal of H. The steepest direction need not lie along one of the entries of `x`.",
+        "That is 2 divided by the largest entry of H, which is on its diagonal. The steepest direction need not lie "
+        "along one of the entries of `x`.",
         "the entries beside the diagonal, and what they do to the curvature",
     ),
     Mistake(
@@ -1424,7 +1434,8 @@ def _not_moved(answer, run, expected, got):
     if kit.rebinds(answer):
         why = "No parameter has moved. `p = p - ...` makes a new tensor, and `loss_of()` knows nothing of it."
         return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
-    return Wrong("not-moved", expected, got, why="No parameter has moved.", look="an update that overwrites")
+    look = "what is in each `.grad` when the update reads it, and whether the update overwrites"
+    return Wrong("not-moved", expected, got, why="No parameter has moved.", look=look)
 
 
 def _mistaken_course(run, right, problem, expected, got):

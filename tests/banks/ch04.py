@@ -189,6 +189,16 @@ flag-changed/adversary-1
     "jacobian": functions(
         "jacobian(f, x)",
         """
+result-dtype-changed/list
+    p = x.detach().requires_grad_()
+    J = []
+    for entry in range(f(p).numel()):
+        p.grad = None
+        v = mg.zeros(f(p).numel())
+        v[entry] = 1.0
+        f(p).backward(v)
+        J.append(p.grad.tolist())
+    return mg.tensor(J)
 column-sums
     y = f(x)
     y.backward(gradient=mg.ones(len(y)))
@@ -623,18 +633,6 @@ def jacobian(f, x):
     y = f(x)
     unit = mg.eye(y.numel(), dtype=mg.float64)
     return mg.stack([mg.autograd.grad(y, x, v, retain_graph=True)[0] for v in unit])
-""",
-        """
-def jacobian(f, x):
-    p = x.detach().requires_grad_()
-    J = []
-    for entry in range(f(p).numel()):
-        p.grad = None
-        v = mg.zeros(f(p).numel())
-        v[entry] = 1.0
-        f(p).backward(v)
-        J.append(p.grad.tolist())
-    return mg.tensor(J)
 """,
     ],
     "mirror": [
