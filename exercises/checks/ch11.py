@@ -66,7 +66,12 @@ def _refuse_frozen(**leaves: mg.Tensor) -> None:
 
 
 def _used_up(y: mg.Tensor, x: mg.Tensor) -> bool:
-    """Whether a walk has freed what lies between `y` and `x`. (Asking frees it.)"""
+    """Whether a walk has freed what lies between `y` and `x`. (Asking frees it.)
+
+    Where `x` is not tracked any more that cannot be told.
+    """
+    if not x.requires_grad:
+        return True
     try:
         mg.autograd.grad(y.sum(), x, allow_unused=True)
     except RuntimeError as error:

@@ -162,7 +162,7 @@ def _refuse_stub(answer: type) -> None:
     if not {"forward", "backward", "vjp"} & set(written):
         raise Unanswered("Write `forward` and `backward` in the class above, and run both cells.")
     for name, method in written.items():
-        if kit.is_stub(method):
+        if name != "setup_context" and kit.is_stub(method):
             raise Unanswered(f"Write the body of `{name}` in the class above, and run both cells.")
 
 
