@@ -23,7 +23,12 @@ def _grad_text(tensor: mg.Tensor) -> str:
 
 
 def _used_up(y: mg.Tensor, x: mg.Tensor) -> bool:
-    """Whether a walk has freed what lies between `y` and `x`. (Asking frees it.)"""
+    """Whether a walk has freed what lies between `y` and `x`. (Asking frees it.)
+
+    Where `x` is not tracked any more that cannot be told.
+    """
+    if not x.requires_grad:
+        return True
     try:
         mg.autograd.grad(y.sum(), x, allow_unused=True)
     except RuntimeError as error:
@@ -267,6 +272,9 @@ def shared(answer):
     kit.refuse_given(answer, _GIVEN_SHARED)
     for values in ([0.5, 2.0, -1.0], [1.5]):
         _check_shared(answer, values)
+    data, w = tools.constant([0.5, 2.0]), tools.leaf(3.0)
+    head = lambda h: h.sum()  # noqa: E731
+    tools.called(answer, (lambda t: w * t * t, head, head, data), "a step from data", _SECOND_TIME)
     return "One walk from both losses: each node of the trunk had its turn once, with the sum of what came to it."
 
 
@@ -302,6 +310,10 @@ def _check_shared(answer, values):
         who = "a" if a.grad is None else "b"
         look = "from what you go backward, and for whom: `inputs=` leaves out all others"
         raise Wrong("head-missed", "a gradient for each leaf", f"None for a parameter of `head_{who}`", look=look)
+    for who, leaf, right in (("a", a, np.sin(numbers**2).sum()), ("b", b, (np.sin(numbers**2) ** 2).sum())):
+        if not kit.close(leaf.grad.item(), right):
+            expected, got = f"{right:.7g} in the `.grad` of a parameter of `head_{who}`", f"{leaf.grad.item():.7g}"
+            raise Wrong("other-head", expected, got, look=f"what the loss of `head_{who}` goes through on its way")
     _check_the_walk(answer, runs, turns, x)
 
 
@@ -328,7 +340,7 @@ def _wrong_shared(x, a, b, from_a, from_b, expected):
         why = "What was in `.grad` before, the 1 or the gradient of the first loss, is gone."
         return Wrong("cleared", expected, got, why=why, look="each line that clears or sets a `.grad`")
     for one, head, grad in ((from_a, "head_a", b.grad), (from_b, "head_b", a.grad)):
-        if tools.same(added, one) and grad is not None:
+        if tools.same(added, one) and grad is not None and tools.array(grad).any():
             why = f"Only the loss of `{head}` reaches the leaf behind the trunk. The other one trains its head alone."
             return Wrong("cut-off", expected, got, why=why, look="each `detach` or `no_grad` before the heads")
         if tools.same(added, one):
@@ -357,7 +369,7 @@ def _wrong_shared(x, a, b, from_a, from_b, expected):
     kind="fix",
     points=2,
     off={
-        "result dtype": "the text asks for the value, in any float type",
+        "result dtype": "float64 is right for a float32, too",
     },
     beliefs=("M08", "M14"),
     hints=(
@@ -395,6 +407,9 @@ cut-off: does not require grad
 slope-without-graph: does not require grad (M14)
     What the second walk starts from has no history. What `retain_graph=True` keeps is the graph of `f(x)`.
     look: the option of `grad` that makes a graph for the gradient
+cut-slope: does not require grad
+    What the second walk starts from has no history.
+    look: the option of `grad` that makes a graph for the gradient, and each `detach`
 another-tensor: not have been used
     No way leads from the slope to `x`. To ask for `requires_grad` afterwards gives it no history.
     look: how the slope is computed: is that recorded?
@@ -403,6 +418,7 @@ freed-too-early: a second time
     look: what frees the graph of `f(x)` in your function
 """,
     cut_off=lambda f, x: bool(f.results) and not any(y.requires_grad for y in f.results),
+    slope_without_graph=lambda f, x: f.retains,
 )
 
 
@@ -415,7 +431,7 @@ def _check_curvature(answer, f, number, derivatives):
         watched.results.append(f(t))
         return watched.results[-1]
 
-    watched.results = []
+    watched.results, watched.retains = [], kit.says(answer, "retain_graph")
     y = tools.called(answer, (watched, x), expected, *_CURVATURE_ERRORS)
     if y is None:
         look = "whether a `return` is missing, and whether a `grad` was allowed to return None"
@@ -426,17 +442,18 @@ def _check_curvature(answer, f, number, derivatives):
             why = "`backward` adds to `.grad`. `autograd.grad` returns the gradient and adds nothing."
             raise Wrong("traces", "`x.grad` as it was", f"`x.grad` is {show(x.grad)}", why=why, look="each `backward`")
         return
-    raise _wrong_curvature(y, value, first, second, expected)
+    raise _wrong_curvature(y, value, first, second, expected, kit.uses(answer, "backward"))
 
 
-def _wrong_curvature(y, value, first, second, expected):
+def _wrong_curvature(y, value, first, second, expected, by_backward):
     got = show(y)
     if y.numel() != 1:
         return Wrong("other-shape", expected, got, look="what you return: one number")
     came = y.item()
     if kit.close(came, first + second):
         why = "That is the first derivative and the second, added up, as in a `.grad` that still holds the first."
-        return Wrong("added-up", expected, got, belief="M08", why=why, look="what is in `.grad` before each `backward`")
+        look = "what is added to the second derivative, and what is in `.grad` before each `backward`"
+        return Wrong("added-up", expected, got, belief="M08" if by_backward else "", why=why, look=look)
     if kit.close(came, 2 * first):
         why = "That is the first derivative twice, as two walks from the same result leave it."
         return Wrong("same-walk-twice", expected, got, belief="M14", why=why, look="from what the second walk starts")
@@ -557,7 +574,8 @@ def fit(model, w, target, rounds):
 _MODELS = (
     (lambda w: w * w, lambda w: 2 * w, 1.5, 4.0, 3),
     (lambda w: 3 * w + 1, lambda w: 3.0, 2.0, 13.0, 4),
-    (lambda w: w * w * 0.1, lambda w: 0.2 * w, -2.0, 0.5, 120),
+    (lambda w: w * w * 0.1, lambda w: 0.2 * w, -2.0, 0.5, 305),
+    (lambda w: 3 * w + 1, lambda w: 3.0, 2.0, 1300.0, 4),
     (lambda w: 2 * w, lambda w: 2.0, 1.0, 2.001, 1),
 )
 
@@ -585,6 +603,9 @@ grad-none: unsupported operand type(s) for * (M06)
     A factor is no number: a `.grad` that is None? `w = w - ...` makes a result of `w`, which gets no `.grad`, and
     the `w` of the caller stays.
     look: the line that updates `w`
+grad-cleared: unsupported operand type(s) for *
+    A factor is no number: a `.grad` that is None? A gradient came to `w`, and its `.grad` is None now.
+    look: each line that clears: before or after the `backward()` that the update needs?
 grad-elsewhere: unsupported operand type(s) for *
     A factor is no number: a `.grad` that is None? No gradient came to the caller's `w`.
     look: which tensor goes into `model`: `w` itself, or another one?
@@ -595,6 +616,7 @@ recorded-update: a leaf Variable that requires grad is being used in an in-place
     moved_error=lambda model, *_: len(model.made) == 1 and model.walks,
     lost_later=lambda model, *_: model.walks,
     grad_none=lambda model, w, *_: w.grad is not None,
+    grad_cleared=lambda model, *_: model.walks,
 )
 
 
@@ -611,8 +633,8 @@ def _check_stale(answer, model, slope, start, target, rounds):
     expected = f"`w` at {right:.7g} after {rounds} rounds, from {start:g}"
     tools.called(answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
     if not kit.close(w.item(), right):
-        raise _wrong_stale(w, model, slope, start, target, rounds, expected, kit.rebinds(answer))
-    if not any(_used_up(y, w) for y in made):
+        raise _wrong_stale(w, model, slope, start, target, rounds, expected, answer)
+    if sum(_used_up(y, w) for y in made) < rounds:
         got = "the graphs of the rounds are still there, with all that they saved"
         raise _retained(answer, "`w` is right, for the forward runs in each round.", "graphs that are used up", got)
 
@@ -628,10 +650,10 @@ def _path(model, slope, w, target, rounds, stale=False, adds=False, first=None):
     return w
 
 
-def _wrong_stale(w, model, slope, start, target, rounds, expected, rebinds):
+def _wrong_stale(w, model, slope, start, target, rounds, expected, answer):
     came, got = w.item(), f"`w` is {w.item():.7g}"
     numbers = (model, slope, start, target, rounds)
-    if kit.close(came, start) and rebinds:
+    if kit.close(came, start) and kit.rebinds(answer):
         why = "`w` is where it was. `w = ...` gives the name to another tensor, and the `w` of the caller stays."
         return Wrong("not-updated", expected, got, belief="M06", why=why, look="the line that updates `w`")
     if kit.close(came, start):
@@ -640,7 +662,8 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected, rebinds):
     if any(kit.close(came, _path(*numbers, stale=True, first=first)) for first in (None, start)):
         why = "No error, but `model(w)` is still that of the first `w`: the steps do not fit the `w` of their round."
         look = "where `model(w)` is computed, and how often"
-        return Wrong("stale-slope", expected, got, belief="M13", why=why, look=look)
+        belief = "M13" if kit.says(answer, "retain_graph") else ""
+        return Wrong("stale-slope", expected, got, belief=belief, why=why, look=look)
     if kit.close(came, _path(*numbers, adds=True)):
         why = "The gradients of all rounds so far add up in `w.grad`."
         return Wrong("not-cleared", expected, got, belief="M08", why=why, look="where `w.grad` is cleared")
@@ -658,7 +681,7 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected, rebinds):
     kind="cut",
     points=3,
     off={
-        "result dtype": "the text asks for the value, in any float type",
+        "result dtype": "float64 is right for a float32, too",
         "grad 0": "each round goes backward",
         "again": "the gradients are added up",
         "old grad": adversaries.ADDED,
@@ -675,7 +698,7 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected, rebinds):
 def memory(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_MEMORY)
-    many = [0.123, 1.0] * 60
+    many = [0.123, 1.0] * 153
     for start, inputs in ((0.5, [1.0, 2.0, -1.0]), (-1.5, [0.5, 3.0]), (0.7, [20.0, -30.0]), (0.3, many)):
         _check_memory(answer, start, inputs)
     return "Each round starts from a number. Its walk ends in its own multiplication, and nothing old is needed."
@@ -773,7 +796,7 @@ def _wrong_memory(w, start, inputs, states, walks, expected):
 )
 def apart(answer):
     kit.a_function(answer)
-    for values, count in (([0.5, -2.0], 3), ([1.5], 1), ([0.25, 1.0, 2.0], 2), ([3.0], 3)):
+    for values, count in (([0.5, -2.0], 3), ([1.5], 1), ([0.25, 1.0, 2.0], 2), ([3.0], 5)):
         _check_apart(answer, values, count)
     return "This is what retain_graph=True is for: one graph, walked for each loss, and freed by the last walk."
 
@@ -788,9 +811,10 @@ second-time: a second time
 def _check_apart(answer, values, count):
     x = tools.leaf(values)
     h = x * x
-    losses = [(3 * h).sum(), h.exp().sum(), (h * x).sum()][:count]
+    losses = [(3 * h).sum(), h.exp().sum(), (h * x).sum(), (-1e3 * h).sum()]
+    losses = [*losses, losses[0]][:count]  # the first once more, at the end
     numbers = np.array(values)
-    right = [6 * numbers, 2 * numbers * np.exp(numbers**2), 3 * numbers**2][:count]
+    right = [6 * numbers, 2 * numbers * np.exp(numbers**2), 3 * numbers**2, -2e3 * numbers, 6 * numbers][:count]
     expected = f"a list of {count} {'gradients' if count > 1 else 'gradient'}, each in the shape of `x`"
     given = tools.called(answer, (list(losses), x), expected, *_APART_ERRORS)
     if not isinstance(given, list | tuple) or len(given) != count:
@@ -800,7 +824,7 @@ def _check_apart(answer, values, count):
         raise Wrong("tuples", expected, show(given), why=why, look="how to take the first entry of a tuple")
     arrays = [tools.array(kit.a_tensor(one, "each entry of the list")) for one in given]
     if not all(map(tools.same, arrays, right)):
-        raise _wrong_apart(given, arrays, right, expected)
+        raise _wrong_apart(given, arrays, right, expected, "M08" if kit.uses(answer, "backward") else "")
     if x.grad is not None:
         why = "`backward` stores in `.grad`. `autograd.grad` returns the gradient and stores nothing."
         got = f"`x.grad` is {_grad_text(x)}"
@@ -811,14 +835,16 @@ def _check_apart(answer, values, count):
         raise Wrong("kept-to-the-end", expected, got, why=why, look="the value of `retain_graph` for the last loss")
 
 
-def _wrong_apart(given, arrays, right, expected):
+def _wrong_apart(given, arrays, right, expected, belief):
     got = ", ".join(map(tools.text, arrays))
     if len({id(one) for one in given}) < len(given):
-        why = "All entries are one and the same tensor. A `.grad` is one that each walk adds to."
-        return Wrong("same-tensor", expected, got, belief="M08", why=why, look="what you append: the tensor or a copy")
+        why = "All entries are one and the same tensor."
+        why += " A `.grad` is one that each walk adds to." if belief else ""
+        return Wrong("same-tensor", expected, got, belief=belief, why=why, look="what you append: the tensor or a copy")
     if len(arrays) > 1 and all(map(tools.same, arrays, np.cumsum(right, 0))):
         why = "Each entry holds those before it, too, as a `.grad` does that nobody clears."
-        return Wrong("added-up", expected, got, belief="M08", why=why, look="what is in `.grad` before each walk")
+        look = "from what each walk starts, and what is in a `.grad` before it"
+        return Wrong("added-up", expected, got, belief=belief, why=why, look=look)
     if len(arrays) > 1 and all(tools.same(one, np.sum(right, 0)) for one in arrays):
         why = "Each entry is the gradient of the sum of all losses."
         return Wrong("summed", expected, got, why=why, look="from what each walk starts")
@@ -848,6 +874,7 @@ def saved(answer):
     for f, values, right in _SAVING:
         _check_saved(answer, f, values, right, before)
         before += right[0]
+    tools.called(answer, (lambda x: x * x, tools.constant([1.0, 2.0])), "0, for an `x` that is not tracked")
     return "Each tensor was counted when it was saved, and kept, so one can still go backward."
 
 
@@ -858,6 +885,8 @@ _SAVING = (
     (lambda x: mg.sin(x * x).sum() * 2, [0.5, -1.0], (6, 3)),
     (lambda x: x * x, [[0.5, 2.0, 1.0], [3.0, -1.0, 4.0]], (12, 2)),
     (lambda x: x.sum() * (x * x), [0.3, 0.0, -1.2], (10, 4)),
+    (lambda x: x * mg.ones_like(x.detach()), [0.3, 0.0], (2, 1)),
+    (lambda x: x * x, [], (0, 2)),
 )
 
 
@@ -878,12 +907,16 @@ def _check_saved(answer, f, values, right, before):
         raise _wrong_saved(came, numbers, tensors, before, x, expected)
     for y in results:
         _check_can_go_back(f, x, y)
+    if not any(graphs.reaches(y, x) for y in results):
+        expected, got = "`f(x)`, of the `x` that is given", "`f` of another tensor"
+        raise Wrong("copied", expected, got, look="what `f` is called with")
 
 
 def _check_can_go_back(f, x, y):
     expected = "a result that one can go backward from"
     try:
-        (came,) = mg.autograd.grad(y.sum(), graphs.leaves(y)[:1] or [x])
+        for retains in True, False:  # also twice
+            (came,) = mg.autograd.grad(y.sum(), graphs.leaves(y)[:1] or [x], retain_graph=retains)
     except Exception as error:
         if "a second time" in str(error):
             why = "The number is right. But a walk in your function has freed what was saved."

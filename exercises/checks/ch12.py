@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -279,33 +280,49 @@ def divide(answer):
     kit.a_function(answer)
     for p, q in _PAIRS:
         right = (p[0] / q[0], (p[1] * q[0] - p[0] * q[1]) / q[0] ** 2)
-        given = tools.called(answer, (p, q), f"{_in_words(right)}", _BY_ZERO)
+        given = tools.called(answer, (p, q), f"{_in_words(right)}", _BY_ZERO, _NO_TENSORS)
         came = _pair(given, right)
-        if not kit.close(came[0], right[0]):
+        if not kit.close(came[0], right[0], 1e-12):
             look = "the first of the two numbers that you return"
             raise Wrong("other-value", f"the value {right[0]:.4g}", f"{came[0]:.4g} for {p} and {q}", look=look)
-        if not kit.close(came[1], right[1]):
+        if not kit.close(came[1], right[1], 1e-12):
             raise _wrong_quotient(came[1], right[1], p, q)
     return "Value and tangent in one step: what every operation of forward mode does."
 
 
-_PAIRS = (((6.0, 2.0), (4.0, 0.7)), ((5.0, 1.0), (-2.0, 4.0)), ((0.0, 3.0), (4.0, 7.0)), ((7.0, 0.0), (2.0, 0.0)))
+_PAIRS = (
+    ((6.0, 2.0), (4.0, 0.7)),
+    ((5.0, 1.0), (-2.0, 4.0)),
+    ((0.0, 3.0), (4.0, 7.0)),
+    ((7.0, 0.0), (2.0, 0.0)),
+    ((7.0, 0.0), (2.0, 3.0)),
+    ((1.5, 0.3), (3e3, 0.7)),
+    ((Fraction(1, 3), Fraction(2)), (Fraction(3, 7), Fraction(1, 5))),
+)
 _BY_ZERO = tools.Reason(
     "division by zero",
     "quotient-of-tangents",
-    "You divide by a tangent. It may be 0: then the second number is a constant.",
-    "the tangent: what if only one of the two moves?",
+    "You divide by something that may be 0: a tangent is, where nothing moves, and the value of p may be.",
+    "what you divide by: only the value of q is never 0",
+)
+_NO_TENSORS = tools.Reason(
+    "Could not infer dtype",
+    "tensors",
+    "A tensor was made of a plain number, which may also be a Fraction. No tensors are asked for.",
+    "what you compute with: the two numbers of a pair as they are",
 )
 
 
 def _in_words(pair: tuple) -> str:
-    return f"({pair[0]:.4g}, {pair[1]:.4g})"
+    return f"({float(pair[0]):.4g}, {float(pair[1]):.4g})"
 
 
 def _pair(given: Any, right: tuple) -> tuple[float, float]:
     if not isinstance(given, tuple | list) or len(given) != 2:
         look = "what you return: the value, and the tangent"
         raise Wrong("type", f"a pair, such as {_in_words(right)}", show(given), look=look)
+    if any(isinstance(one, mg.Tensor) for one in given):
+        raise Wrong("tensors", "two plain numbers", show(given), look="what you compute with")
     return kit.a_number(given[0], "the value"), kit.a_number(given[1], "the tangent")
 
 
@@ -376,9 +393,10 @@ _MOVED = (
 def _refuse_shared(tensor: mg.Tensor, values: list, name: str, what: str) -> None:
     """`f` works in place: what was given to `make_dual` must not have been the caller's own."""
     if not tools.same(tools.array(tensor), values):
-        why = f"`f` works in place. A dual tensor is a view of {what} that you gave, so your caller's `{name}` changed."
+        why = f"Your caller's `{name}` has changed. `f` works in place, and a dual tensor is a view of {what} "
+        why += "that you gave."
         got = f"`{name}` = {np.round(tools.array(tensor), 4).tolist()}"
-        look = f"what you give to `make_dual`: `{name}` itself?"
+        look = f"what you give to `make_dual`: `{name}` itself? And each line of yours that changes it"
         raise Wrong("shared", f"`{name}` = {values}, as before", got, belief="M56", why=why, look=look)
 
 
@@ -505,6 +523,7 @@ _JACOBIANS = (
     (lambda x: mg.sin(_NoWayBack.apply(x) * mg.arange(1.0, 41.0, dtype=x.dtype)), [0.3]),
     (lambda x: _NoWayBack.apply(x).cumsum(0) * x.sum(), [1.0, -2.0, 0.5, 3.0]),
     (lambda x: (_NoWayBack.apply(x) ** 2).sum().reshape(1), [1.0, -2.0, 0.5]),
+    (lambda x: _NoWayBack.apply(x) * mg.tensor([1.0, 0.0, 2.0], dtype=x.dtype), [1.0, -2.0, 0.5]),
 )
 (_WALKED,) = tools.reasons("""
 walked: has no way back (M53)
@@ -566,6 +585,7 @@ def trick(answer):
 _TRICKS = (
     (lambda x: mg.stack([x[0] * x[1], x[0] + x[1] ** 2, 3 * x[1]]), [2.0, 5.0], [1.0, 10.0]),
     (lambda x: mg.exp(x).cumsum(0), [0.5, -1.0, 0.0], [3.0, 0.5, -2.0]),
+    (lambda x: mg.exp(x), [0.5, -1.0, 0.0], [3.0, 0.5, -2.0]),
     (lambda x: mg.sin(x[0] * mg.arange(1.0, 21.0, dtype=x.dtype)), [0.3, 1.0], [2.0, -5.0]),
 )
 _TRICK_ERRORS = (
@@ -634,7 +654,7 @@ def _refuse_rows(walks: list, expected: str) -> None:
     idea="forward saves `a` and `b` for both ways. backward: `g / b, -g * a / b**2`. jvp: `ta / b - tb * a / b**2`.",
 )
 def ratio(answer):
-    cases = elementwise(2, low=0.5, high=2.0)
+    cases = elementwise(2, low=0.5, high=2.0, signed=True)
     functions.check(answer, lambda a, b: a / b, cases)
     apply = functions.apply_of(answer)
     for shape_a, shape_b in (((4,), (4,)), ((2, 3), (3,)), ((), ())):
@@ -645,7 +665,8 @@ def ratio(answer):
 
 def _check_jvp(apply: Callable, shape_a: tuple, shape_b: tuple, moving: tuple) -> None:
     random = np.random.default_rng([3, *shape_a, *shape_b])
-    a, b, ta, tb = (mg.tensor(random.uniform(0.5, 2.0, s)) for s in (shape_a, shape_b, shape_a, shape_b))
+    numbers = [random.uniform(0.5, 2.0, s) * random.choice([-1.0, 1.0], s) for s in (shape_a, shape_b) * 2]
+    a, b, ta, tb = map(mg.tensor, numbers)
     tangents = (ta if moving[0] else None, tb if moving[1] else None)
     expected = f"the tangent of a / b{'' if all(moving) else ', where only one of the two moves'}"
     right = _pushed(lambda a, b: a / b, (a, b), tangents)
@@ -742,10 +763,11 @@ def still(answer):
     _refuse_detached(answer)
     functions.check(answer, lambda x: x * 1, elementwise())
     apply = functions.apply_of(answer)
-    for case in (tensors("a vector", (4,)), tensors("a single number", ()), tensors("a matrix", (2, 3))):
-        (x,) = case.make()
-        expected = "a tangent of zeros"
-        pushed = lambda x: _push_of(apply, (x.detach(),), (mg.full_like(x.detach(), 3.0),))  # noqa: E731
+    numbers = {(4,): 3.0, (): -3.0, (2, 3): float("inf")}
+    for shape, number in numbers.items():
+        (x,) = tensors("numbers", shape).make()
+        expected = f"a tangent of zeros, where that of `x` is {number}"
+        pushed = lambda x, n=number: _push_of(apply, (x.detach(),), (mg.full_like(x.detach(), n),))  # noqa: E731
         came = _tensor(_called(pushed, (x,), expected, _NO_VIEW, *_JVP_RETURNS), expected)
         if not tools.same(came, np.zeros(tuple(x.shape))):
             raise _wrong_still(came, expected)
@@ -814,7 +836,8 @@ def curved(answer):
         watched = _Watched(lambda p, f=f, walks=walks: f(_BothWays.apply(p, walks)), values)
         right = _curvature(f, values, vector)
         expected = "the gradient and H · v"
-        came = _two(_called(answer, (watched, p, v), expected, *_CURVED_ERRORS), expected)
+        given = _called(answer, (watched, p, v), expected, *_CURVED_ERRORS)
+        came = _two(given, expected, kit.uses(answer, "backward"))
         watched.refuse_steps(expected, show(came[0]))
         if not (tools.same(came[0], right[0]) and tools.same(came[1], right[1])):
             raise _wrong_curved(came, right, f, values, vector)
@@ -829,6 +852,7 @@ _CURVED = (
     (lambda p: p[0] ** 2 * p[1] + p[1] ** 3, [1.0, 2.0], [1.0, 10.0]),
     (lambda p: mg.exp(p[0] * p[1]) + mg.sin(p).sum(), [0.5, 1.0, -0.3], [-1.0, 3.0, 0.5]),
     (lambda p: (p**4).sum() / 12 + (p[1:] * p[:-1]).sum(), [2.0, -1.0, 0.5, 1.5], [5.0, 0.0, 1.0, -2.0]),
+    (lambda p: (p**3).sum(), [2.0, -1.0], [0.0, 0.0]),
 )
 _CURVED_ERRORS = tools.reasons("""
 no-history: does not require grad and does not have a grad_fn
@@ -851,7 +875,7 @@ def _curvature(f: Callable, values: list, vector: list) -> tuple[np.ndarray, np.
     return tools.array(slope), tools.array(product)
 
 
-def _two(given: Any, expected: str) -> tuple[np.ndarray, np.ndarray]:
+def _two(given: Any, expected: str, by_backward: bool) -> tuple[np.ndarray, np.ndarray]:
     if not isinstance(given, tuple | list) or len(given) != 2:
         if type(given) is mg.Tensor or given is None:
             look = "what you return: the gradient, and H · v"
@@ -859,8 +883,11 @@ def _two(given: Any, expected: str) -> tuple[np.ndarray, np.ndarray]:
         raise Wrong("type", f"a pair: {expected}", show(given), look="what you return")
     if given[1] is None:
         why = "The gradient has no tangent: the level was over, or what went into `f` was no dual tensor."
+        why = "What `backward()` puts into a `.grad` has no tangent." if by_backward else why
         look = "where `unpack_dual` stands, and what you call `f` with"
-        raise Wrong("no-tangent", expected, "None for H · v", belief="M55", why=why, look=look)
+        look = "which function returns the gradient itself" if by_backward else look
+        belief = "" if by_backward else "M55"
+        raise Wrong("no-tangent", expected, "None for H · v", belief=belief, why=why, look=look)
     look = "the two things that you return"
     return tuple(tools.array(kit.a_tensor(one, "each of the two", look)) for one in given)  # type: ignore[return-value]
 
@@ -870,10 +897,12 @@ def _refuse_second_walk(walks: list, watched: _Watched) -> None:
     if watched.was_plain or len(walks) > _times() or watched.calls > _times():
         why = "Both are right. But a second walk was not needed, nor was a second call of `f`: the gradient of a dual "
         why += "tensor's function has a tangent, and that is H · v."
-        walked = "a walk over the walk" if watched.was_plain else f"{len(walks)} walks"
+        several = watched.was_plain or len(walks) > _times()
+        why = why if several else "Both are right. But `f` was called more often than once."
+        walked = "a walk over the walk" if watched.was_plain else f"{len(walks)} walk{'s' * (len(walks) != 1)}"
         got = f"{walked}, from {watched.calls} call{'s' * (watched.calls != 1)} of `f`"
         look = "section 6, forward over reverse"
-        raise Wrong("two-walks", "one walk, from one call of `f`", got, belief="M57", why=why, look=look)
+        raise Wrong("two-walks", "one walk, from one call of `f`", got, belief="M57" * several, why=why, look=look)
 
 
 def _wrong_curved(came, right, f, values, vector):
@@ -895,7 +924,7 @@ def _wrong_curved(came, right, f, values, vector):
         if tools.same(came[0], found[0]) and tools.same(came[1], found[1]):
             return Wrong(code, expected, got, why=why, look=look)
     value = f(2 * mg.tensor(values, dtype=mg.float64)).item()
-    if came[0].size == 1 and kit.close(float(came[0].sum()), value):
+    if came[0].size == came[1].size == 1 and kit.close(float(came[0].sum()), value):
         why = "You unpacked the result of `f`: its value, and v · gradient. Asked for is the same of its gradient."
         return Wrong("of-the-result", expected, got, why=why, look="what you give to `unpack_dual`")
     return Wrong("other-pair", expected, got, look="what goes into `make_dual`, into `grad`, and into `unpack_dual`")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import gc
 import warnings
 import weakref
@@ -31,8 +32,11 @@ def _kept(y: mg.Tensor) -> list:
 def _inside(value: Any, depth: int = 3) -> list:
     if isinstance(value, mg.Tensor | np.ndarray):
         return [value]
-    parts = list(value) if isinstance(value, list | tuple) else list(getattr(value, "__dict__", {}).values())
+    slots = [getattr(value, name, None) for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
+    parts = list(value) if isinstance(value, list | tuple) else [*getattr(value, "__dict__", {}).values(), *slots]
     parts = list(value.values()) if isinstance(value, dict) else parts
+    parts += [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
+    parts += getattr(value, "__defaults__", None) or ()
     return [found for part in parts for found in _inside(part, depth - 1)] if depth else []
 
 
@@ -48,7 +52,7 @@ def _gradient(y: mg.Tensor, x: mg.Tensor, expected: str) -> np.ndarray:
         (came,) = mg.autograd.grad(y, x, mg.ones_like(y), retain_graph=True)
     except Exception as error:
         got = kit.sandbox.describe_error(error)
-        look = "what your function returns, and whether it goes backward itself"
+        look = "what your function returns, whether it goes backward itself, and the line named above"
         raise Wrong("no-way-back", expected, got, look=look) from None
     return tools.array(came)
 
@@ -118,17 +122,17 @@ leaf-forgotten: F=4000
     hints=(
         "A checkpoint runs `f` at once, and once more in each backward that needs what was saved.",
         "`retain_graph=True` keeps the boxes, and they are empty. In `no_grad` nothing will ever go backward.",
-        "E: forward runs `f` once. In backward the outer checkpoint runs its function again, which makes an inner "
-        "checkpoint. What does the inner one have to do then?",
+        "E: forward runs `f` once. In backward the inner checkpoint runs `f` again, and for its input the outer "
+        "function. A second run ends when all that was saved is there. Does the outer one come to `f`?",
     ),
-    idea="1, then one more in each backward: 2 and 3. D is an ordinary call: 4. E: once forward, once when the outer "
-    "function runs again, and once when the inner checkpoint opens its boxes: 7.",
+    idea="1, then one more in each backward: 2 and 3. D is an ordinary call: 4. E: once forward, and once when the "
+    "inner checkpoint opens its boxes: 6. For that it needs its input, so the outer function runs again, up to there.",
 )
 def runs(answer):
-    truth = {"A": 1, "B": 2, "C": 3, "D": 4, "E": 7}
+    truth = {"A": 1, "B": 2, "C": 3, "D": 4, "E": 6}
     looks = {name: f"which calls of `f` are new since the line before {name}" for name in truth}
     kit.predicted(answer, truth, _RUNS, "a number of calls", looks)
-    return "A box is filled anew in each backward, whatever is retained. Nested, the inner part runs three times."
+    return "A box is filled anew in each backward, whatever is retained. A second run goes as far as it has to."
 
 
 _RUNS = kit.patterns("""
@@ -141,12 +145,15 @@ retained: B=2, C=2
 forward-is-late: A=0
     A result is there at once, so `f` has run.
     look: whether `y` has a value right after A
-no-grad-skips: D=3
+no-grad-skips: C=3, D=3
     Without recording the function runs as ever: somebody asks for its value.
     look: what `keep(f, x)` returns in `no_grad`
-nested-twice: E=6
-    The outer function runs twice, and the inner checkpoint runs `f` once more to fill its own boxes.
-    look: which boxes are there after the outer function has run again
+nested-thrice: E=7
+    The outer function runs again, too, but its second run ends before `f`: what it had saved is there by then.
+    look: what the outer checkpoint has saved: more than the input of the inner one?
+nested-forward: E=5
+    What `f` has saved is in boxes of the inner checkpoint, and they are empty: `f` has to run again.
+    look: who fills the boxes of the inner checkpoint
 backward-only: A=0, B=1
     The forward needs the value of `f(x)` already.
     look: the line that is marked A
@@ -171,7 +178,12 @@ backward-only: A=0, B=1
 def part(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PART)
-    for values, n in ((np.linspace(0.1, 2, 40), 3), (np.linspace(-1, 1, 30), 1), (np.linspace(0, 1, 8), 8)):
+    for values, n in (
+        (np.linspace(0.1, 2, 40), 3),
+        (np.linspace(-1, 1, 30), 1),
+        (np.linspace(0, 1, 8), 8),
+        (np.ones(5), 0),
+    ):
         _check_part(answer, values, n)
     return "The memory of all sines goes as soon as the part has been copied out of it."
 
@@ -191,7 +203,8 @@ def _check_part(answer, values, n):
     if not graphs.reaches(y, x):
         why = "Your result has no history that leads to `x`: a copy of the numbers alone is no `clone()`."
         look = "each `detach`, `.data`, `.item()` or `mg.tensor`"
-        raise Wrong("cut-off", "a result with a way back to `x`", show(y), belief="M17", why=why, look=look)
+        belief = "M17" if kit.uses(answer, "detach") else ""
+        raise Wrong("cut-off", "a result with a way back to `x`", show(y), belief=belief, why=why, look=look)
     expected = "2 · sin · cos for the first n entries, and 0 for the others"
     right = np.where(np.arange(len(values)) < n, np.sin(2 * values), 0.0)
     came = _gradient(y, x, expected)
@@ -202,7 +215,10 @@ def _check_part(answer, values, n):
         belief, why = "", "More is kept than n numbers."
         if kept >= len(values) * x.element_size() and n < len(values):
             belief = "M40" if not kit.uses(answer, "clone") else ""
-            why = "All sines are still there: what the graph has saved is a view of them, or needs all of them."
+            why = (
+                "As much is still there as all sines need: a view of them keeps them all, and so does what needs them, "
+            )
+            why += "or needs a copy of `x`."
         look = "which tensor each node saves, and on whose memory that is: `mg.draw(power(x, 3), memory=True)`"
         raise Wrong("all-kept", f"{room} bytes besides x", f"{kept} bytes", belief=belief, why=why, look=look)
 
@@ -288,6 +304,9 @@ def extra(answer):
     kit.a_function(answer)
     for what, f, values in _EXTRA:
         _check_extra(answer, what, f, np.array(values))
+    given = tools.called(answer, (lambda x: x * x, tools.constant([1.0, 2.0])), "0, for an `x` that is not tracked")
+    if kit.a_number(given):
+        raise Wrong("untracked-counted", "0, for an `x` that is not tracked", show(given), look="what you do to `x`")
     return "Each memory once and whole, without that of x: this is what the graph costs on top."
 
 
@@ -300,6 +319,7 @@ _EXTRA = (
     ("x + 1", lambda x: x + 1, [0.5, 1.0]),
     ("x[:2] * x[1:3]", lambda x: x[:2] * x[1:3], [0.5, 1.0, 0.25]),
     ("mg.sin(x).t() @ x", lambda x: mg.sin(x).t() @ x, [[0.5, 1.0, 0.25], [1.0, 2.0, 3.0]]),
+    ("mg.exp(x) ** 2 * data", lambda x: mg.exp(x) ** 2 * mg.ones_like(x.detach()), [0.5, 2.0]),
     ("mg.where(x > 1, x, 0.0)", lambda x: mg.where(x > 1, x, mg.zeros_like(x)), [0.5, 2.0, 1.5]),
 )
 
@@ -317,6 +337,9 @@ def _check_extra(answer, what, f, values):
     if not results:
         raise Wrong("not-called", "a call of `f(x)`", "none", look="whether your function calls `f`")
     if not kit.close(came, right):
+        if kit.a_number(kit.call(answer, f, x)) > came:
+            why = "The same call once more gives more: your function still holds what it has counted before."
+            raise Wrong("counted-before", expected, f"{came:g}", why=why, look="what is left from the first call")
         raise _wrong_extra(came, right, f(x), x, expected)
     for y in results:
         slope = _gradient(y, x, "a result that one can go backward from")
@@ -331,7 +354,7 @@ def _wrong_extra(came, right, y, x, expected):
     got, saved = f"{came:g}", [each for each in _kept(y) if isinstance(each, mg.Tensor)]
     others = [each for each in saved if storage(each) != storage(x)]
     if kit.close(came, _bytes_kept(y)):
-        why = "That holds the memory of `x` as well."
+        why = "That is as much as with the memory of `x`, or with a copy of it."
         return Wrong("leaf-counted", expected, got, why=why, look="the address of the memory of `x`")
     if kit.close(came, sum(map(storage_bytes, others))) or kit.close(came, sum(map(storage_bytes, saved))):
         why = "A memory that two nodes save was counted twice. They hold it together."
@@ -345,8 +368,8 @@ def _wrong_extra(came, right, y, x, expected):
         why = "That is a number of numbers. Asked for are bytes."
         return Wrong("numbers-counted", expected, got, why=why, look="what you note of each memory")
     if kit.close(came, 0):
-        why = "Nothing was counted. The hooks see what is saved inside of their block."
-        return Wrong("nothing-seen", expected, got, why=why, look="where `f(x)` is computed, and where you count")
+        why = "That is 0, as where nothing is counted: the hooks see only what is saved inside of their block."
+        return Wrong("nothing-seen", expected, got, why=why, look="where `f(x)` is computed, and what you leave out")
     return Wrong("other-count", expected, got, look="what you add up, and for which memories")
 
 
@@ -378,6 +401,7 @@ _DATA = [[0.5, 0.25], [2.0, 1.0]]
 _HALF = (
     ("mg.tanh(mg.sin(x))", lambda x: mg.tanh(mg.sin(x))),
     ("mg.exp(mg.sin(x)) * x", lambda x: mg.exp(mg.sin(x)) * x),
+    ("mg.exp(mg.sin(x).sum()) * x", lambda x: mg.exp(mg.sin(x).sum()) * x),
     ("mg.sin(x.double()) * x", lambda x: mg.sin(x.double()) * x),
     ("mg.sin(x.float()) * x.double() * data", lambda x: mg.sin(x.float()) * x.double() * _data(x)),
 )
@@ -435,7 +459,8 @@ def _check_packed(y, plain, packed, x, what):
         return
     saved = [each for each in _kept(plain)]
     copies = right + sum(2 * each.numel() for each in saved if storage(each) in set(map(storage, beside)))
-    if kept == copies:
+    halves = [each for each in _kept(y) if each.dtype in (mg.float16, np.float16)]
+    if kept == copies and len(halves) == len(_kept(y)):
         why = "Leaves and data were packed, too. They are there anyway: the copy costs more than it saves."
         raise Wrong("leaf-copied", expected, f"{kept}", why=why, look="which tensors `pack` leaves as they are")
     if kept < right:
@@ -544,9 +569,27 @@ def _check_lets_go(answer, values):
             gc.enable()
     if alive:
         why = "Your hook still uses something that leads to `y` or to its node, and its node holds the hook: a circle."
-        look = "each name that your hook uses from outside"
+        stores = any(step.opname == "STORE_GLOBAL" for step in dis.get_instructions(answer))
+        why = "Something still leads to `y` or to its node, such as a global name." if stores else why
+        look = "each name that your hook uses from outside, and what else keeps `y`"
         expected, got = "`y` and its graph are gone when their last name is", "they are still there"
-        raise Wrong("circle", expected, got, belief="M43", why=why, look=look)
+        raise Wrong("circle", expected, got, belief="" if stores else "M43", why=why, look=look)
+    _check_without_the_name(answer, values)
+
+
+def _check_without_the_name(answer, values):
+    """Whether the hook notes where `y` has lost its name, and a later result keeps the graph."""
+    x, notes = tools.leaf(values), []
+    y = mg.sin(x) * 1
+    answer(y, notes)
+    z = 3 * y
+    del y
+    _gradient(z, x, "a backward through the hook, after `del y`")
+    wanted = 0.03 * float(np.sin(values).sum())
+    if len(notes) != 1 or not kit.close(kit.a_number(notes[0], "the note"), wanted):
+        why = "`y` has lost its last name, and its graph lives on: a later result needs it. The hook still has to note."
+        look = "what your hook keeps of `y`: its numbers, or a reference that does not keep them?"
+        raise Wrong("gone-with-y", f"one note: {wanted:.7g}", show(notes), why=why, look=look)
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -619,10 +662,11 @@ def _check_dice(apply, values):
     mg.rand(5)
     for y, numbers in list(zip(results, drawn, strict=True))[::-1]:
         before, already = mg.get_rng_state(), len(runs)
-        came = _dice_gradient(y, x)
         right = 2 * np.cos(values) * numbers
-        if not tools.same(came, right):
-            raise _wrong_dice(came, right, values, drawn, already - len(runs))
+        for times in 1, 2:
+            came, again = _dice_gradient(y, x), tools.array(dice[-1])
+            if not tools.same(came, right):
+                raise _wrong_dice(came, right, values, drawn, tools.same(again, numbers), times)
         if mg.get_rng_state() != before:
             why = (
                 "The gradient is right. But a backward has moved the generator: whoever draws next gets other numbers."
@@ -658,20 +702,26 @@ def _dice_gradient(y, x):
         (came,) = mg.autograd.grad(y, x, mg.full_like(y, 2.0), retain_graph=True)
     except Exception as error:
         got = kit.sandbox.describe_error(error)
-        raise Wrong(
-            "no-way-back", "a gradient for `x`", got, look="what `backward` returns, one for each argument"
-        ) from None
+        look = "what `backward` returns, one for each argument, and what it leaves for a second backward"
+        raise Wrong("no-way-back", "a gradient for `x`", got, look=look) from None
     return tools.array(came)
 
 
-def _wrong_dice(came, right, values, drawn, runs):
+def _wrong_dice(came, right, values, drawn, same_numbers, times):
     expected, got = tools.text(right), tools.text(came)
-    if any(tools.same(came, 2 * np.cos(values) * other) for other in drawn):
-        why = "That is the gradient for the numbers of another call: each call needs a state of its own."
-        return Wrong("shared-state", expected, got, why=why, look="where forward leaves the state: on `ctx`?")
+    if times == 2:
+        why = "The first backward was right. The graph was retained, and a second backward from the same result is not."
+        return Wrong("once-only", expected, got, why=why, look="what your backward takes away, or leaves on `ctx`")
     if tools.same(came, right / 2):
         why = "What arrives in `backward`, here 2, is a factor of the gradient."
         return Wrong("no-grad-output", expected, got, why=why, look="what `y.backward` is given")
+    if same_numbers:
+        why = "The second run has drawn the numbers of the first. But another gradient comes back."
+        look = "from which tensor `f` runs again, and what is in its `.grad` before"
+        return Wrong("other-gradient", expected, got, why=why, look=look)
+    if any(tools.same(came, 2 * np.cos(values) * other) for other in drawn):
+        why = "That is the gradient for the numbers of another call: each call needs a state of its own."
+        return Wrong("shared-state", expected, got, why=why, look="where forward leaves the state: on `ctx`?")
     why = "The second run of `f` has drawn other numbers than the first."
     look = "where the generator is when `f` runs the first time, and where when it runs again"
     return Wrong("other-numbers", expected, got, belief="M41", why=why, look=look)
@@ -696,7 +746,7 @@ def _wrong_dice(came, right, values, drawn, runs):
 )
 def segments(answer):
     kit.a_function(answer)
-    for n, k in ((16, 4), (6, 2), (4, 1), (4, 4), (12, 3)):
+    for n, k in ((16, 4), (6, 2), (4, 1), (4, 4), (12, 3), (120, 10)):
         _check_segments(answer, n, k)
     return "k ends and one segment at a time: at k = √n that is the least, for one forward more."
 
@@ -705,7 +755,7 @@ class _Layers:
     """Layers with weights, which note how often each has run, and whose results are alive."""
 
     def __init__(self, count: int):
-        self.weights = [tools.leaf([0.5 + 0.1 * i, 1.5 - 0.05 * i]) for i in range(count)]
+        self.weights = [tools.leaf([0.5 + 0.1 * (i % 12), 1.5 - 0.05 * (i % 12)]) for i in range(count)]
         self.runs = [0] * count
         self.arrays: list = []
         self.most = 0
@@ -750,7 +800,7 @@ def _check_segments(answer, n, k):
         look = "how often a layer is called before backward"
         raise Wrong("other-runs", "one run of each layer in forward", f"{layers.runs}", look=look)
     first, held = list(layers.runs), layers.alive()
-    _check_weights(y, layers)
+    _check_weights(y, layers, kit.uses(answer, "detach", "no_grad", "data"))
     again = [now - then for now, then in zip(layers.runs, first, strict=True)]
     if held >= n and k < n and not any(again):
         why = "All results are still there after forward, and backward ran nothing again: no checkpoint at work."
@@ -767,9 +817,14 @@ def _check_segments(answer, n, k):
         why = "In backward too many results are alive at once: a segment is too long."
         got, look = f"{layers.most}", "how many layers each checkpoint runs again"
         raise Wrong("too-few", f"at most {k + n // k} results at once", got, belief=belief, why=why, look=look)
+    del y
+    if layers.alive():
+        why = "Results are kept somewhere after the last name of yours is gone."
+        got, look = f"{layers.alive()} results are alive", "each list and name that outlives your function"
+        raise Wrong("kept", "no result alive when it is not needed any more", got, why=why, look=look)
 
 
-def _check_weights(y, layers):
+def _check_weights(y, layers, cuts):
     wanted, t = [], mg.tensor([0.8, -0.3], dtype=y.dtype)
     copies = [weight.detach().requires_grad_() for weight in layers.weights]
     for weight in copies:
@@ -784,14 +839,17 @@ def _check_weights(y, layers):
         got, why = kit.sandbox.describe_error(error), ""
         if "does not require grad" in got:
             why = "Nothing was recorded: `x` is data, and the weights are no arguments of your checkpoint."
-        look = "whether the checkpoint is one that records: `use_reentrant=False`"
-        belief = "M42" if why else ""
+            why = "Nothing was recorded." if cuts else why
+        look = "whether a segment can run twice, and whether the checkpoint records: `use_reentrant=False`"
+        belief = "M42" if why and not cuts else ""
         raise Wrong("no-way-back", "a gradient for each weight", got, belief=belief, why=why, look=look) from None
     missing = [i for i, weight in enumerate(layers.weights) if weight.grad is None]
     if missing:
         why = "`x` is data. A checkpoint that records only what its arguments need misses the weights inside."
-        got, look = f"None for layer {missing[0]}", "the first segment: what is recorded there"
-        raise Wrong("weights-missed", "a gradient for each weight", got, belief="M42", why=why, look=look)
+        why = "Something cuts the way back between the layers." if cuts else why
+        got, look = f"None for layer {missing[0]}", "what goes from one segment to the next, and what is recorded"
+        belief = "" if cuts else "M42"
+        raise Wrong("weights-missed", "a gradient for each weight", got, belief=belief, why=why, look=look)
     for i, (weight, right) in enumerate(zip(layers.weights, wanted, strict=True)):
         if not kit.same_arrays(tools.array(weight.grad), tools.array(right), 1e-5):
             why = "The value is right. But the second run did not do what the first did."

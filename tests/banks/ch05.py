@@ -235,7 +235,7 @@ old-grad/adversary-1
     result, = mg.autograd.grad(slope, x)
     x.grad = None if old is None else old.clone()
     return result
-dtype/adversary-1
+rounded/adversary-1
     h = 1e-3
     with mg.no_grad():
         return (f(x + h) - 2 * f(x) + f(x - h)) / h ** 2
@@ -524,7 +524,7 @@ other-gradient/adversary-2
         state = w * state.detach() + number
         (state * state).backward()
     return state
-state-lost/adversary-1
+other-gradient/rounded-state
     state = 1.0
     for number in inputs:
         new = w * state + number
@@ -606,9 +606,9 @@ other-gradients
 old-grad/adversary-1
     old = x.grad
     out = []
-    for loss in losses:
+    for i, loss in enumerate(losses, 1):
         x.grad = None
-        loss.backward(retain_graph=loss is not losses[-1])
+        loss.backward(retain_graph=i < len(losses))
         out.append(x.grad)
     x.grad = old
     return out
