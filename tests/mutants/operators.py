@@ -236,9 +236,7 @@ def words(code: CodeType) -> tuple:
 # --- Where something is changed -------------------------------------------------------------------
 
 
-def _edits(
-    tree: ast.Module, task: Task, first: int, last: int, habits: bool
-) -> Iterator[tuple[str, bool, ast.AST]]:
+def _edits(tree: ast.Module, task: Task, first: int, last: int, habits: bool) -> Iterator[tuple[str, bool, ast.AST]]:
     """Change the tree in place, yield what was changed, whether it means the same, and where; and change it back."""
     callers = _callers_names(tree)
     value = task.kind == "build" and not [*_functions(tree, task.name)]
