@@ -45,7 +45,7 @@ def with_answers(notebook, answers):
 
 
 def right_answers():
-    """Notebooks by learner: the solutions of a chapter; then the next right answer to each exercise that has another."""
+    """Notebooks by learner: the solutions of a chapter; then the next right one to each exercise that has another."""
     for bank in BANKS:
         solved = read(ROOT / "solutions" / f"{bank.NOTEBOOK}.ipynb")
         yield f"right-{bank.__name__[-4:]}", bank.NOTEBOOK, solved
