@@ -44,6 +44,12 @@ def pytest_configure(config):
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """One process more than there are cores, for tests wait: for kernels, for pip, for endless answers to end."""
+    return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Share the work by file (a notebook's cells need each other), and what is long by the number in its id."""
     from xdist.scheduler import LoadScopeScheduling

@@ -53,6 +53,7 @@ def _run_cells(sender, sources, folder, environment, without):
     outputs = {}
     with tempfile.TemporaryDirectory() as home:
         shell = plain_shell(home)
+        shell.config.InlineBackend.figure_formats = set()  # minigrad's SVG of each figure will do, without a PNG
         activate_matplotlib(INLINE)
         configure_inline_support(shell, INLINE)
         for id, source in sources.items():

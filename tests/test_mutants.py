@@ -1,5 +1,7 @@
 """Right answers changed by machine: what is wrong then is refused, what means the same passes."""
 
+import ast
+
 import pytest
 
 pytest.importorskip("IPython")
@@ -22,6 +24,9 @@ def test_mutants_are_the_same_in_every_run():
     source = "def step(w, size):\n    with mg.no_grad():\n        w -= size * w.grad\n    w.grad = None"
     made = [one.change for one in operators.mutants(source, task)]
     assert made == [one.change for one in operators.mutants(source, task)]
+    beside = [*operators.mutants(f"import math\n\ndef other():\n    pass\n{source}\nlast = 1", task)]
+    assert {*made} <= {one.change for one in beside}
+    assert [one.source for one in beside] == [ast.unparse(ast.parse(one.source)) for one in beside]
     assert {"only the body of with mg.no_grad():", "w -= size * w.grad => w = w - size * w.grad"} <= {*made}
     assert {"one line later with mg.no_grad():", "without w.grad = None", "size * w.grad => size"} <= {*made}
 

@@ -72,7 +72,7 @@ def at_copy(copy, monkeypatch):
 
 
 def run(folder, *command):
-    variables = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    variables = {"PYTHONPATH": str(folder)}
     return subprocess.run(
         [sys.executable, "-m", *command],
         cwd=folder,

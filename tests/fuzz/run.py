@@ -442,6 +442,8 @@ def listening(*modules):
     try:
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
+            # PyTorch's own, once in a process: the first reciprocal in forward mode scripts its decompositions.
+            warnings.filterwarnings("ignore", r"`torch\.jit\.script` is deprecated", DeprecationWarning)
             yield
     finally:
         for module in modules:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from types import CodeType
 
 # Names that stand for one another in a slip, as `object.name` and alone.
@@ -55,6 +56,7 @@ OTHER_OPERATORS = {
 }
 IN_PLACE = {ast.Add: "add_", ast.Sub: "sub_", ast.Mult: "mul_", ast.Div: "div_"}
 PLAIN_VALUES = (ast.Constant, ast.List, ast.Dict)
+DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 VALUES = (ast.Name, ast.Call, ast.BinOp, ast.Subscript, ast.UnaryOp)
 DRAWINGS = ("mg.draw(", "mg.viz.")
 NO_HISTORY = (".detach(", ".item(", ".data", ".numpy(", ".grad", "_like(", ".numel(", ".tolist(", "len(")
@@ -126,12 +128,12 @@ def mutants(source: str, task: Task, habits: bool = True) -> Iterator[Mutant]:
     answer = next(statement for statement in reversed(tree.body) if task.name in _made(statement))
     if not isinstance(answer, ast.FunctionDef | ast.ClassDef) and "while " in source:
         return  # a search: changed, it may never end, and no sandbox runs what a cell does by itself
-    codes = {words(compile(tree, "", "exec"))}
+    parts = _Parts(tree)
+    codes = {parts.whole()[1]}
     times: dict[str, int] = {}
-    for title, equal in _edits(tree, task, first, last, habits):
+    for title, equal, owner in _edits(tree, task, first, last, habits):
         try:
-            after = _unparsed(tree)
-            code = words(compile(after, "", "exec"))
+            after, code = parts.whole(owner)
         except (SyntaxError, ValueError):
             continue
         if code not in codes:
@@ -141,11 +143,37 @@ def mutants(source: str, task: Task, habits: bool = True) -> Iterator[Mutant]:
             yield Mutant(f"{change} #{times[change]}" if times[change] > 1 else change, after, equal)
 
 
-def _unparsed(tree: ast.Module) -> str:
+class _Parts:
+    """The source and the bytecode of a tree, made anew only for the statement of the module that was changed."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
+        self.home = {node: statement for statement in tree.body for node in ast.walk(statement)}
+        self.known = {statement: _unparsed(statement) for statement in tree.body}
+
+    def sources(self, changed: ast.AST | None) -> list[str]:
+        """The source of each statement, after a change to the node `changed`."""
+        anew = self.home.get(changed)
+        return [self.known[s] if s in self.known and s is not anew else _unparsed(s) for s in self.tree.body]
+
+    def whole(self, changed: ast.AST | None = None) -> tuple[str, tuple]:
+        """What `ast.unparse` makes of the tree, an empty line above each definition; what it does, by statement."""
+        sources = self.sources(changed)
+        lines = zip(self.tree.body, sources, strict=True)
+        text = "\n".join(f"\n{text}" if isinstance(one, DEFINITIONS) else text for one, text in lines)
+        return text.lstrip("\n"), tuple(map(_words_of, sources))
+
+
+@cache
+def _words_of(source: str) -> tuple:
+    return words(compile(source, "", "exec"))
+
+
+def _unparsed(node: ast.AST) -> str:
     try:
-        return ast.unparse(tree)
+        return ast.unparse(node)
     except AttributeError:  # a new statement has no line yet; to look at all nodes takes as long as to unparse them
-        return ast.unparse(ast.fix_missing_locations(tree))
+        return ast.unparse(ast.fix_missing_locations(node))
 
 
 def parsed(source: str, name: str) -> tuple[ast.Module, int, int]:
@@ -208,8 +236,8 @@ def words(code: CodeType) -> tuple:
 # --- Where something is changed -------------------------------------------------------------------
 
 
-def _edits(tree: ast.Module, task: Task, first: int, last: int, habits: bool) -> Iterator[tuple[str, bool]]:
-    """Change the tree in place, yield what was changed and whether it means the same, and change it back."""
+def _edits(tree: ast.Module, task: Task, first: int, last: int, habits: bool) -> Iterator[tuple[str, bool, ast.AST]]:
+    """Change the tree in place, yield what was changed, whether it means the same, and where; and change it back."""
     callers = _callers_names(tree)
     value = task.kind == "build" and not [*_functions(tree, task.name)]
     given = {n for one in tree.body if getattr(one, "name", "") in task.given for n in ast.walk(one)}
@@ -223,7 +251,7 @@ def _edits(tree: ast.Module, task: Task, first: int, last: int, habits: bool) ->
                 setattr(owner, field, new)
                 ends = title == "twice" and isinstance(owner, ast.Try) and field == "body" and statement is block[-1]
                 same = ends or _does_the_same(title, statement, block[i + 1 :], task)
-                yield f"{title} {_head(statement)}", same
+                yield f"{title} {_head(statement)}", same, owner
             setattr(owner, field, block)
     for owner, field, index, node in [place for place in places if place[3] not in given]:
         shown = owner if isinstance(node, ast.Name | ast.Constant) and not isinstance(owner, ast.Dict) else node
@@ -238,7 +266,7 @@ def _edits(tree: ast.Module, task: Task, first: int, last: int, habits: bool) ->
             ):
                 continue
             same = _means_the_same(owner, node, new, callers, task) or (value and _is_of_no_picture(owner, node, new))
-            yield f"{old} => {_head(shown if shown is owner else new)}", same
+            yield f"{old} => {_head(shown if shown is owner else new)}", same, owner
         _put(owner, field, index, node)
     for function in [*_functions(tree, task.name)] if habits else ():
         kept = function.body, function.args
@@ -246,7 +274,7 @@ def _edits(tree: ast.Module, task: Task, first: int, last: int, habits: bool) ->
             other_dtype, cut = title.endswith("another dtype"), title.endswith((".detach()", ".grad = None", "grad_()"))
             done = cut and (not task.tracked or _is_done_anyway(title, function, task))
             function.body, function.args = body, arguments
-            yield title, (other_dtype and not task.typed) or done
+            yield title, (other_dtype and not task.typed) or done, function
             function.body, function.args = kept
 
 
