@@ -1,4 +1,4 @@
-"""How a tensor leaves for plain Python and NumPy: what comes out has no history.
+"""Conversions of a tensor to Python numbers, lists and NumPy arrays, which have no history.
 
 PyTorch counterparts: the methods of the same names in ``torch/_tensor.py``.
 """
@@ -46,7 +46,7 @@ class Conversions(Bound):
         return bool(self._array)
 
     def _number(self):
-        """The only element, for Python's own conversions: they lose the history, and say so once."""
+        """The only element, for float() and the like: the history is lost, of which they warn once."""
         if self.requires_grad and mode.recording:
             warn_once(SCALAR_OF_TRACKED, stacklevel=4)
         if self._array.size != 1:
@@ -59,7 +59,7 @@ class Conversions(Bound):
     def __int__(self):
         if self._array.size != 1:
             raise refusal("number of several", about=self)
-        return int(self._array.item())  # unlike float(), PyTorch's int() says nothing of the history
+        return int(self._array.item())  # unlike float(), PyTorch's int() does not warn of the history
 
     def __complex__(self):
         return complex(self._number())

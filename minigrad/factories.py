@@ -11,7 +11,7 @@ from .tensor_new import finish
 
 
 def shape_of(name: str, args: tuple, size=None) -> tuple:
-    """The lengths that a factory was given: as numbers, as one tuple, or by the name `size`."""
+    """The shape that a factory was given: as numbers, as one tuple, or as `size=`."""
     if size is None and not args:
         raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
     args = args or (size,)
@@ -26,7 +26,7 @@ def shape_of(name: str, args: tuple, size=None) -> tuple:
 
 
 def numpy_of(dtype) -> np.dtype:
-    """NumPy's name of a type, or of the default one."""
+    """The NumPy dtype of a dtype, or of the default one."""
     return (dtypes.get_default_dtype() if dtype is None else dtypes.as_dtype(dtype)).numpy
 
 
@@ -37,17 +37,17 @@ def _like(name: str, input: Tensor, dtype) -> np.dtype:
 
 
 def ones(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Ones of a shape, given as numbers or as one tuple."""
+    """A tensor of ones; its shape is given as numbers or as one tuple."""
     return finish(np.ones(shape_of("ones", args, size), numpy_of(dtype)), requires_grad)
 
 
 def zeros(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Zeros of a shape, given as numbers or as one tuple."""
+    """A tensor of zeros; its shape is given as numbers or as one tuple."""
     return finish(np.zeros(shape_of("zeros", args, size), numpy_of(dtype)), requires_grad)
 
 
 def full(size, fill_value, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """One value in a shape; its type decides the dtype."""
+    """A tensor of a shape, filled with one value, whose type decides the dtype."""
     kind = numpy_of(dtype) if dtype else dtypes.dtype_of_number(fill_value)
     if isinstance(size, int):
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
@@ -67,7 +67,7 @@ def zeros_like(input: Tensor, dtype: dtypes.dtype | None = None, requires_grad: 
 
 
 def full_like(input: Tensor, fill_value, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """One value in another tensor's shape and dtype."""
+    """A tensor of another's shape and dtype, filled with one value."""
     kind = _like("full_like", input, dtype)
     return finish(full_as(input._array, as_element(fill_value, kind), kind), requires_grad)
 
@@ -103,5 +103,5 @@ def eye(n: int, m: int | None = None, dtype: dtypes.dtype | None = None, require
 
 
 def empty(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """A shape whose values are not set yet."""
+    """A tensor of a shape, without values yet."""
     return finish(np.empty(shape_of("empty", args, size), numpy_of(dtype)), requires_grad)

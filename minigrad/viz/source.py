@@ -64,7 +64,7 @@ def place_of(frame: FrameType | None, base: FrameType | None = None) -> tuple:
 class Line:
     """A line of the user's: ``file``, ``number`` and ``text``; ``function`` that it stands in, "" at the top.
 
-    ``times`` says the how-manieth time it ran when the thing happened, of ``total`` times: the round of a loop.
+    ``times`` is how often it had run when the call was noted, of ``total`` times: the round of a loop.
     ``callers`` are the lines through which it was called.
     """
 
