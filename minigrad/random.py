@@ -63,13 +63,13 @@ def fork_rng() -> Iterator[None]:
 
 
 def rand(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of uniform numbers from [0, 1)."""
+    """A tensor of uniform numbers from [0, 1); floating dtypes only. PyTorch counterpart: ``torch.rand``."""
     values = generator().random(shape_of("rand", args, size))
     return finish(np.asarray(values).astype(_floating("check_uniform_bounds", dtype)), requires_grad)
 
 
 def randn(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of normally distributed numbers, mean 0 and standard deviation 1."""
+    """A tensor of standard normal numbers (mean 0, deviation 1); floating dtypes only. PyTorch: ``torch.randn``."""
     values = generator().standard_normal(shape_of("randn", args, size))
     return finish(np.asarray(values).astype(_floating("normal_kernel_cpu", dtype)), requires_grad)
 
@@ -83,12 +83,12 @@ def _floating(name: str, dtype) -> np.dtype:
 
 
 def rand_like(input: Tensor, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Uniform numbers in another tensor's shape and dtype."""
+    """Uniform numbers in another tensor's shape and dtype. PyTorch counterpart: ``torch.rand_like``."""
     return _laid_out_as(input, rand(input.shape, dtype=dtype or input.dtype), requires_grad)
 
 
 def randn_like(input: Tensor, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Normally distributed numbers in another tensor's shape and dtype."""
+    """Standard normal numbers in another tensor's shape and dtype. PyTorch counterpart: ``torch.randn_like``."""
     return _laid_out_as(input, randn(input.shape, dtype=dtype or input.dtype), requires_grad)
 
 

@@ -55,6 +55,12 @@ def increment_version(tensor) -> None:
     """Raise the version of a tensor, or of several, after a change of its memory that autograd could not see.
 
     PyTorch counterpart: ``torch.autograd.graph.increment_version``.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor([1.0])
+    >>> x.numpy()[0] = 2.0
+    >>> increment_version(x); x._version
+    1
     """
     several = isinstance(tensor, Iterable) and not isinstance(tensor, Tensor)
     tensors = tuple(tensor) if several else (tensor,)
