@@ -99,12 +99,12 @@ class Tensor(Conversions):
 
     @property
     def is_leaf(self) -> bool:
-        """True for what you made yourself, and for every result that needs no gradient."""
+        """True for a tensor that no recorded operation made, also for every tensor that requires no gradient."""
         return self._node is None or self._node._kind is LEAF
 
     @property
     def output_nr(self) -> int:
-        """Which of its node's outputs this tensor is."""
+        """The index of this tensor among the outputs of its node; 0 for a leaf."""
         return 0 if self._meta is None else self._meta.output_nr
 
     @property
@@ -141,7 +141,10 @@ class Tensor(Conversions):
         raise refusal("deleted flag", about=self)
 
     def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
-        """Set ``requires_grad`` in place and return the tensor."""
+        """Set ``requires_grad`` in place and return the tensor.
+
+        RuntimeError for integers, and for False on a non-leaf. PyTorch counterpart: ``torch.Tensor.requires_grad_``.
+        """
         self._set_requires_grad(requires_grad, "flag of integers, method")
         return self
 
@@ -217,7 +220,15 @@ class Tensor(Conversions):
     # -- other tensors on the same memory --------------------------------------------------------
 
     def detach(self) -> "Tensor":
-        """A tensor on the same memory, without the history; with the same version counter: backward notices changes."""
+        """A tensor on the same memory, without the history; with the same version counter: backward notices changes.
+
+        PyTorch counterpart: ``torch.Tensor.detach``.
+
+        >>> import minigrad as mg
+        >>> x = mg.tensor(2.0, requires_grad=True)
+        >>> (x * x).detach()
+        tensor(4.)
+        """
         return wrap(self._array, own_counter(self))
 
     def detach_(self) -> "Tensor":

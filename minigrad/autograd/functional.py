@@ -252,7 +252,7 @@ def vector(v, like: Group, name: str, create_graph: bool, missing_key: str) -> t
 
 
 def single_number(outputs: Group, name: str) -> Tensor:
-    """The output of a function whose second derivatives are asked for: a tensor with one element."""
+    """The output of a function for vhp, hvp or hessian: a tensor with one element, else RuntimeError."""
     if outputs.is_tuple:
         raise refusal("second derivative of several tensors", name)
     if not outputs.is_one_number():

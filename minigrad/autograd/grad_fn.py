@@ -97,7 +97,7 @@ LEAF._grad_fn_class = AccumulateGrad
 
 
 def grad_fn_of(node: Node) -> GradFn:
-    """The GradFn that shows a node: the same one for as long as anybody holds it."""
+    """The GradFn that shows a node: the same object for as long as it is referenced."""
     if isinstance(node, GradFn):
         return node
     shown = None if node._grad_fn is None else node._grad_fn()

@@ -127,7 +127,7 @@ class _Part:
         return tensor
 
     def run_again(self) -> Any:
-        """Box -> the tensor that belongs there, for the boxes that somebody still has."""
+        """Box -> the tensor that belongs there, for the boxes that still exist."""
         filled: Any = weakref.WeakKeyDictionary()
         count = 0
 

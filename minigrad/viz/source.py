@@ -1,7 +1,7 @@
 """Where in a program a call stands: its frames, the line, and what the line calls its operands.
 
 A frame is noted as its code and the place of the instruction, which costs little; line, expression and names are looked
-up in the source when somebody asks.
+up in the source on demand.
 """
 
 import ast
