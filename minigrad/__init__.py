@@ -235,7 +235,7 @@ autograd.GradcheckError = _GradcheckError
 autograd.no_grad, autograd.enable_grad = no_grad, enable_grad
 autograd.set_grad_enabled, autograd.inference_mode = set_grad_enabled, inference_mode
 
-# Pictures need Graphviz's packages, which cost more to import than all the rest: they come when asked for.
+# Pictures need Graphviz's packages, which take longer to import than all the rest: they are imported on first use.
 _PICTURES = ("draw", "make_dot", "viz")
 
 

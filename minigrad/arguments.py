@@ -18,7 +18,7 @@ def with_numpy_names(operation, self, given: dict, others: dict):
         return operation(self, **given)
     converted = self.to(dtype)
     if converted._node is not None:
-        converted._node = self._node  # no node for the conversion: the engine brings the gradient back, see `fit`
+        converted._node = self._node  # no node for the conversion: `fit` casts the gradient back
     result = operation(converted, **given)
     if result._node is not None:
         result._node._fits = False

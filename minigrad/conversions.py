@@ -1,4 +1,4 @@
-"""How a tensor leaves for plain Python and NumPy: what comes out has no history.
+"""Conversions of a tensor to Python numbers, lists and NumPy arrays, which have no history.
 
 PyTorch counterparts: the methods of the same names in ``torch/_tensor.py``.
 """
@@ -22,7 +22,14 @@ class Conversions(Bound):
     __slots__ = ()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
-        """The values as an array on the same memory. Refused while the tensor requires grad, but for `force`."""
+        """The values as a NumPy array on the same memory: a change of one shows in the other.
+
+        RuntimeError if the tensor requires grad, unless `force`. PyTorch counterpart: ``torch.Tensor.numpy``.
+
+        >>> import minigrad as mg
+        >>> mg.tensor([1.0, 2.0]).numpy()
+        array([1., 2.], dtype=float32)
+        """
         if self._node is not None and mode.recording and not force:
             raise refusal("numpy of a tracked tensor", about=self)
         return self._array
@@ -31,11 +38,23 @@ class Conversions(Bound):
         return np.array(self.numpy(), dtype, copy=copy)
 
     def tolist(self):
-        """The values as nested lists of Python numbers."""
+        """The values as nested lists of Python numbers. PyTorch counterpart: ``torch.Tensor.tolist``.
+
+        >>> import minigrad as mg
+        >>> mg.tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
         return self._array.tolist()
 
     def item(self):
-        """The only element as a Python number. It has no history."""
+        """The only element as a Python number, without history. RuntimeError unless there is exactly one.
+
+        PyTorch counterpart: ``torch.Tensor.item``.
+
+        >>> import minigrad as mg
+        >>> mg.tensor([2.5]).item()
+        2.5
+        """
         if self._array.size != 1:
             raise refusal("item of several", self._array.size, about=self)
         return self._array.item()
@@ -46,7 +65,7 @@ class Conversions(Bound):
         return bool(self._array)
 
     def _number(self):
-        """The only element, for Python's own conversions: they lose the history, and say so once."""
+        """The only element, for float() and the like: the history is lost, of which they warn once."""
         if self.requires_grad and mode.recording:
             warn_once(SCALAR_OF_TRACKED, stacklevel=4)
         if self._array.size != 1:
@@ -59,7 +78,7 @@ class Conversions(Bound):
     def __int__(self):
         if self._array.size != 1:
             raise refusal("number of several", about=self)
-        return int(self._array.item())  # unlike float(), PyTorch's int() says nothing of the history
+        return int(self._array.item())  # unlike float(), PyTorch's int() does not warn of the history
 
     def __complex__(self):
         return complex(self._number())

@@ -55,7 +55,7 @@ def as_dtype(given) -> dtype:
 
 
 def get_default_dtype() -> dtype:
-    """The type of tensors made from Python floats.
+    """The dtype of tensors made from Python floats. PyTorch counterpart: ``torch.get_default_dtype``.
 
     >>> get_default_dtype()
     torch.float32
@@ -64,7 +64,7 @@ def get_default_dtype() -> dtype:
 
 
 def set_default_dtype(new: dtype) -> None:
-    """Choose the type of tensors made from Python floats; float32 at the start."""
+    """Set the dtype of tensors made from Python floats, float32 at first. PyTorch: ``torch.set_default_dtype``."""
     global _default
     if not new.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")

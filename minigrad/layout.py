@@ -1,7 +1,7 @@
 """How the elements of results lie in memory: what ``stride()`` shows and ``view()`` depends on.
 
-NumPy and PyTorch agree on most. Where they do not, results that have a dimension of their own (a sum along one, a
-softmax, a join) lie row by row, and others as the first of their operands that says which dimension is the outer one.
+NumPy and PyTorch agree on most. Where they do not, the results of operations along a dimension (sum, softmax, cat) are
+contiguous, and others take the stride order of the first operand that has one (an expanded dimension has stride 0).
 
 PyTorch counterpart: ``TensorIteratorBase::reorder_dimensions`` in ``aten/src/ATen/TensorIterator.cpp``.
 """
@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 
 
 def dimensions_inwards(shape: tuple, arrays) -> list:
-    """The dimensions from the outermost to the innermost, as operands of a shape lie in memory."""
+    """The dimensions from the outermost (largest stride) to the innermost, in the stride order of the operands."""
     steps = [np.broadcast_to(array, shape).strides for array in arrays]
     order: list = []
     for dim in range(len(shape)):
@@ -26,13 +26,13 @@ def dimensions_inwards(shape: tuple, arrays) -> list:
 
 
 def empty_as(arrays, shape: tuple, dtype) -> np.ndarray:
-    """A new array that lies in memory as operands do."""
+    """An uninitialized array in the stride order of the operands."""
     order = dimensions_inwards(shape, arrays)
     return np.empty([shape[dim] for dim in order], dtype).transpose(np.argsort(order))
 
 
 def laid_out(result: np.ndarray, *operands) -> np.ndarray:
-    """A result of operands of which one does not lie row by row, as PyTorch's lies."""
+    """An elementwise result in the stride order that PyTorch gives it; copied only if an operand is not contiguous."""
     if result.ndim < 2:
         return result
     arrays = [each for each in operands if isinstance(each, np.ndarray) and each.ndim]
@@ -46,7 +46,7 @@ def laid_out(result: np.ndarray, *operands) -> np.ndarray:
 
 
 def _row_by_row(strides: tuple) -> bool:
-    """Whether no later dimension is an outer one. Expanded dimensions, of stride 0, do not say."""
+    """Whether strides never grow from one dimension to the next; expanded ones, of stride 0, do not count."""
     steps = [step for step in strides if step]
     return not steps or steps == sorted(steps, reverse=True)
 
@@ -60,12 +60,12 @@ def full_as(array: np.ndarray, value, dtype) -> np.ndarray:
 
 
 def memory_of(array: np.ndarray) -> np.ndarray:
-    """A copy of the memory that an array's elements are spread over, from the first to the last."""
+    """A copy of the memory from an array's first element to its last, gaps included."""
     steps = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
     reach = sum(steps) // array.itemsize + 1 if array.size else 0
     return as_strided(array, (reach,), (array.itemsize,)).copy()
 
 
 def spread(memory: np.ndarray, shape: tuple, strides: tuple) -> np.ndarray:
-    """The array that was spread over a memory."""
+    """The array of this shape and strides on a memory: undoes `memory_of`."""
     return as_strided(memory, shape, strides)

@@ -32,7 +32,7 @@ def unwrap(row, operands: tuple | list):
     arrays = in_one_dtype(row, *(o._array if isinstance(o, Tensor) else o for o in operands))
     results = []
     for operand, array, name in zip(operands, arrays, row.inputs, strict=True):
-        # Where nothing is recorded the node is not asked for: a view that was modified would refuse to give it.
+        # Where nothing is recorded `_node` is not read: that of a ModifiedView raises.
         tracked = mode.recording and name in row.rules and isinstance(operand, Tensor)
         results.append((operand, array, operand._node if tracked else None))
     return results
@@ -46,7 +46,7 @@ def _operand(row, position: int, operand):
     if isinstance(operand, NUMBERS) and len(row.inputs) > 1 and row.numbers:
         return operand.item() if isinstance(operand, np.generic) else operand
     name = "input" if position == 0 else row.inputs[position]
-    place = max(position, 1)  # counted as for a method, which is called on its first
+    place = max(position, 1)  # counted as for a method, where `self` has no position
     raise TypeError(f"{row.op_name}(): argument '{name}' (position {place}) must be Tensor, not {type_name(operand)}")
 
 
@@ -70,7 +70,7 @@ def _cast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def promote(*operands) -> np.dtype:
-    """The NumPy type in which mixed operands meet.
+    """The NumPy dtype that mixed operands are promoted to.
 
     Arrays with dimensions outrank 0-d arrays, and those outrank Python numbers, unless the lower rank is
     of a higher kind (bool < integer < float). PyTorch counterpart: ``torch.result_type``.
@@ -93,38 +93,38 @@ def promote(*operands) -> np.dtype:
 
 
 def _larger(a: np.dtype, b: np.dtype) -> np.dtype:
-    """The type of two of one rank: floats win over integers as they are, where NumPy would widen them."""
+    """The dtype for two of one rank: float32 with int64 stays float32, where NumPy would take float64."""
     if (a.kind == "f") == (b.kind == "f"):
         return np.promote_types(a, b)
     return a if a.kind == "f" else b
 
 
 def level(dtype: np.dtype) -> int:
-    """bool, integer, float: what is higher wins, and cannot be written to what is lower."""
+    """The category of a dtype, bool < integer < float: the highest wins, and in place it cannot be cast down."""
     return "biuf".index(dtype.kind) if dtype.kind != "u" else 1
 
 
 def constant(operand):
-    """What a node remembers of an operand without gradient, for pictures: a number, or a weak reference."""
+    """What a node keeps of an operand without gradient, for pictures: a number, or a weak reference."""
     return weakref.ref(operand) if isinstance(operand, Tensor) else operand
 
 
 @functools.lru_cache(maxsize=256)
 def number(value, dtype):
-    """A Python number as an array: NumPy takes twice as long to make one of it itself. (Not for 0 and -0, one key.)"""
+    """A Python number as an array, cached: NumPy takes twice as long to convert it. (Not for 0 and -0: one key.)"""
     return np.array(value, dtype)
 
 
 @functools.cache
 def limits_of(kind: np.dtype) -> tuple:
-    """The least and the largest number of a type, as Python has them."""
+    """The least and the largest number of a dtype, as Python numbers."""
     limits = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
     return np.asarray([limits.min, limits.max], kind).tolist()
 
 
 def numbers_as(array: np.ndarray, kind: np.dtype, checked: bool = False) -> np.ndarray:
-    """Numbers in a type; refused, if `checked`, where one of integers has no room (negative ones may turn round)."""
-    silence_numpy()  # of what becomes an infinity
+    """The array in a dtype. `checked`: RuntimeError where an integer dtype overflows (negatives may wrap around)."""
+    silence_numpy()  # an overflow gives inf
     if checked and kind.kind in "iu":
         least, most = limits_of(kind)
         least = -most if kind.kind == "u" and array.dtype.kind != "f" else least
@@ -134,14 +134,14 @@ def numbers_as(array: np.ndarray, kind: np.dtype, checked: bool = False) -> np.n
 
 
 def as_element(value, kind: np.dtype):
-    """A Python number for an array of a type; refused where it would overflow (a negative one may, in uint8)."""
+    """A Python number for an array of a dtype; RuntimeError where it overflows (a negative may wrap, in uint8)."""
     if kind.kind == "b" or isinstance(value, np.ndarray) or (kind.kind == "f" and not abs(value) < math.inf):
         return value
     least, most = limits_of(kind)
     if not (-most if kind.kind == "u" and isinstance(value, int) else least) <= value <= most:
         name = C_NUMBERS.get(kind.name, f"{kind.name}_t")
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
-    return np.asarray(value).astype(kind) if kind.kind == "u" else value  # a number as it is: pictures show it
+    return np.asarray(value).astype(kind) if kind.kind == "u" else value  # else the number itself: pictures show it
 
 
 C_NUMBERS = {"float16": "at::Half", "float32": "float", "float64": "double", "int32": "int"}

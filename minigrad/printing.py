@@ -49,7 +49,7 @@ def _suffixes(tensor: Tensor) -> list[str]:
 
 def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
     """Append the suffixes, each on a new line where it would pass the last column."""
-    column = len(text) - text.rfind("\n") + 1  # two too many, as PyTorch counts them
+    column = len(text) - text.rfind("\n") + 1  # two too many, as in PyTorch
     for suffix in suffixes:
         if column + len(suffix) + 2 > WIDTH:
             text += ",\n" + " " * indent + suffix

@@ -12,7 +12,7 @@ from .layout import laid_out
 from .tensor import Tensor
 from .tensor_new import finish
 
-_generator: Any = None  # numpy.random takes as long to import as minigrad: it comes when asked for
+_generator: Any = None  # numpy.random takes as long to import as minigrad: it is imported on first use
 
 
 def generator() -> "np.random.Generator":
@@ -24,7 +24,7 @@ def generator() -> "np.random.Generator":
 
 
 def manual_seed(seed: int) -> None:
-    """Start the generator anew, so that the numbers that follow are the same in each run.
+    """Seed the generator, so that the numbers that follow are the same in each run.
 
     >>> manual_seed(0); a = rand(2); manual_seed(0); b = rand(2)
     >>> bool((a == b)._array.all())
@@ -35,7 +35,7 @@ def manual_seed(seed: int) -> None:
 
 
 def get_rng_state() -> Any:
-    """Where the generator is. PyTorch's is a tensor of bytes; here it is NumPy's own description, for `set_rng_state`.
+    """The generator's state, for `set_rng_state`: NumPy's own description, where PyTorch's is a tensor of bytes.
 
     >>> state = get_rng_state(); a = rand(2); set_rng_state(state); b = rand(2)
     >>> bool((a == b)._array.all())
@@ -45,7 +45,7 @@ def get_rng_state() -> Any:
 
 
 def set_rng_state(new_state: Any) -> None:
-    """Put the generator back to where it was when `get_rng_state` was asked."""
+    """Put the generator back into a state that `get_rng_state` returned."""
     generator().bit_generator.state = new_state
 
 
@@ -63,13 +63,13 @@ def fork_rng() -> Iterator[None]:
 
 
 def rand(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Uniform numbers from [0, 1)."""
+    """A tensor of uniform numbers from [0, 1); floating dtypes only. PyTorch counterpart: ``torch.rand``."""
     values = generator().random(shape_of("rand", args, size))
     return finish(np.asarray(values).astype(_floating("check_uniform_bounds", dtype)), requires_grad)
 
 
 def randn(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Normally distributed numbers, mean 0 and standard deviation 1."""
+    """A tensor of standard normal numbers (mean 0, deviation 1); floating dtypes only. PyTorch: ``torch.randn``."""
     values = generator().standard_normal(shape_of("randn", args, size))
     return finish(np.asarray(values).astype(_floating("normal_kernel_cpu", dtype)), requires_grad)
 
@@ -83,12 +83,12 @@ def _floating(name: str, dtype) -> np.dtype:
 
 
 def rand_like(input: Tensor, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Uniform numbers in another tensor's shape and dtype."""
+    """Uniform numbers in another tensor's shape and dtype. PyTorch counterpart: ``torch.rand_like``."""
     return _laid_out_as(input, rand(input.shape, dtype=dtype or input.dtype), requires_grad)
 
 
 def randn_like(input: Tensor, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Normally distributed numbers in another tensor's shape and dtype."""
+    """Standard normal numbers in another tensor's shape and dtype. PyTorch counterpart: ``torch.randn_like``."""
     return _laid_out_as(input, randn(input.shape, dtype=dtype or input.dtype), requires_grad)
 
 

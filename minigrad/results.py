@@ -18,7 +18,7 @@ def mark_as_inference(result: Tensor) -> None:
 
 
 def rebuild_result(node: Node, array: np.ndarray, counter: list) -> Tensor:
-    """A saved result as a Tensor again. Keeping the Tensor would be a reference cycle: it points at its node."""
+    """A saved result as a Tensor again: the node keeps only the array, as the Tensor points at the node."""
     result = wrap(array, counter)
     result._node = node
     if dual_levels:
@@ -49,6 +49,6 @@ def wrap_outputs(node: Node | None, arrays, source: Tensor, view: bool) -> tuple
 
 
 def with_zeros(node: Node, grads: dict, raw: bool) -> list:
-    """The gradients of all outputs of an operation, zeros for the outputs that nothing came from."""
+    """The gradients of all outputs of an operation, zeros for outputs without one."""
     zeros = [np.zeros(shape, node._dtype) if i not in grads else None for i, shape in enumerate(node._shape)]
     return [grads[i] if z is None else z if raw else wrap(z) for i, z in enumerate(zeros)]

@@ -27,7 +27,7 @@ class Node:
         self.number = next(numbers)  # the newer, the larger
         self.name, self.shape = name, shape  # of the operation, and of its result
         self.next_nodes = next_nodes  # for each input its node, None if it needs no gradient
-        self.rules = rules  # for each input the function that makes its gradient
+        self.rules = rules  # for each input its derivative: from the result's gradient to the input's
         self.saved = dict(saved)  # what the rules need, name -> (tensor, version); None once it is freed
         self.leaf = None  # of a leaf: the tensor, which has the .grad
 
@@ -56,14 +56,14 @@ class Tensor:
 
 
 def op(name, forward, **rules):
-    """An operation: how to compute it on arrays, and for each input a rule that makes its gradient."""
+    """An operation: the forward on arrays, and for each input a rule that makes its gradient."""
 
     def apply(first, *others):
-        kind = type(first)
-        inputs = [first] + [other if isinstance(other, Tensor) else kind(other) for other in others]
-        result = kind(forward(*[tensor.data for tensor in inputs]))
+        cls = type(first)
+        inputs = [first] + [other if isinstance(other, Tensor) else cls(other) for other in others]
+        result = cls(forward(*[tensor.data for tensor in inputs]))
         if Node.recording:
-            result.node = kind.record(apply, inputs, result.data.shape)
+            result.node = cls.record(apply, inputs, result.data.shape)
         return result
 
     apply.name, apply.rules = name, rules
@@ -98,22 +98,22 @@ def backward(output, retain_graph=False, create_graph=False):
 
 def walk(root, gradient, retain_graph):
     """Give each node its turn, the newest first: its gradient is complete, as all that used its result is newer."""
-    kind, grads = type(gradient), {root: gradient}  # node -> the sum of what has arrived there
+    cls, grads = type(gradient), {root: gradient}  # node -> the sum of the parts of its gradient so far
     heap = [(-root.number, root)]  # the nodes that wait; the smallest entry comes out first
     while heap:
         node = heappop(heap)[1]
         grad = grads.pop(node)
         if node.leaf:
             accumulate(node.leaf, grad)
-        for next_node, part in zip(node.next_nodes, kind.turn(node, grad, retain_graph), strict=True):
+        for next_node, part in zip(node.next_nodes, cls.turn(node, grad, retain_graph), strict=True):
             if next_node and next_node not in grads:
                 heappush(heap, (-next_node.number, next_node))
             if next_node:
-                kind.arrive(grads, next_node, part)
+                cls.arrive(grads, next_node, part)
 
 
 def turn(node, grad, retain_graph):
-    """What goes on to each of the next nodes; and what was saved is freed."""
+    """Apply the rules: for each next node a part of its gradient. Then free what was saved."""
     if node.saved is None:
         raise RuntimeError("Trying to backward through the graph a second time")
     for tensor, version in node.saved.values():
@@ -123,13 +123,13 @@ def turn(node, grad, retain_graph):
     for next_node, rule in zip(node.next_nodes, node.rules, strict=True):
         saved = [node.saved[name][0] for name in needs(rule)] if next_node else []
         parts.append(rule(grad, *saved) if next_node else None)
-    if node.saved and not retain_graph:  # what saved nothing is never used up
+    if node.saved and not retain_graph:  # a node that saved nothing can be walked again
         node.saved = None
     return parts
 
 
 def arrive(grads, next_node, part):
-    """Undo broadcasting, and add the part to what has arrived."""
+    """Undo broadcasting, and add the part to the gradient of the next node."""
     if part.data.shape != next_node.shape:
         part = sum_to(part, next_node.shape)
     grads[next_node] = grads[next_node] + part if next_node in grads else part
@@ -149,7 +149,7 @@ log = op("log", np.log, a=lambda grad, a: grad * a**-1.0)
 tanh = op("tanh", np.tanh, a=lambda grad, a: grad - grad * a.tanh() * a.tanh())
 
 
-def power(a, n):  # n is a number and no input: each call makes a row of its own
+def power(a, n):  # n is a number and no input: each call makes an operation of its own
     return op("pow", lambda a: a**n, a=lambda grad, a: grad * n * a ** (n - 1.0))(a)
 
 
@@ -163,5 +163,5 @@ Tensor.__add__ = Tensor.__radd__ = add
 Tensor.__mul__ = Tensor.__rmul__ = mul
 Tensor.__sub__, Tensor.__matmul__, Tensor.__pow__ = sub, mm, power
 Tensor.t, Tensor.exp, Tensor.log, Tensor.tanh, Tensor.sum, Tensor.backward = t, exp, log, tanh, sum_to, backward
-# These three are looked up on the class of the tensors, so that a subclass can have its own.
+# Called through the class of the tensors, so that a subclass can override them.
 Tensor.record, Tensor.turn, Tensor.arrive = staticmethod(record), staticmethod(turn), staticmethod(arrive)

@@ -99,12 +99,12 @@ class Tensor(Conversions):
 
     @property
     def is_leaf(self) -> bool:
-        """True for what you made yourself, and for every result that needs no gradient."""
+        """True for a tensor that no recorded operation made, also for every tensor that requires no gradient."""
         return self._node is None or self._node._kind is LEAF
 
     @property
     def output_nr(self) -> int:
-        """Which of its node's outputs this tensor is."""
+        """The index of this tensor among the outputs of its node; 0 for a leaf."""
         return 0 if self._meta is None else self._meta.output_nr
 
     @property
@@ -141,8 +141,11 @@ class Tensor(Conversions):
         raise refusal("deleted flag", about=self)
 
     def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
-        """Set ``requires_grad`` in place and return the tensor."""
-        if requires_grad is not True or self._node is None or is_sink(self._node):  # else it does so already
+        """Set ``requires_grad`` in place and return the tensor.
+
+        RuntimeError for integers, and for False on a non-leaf. PyTorch counterpart: ``torch.Tensor.requires_grad_``.
+        """
+        if requires_grad is not True or self._node is None or is_sink(self._node):  # else nothing changes
             self._set_requires_grad(requires_grad, "flag of integers, method")
         return self
 
@@ -164,7 +167,7 @@ class Tensor(Conversions):
 
     @property
     def grad(self):
-        """The gradient that backward has added up here: None until then, and for results without retain_grad()."""
+        """The gradient that backward has accumulated; None before, and for a non-leaf without retain_grad()."""
         meta, node = self._meta, self._node
         if meta is not None and meta.grad is not None:
             return meta.grad
@@ -203,14 +206,14 @@ class Tensor(Conversions):
         return self._meta is not None and self._meta.retains_grad
 
     def _update_views(self) -> None:
-        """Let the views of this tensor follow it, after its flag changed."""
+        """Let the views of this tensor require grad as it does, after that changed."""
         for reference in () if self._version_counter is UNCOUNTED else self._version_counter[1:]:
             view = reference()
             if view is not None and view._base is self:
                 view._inherit_requires_grad()
 
     def materialize_meta(self) -> AutogradMeta:
-        """What few tensors have, made when it is first needed."""
+        """The AutogradMeta of this tensor, created on first use, as few tensors need one."""
         if self._meta is None:
             self._meta = AutogradMeta()
         return self._meta
@@ -218,7 +221,15 @@ class Tensor(Conversions):
     # -- other tensors on the same memory --------------------------------------------------------
 
     def detach(self) -> "Tensor":
-        """The same memory without the history. In-place changes are seen by both, and noticed by backward."""
+        """A tensor on the same memory, without the history; with the same version counter: backward notices changes.
+
+        PyTorch counterpart: ``torch.Tensor.detach``.
+
+        >>> import minigrad as mg
+        >>> x = mg.tensor(2.0, requires_grad=True)
+        >>> (x * x).detach()
+        tensor(4.)
+        """
         return wrap(self._array, own_counter(self))
 
     def detach_(self) -> "Tensor":
@@ -240,10 +251,10 @@ class Tensor(Conversions):
 
     @property
     def data(self) -> "Tensor":
-        """The same memory without the history and with a version counter of its own: changes go unnoticed."""
+        """A tensor on the same memory, without the history; with its own version counter: changes go unnoticed."""
         if self._version_counter is UNCOUNTED:
             return wrap(self._array, UNCOUNTED)
-        return wrap(self._array, [0] if threads_in_inference else FRESH)  # for FRESH wrap() would ask for the mode
+        return wrap(self._array, [0] if threads_in_inference else FRESH)  # in inference mode FRESH becomes UNCOUNTED
 
     @data.setter
     def data(self, new: "Tensor"):
@@ -261,7 +272,7 @@ class Tensor(Conversions):
         if is_sink(self._node):
             self._node = sink_node(self)
             return
-        # Keep the node if an older graph still leads to it, else give the leaf a new one: PyTorch holds it weakly, too.
+        # Keep the node if an older graph still holds it, else give the leaf a new one: PyTorch holds it weakly, too.
         node, self._node = weakref.ref(self._node), None
         self._node = None if another_type else node()
         if self._node is None:

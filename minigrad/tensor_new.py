@@ -14,7 +14,7 @@ from .tensor import Tensor, wrap
 
 
 def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
-    """Wrap a fresh array; integers cannot require gradients."""
+    """A new leaf around an array that nobody else has. RuntimeError if integers are to require grad."""
     if not isinstance(requires_grad, bool):
         name = sys._getframe(1).f_code.co_name
         raise TypeError(f"{name}(): argument 'requires_grad' must be bool, not {type_name(requires_grad)}")
@@ -29,7 +29,8 @@ def finish(array: np.ndarray, requires_grad: bool) -> Tensor:
 def tensor(data, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """A leaf with a copy of `data`: a number, nested lists, an array or a tensor.
 
-    Python floats become float32, integers int64, arrays keep their type. TypeError for other data.
+    Python floats become float32, integers int64, arrays keep their dtype. TypeError for other data, ValueError for
+    ragged lists, RuntimeError for integers that require grad. PyTorch counterpart: ``torch.tensor``.
 
     >>> tensor([1.0, 2.0], requires_grad=True)
     tensor([1., 2.], requires_grad=True)
@@ -40,45 +41,50 @@ def tensor(data, dtype: dtypes.dtype | None = None, requires_grad: bool = False)
 
 
 def _array_of(data, dtype) -> np.ndarray:
-    plain = not isinstance(data, (np.ndarray, np.generic, Tensor))
-    typed: list = []
+    from_python = not isinstance(data, (np.ndarray, np.generic, Tensor))
+    nested_dtypes: list = []
     try:
-        array = np.array(_without_tensors(data, typed))
+        array = np.array(_without_tensors(data, nested_dtypes))
     except ValueError:
         raise ragged(data) from None
-    if plain and array.dtype.kind not in "biuf":
+    if from_python and array.dtype.kind not in "biuf":
         raise no_number(data)
     if dtype is not None:
-        return numbers_as(array, dtypes.as_dtype(dtype).numpy, plain)
-    if plain and (array.dtype.kind == "f" or array.size == 0):
+        return numbers_as(array, dtypes.as_dtype(dtype).numpy, from_python)
+    if from_python and (array.dtype.kind == "f" or array.size == 0):
         default = dtypes.get_default_dtype().numpy
-        return array.astype(functools.reduce(np.promote_types, [t for t in typed if t.kind == "f"], default))
+        return array.astype(functools.reduce(np.promote_types, [t for t in nested_dtypes if t.kind == "f"], default))
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
-def _without_tensors(data, typed: list):
-    """The same nested lists, with numbers in the place of tensors. Types of those, and of NumPy's, go to `typed`."""
+def _without_tensors(data, nested_dtypes: list):
+    """The same nested lists with arrays in place of tensors; the dtypes of tensors and arrays go to `nested_dtypes`."""
     if isinstance(data, (list, tuple)):
         numbers = {float, int, bool}.issuperset(map(type, data))
-        return data if numbers else [_without_tensors(entry, typed) for entry in data]
+        return data if numbers else [_without_tensors(entry, nested_dtypes) for entry in data]
     if isinstance(data, Tensor):
         if data._node is not None and not data.ndim and data.dtype.is_floating_point:
             warn_once(SCALAR_OF_TRACKED, stacklevel=2)
         data = data._array
     if isinstance(data, (np.ndarray, np.generic)):
-        typed.append(data.dtype)
+        nested_dtypes.append(data.dtype)
     return data
 
 
 def as_tensor(data, dtype: dtypes.dtype | None = None) -> Tensor:
-    """A tensor of `data`: the same one if it is a tensor of that type already, on the memory of an array."""
+    """`data` as a tensor: a tensor of that dtype itself, an array without a copy of its memory; else as `tensor`.
+
+    PyTorch counterpart: ``torch.as_tensor``.
+    """
     if isinstance(data, np.ndarray) and dtype in (None, dtypes.by_numpy_dtype.get(data.dtype)):
         return from_numpy(data)
     return data if isinstance(data, Tensor) and dtype in (None, data.dtype) else finish(_array_of(data, dtype), False)
 
 
 def from_numpy(array: np.ndarray) -> Tensor:
-    """A tensor on the memory of an array: changes of one show in the other.
+    """A tensor on the memory of an array: changes of one show in the other. TypeError for anything else.
+
+    PyTorch counterpart: ``torch.from_numpy``.
 
     >>> from_numpy(np.array([1.0]))
     tensor([1.], dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""Tensors on the memory of another one: how they are made, and how they follow their base.
+"""Views: how they are made, and how they follow the requires_grad of their base.
 
 What an in-place change does to them is in ``ops/inplace.py``. PyTorch counterparts: ``as_view`` in
 ``torch/csrc/autograd/VariableTypeUtils.h``, ``DifferentiableViewMeta`` in ``torch/csrc/autograd/variable.h``.
@@ -14,7 +14,7 @@ from .tensor import Tensor
 
 
 def alias(result: Tensor, source: Tensor) -> None:
-    """Make `result` a view: it shares the version counter, which knows its views, and it knows its base."""
+    """Make `result` a view of `source`: with the same version counter, which refers to its views, and with a base."""
     counter = result._version_counter = own_counter(source)
     result._meta = None
     if counter is UNCOUNTED:
@@ -27,12 +27,12 @@ def alias(result: Tensor, source: Tensor) -> None:
         meta.creation_meta = "inference" if mode.inference else "no_grad"
     counter.append(weakref.ref(result))
     size = len(counter)
-    if size > 15 and not size & (size - 1):  # now and then, at powers of two: forget the views that are gone
+    if size > 15 and not size & (size - 1):  # at powers of two: drop the references to views that are gone
         counter[1:] = [view for view in counter[1:] if view() is not None]
 
 
 def unrecorded(result: Tensor, source: Tensor) -> None:
-    """A view that is not recorded; yet one of a tensor that requires grad says that it requires grad too."""
+    """Set the node of a view that is not recorded: it requires grad if its base does, but has no history."""
     result._node = None
     if result._meta is not None and result._dtype.kind == "f" and result._meta.base.requires_grad:
         result._node = sink_node(result)
@@ -50,7 +50,7 @@ def inherit_requires_grad(self: Tensor) -> None:
 
 
 class ModifiedView(Tensor):
-    """What becomes of a view that may not be changed in place, when its memory was: any further use is refused."""
+    """The class of a view that must not be modified in place, after its memory was: any further use raises."""
 
     __slots__ = ()
 
@@ -81,7 +81,7 @@ class ModifiedView(Tensor):
         Tensor.grad.fset(self, new)
 
     def _inherit_requires_grad(self) -> None:
-        if self._base._node is None and self.was_leaf():  # nothing of it is recorded any more: it can be used again
+        if self._base._node is None and self.was_leaf():  # no history is left: it can be used again
             self.__class__ = Tensor
             self._node, self._meta.outdated = None, True
             self._inherit_requires_grad()

@@ -495,7 +495,7 @@ def test_a_fork_while_another_thread_walks():
         walk = threading.Thread(target=y.backward)
         walk.start()
         inside.wait()
-        with gradients._adding:  # as if another thread were adding to a .grad
+        with gradients._grad_lock:  # as if another thread were adding to a .grad
             child = os.fork()
         if not child:
             z = mg.tensor(3.0, requires_grad=True)

@@ -88,7 +88,7 @@ def _is_plain(rule: tuple[str, str]) -> bool:
 
 
 class _Put(ast.NodeTransformer):
-    """Puts what was given in the place of a function's arguments."""
+    """Replaces the parameters of a function by the arguments of a call."""
 
     def __init__(self, given: dict[str, ast.expr]) -> None:
         self.given = given

@@ -72,7 +72,7 @@ def as_new(name: str) -> NotebookNode:
 
 
 def mark(name: str) -> str:
-    """Changes when a file of the course does, or how it is brought."""
+    """A digest of a file of the course and of what prepares its copy: it changes when either does."""
     made_by = [Path(str(module.__file__)) for module in (sys.modules[__name__], predictions, generate)]
     return digest(b"".join(path.read_bytes() for path in (source(name), predictions.ANSWERS, *made_by)))
 
@@ -82,7 +82,7 @@ def digest(content: bytes | str) -> str:
 
 
 def digests(notebook: NotebookNode) -> dict[str, str]:
-    """What stands in each cell, by its id."""
+    """The digest of each cell's source, by the cell's id."""
     return {cell.id: digest(cell.source) for cell in notebook.cells}
 
 

@@ -44,12 +44,12 @@ INSTALL = {
 }
 JUPYTERLAB = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false"},
-    # Else a screen of nothing follows the last cell.
+    # No empty screen below the last cell.
     "@jupyterlab/notebook-extension:tracker": {"scrollPastEnd": False},
     "@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Markdown Preview"}},
 }
-# JupyterLab writes the name of the kernel and what it says of its language into a notebook that it opens. Where that
-# is what is stored there, opening a chapter does not mark it as unsaved.
+# JupyterLab writes the kernel's name and language_info into a notebook that it opens. With the values that are stored
+# in the chapters, opening one does not mark it as unsaved.
 AS_STORED = """--IPKernelApp.exec_lines=["get_ipython().kernel.language_info = {'name': 'python'}"]"""
 KERNEL = {
     "argv": ["python", "-m", "ipykernel_launcher", "-f", "{connection_file}", AS_STORED],

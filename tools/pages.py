@@ -174,7 +174,7 @@ def is_made(cell: nbformat.NotebookNode) -> bool:
 
 
 def start_here(start: Chapter, all_: list[Chapter], terms: dict) -> None:
-    """Put map, glossary and index into the first notebook, where the old ones were."""
+    """Replace map, glossary and index in the first notebook."""
     cells = start.notebook.cells
     place = next(i for i, cell in enumerate(cells) if is_made(cell))
     rest = [cell for cell in cells if not is_made(cell)]

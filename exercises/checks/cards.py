@@ -1,4 +1,4 @@
-"""How a verdict, the score and the progress look: one calm card each, in HTML and in plain text.
+"""Verdict, score and progress as cards, each in HTML and in plain text.
 
 The styles are inline, for a notebook that is not trusted keeps no others. A card has the ground and the ink of the
 page, light or dark; words in colour are white on that colour.

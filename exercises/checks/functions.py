@@ -83,7 +83,7 @@ def tensors(what: str, *shapes: tuple, low=-2.0, high=2.0, signed=False, rest=()
 
 
 def _every_other_negative(array: np.ndarray) -> np.ndarray:
-    """The same numbers; of the pairs along the last axis both, so that it does not matter which is taken."""
+    """Every other pair along the last axis negated: both of its numbers, so that either may be chosen."""
     signs = np.resize([1.0, -1.0], array.size // array.shape[-1])
     return array * signs.reshape(array.shape[:-1])[..., None]
 
@@ -336,7 +336,7 @@ def _check_recorded(given: mg.Tensor, expected: mg.Tensor) -> None:
 
 
 def _computes(trial: Trial, mistake: Callable, given: Iterable, grad_outputs: tuple = ()) -> bool:
-    """Whether this mistake, made on purpose, gives the same."""
+    """Whether this mistake, made on purpose, gives the same values."""
     arguments = [a.detach() if isinstance(a, mg.Tensor) else a for a in trial.case.make()]
     try:
         with mg.no_grad(), np.errstate(all="ignore"):
@@ -525,7 +525,7 @@ def _of_gradients(trial: Trial, mine: Gradients, right: Gradients) -> Wrong:
 
 
 def _factor_of_start(trial: Trial, position: int, came: mg.Tensor, wanted: Any) -> tuple | None:
-    """Whether each gradient has grad_output as a factor, once; unless that of the reference has not either."""
+    """The diagnosis if a gradient is not proportional to grad_output, while that of the reference is."""
     doubled = gradients(trial.run(trial.reference), factor=2.0).came[position]
     if not _same(doubled, None if wanted is None else 2 * wanted):
         return None

@@ -21,7 +21,7 @@ def leaves(tensor: mg.Tensor) -> list[mg.Tensor]:
 
 
 def constants(tensor: mg.Tensor) -> list[Any]:
-    """The numbers and untracked tensors that took part, as far as they are still known."""
+    """The numbers and untracked tensors among the operands, as far as the graph still knows them."""
     found = [one for node in nodes(tensor) for one in getattr(getattr(node, "_node", None), "_constants", None) or ()]
     alive = [one() if isinstance(one, weakref.ref) else one for one in found]
     return [one for one in alive if one is not None]

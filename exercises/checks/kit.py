@@ -126,13 +126,13 @@ class _Session:
             self.keep(exercise.id, verdict.status == "passed", belief=verdict.belief)
 
     @property
-    def is_nobodys(self) -> bool:
-        """Whether no learner is at work: under nbgrader and the tests, and in the solutions, wherever they run."""
+    def without_learner(self) -> bool:
+        """Whether no learner's progress is kept: under nbgrader, in tests, and in the solutions, wherever they run."""
         return self.strict or Path.cwd().name == "solutions" or (_watch is not None and _watch.is_solution)
 
     def keep(self, id: str, passed: bool, **beliefs: str) -> None:
         """Add a try to the learner's record; say it once when that cannot be done."""
-        if self.is_nobodys:
+        if self.without_learner:
             return
         notice = progress.record(id, passed, **beliefs)
         if notice and notice != self.last_notice:
@@ -185,9 +185,9 @@ def _judged(exercise: Exercise, answer: Any) -> Verdict:
 
 
 def _asked(exercise: Exercise, answer: Any) -> Any:
-    """What the check says. Where its own work fails in what the answer has changed, that change is the diagnosis.
+    """Run the check. If the answer has changed global state (see `adversaries`), that may be the better diagnosis.
 
-    So it is where the check names no belief: what it expects may be computed from what was overwritten.
+    It is, if the check itself fails, or names no belief: what it expects may be computed from what was overwritten.
     """
     try:
         return exercise.judge(answer)
@@ -298,7 +298,7 @@ def refuse_given(answer: Any, given: str) -> None:
 
 
 def _words(code: types.CodeType) -> tuple:
-    """What a function says, and the comprehensions and functions inside it, wherever it stands."""
+    """The bytecode of a function and of those inside it, without line numbers: equal for equal source."""
     constants = tuple(_words(one) if type(one) is types.CodeType else one for one in code.co_consts)
     return code.co_code, constants, code.co_names, code.co_varnames
 
@@ -635,7 +635,7 @@ class Chapter:
 
     def score(self) -> None:
         """Show N of M exercises and the points, by the last run of each check in this session."""
-        entries, _ = ({}, "") if session.is_nobodys else progress.read()
+        entries, _ = ({}, "") if session.without_learner else progress.read()
         before = {id: "solved" for id, entry in entries.items() if entry.get("solved")}
         cards.display(cards.score_card(self, before | {id: found.status for id, found in session.verdicts.items()}))
 
@@ -652,7 +652,7 @@ class Chapter:
 
     def again(self, answer: Any = ...) -> None:
         """Ask again about a belief that an earlier chapter's exercises found (any, in 00); with an answer, judge it."""
-        entries, _ = ({}, "") if session.is_nobodys else progress.read()
+        entries, _ = ({}, "") if session.without_learner else progress.read()
         question = session.warm_up = session.warm_up or review.due(entries, self.number)
         if question is None:
             where = "" if self.number == review.FIRST else " from an earlier chapter"

@@ -1,4 +1,4 @@
-"""What the checks do inside a notebook: stay themselves, and never meet a NameError."""
+"""The checks inside a notebook: `check` cannot be overwritten, and a missing answer raises no NameError."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Missing:
 
 
 class LockedModule(types.ModuleType):
-    """A module that says no, in one sentence, when a name in it is to be replaced."""
+    """A module that refuses, in one sentence, to have a name in it replaced."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("__"):  # the import system's own

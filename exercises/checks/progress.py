@@ -95,7 +95,7 @@ def _set_aside(file: Path, what: str) -> str:
 
 
 def _set_entries_aside(file: Path, odd: dict) -> str:
-    """Keep what is no entry in a file beside: a file that is read again, still with them, adds nothing to it."""
+    """Move what is no valid entry into a file beside. Doing it again with the same entries changes nothing."""
     kept, number = file.with_name(f"{file.name}.odd"), len(odd)
     with contextlib.suppress(OSError, ValueError, TypeError):
         odd = json.loads(kept.read_text(encoding="utf-8")) | odd

@@ -65,7 +65,7 @@ class _BoundedText(io.StringIO):
 
 
 class _Thread(threading.Thread):
-    """Knows its outcome only until it begins: the learner's code can ask which thread it runs in."""
+    """Drops its task, with the Outcome, as it starts: the learner's code could reach it as current_thread().task."""
 
     def __init__(self, *task: Any) -> None:
         super().__init__(daemon=True)

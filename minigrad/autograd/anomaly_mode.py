@@ -1,4 +1,4 @@
-"""Anomaly mode: remember where each node was made, and say so when it fails or returns nan.
+"""Anomaly mode: keep the traceback of each recorded operation, and show it when its backward fails or returns nan.
 
 PyTorch counterpart: ``torch/autograd/anomaly_mode.py``.
 """
@@ -76,7 +76,7 @@ def _switch(enabled: bool, check_nan: bool) -> None:
 
 
 def _note_origin(node: Node) -> None:
-    """Write the lines that are making a node, without minigrad's own, into its metadata."""
+    """Store the traceback of a new node, without minigrad's own frames, in its metadata."""
     frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_OWN_FILES)]
     metadata = node._materialize_hooks().metadata
     metadata["traceback_"] = traceback.format_list([f for f in frames if not f.filename.startswith("<operation ")])
@@ -85,7 +85,7 @@ def _note_origin(node: Node) -> None:
 
 
 def report_origin(node: Node) -> None:
-    """Warn with the lines that made a node whose derivative has failed, and those that made what led to it."""
+    """Warn with the traceback of the node that failed, and those of the nodes whose backward recorded it."""
     grad_fn: GradFn | None = grad_fn_of(node)
     start = "Error detected in {}. "
     while grad_fn is not None:
@@ -108,7 +108,7 @@ def report_origin(node: Node) -> None:
 
 
 def refuse_nan(node: Node | None, grads) -> None:
-    """Refuse derivatives that are not numbers; or, without a node, gradients to start from."""
+    """Raise RuntimeError for nan among the gradients that a node returned; without a node, among the seeds."""
     for index, grad in enumerate(grads if anomaly.check_nan else ()):
         if grad is not None and np.isnan(getattr(grad, "_array", grad)).any():
             name = grad_fn_of(node).name() if node else "torch::autograd::GraphRoot"

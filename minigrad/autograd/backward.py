@@ -14,8 +14,8 @@ from .seeds import as_tuple, node_of, seeds_of, under_either_name
 def tensor_backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
     """Compute the gradients of this tensor and add them to the ``.grad`` of the leaves it depends on.
 
-    A scalar needs no `gradient`; anything else does. The graph's saved values are freed on the way,
-    unless `retain_graph`. PyTorch counterpart: ``torch.Tensor.backward``.
+    A scalar needs no `gradient`; any other tensor needs one of its own shape. Saved tensors are freed on the way,
+    unless `retain_graph`: a second backward then raises RuntimeError. PyTorch counterpart: ``torch.Tensor.backward``.
 
     >>> import minigrad as mg
     >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
@@ -23,7 +23,7 @@ def tensor_backward(self, gradient=None, retain_graph=None, create_graph=False, 
     >>> x.grad
     tensor([2., 4.])
     """
-    plain = gradient is None and inputs is None and not create_graph  # as nearly always: straight to the walk
+    plain = gradient is None and inputs is None and not create_graph  # nearly always
     if plain and (ones := ones_of_scalar(self)) is not None:
         engine.walk([(self._node, ones)], retain_graph, False)
     else:
@@ -64,5 +64,5 @@ def backward(
         node = node_of(tensor)
         nodes[node and operation_of(node)] = None
         if isinstance(tensor, Tensor):
-            tensor.retain_grad()  # what is no leaf gets a .grad too
+            tensor.retain_grad()  # a non-leaf gets a .grad too
     engine.walk(seeds, retain_graph, create_graph, nodes, capture=False)

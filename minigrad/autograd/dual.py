@@ -1,4 +1,4 @@
-"""What tells operations that a tensor has a tangent. What they do then is in forward_ad.py, far above them."""
+"""The Dual tensor, by which operations know that a tensor has a tangent; tangents.py computes it."""
 
 from ..messages import refusal
 from ..tensor import Tensor
@@ -8,7 +8,7 @@ dual_levels: list = []
 
 
 class Dual(Tensor):
-    """What a tensor is while it has a tangent: a subclass, so that it misses the fast path of the operations."""
+    """A tensor with a tangent: a subclass, so that operations do not take their fast path for it."""
 
     __slots__ = ()
 
@@ -20,7 +20,7 @@ class Dual(Tensor):
         return self.detach_()
 
 
-Dual.__name__ = Tensor.__name__  # which programs see, and sentences mention
+Dual.__name__ = Tensor.__name__  # as programs and error messages show it
 
 
 class SavingForForward:

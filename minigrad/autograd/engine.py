@@ -3,8 +3,8 @@
     1. each output's node is given its gradient (a scalar's is 1);
     2. the newest node that has a gradient is evaluated: everything that used its output was made later, so
        its gradient is complete;
-    3. its derivatives turn that gradient into one for each input, which is added to what has arrived at the
-       input's node; step 2 again, until no node is waiting;
+    3. its derivatives turn that gradient into one for each input, which is added to the gradient of the input's
+       node; step 2 again, until no node is waiting;
     4. leaves come last: their gradients are added to ``.grad``.
 
 A leaf that has hooks is evaluated as soon as its gradient is complete, as all are in PyTorch; without hooks nobody can
@@ -23,37 +23,37 @@ from heapq import heappop, heappush
 from numpy import ndarray
 
 from ..numpy_warnings import silence_numpy
-from .evaluate import arrive_without_gradient, evaluate_leaf, evaluate_node
+from .evaluate import add_undefined_gradient, evaluate_leaf, evaluate_node
 from .grad_fn import RemovableHandle
 from .grad_mode import anomaly, mode, set_mode
 from .gradients import accumulate, fit
 from .node import Node, op_order, recorded_walks
-from .reachability import contributions_to_hooked_leaves, nodes_towards
-from .reentry import DEEPEST, in_a_new_thread, running
+from .reachability import dependencies_of_hooked_leaves, nodes_towards
+from .reentry import MAX_DEPTH, in_a_new_thread, running
 
 
 class GraphTask:
-    """One walk: the gradients that have arrived, and the nodes that wait for their evaluation."""
+    """One walk: the gradients so far, and the nodes that wait for their evaluation."""
 
     __slots__ = (
-        "__weakref__", "capture", "captured", "create_graph", "grads", "heap", "leaves", "missing", "needed",
-        "requested", "retain_graph", "seeds", "usual",
+        "__weakref__", "capture", "captured", "create_graph", "dependencies", "fast_path", "grads", "heap", "leaves",
+        "needed", "requested", "retain_graph", "seeds",
     )  # fmt: skip
 
     def __init__(self, seeds: list, retain_graph: bool, create_graph: bool, requested: dict | None, capture: bool):
         self.seeds, self.retain_graph, self.create_graph = seeds, retain_graph, create_graph
-        self.grads: dict = {}  # node -> the sum of the gradients that have arrived there
+        self.grads: dict = {}  # node -> the sum of the gradients that it has got so far
         self.heap: list = []  # the operations that wait, as (order, node)
         self.leaves: list = []  # the leaves that wait
         self.requested = requested  # the nodes of `inputs`, as the keys of a dict; None for all leaves
         self.capture = capture  # whether their gradients are returned, in `captured`, or added to their .grad
         self.captured: dict = {}
         self.needed: set | None = None  # the nodes from which a requested one can be reached; None for all nodes
-        self.missing: dict | None = None  # how many gradients are still to come to each leaf with hooks
-        self.usual = not anomaly.enabled  # whether only nodes with hooks need `evaluate_node`
+        self.dependencies: dict | None = None  # how many gradients each leaf with hooks still waits for
+        self.fast_path = not anomaly.enabled  # whether only nodes with hooks need `evaluate_node`
 
-    def arrive(self, node: Node, grad) -> None:
-        """Add a gradient to what has arrived at a node; the first one lets the node wait for its evaluation."""
+    def add_gradient(self, node: Node, grad) -> None:
+        """Add to the gradient of a node. With the first one the node begins to wait for its evaluation."""
         if node in self.grads:
             self.grads[node] = self.grads[node] + grad
             return
@@ -64,28 +64,28 @@ class GraphTask:
             heappush(self.heap, (node._order, node))
 
     def start(self) -> None:
-        """Find out where to go, and let the gradients of the outputs arrive."""
+        """Find the nodes that are needed, and give the outputs their gradients."""
         requested = self.requested
         if requested is not None:
             self.needed = nodes_towards(self.seeds, requested)
-            self.usual = self.usual and self.needed is None and all([node._order > 0 for node in requested])
+            self.fast_path &= self.needed is None and all([node._order > 0 for node in requested])
             if self.needed is not None and not self.capture:
                 self.needed.update(requested)  # those that are no leaves are evaluated too, for their hooks
-        if RemovableHandle.on_a_leaf:
-            self.missing = contributions_to_hooked_leaves(self.seeds, self.needed)
+        if RemovableHandle.any_on_leaf:
+            self.dependencies = dependencies_of_hooked_leaves(self.seeds, self.needed)
         for node, grad in self.seeds:
             # PyTorch evaluates a single output in any case, and so runs its hooks, even if it leads to no input.
             if self.needed is None or node in self.needed or node in (requested or ()) or len(self.seeds) == 1:
-                self.arrive(node, grad if self.create_graph or grad.__class__ is ndarray else grad._array)
-        if self.missing:
-            self.evaluate_complete_leaves([node for node, _ in self.seeds], self.missing)
+                self.add_gradient(node, grad if self.create_graph or grad.__class__ is ndarray else grad._array)
+        if self.dependencies:
+            self.evaluate_complete_leaves([node for node, _ in self.seeds], self.dependencies)
 
-    def evaluate_complete_leaves(self, nodes, missing: dict) -> None:
-        """Gradients have come to these nodes: evaluate the leaves with hooks whose last one it was."""
+    def evaluate_complete_leaves(self, nodes, dependencies: dict) -> None:
+        """These nodes have got a gradient: evaluate the leaves with hooks that wait for no other."""
         for leaf in nodes:
-            if leaf in missing:
-                missing[leaf] -= 1
-                if missing[leaf] == 0 and leaf in self.grads:
+            if leaf in dependencies:
+                dependencies[leaf] -= 1
+                if dependencies[leaf] == 0 and leaf in self.grads:
                     self.leaves.remove(leaf)
                     evaluate_leaf(self, leaf, self.grads.pop(leaf))
 
@@ -93,12 +93,12 @@ class GraphTask:
 def walk(seeds: list, retain_graph: bool, create_graph: bool, requested: dict | None = None, capture=True) -> dict:
     """Walk a graph from `seeds`, pairs (node, gradient), and add the gradients of leaves to their ``.grad``.
 
-    With `requested`, a dict of nodes, go only where one of them can be reached, and return the gradients that
-    arrive there instead; unless `capture` is False, which adds them to their ``.grad``.
+    With `requested`, a dict of nodes, go only where one of them can be reached, and return their gradients
+    instead; unless `capture` is False, which adds them to their ``.grad``.
     """
     silence_numpy()
     tasks = running.tasks
-    if len(tasks) >= DEEPEST:
+    if len(tasks) >= MAX_DEPTH:
         return in_a_new_thread(walk, seeds, retain_graph, create_graph, requested, capture)
     task = GraphTask(seeds, retain_graph, create_graph, requested, capture)
     tasks.append(task)
@@ -119,12 +119,12 @@ def walk(seeds: list, retain_graph: bool, create_graph: bool, requested: dict | 
 
 def run(task: GraphTask) -> None:
     """Evaluate the newest node, add the results to the gradients of its inputs; until no node waits."""
-    grads, heap, leaves, usual = task.grads, task.heap, task.leaves, task.usual
-    create_graph, frees, missing = task.create_graph, not task.retain_graph, task.missing
+    grads, heap, leaves, fast_path = task.grads, task.heap, task.leaves, task.fast_path
+    create_graph, frees, dependencies = task.create_graph, not task.retain_graph, task.dependencies
     while heap:
         node = heappop(heap)[1]
         kind, grad = node._kind, grads.pop(node)
-        if not usual or node._hooks is not None:
+        if not fast_path or node._hooks is not None:
             results = evaluate_node(task, node, grad)
             if results is None:
                 continue
@@ -134,12 +134,12 @@ def run(task: GraphTask) -> None:
             node._saved = None
         for next_node, grad in zip(node._next_nodes, results):
             if grad is None:
-                if next_node is not None and arrive_without_gradient(task, next_node):
-                    usual = False
+                if next_node is not None and add_undefined_gradient(task, next_node):
+                    fast_path = False
                 continue
             if not node._fits:
                 grad = fit(grad, next_node, node)
-            if next_node in grads:  # what `task.arrive` does, written out in this innermost loop
+            if next_node in grads:  # `task.add_gradient`, written out in this innermost loop
                 grads[next_node] = grads[next_node] + grad
                 continue
             grads[next_node] = grad
@@ -147,8 +147,8 @@ def run(task: GraphTask) -> None:
                 leaves.append(next_node)
             else:
                 heappush(heap, (order, next_node))
-        if missing is not None:
-            task.evaluate_complete_leaves(node._next_nodes, missing)
+        if dependencies is not None:
+            task.evaluate_complete_leaves(node._next_nodes, dependencies)
     for leaf in leaves:
         grad, meta = grads.pop(leaf), leaf._leaf
         if task.requested is None and leaf._hooks is None and meta.hooks is None and meta.post_hooks is None:

@@ -16,7 +16,7 @@ from .outputs import NO_GRADIENT, OUTPUT, OutputGrads, output_nr
 def evaluate_node(task, node: Node, grad) -> tuple | None:
     """The gradients of a node's inputs; None where the walk need not go on from here."""
     if task.requested is not None and node in task.requested and grad is not NO_GRADIENT:
-        # Where the walk goes on, the gradient is captured before hooks change it, as in PyTorch.
+        # At a node that the walk passes through, capture the gradient before hooks change it, as in PyTorch.
         if task.needed is None or node in task.needed:
             task.captured[node] = grad
     if node._hooks is not None:
@@ -36,8 +36,8 @@ def capture_gradient(task, node: Node, grad) -> tuple | None:
     That is one entry per input, None where none is needed; or None if the node need not be evaluated.
     """
     needed, requested = task.needed, task.requested
-    alone = node._kind is OUTPUT and needed is not None and node not in needed and grad is not NO_GRADIENT
-    if alone and node._next_nodes[0]._hooks:
+    only_captured = node._kind is OUTPUT and needed is not None and node not in needed and grad is not NO_GRADIENT
+    if only_captured and node._next_nodes[0]._hooks:
         # The operation itself will not be evaluated, so the tensor hooks of this output are called here.
         grad = run_tensor_hooks(node._next_nodes[0], OutputGrads({output_nr(node): grad}))[output_nr(node)]
     if node in requested and grad is not NO_GRADIENT:
@@ -77,12 +77,12 @@ def evaluate_leaf(task, node: Node, grad) -> None:
         run_node_hooks(node, hooks.post_hooks, (), (grad,))
 
 
-def arrive_without_gradient(task, node: Node) -> bool:
-    """A node whose input needs a gradient that did not come is evaluated all the same. Returns whether it is."""
+def add_undefined_gradient(task, node: Node) -> bool:
+    """Let a node wait for its evaluation though it got None for a gradient, as in PyTorch. Whether it is needed."""
     if task.needed is not None and node not in task.needed and node not in task.requested:
         return False
     if node not in task.grads and (node._kind is not LEAF or node._leaf.hooks or node._leaf.post_hooks):
-        task.arrive(node, NO_GRADIENT)
+        task.add_gradient(node, NO_GRADIENT)
     return True
 
 
@@ -90,32 +90,32 @@ def apply_between_hooks(node: Node, grad, next_nodes: tuple, create_graph: bool)
     """Apply the derivatives of a node, with the hooks of its own before and after them."""
     hooks = node._hooks
     if hooks is None:
-        return apply_rules(node, grad, next_nodes, create_graph)
+        return apply_vjp(node, grad, next_nodes, create_graph)
     if hooks.pre_hooks:
-        shown = run_node_hooks(node, hooks.pre_hooks, outputs_of(node, grad))
+        shown = run_node_hooks(node, hooks.pre_hooks, grad_outputs_of(node, grad))
         several = isinstance(grad, OutputGrads)
         if grad is not NO_GRADIENT:
             grad = OutputGrads({i: g for i, g in enumerate(shown) if g is not None}) if several else shown[0]
     if grad is None:  # a pre-hook has returned None for the only gradient
         return (None,) * len(next_nodes)
-    outputs = outputs_of(node, grad)
-    grads = apply_rules(node, grad, next_nodes, create_graph)
+    grad_outputs = grad_outputs_of(node, grad)
+    grads = apply_vjp(node, grad, next_nodes, create_graph)
     if not hooks.post_hooks:
         return grads
     pairs = zip(next_nodes, grads, strict=True)
     grads = tuple(None if n is None or grad is None else fit(grad, n, node) for n, grad in pairs)
-    return run_node_hooks(node, hooks.post_hooks, grads, outputs)
+    return run_node_hooks(node, hooks.post_hooks, grads, grad_outputs)
 
 
-def outputs_of(node: Node, grad) -> tuple:
-    """The gradients of all outputs of a node, None for those that nothing came from."""
+def grad_outputs_of(node: Node, grad) -> tuple:
+    """The gradients of all outputs of a node, None for those without one."""
     if not isinstance(grad, OutputGrads) or grad is NO_GRADIENT:
         return (None if grad is NO_GRADIENT else grad,)
     return tuple(grad.get(i) for i in range(getattr(node, "_outputs", None) or len(node._shape)))
 
 
-def apply_rules(node: Node, grad, next_nodes: tuple, create_graph: bool):
-    """Apply the derivatives; in anomaly mode, say where a node that fails was made, and look for nan."""
+def apply_vjp(node: Node, grad, next_nodes: tuple, create_graph: bool):
+    """Apply the derivatives; in anomaly mode, report where a node that fails was recorded, and look for nan."""
     vjp = node._kind.vjp_recorded if create_graph else node._kind.vjp
     if grad is NO_GRADIENT and not isinstance(node, GradFn):  # a Function is given zeros, or None
         return (None,) * len(next_nodes)

@@ -1,12 +1,12 @@
-"""Forward mode: a tangent travels along with each value, and no backward is needed.
+"""Forward mode: each value is computed together with its tangent (a Jacobian-vector product), without a backward.
 
     with dual_level():
-        x = make_dual(primal, tangent)      how the input is to move
-        y = x * x                           computed as ever, and then its tangent: 2 * primal * tangent
+        x = make_dual(primal, tangent)      the direction to differentiate in
+        y = x * x                           computed as always, and its tangent: 2 * primal * tangent
         unpack_dual(y)                      UnpackedDualTensor(primal=..., tangent=...)
 
-A tensor that has a tangent is a Dual, and only an operation that is not given plain Tensors looks for one: what is
-not in forward mode does not pay for it. How a tangent is made is in tangents.py.
+A tensor that has a tangent is a Dual, which operations look for only if not all operands are plain Tensors: so
+forward mode costs nothing where it is not used. How a tangent is made is in tangents.py.
 
 A tangent can be differentiated (reverse over forward), and the gradients that ``grad()`` returns of a dual tensor
 have tangents (forward over reverse).
@@ -141,6 +141,6 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 def steps_of(tensor: Tensor) -> list:
-    """How many elements apart in memory the neighbours along each dimension are."""
+    """The strides of the dimensions longer than 1, counted in elements."""
     array = tensor._array
     return [step // array.itemsize for step, n in zip(array.strides, array.shape, strict=True) if n > 1]

@@ -91,7 +91,7 @@ def jacobian(
 
     Its shape is the output's followed by the input's; with several outputs or inputs, a tuple of them.
     `vectorize` changes nothing (PyTorch computes all rows at once). 'forward-mode' computes columns instead of rows:
-    it calls `func` once for each input element, and needs no way back.
+    it calls `func` once for each input element, and needs no backward.
     PyTorch counterpart: ``torch.autograd.functional.jacobian``.
 
     >>> import minigrad as mg
@@ -252,7 +252,7 @@ def vector(v, like: Group, name: str, create_graph: bool, missing_key: str) -> t
 
 
 def single_number(outputs: Group, name: str) -> Tensor:
-    """The output of a function whose second derivatives are asked for: a tensor with one element."""
+    """The output of a function for vhp, hvp or hessian: a tensor with one element, else RuntimeError."""
     if outputs.is_tuple:
         raise refusal("second derivative of several tensors", name)
     if not outputs.is_one_number():
@@ -283,10 +283,10 @@ def gradients(outputs: tuple, inputs: tuple, grad_outputs: tuple | None = None, 
 
 
 def jacobian_by_columns(func, given: Group):
-    """The Jacobian in forward mode: one push for each input element. Of a tuple of inputs lists, as in PyTorch."""
+    """The Jacobian in forward mode: a run of `func` per input element. Lists for a tuple of inputs, as in PyTorch."""
     sizes = [x.numel() for x in given.tensors]
-    nudges = eye(sum(sizes)) if sum(sizes) else zeros(1, 0)
-    pushes = [pushed(func, given, nudge.split(sizes)) for nudge in nudges]
+    tangents = eye(sum(sizes)) if sum(sizes) else zeros(1, 0)
+    pushes = [pushed(func, given, tangent.split(sizes)) for tangent in tangents]
     outputs = pushes[0][0]
     blocks = []
     for columns in zip(*(tangents for _, tangents in pushes), strict=True):
@@ -299,10 +299,10 @@ def jacobian_by_columns(func, given: Group):
     return outputs.like([block[0] for block in blocks])
 
 
-def pushed(func, given: Group, nudges) -> tuple[Group, list]:
-    """The outputs of `func`, and how they move when its inputs move by `nudges`."""
+def pushed(func, given: Group, tangents) -> tuple[Group, list]:
+    """The outputs of `func`, and their tangents for these tangents of its inputs."""
     with dual_level():
-        pairs = zip(given.tensors, nudges, strict=True)
+        pairs = zip(given.tensors, tangents, strict=True)
         duals = [make_dual(x, view(t, x.shape).to(x.dtype)) for x, t in pairs]
         outputs = group(func(*duals), "outputs of the user-provided function", "jacobian")
         found = [unpack_dual(output) for output in outputs.tensors]

@@ -11,7 +11,7 @@ from ..tensor import Tensor, wrap
 from . import engine
 from .dual import Dual, dual_levels
 from .node import is_sink
-from .seeds import as_tuple, check_options, node_of, seeds_of, shown_as
+from .seeds import as_tuple, check_options, gradient_tensor, node_of, seeds_of
 
 
 def grad(
@@ -25,9 +25,10 @@ def grad(
     is_grads_batched=False,
     materialize_grads=False,
 ) -> tuple:
-    """Return the gradients of `outputs` with respect to `inputs`; no ``.grad`` changes.
+    """Return the gradients of `outputs` with respect to `inputs`, one for each input; no ``.grad`` changes.
 
-    PyTorch counterpart: ``torch.autograd.grad``.
+    `grad_outputs` has a tensor of the same shape per non-scalar output. RuntimeError for an unused input: it gets None
+    with `allow_unused`, zeros with `materialize_grads`. PyTorch counterpart: ``torch.autograd.grad``.
 
     >>> import minigrad as mg
     >>> x = mg.tensor(3.0, requires_grad=True)
@@ -46,18 +47,17 @@ def grad(
     if None in nodes:
         raise refusal("grad of a constant", about=(inputs[nodes.index(None)], *as_tuple(outputs)))
     retain_graph = create_graph if retain_graph is None else retain_graph
-    moving = bool(dual_levels) and any(isinstance(o, Dual) for o in as_tuple(outputs))  # so have the gradients tangents
+    dual = bool(dual_levels) and any(isinstance(o, Dual) for o in as_tuple(outputs))  # the gradients have tangents, too
     wanted = dict.fromkeys([n for n in nodes if not is_sink(n)])
-    captured = engine.walk(seeds, retain_graph, create_graph or moving, wanted)
-    arrived = [captured.get(node) for node in nodes]
-    arrived = [g if g is None or isinstance(g, Tensor) else shown_as(seeds, g) for g in arrived]
-    if moving and not create_graph:
-        arrived = [g if g is None else without_history(g) for g in arrived]
-    return completed(inputs, arrived, outputs, create_graph, allow_unused, materialize_grads)
+    captured = engine.walk(seeds, retain_graph, create_graph or dual, wanted)
+    grads = [g if g is None or isinstance(g, Tensor) else gradient_tensor(seeds, g) for g in map(captured.get, nodes)]
+    if dual and not create_graph:
+        grads = [g if g is None else without_history(g) for g in grads]
+    return completed(inputs, grads, outputs, create_graph, allow_unused, materialize_grads)
 
 
 def without_history(gradient: Tensor) -> Tensor:
-    """The gradient and its tangent, of which no history is wanted: only in a recorded walk are tangents made."""
+    """The gradient and its tangent, detached: the walk was recorded only because tangents need that."""
     found = gradient.detach()
     if isinstance(gradient, Dual):
         dual_levels[0].carry(found, dual_levels[0].tangent(gradient).detach())
@@ -82,13 +82,13 @@ def batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unu
 
 
 def completed(inputs: tuple, grads: list, outputs, *options) -> tuple:
-    """What grad() returns: where no gradient came, zeros or None, or a refusal."""
+    """The gradients, with `missing` in the place of those that are None."""
     each = enumerate(zip(inputs, grads, strict=True))
     return tuple([missing(i, x, outputs, *options) if g is None else g for i, (x, g) in each])
 
 
 def missing(index: int, tensor, outputs, create_graph, allow_unused, materialize_grads) -> Tensor | None:
-    """What stands for a gradient that did not come."""
+    """What an unused input gets: zeros, None, or RuntimeError."""
     if materialize_grads:
         if not isinstance(tensor, Tensor):
             raise refusal("zeros of an edge")

@@ -1,6 +1,6 @@
 """What ``grad_fn`` shows of a node: its name, its neighbours, what it saves, its hooks.
 
-A GradFn (``MulBackward0``, ``AccumulateGrad`` ...) is made when somebody looks: the engine walks nodes of one class,
+A GradFn (``MulBackward0``, ``AccumulateGrad`` ...) is created on first access: the engine walks nodes of one class,
 because Python reads the attributes of one class several times faster than those of fifty. Only a Function's node is
 both, as its author writes on it (function.py).
 
@@ -19,7 +19,7 @@ from .versions import FRESH
 class GradientEdge(NamedTuple):
     """An edge of the graph: an output of a node. PyTorch counterpart: ``torch.autograd.graph.GradientEdge``.
 
-    `ownership_token` keeps alive what the engine knows the edge by.
+    `ownership_token` is the engine's node of the edge, which it keeps alive.
     """
 
     node: "GradFn"
@@ -70,7 +70,7 @@ class GradFn:
 
 
 class NodeGradFn(GradFn):
-    """A GradFn that is made when somebody looks at a node."""
+    """A GradFn apart from its node: every one except a Function's."""
 
     __slots__ = ("__weakref__", "_node")
 
@@ -79,7 +79,7 @@ class NodeGradFn(GradFn):
 
 
 class AccumulateGrad(NodeGradFn):
-    """The end of the walk at a leaf: adds the gradient to ``variable.grad``. One per leaf."""
+    """Accumulates a leaf's gradient into ``variable.grad``. One per leaf."""
 
     __slots__ = ()
 
@@ -90,14 +90,14 @@ class AccumulateGrad(NodeGradFn):
     def variable(self):
         """The leaf."""
         tensor = self._node._leaf.tensor()
-        return leaf_made_anew(self._node) if tensor is None else tensor
+        return rebuild_leaf(self._node) if tensor is None else tensor
 
 
-LEAF.shown_as = AccumulateGrad
+LEAF._grad_fn_class = AccumulateGrad
 
 
 def grad_fn_of(node: Node) -> GradFn:
-    """The GradFn that shows a node: the same one for as long as anybody holds it."""
+    """The GradFn that shows a node: the same object for as long as it is referenced."""
     if isinstance(node, GradFn):
         return node
     shown = None if node._grad_fn is None else node._grad_fn()
@@ -114,8 +114,8 @@ def next_function(node: Node | None) -> tuple[Any, int]:
     return (grad_fn_of(operation_of(node)), output_nr(node))
 
 
-def leaf_made_anew(node: Node):
-    """A leaf that nobody names any more, for those who look at a graph that it is in."""
+def rebuild_leaf(node: Node):
+    """A leaf whose tensor is gone, rebuilt on the same memory and with the same .grad: its graph may outlive it."""
     meta = node._leaf
     tensor = object.__new__(meta.type)
     tensor._array, tensor._dtype, tensor._version_counter = meta.array, meta.array.dtype, FRESH
@@ -125,13 +125,13 @@ def leaf_made_anew(node: Node):
 
 
 class RemovableHandle:
-    """Takes a hook back: call ``remove()``, or use it as a context manager."""
+    """Removes a hook: call ``remove()``, or use it as a context manager."""
 
-    on_a_leaf = False  # whether a leaf has ever been given one: then backward looks for those that have
+    any_on_leaf = False  # whether any leaf was ever given a hook: only then backward looks for such leaves
     _next_id = itertools.count().__next__
 
     def __init__(self, hooks: dict, hook, leaf: bool = False):
-        RemovableHandle.on_a_leaf |= leaf
+        RemovableHandle.any_on_leaf |= leaf
         self.id = RemovableHandle._next_id()
         self._hooks = hooks
         hooks[self.id] = hook

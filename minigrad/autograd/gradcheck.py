@@ -327,7 +327,7 @@ def reproducible_jacobians(check: Check, output: Tensor) -> list:
 
 
 def backward_jacobians(output: Tensor, inputs: list) -> list:
-    """Pairs (Jacobian, whether a gradient arrived), one per input: one backward per output element."""
+    """Pairs (Jacobian, whether the input got a gradient), one per input: one backward per output element."""
     jacobians = [np.zeros((x.numel(), output.numel()), x._dtype) for x in inputs]
     reached = [False] * len(inputs)
     for column, index in enumerate(np.ndindex(output._array.shape)):
@@ -407,7 +407,7 @@ def hooks_of(output: Tensor) -> list:
 
 
 def call_with_none(hook: Callable) -> tuple:
-    """Call a hook as for an output that no gradient arrived at; it has no results to check."""
+    """Call a hook as for an output without a gradient: with None. It has no results to check."""
     hook(None)
     return ()
 
@@ -469,7 +469,7 @@ class JacobianPair(NamedTuple):
     position: int  # counts the inputs that require grad
     numerical: np.ndarray
     analytical: np.ndarray
-    reached: bool  # whether a gradient arrived at the input
+    reached: bool  # whether the input got a gradient
 
     @property
     def input(self) -> Tensor:

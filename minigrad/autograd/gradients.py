@@ -1,4 +1,4 @@
-"""Gradients: what a scalar starts with, what fits the input that it is for, and what is added to ``.grad``.
+"""Gradients: the 1 that backward starts with, undoing broadcasting, and accumulation into ``.grad``.
 
 PyTorch counterparts: ``validate_outputs`` in ``torch/csrc/autograd/engine.cpp``,
 ``torch/csrc/autograd/functions/accumulate_grad.h``.
@@ -62,14 +62,14 @@ def _references_of_caller() -> int:
 # An array that nobody else refers to becomes .grad as it is, as in PyTorch's AccumulateGrad. Any other is copied.
 STEALABLE_REFERENCES = _references_of_caller()
 
-# Held while a gradient is added to a ``.grad``: two threads may have a leaf in common. No code of yours runs
-# meanwhile. After a fork the child has a new lock, because another thread of the parent may hold the old one.
-_adding = Lock()
+# Held while a gradient is added to a ``.grad``: two threads may have a leaf in common. No user code runs while it
+# is held. After a fork the child gets a new lock, because another thread of the parent may hold the old one.
+_grad_lock = Lock()
 
 
 def _new_lock() -> None:
-    global _adding
-    _adding = Lock()
+    global _grad_lock
+    _grad_lock = Lock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -77,10 +77,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def accumulate(meta: AutogradMeta, grad, create_graph: bool) -> None:
-    """Add a gradient to a tensor's ``.grad``: in place, unless a graph is asked for."""
+    """Add a gradient to a tensor's ``.grad``: in place, unless `create_graph`."""
     if create_graph:
         return _accumulate_recorded(meta, grad)
-    with _adding:
+    with _grad_lock:
         if meta.grad is not None:
             bump_version(meta.grad)
             np.add(meta.grad._array, grad, meta.grad._array)
@@ -91,21 +91,21 @@ def accumulate(meta: AutogradMeta, grad, create_graph: bool) -> None:
 
 
 def retain(meta: AutogradMeta, grad) -> None:
-    """Add a gradient to the ``.grad`` of a result that asked with retain_grad(): out of place, as in PyTorch."""
+    """Add a gradient to the ``.grad`` of a non-leaf with retain_grad(): out of place, as in PyTorch."""
     if isinstance(grad, Tensor):
         meta.grad = clone(grad) if meta.grad is None else meta.grad + grad
         return
-    with _adding:
+    with _grad_lock:
         meta.grad = wrap(np.array(grad) if meta.grad is None else meta.grad._array + grad)
 
 
 def _accumulate_recorded(meta: AutogradMeta, grad: Tensor) -> None:
-    """Make the sum outside of the lock, as your hooks may see it recorded; and again, if another thread came first."""
+    """Add with history: outside the lock, as recording may run user hooks; again, if another thread was faster."""
     while True:
         before = meta.grad
         # copy_ and not clone: then the node of .grad is CopyBackwards, as in PyTorch.
         total = copy_(wrap(np.empty_like(grad._array)), grad) if before is None else before + grad
-        with _adding:
+        with _grad_lock:
             if meta.grad is before:
                 meta.grad = total
                 return

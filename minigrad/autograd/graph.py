@@ -1,4 +1,4 @@
-"""The public functions around graphs: edges as things of their own, hooks on several tensors, versions by hand.
+"""``torch.autograd.graph``: gradient edges, hooks on several tensors, version counters, saved-tensor hooks.
 
 PyTorch counterparts: the functions of the same names in ``torch/autograd/graph.py``.
 """
@@ -34,9 +34,9 @@ __all__ = [
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """The edge that a tensor's gradient arrives by; it stands for the tensor in ``grad()`` and ``backward()``.
+    """The edge to a tensor's grad_fn; it can stand for the tensor in ``grad()`` and ``backward()``.
 
-    PyTorch counterpart: ``torch.autograd.graph.get_gradient_edge``.
+    RuntimeError if the tensor does not require grad. PyTorch counterpart: ``torch.autograd.graph.get_gradient_edge``.
 
     >>> import minigrad as mg
     >>> x = mg.tensor(3.0, requires_grad=True)
@@ -52,9 +52,15 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def increment_version(tensor) -> None:
-    """Raise the version of a tensor, or of several: what you do after changing its memory behind minigrad's back.
+    """Raise the version of a tensor, or of several, after a change of its memory that autograd could not see.
 
     PyTorch counterpart: ``torch.autograd.graph.increment_version``.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor([1.0])
+    >>> x.numpy()[0] = 2.0
+    >>> increment_version(x); x._version
+    1
     """
     several = isinstance(tensor, Iterable) and not isinstance(tensor, Tensor)
     tensors = tuple(tensor) if several else (tensor,)
@@ -66,7 +72,7 @@ def increment_version(tensor) -> None:
 
 
 class _MultiHandle(RemovableHandle):
-    """Takes the hooks on all the tensors back at once."""
+    """Removes the hooks of all the tensors."""
 
     def __init__(self, handles: tuple):
         self.handles = handles
@@ -77,9 +83,9 @@ class _MultiHandle(RemovableHandle):
 
 
 def register_multi_grad_hook(tensors, fn, *, mode: str = "all") -> _MultiHandle:
-    """Call `fn` once a backward, when the gradients of several tensors are there.
+    """Call `fn` once in each backward, when the gradients of several tensors are complete.
 
-    With mode "all", ``fn(grads)`` waits for every tensor that this backward comes to, and gets None for the others;
+    With mode "all", ``fn(grads)`` waits for every tensor that this backward reaches, and gets None for the others;
     with "any", ``fn(grad)`` gets the first. PyTorch counterpart: ``torch.autograd.graph.register_multi_grad_hook``.
     """
     if mode not in ("all", "any"):
@@ -90,9 +96,9 @@ def register_multi_grad_hook(tensors, fn, *, mode: str = "all") -> _MultiHandle:
     if any(not tensor.requires_grad or (mode == "all" and is_sink(tensor._node)) for tensor in tensors):
         raise refusal("edge of no node")
     nodes = [tensor._node for tensor in tensors]
-    so_far: dict = {}  # walk -> the gradients that it has brought, how many calls are still to come
+    so_far: dict = {}  # walk -> the gradients so far, how many calls are still to come
 
-    def arrived(position: int, grad) -> None:
+    def note(position: int, grad) -> None:
         walk = running.tasks[-1]
         if mode == "any":
             if walk not in so_far:
@@ -110,6 +116,6 @@ def register_multi_grad_hook(tensors, fn, *, mode: str = "all") -> _MultiHandle:
             fn(grads)
 
     def hook_of(position: int):
-        return lambda grad: arrived(position, grad)
+        return lambda grad: note(position, grad)
 
     return _MultiHandle(tuple(tensor.register_hook(hook_of(i)) for i, tensor in enumerate(tensors)))

@@ -1,4 +1,4 @@
-"""Hooks: what yours are shown during a backward, and what they may change.
+"""Hooks: when each kind is called during a backward, and what it may replace.
 
 The order, for a tensor that is an output of a node: its tensor hooks, ``retain_grad``, the node's pre-hooks, the
 derivatives, the node's post-hooks. For a leaf: its tensor hooks, pre-hooks, the addition to ``.grad``, its
@@ -20,13 +20,16 @@ from .gradients import accumulate, retain
 from .node import Node
 from .outputs import OutputGrads
 from .reentry import running
-from .seeds import shown_as
+from .seeds import gradient_tensor
 
 # -- methods of Tensor ---------------------------------------------------------------------------
 
 
 def retain_grad(self: Tensor) -> None:
-    """Keep the gradient of this non-leaf in ``.grad`` too. Call it before backward; on a leaf it does nothing."""
+    """Keep the gradient of this non-leaf in ``.grad`` too. Call it before backward; on a leaf it does nothing.
+
+    RuntimeError if the tensor does not require grad. PyTorch counterpart: ``torch.Tensor.retain_grad``.
+    """
     if self._node is None:
         raise refusal("retain_grad of a constant", about=self)
     if self.is_leaf or self.retains_grad:
@@ -36,7 +39,17 @@ def retain_grad(self: Tensor) -> None:
 
 
 def register_hook(self: Tensor, hook) -> RemovableHandle:
-    """Call ``hook(grad)`` when this tensor's gradient is complete; what it returns replaces it."""
+    """Call ``hook(grad)`` when this tensor's gradient is complete; a tensor that it returns replaces it.
+
+    RuntimeError if the tensor does not require grad. PyTorch counterpart: ``torch.Tensor.register_hook``.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor(3.0, requires_grad=True)
+    >>> handle = x.register_hook(lambda grad: grad * 2)
+    >>> (x * x).backward(); x.grad
+    tensor(12.)
+    >>> handle.remove()
+    """
     if self._node is None:
         raise refusal("hook on a constant", about=self)
     if self.is_leaf:
@@ -48,7 +61,10 @@ def register_hook(self: Tensor, hook) -> RemovableHandle:
 
 
 def register_post_accumulate_grad_hook(self: Tensor, hook) -> RemovableHandle:
-    """Call ``hook(leaf)`` each time that a backward has added to this leaf's ``.grad``."""
+    """Call ``hook(leaf)`` each time that a backward has added to this leaf's ``.grad``.
+
+    RuntimeError for a non-leaf. PyTorch counterpart: ``torch.Tensor.register_post_accumulate_grad_hook``.
+    """
     if self._node is None:
         raise refusal("hook on a constant", about=self)
     if not self.is_leaf:
@@ -62,12 +78,12 @@ def register_post_accumulate_grad_hook(self: Tensor, hook) -> RemovableHandle:
 
 
 def run_tensor_hooks(node: Node, grad):
-    """Tensor hooks, then keep the gradient of a tensor that asked with retain_grad()."""
+    """Call the tensor hooks of a node's outputs, then fill the .grad of outputs with retain_grad()."""
     grads = grad if isinstance(grad, OutputGrads) else {0: grad}
     for index, hooks in list(node._materialize_hooks().tensor_hooks.items()):  # a hook may register another
         if index in grads:
             grads[index] = run_gradient_hooks(hooks, grads[index], node)
-        else:  # no gradient has come to this output of several: its hooks are given None, as in PyTorch
+        else:  # this output of several has no gradient: its hooks are given None, as in PyTorch
             for hook in list(hooks.values()):
                 hook(None)
     for index, reference in list(node._materialize_hooks().retained.items()):
@@ -78,9 +94,9 @@ def run_tensor_hooks(node: Node, grad):
 
 
 def run_gradient_hooks(hooks: dict, grad, node: Node):
-    """Show a gradient to hooks; what one returns takes its place."""
+    """Call hooks with a gradient; a tensor that one returns replaces it."""
     raw = not isinstance(grad, Tensor)
-    shown = shown_as(running.tasks[-1].seeds, grad) if raw else grad
+    shown = gradient_tensor(running.tasks[-1].seeds, grad) if raw else grad
     with no_grad() if raw else enable_grad():
         for hook in list(hooks.values()):
             answer = hook(shown)
@@ -89,7 +105,7 @@ def run_gradient_hooks(hooks: dict, grad, node: Node):
 
 
 def check_replacement(hook, answer, before: Tensor, node: Node) -> Tensor:
-    """What a hook returned, if it can take the place of the gradient that it was given."""
+    """What a hook returned, if it can replace the gradient that it was given; else RuntimeError."""
     name = getattr(hook, "__name__", type(hook).__name__)
     if not isinstance(answer, Tensor):
         raise refusal("hook returns no tensor", type_name(answer), about=node)
@@ -102,7 +118,7 @@ def check_replacement(hook, answer, before: Tensor, node: Node) -> Tensor:
 
 
 def check_replacements(hook, answers, before: tuple, node: Node) -> tuple:
-    """What a node's hook returned, if it can take the place of the gradients that it was given."""
+    """What a node's hook returned, if it can replace the gradients that it was given; else RuntimeError."""
     name = getattr(hook, "__name__", type(hook).__name__)
     if not isinstance(answers, tuple):
         raise refusal("node hook returns no tuple", type_name(answers), about=node)
@@ -117,12 +133,12 @@ def check_replacements(hook, answers, before: tuple, node: Node) -> tuple:
 
 
 def run_node_hooks(node: Node, hooks: dict, grads: tuple, *others) -> tuple:
-    """Show a node's gradients to its hooks, as Tensors; what one returns takes the place of the first."""
+    """Call a node's hooks with its gradients, as Tensors; what one returns replaces `grads`."""
     if not hooks:
         return grads
     raw = not any(isinstance(g, Tensor) for g in (*grads, *(others[0] if others else ())))
     seeds = running.tasks[-1].seeds
-    shown = [tuple(g if g is None or not raw else shown_as(seeds, g) for g in group) for group in (grads, *others)]
+    shown = [tuple(gradient_tensor(seeds, g) if raw and g is not None else g for g in gs) for gs in (grads, *others)]
     with no_grad() if raw else enable_grad():
         for hook in list(hooks.values()):
             answer = hook(*shown)
@@ -131,8 +147,8 @@ def run_node_hooks(node: Node, hooks: dict, grads: tuple, *others) -> tuple:
     return tuple(g if g is None or not raw else g._array for g in shown[0])
 
 
-def add_by_hand(self: AccumulateGrad, grad: Tensor | None) -> tuple:
-    """Call a leaf's node: what a backward does with the gradient that arrives there, after the leaf's own hooks."""
+def call_accumulate_grad(self: AccumulateGrad, grad: Tensor | None) -> tuple:
+    """``accumulate_grad(grad)`` by hand: what a backward does with a leaf's gradient, its tensor hooks left out."""
     if grad is None:
         return ()
     if grad._array.shape != self._node._shape:
@@ -142,11 +158,11 @@ def add_by_hand(self: AccumulateGrad, grad: Tensor | None) -> tuple:
     return ()
 
 
-AccumulateGrad.__call__ = add_by_hand  # type: ignore[method-assign]  # here, because gradients.py is above grad_fn.py
+AccumulateGrad.__call__ = call_accumulate_grad  # type: ignore[method-assign]  # grad_fn.py cannot import gradients.py
 
 
 def run_post_accumulate(node: Node, hooks: dict) -> None:
-    """Show the leaf, its ``.grad`` complete, to the hooks that wait for that."""
+    """Call the post-accumulate hooks of a leaf, whose ``.grad`` is complete."""
     accumulator: Any = grad_fn_of(node)
     leaf = accumulator.variable
     with no_grad():

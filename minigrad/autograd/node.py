@@ -4,11 +4,11 @@
                                                         └─► w._node: a leaf, adds to w.grad
 
 A node is made when an operation is recorded. It points at the nodes of the operation's inputs and never at its
-own output: so dropping the last name of an output frees the whole graph behind it, at once.
+own output: so deleting the last reference to an output frees the whole graph behind it, at once.
 
 Four things have to do with an operation. Its Row (dispatch.py) has the forward and the derivatives; there is one per
 operation. Its Kind is what all nodes of the operation have in common. A Node is made at each recorded call: it is what
-the engine walks. A GradFn (grad_fn.py) shows a node under its PyTorch name, and is made when somebody looks.
+the engine walks. A GradFn (grad_fn.py) shows a node under its PyTorch name, and is created on first access.
 
 PyTorch counterparts: ``torch/csrc/autograd/{function,variable}.h``.
 """
@@ -23,8 +23,8 @@ from typing import Any
 op_order = itertools.count(-1, -1)
 _leaf_order = itertools.count(1)
 
-# For pictures (viz/live.py): the numbers between which each backward with create_graph=True ran, which tell what it
-# recorded from what you did. The oldest are forgotten: there may be one in every step of a training.
+# For pictures (viz/live.py): (first, last) node number of each backward with create_graph=True. Nodes numbered
+# in between were recorded by that backward, all others by your code. Bounded: each step of a training may add a pair.
 recorded_walks: deque = deque(maxlen=100_000)
 
 # Called with each new node: anomaly mode notes where it was made, saved-tensor hooks pack what it saves.
@@ -32,7 +32,7 @@ creation_hooks: list = []
 
 
 def call_creation_hooks(node: "Node") -> None:
-    """Show a new node to whoever asked to see it."""
+    """Call the creation hooks with a new node."""
     for hook in list(creation_hooks):
         hook(node)
 
@@ -40,16 +40,18 @@ def call_creation_hooks(node: "Node") -> None:
 class Kind:
     """What all nodes of one operation have in common: its derivatives, and the names of what they save."""
 
-    __slots__ = ("frees", "name", "needs", "option_names", "packed", "saved_names", "shown_as", "vjp", "vjp_recorded")
+    __slots__ = (
+        "_grad_fn_class", "frees", "name", "needs", "option_names", "packed", "saved_names", "vjp", "vjp_recorded",
+    )  # fmt: skip
 
-    def __init__(self, name: str, shown_as: Any, saved_names: tuple = (), option_names: tuple = (), needs: tuple = ()):
+    def __init__(self, name: str, grad_fn_class: Any, saved_names=(), option_names=(), needs: tuple = ()):
         self.name = name
-        self.shown_as = shown_as  # the class of `grad_fn`, or a function that makes it
+        self._grad_fn_class = grad_fn_class  # the class, or a function that makes it
         self.saved_names = saved_names  # of the entries of `_saved`; "" for a version or a counter
         self.option_names = option_names  # of the entries of `_options`
-        self.needs = needs  # per input, what its derivative mentions: only that is saved, if the input needs a gradient
-        self.frees = bool(saved_names)  # whether there is anything that a backward frees
-        self.packed: Kind | None = None  # the same kind, for nodes whose saved tensors a hook has packed
+        self.needs = needs  # per input, the parameters of its derivative: saved only if the input needs a gradient
+        self.frees = bool(saved_names)  # whether a backward has anything to free
+        self.packed: Kind | None = None  # the same kind, for nodes with packed saved tensors
         # The vector-Jacobian product, vjp(node, grad, next_nodes), returns one gradient per input. `next_nodes` are the
         # node's, but for those that need no gradient in this walk. On arrays:
         self.vjp: Any = None
@@ -58,11 +60,10 @@ class Kind:
 
     @property
     def grad_fn_class(self) -> type[Any]:
-        """The class of `grad_fn`, made when somebody looks: most nodes are never looked at."""
-        shown_as = self.shown_as
-        if not isinstance(shown_as, type):
-            shown_as = self.shown_as = shown_as()
-        return shown_as
+        """The class of `grad_fn`, made on first access: most programs never ask for it."""
+        if not isinstance(self._grad_fn_class, type):
+            self._grad_fn_class = self._grad_fn_class()
+        return self._grad_fn_class
 
 
 class Node:
@@ -70,11 +71,11 @@ class Node:
 
     `_next_nodes` has one entry per input: the node that the input came from, None where no gradient is needed.
 
-    `_saved` holds the tensors that the derivatives mention, None once a backward has freed them. An input stands there
-    as the tensor and its version then; a result as its array, its counter and its version, because the tensor points at
-    this node. The names in `Kind.saved_names` have the same places, "" for a version or a counter. (The node of a
-    Function has a SavedEntry per tensor, see function.py.) `_options` has what else the derivatives mention: a dim, an
-    exponent, a shape; of one output of several, its index.
+    `_saved` holds the tensors that the derivatives need, None once a backward has freed them. An input has two entries:
+    the tensor, and its version when it was saved. A result has three: its array, its version counter and its version;
+    the Tensor itself points at this node, which would be a reference cycle. `Kind.saved_names` has a name for each
+    entry, "" for a counter or a version. (The node of a Function has a SavedEntry per tensor, see function.py.)
+    `_options` has what else the derivatives need: a dim, an exponent, a shape; in an OUTPUT node, its output_nr.
 
     The names start with an underscore because the node of a Function is the ``ctx`` that its author writes on:
     all other names there are the author's.
@@ -86,16 +87,16 @@ class Node:
     )  # fmt: skip
 
     _kind: Kind
-    _order: int  # its place in the walk, see op_order
+    _order: int  # its place in the walk, see op_order; PyTorch: sequence_nr
     _next_nodes: tuple
     _saved: Any  # a tuple; None once freed
     _options: tuple
     _shape: tuple
     _dtype: Any  # of the result, as its shape
-    _fits: bool  # whether each gradient comes in its input's shape and dtype, so that `fit` has nothing to do
+    _fits: bool  # whether every gradient already has its input's shape and dtype, so that `fit` is not called
     _hooks: "NodeHooks | None"  # None for nearly all
     _leaf: "AutogradMeta"  # of a leaf's node
-    _grad_fn: weakref.ref | None  # the GradFn that shows this node, once somebody has looked
+    _grad_fn: weakref.ref | None  # the GradFn that shows this node, once it was accessed
     _constants: tuple | None  # for pictures: per input without a node the Python number, or a weakref to the tensor
 
     def _materialize_hooks(self) -> "NodeHooks":
@@ -124,7 +125,7 @@ class NodeHooks:
 
     def __init__(self):
         self.metadata: dict = {}
-        self.pre_hooks: dict = {}  # of the node, run before and after its derivatives
+        self.pre_hooks: dict = {}  # register_prehook and register_hook of grad_fn: before and after its derivatives
         self.post_hooks: dict = {}
         self.tensor_hooks: dict = {}  # output index -> {handle id: hook}
         self.retained: dict = {}  # output index -> weakref of the tensor whose .grad is kept
@@ -151,12 +152,12 @@ class AutogradMeta:
     intermediate result has None in its place.
     """
 
-    # What each starts with: in the class, because every view has one, and is made faster then.
+    # Defaults are class attributes, so that making a view, which needs an AutogradMeta, stays fast.
     grad: Any = None
     hooks: Any = None
     post_hooks: Any = None
     tensor: weakref.ref | None = None  # of a leaf: the tensor
-    array: Any  # of a leaf, which can be made anew with it and its type for those who look at a graph
+    array: Any  # of a leaf: with its type, what `AccumulateGrad.variable` needs to rebuild a tensor that is gone
     type: Any
     untracked_node: Node | None = None  # of a leaf whose requires_grad was set to False: its node until then
     retains_grad, output_nr = False, 0  # of a result
@@ -169,8 +170,8 @@ class AutogradMeta:
 def track(tensor) -> None:
     """Give a leaf its node: from now on it requires grad.
 
-    The node holds what the leaf is made of, and the tensor itself only weakly: dropping its last name frees a
-    leaf at once. A graph that outlives it can make the tensor anew, from the same memory and the same .grad.
+    The node holds the leaf's array and .grad, and the tensor itself only weakly: deleting its last reference frees a
+    leaf at once. A graph that outlives it can rebuild the tensor, on the same memory and with the same .grad.
     """
     meta = tensor.materialize_meta()
     meta.tensor, meta.type, meta.array = weakref.ref(tensor), type(tensor), tensor._array
@@ -179,7 +180,7 @@ def track(tensor) -> None:
 
 
 def leaf_node(tensor, meta: AutogradMeta, node: Node | None = None) -> Node:
-    """A node, a new one or that of before, that adds the gradients that arrive to `meta.grad`."""
+    """The node of a leaf, `node` itself if given; gradients that reach it are accumulated into `meta.grad`."""
     if node is None:
         node = Node()
         node._kind, node._order, node._next_nodes, node._saved = LEAF, next(_leaf_order), (), ()
@@ -189,7 +190,7 @@ def leaf_node(tensor, meta: AutogradMeta, node: Node | None = None) -> Node:
 
 
 def untrack(node: Node) -> None:
-    """A leaf needs no gradient for now: older graphs bring theirs to a meta that nobody sees."""
+    """For ``requires_grad_(False)``: graphs recorded before accumulate into a separate meta, no longer into .grad."""
     leaf, node._leaf = node._leaf, AutogradMeta()
     for kept in ("tensor", "type", "array", "hooks", "post_hooks"):
         setattr(node._leaf, kept, getattr(leaf, kept))
@@ -197,7 +198,7 @@ def untrack(node: Node) -> None:
 
 
 def sink_node(tensor) -> Node:
-    """For a view that was not recorded: like its base it requires grad, but a gradient that arrives is lost."""
+    """The node of a view that was not recorded: like its base it requires grad, but its gradient is dropped."""
     return leaf_node(tensor, AutogradMeta())
 
 

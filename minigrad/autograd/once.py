@@ -1,4 +1,4 @@
-"""Backwards that cannot be differentiated again.
+"""`once_differentiable`: a backward that cannot be differentiated again.
 
 PyTorch counterpart: ``once_differentiable`` in ``torch/autograd/function.py``.
 """
@@ -34,13 +34,13 @@ def _refuse(node, grad, next_nodes):
     raise refusal("differentiable once", about=node)
 
 
-# The node that stands where the history of once-differentiable gradients would be.
+# The history of once-differentiable gradients: a node whose derivative raises.
 REFUSAL = Kind("once_differentiable", make_grad_fn_class("Error", "once_differentiable"))
 REFUSAL.vjp = REFUSAL.vjp_recorded = _refuse
 
 
 def _refuse_second(results):
-    """The same gradients, with a history that ends in a refusal."""
+    """The same gradients, with a grad_fn that raises when it is differentiated."""
     several = results if isinstance(results, tuple) else (results,)
     fresh = [r.detach() if isinstance(r, Tensor) else r for r in several]
     next_nodes = tuple(r.detach().requires_grad_()._node if isinstance(r, Tensor) else None for r in several)

@@ -1,4 +1,4 @@
-"""The GradFn of an operation: a class of its own, with what its nodes keep as ``_saved_self``, ``_saved_dim`` ...
+"""The GradFn class of each operation, with properties for what its nodes keep: ``_saved_self``, ``_saved_dim`` ...
 
 PyTorch counterpart: the classes and getters that ``tools/autograd/gen_autograd_functions.py`` writes.
 """
@@ -12,10 +12,10 @@ from .node import Node
 from .saved_tensors import SavedTensor
 from .versions import PREFIX, PREFIXED, freed_error, stale_error, was_saved
 
-# Integers that C++ keeps as 64 bits without a sign: -1 shows as 2 ** 64 - 1.
+# Options that PyTorch keeps as unsigned 64-bit integers: -1 shows as 2 ** 64 - 1.
 UNSIGNED = {"dim", "dim0", "dim1", "dim2", "dims", "dimension", "index", "start", "end", "diagonal", "offset", "shifts"}
 UNSIGNED |= {"ignore_index"}
-# Operations that take several dimensions, and show one as several too.
+# Operations whose `dim` is a list in PyTorch: a single one shows as a tuple.
 OF_SEVERAL = {"sum", "mean", "std", "var", "linalg_vector_norm", "logsumexp"}
 REDUCTIONS = ("none", "mean", "sum")
 
@@ -32,7 +32,7 @@ class OperationGradFn(NodeGradFn):
 
     @property
     def next_functions(self) -> tuple:
-        edges = zip(super().next_functions, self._node._next_nodes, strict=True)  # PyTorch leaves these out there:
+        edges = zip(super().next_functions, self._node._next_nodes, strict=True)  # as in PyTorch, no (None, 0):
         return tuple(edge for edge, node in edges if node or type(self).__name__ != "NotImplemented")
 
     rebuild = staticmethod(rebuild_result)
@@ -72,7 +72,7 @@ def _public(name: str) -> str:
 
 
 def _option(position: int, name: str, op_name: str) -> property:
-    """What is kept beside the tensors: a dim, an exponent, a shape."""
+    """``_saved_NAME`` of an option: a dim, an exponent, a shape."""
     return property(lambda grad_fn: _as_in_c(name, grad_fn._node._options[position], op_name))
 
 
@@ -91,9 +91,9 @@ def _unsigned(value):
 
 
 def _saved(position: int) -> property:
-    """A tensor that is saved; a number as a tensor; the indices of a key, with None for a full slice.
+    """``_saved_NAME``: a tensor (a number as one, too); of indices a tuple, with None for a full slice.
 
-    RuntimeError once it is freed, or was overwritten since.
+    RuntimeError once it was freed or overwritten.
     """
 
     def value(grad_fn):
@@ -113,7 +113,7 @@ def _saved(position: int) -> property:
 
 
 def _raw(position: int) -> property:
-    """A saved value as it is kept, which takes hooks; of a key's indices, one each."""
+    """``_raw_saved_NAME``: the SavedTensor, which takes hooks; of indices a tuple of them."""
 
     def value(grad_fn):
         node = grad_fn._node

@@ -4,15 +4,15 @@
                                                  ├─► unbind ─► x._node
                               b._node: output 1 ─┘
 
-The operation's node is newer than its inputs and older than its outputs, so its turn comes when the gradients of
-all outputs are there. PyTorch counterpart: the pair (function, input_nr) in ``torch/csrc/autograd/edge.h``.
+The operation's node is newer than its inputs and older than its outputs, so it is evaluated when the gradients of
+all outputs are complete. PyTorch counterpart: the pair (function, input_nr) in ``torch/csrc/autograd/edge.h``.
 """
 
 from .node import Kind, Node, op_order
 
 
 class OutputGrads(dict):
-    """Output index -> gradient: what arrives at a node with several outputs."""
+    """Output index -> gradient: the gradient of a node with several outputs."""
 
     __slots__ = ()
 
@@ -21,7 +21,7 @@ class OutputGrads(dict):
 
 
 class _NoGradient(OutputGrads):
-    """What arrives where a Function or a hook has returned None: the node is evaluated, without a gradient."""
+    """An undefined gradient, for which a Function or a hook returned None: the node is evaluated all the same."""
 
     __slots__ = ()
 

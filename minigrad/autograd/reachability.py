@@ -1,4 +1,4 @@
-"""What a walk has to know before it starts: which nodes it comes to, and which of them reach the requested inputs.
+"""What a walk has to know before it starts: which nodes it reaches, and from which the requested inputs are reachable.
 
 PyTorch counterparts: ``compute_dependencies`` and ``GraphTask::init_to_execute`` in ``torch/csrc/autograd/engine.cpp``.
 """
@@ -35,21 +35,21 @@ def nodes_towards(seeds: list, requested: dict) -> set | None:
     return needed
 
 
-def contributions_to_hooked_leaves(seeds: list, needed: set | None) -> dict:
-    """How many gradients will come to each leaf that has hooks."""
+def dependencies_of_hooked_leaves(seeds: list, needed: set | None) -> dict:
+    """For each leaf with hooks, how many gradients it will get: its hooks wait for the last."""
     expected: dict = {}
-    arrivals = [[node for node, _ in seeds]]
-    arrivals += [node._next_nodes for node in nodes_from(seeds) if needed is None or node in needed]
-    for leaf in [leaf for nodes in arrivals for leaf in nodes]:
+    receivers = [[node for node, _ in seeds]]
+    receivers += [node._next_nodes for node in nodes_from(seeds) if needed is None or node in needed]
+    for leaf in [leaf for nodes in receivers for leaf in nodes]:
         if leaf is not None and leaf._kind is LEAF and (leaf._hooks or leaf._leaf.hooks or leaf._leaf.post_hooks):
             expected[leaf] = expected.get(leaf, 0) + 1
     return expected
 
 
 def number_to_be_reached(task, nodes: list[Node]) -> int:
-    """At how many of these nodes a gradient arrives in a walk: for hooks that wait for several.
+    """How many of these nodes get a gradient in a walk: for a multi-grad hook, which waits for all of them.
 
-    As in PyTorch, the only output that a walk starts from does not count, and a requested leaf cannot be asked for.
+    As in PyTorch, the only output that a walk starts from does not count, and a leaf requested by grad() is refused.
     """
     found = nodes_from(task.seeds)
     if len(task.seeds) == 1:

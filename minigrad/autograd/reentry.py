@@ -1,14 +1,14 @@
-"""A backward inside a backward, inside a backward ...: every so many go on in a new thread.
+"""Reentrant backwards, each called inside another: at MAX_DEPTH they go on in a new thread.
 
-Python allows a thread about a thousand calls inside each other, and no more. PyTorch does the same, for the
-stack of C: ``MAX_DEPTH`` in ``torch/csrc/autograd/engine.h``.
+Python's recursion limit is about a thousand calls in a thread. PyTorch does the same to spare the C++ stack:
+``MAX_DEPTH`` in ``torch/csrc/autograd/engine.h``.
 """
 
 from threading import Thread, local
 
 from .grad_mode import mode, set_mode
 
-DEEPEST = 40  # walks inside each other, in one thread
+MAX_DEPTH = 40  # walks inside each other, in one thread
 
 
 class _Running(local):
@@ -39,7 +39,7 @@ def in_a_new_thread(call, *args):
     try:
         thread.join()
     except KeyboardInterrupt:
-        thread.join()  # what it is doing to the graph has to come to an end
+        thread.join()  # wait: the graph must not be left half walked
         raise
     for error in errors:
         raise error

@@ -1,4 +1,4 @@
-"""What is done to values that are saved for backward: packed by hooks, kept elsewhere, allowed to change.
+"""Saved-tensor hooks, which pack what is saved for backward, and the context managers made of them.
 
 PyTorch counterparts: the classes and functions of the same names in ``torch/autograd/graph.py``.
 """
@@ -16,7 +16,7 @@ from .versions import freed
 
 
 class _Active(threading.local):
-    """The hooks of the blocks that this thread is in, and the sentence that refuses them."""
+    """The hooks of the blocks that this thread is in; the error message where hooks are disabled."""
 
     def __init__(self):
         self.hooks: list = []
@@ -57,7 +57,7 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Keep what is saved in main memory. minigrad's tensors are there already, so this changes nothing.
+    """Keep saved tensors on the CPU. minigrad's are there already, so this changes nothing.
 
     PyTorch counterpart: ``torch.autograd.graph.save_on_cpu``.
     """
@@ -68,7 +68,7 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message: str):
-    """Refuse ``saved_tensors_hooks`` in the block with this sentence.
+    """Inside the block ``saved_tensors_hooks`` raises RuntimeError with this message.
 
     PyTorch counterpart: ``torch.autograd.graph.disable_saved_tensors_hooks``.
     """
@@ -212,7 +212,7 @@ def _open(box, unpack_hook, history: Node | None, own_output: int | None, node: 
 def _unpacked_tensor(unpack_hook, box) -> Tensor:
     """What a hook unpacks, which has to be a tensor.
 
-    The blocks that it enters or leaves are those of the backward, not of the code around it.
+    Hooks that it enters or leaves without undoing that are reset: they are not to outlive the call.
     """
     before = list(_active.hooks)
     try:
@@ -229,7 +229,7 @@ def _unpacked_tensor(unpack_hook, box) -> Tensor:
 
 
 def with_unpacking(kind: Kind) -> Kind:
-    """The same kind of node, for nodes of which something is packed."""
+    """The same kind, for nodes with packed saved tensors: its derivatives unpack them first."""
     if kind.packed is None:
         twin = kind.packed = Kind(kind.name, kind.grad_fn_class, kind.saved_names, kind.option_names, kind.needs)
         twin.vjp = functools.partial(_unpacked, kind, "vjp")
@@ -238,8 +238,8 @@ def with_unpacking(kind: Kind) -> Kind:
     return kind.packed
 
 
-def _unpacked(kind: Kind, rules: str, node: Node, grad, next_nodes):
-    """Apply the derivatives to what the hooks unpack."""
+def _unpacked(kind: Kind, vjp: str, node: Node, grad, next_nodes):
+    """Unpack what the hooks have packed, and apply the derivatives to it."""
     packed = node._saved
     if packed is None:
         packed = freed(node)
@@ -254,4 +254,4 @@ def _unpacked(kind: Kind, rules: str, node: Node, grad, next_nodes):
             kept = (tensor._array,) if name == "result" else (tensor,)
             kept += (tensor._version_counter,) if name == "result" else ()
             saved[position : position + len(kept) + 1] = (*kept, tensor._version_counter[0])
-    return getattr(kind, rules)(node, grad, next_nodes, tuple(saved))
+    return getattr(kind, vjp)(node, grad, next_nodes, tuple(saved))

@@ -1,6 +1,6 @@
-"""What backward() and grad() are given, and where they start.
+"""The seeds of a walk: each output's node with the gradient that backward() or grad() was given for it.
 
-A start is each output's node, with the gradient that was given for it, or 1 for a scalar.
+For a scalar it may be left out: it is 1.
 
 PyTorch counterpart: ``_make_grads`` in ``torch/autograd/__init__.py``.
 """
@@ -25,7 +25,7 @@ def as_tuple(tensors) -> tuple:
 
 
 def node_of(thing) -> Node | None:
-    """Where a gradient of a tensor, of an output of a node, or of a node's first output arrives."""
+    """The node that gets the gradient of a Tensor or a GradientEdge; of a GradFn, that of its first output."""
     if isinstance(thing, Tensor):
         return thing._node
     if isinstance(thing, GradientEdge):
@@ -39,7 +39,7 @@ def seeds_of(outputs: tuple, gradients) -> list:
     """Pairs (node, gradient) to start from, after the checks that PyTorch makes in this order."""
     gradients = (None,) * len(outputs) if gradients is None else as_tuple(gradients)
     seeds = []
-    pairs = zip(outputs, gradients, strict=False)  # more of them are not looked at
+    pairs = zip(outputs, gradients, strict=False)  # gradients without an output are ignored, as in PyTorch
     gradients = [seed_for(o, g, outputs, gradients) for o, g in pairs]
     if len(gradients) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
@@ -58,8 +58,8 @@ def seeds_of(outputs: tuple, gradients) -> list:
     return seeds
 
 
-def shown_as(seeds: list, array) -> Tensor:
-    """The Tensor that an array is shown as: a gradient that was given, where it has come through as it was."""
+def gradient_tensor(seeds: list, array) -> Tensor:
+    """A gradient as a Tensor for the user: the very one that was given to backward(), if it came through unchanged."""
     for _, seed in seeds:
         if isinstance(seed, Tensor) and seed._array is array:
             return seed
@@ -67,14 +67,14 @@ def shown_as(seeds: list, array) -> Tensor:
 
 
 def summed_to(gradient: Tensor, shape: tuple, index: int, output) -> Tensor:
-    """A gradient to start from, in the shape that the output had when it was computed."""
+    """The seed summed to the shape that the output had when it was recorded: ``.data`` may have changed it since."""
     if not expandable(shape, gradient._array.shape):
         raise refusal("start does not fit", index, list(gradient.shape), list(shape), about=output)
     return sum_to(gradient, shape)
 
 
 def seed_for(output: Tensor, gradient, outputs: tuple, gradients: tuple) -> Tensor:
-    """The gradient to start an output with: what was given, or 1 for a scalar."""
+    """The gradient of an output: what was given, or 1 for a scalar."""
     if gradient is None and output.__class__ is Tensor and output._array.size == 1:
         return wrap(np.ones(output._array.shape, output._dtype))
     if not isinstance(output, (Tensor, GradFn, GradientEdge)):
@@ -94,7 +94,7 @@ def seed_for(output: Tensor, gradient, outputs: tuple, gradients: tuple) -> Tens
 
 
 def under_either_name(grad_tensors, grad_variables):
-    """What backward() was given to start from, under its name or its old one."""
+    """`grad_tensors` of backward(), which may come under its deprecated name."""
     if grad_variables is None:
         return grad_tensors
     warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)

@@ -1,4 +1,4 @@
-"""How tangents are made: what operations on dual tensors are left to.
+"""How tangents are computed: the forward-mode derivative of each operation, made from its backward rule.
 
 Each row has a rule that turns a gradient into the input's gradient, g -> g @ J. It is linear in g, so its own
 derivative with respect to g, applied to a tangent t, is J @ t: two backward rules make one forward rule, and there is
@@ -46,7 +46,7 @@ class Level:
         return None if found is None else found[1]
 
     def carry(self, tensor: Tensor, tangent: Tensor) -> None:
-        """Give a tensor a tangent: from now on it is a Dual."""
+        """Give a tensor a tangent, which makes it a Dual."""
         if tangent.shape != tensor.shape:
             raise refusal("tangent of another shape", list(tensor.shape), list(tangent.shape))
         key, tangents = id(tensor), self.tangents
@@ -67,7 +67,7 @@ class Level:
         self.of_results.clear()
 
     def recall(self, node: Node, index: int, result: Tensor) -> None:
-        """A saved result is made a tensor again: it had a tangent (needed for tangents of gradients)."""
+        """Give a rebuilt result the tangent that it had when it was saved: tangents of gradients need it."""
         tangent = self.of_results.get(node, {}).get(index)
         if tangent is not None:
             self.carry(result, tangent)
@@ -138,7 +138,7 @@ class Level:
                 self.carry(part, same_part(base, whole, part))
 
     def pushed(self, operation, arguments: tuple, options: dict, in_place=False) -> list:
-        """J @ t for each output: the tangents that the inputs' tangents bring about. Empty for a constant."""
+        """The tangent J @ t of each output, for the tangents t of the inputs. Empty for a constant."""
         row = getattr(operation, "row", None)
         if row is None:  # cat and stack: linear in a list of tensors
             tensors, *rest = arguments
@@ -204,7 +204,7 @@ def zeros_for(tensor: Tensor) -> Tensor:
 
 
 def stand_in(dual: Tensor, copied: bool) -> Tensor:
-    """A plain tensor in the place of a dual one, so that what is done with it is recorded in any case."""
+    """A plain tensor in place of a dual one, which requires grad, so that operations on it are recorded."""
     shared = copied or dual._version_counter is UNCOUNTED
     other = wrap(dual._array.copy() if copied else dual._array, FRESH if shared else own_counter(dual))
     other._node = dual._node or sink_node(dual)
@@ -212,7 +212,7 @@ def stand_in(dual: Tensor, copied: bool) -> Tensor:
 
 
 def tangents_of(operation, stand_ins: list, options: dict, arguments, tangents: list, differentiable: bool) -> list:
-    """The tangents of an operation's results, from a record of it that is made for that."""
+    """The tangents of an operation's results, from a graph that is recorded for the purpose."""
     marked = operation(*stand_ins, **options)
     for dual, other in zip(arguments, stand_ins, strict=True):
         if isinstance(dual, Dual):

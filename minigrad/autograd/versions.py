@@ -1,6 +1,6 @@
 """Version counters: how backward notices that a saved value was overwritten.
 
-A tensor's counter is raised by each in-place operation; a node notes the count with what it saves and compares it
+Each in-place operation raises the counter of its tensor. A node keeps the version with what it saves, and compares it
 when it needs the value. Views and ``detach()`` share the counter; ``.data`` and ``.numpy()`` do not, so what they
 overwrite goes unnoticed.
 
@@ -13,24 +13,24 @@ from .node import LEAF, Node
 from .outputs import operation_of
 
 # The three forms of a tensor's counter:
-# FRESH, one for all tensors that nobody has modified, saved as a result or aliased yet;
+# FRESH, one object for all tensors that were never modified, saved as a result or viewed;
 # a list [n, weakref to a view, ...] that a tensor shares with its views and with what detach() returned;
 # UNCOUNTED for inference tensors, which have no version.
 FRESH = (0,)
 
 
 class DetachedVersion(int):
-    """The version of a tensor after ``detach_()``: unlike any that was noted before."""
+    """The version of a tensor after ``detach_()``: unequal to every version that was saved before."""
 
     __slots__ = ()
     __hash__ = int.__hash__
 
-    def __ne__(self, noted):
-        return noted is not self
+    def __ne__(self, saved):
+        return saved is not self
 
 
 class _Uncounted:
-    """In the place of an inference tensor's version counter: there is no version to ask for."""
+    """An inference tensor's version counter: it has no version, and reading it raises."""
 
     def __getitem__(self, index):
         raise refusal("inference tensor saved")
@@ -40,7 +40,7 @@ UNCOUNTED = _Uncounted()
 
 
 def own_counter(tensor) -> list:
-    """The tensor's version counter, made its own: a list that aliases can share and in-place operations raise."""
+    """The tensor's version counter as a list, which views can share and in-place operations raise: no longer FRESH."""
     if tensor._version_counter is FRESH:
         tensor._version_counter = [0]
     return tensor._version_counter
@@ -54,25 +54,25 @@ def bump_version(tensor) -> None:
 
 
 def freed_error(node: Node) -> Exception:
-    """A value was asked of a node whose saved values are gone."""
+    """The exception for a second backward: what the node saved has been freed."""
     return refusal("second time", about=node)
 
 
 def was_saved(node: Node, name: str) -> bool:
-    """Whether a node saved this: what only one derivative mentions is saved if that input needs a gradient."""
+    """Whether a node saved this field: one that a single derivative uses, only if that input needs a gradient."""
     users = [n for n, names in zip(node._next_nodes, node._kind.needs, strict=False) if name in names]
     return len(users) != 1 or users[0] is not None
 
 
 def freed(node: Node) -> tuple:
-    """What a node saved, when a backward has freed it: refused, unless it was nothing."""
+    """In place of `_saved` that was freed: an error if a tensor was in it, else a None for each entry."""
     if any(name and was_saved(node, name) for name in node._kind.saved_names):
         raise freed_error(node)
     return (None,) * len(node._kind.saved_names)
 
 
 def stale_error(node: Node, name: str, current: int, expected: int) -> Exception:
-    """A saved value was overwritten after it was saved; or it lost its history."""
+    """The exception for a saved tensor that was overwritten, or detached in place, since it was saved."""
     if isinstance(current, DetachedVersion):
         return refusal("saved and detached", about=node)
     value = node._entry(node._kind.saved_names.index(name))[0]

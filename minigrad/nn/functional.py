@@ -76,6 +76,10 @@ def mse_loss(input, target, reduction="mean"):
     """The squared differences: their mean, their sum, or each (``reduction="none"``).
 
     PyTorch counterpart: ``torch.nn.functional.mse_loss``.
+
+    >>> import minigrad as mg
+    >>> mse_loss(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0]))
+    tensor(2.)
     """
     _check_reduction(reduction)
     if input.shape != target.shape:
@@ -332,7 +336,14 @@ def quotient_by_number(self, other):
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``input @ weight.T + bias``. Shapes: input (..., in), weight (out, in), bias (out,)."""
+    """``input @ weight.T + bias``. Shapes: input (..., in), weight (out, in), bias (out,).
+
+    PyTorch counterpart: ``torch.nn.functional.linear``.
+
+    >>> import minigrad as mg
+    >>> linear(mg.tensor([1.0, 2.0]), mg.tensor([[1.0, 0.0], [1.0, 1.0]]))
+    tensor([1., 3.])
+    """
     if bias is not None and input.ndim == 2:
         return addmm(bias, input, t(weight))
     if not (input.ndim and weight.ndim):

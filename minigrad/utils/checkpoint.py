@@ -1,6 +1,6 @@
-"""Save less and compute more: what a part of a program saves is thrown away, and computed again for backward.
+"""Activation checkpointing: what a part of a program would save is dropped, and recomputed for backward.
 
-The variant of PyTorch that it recommends, ``use_reentrant=False``. While the function runs, the hooks of this file put
+The variant of PyTorch that it recommends, ``use_reentrant=False``. While the function runs, saved-tensor hooks put
 an empty box in the place of each tensor that is saved. The first box that a backward opens runs the function again,
 with other hooks that fill the boxes in the order in which they were made.
 
@@ -95,7 +95,7 @@ class _Arguments(Function):
 
 
 class _Enough(Exception):
-    """All that was saved has been computed again."""
+    """Raised to stop the second run: every tensor that was saved has been computed again."""
 
 
 class _Part:
@@ -127,7 +127,7 @@ class _Part:
         return tensor
 
     def run_again(self) -> Any:
-        """Box -> the tensor that belongs there, for the boxes that somebody still has."""
+        """Box -> the tensor that belongs there, for the boxes that still exist."""
         filled: Any = weakref.WeakKeyDictionary()
         count = 0
 

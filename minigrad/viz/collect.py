@@ -245,7 +245,7 @@ class View:
         )
 
     def dead_end(self, tensor) -> tuple[str, ...]:
-        """A tensor without history that says it requires grad, or was asked for beside one that has a history."""
+        """A tensor without history that requires grad, or that was passed to `draw` beside one with a history."""
         if unrecorded(tensor):
             return ("dead_end",)
         if tensor.requires_grad or all(root.grad_fn is None for root in self.tensors):
@@ -253,7 +253,7 @@ class View:
         return ("dead_end",) if any(tensor is root for root in self.tensors) else ()
 
     def made_record(self, id: str, tensor) -> NodeRecord:
-        """A tensor that an operation made: an output if it was asked for, else an intermediate."""
+        """A tensor that an operation made: an output if it was passed to `draw`, else an intermediate."""
         drawn = any(tensor is root for root in self.tensors)
         return self.tensor_record(id, tensor, "output" if drawn else "intermediate")
 
@@ -559,7 +559,7 @@ class Written(View):
         return NodeRecord(id, "op", name=_with_number(op, thing), op=op, note=note, identity=identity(thing))
 
     def tensors_of(self, item):
-        """The tensor that an item shows, if somebody holds it."""
+        """The tensor that an item shows, if it still exists."""
         tensor = self.names.output(item.thing, item.index) if item.kind == "made" else item.thing
         return [tensor] if is_tensor(tensor) else []
 

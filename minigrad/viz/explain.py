@@ -1,4 +1,4 @@
-"""Why was that refused? The graph with what is to blame, and the usual repairs, run side by side.
+"""`explain(error)`: the graph with the culprit marked, and the usual repairs, run side by side.
 
 A refusal says which tensor or node it is about; the frame that your line ran in has the names of your variables.
 """

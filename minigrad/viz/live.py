@@ -46,7 +46,7 @@ def saved_state(node: Any) -> list[Saved]:
 
 
 def tangent_of(tensor: Any):
-    """How a tensor moves in forward mode; None if it has no tangent, as always outside of ``dual_level()``."""
+    """The tangent of a tensor in forward mode; None if it has none, as always outside of ``dual_level()``."""
     theirs = engine_node(tensor) is None and pytorch.is_theirs(tensor)
     mode = sys.modules["torch"].autograd.forward_ad if theirs else forward_ad
     return mode.unpack_dual(tensor).tangent
@@ -178,7 +178,7 @@ def unrecorded(tensor: Any) -> bool:
 
 
 def has_history(tensor: Any) -> bool:
-    """Whether a gradient that arrives at a tensor is used: added to a .grad, or passed on to its inputs."""
+    """Whether a tensor's gradient is used: accumulated into a .grad, or passed on to its inputs."""
     return tensor.requires_grad and not unrecorded(tensor)
 
 

@@ -293,7 +293,7 @@ def _is_shown(value: Any) -> bool:
 
 
 def _answers(tensor) -> bool:
-    """Whether a tensor can be asked for its grad_fn: a view that may not be changed in place, and was, raises."""
+    """Whether reading a tensor's grad_fn works: it raises for a view that was modified in place against the rules."""
     try:
         tensor.grad_fn  # noqa: B018  asking is the test
     except RuntimeError:

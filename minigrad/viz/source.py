@@ -1,7 +1,7 @@
 """Where in a program a call stands: its frames, the line, and what the line calls its operands.
 
 A frame is noted as its code and the place of the instruction, which costs little; line, expression and names are looked
-up in the source when somebody asks.
+up in the source on demand.
 """
 
 import ast
@@ -73,7 +73,7 @@ def place_of(frame: FrameType | None, base: FrameType | None = None) -> tuple[tu
 class Line:
     """A line of the user's: ``file``, ``number`` and ``text``; ``function`` that it stands in, "" at the top.
 
-    ``times`` says the how-manieth time it ran when the thing happened, of ``total`` times: the round of a loop.
+    ``times`` is how often it had run when the call was noted, of ``total`` times: the round of a loop.
     ``callers`` are the lines through which it was called.
     """
 

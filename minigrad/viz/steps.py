@@ -12,8 +12,8 @@ class Event:
     """One thing that the engine did.
 
     ``kind`` is seed (a walk starts here), ready (the gradient is complete), hook (one is called), rule
-    (the derivatives are called), free (what was saved is gone), add (a contribution arrives from
-    ``source``, whose input ``position`` this is), refuse (one that does not fit arrives), keep (retain_grad),
+    (the derivatives are called), free (what was saved is gone), add (a contribution from
+    ``source``, whose input ``position`` this is), refuse (a contribution of another shape), keep (retain_grad),
     accumulate (a leaf's .grad), capture (for the caller of grad()), inside (another backward runs in a
     hook) or stop (an exception). ``value`` is the gradient in words, ``before`` what was there.
     """

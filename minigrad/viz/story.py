@@ -1,4 +1,4 @@
-"""How it came to a refusal: which variable, saved by which line, overwritten by which, and the repair for this program.
+"""How an error came about: which variable, saved by which line, overwritten by which, and the repair for this program.
 
 Told from what a `lines` block has noted.
 """

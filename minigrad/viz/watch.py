@@ -290,7 +290,7 @@ class Watch:
 
 
 def place_of(node: Node) -> Place:
-    """Where the gradient of a tensor with this node arrives."""
+    """The place of the gradient of a tensor with this node."""
     return Place(operation_of(node), output_nr(node))
 
 

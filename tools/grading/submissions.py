@@ -16,7 +16,7 @@ from .material import Sheet
 MOST_BYTES = 20_000_000  # a notebook with pictures has about one million
 MOST_BESIDE = 10_000_000  # of the files beside it
 MOST_FILES = 200
-DEEPEST = 12  # folders in one another
+MAX_DEPTH = 12  # of nested folders
 _NBGRADERS_FOLDER = "submitted"
 _BESIDE_NBGRADERS = {"source", "release", "autograded", "feedback", "exchange", _NBGRADERS_FOLDER}
 _NOBODYS = {".ipynb_checkpoints", "__pycache__", "__MACOSX"}
@@ -58,7 +58,7 @@ def find(folder: Path, stems: Iterable[str], leave_out: Path | None = None) -> l
     nbgrader = _is_nbgraders(folder, leave_out)
     root = folder / _NBGRADERS_FOLDER if nbgrader else folder
     stems, leave_out = list(stems), leave_out or folder
-    entries = [one for one in _walk(root, DEEPEST, leave_out) if one.name.lower().endswith(".ipynb")]
+    entries = [one for one in _walk(root, MAX_DEPTH, leave_out) if one.name.lower().endswith(".ipynb")]
     places = {Path(one.path).relative_to(root): one.is_file(follow_symlinks=False) for one in entries}
     groups = set() if nbgrader else _groups(places, stems)
     found = []
