@@ -519,7 +519,8 @@ def _lend(states: list[State]) -> list[tuple]:
 
 def _setting(lent: list[tuple]) -> Callable:
     """A profile function that notes on loan what sets or deletes the `.grad` of a tensor."""
-    codes = [method.__code__ for method in (mg.Tensor.grad.fset, mg.Tensor.grad.fdel)]
+    prop: Any = vars(mg.Tensor)["grad"]
+    codes = [method.__code__ for method in (prop.fset, prop.fdel)]
     touched = {id(state.tensor): touched for state, _, touched, _ in lent}
 
     def watch(frame, event, argument):

@@ -878,7 +878,7 @@ def saved(answer):
     return "Each tensor was counted when it was saved, and kept, so one can still go backward."
 
 
-_SAVING = (
+_SAVING: tuple = (
     (lambda x: x * x, [0.5, 2.0, 4.0], (6, 2)),
     (lambda x: (mg.exp(x) + x).sum(), [0.5, 1.0, 1.5, 2.0], (4, 1)),
     (lambda x: (x + 1).mean(), [1.0, 2.0], (0, 0)),

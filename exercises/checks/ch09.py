@@ -22,8 +22,8 @@ chapter = kit.Chapter(__name__, "09", "How do I differentiate a derivative?")
 
 _NO_HISTORY, _SECOND_TIME, _NOT_USED = tools.reasons("""
 no-history: does not require grad and does not have a grad_fn
-    A gradient has a history only if backward was recorded. Yours is a plain number, and cannot be differentiated.
-    look: the options of each `grad`
+    What you go backward from has no history. A gradient has one only if backward was recorded.
+    look: the options of each `grad`, and each `no_grad` and `detach`
 second-time: a second time
     A walk has freed a graph that is still needed.
     look: the options of each `grad` and `backward`, and how often you walk
@@ -255,6 +255,8 @@ def derivatives(answer):
     kit.a_function(answer)
     for f, value, right in _DERIVATIVES:
         _check_derivatives(answer, f, value, right)
+    w = tools.leaf(1.5)  # another leaf, which keeps its `.grad`
+    _check_derivatives(answer, lambda x: w * x**3, 2.0, [18.0, 18.0, 9.0, 0.0])
     return "Each derivative is the gradient of the one before, and a constant has a gradient of zero."
 
 
@@ -277,7 +279,7 @@ def _check_derivatives(answer, f, value, right):
         raise Wrong("type", f"a list of {expected}", got, look="what is appended, and how often")
     came = [float(tools.array(kit.a_tensor(one, "each derivative", "what you append")).sum()) for one in given]
     if not all(map(kit.close, came, right)):
-        raise _wrong_derivatives(came, right, f, value)
+        raise _wrong_derivatives(came, right, f, value, "M16" if kit.uses(answer, "backward") else "")
     _refuse_traces(x=x)
 
 
@@ -288,7 +290,7 @@ ends-in-error: does not require grad and does not have a grad_fn
 """)
 
 
-def _wrong_derivatives(came, right, f, value):
+def _wrong_derivatives(came, right, f, value, belief):
     expected, got = f"{np.round(right, 4).tolist()}", f"{np.round(came, 4).tolist()}"
     start = f(tools.constant(value)).item()
     if all(map(kit.close, came, [start, *right])):
@@ -299,8 +301,8 @@ def _wrong_derivatives(came, right, f, value):
         return Wrong("first-again", expected, got, why=why, look="what you go backward from in each turn")
     if kit.close(came[0], right[0]) and kit.close(came[1], right[0] + right[1]):
         why = "The second entry is the first and the second derivative together, as they add up in one `.grad`."
-        look = "each `backward()`, and what is in `.grad` before it"
-        return Wrong("added-up", expected, got, belief="M16", why=why, look=look)
+        look = "from what each walk starts; and each `backward()`, and what is in `.grad` before it"
+        return Wrong("added-up", expected, got, belief=belief, why=why, look=look)
     if all(map(kit.close, came, right[::-1])):
         return Wrong("backwards", expected, got, why="The order is the other way round.", look="the order of the list")
     return Wrong("other-derivatives", expected, got, look="one turn of your loop: what goes in, and what comes out")
@@ -356,8 +358,8 @@ def _slope_without_graph(answer, given):
     if kit.says(answer, "retain_graph"):
         why = "`retain_graph=True` keeps the graph of `y`. It does not record the walk back."
         return Wrong("retained", expected, got, belief="M14", why=why, look="the options of `grad`")
-    why = "What you return has no graph at all: the walk back was not recorded."
-    return Wrong("not-recorded", expected, got, why=why, look="the options of `grad`, and each `detach`")
+    why = "What you return has no graph at all: the walk back was not recorded, or the slope is a constant."
+    return Wrong("not-recorded", expected, got, why=why, look="the options of `grad`, each `detach`, and what `y` is")
 
 
 def _wrong_slope(answer, given):
@@ -839,12 +841,12 @@ def _of_recorded(answer, wrong):
     (slope,) = mg.autograd.grad(result, source, create_graph=True)
     details = {"belief": "M30", "picture": mg.draw(result, slope, params={"x": source, "slope": slope}, grads=False)}
     if slope.requires_grad and not graphs.reaches(slope, source):
-        why = "`grad` inside backward is recorded now, but it walks back to another leaf. No way leads to `x`."
+        why = "What backward returns is tracked, but its history begins at another leaf. No way leads to `x`."
         look = "on which tensor backward runs `f`, and which one it asks for"
         return Wrong("leads-to-copy", verdict.expected, verdict.got, why=why, look=look, **details)
     if not slope.requires_grad:
-        why = "What backward returns has no history: the walk of the inner `grad` is not recorded."
-        look = "the options of the inner `grad`"
+        why = "What backward returns has no history: the walk of the inner `grad` is not recorded, or it was cut off."
+        look = "the options of the inner `grad`, and each `detach` after it"
         return Wrong("walk-not-recorded", verdict.expected, verdict.got, why=why, look=look, **details)
     return wrong
 
