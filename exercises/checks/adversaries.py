@@ -13,8 +13,8 @@ alone, to tell which it is:
     recording   the first call is made once more inside of `no_grad`: recording is off afterwards, too
 
 All are on unless the exercise names one in `off`, with the reason: `off={"grad": "the task is to fill it"}`. What is
-looked at is called values, entries, flag, grad, hooks, memory, result grad and result dtype; "values 0" is about the
-first argument alone. A mode that is left otherwise has no name: no task asks for it. The class of a Function
+looked at is called values, entries, flag, grad, hooks, memory, result grad, result dtype and digits; "values 0" is
+about the first argument alone. A mode that is left otherwise has no name: no task asks for it. The class of a Function
 is called in many ways and on many kinds of tensors by `functions.check`, so it meets "old grad" alone.
 """
 
@@ -42,7 +42,7 @@ from . import graphs
 from .sandbox import TimeUp, clip, show
 
 CIRCUMSTANCES = {
-    "again": "It is right when it is called once. Called a second time with the same things, it is not.",
+    "again": "It is right when it is called once. Called a second time, it is not.",
     "old grad": "It is right where no leaf has a `.grad`. Here each leaf had an old one, of an earlier backward.",
     "added grad": "It is right where no leaf has a `.grad`. Here each leaf had one, to which the gradient is added.",
     "dtype": "It is right for other float types. Here what was float64 is float32, and the other way round.",
@@ -187,7 +187,7 @@ class State:
         small = tensor.numel() <= _MOST_NUMBERS
         self.values = tensor.detach().numpy().copy() if small else None
         self.version = None if tensor.is_inference() else tensor._version
-        self.flag, self.grad, self.hooks = tensor.requires_grad, _grad(tensor), _hooks(tensor)
+        self.flag, self.grad, self.hooks = tensor.requires_grad, _grad(tensor), hooks(tensor)
         self.grad_values = self.grad.detach().numpy().copy() if self.grad is not None and small else None
 
     def changed(self) -> Iterator[tuple[str, str, str]]:
@@ -195,7 +195,9 @@ class State:
         tensor, name = self.tensor, self.name
         overwritten = self.values is not None and not _same(tensor, self.values)
         if overwritten:
-            yield "values", f"{name} keeps its numbers, {_short(self.values)}", f"it holds {_short(tensor)}"
+            now = f"it holds {_short(tensor)}"
+            now = f"{now}, not the same in the last digits" if _short(self.values) in now else now
+            yield "values", f"{name} keeps its numbers, {_short(self.values)}", now
         if tensor.requires_grad != self.flag:
             yield "flag", f"`requires_grad` of {name} is {self.flag}, as before", f"it is {tensor.requires_grad}"
         elif not overwritten and self.version is not None and tensor._version != self.version:
@@ -208,7 +210,7 @@ class State:
         elif grad is not None and self.grad_values is not None and not _same(grad, self.grad_values):
             now = f"it was {_short(self.grad_values)}, and is {_short(grad)}"
             yield "grad", f"`.grad` of {name} is left alone", now
-        if _hooks(tensor) > self.hooks:
+        if hooks(tensor) > self.hooks:
             yield "hooks", f"no hook stays on {name}, and no `retain_grad()`", "your function has put one there"
 
 
@@ -232,7 +234,7 @@ def text(values: Any) -> str:
     return str(np.vectorize(lambda number: float(f"{number:.7g}"), otypes=[float])(values).tolist())
 
 
-def _hooks(tensor: mg.Tensor) -> int:
+def hooks(tensor: mg.Tensor) -> int:
     """How many hooks a leaf has, and whether a result has been asked to keep its gradient."""
     meta = tensor._meta
     return 0 if meta is None else tensor.retains_grad + sum(len(one) for one in (meta.hooks, meta.post_hooks) if one)
@@ -360,14 +362,21 @@ class Trial(threading.local):
                 _refuse_left_modes(modes, after)
         if changed and self._asked("grad", changed[0]):
             raise _of_change(*changed[1])
-        if first is result and isinstance(result, list | dict | mg.Tensor) and not _is_given(result, inputs, states):
-            kind = "tensor" if isinstance(result, mg.Tensor) else "list or dict"
-            raise _of_change("first result", f"a new {kind} from each call", "the second call returned the same one")
+        if _is_same_again(first, result, inputs, states):
+            raise _of_change("first result", "a new result from each call", "the second call returned the same one")
         if self.found is None or not self.found.misleads:
             found = self._first_change([*states, *others], result)
             if found and (self.found is None or found.misleads):
                 self.found, found.given = found, self.given()
         return result
+
+    def note_rounded(self, came: np.ndarray, wanted: np.ndarray) -> None:
+        """Note numbers that a check takes for right, and that have fewer digits than float64 has."""
+        if not self.running or self.circumstances or self.found or {"digits", "result dtype"} & set(self.off):
+            return
+        if came.dtype == np.float64 and not np.allclose(came, wanted, 1e-9, 1e-12):
+            self.found = Found("rounded", "numbers as exact as float64 has them", *_ROUNDED)
+            self.found.given = self.given()
 
     def forget_last(self) -> None:
         """Say nothing of the last call: what is found now is about an earlier one."""
@@ -422,6 +431,11 @@ class Trial(threading.local):
 trial = Trial()
 
 
+_ROUNDED = (
+    "numbers that agree in about seven digits",
+    "What is given has float64, with sixteen digits. The others are lost, or made up, on the way.",
+    "each number that is rounded or added, and each tensor or array that is made without a dtype: it may be float32",
+)
 _WHY = {
     "entries": "The task does not ask to change what is given: the caller's own list or dict is another one now.",
     "first result": "What happens to the result of one call happens to that of the other, too.",
@@ -435,6 +449,7 @@ _WHY = {
     "result dtype": "What is given has one dtype, and the result has another: numbers are rounded otherwise, and an "
     "operation that wants one dtype refuses both.",
 }
+_CHANGES = {f"{what.replace(' ', '-')}-changed" for what in _WHY}
 _COUNTED = "The task does not ask for it, and it is counted: a graph that has saved this tensor refuses its backward."
 _LOOK_AT = {
     "entries": "each `append`, `pop`, `sort` and each assignment to an entry",
@@ -452,6 +467,14 @@ _LOOK_AT = {
 def _of_change(what: str, expected: str, got: str) -> Found:
     why = _COUNTED if expected.startswith("no operation in place") else _WHY[what]
     return Found(f"{what.replace(' ', '-')}-changed", expected, got, why, _LOOK_AT[what])
+
+
+def _is_same_again(first: Any, result: Any, inputs: tuple, states: list[State]) -> bool:
+    """Whether a second call returned what the first one did, and not what is given; of a tuple, a constant in it."""
+    if type(first) is tuple and type(result) is tuple:
+        pairs = [pair for pair in zip(first, result, strict=False) if not getattr(pair[0], "requires_grad", True)]
+        return any(_is_same_again(*pair, inputs, states) for pair in pairs)
+    return first is result and isinstance(result, list | dict | mg.Tensor) and not _is_given(result, inputs, states)
 
 
 def _is_given(result: Any, inputs: tuple, states: list[State]) -> bool:
@@ -497,9 +520,9 @@ def _take_back(lent: list[tuple]) -> tuple[State, tuple[str, str, str]] | None:
     changed = None
     for state, old, touched, hook in lent:
         hook.remove()
-        put_back = "grad", f"`.grad` of {state.name} is left alone", "a backward has added to it, and it was put back"
-        changed = changed or ((state, put_back) if touched and state.tensor.grad is old else None)
+        put_back = "grad", f"`.grad` of {state.name} is left alone", "in between a backward has come to it"
         changed = changed or next(((state, one) for one in state.changed() if one[0] == "grad"), None)
+        changed = changed or ((state, put_back) if touched and state.tensor.grad is old else None)
         if state.tensor.grad is old:
             state.tensor.grad = state.grad = state.grad_values = None
     return changed
@@ -531,6 +554,11 @@ def circumstances(answer: Any, judge: Callable[[Any], Any], is_wrong: Any) -> Fo
         together, names = _fault_in([_WITHOUT_RECORDING], answer, judge, is_wrong), []
     if together is None:
         return None
+    trial.found = None
+    left = _fault_in([], answer, judge, is_wrong) if names else None  # it was right a moment ago
+    if left is not None:
+        left.parts |= {"code": "again", "why": CIRCUMSTANCES["again"], "look": _LOOKS["again"]}
+        return left
     each = (_fault_in([name], answer, judge, is_wrong) for name in names) if len(names) > 1 else ()
     return next(filter(None, each), together)
 
@@ -546,7 +574,7 @@ def _fault_in(names: list[str], answer: Any, judge: Callable[[Any], Any], is_wro
         return trial.found
     except is_wrong as wrong:
         said, why = wrong.verdict, " ".join(CIRCUMSTANCES[name] for name in names)
-        why = said.why if said.code.endswith("-changed") else why
+        why = said.why if said.code in _CHANGES else why
         look = said.look if names == ["dtype"] and not said.got else "; ".join(_LOOKS[name] for name in names)
         found = Found("-".join(names).replace(" ", "-"), said.expected, said.got, why, look)
         found.given = trial.given()

@@ -344,6 +344,7 @@ def _other_operations(made_of, wanted):
     "A slope machine",
     kind="write",
     points=3,
+    off={"digits": "a tensor of a Python number has the usual float"},
     beliefs=("M03", "M08", "M27b"),
     hints=(
         "Four steps: make a tensor that asks, put it into `f`, call backward(), read `.grad`.",

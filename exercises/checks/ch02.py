@@ -362,6 +362,9 @@ def _check_kept(answer, start, f, slope):
         why = "A way leads from `h` to `w`, and nothing is left there."
         look = "each line that clears a `.grad`, and for whom you go backward"
         raise Wrong("w-missed", "`w.grad` and `h.grad` filled", "`w.grad` is None", why=why, look=look)
+    if w.grad.requires_grad or h.grad.requires_grad:
+        look = "the options of `backward()`"
+        raise Wrong("recorded-walk", "gradients without history", f"`w.grad` is {show(w.grad)}", look=look)
     _check_kept_numbers(h.grad, right, w.grad, 2 * right)
 
 

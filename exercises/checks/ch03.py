@@ -403,7 +403,7 @@ show_target = _targets.show
 )
 def one_way(answer):
     kit.a_function(answer)
-    for number in (2.0, -3.0, 0.5, 0.0, -1.0, 1e-3, 0.3):
+    for number in (2.0, -3.0, 250.0, 0.5, 0.0, -1.0, 1e-3, 0.3):
         x = mg.tensor(number, requires_grad=True)
         _check_one_way(call(answer, x), x, number)
     result = x * 1  # a tensor that requires grad, too
@@ -516,6 +516,7 @@ name-forgotten: E=False
     kind="fix",
     points=2,
     off={
+        "digits": "the sum may be kept in the usual float",
         "grad": "each round goes backward",
         "again": "the gradients are added up",
         "old grad": "the gradients are added up",
@@ -532,7 +533,7 @@ name-forgotten: E=False
 def mean_loss(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_MEAN_LOSS)
-    many = [0.5 + number / 100 for number in range(60)]
+    many = [0.5 + number / 100 for number in range(305)]
     for start, batches in (
         (2.0, [1.0, 3.0, 0.5]),
         (-1.0, [2.0, 1.5, 4.0, 1.0]),
@@ -711,7 +712,7 @@ formula-not-operations: E=1
 )
 def ramp(answer):
     kit.a_function(answer)
-    for number in (2.0, -3.0, 0.0, 0.25, 1e-6, -1e-6):
+    for number in (2.0, -3.0, 0.0, 0.25, 1e-30, -1e-30, 3e5, -3e5):
         x = mg.tensor(number, requires_grad=True)
         _check_ramp(_ramp_at(answer, x, number), x, number)
     return "With an `if`, the slope at a kink is that of the branch that ran, and you chose the branch."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import cards, graphs, kit, tools
+from exercises.checks import adversaries, cards, graphs, kit, tools
 from exercises.checks.kit import Wrong, show
 
 chapter = kit.Chapter(__name__, "04", "What does backward() really compute?")
@@ -236,7 +236,7 @@ def between(answer):
 
 
 _BETWEEN = (
-    (lambda x: x * x, lambda h: (5 * h).sum(), [1.5, -2.0], ([5.0, 5.0], [15.0, -20.0])),
+    (lambda x: x * x, lambda h: (5.1 * h).sum(), [1.5, -2.0], ([5.1, 5.1], [15.3, -20.4])),
     (lambda x: x * 3, lambda h: h[0] * h[1], [0.5, 4.0], ([12.0, 1.5], [36.0, 4.5])),
     (lambda x: x.sum() * x, lambda h: h[0] - 2 * h[1], [1.0, 3.0], ([1.0, -2.0], [-1.0, -13.0])),
 )
@@ -269,7 +269,7 @@ def _check_between(answer, f, g, values, slopes):
     if not isinstance(given, list | tuple) or len(given) != 2:
         look = "what you return: first the gradient for the result of `f`, then the one for `x`"
         raise Wrong("type", "two gradients, in a tuple or a list", show(given), look=look)
-    first, second = map(tools.result, given)
+    first, second = (kit.a_tensor(one, "each of the two", "what `grad` returns: a tuple") for one in given)
     if x.grad is not None or any(h.is_leaf is False and h.retains_grad and h.grad is not None for h in results):
         expected = "every `.grad` as it was"
         got = f"`x.grad` is {show(x.grad)}" if x.grad is not None else "a `.grad` on the result of `f`"
@@ -293,10 +293,10 @@ def _keeping(f, results):
 def _wrong_between(first, second, right, came):
     expected = "the gradients of `g(f(x))` for `f(x)` and for `x`"
     if tools.same(first, right[1]) and tools.same(second, right[0]):
-        look = "the order of the inputs in your call"
+        look = "the order of the inputs in your call, and of what you return"
         return Wrong("swapped", expected, came, why="Both are right, in the other order.", look=look)
     if tools.same(second, right[1]):
-        look = "for which tensor you asked first"
+        look = "for which tensor you asked first, and what you do with what comes"
         return Wrong("other-first", expected, came, why="The second is right, the first is not.", look=look)
     why = "One of them, or both, is the gradient of something else."
     return Wrong("other-gradients", expected, came, why=why, look="from which tensor you go backward: `g` of it all?")
@@ -313,6 +313,7 @@ def _wrong_between(first, second, right, came):
         "grad": "the task is to add to it",
         "again": "the gradients are added up, and the graph is used up",
         "old grad": "the check has old ones",
+        "digits": "a weight may become a tensor of the usual float",
     },
     beliefs=("M08", "M24"),
     hints=(
@@ -343,6 +344,7 @@ _WEIGHTED: tuple[tuple, ...] = (
     (0.5, [0.01 * i + 0.5 for i in range(120)], "ba", {"a": 1.0}),
     (3.0, [2.0, 2.0], "ba", {}),
     (2.0, [1.0, 3.0], "da", {}),
+    (2.0, [1.0, 3.0], "da", {"d": 7.0}),
 )
 _WEIGHTED_ERRORS = (
     _SECOND_TIME,
@@ -375,7 +377,7 @@ def _check_weighted(answer, value, weights, wanted, old):
     tools.called(answer, inputs, _expected_in("a", sum(parts["a"]), old.get("a")), *_WEIGHTED_ERRORS)
     came = {name: None if leaf.grad is None else leaf.grad.item() for name, leaf in leaves.items()}
     for name in wanted:
-        if came[name] is None and name == "d":
+        if came[name] is None and name not in old and name == "d":
             continue
         if came[name] is None or not kit.close(came[name], old.get(name, 0.0) + sum(parts[name])):
             each = [slopes[name][i % 3] for i in range(len(weights))]
@@ -435,7 +437,6 @@ def _wrong_weighted(name, came, old, parts, weights, slopes):
     points=3,
     off={
         "grad 1": "the text allows `backward`",
-        "result dtype": "the numbers are asked for, in any float type",
     },
     beliefs=("M08", "M24"),
     hints=(
@@ -462,6 +463,7 @@ _JACOBIANS = (
     (lambda x: x * x.cumsum(0), [2.0, -1.0, 3.0]),
     (lambda x: mg.stack([x[0] * x[1], x[0].exp(), 3 * x[1]]), [0.5, -2.0]),
     (lambda x: (x * x).sum().expand(101), [0.5, -2.0]),
+    (lambda x: mg.stack([x[1] * 0, 1e4 * x[0], x[0] * 0, x[1]]), [3.0, 5.0]),
 )
 _TUPLE_IN_ROWS = tools.Reason(
     "got tuple",
@@ -508,16 +510,17 @@ def _check_jacobian(answer, f, values):
         why = "`f` was called elsewhere than at `x`, or not at all. Autograd needs `f(x)` only, and no steps."
         raise Wrong("nudged", expected, show(given), why=why, look="what you call `f` with")
     if not tools.same(given, right):
-        raise _wrong_jacobian(given, right, result, expected)
+        raise _wrong_jacobian(given, right, result, expected, kit.uses(answer, "backward"))
 
 
-def _wrong_jacobian(given, right, result, expected):
+def _wrong_jacobian(given, right, result, expected, by_backward):
     came = f"{given.tolist()} of shape {given.shape}" if given.size <= 12 else f"a tensor of shape {given.shape}"
     for code, what, belief, why, look in _JACOBIAN_MISTAKES:
         if any(tools.same(given, array) for array in what(right, result)):
+            belief, why = (belief, why) if by_backward or belief != "M08" else ("", why.partition(":")[0] + ".")
             return Wrong(code, expected, came, belief=belief, why=why, look=look)
     if given.shape == right.shape and tools.same(given, np.broadcast_to(given[-1], given.shape)):
-        why = "All rows are the same. `x.grad` is one tensor that every backward changes: keep a copy of each row."
+        why = "All rows are the same, as when each is `x.grad` itself, one tensor that every backward changes."
         return Wrong("same-row", expected, came, belief="M08", why=why, look="what you append, and what changes later")
     if given.shape != right.shape:
         look = "how many rows you ask for, and how you join them"
@@ -611,20 +614,26 @@ def _check_mirror(answer, values):
     if not graphs.reaches(y, x):
         why = "No way leads from your result to `x`, so no gradient comes there at all."
         raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
-    v, u = np.resize([50.0, -70.0, 1e-3, 0.0], x.shape), np.full(x.shape, 10.0)
+    v, u = np.resize([50.0, -7e4, 1e-3, 0.0], x.shape), np.full(x.shape, 10.0)
     loss = ((y + z) * mg.tensor(v)).sum() + (x * mg.tensor(u)).sum()
     expected = f"{(u - v).tolist()} for `x`: minus {v.tolist()} through your result, plus {u.tolist()} by another way"
-    tools.walk(loss.backward)
+    tools.walk(loss.backward, None, True)
     came = None if x.grad is None else tools.array(x.grad)
     if came is None or not tools.same(came, u - v):
-        raise _wrong_mirror(came, u, v, y is x, expected, kit.uses(answer, "register_hook"))
+        hooks = kit.uses(answer, "register_hook") + (y is not x and adversaries.hooks(y) > 1)
+        raise _wrong_mirror(came, u, v, y is x, expected, hooks)
     if not tools.same(tools.array(z.grad), v):
         why = "Another tensor got another gradient. The one that a hook is given may be shared: change no entry."
         look = "whether your hook changes its argument, or returns a new tensor"
         raise Wrong("in-place", "the gradients of others as they are", show(z.grad), why=why, look=look)
+    x.grad = None
+    tools.walk(loss.backward)
+    if not tools.same(tools.array(x.grad), u - v):
+        why = "The first walk turned the sign. A second one through the same graph, which was retained, does not."
+        raise Wrong("once-only", expected, show(x.grad), why=why, look="what your function keeps from walk to walk")
 
 
-def _wrong_mirror(came, u, v, same_tensor, expected, hooked):
+def _wrong_mirror(came, u, v, same_tensor, expected, hooks):
     got = f"{came.tolist()}" if came is not None else "None"
     if came is not None and tools.same(came, -(u + v)):
         why = "What comes by the other way has the other sign, too, as with a hook on `x` itself, where all ways end."
@@ -634,10 +643,11 @@ def _wrong_mirror(came, u, v, same_tensor, expected, hooked):
         return Wrong("same-tensor", expected, got, why=why, look="what your `return` gives back")
     if came is not None and tools.same(came, u + v):
         why = "The gradient passed as it was."
-        why += " A hook changes it by what it returns, and only on the way that it sits on." if hooked else ""
+        why += " A hook changes it by what it returns, and only on the way that it sits on." if hooks == 1 else ""
+        why += " More than one hook sits on your result: each gets what the one before it returns." if hooks > 1 else ""
         look = "whether your hook returns a tensor, and whether it sits on what you return"
-        look = look if hooked else "what turns the sign of a gradient, and of that on this way alone"
-        return Wrong("gradient-unchanged", expected, got, belief="M34" if hooked else "", why=why, look=look)
+        look = look if hooks else "what turns the sign of a gradient, and of that on this way alone"
+        return Wrong("gradient-unchanged", expected, got, belief="M34" if hooks == 1 else "", why=why, look=look)
     if came is not None and tools.same(came, u):
         why = "Nothing came through your result: a zero, where minus the gradient was asked for."
         return Wrong("gradient-lost", expected, got, why=why, look="what your hook returns")
@@ -675,6 +685,8 @@ def fit(answer):
         ((4, 3), (1, 1)),
         ((0, 3), (3,)),
         ((2, 3, 4, 2), (3, 1, 2)),
+        ((2, 3, 4), (2, 3, 1)),
+        ((1, 3), (1, 3)),
         ((), ()),
     ):
         _check_fit(answer, full, shape)
@@ -753,7 +765,7 @@ def _wrong_fit(came, numbers, right, shape, expected):
 def surprise(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SURPRISE)
-    for values in ([0.5, 0.0, 2.0], [0.0], [1.0, 0.25], [1e-3, 1e-4, 50.0], [-1.5, 0.5]):
+    for values in ([0.5, 0.0, 2.0], [0.0], [1.0, 0.25], [1e-3, 1e-36, 5e4], [-1.5, 0.5]):
         _check_surprise(answer, values)
     return "The slopes are right, and no NaN arrives. A `where` before the logarithm sends back only what it took."
 
@@ -833,7 +845,7 @@ def _check_nothing_hidden(x, values):
 )
 def steps(answer):
     kit.a_function(answer)
-    for values in ([1.0, 3.0, -2.0, 0.5, 4.0], [2.0, -1.0, 7.0], [3.0, 5.0], [0.5 * i * i for i in range(12)]):
+    for values in ([1.0, 3.0, -2.0, 0.5, 4.0], [2.0, -1e4, 7.0], [3.0, 5.0], [0.5 * i * i for i in range(12)]):
         _check_steps(answer, values)
     return "Differences of neighbours: each result has two inputs, one with the slope 1 and one with -1."
 
@@ -912,7 +924,7 @@ def _why_not_steps(given, right, elsewhere):
 def roots(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_ROOTS)
-    for values, factor in (([4.0, 0.0, 1.0], 1.0), ([-3.0, 2.0], 0.5), ([0.0], 2.0), ([1.0, 9.0, 0.25], 4.0)):
+    for values, factor in (([4.0, 0.0, 1.0], 1.0), ([-3.0, 2.0], 0.5), ([0.0], 2.0), ([1.0, 9e4, 1e-36], 4.0)):
         _check_roots(answer, values, factor)
     return "Each slope that is multiplied by 0 is finite now, so no NaN reaches `x` or `w`."
 
@@ -929,9 +941,8 @@ def _check_roots(answer, values, factor):
     y = tools.result(tools.called(answer, (x, w), "a tensor of the shape of `x`"))
     positive = np.where(numbers > 0, numbers, 1.0)
     right = np.where(numbers > 0, np.sqrt(positive * factor), 0.0)
-    if not kit.same_values(y, right):
-        look = "the roots of `x * w` where `x` is positive, and 0 elsewhere"
-        raise Wrong("other-value", "the values as before", show(y), look=look)
+    look = "the roots of `x * w` where `x` is positive, and 0 elsewhere"
+    tools.refuse_other_values(y, right, "the values as before", look)
     for tensor, name in ((x, "x"), (w, "w")):
         if not graphs.reaches(y, tensor):
             why = f"No way leads back to `{name}` any more: without a gradient there is no NaN, but no slope either."
@@ -958,10 +969,12 @@ def _wrong_root(name, came, slope, values):
             "or not a number, at what goes into it there.",
             look="what goes into `sqrt` where `x` is 0 or less, and how steep the root is there",
         )
+    if came is not None and np.isinf(came).any():
+        why = "Something on the way back is infinitely steep there, as the root is at 0, and nothing leaves it out."
+        return Wrong("infinite", expected, got, why=why, look="what goes into `sqrt` where `x` is 0 or less")
     why = "A part of the way back is missing or changed."
-    return Wrong(
-        "other-slope", expected, got, why=why, look="each `detach`, and each number that you added or replaced"
-    )
+    look = "each `detach`, each hook, and each number that you added or replaced"
+    return Wrong("other-slope", expected, got, why=why, look=look)
 
 
 # --- Pictures ------------------------------------------------------------------------------------

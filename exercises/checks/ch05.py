@@ -302,6 +302,10 @@ def _check_shared(answer, values):
         who = "a" if a.grad is None else "b"
         look = "from what you go backward, and for whom: `inputs=` leaves out all others"
         raise Wrong("head-missed", "a gradient for each leaf", f"None for a parameter of `head_{who}`", look=look)
+    for who, leaf, right in (("a", a, np.sin(numbers**2).sum()), ("b", b, (np.sin(numbers**2) ** 2).sum())):
+        if not kit.close(leaf.grad.item(), right):
+            expected, got = f"{right:.7g} in the `.grad` of a parameter of `head_{who}`", f"{leaf.grad.item():.7g}"
+            raise Wrong("other-head", expected, got, look=f"what the loss of `head_{who}` goes through on its way")
     _check_the_walk(answer, runs, turns, x)
 
 
@@ -557,7 +561,8 @@ def fit(model, w, target, rounds):
 _MODELS = (
     (lambda w: w * w, lambda w: 2 * w, 1.5, 4.0, 3),
     (lambda w: 3 * w + 1, lambda w: 3.0, 2.0, 13.0, 4),
-    (lambda w: w * w * 0.1, lambda w: 0.2 * w, -2.0, 0.5, 120),
+    (lambda w: w * w * 0.1, lambda w: 0.2 * w, -2.0, 0.5, 305),
+    (lambda w: 3 * w + 1, lambda w: 3.0, 2.0, 1300.0, 4),
     (lambda w: 2 * w, lambda w: 2.0, 1.0, 2.001, 1),
 )
 
@@ -675,7 +680,7 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected, rebinds):
 def memory(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_MEMORY)
-    many = [0.123, 1.0] * 60
+    many = [0.123, 1.0] * 153
     for start, inputs in ((0.5, [1.0, 2.0, -1.0]), (-1.5, [0.5, 3.0]), (0.7, [20.0, -30.0]), (0.3, many)):
         _check_memory(answer, start, inputs)
     return "Each round starts from a number. Its walk ends in its own multiplication, and nothing old is needed."
@@ -773,7 +778,7 @@ def _wrong_memory(w, start, inputs, states, walks, expected):
 )
 def apart(answer):
     kit.a_function(answer)
-    for values, count in (([0.5, -2.0], 3), ([1.5], 1), ([0.25, 1.0, 2.0], 2), ([3.0], 3)):
+    for values, count in (([0.5, -2.0], 3), ([1.5], 1), ([0.25, 1.0, 2.0], 2), ([3.0], 5)):
         _check_apart(answer, values, count)
     return "This is what retain_graph=True is for: one graph, walked for each loss, and freed by the last walk."
 
@@ -788,9 +793,9 @@ second-time: a second time
 def _check_apart(answer, values, count):
     x = tools.leaf(values)
     h = x * x
-    losses = [(3 * h).sum(), h.exp().sum(), (h * x).sum()][:count]
+    losses = [(3 * h).sum(), h.exp().sum(), (h * x).sum(), (-1e3 * h).sum(), (3 * h).sum()][:count]
     numbers = np.array(values)
-    right = [6 * numbers, 2 * numbers * np.exp(numbers**2), 3 * numbers**2][:count]
+    right = [6 * numbers, 2 * numbers * np.exp(numbers**2), 3 * numbers**2, -2e3 * numbers, 6 * numbers][:count]
     expected = f"a list of {count} {'gradients' if count > 1 else 'gradient'}, each in the shape of `x`"
     given = tools.called(answer, (list(losses), x), expected, *_APART_ERRORS)
     if not isinstance(given, list | tuple) or len(given) != count:

@@ -48,6 +48,8 @@ def _refuse_other_value(y: mg.Tensor, numbers: Any) -> None:
 
 
 def _refuse_cut_off(y: mg.Tensor, leaf: mg.Tensor, name: str) -> None:
+    if leaf.grad is not None:
+        raise tools.filled(f"`{name}.grad` as it was", f"it is {show(leaf.grad)} when your function returns")
     if not graphs.reaches(y, leaf):
         why = f"No way leads from your result to `{name}`, so no gradient can come there."
         look = "what cuts the way: `detach`, `no_grad`, `.data`, or a new tensor that is made of numbers only"
@@ -328,7 +330,8 @@ def put(answer):
     kit.a_function(answer)
     for values, i, number, tracked in (
         ([1.5, -2.0, 3.0, 0.5], 2, 7.0, True),
-        ([4.0, 5.0], 0, -1.0, False),
+        ([4.1, 5.1], 0, -1.0, False),
+        ([0.1 * n for n in range(9)], 7, 0.3, True),
         ([2.0, 2.0, 2.0], 1, 2.0, True),
     ):
         _check_put(answer, values, i, number, tracked)
@@ -346,7 +349,7 @@ def _check_put(answer, values, i, number, tracked):
     right[i] = number
     _refuse_other_value(y, right)
     _refuse_cut_off(y, x, "x")
-    factors = np.array([2.0, 3.0, 5.0, 7.0][: len(values)])
+    factors = np.arange(2.0, 2 + len(values))
     why = "A value that a node has saved was overwritten."
     look = "what you overwrite, and who has saved it"
     refused = Wrong("refused", "a result whose backward() runs", why=why, look=look)
@@ -361,7 +364,8 @@ def _check_put_gradients(answer, x, v, slopes, factors, i):
     if not _same(x.grad, slopes):
         got = f"`x.grad` is {show(x.grad)}"
         if _same(x.grad, factors):
-            why = f"A gradient still comes to x[{i}], which is not in the result any more: no overwrite was recorded."
+            why = f"A gradient still comes to x[{i}], which is not in the result any more,"
+            why += " as when the overwrite is not recorded."
             belief = _belief_in_data(answer)
             look = "whether the line that puts `v` in is recorded"
             raise Wrong("old-entry", expected, got, belief=belief, why=why, look=look)
@@ -431,13 +435,13 @@ def _check_shares(answer, values, v):
 def _wrong_shares(answer, gradient, slopes, without_sum, v):
     expected = f"`x.grad` is {np.round(slopes, 4).tolist()}, after a backward with the factors {v.tolist()}"
     got = f"`x.grad` is {show(gradient)}"
+    if _same(gradient, without_sum):
+        why = "The sum was taken for a constant. But it moves with every number, and with it all shares."
+        return Wrong("constant-sum", expected, got, why=why, look="what cuts the way from the sum back to `x`")
     if _bypasses(answer):
         why = "What goes through `.data` or NumPy is neither recorded nor counted: no error, and a wrong gradient."
         look = "each `.data` and `.numpy()` that is left"
         return Wrong("still-lies", expected, got, belief=_belief_in_data(answer), why=why, look=look)
-    if _same(gradient, without_sum):
-        why = "The sum was taken for a constant. But it moves with every number, and with it all shares."
-        return Wrong("constant-sum", expected, got, why=why, look="what cuts the way from the sum back to `x`")
     return Wrong("other-gradient", expected, got, look="which part of the formula is not recorded")
 
 
@@ -466,7 +470,7 @@ def _wrong_shares(answer, gradient, slopes, without_sum, v):
 def descend(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_DESCEND)
-    for values, rate in (([1.0, -2.0, 3.0], 0.25), ([0.5], 0.1)):
+    for values, rate in (([1.0, -2.0, 3.0], 0.25), ([0.5], 0.1), ([301.7, -100.3], 1e-3)):
         _check_descend(answer, values, rate)
     return "The leaves have moved, are still leaves, and every graph that waits for the old numbers knows."
 
@@ -499,18 +503,21 @@ def _check_descend(answer, values, rate):
     at_idle = replace(_NONE_GRADIENT, belief="M01", when=has_moved)  # not the first: the one without a gradient
     reasons = (_LEAF, at_idle, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
     tools.called(answer, ([a, idle, c, flat, *more], rate), expected, *reasons)
-    _check_moved(a, np.array(values), gradients["a"], rate)
+    _check_moved(a, np.array(values), gradients["a"], rate, kit.rebinds(answer))
     if _same(c, 2.0):
         why = "The first leaf has moved. One that comes after a leaf without a gradient has not."
-        look = "what your loop does at a leaf without a gradient, and what comes next"
+        look = "how many rounds your loop has, and what it does at a leaf without a gradient"
         raise Wrong("stopped-early", expected, "the last leaf holds its old number", why=why, look=look)
-    _check_moved(c, np.array(2.0), gradients["c"], rate)
+    _check_moved(c, np.array(2.0), gradients["c"], rate, kit.rebinds(answer))
     if not _same(more[-1], 1 - rate):
         got, look = f"the last one is at {show(more[-1].item())}", "how many rounds your loop has"
         raise Wrong("not-all", "all of 124 leaves moved, from 1 by the rate", got, look=look)
     if not _same(idle, [5.0, 6.0]):
         got = f"it was [5., 6.], and is {show(tools.array(idle).tolist())}"
         raise Wrong("idle-moved", "a leaf without a gradient stays", got, look="what you subtract from it")
+    if idle._version:
+        got, look = "it was overwritten, with the numbers that it had", "what you do with a leaf whose `.grad` is None"
+        raise Wrong("idle-overwritten", "a leaf without a gradient stays as it is", got, look=look)
     if idle.grad is not None:
         look = "what you do with a leaf whose `.grad` is None"
         got = f"its `.grad` is {show(idle.grad)}"
@@ -529,15 +536,17 @@ def _check_descend(answer, values, rate):
     _check_counted(waiting, _belief_in_data(answer))
 
 
-def _check_moved(p, before, gradient, rate):
+def _check_moved(p, before, gradient, rate, rebinds):
     moved = before - rate * gradient
     if _same(p, moved):
         return
     expected = f"{np.round(moved, 4).tolist()}, from {before.tolist()} with the gradient {gradient.tolist()}"
     got = f"the leaf holds {show(tools.array(p).tolist())}"
     if _same(p, before):
-        why = "The leaf holds its old numbers. `p - ...` makes a new tensor, and `=` gives that a name or a place."
-        raise Wrong("not-moved", expected, got, belief="M06", why=why, look="whether you overwrite the leaf itself")
+        why = "The leaf holds its old numbers."
+        why += " `p - ...` makes a new tensor, and `=` gives that a name or a place." if rebinds else ""
+        belief = "M06" if rebinds else ""
+        raise Wrong("not-moved", expected, got, belief=belief, why=why, look="whether you overwrite the leaf itself")
     if _same(p, before + rate * gradient):
         raise Wrong("uphill", expected, got, why="The step went up: the gradient was added.", look="the sign")
     raise Wrong("other-step", expected, got, look="what you subtract: the rate times the gradient, once")
@@ -883,12 +892,13 @@ def _wrong_spoiled(answer, expected, refused, label):
     if refused:
         if kit.uses(answer, "backward", "autograd"):
             why = "A saved value was overwritten. A backward is refused if it comes to the node that saved it."
-            return Wrong("not-noticed", expected, "False", why=why, look="from where to where your backward walks")
+            look = "from where to where your backward walks, and which errors you count"
+            return Wrong("not-noticed", expected, "False", why=why, look=look)
         looks = kit.uses(answer, "grad_fn", "next_functions")
         waits = (
             kit.uses(answer, "RuntimeError", "Exception") and not looks
         )  # for an error of a line that is no backward
-        why = "A saved value was overwritten, and only a backward finds out: nothing else raises an error."
+        why = "A saved value was overwritten, and it is found out by whoever asks for that value, as a backward does."
         look = "what your function does to find out"
         return Wrong("not-noticed", expected, "False", belief="M23" if waits else "", why=why, look=look)
     if label == _HEALTHY:

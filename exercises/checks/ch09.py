@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -60,14 +59,16 @@ class _Watched:
 
     def __init__(self, f: Callable, *places: Any) -> None:
         self.f, self.places = f, [np.asarray(place, float) for place in places]
-        self.calls, self.was_elsewhere = 0, False
+        self.calls, self.was_elsewhere, self.was_recorded = 0, False, False
 
     def __call__(self, *inputs: Any) -> Any:
         self.calls += 1
         pairs = zip(inputs, self.places, strict=False)
         here = all(type(one) is mg.Tensor and np.array_equal(tools.array(one), place) for one, place in pairs)
         self.was_elsewhere |= not here
-        return self.f(*inputs)
+        result = self.f(*inputs)
+        self.was_recorded |= result.requires_grad
+        return result
 
     def refuse_steps(self, expected: str, got: str) -> None:
         """Say that the function was called elsewhere, if it was."""
@@ -374,7 +375,8 @@ def _wrong_slope(answer, given):
         return Wrong("copied", why=why, look="which function returns the gradient itself")
     if not kit.uses(answer, "grad", "backward"):
         why = (
-            "You wrote the formula of a slope. In the picture the slope was made by a walk back, which starts with a 1."
+            "In the picture the slope was made by a walk back, which starts with a 1. "
+            "A formula that is written down has other boxes."
         )
         return Wrong("by-hand", why=why, look="who built the purple box")
     why = "Your graph has other boxes or arrows: `y` is made otherwise, or the walks back are others."
@@ -473,6 +475,7 @@ _PENALTIES = (
     (lambda x, w: w * x * x, 3.0, 1.0),
     (lambda x, w: mg.exp(w * x), 0.5, 2.0),
     (lambda x, w: 3 * x + w, 0.5, 2.0),
+    (lambda x, w: mg.sin(w * x) - x, 0.75, 1.25),
 )
 (_FREED_LATER,) = tools.reasons("""
 freed-too-early: a second time
@@ -605,21 +608,21 @@ class Swish(mg.autograd.Function):
     "back with their history.",
 )
 def hypotenuse(answer):
-    cases = elementwise(2, low=0.5, high=3.0)
+    cases = elementwise(2, low=0.5, high=3.0, signed=True)
     functions.check(answer, lambda a, b: mg.sqrt(a * a + b * b), cases, second=True, suspects=_HYPOTENUSE)
-    if isinstance(answer, type) and _takes_a_root(answer.backward):
+    a, b = tools.leaf([0.5, 2.0]), tools.leaf([1.5, 1.0])
+    slopes = mg.autograd.grad(call(functions.apply_of(answer), a, b).sum(), (a, b), create_graph=True)
+    if any(map(_is_root, graphs.nodes_behind(*(slope.grad_fn for slope in slopes)))):
         why = "backward takes a root, and the output of forward is the only one that it needs."
         look = "what `save_for_backward` gets"
         raise Wrong("root-again", "a backward without a root", "a root in backward", why=why, look=look)
     return "The inputs and the output have their history in backward, and no second root is needed."
 
 
-def _takes_a_root(function: Any) -> bool:
-    """Whether a function's own code names a root, or has an exponent of one half."""
-    if type(function) is not types.FunctionType:
-        return False
-    halves = [constant for constant in function.__code__.co_consts if constant in (0.5, -0.5)]
-    return bool(halves) or kit.uses(function, "sqrt", "rsqrt", "hypot")
+def _is_root(node: Any) -> bool:
+    """Whether a node was made by a root, or by what can be used for one."""
+    exponent = getattr(node, "_saved_exponent", 1.0) if node.op_name == "pow" else 1.0
+    return node.op_name in ("sqrt", "rsqrt", "exp", "log", "hypot") or exponent % 1 == 0.5
 
 
 _HYPOTENUSE = (
@@ -798,12 +801,17 @@ def _check_runs(apply):
     watched = _Watched(_FUNCTIONS["x**3"], [0.5, -1.0])
     y = call(apply, x, watched)
     before = watched.calls
+    was_recorded = watched.was_recorded
     mg.autograd.grad(y.sum(), x)
     watched.refuse_steps("`f(x)` only", "`f` called elsewhere")
     if watched.calls == before:
         why = "The derivatives are right. But what backward goes through was kept from forward, so no memory is saved."
         look = "what forward keeps, and where `f` runs"
         raise Wrong("not-run-again", "a backward that runs `f`", "it did not", why=why, look=look)
+    if was_recorded:
+        why = "The derivatives are right. But in forward `f` was recorded, too, so its whole graph was made there."
+        look = "what turns recording on in forward"
+        raise Wrong("forward-recorded", "a forward that records nothing", "`f` was recorded in it", why=why, look=look)
 
 
 def _of_recorded(answer, wrong):
@@ -974,7 +982,7 @@ def growth(answer):
     functions.check(answer, lambda x: (x * mg.exp(x), mg.exp(x)), cases, second=True, suspects=_GROWTH)
     x = tools.leaf([0.5, -1.0])
     (slope,) = mg.autograd.grad(kit.call(functions.apply_of(answer), x)[0].sum(), x, create_graph=True)
-    again = [name for name in graphs.operations(slope) if name in ("exp", "exp2", "expm1", "pow", "sigmoid", "tanh")]
+    again = [name for name in graphs.operations(slope) if name in _EXPONENTIALS]
     if again:
         why = (
             "All derivatives are right. But `e` was computed again, and you hand it out: it is there, with its history."
@@ -984,6 +992,7 @@ def growth(answer):
     return "What is handed out is an output: it has a history, and a gradient of its own."
 
 
+_EXPONENTIALS = ("exp", "exp2", "expm1", "pow", "sigmoid", "tanh", "sinh", "cosh", "softmax")
 _E_LOOK = "what the second gradient that comes to `backward` is multiplied by"
 _GROWTH = (
     Suspect(

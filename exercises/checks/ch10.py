@@ -27,7 +27,7 @@ chapter = kit.Chapter(__name__, "10", "Could you have written it?")
 
 _DEEP = 1_200  # operations in a row: more than the calls that may wait
 _MAY_WAIT = 1_000  # Python's own limit, which others may have raised
-_ONE_DTYPE = {"dtype": "the engine under the answer has one dtype"}
+_ONE_DTYPE = dict.fromkeys(("dtype", "digits"), "the engine under the answer has one dtype")
 _USED_UP = {"again": "the engine under the answer has a graph that is used up, or sums that go on"}
 _CALLS = 20_000  # an engine that walks a small graph once needs some hundred
 

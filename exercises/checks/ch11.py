@@ -120,7 +120,7 @@ def _refuse_unmoved(w: mg.Tensor, start: Any, asked: _Asked, expected: str) -> N
         return
     got = f"`w` at {tools.text(start)}, where it was"
     if asked.lost_the_leaf:
-        why = "The later losses are those of another tensor: `w = ...` has given it the name. The caller's `w` stays."
+        why = "The later losses are those of another tensor, as after a `w = w - ...`. The caller's `w` stays."
         raise Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
     if w.grad is not None and not tools.array(w.grad).any():
         raise _cleared_to_zero(expected, got)
@@ -167,6 +167,9 @@ overwritten: b 1=2, b 2=2 (M08)
 both-added-up: w 1=1, w 2=-1
     `w.grad` is cleared at the start of each round. In round 2 only the new slope is in it.
     look: the first line of the loop
+square-lost: w.grad 1=10, b 1=1.5
+    10 is 2e, and `b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.
+    look: the slope of e², for e = 5
 inner-slope-lost: w.grad 1=10
     That is 2e. The 2 in front of `w` is a factor of its slope, too.
     look: by how much e = 2w − b moves, when `w` moves
@@ -294,6 +297,7 @@ def train_halves(w, loss_of, batches, rate):
 _BATCHES = (
     ([1.0, -2.0], None, [((1.0, 3.0), (2.0, 1.0)), ((0.5, 2.0), (-1.0, 4.0)), ((1.5, 0.0), (1.0, 2.0))], 0.1),
     ([0.5, 2.0], [10.0, -10.0], [((2.0, 1.0), (1.0, -1.0)), ((1.0, 2.0), (0.5, 0.5))], 0.05),
+    ([300.0, -40.0], None, [((1.0, 3.0), (2.0, 1.0))] * 105, 0.01),
 )
 
 
@@ -394,7 +398,8 @@ _HALVES = (
 def _check_halves(answer, start, old, batches, rate):
     w = tools.leaf(start)
     w.grad = None if old is None else tools.constant(old)
-    tensors = [tuple(tuple(tools.constant(n) for n in half) for half in batch) for batch in batches]
+    made = {batch: tuple(tuple(map(tools.constant, half)) for half in batch) for batch in batches}
+    tensors = [made[batch] for batch in batches]  # a batch may come again
     case, asked = (start, old, batches, rate), _Asked(_half_loss, w)
     expected = f"`w` at {tools.text(_halves_end(*case))} after {len(batches)} rounds"
     reasons = (_RECORDED_UPDATE, _NEW_TENSOR, _NO_HISTORY, _SECOND_TIME)
@@ -439,10 +444,7 @@ def _none_in_update(answer: Any, wrong: Wrong, expected: str, is_cleared: bool) 
         why += "before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
         look = "each line that clears: before or after the `backward()` that the update needs?"
         return Wrong("cleared-too-late", expected, got, belief="M09", why=why, look=look)
-    why = (
-        "The leaf has its gradient. The `.grad` that is None is that of a new tensor, made by the update of the round "
-    )
-    why += "before."
+    why = "The leaf has its gradient. The `.grad` that is None is that of another tensor, such as an update makes."
     return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
 
 
@@ -476,7 +478,10 @@ def best(answer):
         [3.0, 1.0, 1.0, 2.0],
         [0.0, 1.0, 2.0],
         [7.0],
-        [float(105 - n) for n in range(105)],
+        [-1.0, -3.0, 2.0],
+        [5e9, 4.125e9, 4.1875e9],
+        [0.5, 0.0625001, 0.0625],
+        [float(305 - n) for n in range(305)],
     ):
         _check_best(answer, losses)
     return "Copies of the best round, which later steps cannot reach."
@@ -495,15 +500,15 @@ def best_of(parameters, step, rounds):
 
 
 class _Stepping:
-    """Two parameters which each step overwrites, and the loss that it says."""
+    """Three parameters which each step overwrites, and the loss that it says."""
 
     def __init__(self, losses: list[float]) -> None:
         self.losses, self.calls = losses, 0
-        self.parameters = [tools.leaf([0.0, 0.0]), tools.leaf(0.0)]
+        self.parameters = [tools.leaf([0.0, 0.0]), tools.leaf(0.0), tools.leaf([[0.0]])]
 
     def place(self, number: int) -> list[np.ndarray]:
         """The parameters after so many steps."""
-        return [np.array([1.5, -2.0]) * number**2, np.array(number + 0.25)]
+        return [np.array([1.5, -2.0]) * number**2, np.array(number + 0.25), np.array([[0.1 * number]])]
 
     def step(self) -> float:
         self.calls += 1
@@ -525,7 +530,8 @@ def _check_best(answer, losses):
         look = "what is put into `best`, and what is returned with it"
         raise Wrong("type", f"a list of {len(run.parameters)} tensors, and nothing else", show(kept), look=look)
     for p, one in zip(run.parameters, kept, strict=True):
-        _refuse_shared(kit.a_tensor(one, "each entry", "what is put into `best`"), p, expected)
+        belief = "M17" if kit.uses(answer, "detach") else ""
+        _refuse_shared(kit.a_tensor(one, "each entry", "what is put into `best`"), p, expected, belief)
     if run.calls != number:
         got = _count(run.calls, "call")
         raise Wrong("other-count", f"{_count(number, 'call')} of `step()`", got, look="how often `step()` is called")
@@ -536,7 +542,7 @@ def _check_best(answer, losses):
     _refuse_other_round(run, [tools.array(one) for one in kept], expected)
 
 
-def _refuse_shared(one, p, expected):
+def _refuse_shared(one, p, expected, belief):
     if one is p:
         why = "What you return is the parameter itself. It moves on with the next step."
         raise Wrong("parameter-itself", expected, show(one), why=why, look="what is put into `best`: a copy?")
@@ -544,7 +550,7 @@ def _refuse_shared(one, p, expected):
         why = "A tensor in `best` lies on the memory of its parameter: the next step overwrites it. To cut the history "
         why += "copies nothing."
         got = f"{show(one)}, on the memory of a parameter"
-        raise Wrong("shared", expected, got, belief="M17", why=why, look="what would make a copy")
+        raise Wrong("shared", expected, got, belief=belief, why=why, look="what would make a copy")
     if one.grad_fn is not None:
         why = "It is a copy, but a recorded one: a graph is kept that nobody needs."
         raise Wrong("with-history", "tensors without history", show(one), why=why, look="`grad_fn` of what you keep")
@@ -569,7 +575,7 @@ def _refuse_other_round(run, came, expected):
     "Cut: a smooth report",
     kind="cut",
     points=2,
-    off={"again": "twice the steps"},
+    off={"again": "twice the steps", "digits": "the number may be kept in the usual float"},
     beliefs=("M28",),
     hints=(
         "What is `smooth` after the second round: a number, or a tensor with a `grad_fn`? How long is its history?",
@@ -581,7 +587,7 @@ def _refuse_other_round(run, came, expected):
 def smooth(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SMOOTH)
-    for start, number in ((3.0, 12), (-2.0, 5), (1.0, 1), (0.5, 4), (3.0, 105)):
+    for start, number in ((3.0, 12), (-2.0, 5), (1.0, 1), (0.5, 4), (3.0, 305)):
         _check_smooth(answer, start, number)
     return "The same number, and however long it runs, no graph is kept for it."
 
@@ -601,16 +607,18 @@ class _Watched:
     def __init__(self, start: float) -> None:
         self.w, self.held = tools.leaf(start), 0
         self.losses: list[float] = []
+        self.returned: list[mg.Tensor] = []
         self.graphs: list[weakref.ref] = []
 
     def step(self) -> mg.Tensor:
         self.held = max(self.held, _alive(self.graphs))
         self.w.grad = None
-        loss = (self.w * 2 - 1 - 0.1 * len(self.losses)) ** 2  # the goal moves, also away from a loss of 0
+        loss = (self.w * 2 - 1 - 0.1 * len(self.losses)) ** 2 - 3  # the goal moves, also away from the lowest loss
         loss.backward()
         with mg.no_grad():
             self.w -= 0.05 * self.w.grad
         self.losses.append(loss.item())
+        self.returned.append(loss.detach())
         self.graphs.append(weakref.ref(loss._node))
         return loss
 
@@ -632,14 +640,17 @@ def _check_smooth(answer, start, number):
     _refuse_other(came, case, _smooth_of, _SMOOTHS, "the smoothed loss", "the two factors, and where it starts")
     if run.held > 1:
         got = f"{run.held} graphs of earlier rounds are alive when the last of {number} begins"
-        why = (
-            "Each new `smooth` leads back to the one before, and to the loss of its round. Or each loss is kept, with "
-        )
-        why += "its graph. To cut at the very end frees them too late."
+        why = "Something holds them: a `smooth` that leads back to those before it, or losses that are kept with their "
+        why += "graphs. To cut at the very end frees them too late."
         look = "what `smooth`, or your list, holds while the loop runs"
         raise Wrong("graphs-kept", "not more than one at any time", got, belief="M28", why=why, look=look)
+    if [loss.item() for loss in run.returned] != run.losses:
+        why = "A loss that `step()` has returned holds another number now. `detach()` does not copy it."
+        look = "each operation that ends in `_`, and each `*=` and `+=`"
+        raise Wrong("loss-overwritten", "the losses as `step()` made them", "one was overwritten", why=why, look=look)
     if type(given) is mg.Tensor and given.requires_grad:
-        why = "Nothing adds up any more. But what you return still keeps the graph of the last round."
+        why = "Nothing adds up any more. But what you return is tracked"
+        why += "." if given.is_leaf else ", and keeps a graph."
         raise Wrong("last-graph", "a number, or a tensor without history", show(given), why=why, look="the `return`")
 
 
@@ -660,7 +671,7 @@ _SMOOTHS = (
     Mistake(
         "starts-at-zero",
         lambda losses: _smooth_of(losses, start=0.0),
-        "Yours starts at 0. It is to start at the first loss.",
+        "It goes as one that starts at 0. It is to start at the first loss.",
         "the line before the loop",
     ),
     Mistake(
@@ -707,7 +718,7 @@ def penalized(answer):
     for case in (
         ([1.0, -2.0], [3.0, 0.5], 0.1, 3),
         ([0.5, 4.0, 1.0], [2.0, 1.0, -1.0], 0.2, 4),
-        ([1.0, 2.0], [3.0, -1.0], 0.001, 105),
+        ([1.0, -200.0], [3.0, -1.0], 0.001, 305),
     ):
         _check_penalized(answer, *case)
     return "Loss and penalty are made anew in each round, from the `w` of that round, and nothing is retained."
@@ -803,13 +814,14 @@ def _check_penalized(answer, start, goal, rate, rounds):
     except Wrong as wrong:
         raise _none_in_update(answer, wrong, expected, w.grad is None) from None
     _refuse_unmoved(w, start, asked, expected)
-    _refuse_other(tools.array(w), case, _penalized_end, _PENALIZED, f"`w` after {rounds} rounds:", "one round alone")
+    belief = "M13" if kit.says(answer, "retain_graph") else ""
+    mistakes = tuple(replace(one, belief=belief) if one.code == "old-penalty" else one for one in _PENALIZED)
+    _refuse_other(tools.array(w), case, _penalized_end, mistakes, f"`w` after {rounds} rounds:", "one round alone")
     _refuse_frozen(w=w)
     if not all(_used_up(one, w) for one in made):
         got = "after the last round there is still a graph with all that it saved"
         why = "`w` is right, but graphs are kept. Where loss and penalty are made anew in each round, there is nothing "
         why += "that has to be kept."
-        belief = "M13" if kit.says(answer, "retain_graph") else ""
         look = "the options of `backward`, and each call of `loss_of`"
         raise Wrong("retained", "each graph is used up", got, belief=belief, why=why, look=look)
 
@@ -840,7 +852,7 @@ def _check_penalized(answer, start, goal, rate, rounds):
 def momentum(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_MOMENTUM)
-    for starts, rate in (([2.0, [1.0, -3.0]], 0.2), ([[[0.5], [4.0]], -1.0], 0.05)):
+    for starts, rate in (([2.0, [1.0, -3.0], 0.7], 0.2), ([[[0.5], [4.0]], -1.0, 2.0, [3.0]], 0.05)):
         _check_momentum(answer, starts, rate)
     return "Parameters and speeds are the same tensors as before, with other numbers, so the next step finds them."
 
@@ -874,8 +886,9 @@ def _check_momentum(answer, starts, rate):
         places = [place - rate * v for place, v in zip(places, pace, strict=True)]
         expected = f"after call {number} the parameters {_texts(places)} and the speeds {_texts(pace)}"
         tools.called(answer, (parameters, speeds, rate), expected, _RECORDED_UPDATE, _CLEARED_FIRST)
-        _refuse_stayed(leaves, parameters, before, expected)
-        _refuse_other_pace(leaves, speeds, places, pace, (before, old, slopes, rate), expected)
+        rebinds = kit.rebinds(answer)
+        _refuse_stayed(leaves, parameters, before, expected, rebinds)
+        _refuse_other_pace(leaves, speeds, places, pace, (before, old, slopes, rate), expected, rebinds)
         _refuse_not_cleared(leaves)
     _refuse_frozen(**{f"parameters[{i}]": leaf for i, leaf in enumerate(leaves)})
 
@@ -884,7 +897,7 @@ def _texts(arrays: Any) -> str:
     return " and ".join(map(tools.text, arrays))
 
 
-def _refuse_stayed(leaves, parameters, before, expected):
+def _refuse_stayed(leaves, parameters, before, expected, rebinds):
     got = f"the parameters {_texts(map(tools.array, leaves))}"
     if len(parameters) != len(leaves) or any(a is not b for a, b in zip(parameters, leaves, strict=True)):
         why = "The list holds other tensors now. The caller's loss is made from those that were in it."
@@ -895,11 +908,13 @@ def _refuse_stayed(leaves, parameters, before, expected):
             raise Wrong(
                 "old-speed", expected, got, why=why, look="the order of the lines: which speed does a step use?"
             )
-        why = "The parameters are where they were. `p = p - ...` makes a new tensor, and gives it the name `p`."
-        raise Wrong("not-moved", expected, got, belief="M06", why=why, look="an update that overwrites")
+        why = "The parameters are where they were."
+        why += " `p = p - ...` makes a new tensor, and gives it the name `p`." if rebinds else ""
+        belief = "M06" if rebinds else ""
+        raise Wrong("not-moved", expected, got, belief=belief, why=why, look="an update that overwrites")
 
 
-def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected):
+def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected, rebinds):
     before, old, slopes, rate = earlier
     came = [tools.array(leaf) for leaf in leaves]
     paces = [tools.array(kit.a_tensor(v, "each speed")) for v in speeds]
@@ -908,11 +923,10 @@ def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected):
     if moved and sped:
         return
     if moved and all(map(tools.same, paces, old)):
-        why = (
-            "The parameters are right, but the speeds in the list are as before: `v = ...` makes a new tensor, and the "
-        )
-        why += "list holds the old one."
-        raise Wrong("speed-forgotten", expected, got, belief="M06", why=why, look="the line that makes the new speed")
+        why = "The parameters are right, but the speeds in the list are as before."
+        why += " `v = ...` makes a new tensor, and the list holds the old one." if rebinds else ""
+        belief = "M06" if rebinds else ""
+        raise Wrong("speed-forgotten", expected, got, belief=belief, why=why, look="the line that makes the new speed")
     if all(tools.same(p, q + rate * v) for p, q, v in zip(came, before, pace, strict=True)):
         raise Wrong("uphill", expected, got, why="A step goes against the slope.", look="the sign of the step")
     stayed, right = list(map(tools.same, came, before)), list(map(tools.same, came, places))
@@ -959,7 +973,7 @@ def _refuse_not_cleared(leaves):
     "Newton's step",
     kind="write",
     points=3,
-    off={"result dtype": "the text asks for two numbers"},
+    off=dict.fromkeys(("result dtype", "digits"), "the text asks for two numbers"),
     beliefs=("M14", "M25"),
     hints=(
         "You need the two slopes and the four second derivatives at (w, b). Which functions of the chapter give them?",
@@ -980,7 +994,7 @@ def newton(answer):
 _QUADRATICS = (
     ((2.0, 3.0, 4.0, -11.0, -14.0), (1.0, -2.0)),
     ((1.0, -1.0, 0.5, 2.0, 3.0), (0.0, 0.0)),
-    ((3.0, 0.5, 1.0, -7.0, 0.25), (-4.0, 2.5)),
+    ((3.1, 0.7, 1.3, -7.0, 0.2), (-4.1, 2.5)),
     ((1.0, 0.0, 2.0, -2.0, 4.0), (3.0, 1.0)),
 )
 
@@ -1125,6 +1139,7 @@ def _pair(found: Any) -> np.ndarray:
     "How large a step?",
     kind="write",
     points=3,
+    off=dict.fromkeys(("result dtype", "digits"), "the text asks for a number"),
     hints=(
         "Which numbers of the Hessian say how steep the valley is, in the direction in which it is steepest?",
         "`mg.autograd.functional.hessian(f, x)` is one tensor here, with a row for each entry of `x`.",
@@ -1143,6 +1158,7 @@ _VALLEYS = (
     ([[7.0, 2.0], [2.0, 4.0]], [5.0, -1.0]),
     ([[4.0, 1.0, 0.5], [1.0, 2.0, -1.0], [0.5, -1.0, 6.0]], [0.0, 1.0, 2.0]),
     ([[0.5, -0.4], [-0.4, 0.5]], [1.0, 1.0]),
+    ([[1.0, 0.5], [0.5, 1.0]], [4.0, -2.0]),  # at the bottom
 )
 
 
@@ -1167,7 +1183,8 @@ _RATES = (
     Mistake(
         "diagonal",
         lambda H: 2 / H.diagonal().max(),
-        "That uses the diagonal of H. The steepest direction need not lie along one of the entries of `x`.",
+        "That is 2 divided by the largest entry of H, which is on its diagonal. The steepest direction need not lie "
+        "along one of the entries of `x`.",
         "the entries beside the diagonal, and what they do to the curvature",
     ),
     Mistake(
@@ -1246,7 +1263,7 @@ def _check_rate(answer, H, place):
 )
 def train(answer):
     kit.a_function(answer)
-    for problem in (_two_classes, _line, _rises_first, _takes_long, _done_already):
+    for problem in (_two_classes, _line, _rises_first, _takes_long, _stands_still, _below_zero, _done_already):
         trained = _check_train(answer, problem)
         if problem is _two_classes:
             points, labels = _quarters(np.random.default_rng(11))
@@ -1326,7 +1343,17 @@ def _rises_first() -> _Problem:
 
 def _takes_long() -> _Problem:
     """More rounds than anybody writes down."""
-    return _Problem([1.0], lambda w: w * w, 0.0075, 0.002)
+    return _Problem([1.0], lambda w: w * w, 0.0013, 0.002)
+
+
+def _stands_still() -> _Problem:
+    """A loss that is the same in two rounds, on either side of the bottom."""
+    return _Problem([1.0], lambda w: mg.where(w > 0, w * w, -1.25 * w), 0.9, 0.2)
+
+
+def _below_zero() -> _Problem:
+    """Large slopes, and a loss that falls far below 0."""
+    return _Problem([300.0], lambda w: w * w - 5, 0.4, 0.5)
 
 
 def _done_already() -> _Problem:
@@ -1343,7 +1370,7 @@ _SPARE = 30  # rounds more than are needed, before the check says that the train
 
 def _check_train(answer, problem):
     run, right = problem(), problem()
-    right.run(1000)
+    right.run(5000)
     expected = f"{_course(right.losses)} (at most {run.bound})"
 
     @_named("loss_of")
@@ -1361,7 +1388,7 @@ def _check_train(answer, problem):
     if not run.losses:
         raise Wrong("loss-not-used", expected, "no call of `loss_of()`", look="where the loss is computed")
     _refuse_kept_graphs(run, losses)
-    _refuse_other_course(run, right, problem, expected)
+    _refuse_other_course(answer, run, right, problem, expected)
     _refuse_other_list(losses, run, right, expected)
     _refuse_other_end(run, right)
     return [p.detach() for p in run.parameters]
@@ -1404,8 +1431,11 @@ def _not_moved(answer, run, expected, got):
         return Wrong("no-backward", expected, got, why=why, look="what comes after the loss is computed")
     if all(p.grad is not None and not tools.array(p.grad).any() for p in run.parameters):
         return _cleared_to_zero(expected, got)
-    why = "No parameter has moved. `p = p - ...` makes a new tensor, and `loss_of()` knows nothing of it."
-    return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
+    if kit.rebinds(answer):
+        why = "No parameter has moved. `p = p - ...` makes a new tensor, and `loss_of()` knows nothing of it."
+        return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
+    look = "what is in each `.grad` when the update reads it, and whether the update overwrites"
+    return Wrong("not-moved", expected, got, why="No parameter has moved.", look=look)
 
 
 def _mistaken_course(run, right, problem, expected, got):
@@ -1452,12 +1482,12 @@ def _refuse_kept_graphs(run, losses):
         raise Wrong("graphs-kept", "a list of plain numbers", got, belief="M28", why=why, look=look)
     if run.held > 1:
         got = f"{run.held} graphs of earlier rounds are alive when a round begins"
-        why = "Something that you keep has the history of every round, until the end."
+        why = "Something that you keep has the history of more than one round."
         look = "each list, and each sum, that grows in the loop"
         raise Wrong("graphs-kept", "not more than one at any time", got, belief="M28", why=why, look=look)
 
 
-def _refuse_other_course(run, right, problem, expected):
+def _refuse_other_course(answer, run, right, problem, expected):
     """The losses that were computed, whatever is in the list."""
     got = _course(run.losses)
     number = len(right.losses)
@@ -1470,7 +1500,7 @@ def _refuse_other_course(run, right, problem, expected):
         why = f"The last loss is still above {run.bound}."
         raise Wrong("stops-too-early", expected, got, why=why, look="the condition that ends your loop")
     if len(run.losses) > 1 and not any(run.moved()):
-        raise _not_moved(None, run, expected, got)
+        raise _not_moved(answer, run, expected, got)
     raise _mistaken_course(run, right, problem, expected, got) or Wrong(
         "other-course", expected, got, look="one round alone: each slope, and each step"
     )

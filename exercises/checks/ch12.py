@@ -289,7 +289,13 @@ def divide(answer):
     return "Value and tangent in one step: what every operation of forward mode does."
 
 
-_PAIRS = (((6.0, 2.0), (4.0, 0.7)), ((5.0, 1.0), (-2.0, 4.0)), ((0.0, 3.0), (4.0, 7.0)), ((7.0, 0.0), (2.0, 0.0)))
+_PAIRS = (
+    ((6.0, 2.0), (4.0, 0.7)),
+    ((5.0, 1.0), (-2.0, 4.0)),
+    ((0.0, 3.0), (4.0, 7.0)),
+    ((7.0, 0.0), (2.0, 0.0)),
+    ((1.0, 0.3), (3e3, 0.7)),
+)
 _BY_ZERO = tools.Reason(
     "division by zero",
     "quotient-of-tangents",
@@ -634,7 +640,7 @@ def _refuse_rows(walks: list, expected: str) -> None:
     idea="forward saves `a` and `b` for both ways. backward: `g / b, -g * a / b**2`. jvp: `ta / b - tb * a / b**2`.",
 )
 def ratio(answer):
-    cases = elementwise(2, low=0.5, high=2.0)
+    cases = elementwise(2, low=0.5, high=2.0, signed=True)
     functions.check(answer, lambda a, b: a / b, cases)
     apply = functions.apply_of(answer)
     for shape_a, shape_b in (((4,), (4,)), ((2, 3), (3,)), ((), ())):
@@ -645,7 +651,8 @@ def ratio(answer):
 
 def _check_jvp(apply: Callable, shape_a: tuple, shape_b: tuple, moving: tuple) -> None:
     random = np.random.default_rng([3, *shape_a, *shape_b])
-    a, b, ta, tb = (mg.tensor(random.uniform(0.5, 2.0, s)) for s in (shape_a, shape_b, shape_a, shape_b))
+    numbers = [random.uniform(0.5, 2.0, s) * random.choice([-1.0, 1.0], s) for s in (shape_a, shape_b) * 2]
+    a, b, ta, tb = map(mg.tensor, numbers)
     tangents = (ta if moving[0] else None, tb if moving[1] else None)
     expected = f"the tangent of a / b{'' if all(moving) else ', where only one of the two moves'}"
     right = _pushed(lambda a, b: a / b, (a, b), tangents)

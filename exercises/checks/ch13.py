@@ -696,7 +696,7 @@ def _wrong_dice(came, right, values, drawn, runs):
 )
 def segments(answer):
     kit.a_function(answer)
-    for n, k in ((16, 4), (6, 2), (4, 1), (4, 4), (12, 3)):
+    for n, k in ((16, 4), (6, 2), (4, 1), (4, 4), (12, 3), (120, 10)):
         _check_segments(answer, n, k)
     return "k ends and one segment at a time: at k = √n that is the least, for one forward more."
 
@@ -705,7 +705,7 @@ class _Layers:
     """Layers with weights, which note how often each has run, and whose results are alive."""
 
     def __init__(self, count: int):
-        self.weights = [tools.leaf([0.5 + 0.1 * i, 1.5 - 0.05 * i]) for i in range(count)]
+        self.weights = [tools.leaf([0.5 + 0.1 * (i % 12), 1.5 - 0.05 * (i % 12)]) for i in range(count)]
         self.runs = [0] * count
         self.arrays: list = []
         self.most = 0

@@ -189,6 +189,16 @@ flag-changed/adversary-1
     "jacobian": functions(
         "jacobian(f, x)",
         """
+result-dtype-changed/list
+    p = x.detach().requires_grad_()
+    J = []
+    for entry in range(f(p).numel()):
+        p.grad = None
+        v = mg.zeros(f(p).numel())
+        v[entry] = 1.0
+        f(p).backward(v)
+        J.append(p.grad.tolist())
+    return mg.tensor(J)
 column-sums
     y = f(x)
     y.backward(gradient=mg.ones(len(y)))
@@ -457,6 +467,11 @@ other-slope
     return mg.where(x > 0, x * mg.log(safe), mg.zeros_like(x))
 slope-at-zero
     return x * mg.log(x + 1e-9)
+other-slope/a-little-more
+    return mg.where(x > 0, x * mg.log(x.clamp(min=0.0) + 1e-8), mg.zeros_like(x))
+other-slope/tiny-ones
+    safe = x.clamp(min=1e-12)
+    return mg.where(x > 0, safe * safe.log(), mg.zeros_like(x))
 other-value
     safe = x.clamp(min=0.01)
     return safe * mg.log(safe)
@@ -619,18 +634,6 @@ def jacobian(f, x):
     unit = mg.eye(y.numel(), dtype=mg.float64)
     return mg.stack([mg.autograd.grad(y, x, v, retain_graph=True)[0] for v in unit])
 """,
-        """
-def jacobian(f, x):
-    p = x.detach().requires_grad_()
-    J = []
-    for entry in range(f(p).numel()):
-        p.grad = None
-        v = mg.zeros(f(p).numel())
-        v[entry] = 1.0
-        f(p).backward(v)
-        J.append(p.grad.tolist())
-    return mg.tensor(J)
-""",
     ],
     "mirror": [
         """
@@ -683,10 +686,6 @@ def fit(grad, shape):
     "surprise": [
         """
 def surprise(x):
-    return mg.where(x > 0, x * mg.log(x.clamp(min=0.0) + 1e-8), mg.zeros_like(x))
-""",
-        """
-def surprise(x):
     empty = x <= 0
     safe = mg.where(empty, 1.0, x)
     return mg.where(empty, 0.0, safe * mg.log(safe))
@@ -694,11 +693,6 @@ def surprise(x):
         """
 def surprise(x):
     safe = x.masked_fill(x <= 0, 1.0)
-    return safe * safe.log()
-""",
-        """
-def surprise(x):
-    safe = x.clamp(min=1e-12)
     return safe * safe.log()
 """,
         """

@@ -524,7 +524,7 @@ other-gradient/adversary-2
         state = w * state.detach() + number
         (state * state).backward()
     return state
-state-lost/adversary-1
+other-gradient/rounded-state
     state = 1.0
     for number in inputs:
         new = w * state + number

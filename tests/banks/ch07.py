@@ -229,10 +229,10 @@ still-lies
     y = mg.exp(x)
     y.data = y.data / y.data.sum()
     return y
-still-lies/sum
+constant-sum/data
     y = mg.exp(x)
     return y / y.data.sum()
-still-lies/numpy
+constant-sum/numpy
     y = mg.exp(x)
     y.detach().numpy()[...] /= y.sum().item()
     return y

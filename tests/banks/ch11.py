@@ -429,7 +429,7 @@ def best_of(parameters, step, rounds):
             "s = np.linalg.solve(H, g)\nreturn w.item() - s[0], b.item() - s[1]",
             "f(w, b).backward()\nslopes = w.grad, b.grad",
         ),
-        "traces/moved": _newton(
+        "values-changed/moved": _newton(
             "with mg.no_grad():\n    w -= np.linalg.solve(H, g)[0]\n    b -= np.linalg.solve(H, g)[1]\nreturn w, b"
         ),
         "retained-is-not-recorded": _def(
