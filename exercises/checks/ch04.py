@@ -20,8 +20,9 @@ chapter = kit.Chapter(__name__, "04", "What does backward() really compute?")
 _SECOND_TIME = tools.Reason(
     "a second time",
     "second-time",
-    "One backward uses up the graph behind a result. The next one needs a new graph, or both have to be one walk.",
-    "how often you go backward through what is behind one result",
+    "One backward frees what the graph behind a result has saved. Before the next one: a new graph, or one that the "
+    "first was told to retain. Or both are one walk.",
+    "how often you go backward through what is behind one result, and what each walk leaves of it",
 )
 _SEVERAL = tools.Reason(
     "only for scalar outputs",
@@ -269,12 +270,15 @@ def _check_between(answer, f, g, values, slopes):
     if not isinstance(given, list | tuple) or len(given) != 2:
         look = "what you return: first the gradient for the result of `f`, then the one for `x`"
         raise Wrong("type", "two gradients, in a tuple or a list", show(given), look=look)
+    if any(isinstance(one, list | tuple) for one in given):
+        look = "what `grad` returns, also for one input: how do you take the tensor out?"
+        raise Wrong("type", "each of the two is a tensor", show(given), why="An entry is a tuple or a list.", look=look)
     first, second = (kit.a_tensor(one, "each of the two", "what `grad` returns: a tuple") for one in given)
     if x.grad is not None or any(h.is_leaf is False and h.retains_grad and h.grad is not None for h in results):
         expected = "every `.grad` as it was"
         got = f"`x.grad` is {show(x.grad)}" if x.grad is not None else "a `.grad` on the result of `f`"
         why = "`backward()` stores what it computes. `autograd.grad` returns it and stores nothing."
-        look = "each `backward()` in your function"
+        look = "each `backward()`, and each line that sets a `.grad`"
         raise Wrong("traces", expected, got, why=why, look=look)
     right = [np.array(slope) for slope in slopes]
     if tools.same(tools.array(first), right[0]) and tools.same(tools.array(second), right[1]):
@@ -298,8 +302,11 @@ def _wrong_between(first, second, right, came):
     if tools.same(second, right[1]):
         look = "for which tensor you asked first, and what you do with what comes"
         return Wrong("other-first", expected, came, why="The second is right, the first is not.", look=look)
-    why = "One of them, or both, is the gradient of something else."
-    return Wrong("other-gradients", expected, came, why=why, look="from which tensor you go backward: `g` of it all?")
+    if tools.same(first, right[0]):
+        why, look = "The first is right, the second is not.", "how the second is made: for which `f` is that right?"
+        return Wrong("other-gradients", expected, came, why=why, look=look)
+    look = "how each of them is made, and from which tensor you go backward: `g` of it all?"
+    return Wrong("other-gradients", expected, came, why="Neither of them is right.", look=look)
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -507,8 +514,9 @@ def _check_jacobian(answer, f, values):
     given = tools.array(tools.result(given))
     moved = any(not isinstance(visit, np.ndarray) or not np.array_equal(visit, values) for visit in visits)
     if moved or not visits:
-        why = "`f` was called elsewhere than at `x`, or not at all. Autograd needs `f(x)` only, and no steps."
-        raise Wrong("nudged", expected, show(given), why=why, look="what you call `f` with")
+        why = "Autograd needs `f` at `x` only, and no steps."
+        got = "`f` was called with other numbers than those of `x`" if visits else "`f` was not called"
+        raise Wrong("nudged", expected, got, why=why, look="what you call `f` with")
     if not tools.same(given, right):
         raise _wrong_jacobian(given, right, result, expected, kit.uses(answer, "backward"))
 
@@ -530,17 +538,24 @@ def _wrong_jacobian(given, right, result, expected, by_backward):
 
 _JACOBIAN_MISTAKES = (
     (
+        "other-shape",
+        lambda right, result: (right[right.any(1)],),
+        "",
+        "The rows in which all slopes are 0 are missing. J has a row for each result.",
+        "what your function leaves out",
+    ),
+    (
         "column-sums",
         lambda right, result: (right.sum(0), right.sum(0, keepdims=True)),
         "M24",
-        "Ones add all rows up. What comes is the slope of the sum of the results: one row for all of them.",
+        "This is the sum of all rows, as ones bring it: the slope of the sum of the results.",
         "the factors that you start from",
     ),
     (
         "diagonal",
         lambda right, result: (np.diag(right.sum(0)), np.diag(right.sum(0))[: len(right)]),
         "M24",
-        "You put sums of columns on the diagonal. That is J only if each input moves one result.",
+        "On the diagonal are sums of columns, as ones bring them. That is J only if each input moves one result.",
         "the factors that you start from",
     ),
     (
@@ -548,7 +563,7 @@ _JACOBIAN_MISTAKES = (
         lambda right, result: (right.cumsum(0),),
         "M08",
         "Each row holds those before it as well: backward adds to `.grad`, it does not replace it.",
-        "`x.grad` at the start of each turn",
+        "what each row starts from: the factors, and what is in `x.grad` by then",
     ),
     (
         "transposed",
@@ -609,8 +624,8 @@ def _check_mirror(answer, values):
     y = tools.result(y)
     if not kit.same_values(y, values):
         why = "Your operation turns the sign on the way forward, too." if kit.same_values(-y, values) else ""
-        look = "the operation that makes your result: it must not change the value"
-        raise Wrong("value-changed", f"the values {values}", show(y), why=why, look=look)
+        look = "the operation that makes your result: it must change neither the values nor the shape"
+        raise Wrong("value-changed", f"the values {values}, of shape {x.shape}", show(y), why=why, look=look)
     if not graphs.reaches(y, x):
         why = "No way leads from your result to `x`, so no gradient comes there at all."
         raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
@@ -642,10 +657,10 @@ def _wrong_mirror(came, u, v, same_tensor, expected, hooks):
         why = "You return `x` itself. What comes by your result and what comes by other ways are one and the same then."
         return Wrong("same-tensor", expected, got, why=why, look="what your `return` gives back")
     if came is not None and tools.same(came, u + v):
-        why = "The gradient passed as it was."
+        why = "The gradient came with the sign that it had: it was turned twice, or not at all."
         why += " A hook changes it by what it returns, and only on the way that it sits on." if hooks == 1 else ""
         why += " More than one hook sits on your result: each gets what the one before it returns." if hooks > 1 else ""
-        look = "whether your hook returns a tensor, and whether it sits on what you return"
+        look = "each hook: what it returns, and where it sits; and how often the sign is turned"
         look = look if hooks else "what turns the sign of a gradient, and of that on this way alone"
         return Wrong("gradient-unchanged", expected, got, belief="M34" if hooks == 1 else "", why=why, look=look)
     if came is not None and tools.same(came, u):
@@ -723,7 +738,8 @@ def _summed(numbers, shape):
 def _wrong_fit(came, numbers, right, shape, expected):
     got = f"{tools.text(came)} of shape {came.shape}" if came.size <= 6 else f"shape {came.shape}"
     if came.shape == numbers.shape and came.size != right.size:
-        why = "This is `grad` in its own shape. The gradient of the input has the shape of the input: add up."
+        why = "This is `grad` itself." if tools.same(came, numbers) else "This has the shape of `grad`."
+        why += " The gradient of the input has the shape of the input: add up."
         look = "which dimensions were repeated"
         return Wrong("not-summed", expected, got, belief="M37", why=why, look=look)
     if came.size == right.size and np.allclose(np.sort(came.ravel()), np.sort(right.ravel()), 1e-4, 1e-4):
@@ -742,7 +758,7 @@ def _wrong_fit(came, numbers, right, shape, expected):
         why = "This is the sum over the first dimension alone. What was repeated is another one, or more than one."
         look = "the dimensions that are missing in front, and those where `shape` has a 1"
         return Wrong("first-dimension", expected, got, why=why, look=look)
-    look = "dimensions that are missing in front, and dimensions of size 1"
+    look = "which numbers of `grad` go into one of yours, and how: what was repeated is added up"
     return Wrong("other-sum", expected, got, look=look)
 
 
@@ -805,11 +821,11 @@ def _wrong_surprise(came, numbers, slopes):
         look = "what goes into `log` where `x` is 0"
         return Wrong("still-nan", expected, got, belief="M26", why=why, look=look)
     if came is not None and tools.same(came[numbers > 0], slopes[numbers > 0]):
-        why = "The slopes are right where `x` is positive. Elsewhere the result does not depend on it."
+        why = "The slopes are right where `x` is positive. Elsewhere they are to be 0."
         return Wrong(
             "slope-at-zero", expected, got, why=why, look="whether the branch that is not taken gets exactly 0"
         )
-    why = "A part of the way back is missing or changed, where `x` is positive."
+    why = "The values are right. But the slopes are others, also where `x` is positive."
     return Wrong(
         "other-slope", expected, got, why=why, look="each `detach`, and each number that you added or replaced"
     )
@@ -860,7 +876,13 @@ def _check_steps(answer, values):
         raise Wrong("matrix-returned", expected, show(y), why=why, look="what the function does to `x`")
     if not y.requires_grad or not graphs.reaches(y, x):
         why = "No way leads from your result to `x`, so all its slopes are lost."
-        raise Wrong("no-way", expected, show(y), why=why, look="whether `x` itself goes into the result")
+        raise Wrong(
+            "no-way",
+            expected,
+            show(y),
+            why=why,
+            look="each `detach`, `item` and `no_grad`, and whether `x` itself goes in",
+        )
     if y.dim() != 1:
         look = "the number of dimensions of what you return: one entry for each row of the picture"
         raise Wrong("other-shape", expected, f"a result of shape {tuple(y.shape)}", look=look)
@@ -924,7 +946,7 @@ def _why_not_steps(given, right, elsewhere):
 def roots(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_ROOTS)
-    for values, factor in (([4.0, 0.0, 1.0], 1.0), ([-3.0, 2.0], 0.5), ([0.0], 2.0), ([1.0, 9e4, 1e-36], 4.0)):
+    for values, factor in (([4.0, 0.0, 1.0], 4.0), ([-3.0, 2.0], 0.5), ([0.0], 2.0), ([1.0, 9e4, 1e-36], 4.0)):
         _check_roots(answer, values, factor)
     return "Each slope that is multiplied by 0 is finite now, so no NaN reaches `x` or `w`."
 
@@ -972,7 +994,7 @@ def _wrong_root(name, came, slope, values):
     if came is not None and np.isinf(came).any():
         why = "Something on the way back is infinitely steep there, as the root is at 0, and nothing leaves it out."
         return Wrong("infinite", expected, got, why=why, look="what goes into `sqrt` where `x` is 0 or less")
-    why = "A part of the way back is missing or changed."
+    why = "The values are right, and this slope is not."
     look = "each `detach`, each hook, and each number that you added or replaced"
     return Wrong("other-slope", expected, got, why=why, look=look)
 

@@ -52,7 +52,7 @@ def _refuse_cut_off(y: mg.Tensor, leaf: mg.Tensor, name: str) -> None:
         raise tools.filled(f"`{name}.grad` as it was", f"it is {show(leaf.grad)} when your function returns")
     if not graphs.reaches(y, leaf):
         why = f"No way leads from your result to `{name}`, so no gradient can come there."
-        look = "what cuts the way: `detach`, `no_grad`, `.data`, or a new tensor that is made of numbers only"
+        look = "what cuts the way: `detach`, `no_grad`, `.data`, a flag, or a new tensor that is made of numbers only"
         raise Wrong("cut-off", f"a result that leads back to `{name}`", show(y), why=why, look=look)
 
 
@@ -210,7 +210,10 @@ number-is-saved: E=error (M22)
 )
 def moments(answer):
     truth = {"P": 4, "Q": 2, "R": 0, "S": 3}
-    looks = {name: f"in program {name}: what is overwritten, who has saved it, and is it a leaf?" for name in truth}
+    looks = {
+        name: f"in program {name}: what is overwritten in which line, who has saved it, and is it a leaf?"
+        for name in truth
+    }
     kit.predicted(answer, truth, _MOMENTS, "the number of a line, or 0", looks)
     return "Leaves are guarded at once; saved values when `backward()` needs them; the rest is free."
 
@@ -306,8 +309,8 @@ def _wrong_shift(answer, expected, gradient):
         why = "backward() runs, and is wrong. What goes through `.data` or NumPy is not counted: nobody refuses then."
         look = "what a new tensor would change"
         return Wrong("silenced", expected, got, belief=_belief_in_data(answer), why=why, look=look)
-    why = "backward() runs, but a part of the way back is missing or changed."
-    return Wrong("other-gradient", expected, got, why=why, look="each `detach` and `no_grad`, and what passes by it")
+    why = "The value is right and backward() runs, but the gradient is another one."
+    return Wrong("other-gradient", expected, got, why=why, look="what of your formula is recorded, and how often")
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -367,14 +370,14 @@ def _check_put_gradients(answer, x, v, slopes, factors, i):
             why = f"A gradient still comes to x[{i}], which is not in the result any more,"
             why += " as when the overwrite is not recorded."
             belief = _belief_in_data(answer)
-            look = "whether the line that puts `v` in is recorded"
+            look = "whether the line that puts `v` in is recorded, and whether its history is in what you return"
             raise Wrong("old-entry", expected, got, belief=belief, why=why, look=look)
         raise Wrong("other-gradient", expected, got, look="which entries of `x` are in the result, and how")
     if v.requires_grad and not _same(v.grad, factors[i]):
         got = f"`v.grad` is {show(v.grad)}"
         belief = "M27" if kit.uses(answer, "item", "numpy", "tolist", "float") else ""
         why = "The number is in the result, and no way leads from there to `v`."
-        look = "what you put in: the tensor `v`, or a number taken out of it"
+        look = "what you put in: the tensor `v`, or what was taken or detached from it"
         raise Wrong("v-lost", f"the gradient {factors[i]} for `v`", got, belief=belief, why=why, look=look)
 
 
@@ -506,7 +509,7 @@ def _check_descend(answer, values, rate):
     _check_moved(a, np.array(values), gradients["a"], rate, kit.rebinds(answer))
     if _same(c, 2.0):
         why = "The first leaf has moved. One that comes after a leaf without a gradient has not."
-        look = "how many rounds your loop has, and what it does at a leaf without a gradient"
+        look = "for which leaves your function does something, and what it does at one without a gradient"
         raise Wrong("stopped-early", expected, "the last leaf holds its old number", why=why, look=look)
     _check_moved(c, np.array(2.0), gradients["c"], rate, kit.rebinds(answer))
     if not _same(more[-1], 1 - rate):
@@ -528,7 +531,7 @@ def _check_descend(answer, values, rate):
             raise Wrong("no-leaf", "tracked leaves", got, look="whether you clear a flag, and set it again")
         if p.grad is not None and tools.array(p.grad).any():
             got = f"a `.grad` is {show(p.grad)}"
-            raise Wrong("not-cleared", "cleared gradients", got, look="whether the clearing is reached, and for whom")
+            raise Wrong("not-cleared", "cleared gradients", got, look="which line clears, and for whom")
     if flat.grad is not None and a.grad is None:
         got = f"the one that was {show(tools.array(flat.grad).tolist())} is still there"
         look = "how your function finds out whether a leaf has a gradient"
@@ -546,7 +549,9 @@ def _check_moved(p, before, gradient, rate, rebinds):
         why = "The leaf holds its old numbers."
         why += " `p - ...` makes a new tensor, and `=` gives that a name or a place." if rebinds else ""
         belief = "M06" if rebinds else ""
-        raise Wrong("not-moved", expected, got, belief=belief, why=why, look="whether you overwrite the leaf itself")
+        raise Wrong(
+            "not-moved", expected, got, belief=belief, why=why, look="whether you overwrite the leaf itself, and when"
+        )
     if _same(p, before + rate * gradient):
         raise Wrong("uphill", expected, got, why="The step went up: the gradient was added.", look="the sign")
     raise Wrong("other-step", expected, got, look="what you subtract: the rate times the gradient, once")
@@ -976,8 +981,8 @@ one-view-refused: B=at once
     `y[:1]` is one view, and `y` is no leaf: the overwrite is recorded, for the view and for its base.
     look: `v *= 5` in section 4
 one-view-breaks: B=backward or B=second round (M22)
-    The slope of `w * 2` is 2, so neither `w` nor `y` was saved, and both rounds begin with a new `y`.
-    look: row `10 * x` of the table in section 3
+    `h * h` saved `h`, and not its result: nobody saved `y`, and `v` is a part of `y`. Both rounds begin with new ones.
+    look: row `x * x` of the table in section 3: which side is saved?
 base-not-told: B=wrong
     To overwrite a view is to overwrite its base: the 5 is in the history of `y`, too.
     look: what `CopySlices` does to the gradient in section 4

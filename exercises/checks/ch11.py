@@ -176,7 +176,7 @@ square-lost: w.grad 1=10, b 1=1.5
     10 is 2e, and `b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.
     look: the slope of e², for e = 5
 inner-slope-lost: w.grad 1=10
-    That is 2e. The 2 in front of `w` is a factor of its slope, too.
+    10 has one factor 2 only. The slope has two: that of the square, and that in front of `w`.
     look: by how much e = 2w − b moves, when `w` moves
 square-lost: w.grad 1=2
     That is the slope of 2w − b. The loss is its square.
@@ -248,7 +248,9 @@ def _wrong_loss(loss):
     made_of, wanted = Counter(graphs.operations(loss)), Counter(graphs.operations(picture))
     if made_of["pow"] < 2:
         why = "The picture has two boxes `PowBackward0`, on two ways that end in `w`."
-        return Wrong("one-square", why=why, look="the shorter of these two ways")
+        return Wrong(
+            "one-square", why=why, look="where each of the two comes from, and whether something cuts the way to it"
+        )
     if not made_of["mean"]:
         why = "The picture has a `MeanBackward0`."
         return Wrong("no-mean", why=why, look="what makes one number of the squares")
@@ -375,7 +377,7 @@ _HALVES = (
         "mean-of-halves",
         lambda start, old, batches, rate: _halves_end(start, old, batches, rate / 2),
         "`w` moves by the mean of both slopes. They are to be added up.",
-        "what you go backward from",
+        "what is halved: a loss, a slope, or the step",
     ),
     Mistake(
         "two-steps",
@@ -413,8 +415,8 @@ def _check_halves(answer, start, old, batches, rate):
     except Wrong as wrong:
         raise _none_in_update(answer, wrong, expected, w.grad is None) from None
     _refuse_unmoved(w, start, asked, expected)
-    what = f"`w` after {len(batches)} rounds:"
-    _refuse_other(tools.array(w), case, _halves_end, _HALVES, what, "one round alone, line by line")
+    what, look = f"{len(batches)} batches, and at the end `w` at", "how many rounds there are, and each line of one"
+    _refuse_other(tools.array(w), case, _halves_end, _HALVES, what, look)
     if asked.was_waiting:
         why = "`w` is right. But the graph of one half was still waiting when the next half went forward: that is the "
         why += "memory of a whole batch."
@@ -481,6 +483,7 @@ def best(answer):
         [1.0, 6.0, 2.0],
         [0.5, 0.25, 0.375],
         [3.0, 1.0, 1.0, 2.0],
+        [1.004, 1.001, 1.003],
         [0.0, 1.0, 2.0],
         [7.0],
         [-1.0, -3.0, 2.0],
@@ -542,7 +545,8 @@ def _check_best(answer, losses):
         raise Wrong("other-count", f"{_count(number, 'call')} of `step()`", got, look="how often `step()` is called")
     if not all(tools.same(tools.array(p), place) for p, place in zip(run.parameters, run.place(number), strict=True)):
         why = "Your function has changed the parameters. Only `step()` does that."
-        got = " and ".join(tools.text(tools.array(p)) for p in run.parameters)
+        got = _texts(map(tools.array, run.parameters))
+        expected = f"the parameters where the last `step()` has left them: {_texts(run.place(number))}"
         raise Wrong("parameters-changed", expected, got, why=why, look="each line that overwrites a parameter")
     _refuse_other_round(run, [tools.array(one) for one in kept], expected)
 
@@ -565,7 +569,7 @@ def _refuse_other_round(run, came, expected):
     got = " and ".join(map(tools.text, came))
     after = [n for n in range(len(run.losses) + 1) if all(map(tools.same, came, run.place(n)))]
     if not after:
-        look = "what is put into `best`: a tensor for each parameter, in their order, all of one round"
+        look = "what is put into `best`: a tensor for each parameter, in their order and shapes, all of one round"
         raise Wrong("other-numbers", expected, got, look=look)
     if after[0] == 0 or run.losses[after[0] - 1] != min(run.losses):
         got = f"the parameters after step {after[0]}" if after[0] else "the parameters before the first step"
@@ -642,7 +646,7 @@ def _check_smooth(answer, start, number):
         got = _count(len(run.losses), "call")
         raise Wrong("other-count", f"{_count(number, 'call')} of `step()`", got, look="how often `step()` is called")
     case = (np.array(run.losses),)
-    _refuse_other(came, case, _smooth_of, _SMOOTHS, "the smoothed loss", "the two factors, and where it starts")
+    _refuse_other(came, case, _smooth_of, _SMOOTHS, "the smoothed loss", "the factors, the start, and what rounds")
     if run.held > 1:
         got = f"{run.held} graphs of earlier rounds are alive when the last of {number} begins"
         why = "Something holds them: a `smooth` that leads back to those before it, or losses that are kept with their "
@@ -821,7 +825,8 @@ def _check_penalized(answer, start, goal, rate, rounds):
     _refuse_unmoved(w, start, asked, expected)
     belief = "M13" if kit.says(answer, "retain_graph") else ""
     mistakes = tuple(replace(one, belief=belief) if one.code == "old-penalty" else one for one in _PENALIZED)
-    _refuse_other(tools.array(w), case, _penalized_end, mistakes, f"`w` after {rounds} rounds:", "one round alone")
+    look = "how many rounds there are, and what each of them makes anew"
+    _refuse_other(tools.array(w), case, _penalized_end, mistakes, "`w` at the end:", look)
     _refuse_frozen(w=w)
     if not all(_used_up(one, w) for one in made):
         got = "after the last round there is still a graph with all that it saved"
@@ -929,9 +934,11 @@ def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected, rebinds)
         return
     if moved and all(map(tools.same, paces, old)):
         why = "The parameters are right, but the speeds in the list are as before."
-        why += " `v = ...` makes a new tensor, and the list holds the old one." if rebinds else ""
+        why += " One way to get this: `v = ...` makes a new tensor, and the list holds the old one." if rebinds else ""
         belief = "M06" if rebinds else ""
-        raise Wrong("speed-forgotten", expected, got, belief=belief, why=why, look="the line that makes the new speed")
+        raise Wrong(
+            "speed-forgotten", expected, got, belief=belief, why=why, look="each line that makes or changes a speed"
+        )
     if all(tools.same(p, q + rate * v) for p, q, v in zip(came, before, pace, strict=True)):
         raise Wrong("uphill", expected, got, why="A step goes against the slope.", look="the sign of the step")
     stayed, right = list(map(tools.same, came, before)), list(map(tools.same, came, places))
@@ -944,7 +951,7 @@ def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected, rebinds)
     for code, keeps, adds, why in _PACES:
         wrong = [keeps * v + (rate if adds == "step" else adds) * slope for v, slope in zip(old, slopes, strict=True)]
         if not sped and all(map(tools.same, paces, wrong)):
-            raise Wrong(code, expected, got, why=why, look="the line that makes the new speed")
+            raise Wrong(code, expected, got, why=why, look="each line that makes or changes a speed")
     raise Wrong("other-numbers", expected, got, look="the three numbers of one call: speed, slope, step")
 
 
@@ -957,7 +964,7 @@ _PACES = (
         "slope-too-small",
         0.9,
         "step",
-        "`rate` times the slope goes into your speed. The slope goes in whole, and the step is `rate` times the speed.",
+        "Your new speed holds `rate` times the slope. It holds all of it, and the step is `rate` times the speed.",
     ),
 )
 
@@ -1118,7 +1125,9 @@ def _check_newton(answer, factors, place):
             look = "each `backward()`, and each line that overwrites"
             raise Wrong("traces", f"`{name}` at {start:g}, and its `.grad` None", got, why=why, look=look)
     what = f"from w = {place[0]:g}, b = {place[1]:g} to"
-    _refuse_other(came, (factors, place), _bottom, _NEWTONS, what, "the slopes, H, and the step, each alone")
+    _refuse_other(
+        came, (factors, place), _bottom, _NEWTONS, what, "the slopes, H, the step, and what is returned, each alone"
+    )
     if len(tracked) > _ENOUGH:
         why = "The bottom is right. But these are many small steps, or many tries: Newton's method gets there with one."
         got = f"{len(tracked)} calls of `f`"
@@ -1241,7 +1250,12 @@ def _check_rate(answer, H, place):
         why = "`backward()` puts what it computes into `.grad`. The caller's is to stay as it is."
         raise Wrong("traces", "`x.grad` is None", show(x.grad), why=why, look="each `backward()`")
     _refuse_other(
-        came, (H,), _largest_rate, _RATES, f"for the Hessian {tools.text(H)}", "the Hessian and its eigenvalues"
+        came,
+        (H,),
+        _largest_rate,
+        _RATES,
+        f"for the Hessian {tools.text(H)}",
+        "the Hessian, its eigenvalues, and what is returned",
     )
 
 
@@ -1411,7 +1425,7 @@ one-loss: a second time
 
 
 def _leads_nowhere(answer, run, right, problem, expected):
-    got = f"after {len(run.losses)} losses it is {run.losses[-1]:.4g}, and your loop goes on"
+    got = f"after {_count(len(run.losses), 'call')} of `loss_of()` it is {run.losses[-1]:.4g}, and your loop goes on"
     if min(run.losses) <= run.bound:
         why = f"A loss was at most {run.bound}, and your function did not stop."
         return Wrong("does-not-stop", expected, got, why=why, look="the condition that should end your loop")
@@ -1424,9 +1438,9 @@ def _leads_nowhere(answer, run, right, problem, expected):
         still = [number for number, moved in enumerate(run.moved()) if not moved]
         why = f"These have never moved: {', '.join(f'parameters[{number}]' for number in still)}."
         return Wrong("not-all", expected, got, why=why, look="the loop over the parameters")
-    why = "Steps of this rate, against the slope of the round, get there sooner."
+    why = f"With one call a round, and steps against the slope, it takes {_count(len(right.losses), 'call')}."
     return _mistaken_course(run, right, problem, expected, got) or Wrong(
-        "leads-nowhere", expected, got, why=why, look="one round alone: each slope, and each step"
+        "leads-nowhere", expected, got, why=why, look="one round alone: each call, each slope, and each step"
     )
 
 
