@@ -515,16 +515,7 @@ def _check_descend(answer, values, rate):
     if not _same(more[-1], 1 - rate):
         got, look = f"the last one is at {show(more[-1].item())}", "how many rounds your loop has"
         raise Wrong("not-all", "all of 124 leaves moved, from 1 by the rate", got, look=look)
-    if not _same(idle, [5.0, 6.0]):
-        got = f"it was [5., 6.], and is {show(tools.array(idle).tolist())}"
-        raise Wrong("idle-moved", "a leaf without a gradient stays", got, look="what you subtract from it")
-    if idle._version:
-        got, look = "it was overwritten, with the numbers that it had", "what you do with a leaf whose `.grad` is None"
-        raise Wrong("idle-overwritten", "a leaf without a gradient stays as it is", got, look=look)
-    if idle.grad is not None:
-        look = "what you do with a leaf whose `.grad` is None"
-        got = f"its `.grad` is {show(idle.grad)}"
-        raise Wrong("idle-changed", "a leaf without a gradient still has none", got, look=look)
+    _check_idle(idle)
     for p in (a, c, more[-1]):
         if not (p.is_leaf and p.requires_grad):
             got = f"is_leaf {p.is_leaf}, requires_grad {p.requires_grad}"
@@ -537,6 +528,19 @@ def _check_descend(answer, values, rate):
         look = "how your function finds out whether a leaf has a gradient"
         raise Wrong("zero-kept", "a gradient of zeros cleared as all others", got, look=look)
     _check_counted(waiting, _belief_in_data(answer))
+
+
+def _check_idle(idle):
+    if not _same(idle, [5.0, 6.0]):
+        got = f"it was [5., 6.], and is {show(tools.array(idle).tolist())}"
+        raise Wrong("idle-moved", "a leaf without a gradient stays", got, look="what you subtract from it")
+    if idle._version:
+        got, look = "it was overwritten, with the numbers that it had", "what you do with a leaf whose `.grad` is None"
+        raise Wrong("idle-overwritten", "a leaf without a gradient stays as it is", got, look=look)
+    if idle.grad is not None:
+        look = "what you do with a leaf whose `.grad` is None"
+        got = f"its `.grad` is {show(idle.grad)}"
+        raise Wrong("idle-changed", "a leaf without a gradient still has none", got, look=look)
 
 
 def _check_moved(p, before, gradient, rate, rebinds):

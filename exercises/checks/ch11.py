@@ -139,7 +139,9 @@ def _count(number: int, thing: str) -> str:
 
 
 def _alive(graphs: list) -> int:
-    return sum(graph() is not None for graph in graphs)
+    """How many of the graphs are alive; the others are taken out of the list."""
+    graphs[:] = [graph for graph in graphs if graph() is not None]
+    return len(graphs)
 
 
 # --- 1 -------------------------------------------------------------------------------------------

@@ -306,9 +306,17 @@ def _words(code: types.CodeType) -> tuple:
 # --- Tools for checks ----------------------------------------------------------------------------
 
 
+def _codes(function: Any) -> list[types.CodeType]:
+    """The code of a Python function, and of what is defined in it: up to Python 3.11 a comprehension is that, too."""
+    codes = [function.__code__] if type(function) is types.FunctionType else []
+    for code in codes:
+        codes += [one for one in code.co_consts if type(one) is types.CodeType]
+    return codes
+
+
 def uses(function: Any, *names: str) -> bool:
     """Whether a function's own code reads one of these attributes or global names."""
-    return type(function) is types.FunctionType and not set(names).isdisjoint(function.__code__.co_names)
+    return any(not set(names).isdisjoint(code.co_names) for code in _codes(function))
 
 
 def rebinds(function: Any) -> bool:
@@ -324,10 +332,7 @@ def rebinds(function: Any) -> bool:
 
 def says(function: Any, option: str) -> bool:
     """Whether a function, or one inside it, gives an option of this name in a call."""
-    codes = [function.__code__] if type(function) is types.FunctionType else []
-    for code in codes:
-        codes += [one for one in code.co_consts if type(one) is types.CodeType]
-    return any(type(one) is tuple and option in one for code in codes for one in code.co_consts)
+    return any(type(one) is tuple and option in one for code in _codes(function) for one in code.co_consts)
 
 
 def returns_nothing(function: Any) -> bool:
