@@ -674,7 +674,7 @@ class Still(mg.autograd.Function):
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        ctx.shape = output.shape
+        pass
 
     @staticmethod
     def backward(ctx, grad_output):
