@@ -5,6 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+import numpy as np
+
 import minigrad as mg
 from exercises.checks import graphs, kit, tools
 from exercises.checks.kit import Pattern, Wrong, call, show
@@ -148,7 +150,7 @@ one-step: v.grad=3
 )
 def leaves_behind(answer):
     kit.a_function(answer)
-    for make in (_neuron, _diamond, _wide, _alike, _short_and_long):
+    for make in (_neuron, _diamond, _wide, _alike, _short_and_long, _two_results):
         result, names = make()
         _check_leaves(_walked(answer, result), names)
     counted, leaf = _doubled_tensor(40)
@@ -178,6 +180,13 @@ def _alike():
     for _ in range(100):
         h = h + 1
     return mg.stack([a, b, c]).sum() + h.sum(), {"a": a, "b": b, "c": c, "far": far}
+
+
+def _two_results():
+    """A constant before a tracked factor, and nodes with two results: of one both are used, of the other the second."""
+    u, x, v = (mg.tensor([n, 3.0], requires_grad=True) for n in (1.0, 2.0, 5.0))
+    (one, two), (_, alone) = (x * 1).unbind(), v.exp().unbind()
+    return mg.tensor(7.0) * u.sum() + two * alone + one, {"u": u, "x": x, "v": v}
 
 
 _WALK_ERRORS = tools.reasons("""
@@ -390,9 +399,6 @@ show_target = _targets.show
     "Cut one of two ways",
     kind="cut",
     points=2,
-    off={
-        "result dtype": "one number is asked for, in any float type",
-    },
     hints=(
         "Which tensor stands for the first way alone? Its value has to stay.",
         "What has no history brings nothing back: use the value of `x + 1` without its history.",
@@ -403,8 +409,10 @@ show_target = _targets.show
 )
 def one_way(answer):
     kit.a_function(answer)
-    for number in (2.0, -3.0, 250.0, 0.5, 0.0, -1.0, 1e-3, 0.3):
+    for number in (2.0, -3.0, 250.0, 0.5, 0.0, -1.0, 1e-3, 0.1234567, 0.3):
         x = mg.tensor(number, requires_grad=True)
+        _check_one_way(call(answer, x), x, number)
+    for x in (mg.tensor(0.3, dtype=mg.float64, requires_grad=True), mg.tensor([0.3], requires_grad=True)):
         _check_one_way(call(answer, x), x, number)
     result = x * 1  # a tensor that requires grad, too
     given = tools.called(answer, (result,), "one way to `x`, through `x * 4`", *tools.FLAG_OF_A_RESULT)
@@ -420,8 +428,11 @@ def _check_one_way(given, x, number):
     if x.grad is not None:
         raise tools.filled("the product, before any backward()", f"{show(given)}, and `x.grad` is filled already")
     y = tools.result(given)
-    value = (number + 1) * number * 4
+    value = np.full(tuple(x.shape), (number + 1) * number * 4)
     tools.refuse_other_values(y, value, "the value of `(x + 1) * (x * 4)`", "the value: only one way should go")
+    if y.dtype is not x.dtype:
+        look = "what changes the dtype on the way"
+        raise Wrong("other-dtype", f"a result of {x.dtype}, as what is given", str(y.dtype), look=look)
     _check_ways(y, x, number)
 
 
@@ -596,8 +607,14 @@ def _check_mean_loss(answer, start, batches):
         why = "Each round still has to call `backward()` on its own loss, once. Only the sum was wrong."
         expected = f"the weight's `.grad` is {slope:.7g}, from a backward() in each round"
         raise Wrong("backward-changed", expected, f"`.grad` is {show(came)}", why=why, look="`loss.backward()`")
+    if model.w.grad.requires_grad:
+        look = "the options of `backward`"
+        raise Wrong("grad-recorded", "a `.grad` without history", "it has a graph of its own", look=look)
     if model.held:
         raise _held(model.held)
+    if model.alive(model.rounds):
+        look = "what has a name outside of your function"
+        raise Wrong("kept-after", "no graph is left after the call", "that of a round is still there", look=look)
 
 
 def _refuse_history(given, model):
@@ -715,6 +732,9 @@ def ramp(answer):
     for number in (2.0, -3.0, 0.0, 0.25, 1e-30, -1e-30, 3e5, -3e5):
         x = mg.tensor(number, requires_grad=True)
         _check_ramp(_ramp_at(answer, x, number), x, number)
+    x, below = tools.leaf([2.0]), tools.leaf(-1.0)
+    given, _ = _ramp_at(answer, x, 2.0), _ramp_at(answer, below, -1.0)  # called again before any backward
+    _check_ramp(given, x, 2.0)
     return "With an `if`, the slope at a kink is that of the branch that ran, and you chose the branch."
 
 
@@ -787,9 +807,11 @@ def _wrong_ramp(came, slope, at, number, ran):
 )
 def backward_order(answer):
     kit.a_function(answer)
-    for make in (_neuron, _short_and_long, _long_and_short, _braid, _alike):
+    for make in (_neuron, _short_and_long, _long_and_short, _braid, _alike, _two_results, _three_times):
         root = make()[0].grad_fn
         _check_order(_walked(answer, root), root)
+    (end, _), *_ = root.next_functions[0][0].next_functions[0][0].next_functions[0][0].next_functions
+    _check_order(_walked(answer, end), end)
     root = _Looks().at(_doubled(40)[0].grad_fn)
     _check_order(_walked(answer, root), root)
     return "Each node comes after everything that sends to it, so its sum is complete when its turn comes."
@@ -804,6 +826,13 @@ def _long_and_short():
     x = mg.tensor(2.0, requires_grad=True)
     a = x * 3
     return (a + 1).exp() * a, {"x": x}
+
+
+def _three_times():
+    """Two nodes send twice to the same one, and a third has the longest way to it."""
+    x = mg.tensor(2.0, requires_grad=True)
+    h = x * 3
+    return (h + h) * (h + h) + h.exp().exp().exp(), {"x": x}
 
 
 def _braid():
@@ -849,7 +878,7 @@ def _no_node_of_it(item, expected):
 def _check_turns(nodes, places, expected):
     edges = [(node, after) for node in nodes for after, _ in node.next_functions if after is not None]
     early = [(node, after) for node, after in edges if places[id(after)] < places[id(node)]]
-    if len(early) == len(edges):
+    if early and len(early) == len(edges):
         why = "This is the order in which the values were computed. Gradients come from the other end."
         got = f"{_name(nodes[0])}, the root, stands last"
         raise Wrong("way-forward", expected, got, why=why, look="which node comes first: the root, or a leaf?")

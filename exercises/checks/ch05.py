@@ -109,7 +109,7 @@ always-once: A=once, C=once, E=once (M12)
     It fails only at a node that has lost what it saved. Here no node has anything to lose.
     look: the cell of the chapter that goes backward twice from `x + 3`
 never-freed: B=twice, D=twice, F=twice
-    You expect no error at all. But a walk frees what the nodes on its way have saved.
+    A walk frees what the nodes on its way have saved, and B, D and F save something.
     look: the first error of the chapter
 number-is-saved: B=twice
     The slope is 3 wherever `x` is, but the 3 itself is saved by the node, and freed.
@@ -354,7 +354,9 @@ def _wrong_shared(x, a, b, from_a, from_b, expected):
         return Wrong("twice", expected, got, why=why, look="how often each loss goes backward")
     if tools.same(added, 0 * added) and a.grad is not None:
         why = "The parameters of the heads have their gradients. But nothing went on to the leaf behind the trunk."
-        return Wrong("trunk-missed", expected, got, why=why, look="where `h` was cut off, and who goes on from there")
+        return Wrong(
+            "trunk-missed", expected, got, why=why, look="which leaf `h` was made from, and where the way to `x` ends"
+        )
     if tools.same(added, 0 * added):
         why = "Nothing arrived. `autograd.grad` returns gradients, `backward` adds them to `.grad`."
         return Wrong("nothing-added", expected, got, why=why, look="whether a `backward` runs, and from what")

@@ -442,7 +442,7 @@ def _check_half(answer, what, f, values):
         raise Wrong("not-unpacked", "a gradient for `x`", got, why=why, look=look) from None
     (wanted,) = mg.autograd.grad(packed.sum(), x)
     if not kit.same_arrays(tools.array(came), tools.array(wanted), 1e-6):
-        why = "The box holds the right numbers, but backward gets others, or the same in another dtype."
+        why = "Backward gets other numbers than were saved, or the same in another dtype."
         got, look = (
             tools.text(tools.array(came)),
             "what your `unpack` returns: the same numbers, in the dtype of before",
@@ -469,7 +469,7 @@ def _check_packed(y, plain, packed, x, what):
             "elsewhere", expected, f"{kept}", why=why, look="what your `pack` returns, and what it leaves elsewhere"
         )
     why = "The graph keeps more than half precision would need."
-    why = "Nothing was packed: the graph keeps all as ever." if kept == before else why
+    why = "The graph keeps as many bytes as it does without hooks." if kept == before else why
     raise Wrong("not-halved", expected, f"{kept}", why=why, look="what your `pack` returns, and which `f(x)` it sees")
 
 
@@ -692,9 +692,9 @@ def _check_forward(y, numbers, x, start):
     fits = mg.get_rng_state() == after
     mg.set_rng_state(after)
     if not fits:
-        why = "After forward the generator is not where `f` has left it."
+        why = "After forward the generator is not where it is after `f` alone."
         look = "each `set_rng_state`, `manual_seed` and number that is drawn in forward"
-        raise Wrong("moved-by-forward", "the generator where `f` left it", "elsewhere", why=why, look=look)
+        raise Wrong("moved-by-forward", "the generator where `f` alone leaves it", "elsewhere", why=why, look=look)
 
 
 def _dice_gradient(y, x):

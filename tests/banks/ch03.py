@@ -247,6 +247,12 @@ both-ways
     return (x + 1) * (x * 4)
 other-way
     return (x + 1) * (x * 4).detach()
+other-dtype
+    return (x.detach() + 1) * (x.double() * 4)
+other-value/no-shape
+    return ((x.detach() + 1) * (x * 4)).sum()
+other-value/rounded
+    return round(x.item() + 1, 4) * (x * 4)
 all-cut
     return ((x + 1) * (x * 4)).detach()
 all-cut/no-grad
@@ -802,7 +808,7 @@ def one_way(x):
 import numpy as np
 
 def one_way(x):
-    return mg.tensor(np.float64(x.item() + 1)) * (x.double() * 4)
+    return mg.tensor(np.float64(x.item() + 1), dtype=x.dtype) * (x * 4)
 """,
     ],
     "alive": [
