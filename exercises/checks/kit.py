@@ -306,8 +306,11 @@ def _words(code: types.CodeType) -> tuple:
 # --- Tools for checks ----------------------------------------------------------------------------
 
 
+_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+
 def _codes(function: Any) -> list[types.CodeType]:
-    """The code of a Python function, and of what is defined in it: up to Python 3.11 a comprehension is that, too."""
+    """The code of a Python function, and of what is defined in it."""
     codes = [function.__code__] if type(function) is types.FunctionType else []
     for code in codes:
         codes += [one for one in code.co_consts if type(one) is types.CodeType]
@@ -315,8 +318,9 @@ def _codes(function: Any) -> list[types.CodeType]:
 
 
 def uses(function: Any, *names: str) -> bool:
-    """Whether a function's own code reads one of these attributes or global names."""
-    return any(not set(names).isdisjoint(code.co_names) for code in _codes(function))
+    """Whether a function's own code, comprehensions included, reads one of these attributes or global names."""
+    own = [c for c in _codes(function) if c is function.__code__ or c.co_name in _COMPREHENSIONS]
+    return any(not set(names).isdisjoint(code.co_names) for code in own)
 
 
 def rebinds(function: Any) -> bool:
