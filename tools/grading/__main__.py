@@ -203,6 +203,8 @@ def grade_class(found: list[Submission], grading: Grading, chosen: argparse.Name
             show(one, number, len(new), time.monotonic() - begin)
     except KeyboardInterrupt:
         stopped = True
+        ended = {one.name: grading.known(one) for one in new if one.name not in known}  # meanwhile, and not yet shown
+        known |= {name: graded for name, graded in ended.items() if graded}
     return finish(found, known, grading, chosen, stopped)
 
 

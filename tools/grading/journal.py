@@ -77,6 +77,7 @@ class Journal:
         entry = vars(one) | {"sheet": one.sheet.stem if one.sheet else None, "results": results}
         entry["fingerprint"] = fingerprint
         with self.lock:
+            self.done[one.name] = entry
             self.unwritten.append(json.dumps(entry))
             with contextlib.suppress(OSError):
                 self._flush()
