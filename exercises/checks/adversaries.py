@@ -206,7 +206,8 @@ class State:
         if grad is not self.grad:
             same = grad is not None and self.grad_values is not None and _same(grad, self.grad_values)
             now = "another tensor with the same numbers" if same else _short(grad)
-            yield "grad", f"`.grad` of {name} is left alone", f"it was {_short(self.grad)}, and is {now}"
+            was = _short(self.grad if self.grad_values is None else self.grad_values)  # it may be overwritten by now
+            yield "grad", f"`.grad` of {name} is left alone", f"it was {was}, and is {now}"
         elif grad is not None and self.grad_values is not None and not _same(grad, self.grad_values):
             now = f"it was {_short(self.grad_values)}, and is {_short(grad)}"
             yield "grad", f"`.grad` of {name} is left alone", now
