@@ -95,11 +95,12 @@ def _assembled_when_called(row, name: str, file: str, source: Callable, namespac
 
 
 def _first_call(*args, **options):
+    """The stub: compiles the operation, then calls it."""
     return assemble()(*args, **options)  # noqa: F821 (in the namespace that this code is run in)
 
 
 def on_arrays(rule) -> FunctionType:
-    """A derivative for the plain backward: the operations that it mentions are their forwards, a call less each."""
+    """A derivative for the plain backward: the operations that it calls are their forwards, a call less each."""
     found = [(name, getattr(rule.__globals__.get(name), "row", None)) for name in rule.__code__.co_names]
     forwards = {name: row.forward for name, row in found if row}
     if not forwards or not rule.__module__.startswith(f"{__package__}."):  # a notebook may redefine its names
@@ -133,7 +134,7 @@ def {row.name}({_signature(row, public)}):
         out = forward({arrays})
     except (ValueError, TypeError) as error:
         raise shapes_refused(row.op_name, error, {", ".join(n + "_array" for n in row.inputs)}) from None
-{_block(_outputs_source(row) if row.many else _result_source(row))}
+{_block(_outputs_source(row) if row.several_outputs else _result_source(row))}
 """
 
 
@@ -255,11 +256,11 @@ def _node_source(row) -> str:
         "node._hooks = node._grad_fn = None",
         f"node._constants = {_constants(row)}",
     ]
-    if "result" in row.buffers:
+    if "result" in row.saved_tensors:
         lines += ["counter = result._version_counter = [0]"]
-    lines += [f"node._saved = {_tuple(_saved(row, field) for field in row.buffers)}"]
-    if row.plain:
-        lines += [f"node._options = ({' '.join(_saved(row, field) for field in row.plain)})"]
+    lines += [f"node._saved = {_tuple(_saved(row, field) for field in row.saved_tensors)}"]
+    if row.saved_options:
+        lines += [f"node._options = ({' '.join(_saved(row, field) for field in row.saved_options)})"]
     return "\n".join(lines)
 
 
@@ -280,7 +281,10 @@ def _tuple(entries: Iterable[str]) -> str:
 
 
 def _saved(row, field: str) -> str:
-    """What a node keeps of a field: a tensor with its version, but only if a derivative that is needed mentions it."""
+    """What a node keeps of a field: a tensor with its version, a result with its counter, else the value alone.
+
+    A tensor that only one derivative uses is None where that derivative is not needed, as in PyTorch.
+    """
     if field == "result":
         return "out, counter, 0,"
     if field.endswith("_shape"):
@@ -290,7 +294,7 @@ def _saved(row, field: str) -> str:
     if field not in row.inputs:
         return f"{field},"
     users = [f"{n}_node is not None" for n, names in row.needs.items() if field in names]
-    if len(users) > 1 or len(row.tracked) == 1:  # as in PyTorch, which leaves out only what one derivative mentions
+    if len(users) > 1 or len(row.tracked) == 1:
         return f"{field}, {field}._version_counter[0] if {field}.__class__ is Tensor else 0,"
     (needed,) = users
     version = f"{field}._version_counter[0] if {needed} and {field}.__class__ is Tensor else 0"
@@ -316,26 +320,26 @@ def _vjp_source(row, name: str) -> str:
 
     `saved` is what hooks have unpacked, where there are such; else it is the node's own.
     """
-    raw = name == "vjp"
+    plain_backward = name == "vjp"
     lines = []
-    if row.buffers:
+    if row.saved_tensors:
         unpacked = " ".join(
             "result, counter, result_version," if field == "result" else f"{field}, {field}_version,"
-            for field in row.buffers
+            for field in row.saved_tensors
         )
         lines += ["if saved is None: saved = node._saved", "if saved is None: saved = freed(node)"]
         lines += [f"{unpacked} = saved"]
-    if row.plain:
-        lines += [f"{' '.join(field + ',' for field in row.plain)} = node._options"]
-    lines += [_check_source(field, raw).strip() for field in row.buffers]
-    if row.many:
-        lines += [f"grads = with_zeros(node, grads, {raw})"]
+    if row.saved_options:
+        lines += [f"{' '.join(field + ',' for field in row.saved_options)} = node._options"]
+    lines += [_check_source(field, plain_backward).strip() for field in row.saved_tensors]
+    if row.several_outputs:
+        lines += [f"grads = with_zeros(node, grads, {plain_backward})"]
     calls = ["grad" if returns_grad(row.rules[n]) else f"rule_{n}({', '.join(row.needs[n])})" for n in row.tracked]
     if len(calls) > 1:
         calls = [f"None if next_nodes[{i}] is None else {call}" for i, call in enumerate(calls)]
     lines += [f"return {_tuple(f'{call},' for call in calls)}"]
-    signature = f"node, {'grads' if row.many else 'grad'}, next_nodes{', saved=None' if row.buffers else ''}"
-    return f"def {name}({signature}):\n" + _block("\n".join(lines)) + "\n"
+    grad, saved = "grads" if row.several_outputs else "grad", ", saved=None" if row.saved_tensors else ""
+    return f"def {name}(node, {grad}, next_nodes{saved}):\n" + _block("\n".join(lines)) + "\n"
 
 
 def returns_grad(rule) -> bool:
@@ -343,11 +347,11 @@ def returns_grad(rule) -> bool:
     return rule.__code__.co_varnames == ("grad",) and rule.__code__.co_code == (lambda grad: grad).__code__.co_code
 
 
-def _check_source(field: str, raw: bool) -> str:
+def _check_source(field: str, plain_backward: bool) -> str:
     # `!=` is true of a version after detach_(), `>` is not: an input that was detached has lost the history that its
     # gradient needs, while the history of a result is this node.
     if field == "result":
-        rebuild = "" if raw else "result = rebuild_result(node, result, counter)"
+        rebuild = "" if plain_backward else "result = rebuild_result(node, result, counter)"
         return f"""
 if counter[0] > result_version: raise stale_error(node, 'result', counter[0], result_version)
 {rebuild}
@@ -356,7 +360,7 @@ if counter[0] > result_version: raise stale_error(node, 'result', counter[0], re
 if {field}.__class__ is Tensor or {field}.__class__ is Dual:
     if {field}._version_counter[0] != {field}_version:
         raise stale_error(node, '{field}', {field}._version_counter[0], {field}_version)
-{f"    {field} = {field}._array" if raw else ""}
+{f"    {field} = {field}._array" if plain_backward else ""}
 """
 
 

@@ -27,10 +27,10 @@ from .tensor import Tensor
 
 
 class Row:
-    """One table row, taken apart: which arguments are tensors, what each derivative mentions.
+    """One table row, taken apart: which arguments are tensors, what each derivative uses.
 
-    Of ``sum_dim(self, dim, keepdim)``: `inputs` and `tracked` are ["self"], `options` ["dim", "keepdim"], `buffers` [],
-    `plain` ["dim", "keepdim", "self_shape"]; of tanh: `buffers` ["result"].
+    Of ``sum_dim(self, dim, keepdim)``: `inputs` and `tracked` are ["self"], `options` ["dim", "keepdim"],
+    `saved_tensors` [], `saved_options` ["dim", "keepdim", "self_shape"]; of tanh: `saved_tensors` ["result"].
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Row:
         # With one derivative there is one input that can have been broadcast, and nothing to broadcast it with.
         self.fits = len(rules) == 1 if fits is None else fits
 
-    # The rest is found out when it is first asked for: at once, for every row, would make the import slow.
+    # The rest is computed on first access: for all rows at once, the import would be slow.
 
     @cached_property
     def parameters(self) -> list[str]:
@@ -82,43 +82,42 @@ class Row:
 
     @cached_property
     def needs(self) -> dict[str, list[str]]:
-        """What the derivative by each input mentions."""
+        """The arguments of each derivative."""
         return {p: arguments(rule) for p, rule in self.rules.items()}
 
     @cached_property
-    def many(self) -> bool:
-        """Whether there are several outputs."""
+    def several_outputs(self) -> bool:
         return any("grads" in names for names in self.needs.values())
 
     @cached_property
-    def mentioned(self) -> list[str]:
-        """What the derivatives mention besides gradient and node, each once, in order of the forward's arguments."""
-        mentioned = {name for names in self.needs.values() for name in names} - {"grad", "grads", "node"}
+    def used(self) -> list[str]:
+        """What the derivatives use besides gradient and node, each once, in order of the forward's arguments."""
+        used = {name for names in self.needs.values() for name in names} - {"grad", "grads", "node"}
         order = [*self.parameters, "result"]
-        return sorted(mentioned, key=lambda f: (order.index(f) if f in order else len(order), f))  # shapes come last
+        return sorted(used, key=lambda f: (order.index(f) if f in order else len(order), f))  # shapes come last
 
     @cached_property
-    def buffers(self) -> list[str]:
-        """What a backward frees of it: the tensors. (A dim or a shape costs nothing to keep.)"""
-        return [f for f in self.mentioned if f == "result" or f in self.inputs or f in self.frees]
+    def saved_tensors(self) -> list[str]:
+        """What a backward frees: the tensors. (A dim or a shape costs nothing to keep.)"""
+        return [f for f in self.used if f == "result" or f in self.inputs or f in self.frees]
 
     @cached_property
-    def plain(self) -> list[str]:
+    def saved_options(self) -> list[str]:
         """What no backward frees."""
-        return [field for field in self.mentioned if field not in self.buffers]
+        return [field for field in self.used if field not in self.saved_tensors]
 
     @cached_property
     def saved_names(self) -> tuple:
         """Names for the entries of a node's `_saved`; a tensor is followed by its version, a result by two."""
         names = []
-        for field in self.buffers:
+        for field in self.saved_tensors:
             names += [field, "", ""] if field == "result" else [field, ""]
         return tuple(names)
 
     @cached_property
     def kind(self) -> Kind:
         """What all nodes of this row have in common."""
-        names = self.saved_names, tuple(self.plain)
+        names = self.saved_names, tuple(self.saved_options)
         kind = Kind(
             self.op_name,
             functools.partial(make_grad_fn_class, self.grad_fn_name, self.op_name, *names, self.shown),

@@ -175,7 +175,7 @@ class FunctionNode(SavingForForward, GradFn, Node):
 
 
 def names_of_saved(count: int) -> tuple:
-    """The names of what save_for_backward was given."""
+    """The names of the saved tensors."""
     return tuple(f"saved_tensors[{i}]" for i in range(count))
 
 
@@ -210,7 +210,7 @@ def gradients(node: FunctionNode, grad, next_nodes) -> list:
 
 
 def missing(node: FunctionNode, like: tuple | None) -> Tensor | None:
-    """What backward is given for an output that no gradient came from."""
+    """The gradient of an output that none came from: zeros, or None without materialize_grads."""
     return wrap(np.zeros(*like)) if like is not None and node.materialize_grads else None
 
 
@@ -369,7 +369,7 @@ def unrecorded(node: FunctionNode, output, args: tuple):
 
 
 def view_of_input(tensor: Tensor) -> Tensor:
-    """A new tensor for an input that forward returned as it came, to hang the history on."""
+    """A view of an input that forward returned unchanged: it can get a grad_fn."""
     with no_grad():
         return full_view(tensor)
 
@@ -420,7 +420,7 @@ def forbid_changes(node: FunctionNode, outputs: list) -> None:
 
 
 def check_changed(output: Tensor, args: tuple, likes: list) -> None:
-    """Refuse to hang a new history on a leaf, or, where there are several outputs, on a view."""
+    """RuntimeError for mark_dirty of a leaf, or of a view among several outputs."""
     if output.was_leaf() if isinstance(output, ModifiedView) else output.is_leaf and output.requires_grad:
         raise refusal("dirty leaf")
     if output._is_view() and len([like for like in likes if like is not None]) > 1:

@@ -248,7 +248,7 @@ def forward_rule(row, outputs: tuple, tangents: list, differentiable: bool) -> l
     node = operation_of(node)
     seeds = {i: zeros_for(o).requires_grad_() for i, o in enumerate(floating) if o is not None}
     next_nodes = tuple(None if t is None else n for n, t in zip(node._next_nodes, tangents, strict=True))
-    grads = node._kind.vjp_recorded(node, OutputGrads(seeds) if row.many else seeds[0], next_nodes)
+    grads = node._kind.vjp_recorded(node, OutputGrads(seeds) if row.several_outputs else seeds[0], next_nodes)
     products = [(g * t).sum() for g, t in zip(grads, tangents, strict=True) if g is not None and t is not None]
     total = sum(products[1:], products[0]) if products else None
     if total is None or not total.requires_grad:  # the derivative is zero everywhere, as that of floor()

@@ -88,11 +88,11 @@ class Shifts:
         """The part of a grid that counts, as (images, groups, filters, height, width)."""
         return grid[:, :, :, : self.height].transpose(2, 0, 1, 3, 4)
 
-    def slopes(self, slope: np.ndarray) -> np.ndarray:
+    def grad_rows(self, grad_output: np.ndarray) -> np.ndarray:
         """The gradients of some outputs, as matrices."""
-        grid = self.grid(len(slope), slope.shape[1], slope.dtype)
+        grid = self.grid(len(grad_output), grad_output.shape[1], grad_output.dtype)
         outputs = self.outputs_of(grid)
-        outputs[...] = slope.reshape(outputs.shape)
+        outputs[...] = grad_output.reshape(outputs.shape)
         return self.product_of(grid)
 
     def rows_of(self, weight: np.ndarray) -> np.ndarray:
@@ -130,35 +130,35 @@ def convolved(input, weight, stride, padding, dilation, groups) -> np.ndarray:
     return result.reshape(len(input), len(weight), *sides)
 
 
-def weight_gradient(input, slope, stride, padding, dilation, groups, shape) -> np.ndarray:
-    """The derivative by the kernels, which have that `shape`, from the gradient `slope` of the output."""
-    shifts = Shifts(input.shape, slope.shape[2:], shape[2:], stride, padding, dilation, groups)
-    dtype = np.result_type(input, slope)
+def weight_gradient(input, grad_output, stride, padding, dilation, groups, shape) -> np.ndarray:
+    """The derivative by the kernels, which have that `shape`, from the gradient `grad_output` of the output."""
+    shifts = Shifts(input.shape, grad_output.shape[2:], shape[2:], stride, padding, dilation, groups)
+    dtype = np.result_type(input, grad_output)
     total = np.zeros((shape[2], groups, shape[3] * shape[1], shape[0] // groups), dtype)
     for block in shifts.blocks():
-        copies, slopes = shifts.of(input[block], dtype), shifts.slopes(slope[block])
+        copies, grad_rows = shifts.of(input[block], dtype), shifts.grad_rows(grad_output[block])
         for row in range(shape[2]):
-            total[row] += np.matmul(shifts.met_by(row, copies), slopes.swapaxes(1, 2))
+            total[row] += np.matmul(shifts.met_by(row, copies), grad_rows.swapaxes(1, 2))
     return total.reshape(*total.shape[:2], shape[3], shape[1], total.shape[3]).transpose(1, 4, 3, 0, 2).reshape(shape)
 
 
-def input_gradient(slope, weight, stride, padding, dilation, groups, shape) -> np.ndarray:
+def input_gradient(grad_output, weight, stride, padding, dilation, groups, shape) -> np.ndarray:
     """The derivative by the images, which have that `shape`: the transpose of a convolution."""
     kernel, lengths = weight.shape[2:], zip(weight.shape[2:], dilation, padding, strict=True)
     opposite = [(length - 1) * step - pad for length, step, pad in lengths]
-    whole = max(stride) == 1 and sides_of(shape, kernel, stride, padding, dilation) == slope.shape[2:]
+    whole = max(stride) == 1 and sides_of(shape, kernel, stride, padding, dilation) == grad_output.shape[2:]
     if whole and min(opposite) >= 0 and len(weight) <= shape[1]:
         # With few filters it is quicker to convolve with the kernels turned round.
         turned = weight.reshape(groups, -1, shape[1] // groups, *kernel)[..., ::-1, ::-1].swapaxes(1, 2)
-        return convolved(slope, turned.reshape(shape[1], -1, *kernel), stride, opposite, dilation, groups)
-    shifts = Shifts(shape, slope.shape[2:], kernel, stride, padding, dilation, groups)
-    dtype, kernels = np.result_type(slope, weight), shifts.rows_of(weight).swapaxes(2, 3)
+        return convolved(grad_output, turned.reshape(shape[1], -1, *kernel), stride, opposite, dilation, groups)
+    shifts = Shifts(shape, grad_output.shape[2:], kernel, stride, padding, dilation, groups)
+    dtype, kernels = np.result_type(grad_output, weight), shifts.rows_of(weight).swapaxes(2, 3)
     result = np.zeros(shape, dtype)
     for block in shifts.blocks():
-        copies, slopes = shifts.empty(len(slope[block]), dtype), shifts.slopes(slope[block])
+        copies, grad_rows = shifts.empty(len(grad_output[block]), dtype), shifts.grad_rows(grad_output[block])
         copies.fill(0)
         for row, each in enumerate(kernels):
-            shifts.add_to(row, copies, np.matmul(each, slopes))
+            shifts.add_to(row, copies, np.matmul(each, grad_rows))
         for copy, image in shifts.pairs(copies, result[block]):
             image += copy
     return result

@@ -200,7 +200,7 @@ def type_(self, dtype=None):
 
 
 def operands_only(function):
-    """An operator that leaves what is neither tensor nor number to Python, which asks it and then refuses."""
+    """Make an operator return NotImplemented for what is neither tensor nor number."""
 
     def operator(self, other):
         return function(self, other) if isinstance(other, OPERANDS) else NotImplemented

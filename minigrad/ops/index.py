@@ -55,7 +55,7 @@ def _all(count: int) -> tuple:
     self=lambda grad, self, dim, index: put_along(grad, array_of(index), dim, tuple(self.shape)),
 )
 def gather(self, dim, index):
-    """At each place the element that ``index`` holds the position of along ``dim``. The result: of index's shape."""
+    """For dim 0: ``out[i][j] = self[index[i][j]][j]``; the result has the shape of ``index``."""
     _check_positions("gather", self, dim, index)
     if index.shape == self.shape:
         return take_along(self, index, dim)
@@ -82,7 +82,7 @@ def array_of(index):
 
 
 def _greatest(index) -> int:
-    """The greatest of some positions. Read without a sign, a negative one is greater than any length."""
+    """The largest index; viewed as unsigned, a negative one exceeds any length."""
     unsigned = index.view(_UNSIGNED[index.itemsize])
     return unsigned.item(unsigned.argmax())  # in half of the time that max() takes
 

@@ -87,7 +87,7 @@ def is_plain(self: Tensor) -> bool:
 
 
 def has_changed(self: Tensor) -> Tensor:
-    """Count a change of memory that `is_plain`, and let views of it follow."""
+    """Raise the version after memory that `is_plain` was overwritten, and rebuild its views."""
     counter = self._version_counter
     if counter.__class__ is tuple:  # FRESH
         self._version_counter = [1]
@@ -99,7 +99,7 @@ def has_changed(self: Tensor) -> Tensor:
 
 
 def change(self: Tensor, operation, args, options, casts: bool, fills: bool) -> Tensor:
-    """Overwrite a tensor with what an operation makes of it, recorded or not."""
+    """Apply an operation in place, recorded or not."""
     silence_numpy()
     floating = self._dtype.kind == "f"
     if self.__class__ is ModifiedView and mode.recording:
@@ -147,7 +147,7 @@ def rounding(plain, rounded):
 
 
 def either(with_number, with_tensor):
-    """An in-place operation that has a row for numbers and one for tensors."""
+    """An in-place operation with one row for numbers and one for tensors."""
 
     def method(self, other):
         return (with_tensor if isinstance(other, Tensor) else with_number)(self, other)
@@ -192,7 +192,7 @@ def recorded(self: Tensor, operation, args, options, fills: bool = False) -> Ten
     """Apply and record the operation on what the tensor was, then make the tensor its result."""
     check_recordable(self)
     before = wrap(self._array, self._version_counter)
-    if "self" in operation.row.buffers:  # saved: it must outlive the change
+    if "self" in operation.row.saved_tensors:  # saved: it must outlive the change
         before = wrap(self._array.copy())
     before._node, before._meta = self._node, self._meta
     after = operation(before, *args, **options)
@@ -263,7 +263,7 @@ def raise_version(self: Tensor, renew: bool = True) -> None:
 
 
 def rebase_history(self: Tensor, node: Node) -> None:
-    """Make `node`, which recorded a change of this tensor's memory, the tensor's history, or its base's."""
+    """Make `node` the grad_fn of the tensor; of a view, that of its base, through CopySlices."""
     base = self._base
     if base is None:
         set_history(self, node)
@@ -284,7 +284,7 @@ def set_history(tensor: Tensor, node: Node) -> None:
 
 
 def rebuild_views(counter: list) -> None:
-    """After a change of the memory, each view of it is made of its base as that is now."""
+    """Give every view of a modified base a grad_fn that starts from the base as it is now."""
     for reference in counter[1:]:
         part = reference()
         if part is None or isinstance(part, ModifiedView):
@@ -315,7 +315,7 @@ def rebuild_view(part: Tensor) -> None:
 
 
 def copy_slices(part: Tensor, base: Tensor, node: Node) -> Node:
-    """What a base's history becomes when a view of it is changed by `node`: that part goes through `node`."""
+    """The node of a base that was modified through a view: the gradient of that part goes through `node`."""
     changed = wrap(base._array)
     constants = None if node._constants is None else (None, *node._constants[1:])
     next_nodes = (base._node, *node._next_nodes[1:])

@@ -85,7 +85,7 @@ _BITS = {2: np.int16, 4: np.int32, 8: np.int64}
 
 
 def masked(array, mask):
-    """The array where the mask holds, 0 elsewhere, even in the place of an infinity.
+    """The array where the mask is True, else 0, even for inf and nan.
 
     Its bits and those of the mask: as fast as a product, which would be nan there, and ten times as fast as np.where.
     """
@@ -459,7 +459,7 @@ def remainder_by_tensor(self, other):
 
 
 def _remainder(array, divisor):
-    """What is left, with the divisor's sign; of nothing left the sign is the array's own, as in PyTorch."""
+    """The remainder with the divisor's sign; a zero keeps the dividend's sign, as in PyTorch."""
     _refuse_zero(array, divisor)
     left = np.remainder(array, divisor)
     return np.where(left == 0, np.copysign(left, array), left) if left.dtype.kind == "f" else left
@@ -749,7 +749,7 @@ def isnan(self):
 
 @op(node="ToCopyBackward0", name="to", fits=False, layout="first", self=lambda grad: grad)
 def to_copy(self, dtype):
-    """A copy in another dtype; the gradient comes back in this one."""
+    """A copy in another dtype; the gradient is cast back."""
     return self.astype(dtype)
 
 

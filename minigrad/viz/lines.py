@@ -208,7 +208,7 @@ class Log:
         return [(call.first + 1, call.last) for call in walks if call.last > call.first]
 
     def is_born(self, id: int, after: int) -> bool:
-        """Whether a call after this one returned another tensor with this id: then the first one is gone."""
+        """Whether a later call returned another tensor with this id: then the first one is gone."""
         later = (self.calls[index] for index in self._index.get(id, ()) if index > after)
         return any(all(seen.id != id for seen in call.inputs) for call in later)
 
