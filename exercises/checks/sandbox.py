@@ -43,6 +43,16 @@ class TimeUp(BaseException):
     """The time limit is over. No Exception, so that an ordinary `except` does not swallow it."""
 
 
+class _FirstTimeUp(TimeUp):
+    """Thrown from another thread, and made in the one that is to end, if it is caught there.
+
+    So that `while True: try: ... except: pass` ends too, TimeUp is thrown at every line from then on.
+    """
+
+    def __init__(self) -> None:
+        _throw_at_every_line()
+
+
 class Refused(RuntimeError):
     """The learner's code asked for something that a check cannot give, such as input()."""
 
@@ -71,16 +81,16 @@ class _Thread(threading.Thread):
         super().__init__(daemon=True)
         self.task = task
 
-    def run(self) -> None:
+    def run(self, seconds: float | None = None) -> None:
         task, self.task = self.task, ()
-        _work_and_report(*task)
+        _work_and_report(*task, seconds)
 
 
 def run(work: Callable[[], Any], seconds: float) -> Outcome:
     """Run `work` to its end or to the time limit, whichever comes first. Never raises."""
     outcome, output = Outcome(), _BoundedText()
     done: queue.SimpleQueue[bool] = queue.SimpleQueue()
-    thread = _Thread(work, outcome, done, seconds)
+    thread = _Thread(work, outcome, done)
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.redirect_stdout(output))
         stack.enter_context(contextlib.redirect_stderr(output))
@@ -88,8 +98,8 @@ def run(work: Callable[[], Any], seconds: float) -> Outcome:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")  # a line on stderr would cost the points under nbgrader
         try:
-            _start(thread)
-            finished = _wait(done, seconds + GRACE / 2) or _throw_and_wait(thread, done)
+            _start(thread, seconds)
+            finished = _wait(done, seconds) or _throw_and_wait(thread, done)
         except KeyboardInterrupt as stop:
             return Outcome(error=stop)
     if not finished or isinstance(outcome.error, TimeUp):
@@ -98,11 +108,11 @@ def run(work: Callable[[], Any], seconds: float) -> Outcome:
     return outcome
 
 
-def _start(thread: threading.Thread) -> None:
+def _start(thread: _Thread, seconds: float) -> None:
     try:
         thread.start()
-    except RuntimeError:  # no threads here (Python in a browser): the work runs at once instead
-        thread.run()
+    except RuntimeError:  # no threads here (Python in a browser): the work runs at once, and looks at the clock itself
+        thread.run(seconds)
 
 
 def _wait(done: queue.SimpleQueue, seconds: float) -> bool:
@@ -112,9 +122,8 @@ def _wait(done: queue.SimpleQueue, seconds: float) -> bool:
 
 
 def _throw_and_wait(thread: threading.Thread, done: queue.SimpleQueue) -> bool:
-    """Throw from outside too: no trace function is called in a loop of one single instruction."""
     thread_id = ctypes.c_ulong(thread.ident or 0)
-    _throw_later(thread_id, ctypes.py_object(TimeUp))
+    _throw_later(thread_id, ctypes.py_object(_FirstTimeUp))
     if _wait(done, GRACE):
         return True
     # The thread is inside C code (a long sleep, say) and is left behind. What was thrown is
@@ -131,11 +140,11 @@ def _let_arrive() -> None:
         pass  # an exception that was thrown from elsewhere arrives at a jump back
 
 
-def _work_and_report(work, outcome: Outcome, done: queue.SimpleQueue, seconds: float) -> None:
-    thread_id = ctypes.c_ulong(threading.get_ident())
+def _work_and_report(work, outcome: Outcome, done: queue.SimpleQueue, seconds: float | None) -> None:
     try:
         try:
-            _settrace(_stop_after(time.monotonic() + seconds, thread_id))
+            if seconds is not None:
+                _settrace(_stop_after(time.monotonic() + seconds))
             outcome.value = work()
         finally:
             _settrace(None)
@@ -149,29 +158,32 @@ def _work_and_report(work, outcome: Outcome, done: queue.SimpleQueue, seconds: f
 _throw_later = ctypes.pythonapi.PyThreadState_SetAsyncExc
 
 
-def _stop_after(deadline: float, thread_id: ctypes.c_ulong) -> Callable:
-    """A trace function that throws TimeUp at every line once the deadline has passed.
+def _throw_at_every_line() -> Callable:
+    """From now on throw TimeUp at every line of this thread's code.
 
-    At every line, because one exception would be swallowed by `while True: try: ... except: pass`.
-    Python drops a trace function that raises, so after the deadline the trace function is a plain C
-    function that asks for an asynchronous exception; its three extra arguments are not looked at.
+    Python drops a trace function that raises, so this is a plain C function that asks for an asynchronous exception;
+    its three extra arguments are not looked at.
     """
     throw = ctypes.PYFUNCTYPE(None, ctypes.c_ulong, *[ctypes.py_object] * 4)(
         ("PyThreadState_SetAsyncExc", ctypes.pythonapi)
     )
-    throw_at_every_line = functools.partial(throw, thread_id, TimeUp)
+    throw_here = functools.partial(throw, ctypes.c_ulong(threading.get_ident()), TimeUp)
+    frame: types.FrameType | None = sys._getframe()
+    while frame is not None:
+        if is_learners(frame.f_code.co_filename):
+            frame.f_trace = throw_here
+        frame = frame.f_back
+    _settrace(throw_here)
+    return throw_here
 
-    def trace(frame, event, argument):  # called for each call of any function: half of a check's time, if it is slow
+
+def _stop_after(deadline: float) -> Callable:
+    """A trace function for a thread that nobody can stop from outside."""
+
+    def trace(frame, event, argument):
         if not is_learners(frame.f_code.co_filename):
             return None
-        if time.monotonic() < deadline:
-            return trace
-        while frame is not None:
-            if is_learners(frame.f_code.co_filename):
-                frame.f_trace = throw_at_every_line
-            frame = frame.f_back
-        _settrace(throw_at_every_line)
-        return throw_at_every_line
+        return trace if time.monotonic() < deadline else _throw_at_every_line()
 
     return trace
 
