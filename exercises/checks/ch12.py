@@ -18,6 +18,7 @@ from minigrad.autograd.dual import dual_levels
 from minigrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 chapter = kit.Chapter(__name__, "12", "Which way round?")
+_AFTERWARDS = {"grad between": "the text asks how `.grad` is afterwards"}
 
 
 # --- What several exercises share ----------------------------------------------------------------
@@ -554,6 +555,7 @@ def _wrong_columns(came, right, expected):
     "A push made of two walks",
     kind="write",
     points=3,
+    off=_AFTERWARDS,
     beliefs=("M14", "M52"),
     hints=(
         "A walk from y = f(x) with the factors u gives u · J. Section 5 differentiates that once more, by u.",
@@ -819,6 +821,7 @@ def _wrong_still(came, expected):
     "Gradient and curvature in one walk",
     kind="write",
     points=3,
+    off=_AFTERWARDS,
     beliefs=("M14", "M55", "M57"),
     hints=(
         "Forward over reverse: what comes with the gradient, if the walk starts from a dual tensor's result?",

@@ -69,13 +69,14 @@ def tensors(what: str, *shapes: tuple, low=-2.0, high=2.0, signed=False, rest=()
     """A case of float64 tensors of these shapes, numbers from `low` to `high`, and the arguments of `rest` after them.
 
     `signed` makes every other number negative, `gaps` puts them apart in memory. `constants` are the positions of the
-    tensors that need no gradient.
+    tensors that need no gradient. Under the adversaries all of it is float32, too.
     """
 
     def make() -> tuple:
         random = np.random.default_rng([len(what), *(sum(shape) for shape in shapes)])
         arrays = [random.uniform(low, high, (*shape, 2)) for shape in shapes]
         arrays = [_every_other_negative(a) for a in arrays] if signed else arrays
+        arrays = [a.astype(np.float32) for a in arrays] if "dtype" in adversaries.trial.circumstances else arrays
         made = [mg.tensor(a)[..., 0] if gaps else mg.tensor(a[..., 0].copy()) for a in arrays]
         return (*(t if i in constants else t.requires_grad_() for i, t in enumerate(made)), *rest)
 
@@ -314,7 +315,7 @@ def _check_value(trial: Trial, given: Any, expected: mg.Tensor) -> None:
     if not _same(given, expected):
         raise Wrong("other-value", wanted, _in_words(given), look="what forward computes")
     if given.dtype is not expected.dtype:
-        why = "The input was float64. A result of another type has lost digits, and gradcheck would see nothing else."
+        why = "What is given has one dtype, and the result has another."
         look = "where forward makes a new tensor: it needs the dtype of its input"
         raise Wrong("other-dtype", f"a result of {expected.dtype}", f"{given.dtype}", why=why, look=look)
 
@@ -381,7 +382,9 @@ def learners_gradients(trial: Trial, only: int | None = None, factor: float = 1.
     """The same for the learner's function; errors that are known become their diagnosis."""
     run = trial.learners(only)
     try:
-        return gradients(run, factor, **options)
+        return adversaries.trial.walk(trial.names, run.arguments, lambda: gradients(run, factor, **options))
+    except adversaries.Found as found:
+        raise Wrong(**found.parts) from None
     except NotImplementedError as error:
         got, look = describe_error(error), "the class: it needs a `backward(ctx, grad_output)`"
         raise Wrong("no-backward", "a Function with a backward", got, look=look) from None
