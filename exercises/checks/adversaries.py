@@ -391,7 +391,7 @@ class Trial(threading.local):
         finally:
             changed, after = _take_back(lent), _modes()
             _set_modes(before)
-        self.last = named, states
+        self.last = (named, states) if named else self.last
         _refuse_left_modes(before, after, "your backward")
         found = _of_change(*changed[1]) if changed else self._first_change(states, None)
         if found and found.misleads:

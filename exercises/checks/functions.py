@@ -16,7 +16,7 @@ other-shape other-value other-dtype number-of-outputs list untracked tracked inp
 number-of-gradients gradient-of-no-tensor arguments-of-backward no-tensor saved-tuple shape-of-gradient
 summed-too-far transposed; no-gradient nan-gradient no-grad-output grad-output-twice grad-output-changed wrong-sign
 swapped not-summed slope-of-input slope-of-output slope-at-output no-slope wrong-factor other-gradient alone shared;
-once saved-intermediate detached other-second; gradcheck gradgradcheck.
+once saved-intermediate detached other-second; second-walk gradcheck gradgradcheck.
 """
 
 from __future__ import annotations
@@ -128,6 +128,8 @@ def check(
         check_apart(trials[0], trials[-1])
     for trial in trials if second else ():
         check_second(trial)
+    for trial in trials:
+        check_second_walk(trial)
     # Not once more under an adversary: an old `.grad` changes nothing that these look at, and they take the longest.
     for trial in trials if numerical and not adversaries.trial.circumstances else ():
         check_numerically(trial, "gradcheck")
@@ -636,6 +638,21 @@ def _one_factor(came: np.ndarray, wanted: np.ndarray) -> float | None:
     simple = factor and min(abs(f - round(f)) for f in (factor, 1 / factor) if round(f)) < 1e-6
     several = np.count_nonzero(wanted) > 1
     return factor if factor and (several or simple) and np.allclose(came, factor * wanted) else None
+
+
+def check_second_walk(trial: Trial) -> None:
+    """The same gradients from a second walk over the same graph."""
+    first = learners_gradients(trial, retain_graph=True)
+    expected = f"the same gradients from a second walk over the graph ({trial.inputs_in_words()})"
+    try:
+        came = gradients(first.run).came
+    except Exception as error:
+        got = describe_error(error)
+    else:
+        if all(map(_same, came, first.came)):
+            return
+        got = ", ".join(map(_in_words, came))
+    raise Wrong("second-walk", expected, got, look="what backward changes on `ctx`, in a global name or in place")
 
 
 def check_each_alone(trial: Trial) -> None:
