@@ -391,6 +391,7 @@ second-time
         ),
         "tangent-changed": _ratio("return ta.div_(b) - tb * a / b**2"),
         "shape-of-tangent": _ratio("return (ta / b - tb * a / b**2).sum() * mg.ones(1)"),
+        "result-dtype-changed/adversary-1": _ratio("return (ta / b - tb * a / b**2).double()"),
     },
     "still": {
         "passes": _still("return tangent"),
