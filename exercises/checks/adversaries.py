@@ -46,7 +46,7 @@ from .sandbox import TimeUp, clip, show
 CIRCUMSTANCES = {
     "again": "It is right when it is called once. Called a second time, it is not.",
     "old grad": "It is right where no leaf has a `.grad`. Here each leaf had an old one, of an earlier backward.",
-    "added grad": "It is right where no leaf has a `.grad`. Here each leaf had one, to which the gradient is added.",
+    "added grad": "It is right where no leaf has a `.grad`. Here each had one. What is shown is how much it changed.",
     "dtype": "It is right for other float types. Here what was float64 is float32, and the other way round.",
     "gaps": "It is right for a tensor that is in one piece. Here the numbers of the leaves are apart in memory.",
 }
@@ -129,7 +129,7 @@ def _refuse_left_modes(before: dict[str, Any], after: dict[str, Any], what: str 
                 f"{name} is {was} when {what} is over, as it was before",
                 f"{name} is {now} from then on",
                 f"Whatever comes after {what} finds {name} changed.",
-                "what switches it: a `with` block puts it back, also after an error",
+                "where it is set" if name == _DTYPE else "what switches it: a `with` block puts it back",
             )
 
 
@@ -371,7 +371,7 @@ class Trial(threading.local):
         if changed and self._asked("grad", changed[0]):
             raise _of_change(*changed[1])
         if _is_same_again(first, result, inputs, states):
-            got = "what the second call returned is, at least in part, what the first one did"
+            got = "something that the second call returned is the same object, or in the same memory"
             raise _of_change("first result", "a new result from each call", got)
         if self.found is None or not self.found.misleads:
             found = self._first_change([*states, *others], result)
@@ -471,7 +471,7 @@ _ROUNDED = (
     "each number that is rounded or added, and each tensor or array that is made without a dtype: it may be float32",
 )
 _SWALLOWED = (
-    "Nobody hears of the error then, and the result is not what was asked for.",
+    "Whoever called your function does not hear of the error.",
     "each `except`: which errors it is for, and whether it raises them again",
 )
 _WHY = {
@@ -554,29 +554,27 @@ class _OnPurpose(Exception):
 
 
 def _call_with_errors(function: Callable, inputs: tuple) -> None:
-    """Call a function with functions that raise in place of those that it is given: their error has to come out."""
-    raised: list[str] = []
+    """Call a function with one that raises in place of each that it is given in turn: the error has to come out."""
+    raised: list[bool] = []
 
-    def in_place_of(name: str, given: Any) -> Any:
-        if type(given) in (list, tuple):
-            return type(given)(in_place_of(name, one) for one in given)
+    def fail(*arguments, **options):
+        raised.append(True)
+        raise _OnPurpose("this is an error")
 
-        def fail(*arguments, **options):
-            raised.append(name)
-            raise _OnPurpose("this is an error")
-
-        return fail if callable(given) and not isinstance(given, mg.autograd.graph.Node) else given
-
-    try:
-        result = function(*map(in_place_of, _names(function, len(inputs)), inputs))
-    except Exception:
-        raise Called from None
-    if raised:
-        expected = f"an error that comes from {raised[0]} goes on to the caller"
-        trial.found = Found(
-            "error-swallowed", expected, f"your function went on, and returned {show(result)}", *_SWALLOWED
-        )
-        trial.found.given = f"a function for {raised[0]} that raises an error"
+    for i, (name, given) in enumerate(zip(_names(function, len(inputs)), inputs, strict=True)):
+        several = given if type(given) is list else [given]
+        if not several or any(isinstance(one, mg.autograd.graph.Node) or not callable(one) for one in several):
+            continue
+        raised.clear()
+        try:
+            result = function(*inputs[:i], [fail] * len(given) if several is given else fail, *inputs[i + 1 :])
+        except Exception:
+            continue
+        if raised:
+            expected, got = f"an error that comes from {name} goes on to the caller", f"no error, but {show(result)}"
+            trial.found = Found("error-swallowed", expected, got, *_SWALLOWED)
+            trial.found.given = f"a function for {name} that raises an error"
+            break
     raise Called
 
 

@@ -487,11 +487,12 @@ def check_gradients(trial: Trial) -> None:
     """One backward, compared with the reference's; what differs is explained as well as the evidence allows."""
     mine = learners_gradients(trial, retain_graph=True)
     right = gradients(trial.run(trial.reference))
-    for start, fresh in zip(mine.starts, right.starts, strict=True):
+    for number, (start, fresh) in enumerate(zip(mine.starts, right.starts, strict=True), 1):
         if not _same(start, fresh):
+            name = "`grad_output`" if len(mine.starts) == 1 else f"the gradient of result {number}"
             why = "backward changed its argument. Others may hold the same tensor."
             look = "each operation of backward that ends in `_`, and each `*=`"
-            raise Wrong("grad-output-changed", "grad_output as it was", _in_words(start), why=why, look=look)
+            raise Wrong("grad-output-changed", f"{name} as it was", _in_words(start), why=why, look=look)
     if not all(map(_same, mine.came, right.came)):
         raise _of_gradients(trial, mine, right)
     _refuse_rounded(trial, mine, right)
