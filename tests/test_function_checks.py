@@ -110,6 +110,14 @@ WRONG_CUBES = {
     "none": ("(ctx, x): x**3", READ + "x"),
     "other-type": ("(ctx, x): return x.numpy() ** 3", READ + "x"),
     "other-value": ("(ctx, x): return x * 3", READ + "x"),
+    "second-walk": (
+        "(ctx, x):\n    ctx.x = [x]\n    return x**3",
+        "(ctx, grad_output): return 3 * ctx.x.pop() ** 2 * grad_output",
+    ),
+    "second-walk/other": (
+        "(ctx, x):\n    ctx.save_for_backward(x)\n    ctx.factor = 3\n    return x**3",
+        READ + "ctx.__dict__.update(factor=0) or 3 * x**2 * grad_output if ctx.factor else 0 * x",
+    ),
     "other-shape": ("(ctx, x): return (x**3).sum()", READ + "x"),
     "other-dtype": ("(ctx, x): return (x**3).float()", READ + "x"),
     "number-of-outputs": ("(ctx, x): return x**3, x", READ + "x"),

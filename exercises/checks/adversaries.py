@@ -10,12 +10,14 @@ alone, to tell which it is:
     added grad  the same where a task adds to it, `off={"old grad": ADDED}`: the check sees what was added
     dtype       float64 is float32, and the other way round
     gaps        the numbers of `tools.leaf` are apart in memory
-    recording   the first call is made once more inside of `no_grad`: recording is off afterwards, too
+    modes       the first call is made once more where modes are not the usual ones: they are the same afterwards
+    errors      the first call is made with functions that raise: their error comes out
 
 All are on unless the exercise names one in `off`, with the reason: `off={"grad": "the task is to fill it"}`. What is
-looked at is called values, entries, flag, grad, hooks, memory, result grad, result dtype and digits; "values 0" is
-about the first argument alone. A mode that is left otherwise has no name: no task asks for it. The class of a Function
-is called in many ways and on many kinds of tensors by `functions.check`, so it meets "old grad" alone.
+looked at is called values, entries, flag, grad, grad between, hooks, memory, result grad, result dtype and digits;
+"values 0" is about the first argument alone. A mode that is left otherwise has no name: no task asks for it. The class
+of a Function is called in many ways and on many kinds of tensors by `functions.check`, so it meets "old grad" and
+"dtype" alone; its backward is looked at by `Trial.walk`.
 """
 
 from __future__ import annotations
@@ -44,11 +46,10 @@ from .sandbox import TimeUp, clip, show
 CIRCUMSTANCES = {
     "again": "It is right when it is called once. Called a second time, it is not.",
     "old grad": "It is right where no leaf has a `.grad`. Here each leaf had an old one, of an earlier backward.",
-    "added grad": "It is right where no leaf has a `.grad`. Here each leaf had one, to which the gradient is added.",
+    "added grad": "It is right where no leaf has a `.grad`. Here each had one. What is shown is how much it changed.",
     "dtype": "It is right for other float types. Here what was float64 is float32, and the other way round.",
     "gaps": "It is right for a tensor that is in one piece. Here the numbers of the leaves are apart in memory.",
 }
-_WITHOUT_RECORDING = "recording"
 _LOOKS = {
     "again": "what is left from the first call: a default argument, a global name, a hook, a graph that was freed",
     "old grad": "each line that reads, sets or clears a `.grad`",
@@ -82,10 +83,11 @@ class Called(BaseException):
 
 _SAVED_HOOKS = "the number of saved-tensor hooks"
 _DUAL_LEVEL = "the level of forward mode"
+_DTYPE = "the default dtype"
 _MODES = {
     "recording": mg.is_grad_enabled,
     "inference mode": mg.is_inference_mode_enabled,
-    "the default dtype": mg.get_default_dtype,
+    _DTYPE: mg.get_default_dtype,
     "anomaly mode": mg.is_anomaly_enabled,
     _SAVED_HOOKS: lambda: len(saved_tensors._active.hooks),
     _DUAL_LEVEL: lambda: bool(dual_levels),
@@ -98,8 +100,8 @@ def _modes() -> dict[str, Any]:
 
 def _set_modes(modes: dict[str, Any]) -> None:
     mg.autograd.grad_mode.set_mode(modes["recording"], modes["inference mode"])
-    if mg.get_default_dtype() is not modes["the default dtype"]:
-        mg.set_default_dtype(modes["the default dtype"])
+    if mg.get_default_dtype() is not modes[_DTYPE]:
+        mg.set_default_dtype(modes[_DTYPE])
     if mg.is_anomaly_enabled() != modes["anomaly mode"]:
         set_detect_anomaly(modes["anomaly mode"])
     while len(saved_tensors._active.hooks) > modes[_SAVED_HOOKS]:
@@ -111,23 +113,23 @@ def _set_modes(modes: dict[str, Any]) -> None:
 _NEUTRAL = {
     "recording": True,
     "inference mode": False,
-    "the default dtype": mg.float32,
+    _DTYPE: mg.float32,
     "anomaly mode": False,
     _DUAL_LEVEL: False,
 }
 
 
-def _refuse_left_modes(before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Say which mode a learner's function has left behind."""
+def _refuse_left_modes(before: dict[str, Any], after: dict[str, Any], what: str = "your function") -> None:
+    """Say which mode a learner's function, or the backward of a Function, has left behind."""
     for name, was in before.items():
         if after[name] != was:
             was, now = ({True: "on", False: "off"}[one] if type(one) is bool else one for one in (was, after[name]))
             raise Found(
                 "mode-left",
-                f"{name} is {was} when your function is over, as it was before",
+                f"{name} is {was} when {what} is over, as it was before",
                 f"{name} is {now} from then on",
-                f"Your function left {name} changed, for whatever its caller does next.",
-                "what switches it: a `with` block puts it back, also after an error",
+                f"Whatever comes after {what} finds {name} changed.",
+                "where it is set" if name == _DTYPE else "what switches it: a `with` block puts it back",
             )
 
 
@@ -196,7 +198,9 @@ class State:
         overwritten = self.values is not None and not _same(tensor, self.values)
         if overwritten:
             now = f"it holds {_short(tensor)}"
-            now = f"{now}, not the same in the last digits" if _short(self.values) in now else now
+            if _short(self.values) in now:
+                same_type = self.values is not None and tensor.detach().numpy().dtype == self.values.dtype
+                now += ", with a difference that is not shown here" if same_type else f", as {tensor.dtype}"
             yield "values", f"{name} keeps its numbers, {_short(self.values)}", now
         if tensor.requires_grad != self.flag:
             yield "flag", f"`requires_grad` of {name} is {self.flag}, as before", f"it is {tensor.requires_grad}"
@@ -338,8 +342,8 @@ class Trial(threading.local):
         """`run()`, which calls a learner's function, and a look at what it has changed."""
         if not self.running:
             return run()
-        if _WITHOUT_RECORDING in self.circumstances:
-            _call_without_recording(run)
+        for name in self.circumstances & _ALONE.keys():
+            _ALONE[name](function, inputs)
         named = list(zip(_names(function, len(inputs)), inputs, strict=True))
         states, others, before = _states(named), _others(named), _modes()
         if not self.circumstances:
@@ -367,11 +371,33 @@ class Trial(threading.local):
         if changed and self._asked("grad", changed[0]):
             raise _of_change(*changed[1])
         if _is_same_again(first, result, inputs, states):
-            raise _of_change("first result", "a new result from each call", "the second call returned the same one")
+            got = "something that the second call returned is the same object, or in the same memory"
+            raise _of_change("first result", "a new result from each call", got)
         if self.found is None or not self.found.misleads:
             found = self._first_change([*states, *others], result)
             if found and (self.found is None or found.misleads):
                 self.found, found.given = found, self.given()
+        return result
+
+    def walk(self, names: list[str], inputs: tuple, go_backward: Callable[[], Any]) -> Any:
+        """`go_backward()`, which runs the backward of a learner's Function, and a look at what it has changed."""
+        if not self.running:
+            return go_backward()
+        named, before = list(zip(names, inputs, strict=False)), _modes()
+        states = _states(named)
+        lent = _lend(states) if "old grad" in self.circumstances else []
+        try:
+            result = go_backward()
+        finally:
+            changed, after = _take_back(lent), _modes()
+            _set_modes(before)
+        self.last = (named, states) if named else self.last
+        _refuse_left_modes(before, after, "your backward")
+        found = _of_change(*changed[1]) if changed else self._first_change(states, None)
+        if found and found.misleads:
+            raise found
+        if found and self.found is None:
+            self.found, found.given = found, self.given()
         return result
 
     def note_rounded(self, came: np.ndarray, wanted: np.ndarray) -> None:
@@ -444,18 +470,21 @@ _ROUNDED = (
     "What is given has float64, with sixteen digits. Some are lost, or made up, on the way.",
     "each number that is rounded or added, and each tensor or array that is made without a dtype: it may be float32",
 )
+_SWALLOWED = (
+    "Whoever called your function does not hear of the error.",
+    "each `except`: which errors it is for, and whether it raises them again",
+)
 _WHY = {
-    "entries": "The task does not ask to change what is given: the caller's own list or dict is another one now.",
+    "entries": "The task does not ask to change what is given, and this is the caller's own list or dict.",
     "first result": "What happens to the result of one call happens to that of the other, too.",
     "values": "The task does not ask to change what is given. Whoever holds it sees other numbers from now on.",
     "flag": "The task does not ask to change `requires_grad` of what is given: from now on its operations are recorded "
     "otherwise.",
-    "grad": "The task does not ask to touch this `.grad`. Whoever reads it later reads something else.",
-    "hooks": "The task does not ask for it. It stays there, and takes part in every later backward.",
+    "grad": "The task does not ask to touch this `.grad`, which belongs to whoever called your function.",
+    "hooks": "The task does not ask for it, and it stays there when your function is over.",
     "memory": "The result shares its numbers with what is given: writing into one of them changes the other.",
-    "result grad": "The task does not ask for a backward from it. Whoever goes backward later adds to what is there.",
-    "result dtype": "What is given has one dtype, and the result has another: numbers are rounded otherwise, and an "
-    "operation that wants one dtype refuses both.",
+    "result grad": "The task does not ask for it. Whoever goes backward later adds to what is there.",
+    "result dtype": "What is given has one dtype, and the result has another.",
 }
 _CHANGES = {f"{what.replace(' ', '-')}-changed" for what in _WHY}
 _COUNTED = "The task does not ask for it, and it is counted: a graph that has saved this tensor refuses its backward."
@@ -467,7 +496,7 @@ _LOOK_AT = {
     "grad": "each `backward()`, and each line that sets or clears a `.grad`",
     "hooks": "each `register_hook`, `retain_grad` and mark: what takes it back?",
     "memory": "what the result is made from: a view, `detach()` and `.data` share memory, `clone()` does not",
-    "result grad": "each `backward()` in your function",
+    "result grad": "each `backward()`, and each line that sets a `.grad`",
     "result dtype": "each tensor that your function makes itself, and each `.float()`",
 }
 
@@ -482,27 +511,74 @@ def _is_same_again(first: Any, result: Any, inputs: tuple, states: list[State]) 
     if type(first) is tuple and type(result) is tuple:
         pairs = [pair for pair in zip(first, result, strict=False) if not getattr(pair[0], "requires_grad", True)]
         return any(_is_same_again(*pair, inputs, states) for pair in pairs)
-    return first is result and isinstance(result, list | dict | mg.Tensor) and not _is_given(result, inputs, states)
+    if _is_given(result, inputs, states) or not isinstance(result, list | dict | mg.Tensor):
+        return False
+    return first is result or _share(first, result)
 
 
 def _is_given(result: Any, inputs: tuple, states: list[State]) -> bool:
-    return any(result is one for one in (*inputs, *(state.tensor for state in states)))
+    """Whether a result is one of what was given, or in its memory."""
+    tensors = [state.tensor for state in states]
+    return any(result is one for one in (*inputs, *tensors)) or any(_share(result, one) for one in tensors)
 
 
-def _call_without_recording(run: Callable[[], Any]) -> None:
-    """Call a function inside of `no_grad`. Where it raises there, as one that goes backward does, nothing is said."""
+def _share(one: Any, other: Any) -> bool:
+    both = isinstance(one, mg.Tensor) and isinstance(other, mg.Tensor)
+    return both and np.shares_memory(one.detach().numpy(), other.detach().numpy())
+
+
+def _call_in_other_modes(function: Callable, inputs: tuple) -> None:
+    """Call a function where modes are not the usual ones. Where it raises, as many do in `no_grad`, nothing is said."""
     before = _modes()
-    mg.set_grad_enabled(False)
-    try:
-        run()
-        _refuse_left_modes({"recording": False}, _modes())
-    except Found as found:
-        trial.found, found.given = found, "a call inside of `no_grad`"
-    except Exception:
-        pass
-    finally:
-        _set_modes(before)
+    unusual: dict[str, dict[str, Any]] = {
+        "a call inside of `no_grad`": {"recording": False},
+        "a call where the default dtype is float64, in anomaly mode": {_DTYPE: mg.float64, "anomaly mode": True},
+    }
+    for said, modes in unusual.items():
+        try:
+            _set_modes(before | modes)
+            function(*inputs)
+            _refuse_left_modes(modes, _modes())
+        except Found as found:
+            trial.found, found.given = found, said
+            raise Called from None
+        except Exception:
+            pass
+        finally:
+            _set_modes(before)
     raise Called
+
+
+class _OnPurpose(Exception):
+    """The error of a function that a learner's function is given."""
+
+
+def _call_with_errors(function: Callable, inputs: tuple) -> None:
+    """Call a function with one that raises in place of each that it is given in turn: the error has to come out."""
+    raised: list[bool] = []
+
+    def fail(*arguments, **options):
+        raised.append(True)
+        raise _OnPurpose("this is an error")
+
+    for i, (name, given) in enumerate(zip(_names(function, len(inputs)), inputs, strict=True)):
+        several = given if type(given) is list else [given]
+        if not several or any(isinstance(one, mg.autograd.graph.Node) or not callable(one) for one in several):
+            continue
+        raised.clear()
+        try:
+            result = function(*inputs[:i], [fail] * len(given) if several is given else fail, *inputs[i + 1 :])
+        except Exception:
+            continue
+        if raised:
+            expected, got = f"an error that comes from {name} goes on to the caller", f"no error, but {show(result)}"
+            trial.found = Found("error-swallowed", expected, got, *_SWALLOWED)
+            trial.found.given = f"a function for {name} that raises an error"
+            break
+    raise Called
+
+
+_ALONE = {"modes": _call_in_other_modes, "errors": _call_with_errors}  # the first call, and no more of the check
 
 
 def _lend(states: list[State]) -> list[tuple]:
@@ -543,6 +619,7 @@ def _take_back(lent: list[tuple]) -> tuple[State, tuple[str, str, str]] | None:
         hook.remove()
         put_back = "grad", f"`.grad` of {state.name} is left alone", "in between it was set, or added to"
         changed = changed or next(((state, one) for one in state.changed() if one[0] == "grad"), None)
+        touched = touched and "grad between" not in trial.off
         changed = changed or ((state, put_back) if touched and state.tensor.grad is old else None)
         if state.tensor.grad is old:
             state.tensor.grad = state.grad = state.grad_values = None
@@ -566,13 +643,15 @@ def _subtract(leaves: list[mg.Tensor]) -> None:
 
 def circumstances(answer: Any, judge: Callable[[Any], Any], is_wrong: Any) -> Found | None:
     """Run a check that has passed once more, in all circumstances at once; what fails there, in each by itself."""
-    met = trial.met & {"old grad"} if isinstance(answer, type) else trial.met | ({"gaps"} if trial.made_leaf else set())
+    met = trial.met | ({"gaps"} if trial.made_leaf else set())
+    met &= {"old grad", "dtype"} if isinstance(answer, type) else met
     met |= {"added grad"} if "old grad" in met and trial.off.get("old grad") == ADDED else set()
     names = [name for name in CIRCUMSTANCES if name in met and name not in trial.off]
     together = _fault_in(names, answer, judge, is_wrong) if names else None
     called = "again" in trial.met and not isinstance(answer, type)
-    if together is None and called and _WITHOUT_RECORDING not in trial.off:
-        together, names = _fault_in([_WITHOUT_RECORDING], answer, judge, is_wrong), []
+    for alone in _ALONE if called else ():
+        if together is None and alone not in trial.off:
+            together, names = _fault_in([alone], answer, judge, is_wrong), []
     if together is None:
         return None
     trial.found = None

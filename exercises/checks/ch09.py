@@ -561,7 +561,6 @@ def _wrong_penalty(came, right, by_w, retains):
     "Half a history",
     kind="fix",
     points=3,
-    off={"dtype": "gradcheck needs float64"},
     beliefs=("M29", "M33"),
     hints=(
         "Which of the two saved tensors is neither an input nor an output of forward?",

@@ -16,6 +16,7 @@ from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "11", "What is it all for?")
+_AFTERWARDS = {"grad between": "the text asks how `.grad` is afterwards"}
 
 
 # --- What several exercises share ----------------------------------------------------------------
@@ -987,7 +988,7 @@ def _refuse_not_cleared(leaves):
     "Newton's step",
     kind="write",
     points=3,
-    off=dict.fromkeys(("result dtype", "digits"), "the text asks for two numbers"),
+    off={**dict.fromkeys(("result dtype", "digits"), "the text asks for two numbers"), **_AFTERWARDS},
     beliefs=("M14", "M25"),
     hints=(
         "You need the two slopes and the four second derivatives at (w, b). Which functions of the chapter give them?",
@@ -1155,7 +1156,7 @@ def _pair(found: Any) -> np.ndarray:
     "How large a step?",
     kind="write",
     points=3,
-    off=dict.fromkeys(("result dtype", "digits"), "the text asks for a number"),
+    off={**dict.fromkeys(("result dtype", "digits"), "the text asks for a number"), **_AFTERWARDS},
     hints=(
         "Which numbers of the Hessian say how steep the valley is, in the direction in which it is steepest?",
         "`mg.autograd.functional.hessian(f, x)` is one tensor here, with a row for each entry of `x`.",

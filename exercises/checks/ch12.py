@@ -18,6 +18,7 @@ from minigrad.autograd.dual import dual_levels
 from minigrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 chapter = kit.Chapter(__name__, "12", "Which way round?")
+_AFTERWARDS = {"grad between": "the text asks how `.grad` is afterwards"}
 
 
 # --- What several exercises share ----------------------------------------------------------------
@@ -554,6 +555,7 @@ def _wrong_columns(came, right, expected):
     "A push made of two walks",
     kind="write",
     points=3,
+    off=_AFTERWARDS,
     beliefs=("M14", "M52"),
     hints=(
         "A walk from y = f(x) with the factors u gives u · J. Section 5 differentiates that once more, by u.",
@@ -666,7 +668,7 @@ def ratio(answer):
 def _check_jvp(apply: Callable, shape_a: tuple, shape_b: tuple, moving: tuple) -> None:
     random = np.random.default_rng([3, *shape_a, *shape_b])
     numbers = [random.uniform(0.5, 2.0, s) * random.choice([-1.0, 1.0], s) for s in (shape_a, shape_b) * 2]
-    a, b, ta, tb = map(mg.tensor, numbers)
+    a, b, ta, tb = map(tools.constant, numbers)
     tangents = (ta if moving[0] else None, tb if moving[1] else None)
     expected = f"the tangent of a / b{'' if all(moving) else ', where only one of the two moves'}"
     right = _pushed(lambda a, b: a / b, (a, b), tangents)
@@ -819,6 +821,7 @@ def _wrong_still(came, expected):
     "Gradient and curvature in one walk",
     kind="write",
     points=3,
+    off=_AFTERWARDS,
     beliefs=("M14", "M55", "M57"),
     hints=(
         "Forward over reverse: what comes with the gradient, if the walk starts from a dual tensor's result?",

@@ -667,6 +667,7 @@ def _check_row(answer, w, loss, row):
     "Find the culprit",
     kind="write",
     points=3,
+    off={"errors": "the task is to catch one"},
     beliefs=(),
     hints=(
         "Section 7 of the chapter has almost all of it: a `try`, a block, an `explain`.",

@@ -16,7 +16,7 @@ other-shape other-value other-dtype number-of-outputs list untracked tracked inp
 number-of-gradients gradient-of-no-tensor arguments-of-backward no-tensor saved-tuple shape-of-gradient
 summed-too-far transposed; no-gradient nan-gradient no-grad-output grad-output-twice grad-output-changed wrong-sign
 swapped not-summed slope-of-input slope-of-output slope-at-output no-slope wrong-factor other-gradient alone shared;
-once saved-intermediate detached other-second; gradcheck gradgradcheck.
+once saved-intermediate detached other-second; second-walk gradcheck gradgradcheck.
 """
 
 from __future__ import annotations
@@ -69,13 +69,14 @@ def tensors(what: str, *shapes: tuple, low=-2.0, high=2.0, signed=False, rest=()
     """A case of float64 tensors of these shapes, numbers from `low` to `high`, and the arguments of `rest` after them.
 
     `signed` makes every other number negative, `gaps` puts them apart in memory. `constants` are the positions of the
-    tensors that need no gradient.
+    tensors that need no gradient. Under the adversaries all of it is float32, too.
     """
 
     def make() -> tuple:
         random = np.random.default_rng([len(what), *(sum(shape) for shape in shapes)])
         arrays = [random.uniform(low, high, (*shape, 2)) for shape in shapes]
         arrays = [_every_other_negative(a) for a in arrays] if signed else arrays
+        arrays = [a.astype(np.float32) for a in arrays] if "dtype" in adversaries.trial.circumstances else arrays
         made = [mg.tensor(a)[..., 0] if gaps else mg.tensor(a[..., 0].copy()) for a in arrays]
         return (*(t if i in constants else t.requires_grad_() for i, t in enumerate(made)), *rest)
 
@@ -127,6 +128,8 @@ def check(
         check_apart(trials[0], trials[-1])
     for trial in trials if second else ():
         check_second(trial)
+    for trial in trials:
+        check_second_walk(trial)
     # Not once more under an adversary: an old `.grad` changes nothing that these look at, and they take the longest.
     for trial in trials if numerical and not adversaries.trial.circumstances else ():
         check_numerically(trial, "gradcheck")
@@ -314,7 +317,7 @@ def _check_value(trial: Trial, given: Any, expected: mg.Tensor) -> None:
     if not _same(given, expected):
         raise Wrong("other-value", wanted, _in_words(given), look="what forward computes")
     if given.dtype is not expected.dtype:
-        why = "The input was float64. A result of another type has lost digits, and gradcheck would see nothing else."
+        why = "What is given has one dtype, and the result has another."
         look = "where forward makes a new tensor: it needs the dtype of its input"
         raise Wrong("other-dtype", f"a result of {expected.dtype}", f"{given.dtype}", why=why, look=look)
 
@@ -381,7 +384,9 @@ def learners_gradients(trial: Trial, only: int | None = None, factor: float = 1.
     """The same for the learner's function; errors that are known become their diagnosis."""
     run = trial.learners(only)
     try:
-        return gradients(run, factor, **options)
+        return adversaries.trial.walk(trial.names, run.arguments, lambda: gradients(run, factor, **options))
+    except adversaries.Found as found:
+        raise Wrong(**found.parts) from None
     except NotImplementedError as error:
         got, look = describe_error(error), "the class: it needs a `backward(ctx, grad_output)`"
         raise Wrong("no-backward", "a Function with a backward", got, look=look) from None
@@ -482,11 +487,12 @@ def check_gradients(trial: Trial) -> None:
     """One backward, compared with the reference's; what differs is explained as well as the evidence allows."""
     mine = learners_gradients(trial, retain_graph=True)
     right = gradients(trial.run(trial.reference))
-    for start, fresh in zip(mine.starts, right.starts, strict=True):
+    for number, (start, fresh) in enumerate(zip(mine.starts, right.starts, strict=True), 1):
         if not _same(start, fresh):
+            name = "`grad_output`" if len(mine.starts) == 1 else f"the gradient of result {number}"
             why = "backward changed its argument. Others may hold the same tensor."
             look = "each operation of backward that ends in `_`, and each `*=`"
-            raise Wrong("grad-output-changed", "grad_output as it was", _in_words(start), why=why, look=look)
+            raise Wrong("grad-output-changed", f"{name} as it was", _in_words(start), why=why, look=look)
     if not all(map(_same, mine.came, right.came)):
         raise _of_gradients(trial, mine, right)
     _refuse_rounded(trial, mine, right)
@@ -633,6 +639,21 @@ def _one_factor(came: np.ndarray, wanted: np.ndarray) -> float | None:
     simple = factor and min(abs(f - round(f)) for f in (factor, 1 / factor) if round(f)) < 1e-6
     several = np.count_nonzero(wanted) > 1
     return factor if factor and (several or simple) and np.allclose(came, factor * wanted) else None
+
+
+def check_second_walk(trial: Trial) -> None:
+    """The same gradients from a second walk over the same graph."""
+    first = learners_gradients(trial, retain_graph=True)
+    expected = f"the same gradients from a second walk over the graph ({trial.inputs_in_words()})"
+    try:
+        came = gradients(first.run).came
+    except Exception as error:
+        got = describe_error(error)
+    else:
+        if all(map(_same, came, first.came)):
+            return
+        got = ", ".join(map(_in_words, came))
+    raise Wrong("second-walk", expected, got, look="what backward changes on `ctx`, in a global name or in place")
 
 
 def check_each_alone(trial: Trial) -> None:

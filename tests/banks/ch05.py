@@ -76,6 +76,14 @@ old-grad/adversary-1
     "shared": functions(
         "train_both(trunk, head_a, head_b, x)",
         """
+error-swallowed/adversary-1
+    h, losses = trunk(x), []
+    for head in (head_a, head_b):
+        try:
+            losses.append(head(h))
+        except Exception:
+            pass
+    sum(losses).backward()
 second-time
     h = trunk(x)
     head_b(h).backward()
@@ -155,6 +163,22 @@ mode-left/adversary-1
     "curvature": functions(
         "curvature(f, x)",
         """
+error-swallowed/adversary-1
+    try:
+        slope, = mg.autograd.grad(f(x), x, create_graph=True)
+        return mg.autograd.grad(slope, x)[0]
+    except Exception:
+        return mg.zeros_like(x)
+mode-left/adversary-1
+    mg.set_default_dtype(mg.float64)
+    slope, = mg.autograd.grad(f(x), x, create_graph=True)
+    mg.set_default_dtype(mg.float32)
+    return mg.autograd.grad(slope, x)[0]
+mode-left/adversary-2
+    mg.autograd.set_detect_anomaly(True)
+    slope, = mg.autograd.grad(f(x), x, create_graph=True)
+    mg.autograd.set_detect_anomaly(False)
+    return mg.autograd.grad(slope, x)[0]
 cut-off
     x = x.detach()
     slope, = mg.autograd.grad(f(x), x, create_graph=True)

@@ -391,6 +391,7 @@ second-time
         ),
         "tangent-changed": _ratio("return ta.div_(b) - tb * a / b**2"),
         "shape-of-tangent": _ratio("return (ta / b - tb * a / b**2).sum() * mg.ones(1)"),
+        "result-dtype-changed/adversary-1": _ratio("return (ta / b - tb * a / b**2).double()"),
     },
     "still": {
         "passes": _still("return tangent"),
@@ -410,6 +411,9 @@ second-time
         "shape-of-tangent": _still("return mg.zeros(1, 1, 1)"),
         "other-value": _still("return mg.zeros_like(tangent)", "return mg.zeros_like(x)"),
         "number-of-tangents": _still("return mg.zeros_like(tangent), None"),
+        "mode-left/adversary-1": _still(
+            "return mg.zeros_like(tangent)", backward="mg.set_default_dtype(mg.float64)\nreturn g"
+        ),
     },
     "curved": functions(
         "curved(f, p, v)",
@@ -599,6 +603,15 @@ def columns(f, x):
 """,
     ],
     "trick": [
+        """
+def trick(f, x, t):
+    old, x.grad = x.grad, None
+    y = f(x)
+    u = mg.zeros_like(y).requires_grad_()
+    y.backward(u, create_graph=True, inputs=[x])
+    slope, x.grad = x.grad, old
+    return mg.autograd.grad(slope, u, t)[0]
+""",
         "def trick(f, x, t):\n    return mg.autograd.functional.jvp(f, x, t)[1]\n",
         """
 def trick(f, x, t):

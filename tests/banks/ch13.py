@@ -137,6 +137,10 @@ other-gradient
         "tanh-forgotten": _gate("ctx.save_for_backward(x)\nreturn mg.tanh(x)", _SLOPE),
         "no-grad-output": _gate(_SAVE_X, _READ_X + "return t + x * (1 - t * t)"),
         "number-of-gradients": _gate(_SAVE_X, _READ_X + "return grad * (t + x * (1 - t * t)), None, grad"),
+        "dtype/adversary-1": _gate("ctx.save_for_backward(x)\nreturn (x * mg.tanh(x)).double()", _SLOPE),
+        "grad-changed/adversary-1": _gate(_SAVE_X, "ctx.saved_tensors[0].grad = None\n" + _SLOPE),
+        "values-changed/adversary-1": _gate(_SAVE_X, _READ_X + "x.data.neg_()\nreturn grad * (t - x * (1 - t * t))"),
+        "hooks-changed/adversary-1": _gate(_SAVE_X, "ctx.saved_tensors[0].register_hook(lambda grad: grad)\n" + _SLOPE),
     },
     "extra": functions(
         "extra(f, x)",
