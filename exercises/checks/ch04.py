@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 from typing import Any
 
@@ -543,14 +544,22 @@ def _check_jacobian(answer, f, values):
         got = "`f` was called with other numbers than those of `x`" if visits else "`f` was not called"
         raise Wrong("nudged", expected, got, why=why, look="what you call `f` with")
     if not tools.same(given, right):
-        raise _wrong_jacobian(given, right, result, expected, kit.uses(answer, "backward"))
+        by_backward = kit.uses(answer, "backward")
+        raise _wrong_jacobian(given, right, result, expected, by_backward, by_backward and not _clears(answer))
 
 
-def _wrong_jacobian(given, right, result, expected, by_backward):
+def _clears(function):
+    steps = dis.get_instructions(function)
+    return kit.uses(function, "zero_", "zeros_like") or any(
+        s.opname == "STORE_ATTR" and s.argval == "grad" for s in steps
+    )
+
+
+def _wrong_jacobian(given, right, result, expected, by_backward, adds_up):
     came = f"{given.tolist()} of shape {given.shape}" if given.size <= 12 else f"a tensor of shape {given.shape}"
     for code, what, belief, why, look in _JACOBIAN_MISTAKES:
         if any(tools.same(given, array) for array in what(right, result)):
-            belief, why = (belief, why) if by_backward or belief != "M08" else ("", why.partition(":")[0] + ".")
+            belief, why = (belief, why) if adds_up or belief != "M08" else ("", why.partition(":")[0] + ".")
             return Wrong(code, expected, came, belief=belief, why=why, look=look)
     if given.shape == right.shape and tools.same(given, np.broadcast_to(given[-1], given.shape)):
         why = "All rows are the same, as when each is `x.grad` itself, one tensor that every backward changes."
@@ -666,11 +675,12 @@ def _check_mirror(answer, values, as_leaf):
     _refuse_changed(x, "x")
     loss = ((y + z) * mg.tensor(v)).sum() + (given * mg.tensor(u)).sum()
     expected = f"{(u - v).tolist()} for `x`: minus {v.tolist()} through your result, plus {u.tolist()} by another way"
+    expected += "" if as_leaf else "; here `x` is the result of an operation"
     tools.walk(loss.backward, None, True)
     came = None if x.grad is None else tools.array(x.grad)
     if came is None or not tools.same(came, u - v):
         hooks = sum(map(adversaries._marks, graphs.nodes(y)))
-        raise _wrong_mirror(came, u, v, y is given, expected, hooks)
+        raise _wrong_mirror(came, u, v, y is given, expected, hooks, "M34" if hooks == 1 and x.dim() == 1 else "")
     if not tools.same(tools.array(z.grad), v):
         why = "Another tensor got another gradient. The one that a hook is given may be shared: change no entry."
         look = "whether your hook changes its argument, or returns a new tensor"
@@ -682,7 +692,7 @@ def _check_mirror(answer, values, as_leaf):
         raise Wrong("once-only", expected, show(x.grad), why=why, look="what your function keeps from walk to walk")
 
 
-def _wrong_mirror(came, u, v, same_tensor, expected, hooks):
+def _wrong_mirror(came, u, v, same_tensor, expected, hooks, belief):
     got = f"{came.tolist()}" if came is not None else "None"
     if came is not None and tools.same(came, -(u + v)):
         why = "What comes by the other way has the other sign, too, as with a hook on `x` itself, where all ways end."
@@ -696,7 +706,7 @@ def _wrong_mirror(came, u, v, same_tensor, expected, hooks):
         why += " Several hooks sit on the way: each gets what the one before it returns." if hooks > 1 else ""
         look = "each hook: what it returns, and where it sits; and how often the sign is turned"
         look = look if hooks else "what turns the sign of a gradient, and of that on this way alone"
-        return Wrong("gradient-unchanged", expected, got, belief="M34" if hooks == 1 else "", why=why, look=look)
+        return Wrong("gradient-unchanged", expected, got, belief=belief, why=why, look=look)
     if came is not None and tools.same(came, u):
         why = "Nothing came through your result: a zero, where minus the gradient was asked for."
         return Wrong("gradient-lost", expected, got, why=why, look="what your hook returns")
@@ -774,7 +784,8 @@ def _wrong_fit(came, numbers, right, shape, expected):
         why = "This is `grad` itself." if tools.same(came, numbers) else "This has the shape of `grad`."
         why += " The gradient of the input has the shape of the input: add up."
         look = "which dimensions were repeated"
-        return Wrong("not-summed", expected, got, belief="M37", why=why, look=look)
+        belief = "M37" if shape == (3,) else ""  # elsewhere something was added up before
+        return Wrong("not-summed", expected, got, belief=belief, why=why, look=look)
     if came.shape != right.shape and came.size == right.size and np.allclose(came.ravel(), right.ravel(), 1e-4, 1e-4):
         why = "The numbers are right, and the shape is not: a gradient has exactly the shape of its tensor."
         return Wrong("other-shape", expected, got, why=why, look="`keepdim=True`, or a reshape at the end")
@@ -851,7 +862,7 @@ def _wrong_surprise(came, numbers, slopes, belief):
     expected = f"the slopes {tools.text(slopes)} for x = {numbers.tolist()}"
     got = f"`x.grad` is {None if came is None else tools.text(came)}"
     if came is not None and np.isnan(came).any():
-        why = "What `where` leaves out is computed all the same, and gets a 0 back. At an infinite slope, as that of"
+        why = "What is left out later is computed all the same, and gets a 0 back. At an infinite slope, as that of"
         why += " `log` at 0, this makes NaN."
         look = "what goes into `log` where `x` is not positive"
         return Wrong("still-nan", expected, got, belief=belief, why=why, look=look)

@@ -327,7 +327,7 @@ def _still_refused(answer):
 def _wrong_shift(answer, expected, gradient):
     got = f"`w.grad` is {_text(gradient)}"
     if _bypasses(answer):
-        why = "backward() runs, and is wrong. What goes through `.data` or NumPy is not counted: nobody refuses then."
+        why = "backward() runs, and is wrong. What goes through `.data` or NumPy is neither recorded nor counted."
         look = "what a new tensor would change"
         return Wrong("silenced", expected, got, belief=_belief_in_data(answer), why=why, look=look)
     why = "The value is right and backward() runs, but the gradient is another one."
@@ -533,7 +533,7 @@ def _check_descend(answer, values, rate, first):
     if _same(c, 2.0):
         why = "One leaf has moved. Another one, after a leaf without a gradient, has not."
         look = "for which leaves your function does something, and what it does at one without a gradient"
-        raise Wrong("stopped-early", expected, "the last leaf holds its old number", why=why, look=look)
+        raise Wrong("stopped-early", expected, "a leaf holds its old number", why=why, look=look)
     _check_moved(c, np.array(2.0), gradients["c"], rate, kit.rebinds(answer))
     if not _same(more[-1], 1 - rate):
         got, look = f"the last one is at {show(more[-1].item())}", "how many rounds your loop has"
