@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import adversaries, cards, graphs, kit, tools
+from exercises.checks import cards, graphs, kit, tools
 from exercises.checks.kit import Wrong, show
 
 chapter = kit.Chapter(__name__, "04", "What does backward() really compute?")
@@ -679,8 +679,7 @@ def _check_mirror(answer, values, as_leaf):
     tools.walk(loss.backward, None, True)
     came = None if x.grad is None else tools.array(x.grad)
     if came is None or not tools.same(came, u - v):
-        hooks = sum(map(adversaries._marks, graphs.nodes(y)))
-        raise _wrong_mirror(came, u, v, y is given, expected, hooks, "M34" if hooks == 1 and x.dim() == 1 else "")
+        raise _wrong_mirror(came, u, v, y is given, expected, _hooks_behind(y))
     if not tools.same(tools.array(z.grad), v):
         why = "Another tensor got another gradient. The one that a hook is given may be shared: change no entry."
         look = "whether your hook changes its argument, or returns a new tensor"
@@ -692,7 +691,12 @@ def _check_mirror(answer, values, as_leaf):
         raise Wrong("once-only", expected, show(x.grad), why=why, look="what your function keeps from walk to walk")
 
 
-def _wrong_mirror(came, u, v, same_tensor, expected, hooks, belief):
+def _hooks_behind(y):
+    known = [getattr(getattr(node, "_node", node), "_hooks", None) for node in graphs.nodes(y)]
+    return [hook for one in known if one for hooks in one.tensor_hooks.values() for hook in hooks.values()]
+
+
+def _wrong_mirror(came, u, v, same_tensor, expected, hooks):
     got = f"{came.tolist()}" if came is not None else "None"
     if came is not None and tools.same(came, -(u + v)):
         why = "What comes by the other way has the other sign, too, as with a hook on `x` itself, where all ways end."
@@ -702,14 +706,15 @@ def _wrong_mirror(came, u, v, same_tensor, expected, hooks, belief):
         return Wrong("same-tensor", expected, got, why=why, look="what your `return` gives back")
     if came is not None and tools.same(came, u + v):
         why = "The gradient came with the sign that it had: it was turned twice, or not at all."
-        why += " A hook changes it by what it returns, and only on the way that it sits on." if hooks == 1 else ""
-        why += " Several hooks sit on the way: each gets what the one before it returns." if hooks > 1 else ""
+        why += " A hook changes it by what it returns, and only on the way that it sits on." if len(hooks) == 1 else ""
+        why += " Several hooks sit on the way: each gets what the one before it returns." if len(hooks) > 1 else ""
         look = "each hook: what it returns, and where it sits; and how often the sign is turned"
         look = look if hooks else "what turns the sign of a gradient, and of that on this way alone"
+        belief = "M34" if len(hooks) == 1 and kit.returns_nothing(hooks[0]) else ""
         return Wrong("gradient-unchanged", expected, got, belief=belief, why=why, look=look)
     if came is not None and tools.same(came, u):
         why = "Nothing came through your result: a zero, where minus the gradient was asked for."
-        return Wrong("gradient-lost", expected, got, why=why, look="what your hook returns")
+        return Wrong("gradient-lost", expected, got, why=why, look="what becomes of it on its way to `x`")
     return Wrong("other-gradient", expected, got, look="what becomes of the gradient that arrives at your result")
 
 
@@ -842,7 +847,7 @@ def _check_surprise(answer, values):
     positive = np.where(numbers > 0, numbers, 1.0)
     y = tools.called(answer, (x,), "a tensor of the shape of `x`")
     if type(y) is mg.Tensor and np.isnan(tools.array(y)).any():
-        why = "The value is NaN as well: 0 · log(0) is no 0, and a negative number has no logarithm."
+        why = "The value is NaN, too, as 0 · log(0) is, and the logarithm of a negative number."
         raise Wrong("value-nan", "0 where `x` is not positive", show(y), why=why, look="those entries")
     y = tools.result(y)
     look = "`x * log(x)` where `x` is positive, and 0 elsewhere"
