@@ -294,10 +294,10 @@ def _check_between(answer, f, g, values, slopes):
             "`backward()` stores what it computes. `autograd.grad` returns it." if kit.uses(answer, "backward") else ""
         )
         raise Wrong("traces", expected, f"`x.grad` is {show(x.grad)}", why=why, look=look)
-    if any(h.is_leaf is False and h.retains_grad and h.grad is not None for h in results):
+    if any(h.is_leaf is False and h.retains_grad for h in results):
         why = "`retain_grad()`, or a backward with `inputs=`, keeps the gradient of a result in its `.grad`."
         look = "each `retain_grad()` and each `backward()`: does `autograd.grad` need one of them?"
-        raise Wrong("traces", expected, "a `.grad` on the result of `f`", why=why, look=look)
+        raise Wrong("traces", expected, "the result of `f` keeps its gradient, too", why=why, look=look)
     right = [np.array(slope) for slope in slopes]
     if tools.same(tools.array(first), right[0]) and tools.same(tools.array(second), right[1]):
         return

@@ -109,6 +109,14 @@ traces/inputs
     h = f(x)
     g(h).backward(inputs=[h], retain_graph=True)
     return h.grad, mg.autograd.grad(h, x, h.grad)[0]
+traces/cleared
+    h = f(x)
+    h.retain_grad()
+    g(h).backward(inputs=[h], retain_graph=True)
+    first = h.grad
+    second, = mg.autograd.grad(h, x, first)
+    h.grad = None
+    return first, second
 none-in-it
     h = f(x)
     g(h).backward()
