@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 from typing import Any
 
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import adversaries, cards, graphs, kit, tools
+from exercises.checks import cards, graphs, kit, tools
 from exercises.checks.kit import Wrong, show
 
 chapter = kit.Chapter(__name__, "04", "What does backward() really compute?")
@@ -29,8 +30,15 @@ _SEVERAL = tools.Reason(
     "no-factors",
     "The result has several entries, so backward needs a factor for each: one row, not all of them.",
     "`gradient=`, or `grad_outputs=` of `grad`",
-    "M24",
 )
+
+
+def _refuse_changed(leaf, name):
+    if not leaf.requires_grad:
+        look = "each `requires_grad_` and each assignment to `requires_grad`"
+        raise Wrong("flag-changed", f"`{name}.requires_grad` is True, as before", "it is False", look=look)
+    if leaf.grad is not None:
+        raise tools.filled(f"`{name}.grad` as it was", f"it is {show(leaf.grad)} when your function returns")
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -58,13 +66,13 @@ def rows(answer):
 
 _ROWS = kit.patterns("""
 ones-anyway: A a.grad=10, A b.grad=8 (M24)
-    (10, 8) is the sum of all rows, which only ones would give. The factors 0, 1, 0 pick one row.
+    (10, 8) is the sum of all rows, as ones give it. The factors 0, 1, 0 pick one row.
     look: the factor that each of the three results gets in line A
 factors-ignored: C a.grad=10, C b.grad=8 (M24)
     (10, 8) is what ones give. Line C leaves the second row out and counts the third twice.
     look: the factor of each row in line C
-factor-is-switch: C b.grad=8 (M24)
-    8 is the first and the third row, once each. But the third has the factor 2: it counts twice.
+factor-is-switch: C b.grad=8
+    8 is 3 + 5, each row once. But the third row has the factor 2: it counts twice.
     look: the numbers in `gradient=` of line C, not only which of them are zero
 none-for-zero: A b.grad=None
     A way leads from `y` to `b`, through `a * b`. What comes by it is 0 · 3: a zero, and not nothing.
@@ -142,7 +150,7 @@ materialized-none: D="None"
 constant-is-unused: E="None"
     `k` does not require grad. That is refused before the question whether it was used.
     look: `k.requires_grad`
-constant-has-zero: E=zero (M25)
+constant-has-zero: E=zero
     `k` does not require grad. Nothing was recorded for it, so there is nothing to return, not even zero.
     look: `k.requires_grad`
 copy-is-the-same: F=zero (M25)
@@ -187,22 +195,22 @@ def hooks(answer):
 
 
 _HOOKS = kit.patterns("""
-once-a-way: len(seen)=2 (M34)
+once-a-way: len(seen)=2, seen[0]=4 or len(seen)=2, seen[0]=5 (M34)
     Two contributions come to `h`, and the hooks wait until they are added up. Then they run once.
     look: the cell of the chapter that lists `seen`
-part-seen: seen[0]=4 (M34)
-    4 is what comes by one of the two ways. A hook sees their sum.
-    look: what else is made from `h`
-part-seen: seen[0]=5 (M34)
-    5 is what comes by one of the two ways. A hook sees their sum.
+once-a-way: len(seen)=2
+    One of the two hooks appends, and it runs once: when both contributions to `h` are added up.
+    look: the cell of the chapter that lists `seen`
+part-seen: seen[0]=4 or seen[0]=5
+    That is what comes by one of the two ways. A hook sees their sum.
     look: what else is made from `h`
 cannot-change: h.grad=9, a.grad=27 (M34)
     The second hook returns `-grad`, and what a hook returns takes the place of the gradient.
     look: the second hook: does it return something?
-kept-before-hooks: h.grad=9, a.grad=-27 (M34)
+kept-before-hooks: h.grad=9, a.grad=-27
     `retain_grad()` keeps what comes out of the hooks, not what went into them.
     look: the cell of the chapter in which a hook multiplies by 10
-only-kept-changes: h.grad=-9, a.grad=27 (M34)
+only-kept-changes: h.grad=-9, a.grad=27
     What the hook returns does not only stand in `h.grad`: it is what goes on to `a`.
     look: what the multiplication `a * 3` gets in backward
 order-of-hooks: seen[0]=-9
@@ -221,7 +229,7 @@ slope-lost: a.grad=-9
     "Two gradients, no traces",
     kind="write",
     points=2,
-    beliefs=("M03", "M24"),
+    beliefs=("M03",),
     hints=(
         "Give the result of `f` a name: you need that very tensor, once for `g` and once to ask.",
         "`mg.autograd.grad` takes a list of inputs, and any tensor on the way may be among them.",
@@ -236,21 +244,28 @@ def between(answer):
     return "One call, one walk, two gradients. `h` needed no retain_grad(), and no `.grad` was touched."
 
 
-_BETWEEN = (
-    (lambda x: x * x, lambda h: (5.1 * h).sum(), [1.5, -2.0], ([5.1, 5.1], [15.3, -20.4])),
+_BETWEEN: tuple[tuple, ...] = (
+    (lambda x: x * x, lambda h: (h / 7).sum(), [1.5, -2.0], ([1 / 7, 1 / 7], [3 / 7, -4 / 7])),
     (lambda x: x * 3, lambda h: h[0] * h[1], [0.5, 4.0], ([12.0, 1.5], [36.0, 4.5])),
     (lambda x: x.sum() * x, lambda h: h[0] - 2 * h[1], [1.0, 3.0], ([1.0, -2.0], [-1.0, -13.0])),
+    (lambda x: x * 3, lambda h: h * h, 2.0, (12.0, 36.0)),
+    (
+        lambda x: 2 * x.sum(0),
+        lambda h: h[0] * h[1],
+        [[0.5, 3.0], [1.0, 2.0]],
+        ([10.0, 3.0], [[20.0, 6.0], [20.0, 6.0]]),
+    ),
 )
 _BETWEEN_ERRORS = tools.reasons("""
 second-time: a second time
     The first walk has used up the graph. `grad` takes several inputs, so one walk is enough.
     look: whether one call can ask for both
 another-tensor: not have been used
-    You asked for a tensor that the result was not made from: a second `f(x)`, or a copy.
+    You asked for a tensor that the result was not made from, as a second `f(x)` or a copy.
     look: whether the tensor that goes into `g` is the one that you ask for
-no-factors: only for scalar outputs (M24)
-    `f(x)` has several entries, so from there `grad` needs a factor for each. The factors are the gradient of `g(h)`
-    for `h`. Or ask for both in one call.
+no-factors: only for scalar outputs
+    From a result with several entries, as `f(x)` is one, `grad` needs a factor for each. For `f(x)` these are the
+    gradient of `g(h)` for `h`. Or ask for both in one call.
     look: where each call of `grad` starts, and `grad_outputs=`
 """)
 
@@ -259,27 +274,30 @@ def _check_between(answer, f, g, values, slopes):
     x = tools.leaf(values)
     results = []
     given = tools.called(answer, (_keeping(f, results), g, x), "two gradients", *_BETWEEN_ERRORS)
-    if isinstance(given, list | tuple) and any(one is None for one in given) and not kit.uses(answer, "backward"):
+    if isinstance(given, list | tuple) and any(one is None for one in given):
+        if given[0] is None and given[-1] is not None and kit.uses(answer, "backward"):
+            why = "`backward()` leaves a `.grad` on leaves only. The one on the way was computed and let go."
+            look = "how `autograd.grad` asks for tensors on the way"
+            raise Wrong("grad-on-the-way", "two gradients", show(given), belief="M03", why=why, look=look)
         look = "for which tensors you ask, and whether a way leads there"
         raise Wrong("none-in-it", "two gradients", show(given), why="An entry is None.", look=look)
-    if isinstance(given, list | tuple) and any(one is None for one in given):
-        expected, got = "two gradients", show(given)
-        why = "`backward()` leaves a `.grad` on leaves only. The one on the way was computed and let go."
-        look = "how `autograd.grad` asks for tensors on the way"
-        raise Wrong("grad-on-the-way", expected, got, belief="M03", why=why, look=look)
     if not isinstance(given, list | tuple) or len(given) != 2:
         look = "what you return: first the gradient for the result of `f`, then the one for `x`"
         raise Wrong("type", "two gradients, in a tuple or a list", show(given), look=look)
     if any(isinstance(one, list | tuple) for one in given):
         look = "what `grad` returns, also for one input: how do you take the tensor out?"
         raise Wrong("type", "each of the two is a tensor", show(given), why="An entry is a tuple or a list.", look=look)
-    first, second = (kit.a_tensor(one, "each of the two", "what `grad` returns: a tuple") for one in given)
-    if x.grad is not None or any(h.is_leaf is False and h.retains_grad and h.grad is not None for h in results):
-        expected = "every `.grad` as it was"
-        got = f"`x.grad` is {show(x.grad)}" if x.grad is not None else "a `.grad` on the result of `f`"
-        why = "`backward()` stores what it computes. `autograd.grad` returns it and stores nothing."
-        look = "each `backward()`, and each line that sets a `.grad`"
-        raise Wrong("traces", expected, got, why=why, look=look)
+    first, second = (kit.a_tensor(one, "each of the two", "what you make of the two gradients") for one in given)
+    expected, look = "every `.grad` as it was", "each `backward()`, and each line that sets a `.grad`"
+    if x.grad is not None:
+        why = (
+            "`backward()` stores what it computes. `autograd.grad` returns it." if kit.uses(answer, "backward") else ""
+        )
+        raise Wrong("traces", expected, f"`x.grad` is {show(x.grad)}", why=why, look=look)
+    if any(h.is_leaf is False and h.retains_grad for h in results):
+        why = "`retain_grad()`, or a backward with `inputs=`, keeps the gradient of a result in its `.grad`."
+        look = "each `retain_grad()` and each `backward()`: does `autograd.grad` need one of them?"
+        raise Wrong("traces", expected, "the result of `f` keeps its gradient, too", why=why, look=look)
     right = [np.array(slope) for slope in slopes]
     if tools.same(tools.array(first), right[0]) and tools.same(tools.array(second), right[1]):
         return
@@ -295,16 +313,21 @@ def _keeping(f, results):
 
 
 def _wrong_between(first, second, right, came):
-    expected = "the gradients of `g(f(x))` for `f(x)` and for `x`"
+    expected, pairs = "the gradients of `g(f(x))` for `f(x)` and for `x`", zip((first, second), right, strict=True)
     if tools.same(first, right[1]) and tools.same(second, right[0]):
         look = "the order of the inputs in your call, and of what you return"
         return Wrong("swapped", expected, came, why="Both are right, in the other order.", look=look)
+    if all(one.size == slope.size and tools.same(one.ravel(), slope.ravel()) for one, slope in pairs):
+        why = "The numbers are right, and a shape is not: a gradient has the shape of its tensor."
+        return Wrong("other-shape", expected, came, why=why, look="what you do with the two gradients")
     if tools.same(second, right[1]):
         look = "for which tensor you asked first, and what you do with what comes"
         return Wrong("other-first", expected, came, why="The second is right, the first is not.", look=look)
     if tools.same(first, right[0]):
-        why, look = "The first is right, the second is not.", "how the second is made: for which `f` is that right?"
-        return Wrong("other-gradients", expected, came, why=why, look=look)
+        why = "The first is right, the second is not."
+        return Wrong(
+            "other-gradients", expected, came, why=why, look="how the second is made: is it right for any `f`?"
+        )
     look = "how each of them is made, and from which tensor you go backward: `g` of it all?"
     return Wrong("other-gradients", expected, came, why="Neither of them is right.", look=look)
 
@@ -322,7 +345,7 @@ def _wrong_between(first, second, right, came):
         "old grad": "the check has old ones",
         "digits": "a weight may become a tensor of the usual float",
     },
-    beliefs=("M08", "M24"),
+    beliefs=("M08",),
     hints=(
         "Run it on two losses that share a tensor. Which turn of the loop raises, and why?",
         "`mg.autograd.backward` takes a list of roots and walks once. `inputs=` says who is filled, there as in "
@@ -361,7 +384,7 @@ weights-no-tensors: can be either Tensors or None
     look: how to make a tensor of each weight
 one-factor: tensors and 1 gradients
     `grad_tensors` has one entry for each root. One tensor that holds all weights is a single entry.
-    look: the type of what you pass: a list of tensors, or a tensor?
+    look: how many entries you pass, and whether in a list
 one-factor: Mismatch in shape
     Each entry of `grad_tensors` is one factor, in the shape of its root: a single number here.
     look: what each root gets
@@ -378,6 +401,7 @@ def _check_weighted(answer, value, weights, wanted, old):
     for name, number in old.items():
         leaves[name].grad = tools.constant(number)
     losses = [(lambda: h * 3 + c, lambda: h + a + b, lambda: h * h)[i % 3]() for i in range(len(weights))]
+    losses[3:4] = losses[:1] if len(losses) > 3 else []  # one loss may be there twice
     slopes = {"a": [6 * value, 2 * value + 1, 4 * value**3], "b": [0.0, 1.0, 0.0], "c": [1.0, 0.0, 0.0], "d": [0.0] * 3}
     parts = {name: [w * slopes[name][i % 3] for i, w in enumerate(weights)] for name in leaves}
     inputs = list(losses), list(weights), [leaves[name] for name in wanted]
@@ -388,7 +412,8 @@ def _check_weighted(answer, value, weights, wanted, old):
             continue
         if came[name] is None or not kit.close(came[name], old.get(name, 0.0) + sum(parts[name])):
             each = [slopes[name][i % 3] for i in range(len(weights))]
-            raise _wrong_weighted(name, came[name], old.get(name), parts[name], weights, each)
+            by_backward = kit.uses(answer, "backward")
+            raise _wrong_weighted(name, came[name], old.get(name), parts[name], weights, each, by_backward)
     for name in sorted(set(leaves) - set(wanted)):
         if came[name] != old.get(name):
             got = f"`wanted` has {' and '.join(wanted)}, and `{name}.grad` was {old.get(name)} and is {came[name]}"
@@ -402,7 +427,7 @@ def _expected_in(name, right, old):
     return f"{(old or 0) + right:.7g} in `{name}.grad`: {before} was there before, and {right:.7g} is the weighted sum"
 
 
-def _wrong_weighted(name, came, old, parts, weights, slopes):
+def _wrong_weighted(name, came, old, parts, weights, slopes, by_backward):
     right, added = sum(parts), (came or 0.0) - (old or 0.0)
     expected, got = _expected_in(name, right, old), f"`{name}.grad` is {'None' if came is None else f'{came:.7g}'}"
     if came is None and old is not None:
@@ -414,15 +439,15 @@ def _wrong_weighted(name, came, old, parts, weights, slopes):
     if kit.close(added, 0):
         why = f"Nothing was added for `{name}`, which is in `wanted`, too."
         return Wrong(
-            "wanted-missed", expected, got, why=why, look="what `inputs=` gets: the whole list, or a part of it?"
+            "wanted-missed", expected, got, why=why, look="for which leaves of `wanted` your function does something"
         )
     if old is not None and kit.close(came, right):
         why = "What was in `.grad` before is gone. backward adds to it, and so should your function."
         look = "each line that sets or clears a `.grad`"
-        return Wrong("overwritten", expected, got, belief="M08", why=why, look=look)
+        return Wrong("overwritten", expected, got, belief="" if by_backward else "M08", why=why, look=look)
     if kit.close(added, sum(slopes)):
-        why = "Every loss counted once: the weights are lost. They are the factors v, one for each root."
-        return Wrong("weights-lost", expected, got, belief="M24", why=why, look="`grad_tensors=`")
+        why = "Every loss counted once, as without weights. A weight is the factor v of its root."
+        return Wrong("weights-lost", expected, got, why=why, look="`grad_tensors=`, or what each weight multiplies")
     if len(set(weights)) < len(weights):
         why = "Some of these weights are equal. With weights that all differ your sum was right."
         return Wrong("equal-weights", expected, got, why=why, look="what your function looks up by a weight")
@@ -471,6 +496,7 @@ _JACOBIANS = (
     (lambda x: mg.stack([x[0] * x[1], x[0].exp(), 3 * x[1]]), [0.5, -2.0]),
     (lambda x: (x * x).sum().expand(101), [0.5, -2.0]),
     (lambda x: mg.stack([x[1] * 0, 1e4 * x[0], x[0] * 0, x[1]]), [3.0, 5.0]),
+    (lambda x: x.exp(), [0.5]),
 )
 _TUPLE_IN_ROWS = tools.Reason(
     "got tuple",
@@ -484,7 +510,7 @@ _JACOBIAN_ERRORS = (
     _TUPLE_IN_ROWS,
     *tools.reasons("""
 factors-for-inputs: Mismatch in shape
-    v is a row with one factor for each result. Yours has another shape: one for each input, or several rows.
+    There is a factor for each entry of what you go backward from: the two have one shape. Here they do not.
     look: the shape of `f(x)`, and of what you pass as factors
 rows-for-inputs: out of bounds
     J has a row for each result, and there may be fewer results than inputs.
@@ -518,18 +544,32 @@ def _check_jacobian(answer, f, values):
         got = "`f` was called with other numbers than those of `x`" if visits else "`f` was not called"
         raise Wrong("nudged", expected, got, why=why, look="what you call `f` with")
     if not tools.same(given, right):
-        raise _wrong_jacobian(given, right, result, expected, kit.uses(answer, "backward"))
+        by_backward = kit.uses(answer, "backward")
+        raise _wrong_jacobian(given, right, result, expected, by_backward, by_backward and not _clears(answer))
 
 
-def _wrong_jacobian(given, right, result, expected, by_backward):
+def _clears(function):
+    steps = dis.get_instructions(function)
+    return kit.uses(function, "zero_", "zeros_like") or any(
+        s.opname == "STORE_ATTR" and s.argval == "grad" for s in steps
+    )
+
+
+def _wrong_jacobian(given, right, result, expected, by_backward, adds_up):
     came = f"{given.tolist()} of shape {given.shape}" if given.size <= 12 else f"a tensor of shape {given.shape}"
     for code, what, belief, why, look in _JACOBIAN_MISTAKES:
         if any(tools.same(given, array) for array in what(right, result)):
-            belief, why = (belief, why) if by_backward or belief != "M08" else ("", why.partition(":")[0] + ".")
+            belief, why = (belief, why) if adds_up or belief != "M08" else ("", why.partition(":")[0] + ".")
             return Wrong(code, expected, came, belief=belief, why=why, look=look)
     if given.shape == right.shape and tools.same(given, np.broadcast_to(given[-1], given.shape)):
         why = "All rows are the same, as when each is `x.grad` itself, one tensor that every backward changes."
-        return Wrong("same-row", expected, came, belief="M08", why=why, look="what you append, and what changes later")
+        why, look = (
+            (why, "what you append, and what changes later")
+            if by_backward
+            else ("All rows are the same.", "what each row is made of")
+        )
+        belief = "M08" if by_backward and tools.same(given[-1], right.sum(0)) else ""  # nothing was cleared between
+        return Wrong("same-row", expected, came, belief=belief, why=why, look=look)
     if given.shape != right.shape:
         look = "how many rows you ask for, and how you join them"
         return Wrong("other-shape", expected, came, look=look)
@@ -611,13 +651,14 @@ _JACOBIAN_MISTAKES = (
 def mirror(answer):
     kit.a_function(answer)
     for values in ([0.5, -2.0, 3.0], [4.0], 2.0, [], [[1e-3, 0.0], [0.0, 5.0]]):
-        _check_mirror(answer, values)
+        _check_mirror(answer, values, values != [4.0])
     return "The value passes as it is, the gradient with the other sign, and only on this one way."
 
 
-def _check_mirror(answer, values):
+def _check_mirror(answer, values, as_leaf):
     x, z = tools.leaf(values), tools.leaf(np.ones(np.shape(values)))
-    y = tools.called(answer, (x,), "a tensor with the values of `x`")
+    given = x if as_leaf else x * 1
+    y = tools.called(answer, (given,), "a tensor with the values of `x`")
     if isinstance(y, mg.autograd.graph.RemovableHandle):
         look = "what `register_hook` returns, and what your `return` gives back"
         raise Wrong("handle-returned", "a tensor with the values of `x`", "the handle of your hook", look=look)
@@ -625,18 +666,20 @@ def _check_mirror(answer, values):
     if not kit.same_values(y, values):
         why = "Your operation turns the sign on the way forward, too." if kit.same_values(-y, values) else ""
         look = "the operation that makes your result: it must change neither the values nor the shape"
-        raise Wrong("value-changed", f"the values {values}, of shape {x.shape}", show(y), why=why, look=look)
+        came = f"{tools.text(tools.array(y))}, of shape {tuple(y.shape)}"
+        raise Wrong("value-changed", f"the values {values}, of shape {tuple(x.shape)}", came, why=why, look=look)
     if not graphs.reaches(y, x):
         why = "No way leads from your result to `x`, so no gradient comes there at all."
         raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
-    v, u = np.resize([50.0, -7e4, 1e-3, 0.0], x.shape), np.full(x.shape, 10.0)
-    loss = ((y + z) * mg.tensor(v)).sum() + (x * mg.tensor(u)).sum()
+    v, u = np.resize([50.1, -7e9, 1e-3, 0.0], x.shape), np.full(x.shape, 10.0)
+    _refuse_changed(x, "x")
+    loss = ((y + z) * mg.tensor(v)).sum() + (given * mg.tensor(u)).sum()
     expected = f"{(u - v).tolist()} for `x`: minus {v.tolist()} through your result, plus {u.tolist()} by another way"
+    expected += "" if as_leaf else "; here `x` is the result of an operation"
     tools.walk(loss.backward, None, True)
     came = None if x.grad is None else tools.array(x.grad)
     if came is None or not tools.same(came, u - v):
-        hooks = kit.uses(answer, "register_hook") + (y is not x and adversaries.hooks(y) > 1)
-        raise _wrong_mirror(came, u, v, y is x, expected, hooks)
+        raise _wrong_mirror(came, u, v, y is given, expected, _hooks_behind(y))
     if not tools.same(tools.array(z.grad), v):
         why = "Another tensor got another gradient. The one that a hook is given may be shared: change no entry."
         look = "whether your hook changes its argument, or returns a new tensor"
@@ -644,8 +687,13 @@ def _check_mirror(answer, values):
     x.grad = None
     tools.walk(loss.backward)
     if not tools.same(tools.array(x.grad), u - v):
-        why = "The first walk turned the sign. A second one through the same graph, which was retained, does not."
+        why = "The first walk was right. A second one, through what was retained, was not."
         raise Wrong("once-only", expected, show(x.grad), why=why, look="what your function keeps from walk to walk")
+
+
+def _hooks_behind(y):
+    known = [getattr(getattr(node, "_node", node), "_hooks", None) for node in graphs.nodes(y)]
+    return [hook for one in known if one for hooks in one.tensor_hooks.values() for hook in hooks.values()]
 
 
 def _wrong_mirror(came, u, v, same_tensor, expected, hooks):
@@ -658,14 +706,15 @@ def _wrong_mirror(came, u, v, same_tensor, expected, hooks):
         return Wrong("same-tensor", expected, got, why=why, look="what your `return` gives back")
     if came is not None and tools.same(came, u + v):
         why = "The gradient came with the sign that it had: it was turned twice, or not at all."
-        why += " A hook changes it by what it returns, and only on the way that it sits on." if hooks == 1 else ""
-        why += " More than one hook sits on your result: each gets what the one before it returns." if hooks > 1 else ""
+        why += " A hook changes it by what it returns, and only on the way that it sits on." if len(hooks) == 1 else ""
+        why += " Several hooks sit on the way: each gets what the one before it returns." if len(hooks) > 1 else ""
         look = "each hook: what it returns, and where it sits; and how often the sign is turned"
         look = look if hooks else "what turns the sign of a gradient, and of that on this way alone"
-        return Wrong("gradient-unchanged", expected, got, belief="M34" if hooks == 1 else "", why=why, look=look)
+        belief = "M34" if len(hooks) == 1 and kit.returns_nothing(hooks[0]) else ""
+        return Wrong("gradient-unchanged", expected, got, belief=belief, why=why, look=look)
     if came is not None and tools.same(came, u):
         why = "Nothing came through your result: a zero, where minus the gradient was asked for."
-        return Wrong("gradient-lost", expected, got, why=why, look="what your hook returns")
+        return Wrong("gradient-lost", expected, got, why=why, look="what becomes of it on its way to `x`")
     return Wrong("other-gradient", expected, got, look="what becomes of the gradient that arrives at your result")
 
 
@@ -713,7 +762,6 @@ _RESHAPED = tools.Reason(
     "reshaped",
     "To reshape keeps every number. The input has fewer numbers than `grad`: some have to be added up.",
     "which dimensions were repeated",
-    "M37",
 )
 
 
@@ -741,8 +789,9 @@ def _wrong_fit(came, numbers, right, shape, expected):
         why = "This is `grad` itself." if tools.same(came, numbers) else "This has the shape of `grad`."
         why += " The gradient of the input has the shape of the input: add up."
         look = "which dimensions were repeated"
-        return Wrong("not-summed", expected, got, belief="M37", why=why, look=look)
-    if came.size == right.size and np.allclose(np.sort(came.ravel()), np.sort(right.ravel()), 1e-4, 1e-4):
+        belief = "M37" if shape == (3,) else ""  # elsewhere something was added up before
+        return Wrong("not-summed", expected, got, belief=belief, why=why, look=look)
+    if came.shape != right.shape and came.size == right.size and np.allclose(came.ravel(), right.ravel(), 1e-4, 1e-4):
         why = "The numbers are right, and the shape is not: a gradient has exactly the shape of its tensor."
         return Wrong("other-shape", expected, got, why=why, look="`keepdim=True`, or a reshape at the end")
     if right.size != 1 and np.allclose(came, numbers.sum(), 1e-4):
@@ -750,10 +799,11 @@ def _wrong_fit(came, numbers, right, shape, expected):
         return Wrong("summed-too-far", expected, got, why=why, look="over which dimensions you sum")
     if came.size == right.size and np.allclose(came.ravel() * numbers.size / right.size, right.ravel(), 1e-4):
         why = "That is the mean. A number that is used several times moves several results: what they send is added."
-        return Wrong("mean", expected, got, belief="M37", why=why, look="the sum of what comes back by each use")
-    if came.shape == right.shape and np.isin(np.round(came, 6), np.round(numbers, 6)).all():
+        return Wrong("mean", expected, got, why=why, look="the sum of what comes back by each use")
+    single = np.isin(np.round(came, 6), np.round(numbers, 6)).all()
+    if single and came.shape == right.shape and right.size < numbers.size:
         why = "These are single entries of the gradient. What comes back by the other uses is lost."
-        return Wrong("one-of-many", expected, got, belief="M37", why=why, look="what happens to the other rows")
+        return Wrong("one-of-many", expected, got, why=why, look="what happens to the other rows")
     if tools.same(came, numbers.sum(0)):
         why = "This is the sum over the first dimension alone. What was repeated is another one, or more than one."
         look = "the dimensions that are missing in front, and those where `shape` has a 1"
@@ -797,29 +847,30 @@ def _check_surprise(answer, values):
     positive = np.where(numbers > 0, numbers, 1.0)
     y = tools.called(answer, (x,), "a tensor of the shape of `x`")
     if type(y) is mg.Tensor and np.isnan(tools.array(y)).any():
-        why = "Now the value is NaN as well. Only `where` can leave an entry out: 0 · log(0) is 0 · -∞."
-        raise Wrong("value-nan", "0 where `x` is not positive", show(y), belief="M26", why=why, look="those entries")
+        why = "The value is NaN, too, as 0 · log(0) is, and the logarithm of a negative number."
+        raise Wrong("value-nan", "0 where `x` is not positive", show(y), why=why, look="those entries")
     y = tools.result(y)
     look = "`x * log(x)` where `x` is positive, and 0 elsewhere"
     tools.refuse_other_values(y, positive * np.log(positive), "the values as before", look)
     if not graphs.reaches(y, x):
         why = "No way leads back to `x` any more. Without a gradient there is no NaN, but no slope either."
         raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
+    _refuse_changed(x, "x")
     came = tools.slopes(y, x)
     slopes = np.where(numbers > 0, np.log(positive) + 1, 0.0)
     if came is None or not tools.same(came, slopes):
-        raise _wrong_surprise(came, numbers, slopes)
+        raise _wrong_surprise(came, numbers, slopes, "M26" if kit.uses(answer, "where") else "")
     _check_nothing_hidden(x, values)
 
 
-def _wrong_surprise(came, numbers, slopes):
+def _wrong_surprise(came, numbers, slopes, belief):
     expected = f"the slopes {tools.text(slopes)} for x = {numbers.tolist()}"
     got = f"`x.grad` is {None if came is None else tools.text(came)}"
     if came is not None and np.isnan(came).any():
-        why = "Whatever is computed at 0, as a logarithm: `where` does not take its value, but sends a 0 back into"
-        why += " it, and that 0 meets infinity."
-        look = "what goes into `log` where `x` is 0"
-        return Wrong("still-nan", expected, got, belief="M26", why=why, look=look)
+        why = "What is left out later is computed all the same, and gets a 0 back. At an infinite slope, as that of"
+        why += " `log` at 0, this makes NaN."
+        look = "what goes into `log` where `x` is not positive"
+        return Wrong("still-nan", expected, got, belief=belief, why=why, look=look)
     if came is not None and tools.same(came[numbers > 0], slopes[numbers > 0]):
         why = "The slopes are right where `x` is positive. Elsewhere they are to be 0."
         return Wrong(
@@ -966,7 +1017,8 @@ def _check_roots(answer, values, factor):
     look = "the roots of `x * w` where `x` is positive, and 0 elsewhere"
     tools.refuse_other_values(y, right, "the values as before", look)
     for tensor, name in ((x, "x"), (w, "w")):
-        if not graphs.reaches(y, tensor):
+        _refuse_changed(tensor, name)
+        if not graphs.reaches(y, tensor) and (tensor is x or (numbers > 0).any()):
             why = f"No way leads back to `{name}` any more: without a gradient there is no NaN, but no slope either."
             raise Wrong("cut-off", f"a way back to `{name}`", show(y), why=why, look="what cuts the way back")
     tools.walk(y.backward, mg.ones_like(y))
@@ -974,11 +1026,11 @@ def _check_roots(answer, values, factor):
     slope_of_w = np.where(numbers > 0, np.sqrt(positive / factor) / 2, 0.0).sum()
     for tensor, name, slope in ((x, "x", slopes), (w, "w", slope_of_w)):
         came = None if tensor.grad is None else tools.array(tensor.grad)
-        if came is None or not tools.same(came, slope):
-            raise _wrong_root(name, came, slope, values)
+        if (came is None and np.any(slope)) or (came is not None and not tools.same(came, slope)):
+            raise _wrong_root(name, came, slope, values, "M26" if kit.uses(answer, "where") else "")
 
 
-def _wrong_root(name, came, slope, values):
+def _wrong_root(name, came, slope, values, belief):
     expected = f"`{name}.grad` is {np.round(slope, 4).tolist()} for x = {values}"
     got = f"it is {None if came is None else np.round(came, 4).tolist()}"
     if came is not None and np.isnan(came).any():
@@ -986,13 +1038,13 @@ def _wrong_root(name, came, slope, values):
             "still-nan",
             expected,
             got,
-            belief="M26",
-            why="`where` does not take that entry, and sends a 0 back for it. But the root is still infinitely steep, "
-            "or not a number, at what goes into it there.",
+            belief=belief,
+            why="An entry that is left out is computed all the same, and a 0 is sent back for it. If the root is "
+            "infinitely steep there, or NaN, the product is NaN.",
             look="what goes into `sqrt` where `x` is 0 or less, and how steep the root is there",
         )
     if came is not None and np.isinf(came).any():
-        why = "Something on the way back is infinitely steep there, as the root is at 0, and nothing leaves it out."
+        why = "Something on the way back is infinitely steep there, as the root is at 0."
         return Wrong("infinite", expected, got, why=why, look="what goes into `sqrt` where `x` is 0 or less")
     why = "The values are right, and this slope is not."
     look = "each `detach`, each hook, and each number that you added or replaced"
@@ -1018,13 +1070,13 @@ def _matrix_card(matrix, title):
     """A matrix as a table of tinted cells, and as text."""
     style = f"border:1px solid {cards.LINE};padding:4px 8px;text-align:right;background-color:"
     table_rows = [
-        "".join(f'<td style="{style}{_TINTS.get(np.sign(number), _TINTS[0])}">{number:.4g}</td>' for number in row)
+        "".join(f'<td style="{style}{_TINTS.get(np.sign(number), _TINTS[0])}">{number:.7g}</td>' for number in row)
         for row in matrix + 0.0
     ]
     body = "".join(f"<tr>{cells}</tr>" for cells in table_rows)
     table = f'<table style="border-collapse:collapse">{body}</table>'
     html = f'<div style="padding:10px 14px;display:inline-block"><div>{title}</div>{table}</div>'
-    lines = ["  " + " ".join(f"{number:5.4g}" for number in row) for row in matrix + 0.0]
+    lines = ["  " + " ".join(f"{number:5.7g}" for number in row) for row in matrix + 0.0]
     return cards.Card(html, "\n".join([title, *lines]))
 
 

@@ -49,6 +49,7 @@ WRONG = {
         "only-kept-changes": _hooked({"a.grad": 27}),
         "order-of-hooks": _hooked({"seen[0]": -9}),
         "slope-lost": _hooked({"a.grad": -9}),
+        "once-a-way/both-append": _hooked({"len(seen)": 2}),
         "wrong-len(seen)": _hooked({"len(seen)": 0}),
     },
     "between": functions(
@@ -92,6 +93,35 @@ no-factors
 raised
     h = f(x).detach()
     return mg.autograd.grad(g(h), [h, x])
+raised/one-dimension
+    h = f(x)
+    first, = mg.autograd.grad(g(h), h, retain_graph=True)
+    rows = [mg.autograd.grad(h[i], x, retain_graph=True)[0] for i in range(len(h))]
+    return first, sum(factor * row for factor, row in zip(first, rows))
+other-shape
+    h = f(x)
+    return [gradient.reshape(-1) for gradient in mg.autograd.grad(g(h), [h, x])]
+other-gradients/rounded
+    h = f(x)
+    first, second = mg.autograd.grad(g(h), [h, x])
+    return first, (second * 1000).round() / 1000
+traces/inputs
+    h = f(x)
+    g(h).backward(inputs=[h], retain_graph=True)
+    return h.grad, mg.autograd.grad(h, x, h.grad)[0]
+traces/cleared
+    h = f(x)
+    h.retain_grad()
+    g(h).backward(inputs=[h], retain_graph=True)
+    first = h.grad
+    second, = mg.autograd.grad(h, x, first)
+    h.grad = None
+    return first, second
+none-in-it
+    h = f(x)
+    g(h).backward()
+    x.grad = None
+    return h.grad, x.grad
 other-gradients/adversary-1
     h = f(x).detach().requires_grad_()
     a, = mg.autograd.grad(g(h), h)
@@ -126,6 +156,11 @@ one-factor/shape
 equal-weights
     found = dict(zip(weights, losses))
     sum(weight * loss for weight, loss in found.items()).backward(inputs=wanted)
+other-gradient/twice-the-same-loss
+    weight_of = dict(zip(losses, weights))
+    sum(weight * loss for loss, weight in weight_of.items()).backward(inputs=wanted)
+one-factor/too-few
+    mg.autograd.backward(losses, grad_tensors=[mg.tensor(weight) for weight in weights[1:]], inputs=wanted)
 overwritten/second
     sums = mg.autograd.grad(losses, wanted, [mg.tensor(weight) for weight in weights], allow_unused=True)
     wanted[0].grad += sums[0]
@@ -199,6 +234,11 @@ result-dtype-changed/list
         f(p).backward(v)
         J.append(p.grad.tolist())
     return mg.tensor(J)
+other-shape/squeezed
+    rows = [mg.autograd.grad(f(x), x, v)[0] for v in mg.eye(len(f(x)))]
+    return mg.stack(rows).squeeze()
+same-row/last
+    return mg.stack([mg.autograd.grad(f(x)[-1], x)[0] for _ in f(x)])
 column-sums
     y = f(x)
     y.backward(gradient=mg.ones(len(y)))
@@ -283,6 +323,43 @@ old-grad/adversary-1
     "mirror": functions(
         "mirror(x)",
         """
+gradient-unchanged/leaves-only
+    y = x * 1
+    if x.is_leaf:
+        y.register_hook(lambda grad: -grad)
+    return y
+gradient-unchanged/twice
+    y = x * 1
+    z = y * 1
+    y.register_hook(lambda grad: -grad)
+    z.register_hook(lambda grad: -grad)
+    return z
+once-only
+    y = x * 1
+    seen = []
+    def hook(grad):
+        seen.append(grad)
+        return -grad if len(seen) == 1 else grad
+    y.register_hook(hook)
+    return y
+other-gradient/clamped
+    y = x * 1
+    y.register_hook(lambda grad: (-grad).clamp(-1e6, 1e6))
+    return y
+rounded
+    y = x * 1
+    y.register_hook(lambda grad: (-grad).float().to(grad.dtype))
+    return y
+backward-inside
+    y = x * 1
+    y.register_hook(lambda grad: -grad)
+    y.sum().backward(retain_graph=True)
+    return y
+flag-changed
+    y = x * 1
+    y.register_hook(lambda grad: -grad)
+    x.requires_grad_(False)
+    return y
 gradient-unchanged/no-hook
     return x.clone()
 same-tensor
@@ -373,6 +450,15 @@ other-shape/as-many
             grad = grad.sum(i, keepdim=True)
     return grad
 not-summed
+    return grad
+other-sum/turned-round
+    if grad.shape == shape:
+        return grad.flip(0) if shape else grad
+    while grad.dim() > len(shape):
+        grad = grad.sum(0)
+    for i, size in enumerate(shape):
+        if size == 1:
+            grad = grad.sum(i, keepdim=True)
     return grad
 other-shape
     while grad.dim() > len(shape):
@@ -478,7 +564,7 @@ other-value
 nan-hidden
     x.register_hook(lambda grad: mg.where(grad == grad, grad, mg.zeros_like(grad)))
     return mg.where(x > 0, x * mg.log(x), mg.zeros_like(x))
-no-way-back
+backward-inside
     safe = mg.where(x > 0, x, mg.ones_like(x))
     y = mg.where(x > 0, safe * mg.log(safe), mg.zeros_like(x))
     y.sum().backward()
@@ -775,6 +861,10 @@ def roots(x, w):
     y = mg.zeros_like(x)
     y[x > 0] = mg.sqrt(x[x > 0] * w)
     return y
+""",
+        """
+def roots(x, w):
+    return mg.stack([mg.sqrt(number * w) if number.item() > 0 else number * 0 for number in x])
 """,
         """
 def roots(x, w):

@@ -15,9 +15,13 @@ b = mg.tensor(4.0, requires_grad=True)
 WRONG = {
     "versions": {
         "data-counts-along": _versions(a=3, v=3, d=3, raw=3),
+        "data-counts-along/a": _versions(a=3),
         "data-counts-along/raw": _versions(raw=3),
         "data-counts-along/so-far": _versions(raw=2),
         "detach-copies": _versions(d=0),
+        "detach-copies/each-for-itself": _versions(a=1, v=2, d=0),
+        "in-place-is-new": _versions(a=0, v=1, d=0),
+        "clone-shares/both": _versions(a=3, c=3),
         "view-counts-alone": _versions(a=1, v=1, d=1),
         "view-counts-alone/view": _versions(v=1),
         "only-named": _versions(a=1, d=1),
@@ -49,6 +53,7 @@ WRONG = {
         "leaf-is-fine": _raises(Q=0),
         "leaf-later": _raises(Q=4),
         "any-overwrite": _raises(R=4),
+        "any-overwrite/not-always": _raises(R=4, S=0),
         "any-overwrite/at-once": _raises(R=3),
         "no-grad-protects": _raises(S=0),
         "step-refused": _raises(S=2),
@@ -190,6 +195,22 @@ other-value/position
     y = x.clone()
     y[0] = v
     return y
+other-value/last
+    return mg.stack([*(v if j == i else x[j] for j in range(len(x) - 1)), x[-1]])
+other-gradient/v-twice
+    y = x.clone()
+    y[i] = 2 * v - v.detach()
+    return y
+flag-changed
+    y = x.clone()
+    y[i] = v
+    x.requires_grad_(False)
+    return y
+flag-changed/of-v
+    y = x.clone()
+    y[i] = v
+    v.requires_grad_(not v.requires_grad)
+    return y
 other-gradient
     y = x.clone()
     y.register_hook(lambda grad: 2 * grad)
@@ -325,6 +346,29 @@ not-counted
         if p.grad is not None:
             p.data -= rate * p.grad
             p.grad = None
+not-moved/first-without
+    if leaves[0].grad is None:
+        return
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= rate * p.grad
+                p.grad = None
+not-counted/single-numbers
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                if p.dim():
+                    p -= rate * p.grad
+                else:
+                    p.data -= rate * p.grad
+                p.grad = None
+other-step/mean
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= rate * p.grad.mean()
+                p.grad = None
 not-counted/new-data
     for p in leaves:
         if p.grad is not None:
@@ -454,6 +498,12 @@ at-the-old-place/clones
         with mg.no_grad():
             w -= rate * w.grad
         w.grad = None
+raised/one-number
+    for loss_of in (first, second):
+        loss_of(w * w).backward()
+        with mg.no_grad():
+            w -= rate * w.grad.item()
+        w.grad = None
 old-graph/separate
     a, b = first(w * w), second(w * w)
     for loss in (a, b):
@@ -546,6 +596,8 @@ b = mg.tensor(4.0, requires_grad=True)
 y = a * 2
 y[0] = b
 """,
+        "other-leaves/swapped": _LEAVES + "y = b * mg.ones(3)\ny[:].copy_(a)",
+        "other-leaves/four-numbers": _LEAVES + "y = b * mg.ones(4)\ny[:3] = a",
         "type": "y = [4.0, 4.0, 6.0]",
     },
     "spoiled": functions(
@@ -555,7 +607,7 @@ old-grad
     kept = x.grad
     x.grad = None
     try:
-        y.sum().backward(retain_graph=True)
+        y.sum().backward(retain_graph=True, inputs=[x])
     except RuntimeError:
         return True
     finally:
@@ -622,7 +674,24 @@ not-noticed/ends
     except RuntimeError:
         return True
     return False
-old-grad/adversary-1
+grad-changed/untracked
+    x.requires_grad_(False)
+    try:
+        y.sum().backward(retain_graph=True)
+    except RuntimeError:
+        return True
+    finally:
+        x.requires_grad_(True)
+    return False
+unusable
+    try:
+        mg.autograd.grad(y.sum(), x, retain_graph=True)
+    except RuntimeError:
+        return True
+    finally:
+        x.requires_grad_(False)
+    return False
+grad-changed/other-leaf
     old = x.grad
     x.grad = None
     try:
@@ -872,8 +941,6 @@ def spoiled(result, leaf):
     ],
 }
 
-# A draft: write four wrong answers that learners give, each under its diagnosis, and two right ones in an unusual way.
-
 _when = changed(
     "when", dict(zip("ABCDEFG", "at once,fine,wrong,backward,second round,fine,at once".split(","), strict=True))
 )
@@ -884,6 +951,7 @@ WRONG["rounds"] = {
     "views-wrong": _when(A="wrong"),
     "one-view-refused": _when(B="at once"),
     "one-view-breaks": _when(B="backward"),
+    "one-view-breaks/second": _when(B="second round"),
     "base-not-told": _when(B="wrong"),
     "data-is-watched": _when(C="backward"),
     "data-is-watched/all": _when(C="backward", D="at once"),
@@ -900,6 +968,7 @@ WRONG["rounds"] = {
     "new-buffer-refused": _when(F="at once"),
     "new-buffer-wrong": _when(F="wrong"),
     "leaf-view-allowed": _when(G="fine"),
+    "leaf-view-allowed/wrong": _when(G="wrong"),
     "leaf-view-told-late": _when(G="backward"),
     "kind": _when(C="never"),
     "kind/number": _when(E=2),
