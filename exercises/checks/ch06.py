@@ -699,10 +699,10 @@ def _check_mode_after(answer):
         raise _Probe("f has failed")
 
     for on in (True, False):
-        x = tools.leaf(3.0)
+        x = tools.leaf(-3.0)
         with mg.set_grad_enabled(on):
             given = tools.result(tools.called(answer, (lambda t: t * 2, x), "the values of `f(x)`"))
-            tools.refuse_other_values(given, 6.0, "the value of `f(x)`", "what you return, with recording on and off")
+            tools.refuse_other_values(given, -6.0, "the value of `f(x)`", "what you return, with recording on and off")
             _refuse_other_error(answer, failing, x)
             left = mg.is_grad_enabled()
         if left != on:

@@ -11,7 +11,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import adversaries, functions, graphs, kit, tools
-from exercises.checks.functions import Suspect, elementwise, tensors
+from exercises.checks.functions import Case, Suspect, elementwise, tensors
 from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
 from minigrad.autograd import Function
@@ -20,11 +20,27 @@ chapter = kit.Chapter(__name__, "08", "How do I teach autograd a new operation?"
 
 
 def _check(answer: Any, reference: Any, cases: Any, **options: Any) -> None:
-    """`functions.check`, and a call with float32 that is not tracked, on which the adversaries look."""
-    cases = list(cases)
+    """`functions.check`, with a last case of the first one's shapes, and two calls on which the adversaries look."""
+    cases, apply = list(cases), functions.apply_of(answer)
+    if cases[-1].make()[0].shape != cases[0].make()[0].shape:
+        cases.append(Case(f"others for {cases[0].what}", lambda: _each(cases[0].make(), lambda a: 0.75 * a.detach())))
     functions.check(answer, reference, cases, **options)
-    constants = [a.detach().float() if isinstance(a, mg.Tensor) else a for a in cases[0].make()]
-    kit.call(functions.apply_of(answer), *constants)
+    kit.call(apply, *(a.detach().float() if isinstance(a, mg.Tensor) else a for a in cases[0].make()))
+    tracked = _each(cases[0].make(), lambda a: a.detach())
+    for leaf in (a for a in tracked if isinstance(a, mg.Tensor)):
+        leaf.grad = mg.ones_like(leaf.detach())
+    kit.call(lambda *given: _there_and_back(apply, given), *tracked)
+
+
+def _each(arguments: tuple, change: Any) -> tuple:
+    return tuple(change(a).requires_grad_() if isinstance(a, mg.Tensor) else a for a in arguments)
+
+
+def _there_and_back(apply: Any, given: tuple) -> Any:
+    """Forward and backward in one call: what backward changes, or leaves behind, is found as well."""
+    results = apply(*given)
+    total = sum((one * one).sum() for one in (results if isinstance(results, tuple) else (results,)))
+    return mg.autograd.grad(total, [a for a in given if isinstance(a, mg.Tensor)])
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -313,7 +329,7 @@ class _Clip(Function):
 def clip(answer):
     cases = elementwise(low=0.5, high=1.5, rest=(0.75, 1.25))  # limits that are the same in float32
     for limits in (-1.0, 0.625), (1.125, 9.0), (0.0, 1.0), (-1.0, 0.0), (-9.0, -0.625):
-        cases.append(tensors(f"a vector, for the limits {limits}", (6,), low=0.5, high=1.5, rest=limits))
+        cases.append(tensors(f"a vector, for the limits {limits}", (4,), low=0.5, high=1.5, rest=limits))
     _check(answer, _Clip.apply, cases, numerical=False, suspects=_CLIP)
     return "Nothing changes forward, the gradient keeps to its limits, and each of the three arguments has an answer."
 

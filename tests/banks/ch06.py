@@ -624,6 +624,9 @@ input-changed/flips-to-true
         y = f(x).detach()
         x.requires_grad_(True)
     return y
+other-value/negative
+    with mg.no_grad():
+        return f(x).detach().clamp(min=0)
 """,
     )
     | {

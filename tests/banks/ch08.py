@@ -163,6 +163,29 @@ class Reciprocal(mg.autograd.Function):
         (x,) = ctx.saved_tensors
         return -grad_output / x**2
 """,
+        "grad-changed/in-backward": """
+class Reciprocal(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x
+        return 1 / x
+    @staticmethod
+    def backward(ctx, grad_output):
+        ctx.x.grad = None
+        return -grad_output / ctx.x**2
+""",
+        "shared/same-shape": """
+saved = {}
+class Reciprocal(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.key = tuple(x.shape)
+        saved[ctx.key] = x
+        return 1 / x
+    @staticmethod
+    def backward(ctx, grad_output):
+        return -grad_output / saved[ctx.key]**2
+""",
     },
     "power": {
         "input-as-slope": _power_x("return grad_output * x"),
