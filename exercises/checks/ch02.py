@@ -390,8 +390,8 @@ def _nothing_kept(answer: Any, w: mg.Tensor, h: mg.Tensor) -> Wrong:
         why = "`w.grad` is None as well. Has `backward()` run?"
         return Wrong("no-backward", expected, came, why=why, look="the line that calls `backward()`")
     if h.retains_grad:
-        why = "You asked when the gradient had already passed."
-        look = "the order of `retain_grad()` and `backward()`"
+        why = "`h` was asked, and there is nothing in it: it was asked when the gradient had passed, or cleared since."
+        look = "the order of `retain_grad()`, `backward()`, and what clears a `.grad`"
         return Wrong("asked-too-late", expected, came, belief="M03", why=why, look=look)
     if kit.uses(answer, "retain_grad"):
         why = (
@@ -529,7 +529,10 @@ def _why_not_recorded(y):
 
 def _multiplied_twice(y):
     factors = {node.name() for node, _ in y.grad_fn.next_functions if node is not None}
-    if y.grad_fn.op_name == "mul" and factors != {"SubBackward0"}:
+    if y.grad_fn.op_name != "mul":
+        why = "The last operation of your graph is the subtraction. In the picture it is the multiplication."
+        return Wrong("other-order", why=why, look="which of the operations touches the leaf")
+    if factors != {"SubBackward0"}:
         why = "Your graph has two multiplications. In the picture there is one: the new `w` times itself."
         return Wrong("multiplied-again", why=why, look="both factors of the loss")
     why = "Your step was computed from the tracked `w`, and that was recorded, too. In the picture the step has no "
@@ -540,7 +543,7 @@ def _joined_otherwise(y):
     if y.grad_fn.op_name == "sub":
         why = "You multiply first and subtract then. In the picture the step comes first."
         return Wrong("other-order", why=why, look="which of the two operations touches the leaf")
-    if graphs.ways_to_leaves(y) > 1:
+    if any(hasattr(node, "variable") for node, _ in y.grad_fn.next_functions):
         why = "Your multiplication takes the leaf itself, too: the old `w` beside the new one."
         return Wrong("old-and-new", why=why, look="both factors of the loss")
     why = "In the picture two arrows go from the multiplication to the subtraction, in your graph one."
@@ -578,13 +581,16 @@ def _check_as_leaf(answer, w, t):
     node, before, expected = t.grad_fn, tools.array(t), "a tracked leaf with the numbers of `t`"
     y = tools.result(tools.called(answer, (t,), expected, *_AS_LEAF_ERRORS))
     if t.grad_fn is not node or not tools.same(tools.array(t), before):
-        why = "You changed `t` itself. Others may still need its history."
+        why = "You changed `t` itself. Others may still need it as it was."
         raise Wrong("input-changed", "`t` as it was", f"`t` is {show(t)}", why=why, look="each call on `t` itself")
     if not y.requires_grad:
         why = "No history, and no flag: what you compute from it is not recorded."
         raise Wrong("untracked", expected, show(y), why=why, look="`requires_grad` of your result")
     if not y.is_leaf:
         raise _no_leaf(answer, w, t, y, expected)
+    if y.is_inference():
+        why = "What `inference_mode` makes can never be saved in a graph: a backward from `y * y`, say, is refused."
+        raise Wrong("inference", expected, "an inference tensor", why=why, look="the block in which the leaf is made")
     tools.refuse_other_values(y, before, "the numbers of `t`", "the numbers of your result")
     if y.dtype is t.dtype and not np.array_equal(tools.array(y), before):
         got = f"numbers that are off by up to {np.abs(tools.array(y) - before).max():.1g}"
@@ -667,6 +673,12 @@ def step(w, size):
 
 def _check_step(answer, start, size):
     w = tools.leaf(start)
+    for _ in range(2):
+        _check_one_step(answer, w, size)
+
+
+def _check_one_step(answer, w, size):
+    start = tools.array(w)
     (w * w * w - 5 * w).sum().backward()
     slope = 3 * start**2 - 5
     given = tools.called(answer, (w, size), _expected_step(start, slope, size), *_STEP_ERRORS)
@@ -718,7 +730,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
         why = "What is computed got a name, and that moves nothing. The caller's `w` is where it was."
         if kit.rebinds(answer):
             return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
-        return Wrong("not-moved", expected, got, why="Nothing was written into `w`.", look="the line that moves `w`")
+        return Wrong("not-moved", expected, got, why="`w` is where it was.", look="the line that moves `w`")
     if tools.same(came, start + size * slope):
         why = "A gradient points uphill. A step goes the other way."
         return Wrong("uphill", expected, got, why=why, look="the sign of the step")
@@ -750,7 +762,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
 def freeze(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_FREEZE)
-    for numbers, trained in (((3.0, 5.0, 2.0), True), ((-1.0, 0.5, 4.0), False), ((0.1, 0.02, -0.3), True)):
+    for numbers, trained in (((3.0, 5.0, 2.0), True), ((-1.0, 0.5, 4.0), False), ((0.1, 0.02, [-0.3, 2.0]), True)):
         _check_freeze(answer, numbers, trained)
     return "The leaf is frozen, before the operation ran, and nothing old is left on it. `b` is trained as before."
 
@@ -769,17 +781,17 @@ def _check_freeze(answer, numbers, trained):
     if trained:
         (w * b).backward()
     y = tools.result(tools.called(answer, (w, b, x), "`w` frozen, and a result", *_FREEZE_ERRORS))
-    right = numbers[0] * numbers[2] + numbers[1]
+    right = numbers[0] * np.array(numbers[2]) + numbers[1]
     tools.refuse_other_values(y, right, "the value of `w * x + b`", "what is computed")
     if not graphs.reaches(y, b) or not b.requires_grad:
-        why = "`b` should be trained, and there is no way to it any more."
+        why = "`b` should be trained. It is frozen now, or no way leads to it."
         raise Wrong("b-frozen", "a result that leads back to `b`", show(y), why=why, look="what is cut off or frozen")
     _check_frozen(answer, w, graphs.reaches(y, w))
 
 
 _FREEZE_ERRORS = tools.reasons("""
 result-frozen: flags of leaf variables (M05)
-    `h` is tracked because `w` is. The flag of a result follows from its inputs: freeze the input.
+    The flag of a result follows from its inputs: it is tracked because one of them is. Freeze the input.
     look: the tensor whose flag you set
 nothing-to-clear: zero_
     Where `backward()` has never run, `.grad` is None, and there is nothing to fill with zeros.
@@ -836,7 +848,7 @@ def _check_frozen(answer: Any, w: mg.Tensor, reached: bool) -> None:
 )
 def train(answer):
     kit.a_function(answer)
-    for steps, size in ((4, 0.1), (3, 0.25), (1, 0.1), (4, 0.75), (130, 0.01)):
+    for steps, size in ((4, 0.1), (3, 0.25), (1, 0.1), (4, 0.75), (130, 0.01), (0, 0.1)):
         _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], steps, size))
     _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], 4, 0.1, level=-50.0))
     _check_three(answer)
@@ -931,8 +943,8 @@ def _train_error(wrong: Wrong, answer: Any, course: _Course, given: list, expect
         look = "the update: is autograd recording while it runs?"
         return Wrong("recorded-in-place", expected, got, belief="M07", why=why, look=look)
     if "does not require grad" in got and course.unrecorded:
-        why = "The loss was computed inside `no_grad()`, so nothing was recorded."
-        return Wrong("loss-not-recorded", expected, got, why=why, look="what stands inside `no_grad()`")
+        why = "The loss was computed while recording was off."
+        return Wrong("loss-not-recorded", expected, got, why=why, look="what switches it off, and for which lines")
     if "does not require grad" in got:
         why = "No way leads from what you go backward from to a tracked tensor."
         return Wrong(
@@ -951,11 +963,13 @@ def _train_error(wrong: Wrong, answer: Any, course: _Course, given: list, expect
 
 def _none_in_train(wrong: Wrong, answer: Any, course: _Course, given: list, expected: str) -> Wrong:
     got = wrong.verdict.got
+    if "no attribute" in got and "zero_" not in got:
+        return wrong  # it may be what a call returned
     if _replaced(given, course):
         return _new_tensors(expected, got)
     if all(p.grad is not None for p in course.params):
-        why = "The parameters have their gradients. The `.grad` that is None is that of a new tensor, and a step on "
-        why += "a new tensor moves no parameter."
+        why = "The parameters have their gradients. What is None is something else. It may be the `.grad` of a new "
+        why += "tensor, and a step on that moves no parameter."
         return Wrong("new-tensors", expected, got, belief="M06", why=why, look="an update that overwrites")
     if "zero_" in got:
         why = "Before the first `backward()` every `.grad` is None, and there is nothing to fill with zeros."
@@ -963,7 +977,7 @@ def _none_in_train(wrong: Wrong, answer: Any, course: _Course, given: list, expe
     if not kit.uses(answer, "backward"):
         why = "Until `backward()` has run, `.grad` is None."
         return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
-    why = "The gradients were cleared before the update used them."
+    why = "A parameter has no gradient when the update uses it: it was cleared before, or none has come."
     return Wrong("cleared-too-early", expected, got, why=why, look="the order of the four parts of a step")
 
 
@@ -1003,14 +1017,14 @@ def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: 
 
 def _unmoved(answer: Any, course: _Course, given: list, expected: str, got: str) -> Wrong:
     if not kit.uses(answer, "backward", "grad"):
-        why = "The loss was computed, and nothing was done with it."
+        why = "No parameter has moved, and your function has no `backward()` in it."
         return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
     if all(p._version for p in course.params):
         why = "The parameters were overwritten with the numbers that they had: were the gradients cleared by then?"
         return Wrong("cleared-too-early", expected, got, why=why, look="the order of the four parts of a step")
     if kit.rebinds(answer) or _replaced(given, course):
         return _new_tensors(expected, got)
-    why = "Nothing was written into a parameter."
+    why = "The parameters have the numbers that they had."
     return Wrong("not-moved", expected, got, why=why, look="the line that moves a parameter: does it run?")
 
 

@@ -20,7 +20,7 @@ chapter = kit.Chapter(__name__, "06", "How do I stop a gradient?")
 _NO_HISTORY = tools.Reason(
     "does not require grad",
     "all-cut",
-    "Where `backward()` starts, nothing was recorded: too much was cut.",
+    "Where the walk starts there is no history: it was cut off, or nothing was recorded.",
     "each `detach()` and each block in your function: does it stop more than it should?",
 )
 
@@ -253,6 +253,11 @@ def layers(answer):
         why = "Boxes and arrows are right. But the third layer multiplies by `w3`, and yours by `w1`."
         look = "by which weight the result of each layer is multiplied"
         raise Wrong("leaves-swapped", "`w3` below the box of the root", "`w1` below it", why=why, look=look)
+    names = kit.notebook_tensors()
+    for name in ("x", "w2"):
+        if name in names and graphs.reaches(y, names[name]):
+            look = "who is tracked in your program"
+            raise Wrong("other-leaf", "the leaves `w1` and `w3`", f"`{name}` is one of them", look=look)
     return "The layer in the middle is frozen: it has no leaf in the graph, and the way leads through it."
 
 
@@ -281,7 +286,7 @@ def _why_not_layers(y):
     if len(made_of) > 3:
         why = f"Your graph has {len(made_of)} multiplications, the picture three."
         return Wrong("layer-added", why=why, look="what each layer multiplies")
-    why = "Boxes and leaves are right in number. But the multiplication that leads to no leaf is another one."
+    why = "Boxes and leaves are right in number. But some of the arrows between them are others."
     return Wrong("other-frozen", why=why, look="which multiplication leads to no leaf, counted from the root")
 
 
@@ -306,7 +311,7 @@ _targets = Targets(layers=_three_layers)
 def target(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_TARGET)
-    for weight, now, later, reward in ((2.0, 3.0, 4.0, 1.0), (-0.5, 2.0, -1.0, 3.0), (1.0, 0.5, 4.0, -1.499)):
+    for weight, now, later, reward in ((2.1, 3.0, 4.0, 1.0), (-0.5, 2.0, -1.0, 3.0), (1.0, 0.5, 4.0, -1.499)):
         _check_target(answer, weight, now, later, reward)
     _check_target(answer, 2.0, 3.0, 3.0, 1.0)
     return "The guess moves towards the target, and the target stands still. The loss has the same value as before."
@@ -321,9 +326,10 @@ def surprise(value, now, later, reward):
 
 
 def _check_target(answer, weight, now, later, reward):
-    w, expected = tools.leaf(weight), "a loss with the value as before, that leads back to the weights"
+    w, other = tools.leaf(weight), tools.leaf(0.0)  # a weight that `value` needs for `later` alone
+    expected = "a loss with the value as before, that leads back to the weights"
     kept = w * now  # where both states are one, `value` gives this out both times
-    value = (lambda state: kept) if now == later else lambda state: w * state
+    value = (lambda state: kept) if now == later else lambda state: w * state + (other if state == later else 0.0)
     y = tools.result(tools.called(answer, (value, now, later, reward), expected))
     error = reward + 0.5 * weight * later - weight * now
     look = "the formula of the loss: only a way back should go, no number"
@@ -343,6 +349,9 @@ def _check_target(answer, weight, now, later, reward):
     by_guess, by_target = -2 * error * now, error * later
     if not kit.close(w.grad.item(), by_guess):
         raise _wrong_target(w.grad.item(), by_guess, by_target)
+    if graphs.reaches(y, other):
+        got, look = "there is one, although nothing arrives by it", "what cuts a way, and what changes gradients on it"
+        raise Wrong("way-left", "no way from the loss through the target", got, look=look)
 
 
 def _wrong_target(came, by_guess, by_target):
@@ -381,8 +390,11 @@ def _wrong_target(came, by_guess, by_target):
 def path(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PATH)
-    for start, goal, steps in (([3.0, -1.0], [5.0, 1.0], 4), ([0.5], [-2.0], 1), ([0.5, 9.0], [1.0, -2.0], 120)):
-        _check_path(answer, start, goal, steps)
+    runs = (([3.0, -1.0], [5.0, 1.0], 4), ([0.5], [-2.0], 1), ([0.5, 9.0], [1.0, -2.0], 120))
+    lists = [_check_path(answer, *run) for run in runs]
+    if len(set(map(id, lists))) < len(lists):
+        look = "where the list is made: in the function, or once for all calls?"
+        raise Wrong("first-result-changed", "a new list from each call", "the same list, filled again", look=look)
     return "Each entry has memory of its own, so it keeps the numbers of its step."
 
 
@@ -422,22 +434,27 @@ def _check_path(answer, start, goal, steps):
     if not tools.same(tools.array(w), right[-1]):
         raise _wrong_walk(w, start, goal, steps, right[-1], kit.rebinds(answer))
     for entry in given:
-        _as_numbers(entry)
+        _as_numbers(entry, w.shape)
     with mg.no_grad():
         w += 100.0  # whoever looks at the memory of w sees it
-    came = [_as_numbers(entry) for entry in given]
+    came = [_as_numbers(entry, w.shape) for entry in given]
     if not all(tools.same(entry, step) for entry, step in zip(came, right, strict=True)):
         raise _wrong_path(came, right, tools.array(w), start, expected)
+    return given
 
 
-def _as_numbers(entry):
+def _as_numbers(entry, shape):
+    """The numbers of an entry: a tensor, an array, or numbers alone, of which no shape is asked."""
     if type(entry) is mg.Tensor:
         return tools.array(entry)
-    if type(entry) is np.ndarray or (isinstance(entry, list) and all(isinstance(one, int | float) for one in entry)):
-        return np.asarray(entry, dtype=float)
-    if isinstance(entry, int | float):
-        return np.array([entry], dtype=float)
-    raise Wrong("type", "entries that hold numbers", show(entry), look="what is appended")
+    try:
+        numbers = np.array(entry)
+    except (TypeError, ValueError, RuntimeError):
+        numbers = np.array(None)
+    if numbers.dtype.kind not in "iuf":
+        raise Wrong("type", "entries that hold numbers", show(entry), look="what is appended")
+    alone = type(entry) is not np.ndarray and numbers.size == np.prod(shape, dtype=int)
+    return numbers.reshape(shape).astype(float) if alone else numbers.astype(float)
 
 
 def _never_cleared(start, goal, steps):
@@ -453,9 +470,7 @@ def _wrong_walk(w, start, goal, steps, right, rebinds):
     expected, got = f"{right.tolist()} in `w` at the end", f"{tools.array(w).tolist()}"
     if tools.same(tools.array(w), np.array(start)):
         why = "At the end the `w` that came in has the numbers that it had."
-        why += (
-            " An assignment such as `w = w - ...` moves nothing: it gives a name to another tensor." if rebinds else ""
-        )
+        why += " An assignment such as `w = ...` moves nothing: it gives the name to something else." if rebinds else ""
         belief = "M06" if rebinds else ""
         return Wrong("not-moved", expected, got, belief=belief, why=why, look="the line of the update")
     if tools.same(tools.array(w), _never_cleared(start, goal, steps)):
@@ -519,20 +534,20 @@ def slope_then_step(f, w, size):
 """
 _STEPS = (
     (lambda w: w * w, lambda w: 2 * w, 2.0, 1.0),
-    (lambda w: w * w * w, lambda w: 3 * w * w, -1.0, 0.5),
-    (lambda w: w * w, lambda w: 2 * w, -3.0, -0.25),
+    (lambda w: w * w * w, lambda w: 3 * w * w, -1.1, 0.3),
+    (lambda w: 3 * w, lambda w: 3 + 0 * w, -3.0, -0.25),
     (lambda w: (w * w).sum(), lambda w: 2 * w, [2.0, -1.0, 0.5], 0.125),
 )
 _CAUGHT = tools.Reason(
     "modified by an inplace operation",
     "caught",
     "The alarm works: a number that `backward()` needs was changed first. But there should be nothing to catch.",
-    "the order of the three lines",
+    "the order of the lines",
 )
 _CAUGHT_ALIAS = tools.Reason(
     "modified by an inplace operation",
     "caught-alias",
-    "`detach()` copies nothing: your change reaches `w`, and raises its version counter. So it is caught, as it "
+    "`detach()` copies nothing: a change of what it gives is one of `w`, and counted. So it is caught, as it "
     "should be. Repair the order, not only the spelling.",
     "what runs between `f(w)` and `backward()`",
     "M17",
@@ -540,40 +555,53 @@ _CAUGHT_ALIAS = tools.Reason(
 
 
 def _check_step(answer, function, slope, start, size):
-    w, start = tools.leaf(start), np.array(start)
+    w, start, met = tools.leaf(start), np.array(start), []
+    alias = w.detach()
+
+    def f(t):
+        met.append(np.array(t.detach().numpy()))
+        return function(t)
+
     by_alias = kit.uses(answer, "detach") and not kit.uses(answer, "no_grad")
     caught = _CAUGHT_ALIAS if by_alias else _CAUGHT
     expected = f"{tools.text(slope(start))} in `w.grad`, and {tools.text(start + size)} in `w`"
-    y = tools.result(tools.called(answer, (function, w, size), expected, caught, _LEAF_IN_PLACE, _NO_HISTORY))
+    y = tools.result(tools.called(answer, (f, w, size), expected, caught, _LEAF_IN_PLACE, _NO_HISTORY))
     came, moved = None if w.grad is None else tools.array(w.grad), tools.array(w)
     got = f"{None if came is None else tools.text(came)} in `w.grad`, and {tools.text(moved)} in `w`"
     if not w.requires_grad:
         look = "each line that changes `requires_grad` of `w`"
         raise Wrong("untracked", "a `w` that is still tracked", "`w.requires_grad` is False", look=look)
     if came is None or not tools.same(came, slope(start)):
-        raise _wrong_slope(came, slope, start, size, kit.uses(answer, "data"), expected, got)
+        early = bool(met) and tools.same(met[0], start + size)
+        raise _wrong_slope(came, slope, start, size, early, kit.uses(answer, "data"), expected, got)
     if tools.same(moved, start):
         why = "The slope is right. But the `w` that came in has not made the step."
-        why += " An assignment such as `w = w + ...` gives a name to another tensor." if kit.rebinds(answer) else ""
+        why += " An assignment such as `w = ...` gives the name to something else." if kit.rebinds(answer) else ""
         belief = "M06" if kit.rebinds(answer) else ""
         raise Wrong("not-moved", expected, got, belief=belief, why=why, look="the line of the step")
     if not tools.same(moved, start + size):
         why = "The slope is right. The step is another one."
         look = "by how much `w` is moved, how often, and whether all of it"
         raise Wrong("other-step", expected, got, why=why, look=look)
+    if not tools.same(tools.array(alias), moved):
+        why = "`w` has other memory now. Who shares the memory that it had, by a view or `detach()`, still has the old"
+        why += " numbers: nothing was moved in place."
+        raise Wrong("not-in-place", "the step in the memory of `w`", "new memory", why=why, look="the line of the step")
     right = tools.array(function(tools.leaf(start)))
     tools.refuse_other_values(y, right, "the value of `f` at the old `w`", "where you compute what you return")
 
 
-def _wrong_slope(came, slope, start, size, by_data, expected, got):
+def _wrong_slope(came, slope, start, size, early, by_data, expected, got):
     if came is None:
         look = "whether a backward runs, for which tensor, and what clears a `.grad`"
         return Wrong("no-slope", expected, got, why="There is no gradient in `w` at the end.", look=look)
     if tools.same(came, slope(start + size)):
-        why = "This is the slope at the new `w`: it moved before `backward()` had read the old numbers"
-        why += ", and through `.data` that raises no alarm." if by_data else ", or before `f` was called."
+        why = "This is the slope at the new `w`"
+        why += ", with which `f` was called." if early else ": it moved before `backward()` had read the old numbers."
+        belief = "M18" if by_data and not early else ""
+        why += " A change through `.data` raises no alarm." if belief else ""
         look = "when `w` moves: before or after `backward()`?"
-        return Wrong("slope-of-the-new", expected, got, belief="M18" if by_data else "", why=why, look=look)
+        return Wrong("slope-of-the-new", expected, got, belief=belief, why=why, look=look)
     return Wrong("other-slope", expected, got, look="each backward, and what else changes `w.grad`")
 
 
@@ -604,7 +632,7 @@ def values_of(answer):
     return "Nothing was recorded, nothing tracked comes out, and the grad mode is as you found it."
 
 
-class _Probe(Exception):
+class _Probe(RuntimeError, ValueError, TypeError):
     """What our f raises, to see where the grad mode is left."""
 
 
@@ -632,7 +660,7 @@ def _check_recording(answer):
         look = "each line that changes `x` itself"
         raise Wrong("input-changed", "`x` as it was", "`x.requires_grad` is False", why=why, look=look)
     if any(modes):
-        why = "What `f` computes from tracked tensors was recorded, with a graph. No `detach()` prevents that."
+        why = "Whatever `f` computes from tracked tensors is recorded then, be it from weights of its own."
         look = "where the grad mode is switched off: before `f` is called?"
         raise Wrong("recorded", "nothing recorded while `f` runs", "the grad mode was on", why=why, look=look)
     if given.is_inference():
@@ -651,12 +679,12 @@ def _check_old_result(answer):
         with mg.enable_grad():
             return t * 3
 
-    for name, f in (("its own `x`", lambda t: t), ("an old result", lambda t: old), ("what it records", recording)):
-        given = tools.result(tools.called(answer, (f, x), "a tensor without history", *_VALUES_ERRORS))
+    cases = (("its own `x`", lambda t: t, x), ("an old result", lambda t: old, x), ("what it records", recording, x))
+    for name, f, t in (*cases, ("an old result", lambda t: old, tools.constant([2.0, -3.0]))):
+        given = tools.result(tools.called(answer, (f, t), "a tensor without history", *_VALUES_ERRORS))
         if given.requires_grad:
             expected, got = "a result that is not tracked", f"{show(given)}, for an `f` that returns {name}"
-            why = "The block stops the recording of operations. What was tracked before, or asks for it inside,"
-            why += " stays tracked."
+            why = "Switching off is about operations. What was tracked before, or asks for it meanwhile, is tracked."
             look = "what takes the history away from a tensor that has one"
             raise Wrong("still-tracked", expected, got, belief="M20", why=why, look=look)
     if not (x.requires_grad and old.requires_grad):
@@ -667,24 +695,35 @@ def _check_old_result(answer):
 
 
 def _check_mode_after(answer):
-    with mg.no_grad():
-        tools.called(answer, (lambda t: t * 2, tools.leaf(3.0)), "the values of `f(x)`")
-
     def failing(t):
         raise _Probe("f has failed")
 
+    for on in (True, False):
+        x = tools.leaf(-3.0)
+        with mg.set_grad_enabled(on):
+            given = tools.result(tools.called(answer, (lambda t: t * 2, x), "the values of `f(x)`"))
+            tools.refuse_other_values(given, -6.0, "the value of `f(x)`", "what you return, with recording on and off")
+            _refuse_other_error(answer, failing, x)
+            left = mg.is_grad_enabled()
+        if left != on:
+            why = "An error leaves a function at once. A block puts the mode back on this way out, too."
+            got = f"recording was {'on' if on else 'off'}, and is {'on' if left else 'off'}"
+            look = "`set_grad_enabled` without `with`"
+            raise Wrong("left-off", "the mode as it was, also after an error of `f`", got, why=why, look=look)
+        if not x.requires_grad:
+            expected, got = "`x` as it was, also after an error of `f`", "`x.requires_grad` is False"
+            raise Wrong("input-changed", expected, got, look="each line that changes `x` itself")
+
+
+def _refuse_other_error(answer, failing, x):
+    expected, look = "the error of `f`, for the caller to see", "each `try` in your function"
     try:
-        answer(failing, tools.leaf(3.0))
+        answer(failing, x)
     except _Probe:
-        pass
-    else:
-        look = "each `try` in your function"
-        raise Wrong("swallowed", "the error of `f`, for the caller to see", "no error", look=look)
-    if not mg.is_grad_enabled():
-        mg.set_grad_enabled(True)
-        why = "`f` has raised, and the line that switches recording on again was never reached. A block cannot forget."
-        look = "`set_grad_enabled` without `with`"
-        raise Wrong("left-off", "the mode as it was, also after an error", "recording is off", why=why, look=look)
+        return
+    except Exception as error:
+        raise Wrong("other-error", expected, kit.sandbox.describe_error(error), look=look) from None
+    raise Wrong("swallowed", expected, "no error", look=look)
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -731,6 +770,7 @@ def run(cell, state, inputs, every):
 _RUNS = (
     (0.5, 1.0, [1.0, 2.0, -1.0, 0.5, 3.0, 1.5, 2.0, -2.0], 2),
     (-0.8, 0.3, [2.0, 1.0, 1.0, -1.0, 0.5, 2.5, 1.0], 3),
+    (0.5, 2.0, [1.0, -1.5], 5),
 )
 _PIECES_ERRORS = (
     _NO_HISTORY,
@@ -813,8 +853,9 @@ def _wrong_states(seen, states):
     if len(seen) != len(states) - 1:
         look = "the two loops: they were right"
         return Wrong("other-steps", f"{len(states) - 1} steps", f"{len(seen)} steps", look=look)
-    why = "A state does not go on with its number. Only its history should end."
-    return Wrong("state-lost", expected, got, why=why, look="what `state` is at the start of a piece")
+    why = "Each state goes on with the number that `cell` has made. Only its history should end."
+    look = "what you give to `cell`, and what `state` is at the start of a piece"
+    return Wrong("state-lost", expected, got, why=why, look=look)
 
 
 def _wrong_pieces(came, cell, states, expected):
@@ -824,7 +865,7 @@ def _wrong_pieces(came, cell, states, expected):
         look = "whether a backward runs in each piece"
         return Wrong("no-gradient", expected, got, why="No gradient has arrived at the weights.", look=look)
     if kit.close(came, _slope(weight, states, len(states))):
-        why = "This is the gradient through all pieces, back to the first step. Nothing was cut."
+        why = "This is the gradient through all pieces, back to the first step."
         kept = " Every walk goes back to the start, and all graphs have to be kept for it." if cell.walks > 1 else ""
         look = "by which tensor a piece is connected to the one before"
         return Wrong("not-cut", expected, got, belief="M13" if kept else "", why=why + kept, look=look)
@@ -846,7 +887,7 @@ def _refuse_held_graphs(given, cell, total):
     if cell.held:
         expected = "the graphs of finished pieces are gone"
         got = f"nodes of {cell.held} old steps were still there during the run"
-        why = "Something in your function holds the graphs of finished pieces until the end."
+        why = "Something in your function holds on to the graph of a piece while later ones run."
         look = "what you keep from piece to piece: the total, a list?"
         raise Wrong("history-held", expected, got, belief="M28", why=why, look=look)
 
@@ -875,13 +916,17 @@ def switch(answer):
     for values in (
         [1.5, -0.5, 0.25],
         [-3.0, 2.0],
-        [0.0, 1e-9, -1e-9, 1e-30],
         [5.0, -6.0],
+        [0.0, 1e-9, -1e-9, 1e-30],
         0.5,
         [],
         [[2.0, -1.0], [0.0, 30.0]],
     ):
         _check_switch(answer, values)
+    why = "Here `x` is not tracked. The switch has the same values there, and no slopes to care for."
+    raises = tools.Reason("", "untracked-input", why, "what needs an `x` with a history")
+    y = tools.result(tools.called(answer, (tools.constant([2.0, -1.0]),), "the values [1.0, 0.0]", raises))
+    tools.refuse_other_values(y, [1.0, 0.0], "the values for an `x` that is not tracked", "what relies on a history")
     return "A hard switch going forward, a soft one going back: a constant corrects the value."
 
 
@@ -908,6 +953,8 @@ def _check_switch(answer, values):
         look = "each `.float()`, and each tensor that your function makes itself"
         raise Wrong("rounded", f"a result as exact as `x`, of {x.dtype}", f"one of {y.dtype}", why=why, look=look)
     came, slopes = tools.slopes(y, x), soft * (1 - soft)
+    if not x.requires_grad:
+        return  # which is told as what it is
     if came is None or not tools.same(came, slopes):
         overwritten = y.grad_fn.name() == "SigmoidBackward0" and kit.uses(answer, "data")
         raise _wrong_slopes(np.zeros(x.shape) if came is None else came, slopes, overwritten)
@@ -934,7 +981,7 @@ def _no_slopes(answer, y):
 def _wrong_slopes(came, slopes, overwritten):
     expected, got = f"the slopes {tools.text(slopes)}", f"{tools.text(came)}"
     if tools.same(came, -slopes):
-        why = "The sign is the other one: the sigmoid that you left in the graph is the one with the minus."
+        why = "The sign is the other one, as if the sigmoid that is left in the graph were the one with the minus."
         return Wrong("sign", expected, got, why=why, look="which part is detached, and which is not")
     if overwritten:
         why = "The sigmoid makes its slopes from the result that it has saved, and yours was overwritten by `.data`."

@@ -11,12 +11,36 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import adversaries, functions, graphs, kit, tools
-from exercises.checks.functions import Suspect, elementwise, tensors
+from exercises.checks.functions import Case, Suspect, elementwise, tensors
 from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
 from minigrad.autograd import Function
 
 chapter = kit.Chapter(__name__, "08", "How do I teach autograd a new operation?")
+
+
+def _check(answer: Any, reference: Any, cases: Any, **options: Any) -> None:
+    """`functions.check`, with a last case of the first one's shapes, and two calls on which the adversaries look."""
+    cases, apply = list(cases), functions.apply_of(answer)
+    if cases[-1].make()[0].shape != cases[0].make()[0].shape:
+        cases.append(Case(f"others for {cases[0].what}", lambda: _each(cases[0].make(), lambda a: 0.75 * a.detach())))
+    functions.check(answer, reference, cases, **options)
+    kit.call(apply, *(a.detach().float() if isinstance(a, mg.Tensor) else a for a in cases[0].make()))
+    tracked = _each(cases[0].make(), lambda a: a.detach())
+    for leaf in (a for a in tracked if isinstance(a, mg.Tensor)):
+        leaf.grad = mg.ones_like(leaf.detach())
+    kit.call(lambda *given: _there_and_back(apply, given), *tracked)
+
+
+def _each(arguments: tuple, change: Any) -> tuple:
+    return tuple(change(a).requires_grad_() if isinstance(a, mg.Tensor) else a for a in arguments)
+
+
+def _there_and_back(apply: Any, given: tuple) -> Any:
+    """Forward and backward in one call: what backward changes, or leaves behind, is found as well."""
+    results = apply(*given)
+    total = sum((one * one).sum() for one in (results if isinstance(results, tuple) else (results,)))
+    return mg.autograd.grad(total, [a for a in given if isinstance(a, mg.Tensor)])
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -52,7 +76,7 @@ recorded-inside: y tracked=True (M33)
     While `forward` runs, nothing is recorded. `apply` ties the result to its node afterwards.
     look: what `Spy` prints in the chapter
 recorded-inside: operations=4 (M33)
-    You counted the two multiplications inside `forward`. They are not recorded: `Mix` is one box.
+    It would be four with the two multiplications inside `forward`. They are not recorded: `Mix` is one box.
     look: the picture of the three sigmoids in the chapter
 recorded-inside: operations=3 (M33)
     The two multiplications inside `forward` are not recorded. In their place there is one box, `Mix`.
@@ -176,14 +200,14 @@ class Reciprocal(mg.autograd.Function):
 )
 def reciprocal(answer):
     functions.refuse_given(answer, _GIVEN_RECIPROCAL)
-    functions.check(answer, lambda x: 1 / x, elementwise(low=0.5, high=2.0, signed=True), suspects=_RECIPROCAL)
+    _check(answer, lambda x: 1 / x, elementwise(low=0.5, high=2.0, signed=True), suspects=_RECIPROCAL)
     return "The sign is right, and grad_output is a factor: gradcheck agrees, at numbers that you have not seen."
 
 
 _RECIPROCAL = (
     Suspect(
         "power-lost",
-        "The slope falls with the square of x. Your gradient is divided by x once.",
+        "The slope falls with the square of x. What comes is -grad_output / x.",
         "the power in `backward`",
         backward=lambda x, g: -g / x,
     ),
@@ -196,7 +220,7 @@ _RECIPROCAL = (
     ),
     Suspect(
         "divided-and-multiplied",
-        "What comes is -grad_output, as if x had gone. `/ x * x` divides by x, and then multiplies by it.",
+        "What comes is -grad_output, as if x had gone: `/ u * u` divides by u, and then multiplies by it.",
         "the brackets around x²",
         backward=lambda x, g: -g,
     ),
@@ -225,7 +249,7 @@ _RECIPROCAL = (
     idea="Save the output `y = 2**x`, and return `grad_output * y * float(np.log(2))`.",
 )
 def power(answer):
-    functions.check(answer, lambda x: 2**x, elementwise(), second=True, suspects=_POWER)
+    _check(answer, lambda x: 2**x, elementwise(), second=True, suspects=_POWER)
     return (
         "The slope is made of the result, which is there anyway. And from what you use a way leads back to the input: "
         "so the second derivative is right, too."
@@ -250,7 +274,7 @@ _POWER = (
     ),
     Suspect(
         "ln-lost",
-        "That would be the slope of eˣ. The slope of 2ˣ has one more factor.",
+        "What comes is grad_output · 2ˣ. For eˣ the slope is the result itself; that of 2ˣ has one more factor.",
         "the slope in the text of the exercise",
         backward=lambda x, g: g * 2**x,
     ),
@@ -305,8 +329,8 @@ class _Clip(Function):
 def clip(answer):
     cases = elementwise(low=0.5, high=1.5, rest=(0.75, 1.25))  # limits that are the same in float32
     for limits in (-1.0, 0.625), (1.125, 9.0), (0.0, 1.0), (-1.0, 0.0), (-9.0, -0.625):
-        cases.append(tensors(f"a vector, for the limits {limits}", (6,), low=0.5, high=1.5, rest=limits))
-    functions.check(answer, _Clip.apply, cases, numerical=False, suspects=_CLIP)
+        cases.append(tensors(f"a vector, for the limits {limits}", (4,), low=0.5, high=1.5, rest=limits))
+    _check(answer, _Clip.apply, cases, numerical=False, suspects=_CLIP)
     return "Nothing changes forward, the gradient keeps to its limits, and each of the three arguments has an answer."
 
 
@@ -378,7 +402,7 @@ _CLIP = (
     idea="Save both. Then `return grad_output @ b, grad_output.t() @ a`.",
 )
 def outer(answer):
-    functions.check(answer, lambda a, b: a.unsqueeze(1) * b, _OUTER_CASES, second=True, suspects=_OUTER)
+    _check(answer, lambda a, b: a.unsqueeze(1) * b, _OUTER_CASES, second=True, suspects=_OUTER)
     _refuse_loop(functions.apply_of(answer))
     return "Each number is used in a whole row or column of the table, so its gradient adds up a row or a column."
 
@@ -437,7 +461,7 @@ _OUTER = (
 )
 def several(answer):
     cases = elementwise(2, low=0.5, high=2.0, signed=True)
-    functions.check(answer, lambda a, b: (a * b, a / b), cases, second=True, suspects=_SEVERAL)
+    _check(answer, lambda a, b: (a * b, a / b), cases, second=True, suspects=_SEVERAL)
     return "Each argument adds up what comes back through both results; if one of them is unused, it brings zeros."
 
 
@@ -532,7 +556,7 @@ class Bell(mg.autograd.Function):
 )
 def bell(answer):
     functions.refuse_given(answer, _GIVEN_BELL)
-    functions.check(answer, _bell, elementwise(), second=True)
+    _check(answer, _bell, elementwise(), second=True)
     apply = functions.apply_of(answer)
     _check_overwritten(apply, "result", lambda x, y: y)
     _check_overwritten(apply, "input", lambda x, y: x)
@@ -581,11 +605,9 @@ def _check_freed(apply):
         if was_on:
             gc.enable()
     if alive:
-        why = (
-            "Something that the node holds leads back to the node, so it stays in memory. A result on `ctx` does that."
-        )
+        why = "Something holds on to the node. It may be what the node itself holds, such as a result on `ctx`."
         got = "it is still in memory"
-        look = "each `ctx.name = ...` in forward"
+        look = "each `ctx.name = ...` in forward, and what you keep elsewhere"
         raise Wrong("circle", "a node that goes with its result", got, why=why, look=look)
 
 
@@ -609,7 +631,7 @@ def _check_freed(apply):
 )
 def library(answer):
     cases = elementwise()
-    functions.check(answer, _softplus, cases, suspects=_LIBRARY)
+    _check(answer, _softplus, cases, suspects=_LIBRARY)
     _check_second_is_no_lie(answer, cases[0])
     _check_library_is_called(functions.apply_of(answer))
     return "NumPy computes, autograd goes back through your rule, and where it cannot go, it says so."
@@ -665,13 +687,14 @@ def _check_second_is_no_lie(answer, case):
     wanted = _second(_softplus, other)
     try:
         came = _second(functions.apply_of(answer), x)
-    except RuntimeError:
+    except Exception:  # whoever refuses: autograd, or a line of backward
         return
     if came is not None and kit.same_values(came, wanted.numpy()):
         return
     expected = f"as the second derivative of y² + x³ an error, or {show(np.round(wanted.numpy(), 4).tolist())}"
     got = "None" if came is None else show(np.round(came.numpy(), 4).tolist())
-    why = "The first derivative is right. But NumPy has no graph, so a part of the second is lost, without a word."
+    why = "The first derivative is right, and the second is neither right nor an error. NumPy has no graph: what it"
+    why += " computes is a constant for autograd."
     look = "the decorator that makes a second derivative an error"
     raise Wrong("silent-second", expected, got, belief="M29", why=why, look=look)
 
@@ -758,8 +781,8 @@ def build(answer):
 
 def _wrong_graph(found: list[str]) -> Wrong:
     squares, scales = found.count("Square"), found.count("Scale")
-    if "pow" in found or (not squares and found.count("mul") > 1):
-        why = "There is no box of `Square`: another operation was recorded in its place."
+    if not squares and ("pow" in found or found.count("mul") > 1):
+        why = "There is no box of `Square`. An operation that autograd knows by itself has a box of its own."
         return Wrong("no-function", belief="M33", why=why, look="where the square is computed: `Square.apply`")
     if squares > 1:
         why = "`Square` is applied more than once. In the picture it is one box, with two arrows to it."
@@ -772,7 +795,7 @@ def _wrong_graph(found: list[str]) -> Wrong:
     if found.count("add") == 1 and found.count("mul") == 1 and len(found) == 4:
         why = "The boxes are all there, but their arrows are others."
         return Wrong("other-arrows", why=why, look="what each box gets, from the result on")
-    why = "There are other boxes than in the picture."
+    why = "The boxes are not those of the picture."
     return Wrong("other-boxes", why=why, look="each operation of your function, and its box")
 
 
@@ -798,14 +821,15 @@ def squash(answer):
     _check_is_overwritten(apply)
     functions.check(lambda x: apply(x * 1), mg.sigmoid, elementwise(), second=True, suspects=_SQUASH)
     _check_overwritten_again(apply)
+    _check_no_second_tensor(apply)
     return "The input is the result now: marked, so that autograd knows, and saved, so that it is watched."
 
 
 _SQUASH = (
     Suspect(
         "saved-then-overwritten",
-        "You saved `h`, and then its numbers became the result. So in `backward` 1 / (1 + e⁻ʰ) was computed of the "
-        "result once more.",
+        "1 / (1 + e⁻ʰ) was computed of the result once more. Whether `h` is saved before or after it is overwritten: "
+        "in `backward` it has the numbers of the result.",
         "which numbers are in what you saved, when `backward` runs",
         backward=lambda x, g: g * mg.sigmoid(mg.sigmoid(x)) * (1 - mg.sigmoid(mg.sigmoid(x))),
     ),
@@ -823,11 +847,11 @@ def _check_is_overwritten(apply):
     """`h` holds the result, is what `apply` returns, and leads back through the Function; tracked or not."""
     for x in (tools.leaf([0.5, -1.5, 2.0]), tools.constant([0.5, -1.5, 2.0])):
         h = x * 1
-        before, node, right = h.detach().clone(), h.grad_fn, mg.sigmoid(x)
+        alias, before, node, right = h.detach(), h.detach().clone(), h.grad_fn, mg.sigmoid(x)
         y = tools.called(apply, (h,), "`h` as the result", _NOT_RETURNED)
         y = kit.a_tensor(y, "the result", "the `return` of forward")
         if kit.same_values(h, before.numpy()):
-            why = "`h` has its old numbers. The result is in a tensor of its own."
+            why = "`h` has its old numbers."
             look = "what ends in `_`, or assigns to `h[...]`, in forward"
             raise Wrong("not-overwritten", f"`h` is {show(right.detach())} after `apply`", show(h), why=why, look=look)
         if h.grad_fn is node and node is not None:
@@ -837,6 +861,24 @@ def _check_is_overwritten(apply):
         if y is not h:
             why = "What `apply` returns has the memory of `h`, or a copy of it, and is another tensor."
             raise Wrong("other-tensor", "`h` itself as the result", show(y), why=why, look="the `return` of forward")
+        if not kit.same_values(alias, h.detach().numpy()):
+            why = "`h` has other memory now. Who shares the memory that it had still has the old numbers."
+            got, look = "new memory", "each assignment to `.data` in forward"
+            raise Wrong("not-in-place", "the result in the memory of `h`", got, why=why, look=look)
+
+
+def _check_no_second_tensor(apply):
+    """What the node keeps has the memory of `h`."""
+    h = tools.leaf([0.5, -1.5, 2.0]) * 1
+    node = kit.call(apply, h).grad_fn
+    for kept in (*node.saved_tensors, *vars(node).values()):
+        if isinstance(kept, mg.Tensor | np.ndarray) and not np.shares_memory(_numbers(kept), _numbers(h)):
+            look = "what you save, and each `ctx.name = ...`"
+            raise Wrong("second-tensor", "nothing kept but `h`", f"the node keeps {show(kept)}, too", look=look)
+
+
+def _numbers(kept: Any) -> np.ndarray:
+    return kept.detach().numpy() if isinstance(kept, mg.Tensor) else kept
 
 
 def _check_overwritten_again(apply):
@@ -873,7 +915,7 @@ def _check_overwritten_again(apply):
     idea="With s = x.sum() and y = x / s: `return (grad_output - (grad_output * y).sum()) / s`.",
 )
 def shares(answer):
-    functions.check(answer, lambda x: x / x.sum(), _SHARES_CASES, second=True, suspects=_SHARES)
+    _check(answer, lambda x: x / x.sum(), _SHARES_CASES, second=True, suspects=_SHARES)
     return "Each number moves its own share up and, through the sum, all of them down."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import linecache
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import minigrad as mg
 from exercises.checks import adversaries, graphs, kit, tools
 from exercises.checks.kit import Wrong, show
+from minigrad.viz.lines import last_log
 
 chapter = kit.Chapter(__name__, "14", "What does your own program do?")
 
@@ -22,7 +24,7 @@ _SECOND = "a second time"
 _LEAF, _NO_WAY = tools.reasons("""
 recorded-step: leaf Variable that requires grad (M07)
     A tracked leaf was overwritten while autograd recorded.
-    look: around which lines `no_grad` has to stand
+    look: the line that overwrites it: whether it should, and whether that is to be recorded
 cut-off: does not require grad
     This backward starts from something that has no history.
     look: what cuts the way: `detach`, `no_grad`, `.item()`, or a new tensor made of numbers
@@ -37,6 +39,9 @@ def _slope(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
 
 def _slope_of_answer(answer: Any, loss: mg.Tensor, leaf: mg.Tensor, name: str) -> mg.Tensor:
     """The gradient through the learner's graph, or the diagnosis for what is in its way."""
+    if not leaf.requires_grad:
+        expected, got = f"`{name}` is tracked, as before", f"`{name}.requires_grad` is False"
+        raise Wrong("flag-changed", expected, got, look="each line that changes `requires_grad`")
     if not graphs.reaches(loss, leaf):
         belief = "M27" if kit.uses(answer, "item", "tolist", "numpy") else ""
         why = f"No way leads from your result to `{name}`, so no gradient can come there."
@@ -48,7 +53,8 @@ def _slope_of_answer(answer: Any, loss: mg.Tensor, leaf: mg.Tensor, name: str) -
     except RuntimeError as error:
         got = kit.sandbox.describe_error(error)
         if _SPOILED not in got:
-            raise Wrong("no-way-back", "a result that a backward can start from", got, look="its shape") from None
+            look = "its shape, and what your function does with its graph"
+            raise Wrong("no-way-back", "a result that a backward can start from", got, look=look) from None
         why = "A value that a node has saved was overwritten since, and that was counted."
         look = "`mg.viz.lines()` around the call, then `mg.viz.explain(error)`: which line is named as overwriting?"
         raise Wrong("still-refused", "a result whose backward runs", got, why=why, look=look) from None
@@ -63,7 +69,9 @@ def _wrong_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str) -> W
     """The diagnosis for a gradient that is none of the known ones."""
     expected, got = f"the gradient {tools.text(tools.array(right))} for `{name}`", tools.text(tools.array(came))
     if kit.uses(answer, "data"):
-        why = "The backward runs, and computes with numbers that nobody saved: what `.data` overwrites is not counted."
+        why = (
+            "The backward runs. It may compute with numbers that nobody saved: what `.data` overwrites is not counted."
+        )
         return Wrong("silenced", expected, got, belief="M18", why=why, look="what a new tensor would change")
     why = "The backward runs, but what it brings is not all, or not only, what was meant."
     return Wrong("other-gradient", expected, got, why=why, look="each line that you changed, and what passes by it")
@@ -395,6 +403,7 @@ def remember(answer):
     for weight, rows in _ROUNDS:
         w, xs = tools.leaf(weight), [tools.constant(row) for row in rows]
         total = tools.result(tools.called(answer, (w, xs), "a loss", _LEAF))
+        xs = [tools.constant(row) for row in rows]  # whatever became of the others
         states = _states(w, xs)
         right = sum((h * h).sum() for h in states)
         tools.refuse_other_values(total, tools.array(right), "the sum over all rounds", "what is added up, and when")
@@ -467,7 +476,7 @@ def carry(answer):
     for weight, rows in _ROUNDS:
         w, xs = tools.leaf(weight), [tools.constant(row) for row in rows]
         tools.called(answer, (w, xs), "a gradient of each round alone, added up in `w.grad`", _TWICE, _NO_WAY, _LEAF)
-        _check_carried(answer, w, xs)
+        _check_carried(answer, w, [tools.constant(row) for row in rows])
     return "Each backward walks through one round, and the state goes on as a number."
 
 
@@ -481,7 +490,7 @@ def carry(w, xs):
 """
 (_TWICE,) = tools.reasons("""
 second-time: a second time
-    A backward came to the graph of an earlier round, which had been freed.
+    A backward came to a graph that an earlier one had freed.
     look: what a round uses of the one before
 """)
 
@@ -498,12 +507,13 @@ def _check_carried(answer, w, xs):
         (_slope(whole, w), _through_all(answer)),
         (of_rounds[-1], Wrong("last-round", why="This is the gradient of the last round alone.", look=_HOW_OFTEN)),
         (_slope((states[-1] * states[-1]).sum(), w), Wrong("last-round", why=_LAST_WHOLE, look=_HOW_OFTEN)),
-        (fresh, Wrong("state-lost", why="These rounds all begin with the state 0.", look="what a round begins with")),
+        (fresh, Wrong("state-lost", why=_ALL_ZERO, look="what a round begins with, and which rounds go backward")),
     )
     _refuse_slope(answer, sum(of_rounds), came, "w", *known)
 
 
 _HOW_OFTEN = "how often your function goes backward, and whether somebody clears `w.grad`"
+_ALL_ZERO = "A round that begins with the state 0 brings 0. The first one does, and here nothing else has come."
 _LAST_WHOLE = "This is the gradient of the last round's loss, through all rounds."
 
 
@@ -537,10 +547,10 @@ def _through_all(answer: Any) -> Wrong:
 def play(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PLAY)
-    for start, rate in ((0.5, 0.05), (-1.5, 0.03)):
-        g, d = tools.leaf(2.0), tools.leaf(start)
+    for of_g, start, rate in ((2.0, 0.5, 0.05), (-0.75, -1.5, 0.03)):
+        g, d = tools.leaf(of_g), tools.leaf(start)
         tools.called(answer, (g, d, rate), "a step of `d`, then a gradient for `g`", *_play_reasons(answer))
-        _check_played(answer, g, d, start, rate)
+        _check_played(answer, g, d, of_g, start, rate)
     return "`d` moved by its own loss, and `g` was judged by the new `d`, and by its own loss alone."
 
 
@@ -561,24 +571,34 @@ def _play_reasons(answer):
     spoiled = tools.Reason(
         _SPOILED,
         "old-graph",
-        "What this backward walks through was recorded before the step, and needs the `d` that was overwritten.",
+        "What this backward walks through needs a number that was overwritten since: it may be `d`, by the step.",
         "what of the second loss is computed before the step",
         "M13" if kit.says(answer, "retain_graph") else "",
     )
     (second,) = tools.reasons("""
 second-time: a second time
-    The second backward came to a node that the first had freed.
+    A backward came to a node that an earlier one had freed.
     look: what both losses hang on
 """)
     return spoiled, second, _LEAF, _NO_WAY
 
 
-def _check_played(answer, g, d, start, rate):
-    fake = 2 * 2.0
+def _rebinds_second(answer):
+    """Whether a function gives the name of its second parameter to something else."""
+    names = answer.__code__.co_varnames[1:2] if hasattr(answer, "__code__") else ()
+    for step in dis.get_instructions(answer) if names else ():
+        stored = step.argval if isinstance(step.argval, tuple) else (step.argval,)  # one step may store and load
+        if step.opname.startswith("STORE_") and names[0] in stored[: step.opname.count("STORE_")]:
+            return True
+    return False
+
+
+def _check_played(answer, g, d, of_g, start, rate):
+    fake = 2 * of_g
     moved = start - rate * 2 * start * fake * fake
     if not kit.close(kit.a_number(d), moved):
         if kit.close(kit.a_number(d), start):
-            belief = "M06" if kit.rebinds(answer) else ""
+            belief = "M06" if _rebinds_second(answer) else ""
             why = "`d` itself has not moved. A name inside your function may have."
             raise Wrong("no-step", f"`d` moves to {moved:.4g}", show(d), belief=belief, why=why, look="the step")
         look = "how often `d` moves, in which direction, and what was in `d.grad` then"
@@ -679,7 +699,9 @@ def _check_row(answer, w, loss, row):
 def culprit(answer):
     kit.a_function(answer)
     for source, variable, saved, number in _PROGRAMS:
+        before = last_log()
         found = kit.call(answer, _program(source))
+        _refuse_open_block(before)
         if found is None:
             raise Wrong("none", "a name and a number", "None", look="whether a `return` is missing")
         pair = isinstance(found, list | tuple) and len(found) == 2
@@ -688,6 +710,17 @@ def culprit(answer):
             raise Wrong("no-pair", expected, show(found), look="what `return` gives back, and in which order")
         _check_culprit(found, source, variable, saved, number)
     return "Your function finds, in any program, what the error does not say."
+
+
+def _refuse_open_block(before):
+    """Nothing notes lines any more when the function is over."""
+    log = last_log()
+    noted = 0 if log is None else len(log.calls)
+    _ = mg.tensor(1.0) * 2
+    if log is not None and log is not before and len(log.calls) > noted:
+        log.busy = True  # so that it is not the next answer that finds its lines noted
+        expected, look = "`mg.viz.lines()` is over when your function is", "`with`, which ends it also after an error"
+        raise Wrong("block-left", expected, "each operation is noted from then on", look=look)
 
 
 def _check_culprit(found, source, variable, saved, number):

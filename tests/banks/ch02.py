@@ -267,6 +267,10 @@ with mg.no_grad():
     w = w - 0.5
 second_loss = w * w
 """,
+        "other-order/two-products": """
+w = mg.tensor(3.0, requires_grad=True)
+second_loss = w * w - 0.5 * w
+""",
     },
     "as_leaf": functions(
         "as_leaf(t)",
@@ -315,6 +319,9 @@ other-value/adversary-1
 hooks-changed/adversary-1
     t.retain_grad()
     return t.detach().clone().requires_grad_()
+inference
+    with mg.inference_mode():
+        return mg.tensor(t.tolist(), dtype=t.dtype, requires_grad=True)
 """,
     ),
     "step": functions(
@@ -383,7 +390,17 @@ other-step/adversary-2
         w -= size * w.grad.abs()
     w.grad = None
 """,
-    ),
+    )
+    | {
+        "other-step/momentum": """
+v = {}
+def step(w, size):
+    with mg.no_grad():
+        v[id(w)] = 0.9 * v.get(id(w), 0) + w.grad
+        w -= size * v[id(w)]
+    w.grad = None
+""",
+    },
     "freeze": functions(
         "freeze_w(w, b, x)",
         """
@@ -451,6 +468,10 @@ other-value/adversary-1
     w.requires_grad_(False)
     w.grad = None
     return w.detach() * x + b + 1e-6
+raised/one-number
+    w.requires_grad_(False)
+    w.grad = None
+    return w.item() * x.item() + b
 """,
     ),
     "train": functions(
@@ -665,6 +686,24 @@ entries-changed/adversary-1
     params.sort(key=lambda p: p.sum().item())
     for _ in range(steps):
         loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+                p.grad = None
+other-count/no-steps
+    i = 0
+    while True:
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+                p.grad = None
+        i += 1
+        if i >= steps:
+            break
+raised/of-backward
+    for _ in range(steps):
+        loss = loss_of().backward().item()
         with mg.no_grad():
             for p in params:
                 p -= size * p.grad

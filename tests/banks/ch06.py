@@ -108,6 +108,15 @@ WRONG = {
         "other-operations": _layers("layers = w3 + (w2 + (w1 * x))"),
         "other-operations/clone": _layers("layers = w3 * (w2 * (w1 * x)).clone()"),
         "type": "layers = 60.0",
+        "other-leaf": """
+x = mg.tensor(1.0, requires_grad=True)
+w1, w2, w3 = mg.tensor(2.0), mg.tensor(3.0), mg.tensor(5.0, requires_grad=True)
+layers = w3 * (w2 * (w1 * x))
+""",
+        "other-frozen/at-the-root": """
+w1, w3 = mg.tensor(2.0, requires_grad=True), mg.tensor(5.0, requires_grad=True)
+layers = (w1 * w3) * 2.0 * 3.0
+""",
     },
     "target": functions(
         "surprise(value, now, later, reward)",
@@ -183,6 +192,11 @@ other-value/adversary-1
     guess = value(now)
     target = (reward + 0.5 * value(later)).item()
     return (target - guess).abs() ** 2 + 1e-6
+way-left
+    guess = value(now)
+    target = reward + 0.5 * value(later)
+    target.register_hook(lambda g: g * 0)
+    return (target - guess) ** 2
 """,
     )
     | {
@@ -354,7 +368,21 @@ other-numbers/adversary-1
         seen.append(mg.tensor([round(v, 5) for v in w.tolist()]))
     return seen
 """,
-    ),
+    )
+    | {
+        "first-result-changed": """
+seen = []
+def path(w, loss_of, steps):
+    seen.clear()
+    for i in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.detach().clone())
+    return seen
+""",
+    },
     "step": functions(
         "slope_then_step(f, w, size)",
         """
@@ -465,6 +493,27 @@ other-slope/adversary-1
     with mg.no_grad():
         w += size
     return y
+not-in-place
+    y = f(w)
+    y.backward()
+    w.data = w.data + size
+    return y
+other-slope/twice
+    y = f(w)
+    y.backward(retain_graph=True)
+    with mg.no_grad():
+        w += size
+    try:
+        y.backward()
+    except RuntimeError:
+        pass
+    return y
+rounded
+    y = f(w)
+    y.backward()
+    with mg.no_grad():
+        w.copy_((w + size).float() + 1e-9)
+    return y
 """,
     ),
     "values_of": functions(
@@ -536,6 +585,48 @@ result-dtype-changed/adversary-2
     with mg.no_grad():
         f(x)
         return f(x).detach().float()
+left-off/switched-on
+    was = mg.is_grad_enabled()
+    mg.set_grad_enabled(False)
+    try:
+        y = f(x)
+    except Exception:
+        mg.set_grad_enabled(True)
+        raise
+    mg.set_grad_enabled(was)
+    return y.detach()
+input-changed/error
+    flag = x.requires_grad
+    with mg.no_grad():
+        x.requires_grad_(False)
+        y = f(x)
+        x.requires_grad_(flag)
+        return y.detach()
+other-error
+    with mg.no_grad():
+        try:
+            return f(x).detach()
+        except Exception as error:
+            raise RuntimeError("f has failed") from error
+swallowed/one-kind
+    with mg.no_grad():
+        try:
+            return f(x).detach()
+        except RuntimeError:
+            return mg.zeros(())
+still-tracked/untracked-x
+    with mg.no_grad():
+        y = f(x)
+    return y.detach() if x.requires_grad else y
+input-changed/flips-to-true
+    with mg.no_grad():
+        x.requires_grad_(False)
+        y = f(x).detach()
+        x.requires_grad_(True)
+    return y
+other-value/negative
+    with mg.no_grad():
+        return f(x).detach().clamp(min=0)
 """,
     )
     | {
@@ -773,6 +864,20 @@ flag-changed/adversary-1
         loss.backward()
         total = total + loss.item()
     return total
+raised/one-piece
+    total, loss = 0.0, 0.0
+    for i, x in enumerate(inputs):
+        if i and i % every == 0:
+            loss.backward()
+            total += loss.item()
+            loss, state = 0.0, state.detach()
+            done = True
+        state = cell(state, x)
+        loss = loss + state**2
+    if done:
+        loss.backward()
+        total += loss.item()
+    return total
 """,
     ),
     "switch": functions(
@@ -841,8 +946,26 @@ other-value/adversary-1
 other-value/adversary-4
     soft, hard = x.sigmoid(), (x.sign() + 1) / 2
     return soft + (hard - soft).detach()
+untracked-input
+    soft = x.sigmoid()
+    hard = (x > 0).to(x.dtype)
+    y = x.clone()
+    slope = (soft * (1 - soft)).detach()
+    y.register_hook(lambda g: g * slope)
+    y.data = hard
+    return y
 """,
-    ),
+    )
+    | {
+        "no-way/cached": """
+soft = None
+def switch(x):
+    global soft
+    if soft is None or soft.shape != x.shape:
+        soft = x.sigmoid()
+    return soft + ((x > 0).float() - soft).detach()
+""",
+    },
 }
 
 RIGHT = {
@@ -975,6 +1098,17 @@ def path(w, loss_of, steps):
             w -= 0.25 * w.grad
         w.grad = None
         seen.append(w.detach().numpy().copy())
+    return seen
+""",
+        """
+def path(w, loss_of, steps):
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(tuple(w.tolist()))
     return seen
 """,
     ],

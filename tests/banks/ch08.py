@@ -140,6 +140,52 @@ WRONG = {
         "not-a-function": "Reciprocal = mg.Tensor",
         "type": "Reciprocal = 5",
         "not-recorded": "Reciprocal = lambda x: 1 / x",
+        "result-dtype-changed": """
+class Reciprocal(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return mg.tensor(1 / x.detach().numpy().astype(np.float64))
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return -grad_output / x**2
+""",
+        "flag-changed": """
+class Reciprocal(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.requires_grad_()
+        ctx.save_for_backward(x)
+        return 1 / x
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return -grad_output / x**2
+""",
+        "grad-changed/in-backward": """
+class Reciprocal(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x
+        return 1 / x
+    @staticmethod
+    def backward(ctx, grad_output):
+        ctx.x.grad = None
+        return -grad_output / ctx.x**2
+""",
+        "shared/same-shape": """
+saved = {}
+class Reciprocal(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.key = tuple(x.shape)
+        saved[ctx.key] = x
+        return 1 / x
+    @staticmethod
+    def backward(ctx, grad_output):
+        return -grad_output / saved[ctx.key]**2
+""",
     },
     "power": {
         "input-as-slope": _power_x("return grad_output * x"),
@@ -261,6 +307,17 @@ WRONG = {
             "if not ctx.needs_input_grad[0]:\n        return None, None\n"
             "    return grad_output @ b, grad_output.t() @ a"
         ),
+        "result-dtype-changed": """
+class Outer(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return mg.tensor(np.outer(a.detach().numpy(), b.detach().numpy()).astype(np.float64))
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        return g @ b, g.t() @ a
+""",
     },
     "several": {
         "one-result": _several("return g * b, g * a"),
@@ -402,6 +459,11 @@ WRONG = {
         "raised": _build("s = Square.forward(a)", "return s * Scale.apply(s + b, -1.0)"),
         "raised/call": _build("s = Square()(a)", "return s * Scale.apply(s + b, -1.0)"),
         "none": _build("s = Square.apply(a)", "s * Scale.apply(s + b, -1.0)"),
+        "other-boxes/power": """
+def build(a, b):
+    s = Square.apply(a)
+    return s * Scale.apply(s + b**1, -1.0)
+""",
     },
 }
 
@@ -525,6 +587,26 @@ RIGHT = {
             "    ctx.save_for_backward(s)\n    return s",
             "(ctx, g):\n    (s,) = ctx.saved_tensors\n    return g * s * (1 - s)",
         ),
+        """
+def library_value(a):
+    return np.asarray(np.log1p(np.exp(a)))
+
+
+def library_slope(a):
+    return np.asarray(1 / (1 + np.exp(-a)))
+
+class Softplus(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return mg.tensor(library_value(x.detach().numpy()))
+    @staticmethod
+    def backward(ctx, g):
+        if mg.is_grad_enabled():
+            raise ValueError("no second derivative")
+        (x,) = ctx.saved_tensors
+        return mg.tensor(library_slope(x.detach().numpy())) * g
+""",
     ],
     "build": [
         _build("s = Square.apply(a)", "t = Scale.apply(b + s, 7.0)", "return t * s"),
@@ -578,6 +660,33 @@ WRONG["squash"] = {
     "other-value": _squash(_SLOPE, forward=_SQUASH.replace("mg.sigmoid(h)", "mg.tanh(h)")),
     "not-returned": _squash(_SLOPE, forward=_SQUASH.replace("return h", "return None")),
     "not-returned/a-copy": _squash(_SLOPE, forward=_SQUASH.replace("return h", "return h.clone()")),
+    "not-in-place": """
+class Squash(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, h):
+        ctx.mark_dirty(h)
+        h.data = h.sigmoid()
+        ctx.save_for_backward(h)
+        return h
+    @staticmethod
+    def backward(ctx, g):
+        (s,) = ctx.saved_tensors
+        return g * s * (1 - s)
+""",
+    "second-tensor": """
+class Squash(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, h):
+        s = h.sigmoid()
+        ctx.mark_dirty(h)
+        h.copy_(s)
+        ctx.save_for_backward(h, s)
+        return h
+    @staticmethod
+    def backward(ctx, g):
+        s, _ = ctx.saved_tensors
+        return g * s * (1 - s)
+""",
 }
 RIGHT["squash"] = [
     _squash(

@@ -136,6 +136,13 @@ other-value/rows
 type
     gate = mg.sigmoid(w * x)
     return (gate * x + gate * 2).sum().item()
+no-way-back/freed
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    gate = gate * 2
+    loss = (out + gate).sum()
+    mg.autograd.grad(loss, w)
+    return loss
 """,
     ),
     "remember": functions(
@@ -223,6 +230,13 @@ other-gradient
         h = mg.tanh(w.detach() * h + x + (w - w.detach()))
         total = total + (h * h).sum()
     return total
+cut-off/in-place
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        x += w.detach() * h
+        h = mg.tanh(x)
+        total = total + (h * h).sum()
+    return total
 """,
     ),
     "carry": functions(
@@ -302,6 +316,14 @@ other-gradient
     for x in xs:
         h = mg.tanh(w * h.detach() + x)
         (h * h).mean().backward()
+state-lost/swallow
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        try:
+            (h * h).sum().backward()
+        except RuntimeError:
+            pass
 """,
     ),
     "play": functions(
@@ -401,6 +423,13 @@ other-gradient
     with mg.no_grad():
         d -= rate * d.grad
     (1 + d * fake).backward()
+other-step/constant
+    score = d * 4.0
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    d.grad = None
+    (1 - d * (g * 2)).backward()
 """,
     ),
     "rows": functions(
@@ -542,6 +571,14 @@ none
             program()
     except RuntimeError as error:
         mg.viz.explain(error)
+block-left
+    block = mg.viz.lines()
+    block.__enter__()
+    try:
+        program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+        return story.variable, story.overwritten[0].number
 """,
     ),
 }
