@@ -82,8 +82,8 @@ class _Thread(threading.Thread):
         self.task = task
 
     def run(self, seconds: float | None = None) -> None:
-        task, self.task = self.task, ()
-        _work_and_report(*task, seconds)
+        task, self.task = (*self.task, seconds), ()
+        _work_and_report(*task)
 
 
 def run(work: Callable[[], Any], seconds: float) -> Outcome:
