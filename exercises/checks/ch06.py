@@ -881,6 +881,7 @@ def _refuse_held_graphs(given, cell, total):
     if type(given) is mg.Tensor and given.requires_grad:
         expected, got = "a number, or a tensor without history", show(given)
         why = "What you return is a result: it has a node, and behind it is a graph that a piece has left."
+        why = "What you return is a tracked leaf." if given.is_leaf else why
         look = "what you add to `total`, and what you return"
         is_total = kit.close(given.sum().item(), total)
         raise Wrong("history-returned", expected, got, belief="M28" if is_total else "", why=why, look=look)
