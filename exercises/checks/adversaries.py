@@ -602,7 +602,7 @@ def _setting(lent: list[tuple]) -> Callable:
 
     def watch(frame, event, argument):
         if event == "call" and frame.f_code in codes:
-            touched.get(id(frame.f_locals["self"]), []).append(frame)
+            touched.get(id(frame.f_locals["self"]), []).append(True)  # not the frame, which holds all of its callers
 
     return watch
 

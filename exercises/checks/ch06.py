@@ -536,6 +536,7 @@ _STEPS = (
     (lambda w: w * w, lambda w: 2 * w, 2.0, 1.0),
     (lambda w: w * w * w, lambda w: 3 * w * w, -1.1, 0.3),
     (lambda w: 3 * w, lambda w: 3 + 0 * w, -3.0, -0.25),
+    (lambda w: w * w, lambda w: 2 * w, 0.1, 1e9),  # too far to come back exactly
     (lambda w: (w * w).sum(), lambda w: 2 * w, [2.0, -1.0, 0.5], 0.125),
 )
 _CAUGHT = tools.Reason(

@@ -859,6 +859,11 @@ def _result_of_square():
     return y, x
 
 
+def _times_zero():
+    x = tools.leaf([1.0, 2.0])
+    return 0 * x, x
+
+
 def _stepped_but_linear():
     x = tools.leaf([1.0, 2.0])
     y = 10 * x
@@ -892,6 +897,7 @@ _PROGRAMS = (
     ("y = 10 * x, then x -= 1 inside no_grad", _stepped_but_linear, False),
     ("h = x * 2, y = (h * h).sum(), then h[:1] = 0", _through_a_view, True),
     ("y = x * x, after a backward", lambda: _walked(lambda x: x * x), True),
+    ("y = 0 * x, and nothing is overwritten", _times_zero, False),
     ("y = x + 1, after a backward", lambda: _walked(lambda x: x + 1), False),
 )
 _UNCAUGHT = tools.Reason(

@@ -266,6 +266,7 @@ _DERIVATIVES = (
     (lambda x: x * x * x, -2.0, [12.0, -12.0, 6.0, 0.0, 0.0]),
     (lambda x: 3 * x, 4.0, [3.0, 0.0, 0.0]),
     (lambda x: mg.sin(x), 0.3, [np.cos(0.3)]),
+    (lambda x: mg.sin(x), 0.0, [1.0, 0.0, -1.0]),
     (lambda x: -x, 2.0, [-1.0, *[0.0] * 149]),
 )
 
@@ -767,6 +768,7 @@ def recorded(answer):
     except Wrong as wrong:
         raise _of_recorded(answer, wrong) from None
     _check_runs(functions.apply_of(answer))
+    _check_history_of_gradient(functions.apply_of(answer))
     return "f is recorded again from the saved input itself, and the walk through it is recorded, too."
 
 
@@ -813,6 +815,19 @@ def _check_runs(apply):
         why = "The derivatives are right. But in forward `f` was recorded, too, so its whole graph was made there."
         look = "what turns recording on in forward"
         raise Wrong("forward-recorded", "a forward that records nothing", "`f` was recorded in it", why=why, look=look)
+
+
+def _check_history_of_gradient(apply):
+    """The gradient that arrives may lead to `x` as well: backward is about `f` alone."""
+    x = tools.leaf([0.5, -1.0])
+    square = (call(apply, x, _FUNCTIONS["x**3"]) ** 2).sum()
+    (slope,) = mg.autograd.grad(square, x, create_graph=True)
+    right = 6 * tools.array(x) ** 5
+    if not tools.same(tools.array(slope), right):
+        why = "The gradient that arrives at backward has a history there, which leads to `x` too: it is recorded."
+        expected = f"the slope {tools.text(right)} of the square of x**3, asked for with `create_graph=True`"
+        look = "what the walk in backward goes through besides `f`"
+        raise Wrong("walks-on", expected, tools.text(tools.array(slope)), why=why, look=look)
 
 
 def _of_recorded(answer, wrong):
@@ -879,6 +894,7 @@ _HVPS = (
     (lambda x: (x[1:] * x[:-1]).sum() + (x**3).sum(), [1.0, -2.0, 0.5], [1.0, 10.0, 100.0]),
     (lambda x: mg.exp(x[0] * x[1]) + x[1] ** 2, [0.5, 1.0], [-1.0, 3.0]),
     (lambda x: (x**4).sum() / 12, [2.0], [5.0]),
+    (lambda x: x.sum() ** 3, [1.0, 0.5, 0.25], [2.0, 0.0, -1.0]),
     (lambda x: (x**3).sum(), [0.5, 1.0], [0.0, 0.0]),
 )
 (_NO_FACTORS,) = tools.reasons("""

@@ -514,7 +514,7 @@ class _Stepping:
     """Three parameters which each step overwrites, and the loss that it says."""
 
     def __init__(self, losses: list[float]) -> None:
-        self.losses, self.calls = losses, 0
+        self.losses, self.calls, self.recorded = losses, 0, True
         self.parameters = [tools.leaf([0.0, 0.0]), tools.leaf(0.0), tools.leaf([[0.0]])]
 
     def place(self, number: int) -> list[np.ndarray]:
@@ -523,6 +523,7 @@ class _Stepping:
 
     def step(self) -> float:
         self.calls += 1
+        self.recorded &= mg.is_grad_enabled()
         with mg.no_grad():
             for p, numbers in zip(self.parameters, self.place(self.calls), strict=True):
                 p.copy_(tools.constant(numbers))
@@ -534,7 +535,17 @@ def _check_best(answer, losses):
     given = list(run.parameters)
     best_one = int(np.argmin(losses)) + 1
     expected = f"{number} steps, with the losses {show(losses)}: the parameters after step {best_one}"
+    recording = mg.is_grad_enabled()
     kept = call(answer, given, lambda: run.step(), number)
+    if recording and not run.recorded:
+        why = "A training step goes backward. Where nothing is recorded, it cannot."
+        raise Wrong(
+            "unrecorded-step",
+            "`step()` called where autograd records",
+            "it does not record there",
+            why=why,
+            look="each block in which nothing is recorded: is `step()` called inside it?",
+        )
     if not isinstance(kept, list | tuple) or len(kept) != len(run.parameters):
         raise Wrong("type", f"a list of {len(run.parameters)} tensors", show(kept), look="what is returned")
     if any(isinstance(one, list | tuple) for one in kept):
@@ -865,7 +876,7 @@ def _check_penalized(answer, start, goal, rate, rounds):
 def momentum(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_MOMENTUM)
-    for starts, rate in (([2.0, [1.0, -3.0], 0.7], 0.2), ([[[0.5], [4.0]], -1.0, 2.0, [3.0]], 0.05)):
+    for starts, rate in (([2.0, [1.0, -3.0], 0.7], 0.2), ([[[0.5], [0.0]], -1.0, 2.0, [3.0]], 0.05)):
         _check_momentum(answer, starts, rate)
     return "Parameters and speeds are the same tensors as before, with other numbers, so the next step finds them."
 
@@ -1144,7 +1155,7 @@ def _pair(found: Any) -> np.ndarray:
     """Two numbers, however they come: a tuple, a list, an array or a tensor."""
     if type(found) in (np.ndarray, mg.Tensor) and found.shape == (2,):
         found = list(found)
-    if type(found) not in (tuple, list) or len(found) != 2:
+    if not isinstance(found, tuple | list) or len(found) != 2:
         raise Wrong("type", "two numbers, w and b", show(found), look="what `return` gives back")
     return np.array([kit.a_number(one, "each of the two") for one in found])
 

@@ -496,6 +496,10 @@ class CubeSlope(mg.autograd.Function):
             "    return mg.autograd.grad(y, x, g, create_graph=True)[0], None",
             "Again.f = staticmethod(f)\nctx.save_for_backward(x)\nreturn f(x)",
         ),
+        "walks-on": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    total = (ctx.f(x) * g).sum()\n"
+            "return mg.autograd.grad(total, x, create_graph=True)[0], None"
+        ),
         "not-run-again": _again(
             "return mg.autograd.grad(ctx.y, ctx.x, g, create_graph=True)[0], None",
             "ctx.x = x\nwith mg.enable_grad():\n    ctx.y = f(x)\nreturn ctx.y.detach()",
@@ -811,8 +815,8 @@ class Again(mg.autograd.Function):
     @staticmethod
     def backward(ctx, g):
         with mg.enable_grad():
-            total = (ctx.f(ctx.x) * g).sum()
-        return *mg.autograd.grad(total, ctx.x, create_graph=True), None
+            y = ctx.f(ctx.x)
+        return *mg.autograd.grad(y, ctx.x, g, create_graph=True), None
 """,
         _again("(x,) = ctx.saved_tensors\nreturn mg.autograd.functional.vjp(ctx.f, x, g, create_graph=True)[1], None"),
     ],
