@@ -53,7 +53,7 @@ from .factories import (
     zeros_like,
 )
 from .messages import is_warn_always_enabled, set_warn_always
-from .numpy_warnings import silence_numpy
+from .numpy_warnings import silence_numpy as _silence_numpy
 from .ops import (
     abs,
     acos,
@@ -170,7 +170,7 @@ from .ops import (
 from .ops.index import pick as select
 from .ops.inplace import with_out
 from .ops.methods import allclose, amax, amin, broadcast_to, empty_like, equal, isclose, isfinite, isinf
-from .printing import tensor_repr
+from .printing import tensor_repr as _tensor_repr
 from .random import get_rng_state, manual_seed, rand, rand_like, randn, randn_like, set_rng_state
 from .size import Size
 from .tensor import Tensor, is_inference, is_tensor
@@ -178,7 +178,7 @@ from .tensor_new import as_tensor, from_numpy, tensor
 
 __version__ = "0.1.0"
 
-silence_numpy()
+_silence_numpy()
 
 # PyTorch's other names, which are Python's own: so they are not to be imported.
 float, int = float32, int32
@@ -218,7 +218,7 @@ for _name in (
 Tensor.backward = _tensor_backward
 Tensor.register_hook, Tensor.retain_grad = hooks.register_hook, hooks.retain_grad
 Tensor.register_post_accumulate_grad_hook = hooks.register_post_accumulate_grad_hook
-Tensor.__repr__ = tensor_repr
+Tensor.__repr__ = _tensor_repr
 
 # The public face of minigrad.autograd; see autograd/__init__.py for why it is put on here.
 # Its stub has the names as they are afterwards.
