@@ -25,6 +25,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import operator
+import re
 import sys
 import threading
 import types
@@ -51,7 +52,7 @@ CIRCUMSTANCES = {
     "gaps": "It is right for a tensor that is in one piece. Here the numbers of the leaves are apart in memory.",
 }
 _LOOKS = {
-    "again": "what is left from the first call: a default argument, a global name, a hook, a graph that was freed",
+    "again": "what is left from the first call: a default argument, a global name, a hook, a `.grad`, a freed graph",
     "old grad": "each line that reads, sets or clears a `.grad`",
     "added grad": "each line that sets or clears a `.grad`",
     "dtype": "each tensor that your function makes: which dtype it has",
@@ -71,8 +72,15 @@ class Found(Exception):
 
     @property
     def misleads(self) -> bool:
-        """Whether numbers of an input were changed, so that what a check expects may be computed from other ones."""
-        return self.parts["code"] == "values-changed" and "keeps its numbers" in self.parts["expected"]
+        """Whether what a check expects may be computed from numbers or a flag that this has changed."""
+        code = self.parts["code"]
+        return code == "flag-changed" or (code == "values-changed" and "keeps its numbers" in self.parts["expected"])
+
+    def is_told_by(self, verdict: Any) -> bool:
+        """Whether a check's own diagnosis speaks of such a change."""
+        said = " ".join((verdict.expected, verdict.got, verdict.why))
+        of_a_flag = re.search(r"requires_grad|requires grad|track|leaf|history", said)
+        return "changed" in verdict.code or (self.parts["code"] == "flag-changed" and of_a_flag is not None)
 
 
 class Called(BaseException):
@@ -262,17 +270,23 @@ class Collection:
     position: int
     given: list | dict
     entries: list = field(default_factory=list)
+    shown: str = ""
 
     def __post_init__(self) -> None:
         self.entries = self._now()
+        self.shown = show(self.given, 70)
 
     def _now(self) -> list:
-        return list(self.given.items()) if isinstance(self.given, dict) else list(self.given)
+        pairs = self.given.items() if isinstance(self.given, dict) else zip(self.given, strict=True)
+        return [part for pair in pairs for part in pair]
 
     def changed(self) -> Iterator[tuple[str, str, str]]:
         now = self._now()
-        if len(now) != len(self.entries) or any(one is not other for one, other in zip(now, self.entries, strict=True)):
-            yield "entries", f"{self.name} keeps its entries, in their order: {show(self.entries, 70)}", show(now, 70)
+        places = [i for i, (one, other) in enumerate(zip(now, self.entries, strict=False)) if one is not other]
+        if len(now) != len(self.entries) or places:
+            other = "another number of them" if len(now) != len(self.entries) else "another object among them"
+            same = f", with {other}" if show(self.given, 70) == self.shown else ""
+            yield "entries", f"{self.name} keeps its entries, in their order: {self.shown}", show(self.given, 70) + same
 
 
 @dataclass
@@ -432,14 +446,14 @@ class Trial(threading.local):
         return clip(", ".join(f"{name} = {shown(value)}" for name, value in known), 160)
 
     def _first_change(self, states: list, result: Any) -> Found | None:
-        for state in states:
-            for what, expected, got in state.changed():
-                if self._asked(what, state):
-                    return _of_change(what, expected, got)
+        changes = [(state, change) for state in states for change in state.changed()]
+        found = [_of_change(*change) for state, change in changes if self._asked(change[0], state)]
+        if found:
+            return next((one for one in found if one.misleads), found[0])
         for _, made in _within(result, "the result"):
-            found = self._fault_of_result(made, states)
-            if found:
-                return found
+            fault = self._fault_of_result(made, states)
+            if fault:
+                return fault
         return None
 
     def _asked(self, what: str, state: Any) -> bool:
@@ -617,7 +631,9 @@ def _take_back(lent: list[tuple]) -> tuple[State, tuple[str, str, str]] | None:
     changed = None
     for state, old, touched, hook in lent:
         hook.remove()
-        put_back = "grad", f"`.grad` of {state.name} is left alone", "in between it was set, or added to"
+        added = any(one is state.tensor for one in touched)
+        between = f"in between {'something was added to it' if added else 'it was set or cleared'}"
+        put_back = "grad", f"`.grad` of {state.name} is left alone", between
         changed = changed or next(((state, one) for one in state.changed() if one[0] == "grad"), None)
         touched = touched and "grad between" not in trial.off
         changed = changed or ((state, put_back) if touched and state.tensor.grad is old else None)

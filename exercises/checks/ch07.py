@@ -50,9 +50,6 @@ def _refuse_other_value(y: mg.Tensor, numbers: Any) -> None:
 
 
 def _refuse_cut_off(y: mg.Tensor, leaf: mg.Tensor, name: str) -> None:
-    if not leaf.requires_grad:
-        look = "each `requires_grad_` and each assignment to `requires_grad`"
-        raise Wrong("flag-changed", f"`{name}.requires_grad` is True, as before", "it is False", look=look)
     if leaf.grad is not None:
         raise tools.filled(f"`{name}.grad` as it was", f"it is {show(leaf.grad)} when your function returns")
     if not graphs.reaches(y, leaf):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import linecache
 from collections.abc import Callable
 from typing import Any
@@ -39,9 +38,6 @@ def _slope(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
 
 def _slope_of_answer(answer: Any, loss: mg.Tensor, leaf: mg.Tensor, name: str) -> mg.Tensor:
     """The gradient through the learner's graph, or the diagnosis for what is in its way."""
-    if not leaf.requires_grad:
-        expected, got = f"`{name}` is tracked, as before", f"`{name}.requires_grad` is False"
-        raise Wrong("flag-changed", expected, got, look="each line that changes `requires_grad`")
     if not graphs.reaches(loss, leaf):
         belief = "M27" if kit.uses(answer, "item", "tolist", "numpy") else ""
         why = f"No way leads from your result to `{name}`, so no gradient can come there."
@@ -583,22 +579,12 @@ second-time: a second time
     return spoiled, second, _LEAF, _NO_WAY
 
 
-def _rebinds_second(answer):
-    """Whether a function gives the name of its second parameter to something else."""
-    names = answer.__code__.co_varnames[1:2] if hasattr(answer, "__code__") else ()
-    for step in dis.get_instructions(answer) if names else ():
-        stored = step.argval if isinstance(step.argval, tuple) else (step.argval,)  # one step may store and load
-        if step.opname.startswith("STORE_") and names[0] in stored[: step.opname.count("STORE_")]:
-            return True
-    return False
-
-
 def _check_played(answer, g, d, of_g, start, rate):
     fake = 2 * of_g
     moved = start - rate * 2 * start * fake * fake
     if not kit.close(kit.a_number(d), moved):
         if kit.close(kit.a_number(d), start):
-            belief = "M06" if _rebinds_second(answer) else ""
+            belief = "M06" if kit.rebinds(answer, 1) else ""
             why = "`d` itself has not moved. A name inside your function may have."
             raise Wrong("no-step", f"`d` moves to {moved:.4g}", show(d), belief=belief, why=why, look="the step")
         look = "how often `d` moves, in which direction, and what was in `d.grad` then"
