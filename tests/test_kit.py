@@ -342,6 +342,37 @@ def test_what_was_changed_is_told_as_what_it_was(source, code, got):
     assert verdict.code.startswith(code) and got in verdict.got, verdict
 
 
+def test_what_was_untracked_is_not_tracked_from_then_on():
+    source = "def f(xs): return [mg.autograd.grad((x.requires_grad_() ** 2).sum(), x)[0] for x in xs]"
+    verdict = changes(source, lambda: [tracked()])
+    assert verdict.code == "flag-changed", verdict
+    assert verdict.expected == "`requires_grad` of a tensor of `xs` is False, as before"
+    source = source.replace("x.requires_grad_()", "x")
+    assert changes(source, lambda: [tracked()]).status == "passed", "it may raise for an untracked one"
+
+
+def test_what_a_backward_leaves_behind_is_found_also_where_the_check_runs_it():
+    def judge(answer):
+        kit.call(answer, tracked()).sum().backward()
+        return "It is right."
+
+    one = kit.Exercise("ch99.one", "One", "write", 1, (), ("", "", ""), "", judge)
+    source = "def f(w):\n y = w * 1\n y.register_hook(lambda g: (mg.{}, None)[1])\n return y"
+    assert kit.judge(one, learner(source.format("is_grad_enabled()"))).status == "passed"
+    verdict = kit.judge(one, learner(source.format("set_default_dtype(mg.float64)")))
+    assert (verdict.code, verdict.got) == ("mode-left", "the default dtype is torch.float64 from then on")
+
+
+def test_a_block_that_notes_lines_has_to_be_left():
+    source = "def f(w):\n global block\n block = mg.viz.lines()\n block.__enter__()"
+    verdict = changes(source, tracked)
+    assert (verdict.code, verdict.got) == ("mode-left", "what notes lines, `mg.viz.lines()`, is on from then on")
+    inside = "def f(w):\n with mg.viz.lines(): w * 2"
+    assert changes(inside, tracked).status == "passed"
+    with mg.viz.lines():
+        assert changes(inside, tracked).status == "passed"
+
+
 def test_a_list_is_shown_as_it_was_before_it_was_changed():
     numbers = lambda: [mg.tensor(float(n)) for n in range(30)]  # noqa: E731
     verdict = changes("def f(xs): xs[20] = xs[1]", numbers)

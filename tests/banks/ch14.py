@@ -571,7 +571,7 @@ none
             program()
     except RuntimeError as error:
         mg.viz.explain(error)
-block-left
+mode-left/lines
     block = mg.viz.lines()
     block.__enter__()
     try:
