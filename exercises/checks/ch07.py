@@ -476,6 +476,7 @@ def _wrong_shares(answer, gradient, slopes, without_sum, v):
     kind="fix",
     points=3,
     off={
+        "untracked": "the text has the leaves tracked",
         "values": "the task is to move the leaves",
         "grad": "the task is to clear it",
         "again": "a second step needs gradients of its own",
