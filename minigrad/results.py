@@ -10,6 +10,8 @@ from .autograd.versions import UNCOUNTED
 from .tensor import Tensor, wrap
 from .views import alias, unrecorded
 
+new = object.__new__
+
 
 def mark_as_inference(result: Tensor) -> None:
     """Make a result of inference mode an inference tensor; a view of an ordinary tensor stays what it is."""
@@ -26,24 +28,22 @@ def rebuild_result(node: Node, array: np.ndarray, counter: list) -> Tensor:
     return result
 
 
-def wrap_outputs(node: Node | None, arrays, source: Tensor, view: bool) -> tuple:
-    """Wrap the several outputs of one operation; each gets a node that passes its gradient on."""
-    results, recording = [], mode.recording
+def wrap_outputs(node: Node | None, arrays, source: Tensor) -> tuple:
+    """Wrap the several views that one operation makes; each gets a node that passes its gradient on."""
+    results, recording, dtype = [], mode.recording, source._dtype
     if node is not None:
-        node._shape, node._dtype, node._fits = tuple([a.shape for a in arrays]), source._dtype, False
+        node._shape, node._dtype, node._fits = tuple([a.shape for a in arrays]), dtype, False
     for index, array in enumerate(arrays):
-        result = wrap(array if array.__class__ is np.ndarray else np.asarray(array))
-        tracked = result._dtype.kind == "f" and node
-        if view:
-            alias(result, source)
-            if not tracked:
-                unrecorded(result, source)
-            if recording and result._meta is not None:
-                result._meta.creation_meta = "several"
-        if tracked:
-            meta = result._meta or result.materialize_meta()
-            meta.output_nr = index
-            result._node = output_node(tracked, index, tracked._shape[index], result._dtype)
+        result = new(Tensor)
+        result._array, result._dtype = array, dtype
+        alias(result, source)
+        if node is None:
+            unrecorded(result, source)
+        else:
+            result._node = output_node(node, index, array.shape, dtype)
+            result.materialize_meta().output_nr = index
+        if recording and result._meta is not None:
+            result._meta.creation_meta = "several"
         results.append(result)
     return tuple(results)
 
