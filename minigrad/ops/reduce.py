@@ -21,6 +21,7 @@ from .shape import (
     reverse,
     sums,
     take_along,
+    take_from_lines,
     transpose,
     unsqueeze,
     view,
@@ -351,9 +352,7 @@ def _picker(name, node):
         self=lambda grad, indices, dim, keepdim, self_shape: _select_backward(grad, indices, dim, keepdim, self_shape),
     )
     def picked(self, indices, dim, keepdim):
-        if not keepdim and self.ndim:
-            return take_along(self, indices.reshape(_keepdim_shape(self.shape, dim)), dim).reshape(indices.shape)
-        return take_along(self, indices, dim)
+        return (take_along if keepdim or not self.ndim else take_from_lines)(self, indices, dim)
 
     return picked
 
@@ -687,9 +686,8 @@ def extremes(self, ufunc, dim, keepdim):
     """The largest or smallest elements along ``dim``. Along the last one it is quicker to find where they are."""
     if not self.size or self.ndim < 2 or dim not in (-1, self.ndim - 1):
         return ufunc.reduce(self, dim, None, None, keepdim)
-    places = (self.argmax if ufunc is np.maximum else self.argmin)(-1, keepdims=True)
-    found = take_along(self, places, -1)
-    return found if keepdim else found.reshape(found.shape[:-1])
+    found = take_from_lines(self, (self.argmax if ufunc is np.maximum else self.argmin)(-1), -1)
+    return found.reshape((*found.shape, 1)) if keepdim else found
 
 
 @op(name="log_softmax", self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True))

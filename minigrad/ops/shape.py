@@ -228,7 +228,7 @@ def place(dim, ndim):
 
 def distinct(dims, ndim) -> tuple:
     """Several dimensions counted from the front, none of them given twice."""
-    places = tuple(place(dim, ndim) for dim in dims)
+    places = tuple([place(dim, ndim) for dim in dims])
     for dim in places:
         if places.count(dim) > 1:
             raise RuntimeError(f"dim {dim} appears multiple times in the list of dims")
@@ -297,13 +297,12 @@ def squeeze(self, dim=None):
 
 def flatten(self, start_dim=0, end_dim=-1):
     """The dimensions from ``start_dim`` to ``end_dim`` as one. PyTorch counterpart: ``torch.flatten``."""
-    ndim = self._array.ndim
-    start, end = place(start_dim, ndim), place(end_dim, ndim)
+    shape = self._array.shape
+    start, end = place(start_dim, len(shape)), place(end_dim, len(shape))
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if start == end and ndim:
+    if start == end and shape:
         return self
-    shape = self._array.shape
     return reshape(self, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
 
 
@@ -343,15 +342,16 @@ def repeat(self, repeats):
 @op(name="flip", layout="first", self=lambda grad, dims: reverse(grad, dims))
 def reverse(self, dims):
     """The elements in reverse order along dimensions, copied."""
-    dims = [place(dim, self.ndim) for dim in dims]
-    backwards = slice(None, None, -1)
-    return self[(*[backwards if dim in dims else slice(None) for dim in range(self.ndim)],)].copy()
+    key = [slice(None)] * self.ndim
+    for dim in dims if key else ():  # a number has a dimension 0, too
+        key[dim] = slice(None, None, -1)
+    return self[tuple(key)].copy()
 
 
 def flip(self, *each, dims=None):
     """The elements in reverse order along ``dims``, copied. PyTorch counterpart: ``torch.flip``."""
     dims = sizes_of(each, dims)
-    distinct(dims, self.ndim)
+    distinct(dims, self._array.ndim)
     return reverse(self, dims)
 
 
@@ -376,9 +376,9 @@ def sizes_of(args, named=None):
     """The numbers that a method was given, be it one by one, as a tuple, or by name."""
     if named is not None:
         args = (named,)
-    if len(args) == 1 and args[0].__class__ is tuple:
-        return args[0]
-    return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
+    if len(args) != 1 or args[0].__class__ is int:
+        return args
+    return tuple(args[0]) if isinstance(args[0], (tuple, list)) else args
 
 
 def _matrix(name, self):
@@ -563,12 +563,15 @@ def op_of_many(*, tensors, keep):
     return decorate
 
 
+_ONLY_TENSORS = {Tensor}
+
+
 def _are_tensors(name, tensors) -> bool:
     """Whether these are Tensors; False if a derivative is running on arrays. Anything else is refused."""
     if not isinstance(tensors, (list, tuple)):
         kind = type_name(tensors)
         raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}")
-    if all([t.__class__ is Tensor for t in tensors]):
+    if _ONLY_TENSORS.issuperset(map(type, tensors)):
         return True
     if tensors and all(isinstance(t, (np.ndarray, np.generic)) for t in tensors):
         return False
@@ -593,7 +596,7 @@ def _empty_gradient(grad):
 
 
 def _lengths(arrays, dim):
-    return dim, [None if shape == (0,) else shape[dim] for shape in [a.shape for a in arrays]]
+    return dim, [None if (shape := a.shape) == (0,) else shape[dim] for a in arrays]
 
 
 @op_of_many(tensors=_cat_backward, keep=_lengths)
@@ -694,6 +697,20 @@ def take_along(array, index, dim):
     return array.reshape(-1).take(positions_along(array.shape, index, dim))
 
 
+def take_from_lines(array, index, dim):
+    """Of each line of an array along ``dim`` the element at the position that ``index`` holds for it."""
+    starts, step = (_starts_of_lines if index.size <= SMALL else _starts_of_lines.__wrapped__)(array.shape, dim)
+    return array.reshape(-1).take(starts + index if step == 1 else starts + step * index)
+
+
+@functools.lru_cache(maxsize=64)
+def _starts_of_lines(shape: tuple, dim: int) -> tuple:
+    """Where the lines along a dimension start, and how far it is from one position to the next."""
+    dim %= len(shape)
+    starts, step = _positions_of_others.__wrapped__(shape, (*shape[:dim], 1, *shape[dim + 1 :]), dim)
+    return starts.reshape((*shape[:dim], *shape[dim + 1 :])), step
+
+
 def positions_along(shape: tuple, index, dim):
     """The same positions, counted row by row in an array of a shape."""
     index = index.astype(np.intp, copy=False)
@@ -707,7 +724,8 @@ def _positions_of_others(shape: tuple, lengths: tuple, dim: int) -> tuple:
     """What the other dimensions add to the positions, and how far it is from one position to the next."""
     steps = [math.prod(shape[d + 1 :]) for d in range(len(lengths))]
     places = [np.arange(length) * step for length, step in zip(lengths, steps, strict=True)]
-    offsets = np.zeros((), np.intp)
+    # What is kept has the shape of the index: short lines that are broadcast take three times as long to add.
+    offsets = np.zeros(lengths if math.prod(lengths) <= SMALL else (), np.intp)
     for d in set(range(len(lengths))) - {dim}:
         offsets = offsets + places[d].reshape(-1, *(1,) * (len(lengths) - 1 - d))
     return offsets, steps[dim] if steps else 1
