@@ -61,6 +61,7 @@ def vector_vector(self, tensor):
 
 
 @op(
+    np.ndarray.__matmul__,
     name="bmm",
     fits=True,
     self=lambda grad, mat2: batch_matrix(grad, transpose(mat2, 1, 2)),
@@ -68,7 +69,6 @@ def vector_vector(self, tensor):
 )
 def batch_matrix(self, mat2):
     """The products of matrices, pair by pair along the first dimension."""
-    return np.matmul(self, mat2)
 
 
 # What PyTorch says where the factors are of two types, and whether it names the types as C++ does.

@@ -90,11 +90,13 @@ def expand(self, sizes):
     """Repeat dimensions of length 1 without copying: a view with stride 0."""
     shape, asked = self.shape, sizes
     added = len(sizes) - len(shape)
+    if sizes == shape:
+        return self[...]
     if sizes and min(sizes) < 0:
         if min(sizes) < -1 and expandable(shape, tuple(abs(n) for n in sizes)):
             raise RuntimeError("numel: integer multiplication overflow")
         sizes = tuple(shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
-    elif added >= 0 and sizes[added:] == shape and self.flags.c_contiguous:  # as the derivative of a sum asks
+    elif added > 0 and sizes[added:] == shape and self.flags.c_contiguous:  # as the derivative of a sum asks
         return np.ndarray(sizes, self.dtype, self, 0, (0,) * added + self.strides)
     try:
         if sizes and min(sizes) < 0:
