@@ -49,6 +49,8 @@ def wrap_outputs(node: Node | None, arrays, source: Tensor) -> tuple:
 
 
 def with_zeros(node: Node, grads: dict, raw: bool) -> list:
-    """The gradients of all outputs of an operation, zeros for outputs without one."""
-    zeros = [np.zeros(shape, node._dtype) if i not in grads else None for i, shape in enumerate(node._shape)]
-    return [grads[i] if z is None else z if raw else wrap(z) for i, z in enumerate(zeros)]
+    """The gradients of all outputs of an operation; for outputs without one zeros, the same for all of one shape."""
+    zeros: dict = {shape: np.zeros(shape, node._dtype) for shape in {*node._shape}}
+    if not raw:
+        zeros = {shape: wrap(array) for shape, array in zeros.items()}
+    return [grads[i] if i in grads else zeros[shape] for i, shape in enumerate(node._shape)]
