@@ -549,7 +549,7 @@ def op_of_many(*, tensors, keep):
             if dual_levels and dual_levels[0].concerns(tensors):
                 return dual_levels[0].apply(function, (tensors, dim))
             arrays = originals = [t._array for t in tensors]
-            if len({t._dtype for t in tensors}) > 1:
+            if any([t._dtype is not tensors[0]._dtype for t in tensors]):
                 common = promote(*arrays)
                 arrays = [a.astype(common, copy=False) for a in arrays]
             result = forward(arrays, dim)
@@ -575,7 +575,7 @@ def _are_tensors(name, tensors) -> bool:
         raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}")
     if _ONLY_TENSORS.issuperset(map(type, tensors)):
         return True
-    if tensors and all(isinstance(t, (np.ndarray, np.generic)) for t in tensors):
+    if all([isinstance(t, (np.ndarray, np.generic)) for t in tensors]):
         return False
     for index, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
