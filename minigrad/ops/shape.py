@@ -549,7 +549,7 @@ def op_of_many(*, tensors, keep):
             if dual_levels and dual_levels[0].concerns(tensors):
                 return dual_levels[0].apply(function, (tensors, dim))
             arrays = originals = [t._array for t in tensors]
-            if any([t._dtype is not tensors[0]._dtype for t in tensors]):
+            if len({t._dtype for t in tensors}) > 1:
                 common = promote(*arrays)
                 arrays = [a.astype(common, copy=False) for a in arrays]
             result = forward(arrays, dim)
