@@ -225,7 +225,7 @@ def _variance(self, dim, correction, keepdim):
 def _variance_in(self, dim, correction, keepdim):
     dim = None if dim == () else dim
     dim, count = _normalized_dims(self, dim), _count(self.shape, dim)
-    distance = self - sums(self, dim, True) / count
+    distance = self - sums(self, dim, dim is not None) / count
     squares = sums(distance * distance, dim, keepdim)
     if count > correction:
         return squares / (count - correction)
@@ -242,7 +242,7 @@ def _var_backward(grad, self, dim, correction, keepdim):
 
 def _mean_keeping(self, dim):
     """The mean with the reduced dimensions kept as 1."""
-    if dim is None:
+    if dim is None and isinstance(self, Tensor):
         return view(mean_all(self), (1,) * self.ndim)
     return mean_dim(self, _normalized_dims(self, dim), True)
 
