@@ -37,13 +37,14 @@ def wrap_outputs(node: Node | None, arrays, source: Tensor) -> tuple:
         result = new(Tensor)
         result._array, result._dtype = array, dtype
         alias(result, source)
+        meta = result._meta
         if node is None:
             unrecorded(result, source)
         else:
-            result._node = output_node(node, index, array.shape, dtype)
-            result.materialize_meta().output_nr = index
-        if recording and result._meta is not None:
-            result._meta.creation_meta = "several"
+            meta = meta or result.materialize_meta()
+            meta.output_nr, result._node = index, output_node(node, index, array.shape, dtype)
+        if recording and meta is not None:
+            meta.creation_meta = "several"
         results.append(result)
     return tuple(results)
 

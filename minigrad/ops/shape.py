@@ -81,7 +81,7 @@ def expandable(shape: tuple, larger: tuple) -> bool:
     """Whether broadcasting can stretch `shape` to `larger`."""
     extra = len(larger) - len(shape)
     return larger[extra:] == shape or (
-        extra >= 0 and all(a in (1, b) for a, b in zip(shape, larger[extra:], strict=True))
+        extra >= 0 and all([a in (1, b) for a, b in zip(shape, larger[extra:], strict=True)])
     )
 
 
@@ -643,7 +643,7 @@ def unbind(self, dim=0):
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     dim, dims = place(dim, self.ndim), range(self.ndim)
     slices = self.transpose((dim, *dims[:dim], *dims[dim + 1 :])) if dim else self
-    return [slices[i, ...] for i in range(len(slices))]
+    return list(slices) if self.ndim > 1 else [slices[i, ...] for i in range(len(slices))]
 
 
 @op(node="PutBackward0", self=lambda grad, indices: grad[indices])
@@ -660,10 +660,10 @@ def add_at(full, indices: tuple, values) -> None:
     if not lists:  # numbers, slices and masks: no place twice
         full[indices] += values
         return
-    first, last = lists[0], lists[-1] + 1
-    if values.size < 1024 and full.ndim > last - first:  # what follows takes as long
+    if values.size < 512:  # what follows takes as long
         np.add.at(full, indices, values)
         return
+    first, last = lists[0], lists[-1] + 1
     if last - first > len(lists) or not all(
         key.__class__ is slice and key == slice(None) for key in (*indices[:first], *indices[last:])
     ):
