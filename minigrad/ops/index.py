@@ -87,7 +87,7 @@ def _greatest(index) -> int:
     return unsigned.item(unsigned.argmax())  # in half of the time that max() takes
 
 
-_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 def _check_positions(name, self, dim, index) -> None:

@@ -76,7 +76,7 @@ def _count(shape, dim):
 def _running(ufunc, self, dim):
     """The running sums or products along a dimension."""
     kind = self.dtype if self.dtype.kind == "f" else np.int64
-    return ufunc.accumulate(self if self.ndim else self.reshape(1), dim, kind).reshape(self.shape)
+    return ufunc.accumulate(self, dim, kind) if self.ndim else ufunc.accumulate(self.reshape(1), dim, kind).reshape(())
 
 
 def _total_dtype(self):
@@ -673,8 +673,10 @@ def _logsumexp_backward(grad, self, result, dim, keepdim):
 def softmax_along(self, dim):
     """Each element's share in the sum of the exponentials along ``dim``, without overflow."""
     exact = self.astype(np.float32) if self.dtype.char == "e" else self
-    powers = np.exp(exact - _most(exact, dim))
-    return (powers / sums(powers, dim, True)).astype(self.dtype, copy=False)
+    shares = np.asarray(exact - _most(exact, dim))
+    np.exp(shares, shares)
+    shares /= sums(shares, dim, True)
+    return shares.astype(self.dtype, copy=False)
 
 
 def _most(self, dim):
@@ -694,8 +696,9 @@ def extremes(self, ufunc, dim, keepdim):
 def log_softmax_along(self, dim):
     """The logarithm of each element's share in the exponentials along ``dim``, without overflow."""
     exact = self.astype(np.float32) if self.dtype.char == "e" else self
-    shifted = exact - _most(exact, dim)
-    return (shifted - np.log(sums(np.exp(shifted), dim, True))).astype(self.dtype, copy=False)
+    shifted = np.asarray(exact - _most(exact, dim))
+    shifted -= np.log(sums(np.exp(shifted), dim, True))
+    return shifted.astype(self.dtype, copy=False)
 
 
 def softmax(self, dim, dtype=None):
