@@ -84,7 +84,14 @@ def _total_dtype(self):
     return np.int64 if self.dtype.kind == "u" else None
 
 
-@op(node="SumBackward0", name="sum", self=lambda grad, self_shape: expand(grad, self_shape))
+def _repeated(grad, shape):
+    """The gradient of a sum of all, at each element. On arrays without the questions that `expand` asks."""
+    if isinstance(grad, Tensor):
+        return expand(grad, shape)
+    return np.ndarray(shape, grad.dtype, grad, 0, (0,) * len(shape))
+
+
+@op(node="SumBackward0", name="sum", self=lambda grad, self_shape: _repeated(grad, self_shape))
 def sum_all(self):
     """The sum of all elements."""
     dtype = np.int64 if self.dtype.kind == "u" else None  # see _total_dtype
