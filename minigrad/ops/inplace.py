@@ -285,6 +285,7 @@ def set_history(tensor: Tensor, node: Node) -> None:
 
 def rebuild_views(counter: list) -> None:
     """After a change of the memory, each view of it is made of its base as that is now."""
+    counter[1:] = [reference for reference in counter[1:] if reference() is not None]  # so the next change is quicker
     for reference in counter[1:]:
         part = reference()
         if part is None or isinstance(part, ModifiedView):
