@@ -1,6 +1,5 @@
 """Operations that work on each element by itself, besides those of arithmetic.py."""
 
-import functools
 import math
 
 import numpy as np
@@ -81,11 +80,6 @@ def zero_gradient(grad):
     return wrap(np.zeros_like(grad._array)) if isinstance(grad, Tensor) else np.zeros_like(grad)
 
 
-@functools.cache
-def _zero(dtype):
-    return np.zeros((), dtype)  # NumPy takes half as long with it as with a number
-
-
 SMALL_MASK = 1024  # elements: of fewer np.where is as fast as a product
 
 # The integers whose bits a float of so many bytes can be masked with.
@@ -100,7 +94,7 @@ def masked(array, mask):
     """
     dtype = array.dtype
     if mask.size < SMALL_MASK or dtype.kind != "f" or array.shape != mask.shape:
-        return np.where(mask, array, _zero(dtype))
+        return np.where(mask, array, number(0, dtype))
     kept = mask.astype(_BITS[dtype.itemsize])  # 0 or 1, of which the negative has no bits set, or all
     np.negative(kept, kept)
     return np.bitwise_and(kept, array.view(kept.dtype), kept).view(dtype)

@@ -392,12 +392,10 @@ def _matrix(name, self):
 def _below(array, diagonal):
     """Which elements of matrices are on or below a diagonal."""
     height, width = array.shape[-2:]
-    return (_on_and_below if height * width <= SMALL else _on_and_below.__wrapped__)(height, width, diagonal)
+    return (_tri if height * width <= SMALL else np.tri)(height, width, diagonal, np.bool_)
 
 
-@functools.lru_cache(maxsize=64)
-def _on_and_below(height, width, diagonal):
-    return np.greater_equal.outer(np.arange(height, dtype=np.int32), np.arange(width, dtype=np.int32) - diagonal)
+_tri = functools.lru_cache(maxsize=64)(np.tri)
 
 
 @op(layout="rows", self=lambda grad, diagonal: tril(grad, diagonal))
