@@ -165,6 +165,39 @@ def test_without_a_common_name_the_leaf_is_found_by_its_place(got):
     assert "b" in [node.name for node in found.unexpected] and not found.missing
 
 
+def put(product, entry):
+    product[0] = entry
+    return product
+
+
+@pytest.mark.parametrize(
+    "got, sentences",
+    [
+        (lambda a, b: put(a.detach() * 2, b), ("missing: MulBackward0", "missing: leaf a = [1., 2., 3.]")),
+        (lambda a, b: put(a * 2, b.detach()), ("missing: leaf b = 4.",)),
+        (
+            lambda a, b: mg.ones(3) * b,
+            (
+                "missing: CopySlices",
+                "missing: leaf a = [1., 2., 3.]",
+                "extra: the arrow from MulBackward0 to AccumulateGrad",
+            ),
+        ),
+        (lambda a, b: put(a * 2, b).sum(), ("extra: SumBackward0",)),
+        (
+            lambda a, b: put(a * 2, b * 3),
+            ("missing: the arrow from CopySlices to AccumulateGrad", "extra: MulBackward0"),
+        ),
+    ],
+)
+@pytest.mark.parametrize("names", ["ab", "pq"])  # by name, or by shape
+def test_nothing_is_called_missing_that_is_there(got, sentences, names):
+    a, b = mg.tensor([1.0, 2.0, 3.0], requires_grad=True), mg.tensor(4.0, requires_grad=True)
+    expected = record(put(a * 2, b), view="kept", params={"a": a, "b": b})
+    found = difference(expected, record(got(a, b), view="kept", params=dict(zip(names, (a, b), strict=True))))
+    assert found.sentences == sentences
+
+
 def test_a_record_can_be_compared_with_a_tensor():
     stored = record(build(lambda x, y, c: x * y), view="kept")
     assert difference(stored, build(lambda x, y, c: y * x), view="kept").same
