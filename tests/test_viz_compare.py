@@ -198,6 +198,13 @@ def test_nothing_is_called_missing_that_is_there(got, sentences, names):
     assert found.sentences == sentences
 
 
+def test_what_is_too_many_is_found_though_another_part_has_the_structure():
+    w1, w2, w3 = leaves = [mg.tensor(2.0, requires_grad=True) for _ in range(3)]
+    names = dict(zip(("w1", "w2", "w3"), leaves, strict=True))
+    found = difference(w3 * (w2.detach() * (w1 * 3)), (w3 * (w2 * (w1 * 3))).clone(), view="kept", params=names)
+    assert found.sentences == ("extra: CloneBackward0", "extra: leaf w2 = 2.")
+
+
 def test_a_record_can_be_compared_with_a_tensor():
     stored = record(build(lambda x, y, c: x * y), view="kept")
     assert difference(stored, build(lambda x, y, c: y * x), view="kept").same

@@ -177,10 +177,9 @@ class Pairing:
         self.same_leaves = self.labels(self.kinds)  # and with the same leaves below
         roots = list(zip(ours.panel.roots, theirs.panel.roots, strict=False))
         self.pair_downwards(*(pair for pair in roots if self.subgraphs[pair[0]] == self.subgraphs[pair[1]]))
-        for label in (self.same_leaves, self.subgraphs):
-            for id, other in self.candidates(label):  # results before operands: largest part first
-                if ours.inputs[id] and ours.panel.by_id[id].role != "accumulate":
-                    self.pair_downwards((id, other))
+        for id, other in self.candidates(self.same_leaves):  # results before operands: largest part first
+            if ours.inputs[id] and ours.panel.by_id[id].role != "accumulate":
+                self.pair_downwards((id, other))
         self.pair_downwards(*roots)
         for same in (self.same_leaves, self.kinds):  # of those that are left only the edges differ
             for id, other in self.candidates(same):
@@ -229,6 +228,8 @@ class Pairing:
                 continue
             tried.add((id, other))
             self.pair(id, other)
+            if self.pairs.get(id) != other:
+                continue
             left, right = self.ours.inputs[id], self.theirs.inputs[other]
             pairs = zip(left, right, strict=False)
             stack.extend(reversed(self.align_operands(left, right) if id in self.ours.commutative else list(pairs)))
