@@ -43,6 +43,7 @@ BY_HAND = {
         ]
     },
     "Sums and the like": {
+        "sum": [("self", "expand(grad, self_shape)")],
         "mean": [("self", "expand(grad, self_shape) / count")],
         "max": [("self", "where(self == result, grad / ties, 0.0)")],
     },

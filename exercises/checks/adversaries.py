@@ -126,8 +126,8 @@ def _set_modes(modes: dict[str, Any]) -> None:
         mg.autograd.graph.saved_tensors_hooks(None, None).__exit__()
     if dual_levels and not modes[_DUAL_LEVEL]:
         exit_dual_level()
-    if not modes[_LINES] and _open_log() is not None:
-        _open_log().busy = True  # whoever holds the block may leave it; until then it notes nothing
+    if not modes[_LINES] and (log := _open_log()) is not None:
+        log.close()
 
 
 _NEUTRAL = {

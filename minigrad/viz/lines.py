@@ -84,6 +84,7 @@ class Log:
         self.busy = False
         self._known: tuple = (None, ())
         self._base, self._thread = base, threading.get_ident()
+        self.watchers = ExitStack()
 
     @property
     def calls(self) -> list[Call]:
@@ -140,6 +141,11 @@ class Log:
     def end(self) -> None:
         """The block is over: what it holds of the program's frames is let go."""
         self._base = None
+
+    def close(self) -> None:
+        """End the block from outside of it: nothing is watched any more."""
+        self.watchers.close()
+        self.end()
 
     def is_ignored(self) -> bool:
         """Whether a call is not to be noted: it is inside another one, or in another thread."""
@@ -376,9 +382,9 @@ def lines(depth: int = 2):
     """
     log = Log(sys._getframe(depth))
     _last[:] = [log]
-    with ExitStack() as stack:
+    with log.watchers:
         for watcher in WATCHERS:
-            stack.enter_context(watcher(log))
+            log.watchers.enter_context(watcher(log))
         try:
             yield log
         except Exception as error:
