@@ -322,6 +322,25 @@ def test_what_is_no_function_is_refused(answer):
     assert diagnosis(answer, cube, elementwise()).code in ("type", "not-a-function")
 
 
+def test_a_node_that_keeps_its_input_keeps_something_with_a_history():
+    cut = learners("(ctx, x):\n    ctx.x = x\n    return x**3", "(ctx, g): return 3 * ctx.x.detach() ** 2 * g")
+    assert diagnosis(cut, cube, elementwise(), second=True).code == "detached"
+
+
+def test_a_small_number_that_is_added_is_no_factor():
+    added = learners(SAVE, READ + "grad_output * (3 * x**2 + 1e-5)")
+    assert diagnosis(added, cube, elementwise()[:1]).code == "other-gradient"
+    double = learners(SAVE, READ + "grad_output * 6 * x**2")
+    assert diagnosis(double, cube, elementwise()).code == "wrong-factor"
+
+
+def test_a_gradient_of_another_shape_is_told_where_there_are_two_results():
+    wrong = learners("(ctx, x, b): return x * b, x + b", "(ctx, g, h): return g + h, (g + h).sum(0)")
+    cases = [tensors("broadcast", (2, 3), (3,))]
+    verdict = diagnosis(wrong, lambda x, b: (x * b, x + b), cases)
+    assert verdict.code == "other-gradient", verdict
+
+
 def test_operations_without_a_function_are_refused():
     assert diagnosis(cube, lambda x: x**3, elementwise()).code == "not-recorded"
 

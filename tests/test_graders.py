@@ -227,7 +227,8 @@ def endless(bank, exercise):
 @pytest.mark.parametrize("bank,exercise,body", cases(endless))
 def test_an_endless_answer_is_stopped(bank, exercise, body, monkeypatch):
     monkeypatch.setattr(sandbox, "SECONDS", 0.02)  # each test waits for the whole limit
-    monkeypatch.setattr(sandbox, "GRACE", 0.05)
+    if body[0] == "sleep":  # the others do end, however busy the machine is
+        monkeypatch.setattr(sandbox, "GRACE", 0.05)
     verdict, error = SOLUTIONS[bank].check(exercise, hostile_cell(SOLUTIONS[bank], exercise, body=body[1]))
     assert (verdict.status, verdict.code) == ("wrong", "endless")
     assert isinstance(error, kit.CheckFailed)

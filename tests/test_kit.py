@@ -298,11 +298,112 @@ def test_another_number_of_arguments_is_told():
         ("def f(ps):\n for p in ps: p = p - 1", True),
         ("def f(w): w -= 1", False),
         ("def f(w): v = w * 2", False),
+        ("def f(w): loss = 1 + w * w", False),
+        ("def f(ps):\n gs = [p.grad for p in ps]\n for p, g in zip(ps, gs): p -= g", False),
+        ("def f(ps, vs):\n for p, v in zip(ps, vs): v = v - p", True),
         ("f = print", False),
     ],
 )
 def test_a_name_for_something_new_is_known(source, rebinds):
     assert kit.rebinds(learner(source)) is rebinds
+
+
+def test_one_parameter_is_asked_about_by_its_place():
+    function = learner("def f(w, rate): rate = rate / 2")
+    assert kit.rebinds(function, 1) and not kit.rebinds(function, 0)
+
+
+def changes(source, *inputs):
+    """The diagnosis for a function that these inputs are given to, and whose result is not looked at."""
+
+    def judge(answer):
+        kit.call(answer, *(make() for make in inputs))
+        return "Nothing was changed."
+
+    one = kit.Exercise("ch99.one", "One", "write", 1, (), ("", "", ""), "", judge)
+    return kit.judge(one, learner(source))
+
+
+def tracked():
+    return mg.tensor([1.0, 2.0], requires_grad=True)
+
+
+@pytest.mark.parametrize(
+    "source, code, got",
+    [
+        ("def f(w): (w * w).sum().backward(); w.grad = None", "old-grad", "it was [1234.5, 1234.5], and is None"),
+        ("def f(w): o = w.grad; w.grad = None; w.grad = o", "old-grad", "in between it was set or cleared"),
+        ("def f(w): (w * w).sum().backward(); w.detach().zero_()", "values-changed", "it holds [0.0, 0.0]"),
+        ("def f(w): w.requires_grad_(False)", "flag-changed", "it is False"),
+    ],
+)
+def test_what_was_changed_is_told_as_what_it_was(source, code, got):
+    verdict = changes(source, tracked)
+    assert verdict.code.startswith(code) and got in verdict.got, verdict
+
+
+def test_what_was_untracked_is_not_tracked_from_then_on():
+    source = "def f(xs): return [mg.autograd.grad((x.requires_grad_() ** 2).sum(), x)[0] for x in xs]"
+    verdict = changes(source, lambda: [tracked()])
+    assert verdict.code == "flag-changed", verdict
+    assert verdict.expected == "`requires_grad` of a tensor of `xs` is False, as before"
+    source = source.replace("x.requires_grad_()", "x")
+    assert changes(source, lambda: [tracked()]).status == "passed", "it may raise for an untracked one"
+
+
+def test_what_a_backward_leaves_behind_is_found_also_where_the_check_runs_it():
+    def judge(answer):
+        kit.call(answer, tracked()).sum().backward()
+        return "It is right."
+
+    one = kit.Exercise("ch99.one", "One", "write", 1, (), ("", "", ""), "", judge)
+    source = "def f(w):\n y = w * 1\n y.register_hook(lambda g: (mg.{}, None)[1])\n return y"
+    assert kit.judge(one, learner(source.format("is_grad_enabled()"))).status == "passed"
+    verdict = kit.judge(one, learner(source.format("set_default_dtype(mg.float64)")))
+    assert (verdict.code, verdict.got) == ("mode-left", "the default dtype is torch.float64 from then on")
+
+
+def test_a_block_that_notes_lines_has_to_be_left():
+    source = "def f(w):\n global block\n block = mg.viz.lines()\n block.__enter__()"
+    verdict = changes(source, tracked)
+    assert (verdict.code, verdict.got) == ("mode-left", "what notes lines, `mg.viz.lines()`, is on from then on")
+    inside = "def f(w):\n with mg.viz.lines(): w * 2"
+    assert changes(inside, tracked).status == "passed"
+    with mg.viz.lines():
+        assert changes(inside, tracked).status == "passed"
+
+
+def test_a_list_is_shown_as_it_was_before_it_was_changed():
+    numbers = lambda: [mg.tensor(float(n)) for n in range(30)]  # noqa: E731
+    verdict = changes("def f(xs): xs[20] = xs[1]", numbers)
+    assert verdict.code == "entries-changed" and verdict.got.endswith(", with another object among them")
+    turned = changes("def f(xs): xs.reverse()", lambda: numbers()[:3])
+    assert "[tensor(0.), tensor(1.), tensor(2.)]" in turned.expected
+    assert turned.got == "[tensor(2.), tensor(1.), tensor(0.)]"
+
+
+@pytest.mark.parametrize(
+    "change, code",
+    [
+        ("w.detach().mul_(1.0); v.data.zero_()", "values-changed"),
+        ("w.detach().mul_(1.0); v.requires_grad_(False)", "flag-changed"),
+        ("w.detach().mul_(1.0)", "sum"),
+    ],
+)
+def test_a_change_that_misleads_the_check_is_told_instead_of_what_it_found(change, code):
+    def judge(answer):
+        w, v = tracked(), tracked()
+        kit.call(answer, w, v)
+        raise kit.Wrong("sum", "one thing", "another")
+
+    one = kit.Exercise("ch99.one", "One", "write", 1, (), ("", "", ""), "", judge)
+    assert kit.judge(one, learner(f"def f(w, v): {change}")).code == code
+
+
+def test_an_error_names_no_function_of_ours_and_no_line_that_is_not_there():
+    verdict = changes("def f(g): return g(1, 2)", lambda: lambda x: x)
+    assert verdict.code == "raised" and "a function takes 1 positional argument" in verdict.got
+    assert verdict.look == "the call of your function: run it in a cell of its own"
 
 
 def test_an_option_is_known_also_in_a_function_inside():

@@ -12,6 +12,7 @@ alone, to tell which it is:
     gaps        the numbers of `tools.leaf` are apart in memory
     modes       the first call is made once more where modes are not the usual ones: they are the same afterwards
     errors      the first call is made with functions that raise: their error comes out
+    untracked   the first call is made with untracked copies: they are untracked afterwards
 
 All are on unless the exercise names one in `off`, with the reason: `off={"grad": "the task is to fill it"}`. What is
 looked at is called values, entries, flag, grad, grad between, hooks, memory, result grad, result dtype and digits;
@@ -25,6 +26,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import operator
+import re
 import sys
 import threading
 import types
@@ -39,6 +41,7 @@ from minigrad.autograd import saved_tensors
 from minigrad.autograd.anomaly_mode import set_detect_anomaly
 from minigrad.autograd.dual import dual_levels
 from minigrad.autograd.forward_ad import exit_dual_level
+from minigrad.viz.lines import last_log
 
 from . import graphs
 from .sandbox import TimeUp, clip, show
@@ -51,7 +54,7 @@ CIRCUMSTANCES = {
     "gaps": "It is right for a tensor that is in one piece. Here the numbers of the leaves are apart in memory.",
 }
 _LOOKS = {
-    "again": "what is left from the first call: a default argument, a global name, a hook, a graph that was freed",
+    "again": "what is left from the first call: a default argument, a global name, a hook, a `.grad`, a freed graph",
     "old grad": "each line that reads, sets or clears a `.grad`",
     "added grad": "each line that sets or clears a `.grad`",
     "dtype": "each tensor that your function makes: which dtype it has",
@@ -71,8 +74,15 @@ class Found(Exception):
 
     @property
     def misleads(self) -> bool:
-        """Whether numbers of an input were changed, so that what a check expects may be computed from other ones."""
-        return self.parts["code"] == "values-changed" and "keeps its numbers" in self.parts["expected"]
+        """Whether what a check expects may be computed from numbers or a flag that this has changed."""
+        code = self.parts["code"]
+        return code == "flag-changed" or (code == "values-changed" and "keeps its numbers" in self.parts["expected"])
+
+    def is_told_by(self, verdict: Any) -> bool:
+        """Whether a check's own diagnosis speaks of such a change."""
+        said = " ".join((verdict.expected, verdict.got, verdict.why))
+        of_a_flag = re.search(r"requires_grad|requires grad|track|leaf|history", said)
+        return "changed" in verdict.code or (self.parts["code"] == "flag-changed" and of_a_flag is not None)
 
 
 class Called(BaseException):
@@ -84,6 +94,7 @@ class Called(BaseException):
 _SAVED_HOOKS = "the number of saved-tensor hooks"
 _DUAL_LEVEL = "the level of forward mode"
 _DTYPE = "the default dtype"
+_LINES = "what notes lines, `mg.viz.lines()`,"
 _MODES = {
     "recording": mg.is_grad_enabled,
     "inference mode": mg.is_inference_mode_enabled,
@@ -91,7 +102,14 @@ _MODES = {
     "anomaly mode": mg.is_anomaly_enabled,
     _SAVED_HOOKS: lambda: len(saved_tensors._active.hooks),
     _DUAL_LEVEL: lambda: bool(dual_levels),
+    _LINES: lambda: _open_log() is not None,
 }
+
+
+def _open_log() -> Any:
+    """What notes lines because of a block that the learner's code has opened, and has not left."""
+    log = last_log()
+    return log if log is not None and log is not trial.log and log._base is not None and not log.busy else None
 
 
 def _modes() -> dict[str, Any]:
@@ -108,6 +126,8 @@ def _set_modes(modes: dict[str, Any]) -> None:
         mg.autograd.graph.saved_tensors_hooks(None, None).__exit__()
     if dual_levels and not modes[_DUAL_LEVEL]:
         exit_dual_level()
+    if not modes[_LINES] and _open_log() is not None:
+        _open_log().busy = True  # whoever holds the block may leave it; until then it notes nothing
 
 
 _NEUTRAL = {
@@ -116,6 +136,7 @@ _NEUTRAL = {
     _DTYPE: mg.float32,
     "anomaly mode": False,
     _DUAL_LEVEL: False,
+    _LINES: False,
 }
 
 
@@ -262,17 +283,23 @@ class Collection:
     position: int
     given: list | dict
     entries: list = field(default_factory=list)
+    shown: str = ""
 
     def __post_init__(self) -> None:
         self.entries = self._now()
+        self.shown = show(self.given, 70)
 
     def _now(self) -> list:
-        return list(self.given.items()) if isinstance(self.given, dict) else list(self.given)
+        pairs = self.given.items() if isinstance(self.given, dict) else zip(self.given, strict=True)
+        return [part for pair in pairs for part in pair]
 
     def changed(self) -> Iterator[tuple[str, str, str]]:
         now = self._now()
-        if len(now) != len(self.entries) or any(one is not other for one, other in zip(now, self.entries, strict=True)):
-            yield "entries", f"{self.name} keeps its entries, in their order: {show(self.entries, 70)}", show(now, 70)
+        places = [i for i, (one, other) in enumerate(zip(now, self.entries, strict=False)) if one is not other]
+        if len(now) != len(self.entries) or places:
+            other = "another number of them" if len(now) != len(self.entries) else "another object among them"
+            same = f", with {other}" if show(self.given, 70) == self.shown else ""
+            yield "entries", f"{self.name} keeps its entries, in their order: {self.shown}", show(self.given, 70) + same
 
 
 @dataclass
@@ -336,6 +363,8 @@ class Trial(threading.local):
         self.found: Found | None = None
         self.last: tuple[list[tuple[str, Any]], list[State]] = [], []  # what the last call was given
         self.made_leaf = False  # whether the check has made one by `tools.leaf`
+        self.modes: dict[str, Any] = {}  # what they were when the check began
+        self.log = last_log()  # of the block of `mg.viz.lines()` that the check may stand in
         self.met: set[str] = set()  # which circumstances can make a difference to what the function was given
 
     def call(self, function: Callable, inputs: tuple, run: Callable[[], Any]) -> Any:
@@ -432,14 +461,14 @@ class Trial(threading.local):
         return clip(", ".join(f"{name} = {shown(value)}" for name, value in known), 160)
 
     def _first_change(self, states: list, result: Any) -> Found | None:
-        for state in states:
-            for what, expected, got in state.changed():
-                if self._asked(what, state):
-                    return _of_change(what, expected, got)
+        changes = [(state, change) for state in states for change in state.changed()]
+        found = [_of_change(*change) for state, change in changes if self._asked(change[0], state)]
+        if found:
+            return next((one for one in found if one.misleads), found[0])
         for _, made in _within(result, "the result"):
-            found = self._fault_of_result(made, states)
-            if found:
-                return found
+            fault = self._fault_of_result(made, states)
+            if fault:
+                return fault
         return None
 
     def _asked(self, what: str, state: Any) -> bool:
@@ -578,7 +607,31 @@ def _call_with_errors(function: Callable, inputs: tuple) -> None:
     raise Called
 
 
-_ALONE = {"modes": _call_in_other_modes, "errors": _call_with_errors}  # the first call, and no more of the check
+def _untracked(value: Any) -> Any:
+    """An untracked copy of a tensor, or of a list of tensors; anything else as it is."""
+    if type(value) in (list, tuple):
+        return type(value)(map(_untracked, value))
+    return value.detach().clone() if isinstance(value, mg.Tensor) else value
+
+
+def _call_untracked(function: Callable, inputs: tuple) -> None:
+    """Call a function with untracked copies: whatever it makes of them, they are untracked afterwards."""
+    copies = tuple(map(_untracked, inputs))
+    named = enumerate(zip(_names(function, len(inputs)), copies, strict=True))
+    depths = [0 if callable(one) else 1 for one in copies]  # what a function holds is no copy
+    made = [(i, *pair) for i, (name, one) in named for pair in _within(one, name, depths[i])]
+    with contextlib.suppress(Exception):
+        function(*copies)
+    for position, name, tensor in made:
+        if tensor.requires_grad and trial._asked("flag", State(name, position, tensor)):
+            trial.found = _of_change("flag", f"`requires_grad` of {name} is False, as before", "it is True")
+            trial.found.given = f"an untracked tensor for {name}"
+            break
+    raise Called
+
+
+# What is asked of the first call, and of no more of the check.
+_ALONE = {"modes": _call_in_other_modes, "errors": _call_with_errors, "untracked": _call_untracked}
 
 
 def _lend(states: list[State]) -> list[tuple]:
@@ -617,7 +670,9 @@ def _take_back(lent: list[tuple]) -> tuple[State, tuple[str, str, str]] | None:
     changed = None
     for state, old, touched, hook in lent:
         hook.remove()
-        put_back = "grad", f"`.grad` of {state.name} is left alone", "in between it was set, or added to"
+        added = any(one is state.tensor for one in touched)
+        between = f"in between {'something was added to it' if added else 'it was set or cleared'}"
+        put_back = "grad", f"`.grad` of {state.name} is left alone", between
         changed = changed or next(((state, one) for one in state.changed() if one[0] == "grad"), None)
         touched = touched and "grad between" not in trial.off
         changed = changed or ((state, put_back) if touched and state.tensor.grad is old else None)
@@ -643,6 +698,10 @@ def _subtract(leaves: list[mg.Tensor]) -> None:
 
 def circumstances(answer: Any, judge: Callable[[Any], Any], is_wrong: Any) -> Found | None:
     """Run a check that has passed once more, in all circumstances at once; what fails there, in each by itself."""
+    try:
+        _refuse_left_modes(trial.modes, _modes(), "your code")  # by a backward or a hook that the check itself ran
+    except Found as found:
+        return found
     met = trial.met | ({"gaps"} if trial.made_leaf else set())
     met &= {"old grad", "dtype"} if isinstance(answer, type) else met
     met |= {"added grad"} if "old grad" in met and trial.off.get("old grad") == ADDED else set()
@@ -690,10 +749,11 @@ def watch(off: dict[str, str], check: Callable[[], Any]) -> Any:
     No context manager made of a generator: one that a stopped thread leaves behind is closed later, in another thread.
     """
     before = _modes()
-    trial.running, trial.off, trial.found = True, off, None
+    trial.running, trial.off, trial.found, trial.log = True, off, None, last_log()
     trial.circumstances, trial.made_leaf, trial.met, trial.last = frozenset(), False, set(), ([], [])
     try:
         _set_modes({**_NEUTRAL, _SAVED_HOOKS: before[_SAVED_HOOKS]})
+        trial.modes = _modes()
         return check()
     finally:
         _set_modes(before)

@@ -312,6 +312,7 @@ def _wrong_rule(said: list[bool], truth: list[bool], names: list[str]) -> Wrong:
     kind="write",
     points=2,
     off={
+        "untracked": "the text has `w` tracked",
         "grad": "the task is to fill it",
         "again": "a second backward adds to `w.grad`",
         "old grad": adversaries.ADDED,
@@ -558,6 +559,7 @@ def _joined_otherwise(y):
     kind="cut",
     points=2,
     off={
+        "untracked": "the text has `t` tracked",
         "memory": "the same numbers are asked for, not a copy of them",
     },
     beliefs=("M01", "M05"),
@@ -748,6 +750,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
     kind="fix",
     points=2,
     off={
+        "untracked": "the text has `w` and `b` tracked",
         "flag 0": "the task is to freeze `w`",
         "grad 0": "the task is to clear it",
     },

@@ -138,6 +138,7 @@ one-step: v.grad=3
     kind="write",
     points=2,
     off={
+        "untracked": "the text has the result tracked",
         "memory": "the leaves themselves are asked for",
     },
     hints=(
@@ -398,6 +399,7 @@ show_target = _targets.show
 @chapter.exercise(
     "Cut one of two ways",
     kind="cut",
+    off={"untracked": "the text has `x` tracked"},
     points=2,
     hints=(
         "Which tensor stands for the first way alone? Its value has to stay.",

@@ -34,9 +34,6 @@ _SEVERAL = tools.Reason(
 
 
 def _refuse_changed(leaf, name):
-    if not leaf.requires_grad:
-        look = "each `requires_grad_` and each assignment to `requires_grad`"
-        raise Wrong("flag-changed", f"`{name}.requires_grad` is True, as before", "it is False", look=look)
     if leaf.grad is not None:
         raise tools.filled(f"`{name}.grad` as it was", f"it is {show(leaf.grad)} when your function returns")
 

@@ -50,9 +50,6 @@ def _refuse_other_value(y: mg.Tensor, numbers: Any) -> None:
 
 
 def _refuse_cut_off(y: mg.Tensor, leaf: mg.Tensor, name: str) -> None:
-    if not leaf.requires_grad:
-        look = "each `requires_grad_` and each assignment to `requires_grad`"
-        raise Wrong("flag-changed", f"`{name}.requires_grad` is True, as before", "it is False", look=look)
     if leaf.grad is not None:
         raise tools.filled(f"`{name}.grad` as it was", f"it is {show(leaf.grad)} when your function returns")
     if not graphs.reaches(y, leaf):
@@ -479,6 +476,7 @@ def _wrong_shares(answer, gradient, slopes, without_sum, v):
     kind="fix",
     points=3,
     off={
+        "untracked": "the text has the leaves tracked",
         "values": "the task is to move the leaves",
         "grad": "the task is to clear it",
         "again": "a second step needs gradients of its own",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import linecache
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +11,6 @@ import numpy as np
 import minigrad as mg
 from exercises.checks import adversaries, graphs, kit, tools
 from exercises.checks.kit import Wrong, show
-from minigrad.viz.lines import last_log
 
 chapter = kit.Chapter(__name__, "14", "What does your own program do?")
 
@@ -39,9 +37,6 @@ def _slope(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
 
 def _slope_of_answer(answer: Any, loss: mg.Tensor, leaf: mg.Tensor, name: str) -> mg.Tensor:
     """The gradient through the learner's graph, or the diagnosis for what is in its way."""
-    if not leaf.requires_grad:
-        expected, got = f"`{name}` is tracked, as before", f"`{name}.requires_grad` is False"
-        raise Wrong("flag-changed", expected, got, look="each line that changes `requires_grad`")
     if not graphs.reaches(loss, leaf):
         belief = "M27" if kit.uses(answer, "item", "tolist", "numpy") else ""
         why = f"No way leads from your result to `{name}`, so no gradient can come there."
@@ -583,22 +578,12 @@ second-time: a second time
     return spoiled, second, _LEAF, _NO_WAY
 
 
-def _rebinds_second(answer):
-    """Whether a function gives the name of its second parameter to something else."""
-    names = answer.__code__.co_varnames[1:2] if hasattr(answer, "__code__") else ()
-    for step in dis.get_instructions(answer) if names else ():
-        stored = step.argval if isinstance(step.argval, tuple) else (step.argval,)  # one step may store and load
-        if step.opname.startswith("STORE_") and names[0] in stored[: step.opname.count("STORE_")]:
-            return True
-    return False
-
-
 def _check_played(answer, g, d, of_g, start, rate):
     fake = 2 * of_g
     moved = start - rate * 2 * start * fake * fake
     if not kit.close(kit.a_number(d), moved):
         if kit.close(kit.a_number(d), start):
-            belief = "M06" if _rebinds_second(answer) else ""
+            belief = "M06" if kit.rebinds(answer, 1) else ""
             why = "`d` itself has not moved. A name inside your function may have."
             raise Wrong("no-step", f"`d` moves to {moved:.4g}", show(d), belief=belief, why=why, look="the step")
         look = "how often `d` moves, in which direction, and what was in `d.grad` then"
@@ -699,9 +684,7 @@ def _check_row(answer, w, loss, row):
 def culprit(answer):
     kit.a_function(answer)
     for source, variable, saved, number in _PROGRAMS:
-        before = last_log()
         found = kit.call(answer, _program(source))
-        _refuse_open_block(before)
         if found is None:
             raise Wrong("none", "a name and a number", "None", look="whether a `return` is missing")
         pair = isinstance(found, list | tuple) and len(found) == 2
@@ -710,17 +693,6 @@ def culprit(answer):
             raise Wrong("no-pair", expected, show(found), look="what `return` gives back, and in which order")
         _check_culprit(found, source, variable, saved, number)
     return "Your function finds, in any program, what the error does not say."
-
-
-def _refuse_open_block(before):
-    """Nothing notes lines any more when the function is over."""
-    log = last_log()
-    noted = 0 if log is None else len(log.calls)
-    _ = mg.tensor(1.0) * 2
-    if log is not None and log is not before and len(log.calls) > noted:
-        log.busy = True  # so that it is not the next answer that finds its lines noted
-        expected, look = "`mg.viz.lines()` is over when your function is", "`with`, which ends it also after an error"
-        raise Wrong("block-left", expected, "each operation is noted from then on", look=look)
 
 
 def _check_culprit(found, source, variable, saved, number):

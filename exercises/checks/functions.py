@@ -572,7 +572,7 @@ def _cause(trial: Trial, right: Gradients, position: int, all_came: tuple) -> tu
 
 def _other_slopes(trial: Trial, right: Gradients, position: int) -> Iterable[tuple]:
     """What some usual mistakes give for this input, where they can be made: the reference may refuse other inputs."""
-    with contextlib.suppress(RuntimeError, TypeError, ValueError, IndexError):
+    with contextlib.suppress(RuntimeError, TypeError, ValueError, IndexError, AttributeError):
         yield from _slopes_of_mistakes(trial, right, position)
 
 
@@ -638,7 +638,9 @@ def _one_factor(came: np.ndarray, wanted: np.ndarray) -> float | None:
     factor = float((came * wanted).sum() / (wanted**2).sum())
     simple = factor and min(abs(f - round(f)) for f in (factor, 1 / factor) if round(f)) < 1e-6
     several = np.count_nonzero(wanted) > 1
-    return factor if factor and (several or simple) and np.allclose(came, factor * wanted) else None
+    exact = 1e-9 if came.dtype == np.float64 else 1e-5
+    told = f"{factor:.4g}" not in ("0", "1") and (several or simple)  # a factor that near 1 is rather an added number
+    return factor if told and np.allclose(came, factor * wanted, exact, 0) else None
 
 
 def check_second_walk(trial: Trial) -> None:
@@ -757,13 +759,15 @@ class _Plain(Function):
 
 def _kept_without_history(run: Run) -> str:
     """What the learner's node keeps that is neither an input nor an output, in words."""
+    given = (*run.arguments, *run.outputs)
     of_all = set(vars(_Plain.apply(mg.tensor(1.0, requires_grad=True)).grad_fn))
     for output in run.outputs:
         for node in graphs.nodes(output):
             if not isinstance(node, FunctionNode):
                 continue
             for name, value in vars(node).items():
-                if name not in of_all and isinstance(value, mg.Tensor | np.ndarray):
+                made = isinstance(value, mg.Tensor | np.ndarray) and not any(value is one for one in given)
+                if name not in of_all and made:
                     return f"`ctx.{name}`"
             for position, saved in enumerate(node.saved_tensors):
                 if saved is not None and saved.is_leaf and not any(saved is a for a in run.arguments):

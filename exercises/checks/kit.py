@@ -34,7 +34,6 @@ import sys
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +194,7 @@ def _asked(exercise: Exercise, answer: Any) -> Any:
         raise
     except Wrong as wrong:
         found = adversaries.trial.found
-        if found is None or not found.misleads or "changed" in wrong.verdict.code or wrong.verdict.belief:
+        if found is None or not found.misleads or found.is_told_by(wrong.verdict) or wrong.verdict.belief:
             raise
         raise _told(found) from None
     except Exception:
@@ -231,12 +230,9 @@ def _verdict_of_error(error: BaseException | None) -> Verdict:
 
 
 def _raised(error: BaseException) -> Wrong:
-    return Wrong(
-        "raised",
-        "your code runs without an error",
-        sandbox.describe_error(error),
-        look="the line named above: run it in a cell of its own",
-    )
+    got = sandbox.describe_error(error)
+    where = "the line named above: run it" if "(your line: " in got else "the call of your function: run it"
+    return Wrong("raised", "your code runs without an error", got, look=f"{where} in a cell of its own")
 
 
 def _refuse_unanswered(answer: Any) -> None:
@@ -323,15 +319,40 @@ def uses(function: Any, *names: str) -> bool:
     return any(not set(names).isdisjoint(code.co_names) for code in own)
 
 
-def rebinds(function: Any) -> bool:
-    """Whether a function gives a name to something new: of a parameter, `w = ...`, or to a sum, `p = p - ...`."""
+def rebinds(function: Any, parameter: int | None = None) -> bool:
+    """Whether a function gives the name of a parameter, of any or of this one, to something else: `w = ...`.
+
+    Among any are the names that loops give: `for p in params: p = ...`.
+    """
     if type(function) is not types.FunctionType:
         return False
+    named, looped, put_back = _stores(function)
     parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
-    steps = list(dis.get_instructions(function))
-    pairs = [(a, b) for a, b in pairwise(steps) if b.opname.startswith("STORE_") and not a.argrepr.endswith("=")]
-    names = [b.argval[0] if isinstance(b.argval, tuple) else b.argval for _, b in pairs]  # one step may store two
-    return not set(parameters).isdisjoint(names) or any(a.opname == "BINARY_OP" and a.argrepr in "+-" for a, _ in pairs)
+    asked = {*parameters, *looped} if parameter is None else parameters[parameter : parameter + 1]
+    return any(named.count(name) > 2 * put_back.count(name) for name in asked)
+
+
+def _stores(function: types.FunctionType) -> tuple[list[str], list[str], list[str]]:
+    """The names that a function gives by `=`, those that a loop gives, and those that a comprehension puts back."""
+    named: list[str] = []
+    looped: list[str] = []
+    put_back: list[str] = []
+    by_loop, before = 0, ""
+    for step in dis.get_instructions(function):
+        if step.opname == "LOAD_FAST_AND_CLEAR":  # from Python 3.12 on; a STORE at either end follows
+            put_back.append(step.argval)
+        by_loop += step.opname == "FOR_ITER"
+        by_loop += step.argval - 1 if step.opname == "UNPACK_SEQUENCE" and by_loop else 0
+        if step.opname.startswith("STORE_"):
+            stored = step.argval if isinstance(step.argval, tuple) else (step.argval,)  # one step may store and load
+            for name in stored[: step.opname.count("STORE_")]:
+                if by_loop:
+                    looped.append(name)
+                elif not before.endswith("="):  # `w -= 1` stores too
+                    named.append(name)
+                by_loop = max(by_loop - 1, 0)
+        before = step.argrepr if step.opname == "BINARY_OP" else ""
+    return named, looped, put_back
 
 
 def says(function: Any, option: str) -> bool:

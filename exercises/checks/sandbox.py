@@ -13,6 +13,7 @@ import functools
 import io
 import linecache
 import queue
+import re
 import sys
 import sysconfig
 import threading
@@ -219,11 +220,15 @@ def _refusal(name: str) -> Callable:
     return refuse
 
 
+_INSIDE = re.compile(r"[\w.<>]*<locals>\.(<lambda>|\w+)\(\)")  # which function it is inside, a learner may not know
+
+
 def describe_error(error: BaseException) -> str:
     """One line: the error's type, its message, and the learner's own line that raised it."""
     with contextlib.suppress(Exception):
         message = str(error).strip().splitlines()
         said = f"{type(error).__name__}: {message[0]}" if message else type(error).__name__
+        said = _INSIDE.sub(lambda found: "a function" if found[1] == "<lambda>" else f"{found[1]}()", said)
         where = learners_line(error)
         return clip(said, 300) + (f"  (your line: {where})" if where else "")
     return type(error).__name__

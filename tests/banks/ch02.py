@@ -440,7 +440,7 @@ b-frozen
     w.requires_grad_(False)
     w.grad = None
     return (w * x + b).detach()
-b-frozen/both
+flag-changed/both
     for p in (w, b):
         p.requires_grad_(False)
         p.grad = None

@@ -683,7 +683,7 @@ grad-changed/untracked
     finally:
         x.requires_grad_(True)
     return False
-unusable
+flag-changed/of-x
     try:
         mg.autograd.grad(y.sum(), x, retain_graph=True)
     except RuntimeError:

@@ -230,7 +230,7 @@ other-gradient
         h = mg.tanh(w.detach() * h + x + (w - w.detach()))
         total = total + (h * h).sum()
     return total
-cut-off/in-place
+values-changed/cut-off
     h, total = mg.zeros_like(xs[0]), 0
     for x in xs:
         x += w.detach() * h
@@ -571,7 +571,7 @@ none
             program()
     except RuntimeError as error:
         mg.viz.explain(error)
-block-left
+mode-left/lines
     block = mg.viz.lines()
     block.__enter__()
     try:
