@@ -237,8 +237,8 @@ def _outputs_source(row) -> str:
 if {_is_recorded(row)}:
 {_block(_node_source(row))}
     if creation_hooks: call_creation_hooks(node)
-    return wrap_outputs(node, out, {row.inputs[0]}, {row.view})
-return wrap_outputs(None, out, {row.inputs[0]}, {row.view})
+    return wrap_outputs(node, out, {row.inputs[0]})
+return wrap_outputs(None, out, {row.inputs[0]})
 """
 
 

@@ -17,7 +17,7 @@ def shape_of(name: str, args: tuple, size=None) -> tuple:
     args = args or (size,)
     lengths = tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
     for length in lengths:
-        if not isinstance(length, (int, np.integer)):
+        if length.__class__ is not int and not isinstance(length, (int, np.integer)):
             kind = type(length).__name__
             raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
         if length < 0:
@@ -45,7 +45,9 @@ def ones(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: boo
     tensor([[1.],
             [1.]])
     """
-    return finish(np.ones(shape_of("ones", args, size), numpy_of(dtype)), requires_grad)
+    array = np.empty(shape_of("ones", args, size), numpy_of(dtype))
+    array.fill(1)  # in half of the time that np.ones takes
+    return finish(array, requires_grad)
 
 
 def zeros(*args, size=None, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
@@ -109,9 +111,9 @@ def arange(
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    whole = all(isinstance(b, int) for b in (start, end, step))
+    whole = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
     kind = numpy_of(dtype) if dtype else dtypes.int64.numpy if whole else dtypes.get_default_dtype().numpy
-    return finish(np.arange(start, end, step).astype(kind), requires_grad)
+    return finish(np.arange(start, end, step).astype(kind, copy=False), requires_grad)
 
 
 def linspace(start, end, steps: int, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:

@@ -10,6 +10,8 @@ from .autograd.versions import UNCOUNTED
 from .tensor import Tensor, wrap
 from .views import alias, unrecorded
 
+new = object.__new__
+
 
 def mark_as_inference(result: Tensor) -> None:
     """Make a result of inference mode an inference tensor; a view of an ordinary tensor stays what it is."""
@@ -26,29 +28,30 @@ def rebuild_result(node: Node, array: np.ndarray, counter: list) -> Tensor:
     return result
 
 
-def wrap_outputs(node: Node | None, arrays, source: Tensor, view: bool) -> tuple:
-    """Wrap the several outputs of one operation; each gets a node that passes its gradient on."""
-    results, recording = [], mode.recording
+def wrap_outputs(node: Node | None, arrays, source: Tensor) -> tuple:
+    """Wrap the several views that one operation makes; each gets a node that passes its gradient on."""
+    results, recording, dtype = [], mode.recording, source._dtype
     if node is not None:
-        node._shape, node._dtype, node._fits = tuple([a.shape for a in arrays]), source._dtype, False
+        node._shape, node._dtype, node._fits = tuple([a.shape for a in arrays]), dtype, False
     for index, array in enumerate(arrays):
-        result = wrap(array if array.__class__ is np.ndarray else np.asarray(array))
-        tracked = result._dtype.kind == "f" and node
-        if view:
-            alias(result, source)
-            if not tracked:
-                unrecorded(result, source)
-            if recording and result._meta is not None:
-                result._meta.creation_meta = "several"
-        if tracked:
-            meta = result._meta or result.materialize_meta()
-            meta.output_nr = index
-            result._node = output_node(tracked, index, tracked._shape[index], result._dtype)
+        result = new(Tensor)
+        result._array, result._dtype = array, dtype
+        alias(result, source)
+        meta = result._meta
+        if node is None:
+            unrecorded(result, source)
+        else:
+            meta = meta or result.materialize_meta()
+            meta.output_nr, result._node = index, output_node(node, index, array.shape, dtype)
+        if recording and meta is not None:
+            meta.creation_meta = "several"
         results.append(result)
     return tuple(results)
 
 
 def with_zeros(node: Node, grads: dict, raw: bool) -> list:
-    """The gradients of all outputs of an operation, zeros for outputs without one."""
-    zeros = [np.zeros(shape, node._dtype) if i not in grads else None for i, shape in enumerate(node._shape)]
-    return [grads[i] if z is None else z if raw else wrap(z) for i, z in enumerate(zeros)]
+    """The gradients of all outputs of an operation; for outputs without one zeros, the same for all of one shape."""
+    zeros: dict = {shape: np.zeros(shape, node._dtype) for shape in {*node._shape}}
+    if not raw:
+        zeros = {shape: wrap(array) for shape, array in zeros.items()}
+    return [grads[i] if i in grads else zeros[shape] for i, shape in enumerate(node._shape)]

@@ -1,6 +1,5 @@
 """Tensors of data: numbers, nested lists, arrays. PyTorch counterpart: ``torch/csrc/utils/tensor_new.cpp``."""
 
-import functools
 import sys
 import warnings
 
@@ -52,8 +51,10 @@ def _array_of(data, dtype) -> np.ndarray:
     if dtype is not None:
         return numbers_as(array, dtypes.as_dtype(dtype).numpy, from_python)
     if from_python and (array.dtype.kind == "f" or array.size == 0):
-        default = dtypes.get_default_dtype().numpy
-        return array.astype(functools.reduce(np.promote_types, [t for t in nested_dtypes if t.kind == "f"], default))
+        kind = dtypes.get_default_dtype().numpy
+        for nested in nested_dtypes:
+            kind = np.promote_types(kind, nested) if nested.kind == "f" else kind
+        return array.astype(kind)
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 

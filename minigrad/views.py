@@ -4,28 +4,32 @@ What an in-place change does to them is in ``ops/inplace.py``. PyTorch counterpa
 ``torch/csrc/autograd/VariableTypeUtils.h``, ``DifferentiableViewMeta`` in ``torch/csrc/autograd/variable.h``.
 """
 
-import weakref
+from weakref import ref
 
 from .autograd.grad_mode import mode, threads_without_grad
 from .autograd.node import LEAF, AutogradMeta, is_sink, sink_node
-from .autograd.versions import UNCOUNTED, maker_of, own_counter
+from .autograd.versions import FRESH, UNCOUNTED, maker_of
 from .messages import refusal, view_refusal
 from .tensor import Tensor
 
 
 def alias(result: Tensor, source: Tensor) -> None:
     """Make `result` a view of `source`: with the same version counter, which refers to its views, and with a base."""
-    counter = result._version_counter = own_counter(source)
-    result._meta = None
+    counter = source._version_counter
+    if counter is FRESH:  # `own_counter`, written out for the sake of each view
+        counter = source._version_counter = [0]
+    result._version_counter, result._meta = counter, None
     if counter is UNCOUNTED:
         return
-    meta = result._meta = AutogradMeta()
-    meta.base, of_source = source, source._meta
-    if of_source is not None and of_source.base is not None:
+    meta, of_source = AutogradMeta(), source._meta
+    result._meta = meta
+    if of_source is None or of_source.base is None:
+        meta.base = source
+    else:
         meta.base, meta.creation_meta = of_source.base, of_source.creation_meta
     if threads_without_grad and not mode.recording:
         meta.creation_meta = "inference" if mode.inference else "no_grad"
-    counter.append(weakref.ref(result))
+    counter.append(ref(result))
     size = len(counter)
     if size > 15 and not size & (size - 1):  # at powers of two: drop the references to views that are gone
         counter[1:] = [view for view in counter[1:] if view() is not None]

@@ -165,6 +165,46 @@ def test_without_a_common_name_the_leaf_is_found_by_its_place(got):
     assert "b" in [node.name for node in found.unexpected] and not found.missing
 
 
+def put(product, entry):
+    product[0] = entry
+    return product
+
+
+@pytest.mark.parametrize(
+    "got, sentences",
+    [
+        (lambda a, b: put(a.detach() * 2, b), ("missing: MulBackward0", "missing: leaf a = [1., 2., 3.]")),
+        (lambda a, b: put(a * 2, b.detach()), ("missing: leaf b = 4.",)),
+        (
+            lambda a, b: mg.ones(3) * b,
+            (
+                "missing: CopySlices",
+                "missing: leaf a = [1., 2., 3.]",
+                "extra: the arrow from MulBackward0 to AccumulateGrad",
+            ),
+        ),
+        (lambda a, b: put(a * 2, b).sum(), ("extra: SumBackward0",)),
+        (
+            lambda a, b: put(a * 2, b * 3),
+            ("missing: the arrow from CopySlices to AccumulateGrad", "extra: MulBackward0"),
+        ),
+    ],
+)
+@pytest.mark.parametrize("names", ["ab", "pq"])  # by name, or by shape
+def test_nothing_is_called_missing_that_is_there(got, sentences, names):
+    a, b = mg.tensor([1.0, 2.0, 3.0], requires_grad=True), mg.tensor(4.0, requires_grad=True)
+    expected = record(put(a * 2, b), view="kept", params={"a": a, "b": b})
+    found = difference(expected, record(got(a, b), view="kept", params=dict(zip(names, (a, b), strict=True))))
+    assert found.sentences == sentences
+
+
+def test_what_is_too_many_is_found_though_another_part_has_the_structure():
+    w1, w2, w3 = leaves = [mg.tensor(2.0, requires_grad=True) for _ in range(3)]
+    names = dict(zip(("w1", "w2", "w3"), leaves, strict=True))
+    found = difference(w3 * (w2.detach() * (w1 * 3)), (w3 * (w2 * (w1 * 3))).clone(), view="kept", params=names)
+    assert found.sentences == ("extra: CloneBackward0", "extra: leaf w2 = 2.")
+
+
 def test_a_record_can_be_compared_with_a_tensor():
     stored = record(build(lambda x, y, c: x * y), view="kept")
     assert difference(stored, build(lambda x, y, c: y * x), view="kept").same

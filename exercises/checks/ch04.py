@@ -85,7 +85,7 @@ one-way: A a.grad=3
     look: the derivative of `a * a`
 added-up: B a.grad=16
     16 is 6 + 10: line A and then line B. Here each line is thought of alone.
-    look: the sentence above the lines
+    look: how the task says to think of each line
 """)
 
 
@@ -150,8 +150,8 @@ constant-is-unused: E="None"
 constant-has-zero: E=zero
     `k` does not require grad. Nothing was recorded for it, so there is nothing to return, not even zero.
     look: `k.requires_grad`
-copy-is-the-same: F=zero (M25)
-    `copy` is a new tensor, made from `a`. `w` was made from `a` alone: no way leads from `w` to `copy`.
+copy-is-the-same: F=zero
+    `copy` is a new tensor, made from `a`. `w` was not made from `copy`: no way leads from `w` to `copy`.
     look: in which direction the edge between `copy` and `a` points
 copy-is-the-same: F="None"
     No way leads from `w` to `copy`, and without `allow_unused=True` that is an error.
@@ -184,7 +184,7 @@ def hooks(answer):
     looks = {
         "len(seen)": "how many hooks append, and how often each is called",
         "seen[0]": "the two slopes of `y` with respect to `h`",
-        "h.grad": "what the last hook returns",
+        "h.grad": "what the last hook returns, and what `retain_grad()` keeps of it",
         "a.grad": "what comes out of the hooks, and the slope of `a * 3`",
     }
     kit.predicted(answer, truth, _HOOKS, "a number", looks)
@@ -192,7 +192,10 @@ def hooks(answer):
 
 
 _HOOKS = kit.patterns("""
-once-a-way: len(seen)=2, seen[0]=4 or len(seen)=2, seen[0]=5 (M34)
+once-a-way: len(seen)=2, h.grad=9, a.grad=27 (M34)
+    The hooks wait until both contributions to `h` are added up. Then they run once, and what they return goes on.
+    look: the cell of the chapter that lists `seen`
+once-a-way: len(seen)=2, seen[0]=4 or len(seen)=2, seen[0]=5
     Two contributions come to `h`, and the hooks wait until they are added up. Then they run once.
     look: the cell of the chapter that lists `seen`
 once-a-way: len(seen)=2
@@ -201,7 +204,7 @@ once-a-way: len(seen)=2
 part-seen: seen[0]=4 or seen[0]=5
     That is what comes by one of the two ways. A hook sees their sum.
     look: what else is made from `h`
-cannot-change: h.grad=9, a.grad=27 (M34)
+cannot-change: h.grad=9, a.grad=27
     The second hook returns `-grad`, and what a hook returns takes the place of the gradient.
     look: the second hook: does it return something?
 kept-before-hooks: h.grad=9, a.grad=-27
@@ -258,8 +261,8 @@ second-time: a second time
     The first walk has used up the graph. `grad` takes several inputs, so one walk is enough.
     look: whether one call can ask for both
 another-tensor: not have been used
-    You asked for a tensor that the result was not made from, as a second `f(x)` or a copy.
-    look: whether the tensor that goes into `g` is the one that you ask for
+    You asked for a tensor that the result was not made from.
+    look: whether what goes into `f` and into `g` are the very tensors that you ask for, and no copies
 no-factors: only for scalar outputs
     From a result with several entries, as `f(x)` is one, `grad` needs a factor for each. For `f(x)` these are the
     gradient of `g(h)` for `h`. Or ask for both in one call.
@@ -282,7 +285,7 @@ def _check_between(answer, f, g, values, slopes):
         look = "what you return: first the gradient for the result of `f`, then the one for `x`"
         raise Wrong("type", "two gradients, in a tuple or a list", show(given), look=look)
     if any(isinstance(one, list | tuple) for one in given):
-        look = "what `grad` returns, also for one input: how do you take the tensor out?"
+        look = "what `grad` returns, also for one input, and what you make of the tensor in it"
         raise Wrong("type", "each of the two is a tensor", show(given), why="An entry is a tuple or a list.", look=look)
     first, second = (kit.a_tensor(one, "each of the two", "what you make of the two gradients") for one in given)
     expected, look = "every `.grad` as it was", "each `backward()`, and each line that sets a `.grad`"
@@ -294,7 +297,7 @@ def _check_between(answer, f, g, values, slopes):
     if any(h.is_leaf is False and h.retains_grad for h in results):
         why = "`retain_grad()`, or a backward with `inputs=`, keeps the gradient of a result in its `.grad`."
         look = "each `retain_grad()` and each `backward()`: does `autograd.grad` need one of them?"
-        raise Wrong("traces", expected, "the result of `f` keeps its gradient, too", why=why, look=look)
+        raise Wrong("traces", expected, "the result of `f` keeps its gradient", why=why, look=look)
     right = [np.array(slope) for slope in slopes]
     if tools.same(tools.array(first), right[0]) and tools.same(tools.array(second), right[1]):
         return
@@ -431,8 +434,8 @@ def _wrong_weighted(name, came, old, parts, weights, slopes, by_backward):
         look = "whether you clear `.grad`, and whether a backward runs after that"
         return Wrong("cleared", expected, got, why="There was a gradient before your function ran.", look=look)
     if kit.close(added, 0) and name == "a":
-        why = "Nothing was added. `autograd.grad` returns gradients and stores none; `backward` stores them."
-        return Wrong("nothing-added", expected, got, why=why, look="whether a backward runs, and what it fills")
+        look = "for which leaves of `wanted` something is stored, and where: `autograd.grad` alone stores nothing"
+        return Wrong("nothing-added", expected, got, why=f"Nothing was added for `{name}`.", look=look)
     if kit.close(added, 0):
         why = f"Nothing was added for `{name}`, which is in `wanted`, too."
         return Wrong(
@@ -450,7 +453,7 @@ def _wrong_weighted(name, came, old, parts, weights, slopes, by_backward):
         return Wrong("equal-weights", expected, got, why=why, look="what your function looks up by a weight")
     if any(kit.close(added, piece) for piece in [*parts, *slopes] if piece):
         why = "What was added is what one of the losses brings alone."
-        return Wrong("one-loss", expected, got, why=why, look="whether every loss is among the roots")
+        return Wrong("one-loss", expected, got, why=why, look="whether a backward goes through from every loss")
     if kit.close(added, right / len(weights)):
         why = "That is the mean of the weighted losses. The sum was asked for."
         return Wrong("mean", expected, got, why=why, look="what the losses are divided by")
@@ -537,8 +540,8 @@ def _check_jacobian(answer, f, values):
     given = tools.array(tools.result(given))
     moved = any(not isinstance(visit, np.ndarray) or not np.array_equal(visit, values) for visit in visits)
     if moved or not visits:
-        why = "Autograd needs `f` at `x` only, and no steps."
-        got = "`f` was called with other numbers than those of `x`" if visits else "`f` was not called"
+        why = "Autograd needs `f` at the whole of `x`, and nowhere else."
+        got = "`f` was called with something else than the numbers of `x`" if visits else "`f` was not called"
         raise Wrong("nudged", expected, got, why=why, look="what you call `f` with")
     if not tools.same(given, right):
         by_backward = kit.uses(answer, "backward")
@@ -698,7 +701,7 @@ def _wrong_mirror(came, u, v, same_tensor, expected, hooks):
     got = f"{came.tolist()}" if came is not None else "None"
     if came is not None and tools.same(came, -(u + v)):
         why = "What comes by the other way has the other sign, too, as with a hook on `x` itself, where all ways end."
-        return Wrong("hook-on-x", expected, got, why=why, look="on which tensor you call `register_hook`")
+        return Wrong("hook-on-x", expected, got, why=why, look="on which tensor your hook sits")
     if same_tensor:
         why = "You return `x` itself. What comes by your result and what comes by other ways are one and the same then."
         return Wrong("same-tensor", expected, got, why=why, look="what your `return` gives back")
@@ -758,8 +761,8 @@ def fit(answer):
 _RESHAPED = tools.Reason(
     "is invalid for input of size",
     "reshaped",
-    "To reshape keeps every number. The input has fewer numbers than `grad`: some have to be added up.",
-    "which dimensions were repeated",
+    "To reshape keeps every number. You reshape to a shape with more or fewer of them.",
+    "which dimensions were repeated: over these you sum, and over no others (an empty list may mean all)",
 )
 
 
@@ -772,7 +775,7 @@ def _check_fit(answer, full, shape):
         raise Wrong("input-changed", "`grad` as it was", show(grad), look="each in-place operation on `grad`")
     came, right = tools.array(given), _summed(numbers, shape)
     if not tools.same(came, right):
-        raise _wrong_fit(came, numbers, right, shape, expected)
+        raise _wrong_fit(answer, came, numbers, right, shape, expected)
 
 
 def _summed(numbers, shape):
@@ -781,13 +784,14 @@ def _summed(numbers, shape):
     return numbers.sum(tuple(i for i, size in enumerate(shape) if size == 1), keepdims=True)
 
 
-def _wrong_fit(came, numbers, right, shape, expected):
+def _wrong_fit(answer, came, numbers, right, shape, expected):
     got = f"{tools.text(came)} of shape {came.shape}" if came.size <= 6 else f"shape {came.shape}"
     if came.shape == numbers.shape and came.size != right.size:
         why = "This is `grad` itself." if tools.same(came, numbers) else "This has the shape of `grad`."
         why += " The gradient of the input has the shape of the input: add up."
         look = "which dimensions were repeated"
-        belief = "M37" if shape == (3,) else ""  # elsewhere something was added up before
+        adds = kit.uses(answer, "sum")
+        belief = "M37" if shape == (3,) and not adds else ""  # elsewhere something was added up before
         return Wrong("not-summed", expected, got, belief=belief, why=why, look=look)
     if came.shape != right.shape and came.size == right.size and np.allclose(came.ravel(), right.ravel(), 1e-4, 1e-4):
         why = "The numbers are right, and the shape is not: a gradient has exactly the shape of its tensor."
@@ -806,7 +810,7 @@ def _wrong_fit(came, numbers, right, shape, expected):
         why = "This is the sum over the first dimension alone. What was repeated is another one, or more than one."
         look = "the dimensions that are missing in front, and those where `shape` has a 1"
         return Wrong("first-dimension", expected, got, why=why, look=look)
-    look = "which numbers of `grad` go into one of yours, and how: what was repeated is added up"
+    look = "which numbers of `grad`, and of nothing else, go into one of yours: what was repeated is added up"
     return Wrong("other-sum", expected, got, look=look)
 
 
@@ -874,10 +878,9 @@ def _wrong_surprise(came, numbers, slopes, belief):
         return Wrong(
             "slope-at-zero", expected, got, why=why, look="whether the branch that is not taken gets exactly 0"
         )
-    why = "The values are right. But the slopes are others, also where `x` is positive."
-    return Wrong(
-        "other-slope", expected, got, why=why, look="each `detach`, and each number that you added or replaced"
-    )
+    why = "Slopes are others where `x` is positive."
+    look = "each `detach`, each number that you added or replaced, and each backward of your own"
+    return Wrong("other-slope", expected, got, why=why, look=look)
 
 
 def _check_nothing_hidden(x, values):
@@ -1044,7 +1047,7 @@ def _wrong_root(name, came, slope, values, belief):
     if came is not None and np.isinf(came).any():
         why = "Something on the way back is infinitely steep there, as the root is at 0."
         return Wrong("infinite", expected, got, why=why, look="what goes into `sqrt` where `x` is 0 or less")
-    why = "The values are right, and this slope is not."
+    why = "This slope is another one."
     look = "each `detach`, each hook, and each number that you added or replaced"
     return Wrong("other-slope", expected, got, why=why, look=look)
 

@@ -105,10 +105,9 @@ data-counts-along: a=3, d=3, raw=3 (M18)
 clone-shares: a=3, c=3
     3 would be right if `c.zero_()` counted for `a`. But `clone()` has a memory and a counter of its own.
     look: the overwrites that go through the name `c`
-data-counts-along: a=3
-    3 would be right if another overwrite counted for `a`, as `raw[0] = 7.0`. But `.data` shares the memory, not the
-    counter, and `clone()` shares neither.
-    look: the picture of the chapter with `d`, `raw` and `array`
+counted-too-often: a=3
+    A new tensor starts at 0, and two of the four overwrites count for `a`: one through `a`, one through `v`.
+    look: for each overwrite, by which name it is made
 data-counts-along: raw=3
     3 would be right if `raw` and `a` shared a counter. But `.data` has its own, which starts at 0.
     look: the overwrites that go through the name `raw`
@@ -385,10 +384,9 @@ def _check_put_gradients(answer, x, v, slopes, factors, i):
     if not _same(x.grad, slopes):
         got = f"`x.grad` is {_text(x.grad)}"
         if _same(x.grad, factors):
-            why = f"A gradient still comes to x[{i}], which is not in the result any more,"
-            why += " as when the overwrite is not recorded."
+            why = f"A gradient still comes to x[{i}], whose number is not in the result any more."
             belief = _belief_in_data(answer)
-            look = "whether the line that puts `v` in is recorded, and whether its history is in what you return"
+            look = f"by which ways x[{i}] still comes in, and whether the line that puts `v` in is recorded"
             raise Wrong("old-entry", expected, got, belief=belief, why=why, look=look)
         raise Wrong("other-gradient", expected, got, look="which entries of `x` are in the result, and how")
     if v is not None and v.requires_grad and not _same(v.grad, factors[i]):
@@ -592,7 +590,7 @@ def _check_counted(waiting, belief):
                 continue
             got, belief = kit.sandbox.describe_error(error), ""
         expected, why = "a graph that has saved the old numbers is refused", "A leaf has moved, and nobody counted it."
-        look = "by which name you overwrite: `p`, or something that only shares its memory"
+        look = "how the new numbers get into `p`: is `p` itself overwritten?"
         raise Wrong("not-counted", expected, got, belief=belief, why=why, look=look)
 
 
@@ -645,7 +643,7 @@ def _alternate_reasons(answer):
     old_graph = tools.Reason(
         _SPOILED,
         "old-graph",
-        "What this backward walks through was recorded before the step, and needs the number that was overwritten.",
+        "This backward comes to what was recorded before the step, and needs the number that was overwritten.",
         "what of the second loss is computed before the first step",
         "M13" if kit.says(answer, "retain_graph") else "",
     )
@@ -764,7 +762,8 @@ def _why_not_rewritten(y):
     code, why, look = "other-graph", "The boxes or the arrows differ.", "the two graphs below: where do they part?"
     overwrites = sum("CopySlices" in name or name == "copy_slices" for name in made_of)
     if not y.requires_grad:
-        code, why, look = "untracked", "Nothing was recorded: there is no graph.", "which leaves ask for gradients"
+        code, why = "untracked", "No graph is behind `y`: nothing was recorded, or `y` was cut off."
+        look = "which leaves ask for gradients, and what cuts `y` off (`detach`, `no_grad`)"
     elif not overwrites:
         code = "no-overwrite"
         why = "No overwrite of a part was recorded: there is no `CopySlices`."
@@ -781,7 +780,7 @@ def _why_not_rewritten(y):
         look = "what you make `y` of, and what you put into it: the tensors `a` and `b`, or numbers?"
     elif made_of and y.grad_fn is not None and "CopySlices" not in y.grad_fn.name():
         code, why = "overwritten-first", "In the picture the overwrite comes last. In your graph something follows it."
-        look = "the order of your lines"
+        look = "what your lines after the overwrite make"
     elif not any("mul" in name for name in made_of):
         code, why, look = "no-product", "There is no multiplication.", "what makes `y` before it is overwritten"
     return Wrong(code, why=why, look=look)
@@ -815,6 +814,11 @@ def spoiled(answer):
     kit.a_function(answer)
     for label, make, refused in _PROGRAMS:
         _check_spoiled(answer, label, *make(), refused)
+    y, x = _squared()
+    tools.called(answer, (y, x), "False")
+    with mg.no_grad():
+        x -= 1
+    _check_spoiled(answer, "y = x * x, asked about before, then x -= 1 inside no_grad", y, x, True)
     return "What counts is what a backward needs, and your function left no trace."
 
 
@@ -936,7 +940,7 @@ def _wrong_spoiled(answer, expected, refused, label):
     if refused:
         if kit.uses(answer, "backward", "autograd"):
             why = "A saved value was overwritten. A backward is refused if it comes to the node that saved it."
-            look = "from where to where your backward walks, and which errors you count"
+            look = "whether a backward is tried in each call, from where to where it walks, and which errors you count"
             return Wrong("not-noticed", expected, "False", why=why, look=look)
         looks = kit.uses(answer, "grad_fn", "next_functions")
         waits = (

@@ -11,7 +11,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import adversaries, functions, graphs, kit, tools
-from exercises.checks.functions import Case, Suspect, elementwise, tensors
+from exercises.checks.functions import Case, Suspect, elementwise, given, tensors
 from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
 from minigrad.autograd import Function
@@ -200,7 +200,8 @@ class Reciprocal(mg.autograd.Function):
 )
 def reciprocal(answer):
     functions.refuse_given(answer, _GIVEN_RECIPROCAL)
-    _check(answer, lambda x: 1 / x, elementwise(low=0.5, high=2.0, signed=True), suspects=_RECIPROCAL)
+    cases = [given("small and large numbers", [0.01, -0.02, 50.0]), *elementwise(low=0.5, high=2.0, signed=True)]
+    _check(answer, lambda x: 1 / x, cases, suspects=_RECIPROCAL)
     return "The sign is right, and grad_output is a factor: gradcheck agrees, at numbers that you have not seen."
 
 
@@ -423,6 +424,7 @@ def _refuse_loop(apply):
 
 _OUTER_CASES = (
     tensors("2 and 3 numbers", (2,), (3,)),
+    given("numbers with a zero", [0.0, 2.0], [1.5, 0.0, -1.0]),
     tensors("3 and 3 numbers", (3,), (3,)),
     tensors("numbers with gaps in memory", (4,), (2,), gaps=True),
     tensors("one number and four", (1,), (4,)),
@@ -460,7 +462,8 @@ _OUTER = (
     idea="`grad_a = grad_product * b + grad_quotient / b` and `grad_b = grad_product * a - grad_quotient * a / b**2`.",
 )
 def several(answer):
-    cases = elementwise(2, low=0.5, high=2.0, signed=True)
+    zero = given("an `a` with a zero", [0.0, 1.5], [0.5, -2.0])
+    cases = [*elementwise(2, low=0.5, high=2.0, signed=True), zero]
     _check(answer, lambda a, b: (a * b, a / b), cases, second=True, suspects=_SEVERAL)
     return "Each argument adds up what comes back through both results; if one of them is unused, it brings zeros."
 
@@ -819,7 +822,8 @@ def _wrong_graph(found: list[str]) -> Wrong:
 def squash(answer):
     apply = functions.apply_of(answer)
     _check_is_overwritten(apply)
-    functions.check(lambda x: apply(x * 1), mg.sigmoid, elementwise(), second=True, suspects=_SQUASH)
+    cases = [*elementwise(), given("large numbers", [-800.0, 0.0, 800.0])]
+    functions.check(lambda x: apply(x * 1), mg.sigmoid, cases, second=True, suspects=_SQUASH)
     _check_overwritten_again(apply)
     _check_no_second_tensor(apply)
     return "The input is the result now: marked, so that autograd knows, and saved, so that it is watched."

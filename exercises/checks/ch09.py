@@ -655,7 +655,7 @@ _HYPOTENUSE = (
     "Right at 2",
     kind="fix",
     points=3,
-    beliefs=("M32",),
+    beliefs=("M29", "M32"),
     hints=(
         "CubeSlope computes b(g, x) = g · 3x². What are its two derivatives, for g and for x?",
         "3x² for g, and g · 6x for x, each times gg. At x = 2 and g = 1 both are 12. What does backward lack to "
@@ -675,7 +675,8 @@ def cube(answer):
     ]
     functions.check(answer, lambda g, x: g * 3 * x**2, cases, suspects=_CUBE)
     apply = functions.apply_of(answer)
-    functions.check(_cube_with(apply), lambda x: x**3, elementwise(), second=True)
+    cases = [*elementwise(), functions.given("a vector with a zero", [0.0, 1.5])]
+    functions.check(_cube_with(apply), lambda x: x**3, cases, second=True)
     return "The derivative of g · 3x² is 3x² for g, and g · 6x for x, in this order."
 
 

@@ -219,7 +219,7 @@ leaf-has-no-graph: D=w
     "Where was it lost?",
     kind="predict",
     points=2,
-    beliefs=("M19", "M20", "M27", "M27b"),
+    beliefs=("M19", "M27", "M27b"),
     hints=(
         "Which lines give something without history, though they were given something with one?",
         "`.item()` gives a number, `argmax()` an index, `detach()` the value alone; in `no_grad` nothing is recorded.",
@@ -250,7 +250,7 @@ index-has-slope: B=0 (M27b)
 float-again: B=3
     Line 3 makes floats of whole numbers. The history was gone before that.
     look: `best.requires_grad`
-not-recorded-later: C=0 (M20)
+not-recorded-later: C=0
     What was computed in `no_grad` has no history afterwards either. Only new leaves, or `w` itself, could bring one.
     look: `h.requires_grad`, after the block
 after-the-block: C=2
@@ -272,7 +272,7 @@ at-the-product: D=2
     "Which repair is right?",
     kind="predict",
     points=3,
-    beliefs=("M13", "M17", "M18", "M20"),
+    beliefs=("M13", "M17", "M18"),
     hints=(
         "Three questions for each: is the saved value still overwritten? Is that counted? Is there still a way to `w`?",
         "`.data` overwrites without counting. `no_grad` and `detach()` share the counter, and so does the error.",
@@ -306,7 +306,7 @@ data-is-a-repair: B=right (M18)
 data-is-counted: B=error (M18)
     `.data` has a counter of its own, so nobody notices.
     look: `h._version` after B
-no-grad-protects: C=right or C=wrong (M20)
+no-grad-protects: C=right or C=wrong
     `no_grad` means that the overwrite is not recorded. It is counted all the same.
     look: `h._version` after C
 clone-overwritten: D=error
@@ -696,7 +696,7 @@ def culprit(answer):
 
 
 def _check_culprit(found, source, variable, saved, number):
-    expected, got = f"`{variable}`, overwritten by line {number}", f"`{found[0]}` and line {found[1]}"
+    expected, got = f"{variable!r}, overwritten by line {number}", f"{found[0]!r} and line {found[1]}"
     lines = source.lstrip("\n").splitlines()
     if found[1] == saved != number:
         why = f"Line {saved}, `{lines[saved - 1].strip()}`, is where it was saved."

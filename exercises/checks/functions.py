@@ -83,6 +83,16 @@ def tensors(what: str, *shapes: tuple, low=-2.0, high=2.0, signed=False, rest=()
     return Case(what, make)
 
 
+def given(what: str, *values: Any) -> Case:
+    """A case of these very numbers, where they matter: a zero, something large."""
+
+    def make() -> tuple:
+        dtype = mg.float32 if "dtype" in adversaries.trial.circumstances else mg.float64
+        return tuple(mg.tensor(value, dtype=dtype, requires_grad=True) for value in values)
+
+    return Case(what, make)
+
+
 def _every_other_negative(array: np.ndarray) -> np.ndarray:
     """Every other pair along the last axis negated: both of its numbers, so that either may be chosen."""
     signs = np.resize([1.0, -1.0], array.size // array.shape[-1])

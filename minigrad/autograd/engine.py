@@ -71,7 +71,7 @@ class GraphTask:
             self.fast_path &= self.needed is None and all([node._order > 0 for node in requested])
             if self.needed is not None and not self.capture:
                 self.needed.update(requested)  # those that are no leaves are evaluated too, for their hooks
-        if RemovableHandle.any_on_leaf:
+        if RemovableHandle.on_leaves:
             self.dependencies = dependencies_of_hooked_leaves(self.seeds, self.needed)
         for node, grad in self.seeds:
             # PyTorch evaluates a single output in any case, and so runs its hooks, even if it leads to no input.

@@ -376,7 +376,8 @@ def view_of_input(tensor: Tensor) -> Tensor:
 
 def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
     """Make `node` the history of `outputs`; where forward returned an input, another tensor takes its place."""
-    check_marks(node, outputs)
+    if node.dirty_tensors or node.non_differentiable:
+        check_marks(node, outputs)
     node._order, node._fits = next(op_order), False
     node._tensor_arguments = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
     inputs = [args[i] for i in node._tensor_arguments]
@@ -413,7 +414,9 @@ def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
 def forbid_changes(node: FunctionNode, outputs: list) -> None:
     """An in-place change of a view that forward made would put another history in the place of the Function's."""
     for output in outputs:
-        if isinstance(output, Tensor) and output._is_view() and not any(output is t for t in node.dirty_tensors):
+        if not isinstance(output, Tensor) or output._meta is None or output._meta.base is None:
+            continue  # no view
+        if not any(output is t for t in node.dirty_tensors):
             several = len([o for o in outputs if isinstance(o, Tensor) and o.requires_grad]) > 1
             output._meta.creation_meta = "several" if several else "function"
     node.dirty_tensors = ()

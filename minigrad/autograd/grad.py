@@ -83,6 +83,8 @@ def batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unu
 
 def completed(inputs: tuple, grads: list, outputs, *options) -> tuple:
     """The gradients, with `missing` in the place of those that are None."""
+    if all([g is not None for g in grads]):
+        return tuple(grads)
     each = enumerate(zip(inputs, grads, strict=True))
     return tuple([missing(i, x, outputs, *options) if g is None else g for i, (x, g) in each])
 

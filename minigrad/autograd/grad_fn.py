@@ -9,7 +9,7 @@ PyTorch counterparts: ``Node`` and ``GradientEdge`` in ``torch/autograd/graph.py
 
 import itertools
 import weakref
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from .node import LEAF, Node, is_sink
 from .outputs import operation_of, output_nr
@@ -127,17 +127,19 @@ def rebuild_leaf(node: Node):
 class RemovableHandle:
     """Removes a hook: call ``remove()``, or use it as a context manager."""
 
-    any_on_leaf = False  # whether any leaf was ever given a hook: only then backward looks for such leaves
+    on_leaves: ClassVar[set] = set()  # the ids of hooks on leaves: while there are none, backward looks for no such
     _next_id = itertools.count().__next__
 
     def __init__(self, hooks: dict, hook, leaf: bool = False):
-        RemovableHandle.any_on_leaf |= leaf
         self.id = RemovableHandle._next_id()
+        if leaf:
+            self.on_leaves.add(self.id)
         self._hooks = hooks
         hooks[self.id] = hook
 
     def remove(self) -> None:
         self._hooks.pop(self.id, None)
+        self.on_leaves.discard(self.id)
 
     def __enter__(self):
         return self

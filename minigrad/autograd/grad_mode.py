@@ -34,8 +34,15 @@ def set_mode(recording: bool, inference: bool = False, enabled: bool = False) ->
     """Set this thread's mode and return the one that it had, as the arguments that set it again."""
     previous = mode.recording, mode.inference, mode.enabled
     mode.recording, mode.inference, mode.enabled = recording, inference, enabled
-    (threads_without_grad.discard if recording else threads_without_grad.add)(get_ident())
-    (threads_in_inference.add if inference else threads_in_inference.discard)(get_ident())
+    thread = get_ident()
+    if recording:
+        threads_without_grad.discard(thread)
+    else:
+        threads_without_grad.add(thread)
+    if inference:
+        threads_in_inference.add(thread)
+    else:
+        threads_in_inference.discard(thread)
     return previous
 
 

@@ -61,9 +61,9 @@ class Kind:
     @property
     def grad_fn_class(self) -> type[Any]:
         """The class of `grad_fn`, made on first access: most programs never ask for it."""
-        if not isinstance(self._grad_fn_class, type):
-            self._grad_fn_class = self._grad_fn_class()
-        return self._grad_fn_class
+        if not isinstance(made := self._grad_fn_class, type):  # read once: another thread may be making it
+            made = self._grad_fn_class = made()
+        return made
 
 
 class Node:

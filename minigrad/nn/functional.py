@@ -224,16 +224,15 @@ def nll_loss(
     """
     _check_reduction(reduction)
     _check_targets(input, target)
-    classes = input._array.shape[:2][-1]
-    _check_weight(weight, classes)
     if weight is None:
         total = wrap(np.array(_count(target._array, ignore_index), input._dtype))
     else:
+        _check_weight(weight, input._array.shape[:2][-1])
         total = wrap(np.asarray(_target_weights(target._array, weight._array, ignore_index, input._dtype).sum()))
-    if input.ndim > 2:
+    if input._array.ndim > 2:
         planes, shape = (input, target), tuple(target.shape)
         if input.ndim != 4:
-            planes = reshape(input, (len(input), classes, 1, -1)), reshape(target, (len(input), 1, -1))
+            planes = reshape(input, (*input.shape[:2], 1, -1)), reshape(target, (len(input), 1, -1))
         losses = nll_loss2d(*planes, total, ignore_index, reduction, weight)
         return view(losses, shape) if reduction == "none" and input.ndim != 4 else losses
     return nll_loss_of_rows(input, target, total, ignore_index, reduction, weight)

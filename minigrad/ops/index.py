@@ -20,7 +20,7 @@ _ALL = slice(None)
 )
 def select(self, dim, index):
     """One position of a dimension, which disappears."""
-    return self[(*(_ALL,) * dim, index, ...)]
+    return self[(*(_ALL,) * dim, index, ...)] if dim else self[index, ...]
 
 
 @op(
@@ -30,7 +30,7 @@ def select(self, dim, index):
 )
 def slice_(self, dim, start, end, step):
     """A range of positions of a dimension."""
-    return self[(*(_ALL,) * dim, slice(start, end, step), ...)]
+    return self[(*(_ALL,) * dim, slice(start, end, step))] if dim else self[start:end:step]
 
 
 @op(frees=("indices",), self=lambda grad, indices, self_shape: put(grad, indices, self_shape))
@@ -87,7 +87,7 @@ def _greatest(index) -> int:
     return unsigned.item(unsigned.argmax())  # in half of the time that max() takes
 
 
-_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 def _check_positions(name, self, dim, index) -> None:

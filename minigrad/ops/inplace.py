@@ -285,6 +285,7 @@ def set_history(tensor: Tensor, node: Node) -> None:
 
 def rebuild_views(counter: list) -> None:
     """Give every view of a modified base a grad_fn that starts from the base as it is now."""
+    counter[1:] = [reference for reference in counter[1:] if reference() is not None]  # so the next change is quicker
     for reference in counter[1:]:
         part = reference()
         if part is None or isinstance(part, ModifiedView):

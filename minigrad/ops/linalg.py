@@ -61,6 +61,7 @@ def vector_vector(self, tensor):
 
 
 @op(
+    np.ndarray.__matmul__,
     name="bmm",
     fits=True,
     self=lambda grad, mat2: batch_matrix(grad, transpose(mat2, 1, 2)),
@@ -68,7 +69,6 @@ def vector_vector(self, tensor):
 )
 def batch_matrix(self, mat2):
     """The products of matrices, pair by pair along the first dimension."""
-    return np.matmul(self, mat2)
 
 
 # What PyTorch says where the factors are of two types, and whether it names the types as C++ does.
@@ -345,12 +345,23 @@ def _check_lengths(terms: list, shapes: tuple, given: list) -> None:
 
 def _laid_out(tensor, letters: str, order: str):
     """A tensor with one dimension per letter of `order`, of length 1 where it has not that letter."""
+    twice, added, places = _rearrangement(letters, order)
+    for first, second in twice:
+        tensor = diagonal(tensor, 0, first, second)
+    for dim in added:
+        tensor = unsqueeze(tensor, dim)
+    return permute(tensor, places)
+
+
+@functools.lru_cache(maxsize=64)
+def _rearrangement(letters: str, order: str) -> tuple:
+    """What to do for that: the pairs of dimensions with one letter, the dimensions to add, and the order of all."""
+    twice = []
     for letter in order:
         while letters.count(letter) > 1:
             first, second = letters.index(letter), letters.rindex(letter)
-            tensor = diagonal(tensor, 0, first, second)
+            twice.append((first, second))
             letters = letters[:first] + letters[first + 1 : second] + letters[second + 1 :] + letter
-    for letter in order:
-        if letter not in letters:
-            tensor, letters = unsqueeze(tensor, tensor.ndim), letters + letter
-    return permute(tensor, tuple(letters.index(letter) for letter in order))
+    missing = "".join([letter for letter in order if letter not in letters])
+    added, letters = range(len(letters), len(letters + missing)), letters + missing
+    return twice, added, tuple([letters.index(letter) for letter in order])

@@ -21,6 +21,7 @@ from .shape import (
     reverse,
     sums,
     take_along,
+    take_from_lines,
     transpose,
     unsqueeze,
     view,
@@ -75,7 +76,7 @@ def _count(shape, dim):
 def _running(ufunc, self, dim):
     """The running sums or products along a dimension."""
     kind = self.dtype if self.dtype.kind == "f" else np.int64
-    return ufunc.accumulate(self if self.ndim else self.reshape(1), dim, kind).reshape(self.shape)
+    return ufunc.accumulate(self, dim, kind) if self.ndim else ufunc.accumulate(self.reshape(1), dim, kind).reshape(())
 
 
 def _total_dtype(self):
@@ -83,7 +84,14 @@ def _total_dtype(self):
     return np.int64 if self.dtype.kind == "u" else None
 
 
-@op(node="SumBackward0", name="sum", self=lambda grad, self_shape: expand(grad, self_shape))
+def _repeated(grad, shape):
+    """The gradient of a sum of all, at each element. On arrays without the questions that `expand` asks."""
+    if isinstance(grad, Tensor):
+        return expand(grad, shape)
+    return np.ndarray(shape, grad.dtype, grad, 0, (0,) * len(shape))
+
+
+@op(node="SumBackward0", name="sum", self=lambda grad, self_shape: _repeated(grad, self_shape))
 def sum_all(self):
     """The sum of all elements."""
     dtype = np.int64 if self.dtype.kind == "u" else None  # see _total_dtype
@@ -224,7 +232,7 @@ def _variance(self, dim, correction, keepdim):
 def _variance_in(self, dim, correction, keepdim):
     dim = None if dim == () else dim
     dim, count = _normalized_dims(self, dim), _count(self.shape, dim)
-    distance = self - sums(self, dim, True) / count
+    distance = self - sums(self, dim, dim is not None) / count
     squares = sums(distance * distance, dim, keepdim)
     if count > correction:
         return squares / (count - correction)
@@ -241,7 +249,7 @@ def _var_backward(grad, self, dim, correction, keepdim):
 
 def _mean_keeping(self, dim):
     """The mean with the reduced dimensions kept as 1."""
-    if dim is None:
+    if dim is None and isinstance(self, Tensor):
         return view(mean_all(self), (1,) * self.ndim)
     return mean_dim(self, _normalized_dims(self, dim), True)
 
@@ -351,9 +359,7 @@ def _picker(name, node):
         self=lambda grad, indices, dim, keepdim, self_shape: _select_backward(grad, indices, dim, keepdim, self_shape),
     )
     def picked(self, indices, dim, keepdim):
-        if not keepdim and self.ndim:
-            return take_along(self, indices.reshape(_keepdim_shape(self.shape, dim)), dim).reshape(indices.shape)
-        return take_along(self, indices, dim)
+        return (take_along if keepdim or not self.ndim else take_from_lines)(self, indices, dim)
 
     return picked
 
@@ -674,8 +680,10 @@ def _logsumexp_backward(grad, self, result, dim, keepdim):
 def softmax_along(self, dim):
     """Each element's share in the sum of the exponentials along ``dim``, without overflow."""
     exact = self.astype(np.float32) if self.dtype.char == "e" else self
-    powers = np.exp(exact - _most(exact, dim))
-    return (powers / sums(powers, dim, True)).astype(self.dtype, copy=False)
+    shares = np.asarray(exact - _most(exact, dim))
+    np.exp(shares, shares)
+    shares /= sums(shares, dim, True)
+    return shares.astype(self.dtype, copy=False)
 
 
 def _most(self, dim):
@@ -687,17 +695,17 @@ def extremes(self, ufunc, dim, keepdim):
     """The largest or smallest elements along ``dim``. Along the last one it is quicker to find where they are."""
     if not self.size or self.ndim < 2 or dim not in (-1, self.ndim - 1):
         return ufunc.reduce(self, dim, None, None, keepdim)
-    places = (self.argmax if ufunc is np.maximum else self.argmin)(-1, keepdims=True)
-    found = take_along(self, places, -1)
-    return found if keepdim else found.reshape(found.shape[:-1])
+    found = take_from_lines(self, (self.argmax if ufunc is np.maximum else self.argmin)(-1), -1)
+    return found.reshape((*found.shape, 1)) if keepdim else found
 
 
 @op(name="log_softmax", self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True))
 def log_softmax_along(self, dim):
     """The logarithm of each element's share in the exponentials along ``dim``, without overflow."""
     exact = self.astype(np.float32) if self.dtype.char == "e" else self
-    shifted = exact - _most(exact, dim)
-    return (shifted - np.log(sums(np.exp(shifted), dim, True))).astype(self.dtype, copy=False)
+    shifted = np.asarray(exact - _most(exact, dim))
+    shifted -= np.log(sums(np.exp(shifted), dim, True))
+    return shifted.astype(self.dtype, copy=False)
 
 
 def softmax(self, dim, dtype=None):

@@ -35,6 +35,8 @@ from .pointwise import clone, masked
 
 SMALL = 4096  # elements: what is kept for positions in as many is worth its memory
 _OF_A_MATRIX = (0, 1, -1, -2)  # its dimensions
+# How np.broadcast_to uses an np.nditer, which alone takes a third of the time.
+_BROADCAST = ("multi_index", "zerosize_ok"), ("readonly",), None, "C", "safe", None
 
 
 @functools.lru_cache(maxsize=64)
@@ -79,28 +81,27 @@ def expandable(shape: tuple, larger: tuple) -> bool:
     """Whether broadcasting can stretch `shape` to `larger`."""
     extra = len(larger) - len(shape)
     return larger[extra:] == shape or (
-        extra >= 0 and all(a in (1, b) for a, b in zip(shape, larger[extra:], strict=True))
+        extra >= 0 and all([a in (1, b) for a, b in zip(shape, larger[extra:], strict=True)])
     )
 
 
 @op(view=True, self=lambda grad, self_shape: sum_to(grad, self_shape))
 def expand(self, sizes):
     """Repeat dimensions of length 1 without copying: a view with stride 0."""
-    asked = sizes
-    shape, added = self.shape, len(sizes) - self.ndim
+    shape, asked = self.shape, sizes
+    added = len(sizes) - len(shape)
+    if sizes == shape:
+        return self[...]
     if sizes and min(sizes) < 0:
         if min(sizes) < -1 and expandable(shape, tuple(abs(n) for n in sizes)):
             raise RuntimeError("numel: integer multiplication overflow")
         sizes = tuple(shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
-    elif self.flags.c_contiguous:  # what derivatives of sums ask, as views; broadcast_to takes several times as long
-        if sizes == shape:
-            return self[...]
-        if added >= 0 and sizes[added:] == shape:
-            return np.ndarray(sizes, self.dtype, self, 0, (0,) * added + self.strides)
-        if sizes and shape and shape[0] == 1 and shape[1:] == sizes[1:]:
-            return np.ndarray(sizes, self.dtype, self, 0, (0, *self.strides[1:]))
+    elif added > 0 and sizes[added:] == shape and self.flags.c_contiguous:  # as the derivative of a sum asks
+        return np.ndarray(sizes, self.dtype, self, 0, (0,) * added + self.strides)
     try:
-        repeated = np.broadcast_to(self, sizes)
+        if sizes and min(sizes) < 0:
+            raise ValueError
+        repeated = np.nditer(self, *_BROADCAST, sizes).itviews[0]
         repeated.flags.writeable = self.flags.writeable
         return repeated
     except ValueError:
@@ -229,7 +230,7 @@ def place(dim, ndim):
 
 def distinct(dims, ndim) -> tuple:
     """Several dimensions counted from the front, none of them given twice."""
-    places = tuple(place(dim, ndim) for dim in dims)
+    places = tuple([place(dim, ndim) for dim in dims])
     for dim in places:
         if places.count(dim) > 1:
             raise RuntimeError(f"dim {dim} appears multiple times in the list of dims")
@@ -298,13 +299,12 @@ def squeeze(self, dim=None):
 
 def flatten(self, start_dim=0, end_dim=-1):
     """The dimensions from ``start_dim`` to ``end_dim`` as one. PyTorch counterpart: ``torch.flatten``."""
-    ndim = self._array.ndim
-    start, end = place(start_dim, ndim), place(end_dim, ndim)
+    shape = self._array.shape
+    start, end = place(start_dim, len(shape)), place(end_dim, len(shape))
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if start == end and ndim:
+    if start == end and shape:
         return self
-    shape = self._array.shape
     return reshape(self, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
 
 
@@ -344,15 +344,16 @@ def repeat(self, repeats):
 @op(name="flip", layout="first", self=lambda grad, dims: reverse(grad, dims))
 def reverse(self, dims):
     """The elements in reverse order along dimensions, copied."""
-    dims = [place(dim, self.ndim) for dim in dims]
-    backwards = slice(None, None, -1)
-    return self[(*[backwards if dim in dims else slice(None) for dim in range(self.ndim)],)].copy()
+    key = [slice(None)] * self.ndim
+    for dim in dims if key else ():  # a number has a dimension 0, too
+        key[dim] = slice(None, None, -1)
+    return self[tuple(key)].copy()
 
 
 def flip(self, *each, dims=None):
     """The elements in reverse order along ``dims``, copied. PyTorch counterpart: ``torch.flip``."""
     dims = sizes_of(each, dims)
-    distinct(dims, self.ndim)
+    distinct(dims, self._array.ndim)
     return reverse(self, dims)
 
 
@@ -377,9 +378,9 @@ def sizes_of(args, named=None):
     """The numbers that a method was given, be it one by one, as a tuple, or by name."""
     if named is not None:
         args = (named,)
-    if len(args) == 1 and args[0].__class__ is tuple:
-        return args[0]
-    return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
+    if len(args) != 1 or args[0].__class__ is int:
+        return args
+    return tuple(args[0]) if isinstance(args[0], (tuple, list)) else args
 
 
 def _matrix(name, self):
@@ -391,12 +392,10 @@ def _matrix(name, self):
 def _below(array, diagonal):
     """Which elements of matrices are on or below a diagonal."""
     height, width = array.shape[-2:]
-    return (_on_and_below if height * width <= SMALL else _on_and_below.__wrapped__)(height, width, diagonal)
+    return (_tri if height * width <= SMALL else np.tri)(height, width, diagonal, np.bool_)
 
 
-@functools.lru_cache(maxsize=64)
-def _on_and_below(height, width, diagonal):
-    return np.greater_equal.outer(np.arange(height, dtype=np.int32), np.arange(width, dtype=np.int32) - diagonal)
+_tri = functools.lru_cache(maxsize=64)(np.tri)
 
 
 @op(layout="rows", self=lambda grad, diagonal: tril(grad, diagonal))
@@ -487,7 +486,7 @@ def split_with_sizes(self, split_sizes, dim):
 def split(self, split_size_or_sections, dim=0):
     """Views along ``dim`` of so many positions each, or of the sizes in a list. PyTorch: ``torch.split``."""
     _check_parts("split", self, dim)
-    length = self.shape[dim]
+    length = self._array.shape[dim]
     if not isinstance(split_size_or_sections, int):
         return split_with_sizes(self, _covering(split_size_or_sections, length, dim), dim)
     if split_size_or_sections < 0:
@@ -512,15 +511,14 @@ def chunk(self, chunks, dim=0):
     _check_parts("chunk", self, dim)
     if chunks < 1:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    if not self.shape[dim]:
-        return split_with_sizes(self, (0,) * chunks, dim)
-    return split_evenly(self, -(-self.shape[dim] // chunks), dim)
+    length = self._array.shape[dim]
+    return split_evenly(self, -(-length // chunks), dim) if length else split_with_sizes(self, (0,) * chunks, dim)
 
 
 def _check_parts(name, self, dim):
-    if not self.ndim:
+    if not self._array.ndim:
         raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
-    place(dim, self.ndim)
+    place(dim, self._array.ndim)
 
 
 def op_of_many(*, tensors, keep):
@@ -565,14 +563,17 @@ def op_of_many(*, tensors, keep):
     return decorate
 
 
+_ONLY_TENSORS = {Tensor}
+
+
 def _are_tensors(name, tensors) -> bool:
     """Whether these are Tensors; False if a derivative is running on arrays. Anything else is refused."""
     if not isinstance(tensors, (list, tuple)):
         kind = type_name(tensors)
         raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}")
-    if all([t.__class__ is Tensor for t in tensors]):
+    if _ONLY_TENSORS.issuperset(map(type, tensors)):
         return True
-    if tensors and all(isinstance(t, (np.ndarray, np.generic)) for t in tensors):
+    if all([isinstance(t, (np.ndarray, np.generic)) for t in tensors]):
         return False
     for index, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
@@ -595,7 +596,7 @@ def _empty_gradient(grad):
 
 
 def _lengths(arrays, dim):
-    return dim, [None if shape == (0,) else shape[dim] for shape in [a.shape for a in arrays]]
+    return dim, [None if (shape := a.shape) == (0,) else shape[dim] for a in arrays]
 
 
 @op_of_many(tensors=_cat_backward, keep=_lengths)
@@ -638,8 +639,9 @@ def unbind(self, dim=0):
     if not self.ndim:
         place(dim, 0)
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    before = (slice(None),) * place(dim, self.ndim)
-    return [self[(*before, i, ...)] for i in range(self.shape[dim])]
+    dim, dims = place(dim, self.ndim), range(self.ndim)
+    slices = self.transpose((dim, *dims[:dim], *dims[dim + 1 :])) if dim else self
+    return list(slices) if self.ndim > 1 else [slices[i, ...] for i in range(len(slices))]
 
 
 @op(node="PutBackward0", self=lambda grad, indices: grad[indices])
@@ -656,10 +658,10 @@ def add_at(full, indices: tuple, values) -> None:
     if not lists:  # numbers, slices and masks: no place twice
         full[indices] += values
         return
-    first, last = lists[0], lists[-1] + 1
-    if values.size < 1024 and full.ndim > last - first:  # what follows takes as long
+    if values.size < 512:  # what follows takes as long
         np.add.at(full, indices, values)
         return
+    first, last = lists[0], lists[-1] + 1
     if last - first > len(lists) or not all(
         key.__class__ is slice and key == slice(None) for key in (*indices[:first], *indices[last:])
     ):
@@ -695,6 +697,20 @@ def take_along(array, index, dim):
     return array.reshape(-1).take(positions_along(array.shape, index, dim))
 
 
+def take_from_lines(array, index, dim):
+    """Of each line of an array along ``dim`` the element at the position that ``index`` holds for it."""
+    starts, step = (_starts_of_lines if index.size <= SMALL else _starts_of_lines.__wrapped__)(array.shape, dim)
+    return array.reshape(-1).take(starts + index if step == 1 else starts + step * index)
+
+
+@functools.lru_cache(maxsize=64)
+def _starts_of_lines(shape: tuple, dim: int) -> tuple:
+    """Where the lines along a dimension start, and how far it is from one position to the next."""
+    dim %= len(shape)
+    starts, step = _positions_of_others.__wrapped__(shape, (*shape[:dim], 1, *shape[dim + 1 :]), dim)
+    return starts.reshape((*shape[:dim], *shape[dim + 1 :])), step
+
+
 def positions_along(shape: tuple, index, dim):
     """The same positions, counted row by row in an array of a shape."""
     index = index.astype(np.intp, copy=False)
@@ -708,7 +724,8 @@ def _positions_of_others(shape: tuple, lengths: tuple, dim: int) -> tuple:
     """What the other dimensions add to the positions, and how far it is from one position to the next."""
     steps = [math.prod(shape[d + 1 :]) for d in range(len(lengths))]
     places = [np.arange(length) * step for length, step in zip(lengths, steps, strict=True)]
-    offsets = np.zeros((), np.intp)
+    # What is kept has the shape of the index: short lines that are broadcast take three times as long to add.
+    offsets = np.zeros(lengths if math.prod(lengths) <= SMALL else (), np.intp)
     for d in set(range(len(lengths))) - {dim}:
         offsets = offsets + places[d].reshape(-1, *(1,) * (len(lengths) - 1 - d))
     return offsets, steps[dim] if steps else 1

@@ -43,8 +43,9 @@ def difference(expected, got, *, view="written", constants=False, names=False, p
     marked = _marked(ours, theirs, pairs, "missing"), _marked(theirs, ours, reverse, "unexpected")
     swapped = _swapped(ours, theirs, pairs)
     sentences = [f"the operands of {head(ours.panel.by_id[id])} are swapped" for id in swapped]
-    sentences += _sentences(marked[0], "missing", swapped)
-    sentences += _sentences(marked[1], "unexpected", {pairs[id] for id in swapped})
+    sides = (marked[0], "missing", swapped), (marked[1], "unexpected", {pairs[id] for id in swapped})
+    sentences += [sentence for side in sides for sentence in _sentences(*side)]
+    sentences = sentences or [sentence for side in sides for sentence in _sentences(*side, of_results=True)]
     unpaired = (tuple(n for n in panel.nodes if "same" not in n.marks) for panel in marked)
     reported = tuple(dict.fromkeys(sentences)) or ("the outputs are in another order",)
     return Difference(False, *marked, *unpaired, reported)
@@ -163,38 +164,42 @@ def isomorphism(ours: _Graph, theirs: _Graph) -> dict[str, str] | None:
 class Pairing:
     """A greedy pairing of the nodes of two graphs that differ: equal subgraphs first, then from the roots.
 
-    A leaf is paired by its place, or by its name where several are at equal places.
+    A leaf is paired by its name if both graphs have that, by its shape if both have that, else by its place.
     """
 
     def __init__(self, ours: _Graph, theirs: _Graph):
         self.ours, self.theirs = ours, theirs
         self.pairs: dict[str, str] = {}
         self.taken: set[str] = set()
-        self.kinds = ours.kinds | theirs.kinds
-        self.subgraphs = self.labels(lambda node: "")  # equal for equal subgraphs; shared nodes count as copies
-        self.named_subgraphs = self.labels(lambda node: node.name if node.role == "leaf" else "")
+        kinds = ours.kinds | theirs.kinds
+        self.kinds = kinds | _kinds_of_leaves(ours, theirs)
+        self.subgraphs = self.labels(kinds)  # equal for equal subgraphs; shared nodes count as copies
+        self.same_leaves = self.labels(self.kinds)  # and with the same leaves below
         roots = list(zip(ours.panel.roots, theirs.panel.roots, strict=False))
         self.pair_downwards(*(pair for pair in roots if self.subgraphs[pair[0]] == self.subgraphs[pair[1]]))
-        for id, other in self.candidates(self.subgraphs):  # results before operands: largest part first
+        for id, other in self.candidates(self.same_leaves):  # results before operands: largest part first
             if ours.inputs[id] and ours.panel.by_id[id].role != "accumulate":
                 self.pair_downwards((id, other))
         self.pair_downwards(*roots)
-        for label in (self.subgraphs, self.kinds):  # of those that are left only the edges differ
-            for id, other in self.candidates(label):
+        for same in (self.same_leaves, self.kinds):  # of those that are left only the edges differ
+            for id, other in self.candidates(same):
                 self.pair(id, other)
+        self.kinds = kinds
+        for id, other in self.candidates(kinds):  # and the leaves that have neither name nor shape in common
+            self.pair_downwards((id, other))
 
     @classmethod
     def of(cls, before: GraphRecord, after: GraphRecord) -> "Pairing":
         """The pairing of two panels, by structure and names of leaves."""
         return cls(_Graph(before, False, False), _Graph(after, False, False))
 
-    def labels(self, name) -> dict[str, int]:
-        """A number for each node: equal where kinds and names agree, here and all the way below."""
+    def labels(self, kinds: dict) -> dict[str, int]:
+        """A number for each node: equal where kinds agree, here and all the way below."""
         found: dict[str, int] = {}
         palette: dict[tuple, int] = {}
         for graph in (self.ours, self.theirs):
             for id in graph.order:
-                key = (graph.kinds[id], name(graph.panel.by_id[id]), graph.input_colours(id, found))
+                key = (kinds[id], graph.input_colours(id, found))
                 found[id] = palette.setdefault(key, len(palette))
         return found
 
@@ -210,7 +215,7 @@ class Pairing:
 
     def pair(self, id: str, other: str) -> None:
         if id not in self.pairs and other not in self.taken:
-            if self.ours.kinds[id] == self.theirs.kinds[other]:
+            if self.kinds[id] == self.kinds[other]:
                 self.pairs[id] = other
                 self.taken.add(other)
 
@@ -223,6 +228,8 @@ class Pairing:
                 continue
             tried.add((id, other))
             self.pair(id, other)
+            if self.pairs.get(id) != other:
+                continue
             left, right = self.ours.inputs[id], self.theirs.inputs[other]
             pairs = zip(left, right, strict=False)
             stack.extend(reversed(self.align_operands(left, right) if id in self.ours.commutative else list(pairs)))
@@ -230,7 +237,7 @@ class Pairing:
     def align_operands(self, left: list[str], right: list[str]) -> list[tuple[str, str]]:
         """The operands of a sum or product in pairs: equal ones first, then those of one kind."""
         left, right, pairs = list(left), list(right), []
-        for label in (self.named_subgraphs, self.subgraphs, self.kinds, dict.fromkeys([*left, *right])):
+        for label in (self.same_leaves, self.subgraphs, self.kinds, dict.fromkeys([*left, *right])):
             for id in tuple(left):
                 equal = [other for other in right if label[other] == label[id]]
                 if equal:
@@ -240,6 +247,23 @@ class Pairing:
         return pairs
 
 
+def _kinds_of_leaves(ours: _Graph, theirs: _Graph) -> dict[str, tuple]:
+    """The kinds of leaves, and of what adds to them, with the name or else the shape that both graphs have."""
+    left = [[node for node in graph.panel.nodes if node.role == "leaf"] for graph in (ours, theirs)]
+    found: dict[str, tuple] = {}
+    for what in ("name", "shape"):
+        in_both = {getattr(node, what) for node in left[0]} & {getattr(node, what) for node in left[1]} - {"", None}
+        for graph, nodes in zip((ours, theirs), left, strict=True):
+            known = [(node.id, getattr(node, what)) for node in nodes if getattr(node, what) in in_both]
+            found |= {id: (*graph.kinds[id], what, value) for id, value in known}
+        left = [[node for node in nodes if node.id not in found] for nodes in left]
+    for graph in (ours, theirs):
+        for node in graph.panel.nodes:
+            if node.role == "accumulate" and (kind := found.get(graph.inputs[node.id][0])):
+                found[node.id] = ("accumulate", *kind)
+    return found
+
+
 def _marked(graph: _Graph, other: _Graph, pairs: dict[str, str], mark: str) -> GraphRecord:
     """The panel with `mark` on each node and edge that has no partner, and "same" on the others."""
     panel = graph.panel
@@ -247,15 +271,15 @@ def _marked(graph: _Graph, other: _Graph, pairs: dict[str, str], mark: str) -> G
     edges: list[EdgeRecord] = []
     for id, outgoing in panel.inputs.items():
         theirs = list(other.inputs[pairs[id]]) if id in pairs else []
-        unused: Counter[str | None] = Counter(theirs)
-        for position, edge in enumerate(outgoing):
-            partner = pairs.get(ends(edge)[1])
-            if id in graph.commutative:
-                same = unused[partner] > 0
-                unused[partner] -= same
-            else:
-                same = partner is not None and theirs[position : position + 1] == [partner]
-            edges.append(replace(edge, marks=("same" if same else mark,)))
+        partners = [pairs.get(ends(edge)[1], "") for edge in outgoing]
+        same = [position < len(theirs) and theirs[position] == partner for position, partner in enumerate(partners)]
+        if id in graph.commutative or sorted(partners) != sorted(theirs):  # else the operands are swapped
+            unused = Counter(theirs) - Counter(partner for partner, known in zip(partners, same, strict=True) if known)
+            for position, partner in enumerate(partners):
+                if not same[position] and unused[partner] > 0:
+                    unused[partner] -= 1
+                    same[position] = True
+        edges += [replace(edge, marks=("same" if known else mark,)) for edge, known in zip(outgoing, same, strict=True)]
     return replace(panel, nodes=nodes, edges=tuple(edges))
 
 
@@ -270,19 +294,19 @@ def _swapped(ours: _Graph, theirs: _Graph, pairs: dict[str, str]) -> set[str]:
     return found
 
 
-def _sentences(panel: GraphRecord, mark: str, swapped: set[str]) -> list[str]:
+def _sentences(panel: GraphRecord, mark: str, swapped: set[str], of_results: bool = False) -> list[str]:
     """Sentences on the nodes without a partner, and on the edges between nodes that have one.
 
-    The arrow from a tensor to its grad_fn follows from the rest, and is reported only if nothing else is.
+    The arrow from a tensor to its grad_fn follows from the rest: it has its turn if nothing else differs.
     """
     verb = "missing" if mark == "missing" else "extra"
     unpaired = [node for node in panel.nodes if mark in node.marks]
     reported = [node for node in unpaired if node.role not in ("output", "intermediate", "accumulate")] or unpaired
     sentences = [f"{verb}: {operation_text(node)}" for node in reported]
     unpaired_ids = {node.id for node in unpaired}
-    for edge in sorted(panel.edges, key=lambda edge: edge.role == "grad_fn"):
-        if edge.role == "grad_fn" and sentences:
-            break
+    for edge in panel.edges:
+        if (edge.role == "grad_fn") != of_results:
+            continue
         ends_known = unpaired_ids.isdisjoint((edge.source, edge.target))
         if mark in edge.marks and ends_known and ends(edge)[0] not in swapped:
             source, target = panel.by_id[edge.source], panel.by_id[edge.target]

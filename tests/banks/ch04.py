@@ -42,6 +42,7 @@ WRONG = {
     },
     "hooks": {
         "once-a-way": _hooked({"len(seen)": 2, "seen[0]": 4}),
+        "once-a-way/unchanged": _hooked({"len(seen)": 2, "h.grad": 9, "a.grad": 27}),
         "part-seen": _hooked({"seen[0]": 4}),
         "part-seen/other": _hooked({"seen[0]": 5}),
         "cannot-change": _hooked({"h.grad": 9, "a.grad": 27}),

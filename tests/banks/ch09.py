@@ -453,6 +453,7 @@ class Hypotenuse(mg.autograd.Function):
 """,
     },
     "cube": {
+        "other-second/at-zero": _cube_slope("return gg * 3 * x**2, gg * g * 6 * x**2 / x"),
         "order-and-factor": _cube_slope("return 6 * gg * x, 3 * gg * x**2", "x"),
         "order": _cube_slope("return gg * g * 6 * x, gg * 3 * x**2"),
         "factor-lost": _cube_slope("return gg * 3 * x**2, gg * 6 * x", "x"),
@@ -832,7 +833,7 @@ class CubeSlope(mg.autograd.Function):
     def backward(ctx, start):
         at, up = ctx.saved_tensors
         slope = 3 * at**2
-        return start * slope, start * up * 2 * slope / at
+        return start * slope, start * up * at * 6
 """,
         """
 import numpy as np
