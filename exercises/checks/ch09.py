@@ -29,11 +29,16 @@ second-time: a second time
     look: the options of each `grad` and `backward`, and how often you walk
 not-used: not have been used
     No way leads from what you differentiate to the tensor that you ask for.
-    look: whether you ask for `x` itself, and not for a copy
+    look: whether you ask for the tensor itself that was used, and not for a copy
 """)
 _TUPLE_LOOK = "how the chapter unpacks what `grad` returns: `(slope,) = ...`"
 _TUPLES = tuple(
-    tools.Reason(message, "tuple-of-grad", "`grad` returns a tuple, with one gradient for each input.", _TUPLE_LOOK)
+    tools.Reason(
+        message,
+        "tuple-of-grad",
+        "A tuple came where none fits. `grad` returns one, with a gradient for each input.",
+        _TUPLE_LOOK,
+    )
     for message in ("'tuple' and", "not tuple", "can be converted to an index")
 )
 
@@ -41,7 +46,8 @@ _TUPLES = tuple(
 _RETAINED = replace(
     _NO_HISTORY,
     code="retained",
-    why="`retain_graph=True` keeps the graph that you made. It does not record the walk back.",
+    why="What you go backward from has no history. `retain_graph=True` keeps the graph that you made. It does not "
+    "record the walk back.",
     belief="M14",
 )
 
@@ -49,7 +55,7 @@ _RETAINED = replace(
 def _called(function: Callable, inputs: tuple, expected: str, *reasons: tools.Reason) -> Any:
     """The learner's function on our inputs, with the errors that any derivative of a derivative may raise."""
     known = (*reasons, _NO_HISTORY, _SECOND_TIME, _NOT_USED, *_TUPLES)
-    if kit.says(function, "retain_graph"):
+    if kit.says(function, "retain_graph") and not kit.says(function, "create_graph"):
         known = tuple(_RETAINED if reason is _NO_HISTORY else reason for reason in known)
     return tools.called(function, inputs, expected, *known)
 
@@ -75,16 +81,6 @@ class _Watched:
         if self.was_elsewhere:
             why = "`f` was called beside `x`. Autograd knows the slope at `x`, and its derivative, without a step."
             raise Wrong("nudged", expected, got, why=why, look="what you call `f` with")
-
-
-def _refuse_traces(**leaves: mg.Tensor) -> None:
-    """A `.grad` that was None before, and is not any more."""
-    for name, leaf in leaves.items():
-        if leaf.grad is not None:
-            why = "`backward()` puts what it computes into `.grad`. `autograd.grad` returns it, and stores nothing."
-            look = "each `backward()` in your function"
-            got = f"`{name}.grad` is {show(leaf.grad.detach())}"
-            raise Wrong("traces", f"`{name}.grad` as it was: None", got, why=why, look=look)
 
 
 def _outcome(value: Any) -> Any:
@@ -281,7 +277,10 @@ def _check_derivatives(answer, f, value, right):
     came = [float(tools.array(kit.a_tensor(one, "each derivative", "what you append")).sum()) for one in given]
     if not all(map(kit.close, came, right)):
         raise _wrong_derivatives(came, right, f, value, "M16" if kit.uses(answer, "backward") else "")
-    _refuse_traces(x=x)
+    if any(one.shape != x.shape for one in given):
+        got = ", ".join(str(tuple(one.shape)) for one in given[:4])
+        look = "what you append: a derivative has the shape of `x`"
+        raise Wrong("other-shape", "tensors of shape (), with one number each, as `x`", f"shapes {got}", look=look)
 
 
 (_ENDS_EARLY,) = tools.reasons("""
@@ -292,7 +291,7 @@ ends-in-error: does not require grad and does not have a grad_fn
 
 
 def _wrong_derivatives(came, right, f, value, belief):
-    expected, got = f"{np.round(right, 4).tolist()}", f"{np.round(came, 4).tolist()}"
+    expected, got = tools.text(right), tools.text(came)
     start = f(tools.constant(value)).item()
     if all(map(kit.close, came, [start, *right])):
         why = "The list begins with the value of `f`. It is to begin with the first derivative."
@@ -379,10 +378,10 @@ def _wrong_slope(answer, given):
     if not kit.uses(answer, "grad", "backward"):
         why = (
             "In the picture the slope was made by a walk back, which starts with a 1. "
-            "A formula that is written down has other boxes."
+            "Yours has other boxes, as a formula that is written down."
         )
         return Wrong("by-hand", why=why, look="who built the purple box")
-    why = "Your graph has other boxes or arrows: `y` is made otherwise, or the walks back are others."
+    why = "Your graph is another one, by its boxes, its arrows, or its leaves: `y` or the walks back may be others."
     return Wrong("other-graph", why=why, look="what `ExpBackward0` leads to in the picture, and in yours")
 
 
@@ -475,14 +474,14 @@ def penalized(f, x, w):
     return y + (slope - 1) ** 2
 """
 _PENALTIES = (
-    (lambda x, w: w * x * x, 3.0, 1.0),
+    (lambda x, w: w * x * x, 2.5, 1.0),
     (lambda x, w: mg.exp(w * x), 0.5, 2.0),
     (lambda x, w: 3 * x + w, 0.5, 2.0),
     (lambda x, w: mg.sin(w * x) - x, 0.75, 1.25),
 )
 (_FREED_LATER,) = tools.reasons("""
 freed-too-early: a second time
-    Your function returns, but going backward from the loss needs a graph that your `grad` has freed.
+    Your function returns, but going backward from the loss needs a graph that a walk of yours has freed.
     look: what keeps the graph of `y`, besides recording the walk
 """)
 
@@ -492,7 +491,6 @@ def _check_penalty(answer, f, x_value, w_value):
     watched = _Watched(f, x_value)
     loss = _called(answer, (watched, x, w), "the loss")
     loss = kit.a_tensor(loss, "the result", "what `return` gives back")
-    _refuse_traces(x=x, w=w)
     watched.refuse_steps("`f(x, w)` only", show(loss))
     leaves = tools.leaf(x_value), tools.leaf(w_value)
     value = f(*leaves)
@@ -503,7 +501,8 @@ def _check_penalty(answer, f, x_value, w_value):
     by_w = mg.autograd.grad(value, leaves[1])[0].item()
     came = _gradient_for(loss, w)
     if came is None or not kit.close(came, right[1].item()):
-        raise _wrong_penalty(came, right[1].item(), by_w, kit.says(answer, "retain_graph"))
+        retains = kit.says(answer, "retain_graph") and not kit.says(answer, "create_graph")
+        raise _wrong_penalty(came, right[1].item(), by_w, retains)
     came = _gradient_for(loss, x)
     if came is None or not kit.close(came, right[0].item()):
         why = "The gradient for `w` is right. But a caller may go back to `x`, too."
@@ -521,7 +520,7 @@ def _gradient_for(loss, leaf):
             raise _FREED_LATER.wrong("a loss to go backward from", got) from None
         if _NO_HISTORY.message in got:
             return None
-        look = "what your function does to the graph of its result"
+        look = "what your function does to the graph of its result, and to `requires_grad` of what it is given"
         raise Wrong("no-way-back", "a loss to go backward from", got, look=look) from None
     return None if found is None else float(tools.array(found).sum())
 
@@ -615,7 +614,7 @@ def hypotenuse(answer):
     a, b = tools.leaf([0.5, 2.0]), tools.leaf([1.5, 1.0])
     slopes = mg.autograd.grad(call(functions.apply_of(answer), a, b).sum(), (a, b), create_graph=True)
     if any(map(_is_root, graphs.nodes_behind(*(slope.grad_fn for slope in slopes)))):
-        why = "backward takes a root, and the output of forward is the only one that it needs."
+        why = "backward takes a root, or what can stand for one. The output of forward is the only one that it needs."
         look = "what `save_for_backward` gets"
         raise Wrong("root-again", "a backward without a root", "a root in backward", why=why, look=look)
     return "The inputs and the output have their history in backward, and no second root is needed."
@@ -796,6 +795,7 @@ _FUNCTIONS: dict[str, Callable] = {
     "sin(2 * x)": lambda x: mg.sin(2 * x),
     "x * x.sum()": lambda x: x * x.sum(),
     "(x**3).sum()": lambda x: (x**3).sum(),
+    "two rows": lambda x: mg.stack([x * x, x**3]),
 }
 
 
@@ -836,8 +836,8 @@ def _of_recorded(answer, wrong):
     verdict = wrong.verdict
     if verdict.code == "raised" and _NO_HISTORY.message in verdict.got:
         why = (
-            "What `f` makes in backward has no history: in a plain backward nothing is recorded unless you turn it on, "
-            "and a copy that was made in forward requires no grad."
+            "What the inner walk starts from has no history. In a plain backward nothing is recorded unless you turn "
+            "it on, and a copy that was made in forward requires no grad."
         )
         look = "where backward runs `f`: what turns recording on, and what is `f` given?"
         return Wrong("f-not-recorded", verdict.expected, verdict.got, why=why, look=look)
@@ -848,7 +848,7 @@ def _of_recorded(answer, wrong):
     if verdict.code not in ("detached", "saved-intermediate", "other-second"):
         return wrong
     if isinstance(answer, type) and kit.uses(answer.backward, "backward"):
-        why = "`backward()` inside backward adds to the `.grad` of `x`, where the gradients of the caller arrive, too."
+        why = "`backward()` inside backward adds to a `.grad`. In that of `x` the gradients of the caller arrive, too."
         look = "which function returns gradients, and adds to nothing"
         return Wrong("backward-inside", verdict.expected, verdict.got, why=why, look=look)
     source = tools.leaf(2.0)
@@ -900,7 +900,8 @@ _HVPS = (
 )
 (_NO_FACTORS,) = tools.reasons("""
 no-factors: only for scalar outputs (M24)
-    The gradient has several entries, so from there `grad` needs a factor for each: that is what `v` is for.
+    From a tensor with several entries `grad` needs a factor for each. Where it is the gradient of `f`, that is what `v`
+    is for.
     look: `grad_outputs=`
 """)
 
@@ -923,7 +924,7 @@ def _check_hvp(answer, f, values, vector):
     x, v, watched = tools.leaf(values), tools.constant(vector), _Watched(f, values)
     hessian = tools.array(mg.autograd.functional.hessian(f, tools.leaf(values)))
     right = hessian @ np.array(vector)
-    expected = f"{np.round(right, 4).tolist()} at {values}, for v = {vector}"
+    expected = f"{tools.text(right)} at {values}, for v = {vector}"
 
     given = _called(answer, (watched, x, v), expected, _NO_FACTORS)
     given = kit.a_tensor(given, "the result", "what `return` gives back: `grad` returns a tuple")
@@ -931,7 +932,6 @@ def _check_hvp(answer, f, values, vector):
     if not tools.same(tools.array(given), right):
         belief = "M16" if kit.uses(answer, "backward") else ""
         raise _wrong_hvp(tools.array(given), right, hessian, f, values, vector, expected, belief)
-    _refuse_traces(x=x)
 
 
 def _refuse_many_walks(answer):
@@ -940,19 +940,27 @@ def _refuse_many_walks(answer):
     x, v = tools.leaf(np.linspace(0.1, 3.0, 30)), tools.constant(np.ones(30))
     call(answer, lambda t: (_Counted.apply(t, walks) ** 3).sum(), x, v)
     if len(walks) > 6:
-        why = "The product is right. But you go backward once for each row of H. A product needs one walk for all rows."
+        why = (
+            "The product is right. But it took many walks. After that for the slopes, one is enough for all rows of H."
+        )
         look = "the second walk: it takes a factor for each entry of the gradient"
         got = f"{len(walks)} walks for 30 numbers"
         raise Wrong("hessian-built", "two walks, however long `x` is", got, why=why, look=look)
 
 
 def _wrong_hvp(came, right, hessian, f, values, vector, expected, belief_in_sum):
-    got = f"{np.round(came, 4).tolist()}" if came.size <= 9 else f"a tensor of shape {came.shape}"
+    got = tools.text(came) if came.size <= 9 else f"a tensor of shape {came.shape}"
     point = tools.leaf(values)
     slope = tools.array(mg.autograd.grad(f(point), point)[0])
     for code, found, belief, why, look in (
         ("hessian", hessian, "", "This is the Hessian itself. Asked for is its product with `v`.", "what you return"),
-        ("row-sums", hessian.sum(0), "M24", "Ones add all rows of H up. The factors are in `v`.", "`grad_outputs=`"),
+        (
+            "row-sums",
+            hessian.sum(0),
+            "M24",
+            "These are all rows of H added up, as with ones for factors. Yours are in `v`.",
+            "`grad_outputs=`",
+        ),
         ("slope-only", slope, "", "This is the gradient of `f`: the first walk.", "how often you go backward"),
         (
             "added-up",
@@ -1000,10 +1008,11 @@ def growth(answer):
     functions.check(answer, lambda x: (x * mg.exp(x), mg.exp(x)), cases, second=True, suspects=_GROWTH)
     x = tools.leaf([0.5, -1.0])
     (slope,) = mg.autograd.grad(kit.call(functions.apply_of(answer), x)[0].sum(), x, create_graph=True)
-    again = [name for name in graphs.operations(slope) if name in _EXPONENTIALS]
+    again = [n.op_name for n in graphs.nodes(slope) if n.op_name in _EXPONENTIALS and n.name() != "PowBackward0"]
     if again:
         why = (
-            "All derivatives are right. But `e` was computed again, and you hand it out: it is there, with its history."
+            "All derivatives are right. But there is an exponential in backward. You hand `e` out: it is there, with "
+            "its history."
         )
         look = "what `save_for_backward` gets, and what `backward` makes of it"
         raise Wrong("computed-again", "a backward without eˣ", f"`{again[0]}` in backward", why=why, look=look)

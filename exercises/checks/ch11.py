@@ -35,7 +35,7 @@ class Mistake:
 
 _RECORDED_UPDATE, _NO_HISTORY, _SECOND_TIME = tools.reasons("""
 recorded-update: in-place operation (M07)
-    The update would be recorded, like any operation. A tracked leaf may be overwritten only where nothing is.
+    An operation in place is recorded, like any other. A tracked leaf may be overwritten only where nothing is recorded.
     look: what stands inside `no_grad()`
 no-history: does not require grad and does not have a grad_fn
     What you go backward from has no history.
@@ -61,23 +61,15 @@ def _refuse_other(came: Any, case: tuple, right: Callable, mistakes: tuple, what
 def _refuse_frozen(**leaves: mg.Tensor) -> None:
     for name, leaf in leaves.items():
         if not (leaf.requires_grad and leaf.is_leaf):
-            why = "The numbers are right, but the next loss will lead back to nothing."
+            why = "The numbers are right, but the next `backward()` will not fill its `.grad`."
             look = f"`{name}.requires_grad` at the end"
             raise Wrong("left-frozen", f"`{name}` is a tracked leaf, as before", show(leaf), why=why, look=look)
 
 
-def _used_up(y: mg.Tensor, x: mg.Tensor) -> bool:
-    """Whether a walk has freed what lies between `y` and `x`. (Asking frees it.)
-
-    Where `x` is not tracked any more that cannot be told.
-    """
-    if not x.requires_grad:
-        return True
-    try:
-        mg.autograd.grad(y.sum(), x, allow_unused=True)
-    except RuntimeError as error:
-        return "a second time" in str(error)
-    return False
+def _is_waiting(y: mg.Tensor | None) -> bool:
+    """Whether there is a graph behind `y` of which no walk has freed anything."""
+    nodes = [] if y is None else graphs.nodes(y)
+    return bool(nodes) and not any(map(graphs.is_freed, nodes))
 
 
 def _named(name: str) -> Callable:
@@ -97,12 +89,12 @@ class _Asked:
         self.loss_of, self.leaf = loss_of, leaf
         self.of_the_leaf: list = []
         self.last: Callable[[], mg.Tensor | None] = lambda: None
-        self.was_waiting = False  # whether the last loss was still to be walked when the next one was asked for
+        self.was_waiting = False  # whether the graph of a loss was whole when the next one was asked for
+        self.version, self.filled = leaf._version, _watch_filling([leaf])
 
     def __call__(self, *inputs: Any) -> mg.Tensor:
         self.of_the_leaf.append(any(one is self.leaf for one in inputs[:1]))
-        last = self.last()
-        self.was_waiting |= last is not None and not any(map(graphs.is_freed, graphs.nodes(last)))
+        self.was_waiting |= _is_waiting(self.last())
         loss = self.loss_of(*inputs)
         self.last = weakref.ref(loss)
         return loss
@@ -111,6 +103,14 @@ class _Asked:
     def lost_the_leaf(self) -> bool:
         """Whether the first losses are those of the leaf, and the last is that of another tensor."""
         return bool(self.of_the_leaf) and self.of_the_leaf[0] and not self.of_the_leaf[-1]
+
+
+def _watch_filling(leaves: list[mg.Tensor]) -> list:
+    """A list that grows with each gradient that a walk brings to one of the leaves."""
+    filled: list = []
+    for leaf in leaves:
+        leaf.register_post_accumulate_grad_hook(lambda _: filled.append(True))
+    return filled
 
 
 def _cleared_to_zero(expected: str, got: str) -> Wrong:
@@ -128,7 +128,7 @@ def _refuse_unmoved(w: mg.Tensor, start: Any, asked: _Asked, expected: str) -> N
     if asked.lost_the_leaf:
         why = "The later losses are those of another tensor, as after a `w = w - ...`. The caller's `w` stays."
         raise Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
-    if w.grad is not None and not tools.array(w.grad).any():
+    if w._version > asked.version and w.grad is not None and not tools.array(w.grad).any():
         raise _cleared_to_zero(expected, got)
     look = "what is in `w.grad` when the update reads it, and whether the update overwrites"
     raise Wrong("not-moved", expected, got, look=look)
@@ -169,7 +169,7 @@ def rounds(answer):
 
 
 _ROUNDS = kit.patterns("""
-overwritten: b 1=2, b 2=2 (M08)
+overwritten: b 1=2, w 2=1, b 2=2 (M08)
     The second `backward()` brings 0 for `b`, and adds it to what is in `b.grad`.
     look: what `b.grad` holds before the second `backward()`, and which line clears it
 both-added-up: w 1=1, w 2=-1
@@ -193,6 +193,9 @@ uphill: w 1=5
 uphill: b 1=0
     The gradient points uphill. `-=` goes the other way.
     look: the line `b -= ...`, and the sign of `b.grad`
+not-moved: w 1=3, b 1=1
+    `-=` moves both, also inside `no_grad()`: it overwrites as ever, and is not recorded.
+    look: the last two lines of the loop
 no-rate: w 1=-17
     That is a step by the whole gradient. The learning rate makes it a tenth.
     look: the line `w -= ...`
@@ -224,7 +227,7 @@ def step_loss(answer):
     _targets.refuse_other(loss, "loss", _wrong_loss(loss))
     others = {node.name() for node in graphs.nodes(loss) if node.op_name == "pow"} - {"PowBackward0"}
     if others:
-        why = "Something is raised to the power of a leaf, or of an error. In the picture it is the other way round."
+        why = "An exponent is a tensor. In the picture each is a plain number."
         expected, look = "boxes `PowBackward0` alone", "each `**`: what is on its left, and what on its right"
         raise Wrong("power-of-leaf", expected, f"a box {', '.join(others)}", why=why, look=look)
     return (
@@ -307,6 +310,7 @@ def train_halves(w, loss_of, batches, rate):
 _BATCHES = (
     ([1.0, -2.0], None, [((1.0, 3.0), (2.0, 1.0)), ((0.5, 2.0), (-1.0, 4.0)), ((1.5, 0.0), (1.0, 2.0))], 0.1),
     ([0.5, 2.0], [10.0, -10.0], [((2.0, 1.0), (1.0, -1.0)), ((1.0, 2.0), (0.5, 0.5))], 0.05),
+    (0.5, 3.0, [((1.0, 3.0), (2.0, 1.0)), ((0.5, 2.0), (-1.0, 4.0))], 0.1),
     ([300.0, -40.0], None, [((1.0, 3.0), (2.0, 1.0))] * 105, 0.01),
 )
 
@@ -319,15 +323,16 @@ def _half_loss(w, half):
 
 def _half_slope(w, half):
     x, y = half
-    return 2 * x * (w * x - y)
+    slopes = 2 * np.array(x) * (w * x - y)
+    return slopes if w.ndim else slopes.sum()
 
 
 def _halves_end(start, old, batches, rate, *, parts=(0, 1), clears=True, forgets_old=True):
     """Where plain numbers go: with these parts of each batch; with or without clearing."""
     w = np.array(start)
-    total = np.zeros(2) if old is None or forgets_old else np.array(old)
+    total = 0.0 if old is None or forgets_old else np.array(old)
     for number, batch in enumerate(batches):
-        total = np.zeros(2) if clears and (number or forgets_old) else total
+        total = 0.0 if clears and (number or forgets_old) else total
         total = total + sum(_half_slope(w, batch[part]) for part in parts)
         w = w - rate * total
     return w
@@ -337,10 +342,8 @@ _HALVES = (
     Mistake(
         "first-half-lost",
         lambda *case: _halves_end(*case, parts=(1,)),
-        "`w` moves by the slope of the second half alone: that of the first is not in `w.grad` when the update reads "
-        "it. To clear before the first `backward()` would cost nothing: its graph keeps values, and no `.grad`.",
-        "each line that clears: what is in `w.grad` at that moment?",
-        "M09",
+        "`w` moves by the slope of the second half alone.",
+        "what is in `w.grad` when the update reads it, and each line that clears",
     ),
     Mistake(
         "second-half-lost",
@@ -372,8 +375,8 @@ _HALVES = (
     Mistake(
         "second-half-twice",
         lambda *case: _halves_end(*case, parts=(1, 1)),
-        "`w` moves by twice the slope of the second half. Another name for `w.grad` is no copy: what is cleared under "
-        "one name is cleared under both.",
+        "`w` moves by twice the slope of the second half. One way to get this: another name for `w.grad`, which is no "
+        "copy. What is cleared under one name is cleared under both.",
         "what the first slopes are kept in, and what happens to it when you clear",
     ),
     Mistake(
@@ -412,50 +415,64 @@ def _check_halves(answer, start, old, batches, rate):
     tensors = [made[batch] for batch in batches]  # a batch may come again
     case, asked = (start, old, batches, rate), _Asked(_half_loss, w)
     expected = f"`w` at {tools.text(_halves_end(*case))} after {len(batches)} rounds"
-    reasons = (_RECORDED_UPDATE, _NEW_TENSOR, _NO_HISTORY, _SECOND_TIME)
+    reasons = (_RECORDED_UPDATE, _new_tensor(answer), _NO_HISTORY, _SECOND_TIME)
     try:
         tools.called(answer, (w, asked, tensors, rate), expected, *reasons)
     except Wrong as wrong:
-        raise _none_in_update(answer, wrong, expected, w.grad is None) from None
+        raise _none_in_update(answer, wrong, expected, [w], asked.filled) from None
     _refuse_unmoved(w, start, asked, expected)
     what, look = f"{len(batches)} batches, and at the end `w` at", "how many rounds there are, and each line of one"
-    _refuse_other(tools.array(w), case, _halves_end, _HALVES, what, look)
+    lost, *others = _HALVES
+    if len(asked.filled) == 2 * len(batches):
+        why = (
+            f"{lost.why} That of the first had come to `w.grad`, and was gone. To clear before the first `backward()` "
+        )
+        why += "would cost nothing: its graph keeps values, and no `.grad`."
+        lost = replace(lost, why=why, belief="M09")
+    _refuse_other(tools.array(w), case, _halves_end, (lost, *others), what, look)
     if asked.was_waiting:
-        why = "`w` is right. But the graph of one half was still waiting when the next half went forward: that is the "
-        why += "memory of a whole batch."
+        why = "`w` is right. But all of the graph of one half was still there when the next half went forward: that is "
+        why += "the memory of a whole batch."
+        expected, got = "each half goes back, and is used up, before the next goes forward", "two graphs at once"
         look = "what comes between the two calls of `loss_of`"
-        raise Wrong("both-at-once", "each half goes back before the next goes forward", "two wait", why=why, look=look)
+        raise Wrong("both-at-once", expected, got, why=why, look=look)
     _refuse_frozen(w=w)
 
 
-_NEW_TENSOR = tools.Reason(
-    "does not require grad and does not have a grad_fn",
-    "new-tensor",
-    "`w = w - ...` inside `no_grad()` makes a new tensor that is not tracked, and the next loss is made from it.",
-    "the line that updates `w`",
-    "M06",
-    when=lambda w, asked, *_: asked.lost_the_leaf,
-)
+def _new_tensor(answer: Any) -> tools.Reason:
+    return tools.Reason(
+        "does not require grad and does not have a grad_fn",
+        "new-tensor",
+        "The first losses were those of the caller's leaf. This one is that of another tensor, which is not tracked: "
+        "such as `w = w - ...` makes inside `no_grad()`.",
+        "the line that updates `w`, and what each `loss_of` is given",
+        "M06" if kit.rebinds(answer) else "",
+        when=lambda w, asked, *_: asked.lost_the_leaf,
+    )
 
 
-def _none_in_update(answer: Any, wrong: Wrong, expected: str, is_cleared: bool) -> Wrong:
-    """An update that met a `.grad` of None: was it cleared, or is it that of another tensor?"""
+def _none_in_update(answer: Any, wrong: Wrong, expected: str, leaves: list, filled: list) -> Wrong:
+    """A `.grad` of None that was read: was it cleared, was it never filled, or is it that of another tensor?"""
     got = wrong.verdict.got
-    if "NoneType" not in got:
+    if "NoneType" not in got or ".grad" not in got:
         return wrong
+    if all(leaf.grad is not None for leaf in leaves):
+        why = "The leaf has its gradient. What is None is something else, such as the `.grad` of a tensor that an "
+        why += "update has made."
+        belief = "M06" if kit.rebinds(answer) else ""
+        return Wrong("new-tensor", expected, got, belief=belief, why=why, look="an update that overwrites")
     if "zero_" in got:
-        why = "Before the first `backward()` a `.grad` may be None, and then there is nothing to fill with zeros."
+        why = "A `.grad` may be None, as before the first `backward()`: then there is nothing to fill with zeros."
         return Wrong("nothing-to-clear", expected, got, why=why, look="a clearing that always works")
-    if not kit.uses(answer, "backward", "autograd"):
-        why = "Until a `backward()` has run, a `.grad` may be None."
-        return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
-    if is_cleared:
-        why = "A `.grad` is None when the update reads it: it was cleared after `backward()` had filled it. To clear "
-        why += "before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
-        look = "each line that clears: before or after the `backward()` that the update needs?"
-        return Wrong("cleared-too-late", expected, got, belief="M09", why=why, look=look)
-    why = "The leaf has its gradient. The `.grad` that is None is that of another tensor, such as an update makes."
-    return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
+    if not filled:
+        why = "Nothing had come to the `.grad` of the leaf by then: it is a `backward()` from its loss that fills it."
+        return Wrong(
+            "no-backward", expected, got, why=why, look="what you do with each loss before the line named above"
+        )
+    why = "A `.grad` is None where your function reads it: it was cleared after `backward()` had filled it. To clear "
+    why += "before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
+    look = "each line that clears: before or after the `backward()` that the update needs?"
+    return Wrong("cleared-too-late", expected, got, belief="M09", why=why, look=look)
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -515,7 +532,7 @@ class _Stepping:
 
     def __init__(self, losses: list[float]) -> None:
         self.losses, self.calls, self.recorded = losses, 0, True
-        self.parameters = [tools.leaf([0.0, 0.0]), tools.leaf(0.0), tools.leaf([[0.0]])]
+        self.parameters = list(map(tools.leaf, self.place(0)))
 
     def place(self, number: int) -> list[np.ndarray]:
         """The parameters after so many steps."""
@@ -533,7 +550,7 @@ class _Stepping:
 def _check_best(answer, losses):
     run, number = _Stepping(losses), len(losses)
     given = list(run.parameters)
-    best_one = int(np.argmin(losses)) + 1
+    best_one = int(np.argmin(losses)) + 1  # of equally low ones any is right
     expected = f"{number} steps, with the losses {show(losses)}: the parameters after step {best_one}"
     recording = mg.is_grad_enabled()
     kept = call(answer, given, lambda: run.step(), number)
@@ -575,7 +592,7 @@ def _refuse_shared(one, p, expected, belief):
         got = f"{show(one)}, on the memory of a parameter"
         raise Wrong("shared", expected, got, belief=belief, why=why, look="what would make a copy")
     if one.grad_fn is not None:
-        why = "It is a copy, but a recorded one: a graph is kept that nobody needs."
+        why = "It is the result of an operation that was recorded: a graph is kept that nobody needs."
         raise Wrong("with-history", "tensors without history", show(one), why=why, look="`grad_fn` of what you keep")
 
 
@@ -628,13 +645,14 @@ class _Watched:
     """Training steps of one weight. It watches how many graphs of earlier rounds are alive."""
 
     def __init__(self, start: float) -> None:
-        self.w, self.held = tools.leaf(start), 0
+        self.w, self.held, self.recorded = tools.leaf(start), 0, True
         self.losses: list[float] = []
         self.returned: list[mg.Tensor] = []
         self.graphs: list[weakref.ref] = []
 
     def step(self) -> mg.Tensor:
         self.held = max(self.held, _alive(self.graphs))
+        self.recorded &= mg.is_grad_enabled()
         self.w.grad = None
         loss = (self.w * 2 - 1 - 0.1 * len(self.losses)) ** 2 - 3  # the goal moves, also away from the lowest loss
         loss.backward()
@@ -653,8 +671,9 @@ def _check_smooth(answer, start, number):
         "step-not-recorded",
         "`step()` trains: it goes backward itself, and needs its graph until then. You may cut what it returns.",
         "what stands inside `no_grad()`",
+        when=lambda *_: not run.recorded,
     )
-    given = tools.called(answer, (lambda: run.step(), number), "the smoothed loss", reason)
+    given = tools.called(answer, (lambda: run.step(), number), "the smoothed loss", reason, _NO_HISTORY)
     came = kit.a_number(given, "the smoothed loss")
     if len(run.losses) != number:
         got = _count(len(run.losses), "call")
@@ -662,9 +681,9 @@ def _check_smooth(answer, start, number):
     case = (np.array(run.losses),)
     _refuse_other(came, case, _smooth_of, _SMOOTHS, "the smoothed loss", "the factors, the start, and what rounds")
     if run.held > 1:
-        got = f"{run.held} graphs of earlier rounds are alive when the last of {number} begins"
+        got = f"{run.held} graphs of earlier rounds are alive when a round begins"
         why = "Something holds them: a `smooth` that leads back to those before it, or losses that are kept with their "
-        why += "graphs. To cut at the very end frees them too late."
+        why += "graphs. What is cut at the end alone is freed too late."
         look = "what `smooth`, or your list, holds while the loop runs"
         raise Wrong("graphs-kept", "not more than one at any time", got, belief="M28", why=why, look=look)
     if [loss.item() for loss in run.returned] != run.losses:
@@ -672,9 +691,10 @@ def _check_smooth(answer, start, number):
         look = "each operation that ends in `_`, and each `*=` and `+=`"
         raise Wrong("loss-overwritten", "the losses as `step()` made them", "one was overwritten", why=why, look=look)
     if type(given) is mg.Tensor and given.requires_grad:
-        why = "Nothing adds up any more. But what you return is tracked"
-        why += "." if given.is_leaf else ", and keeps a graph."
-        raise Wrong("last-graph", "a number, or a tensor without history", show(given), why=why, look="the `return`")
+        why = f"The number is right. But what you return is tracked{'.' if given.is_leaf else ', and keeps a graph.'}"
+        raise Wrong(
+            "last-graph", "a number, or a tensor that is not tracked", show(given), why=why, look="the `return`"
+        )
 
 
 def _smooth_of(losses, old=0.9, new=0.1, start=None):
@@ -700,7 +720,7 @@ _SMOOTHS = (
     Mistake(
         "nothing-forgotten",
         lambda losses: _smooth_of(losses, old=1.0),
-        "Your old value counts whole, and grows. It is to count 0.9.",
+        "Your old value counts whole. It is to count 0.9.",
         "the two factors",
     ),
     Mistake(
@@ -775,8 +795,8 @@ _PENALIZED = (
     Mistake(
         "penalty-without-slope",
         lambda *case: _penalized_end(*case, penalty="none"),
-        "It runs, but `w` moves as if there were no penalty: its slope is not in `w.grad` when the update reads it.",
-        "each `detach`, `item` and `no_grad`, what is added to the loss, and each line that clears",
+        "It runs, but `w` moves as if there were no penalty.",
+        "each `detach`, `item` and `no_grad`, what is added to the loss, each line that clears, and the update",
     ),
     Mistake(
         "old-penalty",
@@ -788,7 +808,7 @@ _PENALIZED = (
     Mistake(
         "never-cleared",
         lambda *case: _penalized_end(*case, clears=False),
-        "The slopes of all rounds so far add up in `w.grad`.",
+        "The slopes of all rounds so far add up.",
         "where `w.grad` is cleared",
         "M08",
     ),
@@ -801,9 +821,8 @@ _PENALIZED = (
     Mistake(
         "loss-without-slope",
         lambda *case: _penalized_end(*case, loss="none"),
-        "`w` moves as if there were only the penalty: the slope of the loss is not in `w.grad` when the update reads "
-        "it.",
-        "what you go backward from, and each line that clears: what is in `w.grad` at that moment?",
+        "`w` moves as if there were only the penalty.",
+        "what you go backward from, each line that clears, and what the update reads",
     ),
     Mistake(
         "penalty-too-large",
@@ -813,10 +832,10 @@ _PENALIZED = (
     ),
 )
 (_OLD_PENALTY,) = tools.reasons("""
-old-graph: modified by an inplace operation (M13)
-    A round goes back into a graph that an earlier one has made. It has saved the `w` of that time, and the update has
-    overwritten it. Retaining keeps such a graph, and does not make it fit.
-    look: what is computed before the loop, and depends on `w`
+old-graph: modified by an inplace operation
+    A walk goes into a graph that has saved an earlier `w`, which was overwritten since. Retaining keeps such a graph,
+    and does not make it fit.
+    look: what is computed before the loop, or before an update, and depends on `w`
 """)
 
 
@@ -831,18 +850,19 @@ def _check_penalized(answer, start, goal, rate, rounds):
 
     case, asked = (start, goal, rate, rounds), _Asked(loss_of, w)
     expected = f"`w` at {tools.text(_penalized_end(*case))} after {rounds} rounds"
-    reasons = (_OLD_PENALTY, _SECOND_TIME, _RECORDED_UPDATE, _NEW_TENSOR, _NO_HISTORY)
+    belief = "M13" if kit.says(answer, "retain_graph") else ""
+    old = replace(_OLD_PENALTY, belief=belief)
+    reasons = (old, _SECOND_TIME, _RECORDED_UPDATE, _new_tensor(answer), _NO_HISTORY)
     try:
         tools.called(answer, (w, asked, rate, rounds), expected, *reasons)
     except Wrong as wrong:
-        raise _none_in_update(answer, wrong, expected, w.grad is None) from None
+        raise _none_in_update(answer, wrong, expected, [w], asked.filled) from None
     _refuse_unmoved(w, start, asked, expected)
-    belief = "M13" if kit.says(answer, "retain_graph") else ""
     mistakes = tuple(replace(one, belief=belief) if one.code == "old-penalty" else one for one in _PENALIZED)
     look = "how many rounds there are, and what each of them makes anew"
     _refuse_other(tools.array(w), case, _penalized_end, mistakes, "`w` at the end:", look)
     _refuse_frozen(w=w)
-    if not all(_used_up(one, w) for one in made):
+    if any(map(_is_waiting, made)):
         got = "after the last round there is still a graph with all that it saved"
         why = "`w` is right, but graphs are kept. Where loss and penalty are made anew in each round, there is nothing "
         why += "that has to be kept."
@@ -876,7 +896,7 @@ def _check_penalized(answer, start, goal, rate, rounds):
 def momentum(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_MOMENTUM)
-    for starts, rate in (([2.0, [1.0, -3.0], 0.7], 0.2), ([[[0.5], [0.0]], -1.0, 2.0, [3.0]], 0.05)):
+    for starts, rate in (([2.0, [1.0, -3.0], 0.7], 0.2), ([[[0.5], [-0.5]], -1.0, 0.0, [300.0]], 0.05)):
         _check_momentum(answer, starts, rate)
     return "Parameters and speeds are the same tensors as before, with other numbers, so the next step finds them."
 
@@ -893,8 +913,9 @@ def momentum_step(parameters, speeds, rate):
 
 (_CLEARED_FIRST,) = tools.reasons("""
 cleared-too-early: NoneType
-    A `.grad` is None where your function reads it: it was cleared before it was used.
-    look: the order of the lines in the loop
+    Something is None where your function reads it, such as a `.grad` that was cleared before it was used, or that of
+    a tensor that is no leaf of the loss.
+    look: the order of the lines in the loop, and whose `.grad` is read
 """)
 
 
@@ -903,15 +924,15 @@ def _check_momentum(answer, starts, rate):
     parameters, speeds = list(leaves), [mg.zeros_like(leaf).detach() for leaf in leaves]
     places, pace = [np.array(start) for start in starts], [np.zeros(leaf.shape) for leaf in leaves]
     for number in (1, 2, 3):
-        sum((p**3).sum() for p in leaves).backward()
-        slopes = [3 * place**2 for place in places]
-        before, old = places, pace
+        sum(1.5 * (p * p).sum() for p in leaves).backward()
+        slopes = [3 * place for place in places]
+        before, old, versions = places, pace, [leaf._version for leaf in leaves]
         pace = [0.9 * v + slope for v, slope in zip(pace, slopes, strict=True)]
         places = [place - rate * v for place, v in zip(places, pace, strict=True)]
         expected = f"after call {number} the parameters {_texts(places)} and the speeds {_texts(pace)}"
         tools.called(answer, (parameters, speeds, rate), expected, _RECORDED_UPDATE, _CLEARED_FIRST)
         rebinds = kit.rebinds(answer)
-        _refuse_stayed(leaves, parameters, before, expected, rebinds)
+        _refuse_stayed(leaves, parameters, before, versions, expected, rebinds)
         _refuse_other_pace(leaves, speeds, places, pace, (before, old, slopes, rate), expected, rebinds)
         _refuse_not_cleared(leaves)
     _refuse_frozen(**{f"parameters[{i}]": leaf for i, leaf in enumerate(leaves)})
@@ -921,19 +942,19 @@ def _texts(arrays: Any) -> str:
     return " and ".join(map(tools.text, arrays))
 
 
-def _refuse_stayed(leaves, parameters, before, expected, rebinds):
+def _refuse_stayed(leaves, parameters, before, versions, expected, rebinds):
     got = f"the parameters {_texts(map(tools.array, leaves))}"
     if len(parameters) != len(leaves) or any(a is not b for a, b in zip(parameters, leaves, strict=True)):
         why = "The list holds other tensors now. The caller's loss is made from those that were in it."
         raise Wrong("list-changed", expected, got, belief="M06", why=why, look="each line that assigns to the list")
     if all(tools.same(tools.array(leaf), place) for leaf, place in zip(leaves, before, strict=True)):
-        if any(leaf._version for leaf in leaves):
-            why = "The parameters were overwritten, with the numbers that they had: their speed was still 0."
+        if any(leaf._version > version for leaf, version in zip(leaves, versions, strict=True)):
+            why = "The parameters were overwritten, with the numbers that they had: as with a speed that is still 0."
             raise Wrong(
                 "old-speed", expected, got, why=why, look="the order of the lines: which speed does a step use?"
             )
         why = "The parameters are where they were."
-        why += " `p = p - ...` makes a new tensor, and gives it the name `p`." if rebinds else ""
+        why += " One way to get this: `p = p - ...` makes a new tensor, and gives it the name `p`." if rebinds else ""
         belief = "M06" if rebinds else ""
         raise Wrong("not-moved", expected, got, belief=belief, why=why, look="an update that overwrites")
 
@@ -972,24 +993,24 @@ def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected, rebinds)
 # How much of the old speed, and how much of the slope is in the new one: usual mistakes, and their diagnosis.
 _PACES = (
     ("no-friction", 1.0, 1.0, "All of the old speed is in the new one. Nine tenths of it stay."),
-    ("added-twice", 1.9, 1.0, "The old speed is in the new one 1.9 times: `+=` adds to what is there already."),
+    ("added-twice", 1.9, 1.0, "The old speed is in the new one 1.9 times. Nine tenths of it stay."),
     ("slope-too-small", 0.9, 0.1, "A tenth of the slope goes into your speed. It goes in whole."),
     (
         "slope-too-small",
         0.9,
         "step",
-        "Your new speed holds `rate` times the slope. It holds all of it, and the step is `rate` times the speed.",
+        "Your new speed holds `rate` times the slope. It is to hold all of it, and the step is `rate` times the speed.",
     ),
 )
 
 
 def _refuse_not_cleared(leaves):
-    for leaf in leaves:
-        if leaf.grad is not None and tools.array(leaf.grad).any():
-            why = "The next `backward()` adds to what is there."
-            got = f"a `.grad` is {tools.text(tools.array(leaf.grad))}"
-            look = "which tensor's `.grad` is cleared, and in each turn of the loop?"
-            raise Wrong("not-cleared", "each `.grad` cleared", got, belief="M08", why=why, look=look)
+    left = [leaf.grad for leaf in leaves if leaf.grad is not None and tools.array(leaf.grad).any()]
+    if left:
+        why, got = "The next `backward()` adds to what is there.", f"a `.grad` is {tools.text(tools.array(left[0]))}"
+        look = "which tensor's `.grad` is cleared, and in each turn of the loop?"
+        belief = "M08" if len(left) == len(leaves) else ""
+        raise Wrong("not-cleared", "each `.grad` cleared", got, belief=belief, why=why, look=look)
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -1096,13 +1117,14 @@ _NEWTONS = (
 _NO_SECOND = tools.Reason(
     _NO_HISTORY.message,
     "gradient-without-history",
-    "A gradient can be differentiated only if backward was recorded.",
-    "the options of each `grad`",
+    "What is to be differentiated here has no history. A gradient has one only if the walk that made it was recorded.",
+    "the options of each `grad`, and each `detach` and `item`",
 )
 _RETAINED_SECOND = tools.Reason(
     _NO_HISTORY.message,
     "retained-is-not-recorded",
-    "`retain_graph=True` keeps the graph of f. It does not record the walk back, so the slopes have no history.",
+    "What is to be differentiated here has no history. `retain_graph=True` keeps the graph of f. It does not record "
+    "the walk back, so the slopes have none.",
     "the options of each `grad`",
     "M14",
 )
@@ -1129,15 +1151,10 @@ def _check_newton(answer, factors, place):
     w, b = map(tools.leaf, place)
     second = _RETAINED_SECOND if kit.says(answer, "retain_graph") else _NO_SECOND
     second = replace(second, when=lambda *_: all(tracked))
-    known = (second, _UNUSED, _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE)
+    unused = replace(_UNUSED, when=lambda *_: not factors[1])
+    known = (second, unused, _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE)
     found = tools.called(answer, (f, w, b), "w and b at the bottom", *known)
     came = _pair(found)
-    for name, leaf, start in (("w", w, place[0]), ("b", b, place[1])):
-        if not kit.close(leaf.item(), start) or leaf.grad is not None:
-            got = f"`{name}` is {show(leaf)}, and its `.grad` is {show(leaf.grad)}"
-            why = "The caller's tensors are to stay as they are. `autograd.grad` returns slopes, and stores none."
-            look = "each `backward()`, and each line that overwrites"
-            raise Wrong("traces", f"`{name}` at {start:g}, and its `.grad` None", got, why=why, look=look)
     what = f"from w = {place[0]:g}, b = {place[1]:g} to"
     _refuse_other(
         came, (factors, place), _bottom, _NEWTONS, what, "the slopes, H, the step, and what is returned, each alone"
@@ -1187,6 +1204,8 @@ _VALLEYS = (
     ([[4.0, 1.0, 0.5], [1.0, 2.0, -1.0], [0.5, -1.0, 6.0]], [0.0, 1.0, 2.0]),
     ([[0.5, -0.4], [-0.4, 0.5]], [1.0, 1.0]),
     ([[1.0, 0.5], [0.5, 1.0]], [4.0, -2.0]),  # at the bottom
+    ([[3.0]], [2.0]),
+    ([[2.0, 0.0], [0.0, 2.0]], [1.0, -2.0]),
 )
 
 
@@ -1198,7 +1217,7 @@ _RATES = (
     Mistake(
         "flattest",
         lambda H: 2 / np.linalg.eigvalsh(H)[0],
-        "That rate fits the flattest direction. In the steepest one it overshoots by far.",
+        "That rate fits the flattest direction. In the steepest one it is too large.",
         "which of the eigenvalues you take",
     ),
     Mistake(
@@ -1218,13 +1237,13 @@ _RATES = (
     Mistake(
         "sum-of-curvatures",
         lambda H: 2 / H.trace(),
-        "That uses the sum of all curvatures. Only the largest one decides.",
+        "That is 2 divided by the sum of all curvatures. Only the largest one decides.",
         "which of the eigenvalues you take",
     ),
     Mistake(
         "mean-of-curvatures",
         lambda H: 2 * len(H) / H.trace(),
-        "That uses the mean of all curvatures. Only the largest one decides.",
+        "That is 2 divided by the mean of all curvatures. Only the largest one decides.",
         "which of the eigenvalues you take",
     ),
     Mistake(
@@ -1242,11 +1261,14 @@ _RATES = (
     Mistake(
         "curvature-doubled",
         lambda H: 2 * np.linalg.eigvalsh(H)[-1],
-        "The steeper it is, the smaller the rate has to be. Yours grows with the curvature.",
+        "That is twice the largest curvature. The steeper it is, the smaller the rate has to be.",
         "how the rate comes from the curvature",
     ),
     Mistake(
-        "one-row", lambda H: 2 / np.linalg.norm(H[0]), "That uses one row of H.", "what `np.linalg.eigvalsh` is given"
+        "one-row",
+        lambda H: 2 / np.linalg.norm(H[0]),
+        "That is 2 divided by the length of one row of H.",
+        "what `np.linalg.eigvalsh` is given",
     ),
 )
 
@@ -1258,11 +1280,8 @@ def _check_rate(answer, H, place):
     def f(x):
         return 0.5 * (x * (steep @ x)).sum() - 3 * x[0] + 1
 
-    given = tools.called(answer, (f, x), "one rate", _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE)
+    given = tools.called(answer, (f, x), "one rate", _NO_SECOND, _SECOND_TIME, _RECORDED_UPDATE)
     came = kit.a_number(given, "the rate")
-    if x.grad is not None:
-        why = "`backward()` puts what it computes into `.grad`. The caller's is to stay as it is."
-        raise Wrong("traces", "`x.grad` is None", show(x.grad), why=why, look="each `backward()`")
     _refuse_other(
         came,
         (H,),
@@ -1314,16 +1333,16 @@ class _Problem:
             p.grad = mg.ones_like(p).detach() * 5 if holds_grad else None  # of an earlier training: to be cleared
         self.losses: list[float] = []
         self.graphs: list[weakref.ref] = []
-        self.first: mg.Tensor | None = None
-        self.held = 0
+        self.last: Callable[[], mg.Tensor | None] = lambda: None
+        self.held, self.was_waiting, self.filled = 0, False, _watch_filling(self.parameters)
 
     def loss_of(self) -> mg.Tensor:
         self.held = max(self.held, _alive(self.graphs))
+        self.was_waiting |= _is_waiting(self.last())
         loss = self.loss(*self.parameters)
         self.losses.append(loss.item())
-        if self.first is None:
-            self.first = loss
-        elif loss._node is not None:
+        self.last = weakref.ref(loss)
+        if loss._node is not None:
             self.graphs.append(weakref.ref(loss._node))
         return loss
 
@@ -1414,27 +1433,27 @@ def _check_train(answer, problem):
 
     given = list(run.parameters)
     try:
-        reasons = (_OLD_LOSS, _RECORDED_UPDATE, _NO_HISTORY, _ONE_LOSS)
+        old = replace(_OLD_LOSS, belief="M13" if kit.says(answer, "retain_graph") else "")
+        reasons = (old, _RECORDED_UPDATE, _NO_HISTORY, _ONE_LOSS)
         losses = tools.called(answer, (given, loss_of, run.rate, run.bound), expected, *reasons)
     except Wrong as wrong:
-        raise _none_in_update(answer, wrong, expected, all(p.grad is None for p in run.parameters)) from None
+        raise _none_in_update(answer, wrong, expected, run.parameters, run.filled) from None
     if not run.losses:
         raise Wrong("loss-not-used", expected, "no call of `loss_of()`", look="where the loss is computed")
     _refuse_kept_graphs(run, losses)
     _refuse_other_course(answer, run, right, problem, expected)
     _refuse_other_list(losses, run, right, expected)
-    _refuse_other_end(run, right)
+    _refuse_other_end(answer, run, right)
     return [p.detach() for p in run.parameters]
 
 
 _OLD_LOSS, _ONE_LOSS = tools.reasons("""
-old-loss: modified by an inplace operation (M13)
-    A round goes back into the graph of an earlier one, which was made from parameters that have been overwritten since.
-    To retain it does not make it fit.
-    look: how often `loss_of()` is called, and where
+old-loss: modified by an inplace operation
+    A walk goes into a graph that has saved parameters, which were overwritten since. To retain it does not make it fit.
+    look: where `loss_of()` is called, and what is overwritten before the last walk through its graph
 one-loss: a second time
-    `backward()` was called twice on one loss. The parameters move, so each round needs a new one.
-    look: how often `loss_of()` is called, and where
+    A walk leads into a graph that an earlier walk has used up. The parameters move, so each round needs a new loss.
+    look: how often `loss_of()` is called, and how often you go backward from its loss
 """)
 
 
@@ -1446,11 +1465,11 @@ def _leads_nowhere(answer, run, right, problem, expected):
     if not any(run.moved()):
         return _not_moved(answer, run, expected, got)
     if run.losses[0::2][: len(run.losses) // 2] == run.losses[1::2]:
-        why = "Each loss is computed twice: one call of `loss_of()` a round is enough."
+        why = "Each loss comes twice: one call of `loss_of()` a round is enough."
         return Wrong("computed-twice", expected, got, why=why, look="each call of `loss_of()`")
     if not all(run.moved()):
         still = [number for number, moved in enumerate(run.moved()) if not moved]
-        why = f"These have never moved: {', '.join(f'parameters[{number}]' for number in still)}."
+        why = f"These are where they were: {', '.join(f'`parameters[{number}]`' for number in still)}."
         return Wrong("not-all", expected, got, why=why, look="the loop over the parameters")
     why = f"With one call a round, and steps against the slope, it takes {_count(len(right.losses), 'call')}."
     return _mistaken_course(run, right, problem, expected, got) or Wrong(
@@ -1460,12 +1479,13 @@ def _leads_nowhere(answer, run, right, problem, expected):
 
 def _not_moved(answer, run, expected, got):
     if not kit.uses(answer, "backward", "autograd"):
-        why = "Losses are computed, and nothing is done with them."
+        why = "No parameter has moved, and your function itself names neither `backward` nor `autograd`."
         return Wrong("no-backward", expected, got, why=why, look="what comes after the loss is computed")
-    if all(p.grad is not None and not tools.array(p.grad).any() for p in run.parameters):
+    if all(p._version and p.grad is not None and not tools.array(p.grad).any() for p in run.parameters):
         return _cleared_to_zero(expected, got)
     if kit.rebinds(answer):
-        why = "No parameter has moved. `p = p - ...` makes a new tensor, and `loss_of()` knows nothing of it."
+        why = "No parameter has moved. One way to get this: `p = p - ...` makes a new tensor, and `loss_of()` knows "
+        why += "nothing of it."
         return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
     look = "what is in each `.grad` when the update reads it, and whether the update overwrites"
     return Wrong("not-moved", expected, got, why="No parameter has moved.", look=look)
@@ -1509,13 +1529,13 @@ _COURSES = (
 
 def _refuse_kept_graphs(run, losses):
     if isinstance(losses, list | tuple) and any(type(loss) is mg.Tensor and loss.requires_grad for loss in losses):
-        got = f"{show(losses)}, with the graph of each"
+        got = show(losses)
         why = "A loss with its history keeps the graph of its round, for as long as the list lives."
         look = "what you append to the list"
         raise Wrong("graphs-kept", "a list of plain numbers", got, belief="M28", why=why, look=look)
     if run.held > 1:
         got = f"{run.held} graphs of earlier rounds are alive when a round begins"
-        why = "Something that you keep has the history of more than one round."
+        why = "Something holds them, such as a list of losses, or a sum with a history."
         look = "each list, and each sum, that grows in the loop"
         raise Wrong("graphs-kept", "not more than one at any time", got, belief="M28", why=why, look=look)
 
@@ -1548,27 +1568,27 @@ def _refuse_other_list(losses, run, right, expected):
     came = [kit.a_number(loss, "each loss") for loss in losses]
     if tools.same(came, right.losses):
         return
-    got = f"{len(came)} numbers in the list: {show(came[:6])}"
+    got = f"{_count(len(came), 'number')} in the list, which begins with {show(came[:4])}"
     if tools.same(came, right.losses[:-1]) or tools.same(came, right.losses[1:]):
         which = "last" if tools.same(came, right.losses[:-1]) else "first"
-        why = f"The {which} loss is missing in the list."
+        why = f"One loss is missing in the list, as when the {which} is not appended."
         raise Wrong("loss-missing", expected, got, why=why, look="when a loss is appended")
     raise Wrong("other-list", expected, got, look="what is appended, and when")
 
 
-def _refuse_other_end(run, right):
+def _refuse_other_end(answer, run, right):
     if not all(
         tools.same(tools.array(p), tools.array(q)) for p, q in zip(run.parameters, right.parameters, strict=True)
     ):
-        why = "The last loss was good enough. After it the parameters have moved, as by a step more."
-        expected = "the parameters of the last loss"
-        got = "parameters that have moved since"
+        why = "The losses are right, and the parameters at the end are not: as with a step more, after the last loss."
+        expected, got = "at the end the parameters of the last loss", "other ones"
         raise Wrong("one-step-more", expected, got, why=why, look="what your loop does before it looks at the loss")
     _refuse_frozen(**{f"parameters[{i}]": p for i, p in enumerate(run.parameters)})
-    if run.losses[1:] and not _used_up(run.first, run.parameters[0]):
-        why = "Each round makes a graph of its own and needs it once. `retain_graph=True` only keeps memory."
-        got = "the graph of the first round is still there, with all that it saved"
-        raise Wrong("retained", "each graph is used up", got, belief="M13", why=why, look="the options of `backward`")
+    if run.was_waiting:
+        why = "Each round makes a graph of its own and needs it once. What is retained only keeps memory."
+        got = "when a round begins, the graph of the one before is still there, with all that it saved"
+        belief = "M13" if kit.says(answer, "retain_graph") else ""
+        raise Wrong("retained", "each graph is used up", got, belief=belief, why=why, look="the options of `backward`")
 
 
 chapter.lock()

@@ -107,6 +107,18 @@ other-derivatives/factorials
         y = mg.autograd.grad(y, x, create_graph=True)[0] / (i + 1) if y.requires_grad else mg.zeros_like(x)
         found.append(y)
     return found
+other-shape
+    found, y = [], f(x)
+    for _ in range(n):
+        y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
+        found.append(y.reshape(1))
+    return found
+tuple-of-grad/not-of-grad
+    found, y = (), f(x)
+    while found < n:
+        (y,) = mg.autograd.grad(y, x, create_graph=True)
+        found += (y,)
+    return found
 value-first
     y = f(x)
     found = [y]
@@ -116,7 +128,7 @@ value-first
     return found
 first-again
     return [mg.autograd.grad(f(x), x, create_graph=True)[0] for _ in range(n)]
-traces
+grad-changed
     found, y = [], f(x)
     for _ in range(n):
         if y.requires_grad:
@@ -186,6 +198,11 @@ not-used
     "slope": functions(
         "slope(a, b)",
         """
+flag-changed
+    y = mg.exp(a * b)
+    (found,) = mg.autograd.grad(y, a, create_graph=True)
+    a.requires_grad_(False)
+    return found
 y-returned/named
     y = mg.exp(a * b)
     y.backward(create_graph=True)
@@ -256,6 +273,19 @@ still-constant/tracked
 constant
     (slope,) = mg.autograd.grad(f(x, w), x)
     return f(x, w) + (slope - 1) ** 2
+constant/both-options
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True, retain_graph=True)
+    return y + ((slope - 1) ** 2).detach()
+no-history/both-options
+    with mg.no_grad():
+        y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True, retain_graph=True)
+    return y + (slope - 1) ** 2
+other-loss/of-two
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return y + (slope - 2) ** 2
 constant/detached
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
@@ -268,7 +298,7 @@ freed-too-early/asked-for
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True, retain_graph=False)
     return y + (slope - 1) ** 2
-traces
+grad-changed
     y = f(x, w)
     y.backward(create_graph=True)
     return y + (x.grad - 1) ** 2
@@ -276,7 +306,7 @@ tuple-of-grad
     y = f(x, w)
     slope = mg.autograd.grad(y, x, create_graph=True)
     return y + (slope - 1) ** 2
-traces/goes-backward
+grad-changed/goes-backward
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
     loss = y + (slope - 1) ** 2
@@ -476,6 +506,19 @@ class CubeSlope(mg.autograd.Function):
             "return mg.autograd.grad(y, ctx.x, g, create_graph=True)[0], None",
             "ctx.f, ctx.x = f, x.clone()\nreturn f(x)",
         ),
+        "raised/larger-result": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
+            "    g = g if y.shape in (x.shape, ()) else g.sum(0)\n"
+            "    return mg.autograd.grad(y, x, g, create_graph=True)[0], None"
+        ),
+        "f-not-recorded/detached": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x).detach()\n"
+            "    return mg.autograd.grad(y, x, g, create_graph=True)[0], None"
+        ),
+        "backward-inside/copy": _again(
+            "(x,) = ctx.saved_tensors\ncopy = x.detach().requires_grad_()\nwith mg.enable_grad():\n"
+            "    ctx.f(copy).backward(g, create_graph=True)\nreturn copy.grad, None"
+        ),
         "no-factors": _again(
             "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
             "    return mg.autograd.grad(y, x, create_graph=True)[0], None"
@@ -535,6 +578,14 @@ class Again(mg.autograd.Function):
     "hvp": functions(
         "hvp(f, x, v)",
         """
+other-product/a-little-more
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad(slope, x, v)[0] + 1e-5
+no-history/of-the-product
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    product = mg.autograd.grad(slope, x, v)[0]
+    product.sum().backward(retain_graph=True)
+    return product
 tuple-of-grad
     slope = mg.autograd.grad(f(x), x, create_graph=True)
     return mg.autograd.grad((slope * v).sum(), x)[0]
@@ -566,7 +617,7 @@ hessian-built/rows
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     rows = [mg.autograd.grad(entry, x, retain_graph=True)[0] for entry in slope]
     return mg.stack(rows) @ v
-traces
+grad-changed
     f(x).backward(create_graph=True)
     slope = x.grad
     x.grad = None

@@ -106,6 +106,8 @@ WRONG = {
         "uphill/b": _numbers({"b 1": 0}),
         "other-slope": _numbers({"b 1": 1.5, "loss 2": 0.25, "b 2": 2}),
         "no-rate": _numbers({"w 1": -17}),
+        "not-moved": _numbers({"w 1": 3, "b 1": 1, "loss 2": 25, "w 2": 3, "b 2": 1}),
+        "both-added-up/b-overwritten": _numbers({"w 2": -1, "b 2": 2}),
         "old-loss": _numbers({"loss 2": 25}),
         "wrong-w.grad 1": _numbers({"w.grad 1": -20}),
         "wrong-b 2": _numbers({"b 2": 1}),
@@ -115,6 +117,7 @@ WRONG = {
     },
     "step_loss": {
         "power-of-leaf": _loss("loss = ((w * x + b - y) ** 2).mean() + 0.1 * 2**w"),
+        "power-of-leaf/tensor": _loss("loss = ((w * x + b - y) ** 2).mean() + 0.1 * w ** mg.tensor(2.0)"),
         "one-square": _loss("loss = ((w * x + b - y) ** 2).mean()"),
         "one-square/abs": _loss("loss = ((w * x + b - y) ** 2).mean() + 0.1 * mg.abs(w)"),
         "one-square/product": _loss("loss = ((w * x + b - y) ** 2).mean() + 0.1 * w * w"),
@@ -146,6 +149,22 @@ WRONG = {
         "first-half-lost/each": _halves(
             "for half in (one, other):\n    w.grad = None\n    loss_of(w, half).backward()"
         ),
+        "first-half-lost/grad": _halves(
+            "w.grad = None\nloss_of(w, one).backward()\ng, = mg.autograd.grad(loss_of(w, other), w)",
+            update="w -= rate * g",
+        ),
+        "both-at-once/retained": _halves(
+            "w.grad = None\na = loss_of(w, one)\na.backward(retain_graph=True)\nloss_of(w, other).backward()"
+        ),
+        "no-backward/copy": _halves("d = w.detach().clone().requires_grad_()\nloss_of(d, one).backward()"),
+        "new-tensor/detached": _halves(
+            "w.grad = None\nloss_of(w, one).backward()\nloss_of(w.detach(), other).backward()"
+        ),
+        "new-tensor/zeros": _halves(_BOTH + "with mg.no_grad():\n    w = w - rate * w.grad\nw.grad.zero_()", update=""),
+        "raised/what-backward-returns": _halves(
+            "w.grad = None\ng = loss_of(w, one).backward() + loss_of(w, other).backward()", update="w -= rate * g"
+        ),
+        "raised/one-number": _halves("w.grad = None\n" + _BOTH, update="w[:] -= rate * w.grad"),
         "second-half-lost": _halves("w.grad = None\nloss_of(w, one).backward()"),
         "never-cleared": _halves(_BOTH),
         "never-cleared/once": _halves(_BOTH, before="w.grad = None"),
@@ -189,6 +208,10 @@ WRONG = {
         "shared/once": _best("[p.detach() for p in parameters]", end="return list(best)"),
         "parameter-itself": _best("list(parameters)"),
         "with-history": _best("[p.clone() for p in parameters]"),
+        "with-history/doubled": _best("[p * 2 for p in parameters]"),
+        "other-moment/start": _best("best or [p.detach().clone() for p in parameters]").replace(
+            "best, lowest = None", "best, lowest = [p.detach().clone() for p in parameters]"
+        ),
         "other-moment": _best("0", end="return [p.detach().clone() for p in parameters]"),
         "other-moment/highest": _best(
             "[p.detach().clone() for p in parameters]", "lowest == float('inf') or loss > lowest"
@@ -232,6 +255,21 @@ def best_of(parameters, step, rounds):
                 smooth = 0.9 * smooth + 0.1 * step()
             return smooth.detach()
         """),
+        "graphs-kept/cut-now-and-then": _smooth("""
+            smooth = step()
+            for n in range(rounds - 1):
+                smooth = 0.9 * smooth + 0.1 * step()
+                smooth = smooth if n % 5 else smooth.detach()
+            return smooth.item()
+        """),
+        "no-history": _smooth("""
+            smooth = step().item()
+            for _ in range(rounds - 1):
+                loss = step().detach()
+                loss.backward()
+                smooth = 0.9 * smooth + 0.1 * loss
+            return smooth
+        """),
         "graphs-kept/list": _smooth("""
             losses = [step() for _ in range(rounds)]
             smooth = losses[0].item()
@@ -256,6 +294,12 @@ def best_of(parameters, step, rounds):
             for _ in range(rounds - 1):
                 smooth = 0.9 * smooth.detach() + 0.1 * step()
             return smooth
+        """),
+        "last-graph/leaf": _smooth("""
+            smooth = step().detach()
+            for _ in range(rounds - 1):
+                smooth = 0.9 * smooth + 0.1 * step().detach()
+            return smooth.requires_grad_()
         """),
         "step-not-recorded": _smooth("""
             with mg.no_grad():
@@ -315,6 +359,10 @@ def best_of(parameters, step, rounds):
         "old-graph/loss-too": _small(
             f"w.grad = None\nloss.backward(retain_graph=True)\n{_STEP}", f"loss = loss_of(w) + {_PENALTY[10:]}"
         ),
+        "old-graph/same-round": _small(
+            f"w.grad = None\nloss = loss_of(w) + {_PENALTY[10:]}\nwith mg.no_grad(): w *= 1\nloss.backward()\n{_STEP}"
+        ),
+        "loss-without-slope/update": _small("loss_of(w).backward()\nw.data -= rate * w"),
         "retained/data": _small(
             "w.grad = None\n(loss_of(w) + penalty).backward(retain_graph=True)\nw.data -= rate * w.grad", _PENALTY
         ),
@@ -391,6 +439,15 @@ def best_of(parameters, step, rounds):
         "left-frozen": _momentum(_SPEED + "p -= rate * v\np.grad = None")
         + "    if len(history) == 2:\n        p.requires_grad_(False)\n    history.append(0)\nhistory = []\n",
         "cleared-too-early": _momentum(_SPEED + "p.grad = None\np -= rate * p.grad"),
+        "cleared-too-early/of-the-speed": _momentum("v *= 0.9\nv += v.grad\np -= rate * v\np.grad = None"),
+        "other-numbers/sizes": _momentum("v *= 0.9\nv += p.grad.abs()\np -= rate * v\np.grad = None"),
+        "not-all/sum-is-zero": _momentum(
+            "if p.grad.sum():\n    v.mul_(0.9).add_(p.grad)\n    p -= rate * v\n    p.grad = None"
+        ),
+        "other-numbers/clamped": _momentum("v.mul_(0.9).add_(p.grad.clamp(-99, 99))\np -= rate * v\np.grad = None"),
+        "not-moved/second-call": _momentum(
+            "if v.any():\n    p.grad = None\n    continue\n" + _SPEED + "p -= rate * v\np.grad = None"
+        ),
     },
     "newton": {
         "no-mixed-term": _def(
@@ -401,6 +458,10 @@ def best_of(parameters, step, rounds):
             s = np.linalg.solve(H, np.array([s.item() for s in slopes]))
             return w.item() - s[0], b.item() - s[1]
             """,
+        ),
+        "raised/detached": _newton("return tuple(g)", "slopes = mg.autograd.grad(f(w.detach(), b), (w, b))"),
+        "gradient-without-history/detached": _newton(
+            "return tuple(g)", "slopes = mg.autograd.grad(f(w, b).detach(), (w, b))"
         ),
         "wrong-way": _newton("s = np.linalg.solve(H, g)\nreturn w.item() + s[0], b.item() + s[1]"),
         "step-alone": _newton("return tuple(np.linalg.solve(H, g))"),
@@ -425,7 +486,7 @@ def best_of(parameters, step, rounds):
             """,
         ),
         "other-numbers": _newton("return w.item() - 0.1 * g[0], b.item() - 0.1 * g[1]"),
-        "traces": _newton(
+        "grad-changed": _newton(
             "s = np.linalg.solve(H, g)\nreturn w.item() - s[0], b.item() - s[1]",
             "f(w, b).backward()\nslopes = w.grad, b.grad",
         ),
@@ -475,12 +536,13 @@ def best_of(parameters, step, rounds):
         "curvature-doubled": _rate("return 2 * np.linalg.eigvalsh(H)[-1]"),
         "one-row": _rate("return 2 / np.sqrt((H[0] ** 2).sum())"),
         "other-numbers": _rate("return 0.1"),
-        "traces": _def(
+        "grad-changed": _def(
             "largest_rate(f, x)",
             "f(x).backward()\nreturn 2 / np.linalg.eigvalsh(mg.autograd.functional.hessian(f, x).numpy())[-1]",
         ),
         "type": _rate("return 2 / np.linalg.eigvalsh(H)"),
-        "no-history": _def(
+        "raised/one-number": _rate("return 2 / np.linalg.eigvalsh(H.squeeze())[-1]"),
+        "gradient-without-history": _def(
             "largest_rate(f, x)", "g, = mg.autograd.grad(f(x), x)\nreturn mg.autograd.grad(g.sum(), x)[0][0]"
         ),
     },
@@ -512,8 +574,13 @@ def best_of(parameters, step, rounds):
         "old-loss": _train(
             loss="losses.append(loss.item())", back="loss.backward(retain_graph=True)", before="loss = loss_of()"
         ),
+        "one-loss/each-parameter": _train(
+            back="slopes = [mg.autograd.grad(loss, p)[0] for p in parameters]",
+            update="for p, slope in zip(parameters, slopes):\n    p.data -= rate * slope",
+        ),
         "one-loss": _train(loss="losses.append(loss.item())", before="loss = loss_of()"),
         "retained": _train(back="loss.backward(retain_graph=True)"),
+        "retained/later": _train(back="loss.backward(retain_graph=len(losses) > 1)"),
         "graphs-kept": _train(loss="loss = loss_of()\nlosses.append(loss)"),
         "graphs-kept/sum": _train(
             loss="loss = loss_of()\ntotal = total + loss\nlosses.append(loss.item())", before="total = 0"
@@ -533,6 +600,10 @@ def best_of(parameters, step, rounds):
             update="with mg.no_grad():\n    for p in parameters:\n        p -= rate * p.grad\n"
             "if losses[-1] <= bound:\n    return losses",
         ),
+        "one-step-more/put-back": _train(
+            before="starts = [p.detach().clone() for p in parameters]",
+            stop="if losses[-1] <= bound:\n    for p, old in zip(parameters, starts): p.data = old\n    return losses",
+        ),
         "no-backward": _def(
             "train(parameters, loss_of, rate, bound)",
             "losses = [loss_of().item()]\nwhile losses[-1] > bound:\n    losses += [loss_of().item()]\nreturn losses",
@@ -541,6 +612,7 @@ def best_of(parameters, step, rounds):
         "leads-nowhere": _train(update="with mg.no_grad():\n    for p in parameters:\n        p -= 0.0001 * p.grad"),
         "other-course": _train(update="with mg.no_grad():\n    for p in parameters:\n        p -= 1.5 * rate * p.grad"),
         "loss-missing": _train(stop="if losses[-1] <= bound:\n    return losses[1:]"),
+        "loss-missing/equal-ones": _train(stop="if losses[-1] <= bound:\n    return list(dict.fromkeys(losses))"),
         "loss-missing/last": _train(
             loss="loss = loss_of()", stop="if loss.item() <= bound:\n    return losses\nlosses.append(loss.item())"
         ),
@@ -590,6 +662,7 @@ loss.backward()
     ],
     "halves": [
         _halves("w.grad = mg.zeros_like(w)\n" + _BOTH),
+        _halves("with mg.no_grad():\n    before = loss_of(w, one), loss_of(w, other)\nw.grad = None\n" + _BOTH),
         _halves(
             "w.grad = None\nloss_of(w, one).backward()\nfirst = w.grad.clone()\nw.grad.zero_()\n"
             "loss_of(w, other).backward()",
@@ -666,6 +739,7 @@ def best_of(ps, one_step, n):
         """),
     ],
     "penalized": [
+        _small(f"w.grad = None\n(loss_of(w) + w.pow(2).sum() / 2).backward()\n{_STEP}    loss_of(w).item()"),
         _small(f"w.grad = None\nloss_of(w).backward()\n(w * w / 2).sum().backward()\n{_STEP}"),
         _small("w.grad = None\nloss_of(w).backward()\nwith mg.no_grad():\n    w *= 1 - rate\n    w -= rate * w.grad"),
         _small("w.grad = None\nloss_of(w).backward()\nwith mg.no_grad():\n    w -= rate * (w.grad + w)"),
