@@ -896,7 +896,7 @@ def _check_penalized(answer, start, goal, rate, rounds):
 def momentum(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_MOMENTUM)
-    for starts, rate in (([2.0, [1.0, -3.0], 0.7], 0.2), ([[[0.5], [-0.5]], -1.0, 0.0, [300.0]], 0.05)):
+    for starts, rate in (([2.0, [1.0, -3.0], 0.7], 0.2), ([[[0.5], [-0.5]], -1.0, 0.0, [300.0, 0.0]], 0.05)):
         _check_momentum(answer, starts, rate)
     return "Parameters and speeds are the same tensors as before, with other numbers, so the next step finds them."
 
