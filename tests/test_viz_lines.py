@@ -78,6 +78,21 @@ net(x).sum().backward()
 
 
 @pytest.mark.torch
+def test_a_tensor_that_no_call_made_is_not_taken_for_a_dead_one_with_its_id():
+    torch = pytest.importorskip("torch", reason="compares with PyTorch itself")
+    source = """w = m.ones(2, requires_grad=True)
+id_of_the_dead = id(w * 2)
+made = [m.Tensor([1.0])]
+while id(made[-1]) != id_of_the_dead and len(made) < 10_000:
+    made.append(m.Tensor([1.0]))
+assert id(made[-1]) == id_of_the_dead
+made[-1].backward()
+"""
+    story = explained(torch, Program("dead", "", "", source, {})).story
+    assert story.made is None and not any("line 2" in sentence for sentence in story.sentences)
+
+
+@pytest.mark.torch
 @pytest.mark.parametrize(
     ("change", "repair"),
     [("m.nn.functional.relu(h, True)", "Leave `inplace=True` out."), ("Twice.apply(h)", "Change a clone() instead")],

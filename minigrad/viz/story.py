@@ -61,11 +61,17 @@ class Teller:
 
     def made_name(self, id: int, before: int | None = None) -> str:
         """What the line that made a tensor calls it. (What a Module's line calls is not the weights that it made.)"""
-        made = self.log.last_output(id, before)
+        made = self.made(id) if before is None else self.log.last_output(id, before)
         if made is None:
             return ""
         call, spot = self.log.calls[made], self.log.spot(made)
         return spot.target if call.last > call.first or spot.calls(call.op) else ""
+
+    def made(self, id: int) -> int | None:
+        """The index of the call that made or overwrote a tensor: as the refused call met it, if the last one was."""
+        calls = self.log.calls
+        met = next((seen for seen in calls[-1].inputs if seen.id == id), None) if calls and calls[-1].failed else None
+        return self.log.last_output(id) if met is None else self.log.source(met, len(calls) - 1)
 
     def source(self, index: int) -> str:
         """The expression of a call, as it is written."""
@@ -283,7 +289,7 @@ class Teller:
         name = name or self.made_name(id)
         called = f"`{name}`" if name else "The tensor"
         if lost is None:
-            made = self.log.last_output(id)
+            made = self.made(id)
             line = None if made is None else self.log.line(made)
             source = f". It was made by {line}, of nothing that requires grad" if line else ""
             return Story((f"{called} has no history{source}",), REQUIRE_GRAD, name, line)
@@ -293,7 +299,7 @@ class Teller:
 
     def _loss(self, id: int) -> tuple[int, str, str] | None:
         """(index of the call that lost the history, why, repair), of what the tensor was computed from."""
-        made, calls = self.log.last_output(id), self.log.calls
+        made, calls = self.made(id), self.log.calls
         if made is None and calls and calls[-1].failed:
             return self._number_behind(len(calls) - 1, calls[-1])
         return self._loss_behind(made, id)
@@ -379,7 +385,7 @@ class Teller:
             seen = next((s for s in calls[-1].inputs if s.id == id), calls[-1].inputs[0])
             name, id = self.name(len(calls) - 1, seen) or name, seen.id
         name, base = name or self.made_name(id), getattr(tensor, "_base", None)
-        made = self.log.last_output(id if base is None else _id(base))
+        made = self.made(id if base is None else _id(base))
         line, words = None if made is None else self.log.line(made), []
         if name:
             words.append(f"It is about `{name}`")
