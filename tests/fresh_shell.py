@@ -26,7 +26,7 @@ if sys.platform == "linux":
 
 
 def run_notebook(path, environment, answers=None, without=()):
-    """The outputs of a notebook's code cells, by cell id, up to the first that raises an error.
+    """The outputs of a notebook's code cells, by cell id.
 
     `answers` are other sources for some cells, by id; modules named in `without` cannot be imported.
     """
@@ -58,8 +58,6 @@ def _run_cells(sender, sources, folder, environment, without):
         configure_inline_support(shell, INLINE)
         for id, source in sources.items():
             outputs[id] = _outputs(shell, source)
-            if any(one["output_type"] == "error" for one in outputs[id]):
-                break
     sender.send(outputs)
 
 

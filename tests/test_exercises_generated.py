@@ -89,19 +89,25 @@ def test_run_all_without_answers_reaches_the_end(solution, state, tmp_path):
 @by_notebook
 def test_a_failed_check_is_a_failed_cell_where_cells_are_graded(solution, tmp_path):
     path = ROOT / "exercises" / solution.name
-    notebook = nbformat.read(path, as_version=4)
-    NotebookClient(
+    outputs = run_notebook(path, environment_of_a_learner(tmp_path) | {"PYTEST_VERSION": "9"})
+    for id, shown in outputs.items():
+        errors = [out["ename"] for out in shown if out["output_type"] == "error"]
+        assert errors == ["CheckFailed"] * id.startswith("test-")
+    assert not (tmp_path / "progress.json").exists()
+
+
+def test_a_failed_check_is_one_line_in_a_kernel(tmp_path):
+    notebook = nbformat.read(ROOT / "exercises" / SOLUTIONS[0].name, as_version=4)
+    client = NotebookClient(
         notebook,
         timeout=120,
         kernel_name="python3",
         allow_errors=True,
-        resources={"metadata": {"path": str(path.parent)}},
-    ).execute(env=environment_of_a_learner(tmp_path) | {"PYTEST_VERSION": "9"})
-    for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
-        errors = [out for out in cell.outputs if out["output_type"] == "error"]
-        assert len(errors) == cell.id.startswith("test-")
-        assert all(out.ename == "CheckFailed" and len(out.traceback) == 1 for out in errors)
-    assert not (tmp_path / "progress.json").exists()
+        resources={"metadata": {"path": ROOT / "exercises"}},
+    )
+    client.execute(env=environment_of_a_learner(tmp_path) | {"PYTEST_VERSION": "9"})
+    errors = [out for cell in notebook.cells for out in cell.get("outputs", []) if out["output_type"] == "error"]
+    assert errors and all(out.ename == "CheckFailed" and len(out.traceback) == 1 for out in errors)
 
 
 def environment_of_a_learner(tmp_path):

@@ -8,7 +8,7 @@ pytest.importorskip("IPython")
 
 from mutants import judge, operators, report
 
-SHARE = 60  # one mutant in so many, always the same ones; `python -m tests.mutants` judges all
+SHARE = 30  # one of a solution's mutants in so many, always the same; `python -m tests.mutants` judges all
 
 
 @pytest.mark.parametrize("chapter", judge.CHAPTERS)

@@ -55,7 +55,7 @@ def test_what_is_a_draft_says_so_everywhere():
 def copy(tmp_path_factory):
     """A copy of the course, in which only notebook 00 counts exercises, for chapter 11 takes long to run."""
     folder = tmp_path_factory.mktemp("course")
-    ignore = shutil.ignore_patterns("__pycache__", ".*", "fuzz", "browser", "fixtures")
+    ignore = shutil.ignore_patterns(".*", "fuzz", "browser", "fixtures")
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=ignore)
     for name in FILES:

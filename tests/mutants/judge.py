@@ -91,8 +91,8 @@ def right_answers(chapter: str, exercise: str) -> tuple[str, list[str]]:
     return name, [classroom.source(f"answer-{exercise}"), *unusual[exercise]]
 
 
-def all_mutants(chapter: str, exercise: str) -> Iterable[operators.Mutant]:
-    """An exercise's mutants, each program once; the same change may be made to several answers."""
+def all_mutants(chapter: str, exercise: str, whole: bool = True) -> Iterable[operators.Mutant]:
+    """An exercise's mutants, or those of its solution; each program once, though several answers may have it."""
     name, sources = right_answers(chapter, exercise)
     seen = {ast.unparse(operators.parsed(source, name)[0]) for source in sources}
     known, id = dict(kit.all_chapters())[chapter[2:]].exercises[exercise], f"{chapter[2:]}.{exercise}"
@@ -107,7 +107,7 @@ def all_mutants(chapter: str, exercise: str) -> Iterable[operators.Mutant]:
         data=DATA.get(id, frozenset()),
         given=_given(sources[0]) - {name},
     )
-    for source in sources:
+    for source in sources if whole else sources[:1]:
         made = operators.mutants(source, task, habits=source is sources[0])
         most = OF_THE_SOLUTION if source is sources[0] else OF_AN_UNUSUAL
         for mutant in sorted(made, key=lambda one: crc32(one.source.encode()))[:most]:
@@ -129,19 +129,19 @@ def _place(source: str, solution: str) -> str:
 
 
 def judge(chapter: str, exercise: str, share: int = 1) -> Tally:
-    """Judge an exercise's mutants and equivalents with its check: all of them, or a fixed one in `share`."""
+    """Judge an exercise's mutants and equivalents with its check: all, or a fixed one in `share` of its solution's."""
     tally, limit = Tally(f"{chapter[2:]}.{exercise}"), sandbox.SECONDS
     started = time.monotonic()
     sandbox.SECONDS = 4 * limit  # what is right must not fail because the machine is busy
     try:
         name, sources = right_answers(chapter, exercise)
-        for source in sources:
+        for source in sources if share == 1 else sources[:1]:  # to make those of the others takes longest
             rare = share if source is sources[0] else share * ONE_IN
             for kind, changed in equivalents.equivalents(source, name):
                 if crc32(f"{tally.exercise} {changed}".encode()) % rare == 0:
                     _pass(tally, chapter, kind, changed)
         usual = _seconds(chapter, exercise, sources[0])
-        for mutant in all_mutants(chapter, exercise):
+        for mutant in all_mutants(chapter, exercise, share == 1):
             if crc32(f"{tally.exercise} {mutant.change}".encode()) % share == 0:
                 patient = reason("equal", tally.exercise, mutant.change) or reason(
                     "hole", tally.exercise, mutant.change
