@@ -18,6 +18,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import KernelManager
 
 from tools import environment, lab
 
@@ -806,6 +808,20 @@ def test_the_kernel_says_what_is_stored_in_every_notebook():
             "language": environment.KERNEL["language"],
         }
         assert f"language_info = {dict(metadata.language_info)}" in environment.AS_STORED
+
+
+def test_a_kernel_starts_in_silence(tmp_path):
+    """What a kernel says of itself stands in the terminal, below the address of the course."""
+    manager = KernelManager(connection_file=str(tmp_path / "kernel.json"))
+    manager._kernel_spec = KernelSpec(**environment.KERNEL)
+    with (tmp_path / "said").open("w+") as said:
+        manager.start_kernel(stdout=said, stderr=said)
+        client = manager.client()
+        client.start_channels()
+        client.wait_for_ready(timeout=60)
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    assert (tmp_path / "said").read_text() == ""
 
 
 @pytest.mark.parametrize(("system", "file"), [("6.8.0-45-generic", True), ("5.15.90.1-microsoft-standard-WSL2", False)])

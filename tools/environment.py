@@ -52,7 +52,8 @@ JUPYTERLAB = {
 # in the chapters, opening one does not mark it as unsaved.
 AS_STORED = """--IPKernelApp.exec_lines=["get_ipython().kernel.language_info = {'name': 'python'}"]"""
 KERNEL = {
-    "argv": ["python", "-m", "ipykernel_launcher", "-f", "{connection_file}", AS_STORED],
+    # At its usual level it warns, at every start, that it talks to JupyterLab on this machine in plain text.
+    "argv": ["python", "-m", "ipykernel_launcher", "-f", "{connection_file}", "--log-level=ERROR", AS_STORED],
     "display_name": "Python 3",
     "language": "python",
     "metadata": {"debugger": True},
