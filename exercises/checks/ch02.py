@@ -729,7 +729,8 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
             return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
         if w._version:
             why = "`w` was overwritten, with the number that it had. Was the gradient zero by then?"
-            return Wrong("cleared-first", expected, got, why=why, look="the order of your lines")
+            look = "each line that changes `w`, or clears its `.grad`"
+            return Wrong("cleared-first", expected, got, why=why, look=look)
         why = "What is computed got a name, and that moves nothing. The caller's `w` is where it was."
         if kit.rebinds(answer):
             return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
