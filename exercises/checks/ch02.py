@@ -39,11 +39,11 @@ def kinds(answer):
 
 
 _KINDS = kit.patterns("""
-result-never-leaf: a=False, d=False, e=False (M02)
+result-never-leaf: a=False, d=False, e=False, b=False, c=False, f=False (M02)
     `a`, `d` and `e` are results, but nobody recorded how they were made. As far as autograd knows, they came out of
     nowhere.
     look: `d.grad_fn`
-trail-goes-on: d=False, e=False (M02)
+trail-goes-on: d=False, e=False
     `w` is behind both in your program, but not in the graph: `w.detach()` is not tracked, and inside `no_grad()`
     nothing is recorded.
     look: `d.grad_fn` and `e.grad_fn`
@@ -53,13 +53,13 @@ looks-like-no-operation: b=True, c=True
 asked-so-leaf: f=True (M01)
     The flag was set on `mg.ones(2)`. `f` is the result of reshaping it, and that was recorded.
     look: `f.grad_fn`
-untracked-result: a=False (M02)
+untracked-result: a=False
     Integers are not tracked, so `float()` was not recorded. `a` has no history.
     look: `a.grad_fn`
-detached-result: d=False (M02)
+detached-result: d=False
     `w.detach()` is not tracked, so the multiplication was not recorded. `d` has no history.
     look: `w.detach().requires_grad`
-unrecorded-result: e=False (M02)
+unrecorded-result: e=False
     Inside `no_grad()` nothing is recorded, whatever the inputs are. `e` has no history.
     look: `e.grad_fn`
 conversion: b=True
@@ -78,7 +78,7 @@ pick: c=True
     "Who has a `.grad`?",
     kind="predict",
     points=2,
-    beliefs=("M01", "M03", "M04", "M25"),
+    beliefs=("M01", "M03", "M04"),
     hints=(
         "Sort the five first: which are tracked, and which of these are leaves?",
         "`backward()` fills tracked leaves, and results that were asked for with `retain_grad()`.",
@@ -110,7 +110,7 @@ asked-then-divided: v=6 (M01)
 gradient-of-the-8: v=3 (M01)
     3 is the gradient of the leaf that holds 8, and it is kept there. `v` is the result of a division.
     look: which tensor the name `v` belongs to
-root-keeps: p=1 (M03)
+root-keeps: p=1
     1 is what `backward()` starts with. But `p` is a result, and nobody called `p.retain_grad()`.
     look: `p.is_leaf` and `p.retains_grad`
 retain-ignored: h=None (M04)
@@ -125,7 +125,7 @@ stops-at-h: w=4
 untracked-has-grad: x=12
     12 would be the slope, but nobody asked: `x` is not tracked, so nothing is computed for it.
     look: `x.requires_grad`
-untracked-has-zero: x=0 (M25)
+untracked-has-zero: x=0
     0 would say that `p` does not depend on `x`. Nobody asked, so there is no answer at all: None.
     look: `x.requires_grad`
 """)
@@ -163,8 +163,7 @@ def gets_grad(answer):
         truth.append(_is_filled(t, loss))
         names.append(name)
     if said != truth:
-        adversaries.trial.forget_last()
-        raise _wrong_rule(said, truth, names)
+        raise _wrong_rule(answer, said, truth, names)
     _refuse_mode_asked(answer)
     return "Tracked, and either a leaf or retained. The engine was asked about nine tensors, and agrees."
 
@@ -295,13 +294,16 @@ _RULES = (
 )
 
 
-def _wrong_rule(said: list[bool], truth: list[bool], names: list[str]) -> Wrong:
+def _wrong_rule(answer: Callable, said: list[bool], truth: list[bool], names: list[str]) -> Wrong:
     at = next(i for i in range(len(said)) if said[i] != truth[i])
+    call(answer, _STATES[names[at]]()[0])  # once more, so that the card shows this tensor
     expected, came = f"{truth[at]} for {names[at]}", f"{said[at]}"
     for rule in _RULES:
+        if rule.code == "retained-forgotten" and kit.uses(answer, "retains_grad"):
+            continue
         if [bool(rule.holds(make()[0])) for make in _STATES.values()] == said:
             return Wrong(rule.code, expected, came, belief=rule.belief, why=rule.why, look=rule.look)
-    return Wrong("other-rule", expected, came, look=f"what your function does for {names[at]}")
+    return Wrong("other-rule", expected, came, look="what decides the answer for this `t`")
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -356,8 +358,8 @@ def _check_kept(answer, start, f, slope):
     if h.grad is None:
         raise _nothing_kept(answer, w, h)
     if not graphs.reaches(h, w):
-        why = "Your `h` was not computed from `w`, as autograd knows it: nothing is passed on to `w`."
-        look = "`h.is_leaf`: it should be False"
+        why = "Your `h` was not computed from `w`, as autograd knows it: from `h` no gradient goes on to `w`."
+        look = "`h.is_leaf`: it should be False" if h.is_leaf else "what `h` is computed from"
         raise Wrong("way-to-w-cut", "an `h` that leads back to `w`", show(h), why=why, look=look)
     if w.grad is None:
         why = "A way leads from `h` to `w`, and nothing is left there."
@@ -393,13 +395,11 @@ def _nothing_kept(answer: Any, w: mg.Tensor, h: mg.Tensor) -> Wrong:
     if h.retains_grad:
         why = "`h` was asked, and there is nothing in it: it was asked when the gradient had passed, or cleared since."
         look = "the order of `retain_grad()`, `backward()`, and what clears a `.grad`"
-        return Wrong("asked-too-late", expected, came, belief="M03", why=why, look=look)
+        return Wrong("asked-too-late", expected, came, why=why, look=look)
     if kit.uses(answer, "retain_grad"):
-        why = (
-            "There is a `retain_grad()` in your function, and `h` was not asked. On a leaf such as `w` it does nothing."
-        )
+        why = "There is a `retain_grad()` in your function, and `h` was not asked. It asks one tensor, and no other."
         look = "the tensor you call `retain_grad()` on"
-        return Wrong("asked-elsewhere", expected, came, belief="M04", why=why, look=look)
+        return Wrong("asked-elsewhere", expected, came, why=why, look=look)
     if kit.uses(answer, "requires_grad_", "requires_grad"):
         why = "`h` is tracked anyway. The flag says that a gradient is computed, and a result does not keep it."
         return Wrong("flag-on-a-result", expected, came, belief="M01", why=why, look="`h.is_leaf`")
@@ -413,7 +413,7 @@ def _check_kept_numbers(of_h: mg.Tensor, right_h: np.ndarray, of_w: mg.Tensor, r
             twice = tools.same(tools.array(came), 2 * right)
             why = "That is twice the gradient." if twice else ""
             code = "went-twice" if twice else "other-gradient"
-            look = "what `backward()` is called on, and how often"
+            look = "each `backward()`, and each line that sets a `.grad`"
             raise Wrong(
                 code, f"`{name}.grad` is {tools.text(right)}", tools.text(tools.array(came)), why=why, look=look
             )
@@ -442,7 +442,7 @@ def sums(answer):
         "b": "the slope of `w * w` at 3, and what was in `w.grad` before",
         "c": "`g is w.grad`, right before `c` is read",
         "d": "what `w.grad` was when `loss.backward()` ran",
-        "e": "the slope of `y`, and how often it is added",
+        "e": "the slope of `y`, how often it is added, and what was in `w.grad` before",
     }
     kit.predicted(answer, truth, _SUMS, "a number", looks)
     return "Only `.grad` remembers, and it adds. The graph needs it neither full nor empty."
@@ -455,7 +455,7 @@ value-not-slope: a=12
 overwrites: b=6, e=3 (M08)
     6 is right for `w * w` alone. It is added to the 4 that was there, and the same happens at the end.
     look: `w.grad` before and after the second `backward()`
-overwritten: b=6 (M08)
+overwritten: b=6
     6 is right for `w * w` alone. It is added to the 4 that was there.
     look: `w.grad` before and after the second `backward()`
 note-is-a-copy: c=4
@@ -473,7 +473,7 @@ not-cleared: d=15
 inside-adds: e=9 (M10)
     Inside the graph nothing is kept from the first pass. The second one brings 3 again, not 6.
     look: `mg.viz.trace(y.backward)`
-second-pass-lost: e=3 (M08)
+second-pass-lost: e=3
     3 is right for one pass. The second one is added to it.
     look: the last two calls of `backward()`
 """)
@@ -515,16 +515,16 @@ def _why_not_recorded(y):
         why = f"Your graph has {found} leaves that require grad, and the picture has one."
         return Wrong("step-tracked", why=why, look="`requires_grad` of the step that you subtract")
     if made_of == ["mul"]:
-        why = "In your graph there is no subtraction: the step was not recorded, or there was none."
+        why = "In your graph there is no subtraction: the step was not recorded, it was cut off, or there was none."
         return Wrong("step-not-recorded", why=why, look="the line that updates `w`")
     if made_of == ["mul", "sub"]:
         return _joined_otherwise(y)
     if made_of == ["mul", "sub", "sub"]:
-        why = "Your graph has two subtractions: two steps. In the picture there is one."
-        return Wrong("two-steps", why=why, look="how often `w` was updated before the loss")
+        why = "Your graph has two subtractions. In the picture there is one."
+        return Wrong("two-steps", why=why, look="how often a step is computed before the loss")
     if made_of == ["mul", "mul", "sub"]:
         return _multiplied_twice(y)
-    why = f"Your graph records {', '.join(made_of[:6])}; the picture shows mul and sub."
+    why = "The picture shows one mul and one sub, and no other operation."
     return Wrong("other-operations", why=why, look="the name in each box of the picture")
 
 
@@ -593,7 +593,7 @@ def _check_as_leaf(answer, w, t):
     if y.is_inference():
         why = "What `inference_mode` makes can never be saved in a graph: a backward from `y * y`, say, is refused."
         raise Wrong("inference", expected, "an inference tensor", why=why, look="the block in which the leaf is made")
-    tools.refuse_other_values(y, before, "the numbers of `t`", "the numbers of your result")
+    tools.refuse_other_values(y, before, "the numbers of `t`", "the numbers and the shape of your result")
     if y.dtype is t.dtype and not np.array_equal(tools.array(y), before):
         got = f"numbers that are off by up to {np.abs(tools.array(y) - before).max():.1g}"
         look = "what rounds: a shorter dtype on the way, a text, `round`"
@@ -630,7 +630,8 @@ def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: st
     if t.retains_grad:
         why = "`retain_grad()` lets a result keep its gradient. It stays a result, and the way back stays, too."
         return Wrong("retained", expected, show(y), why=why, look="`is_leaf` of your result")
-    if kit.uses(answer, "requires_grad_", "requires_grad"):
+    asked = kit.uses(answer, "requires_grad_", "requires_grad")
+    if asked and not kit.uses(answer, "detach", "tensor", "no_grad"):
         why = "Setting the flag makes no leaf of a result. It is tracked anyway."
         return Wrong("flag-on-a-result", expected, show(y), belief="M01", why=why, look="`is_leaf` of your result")
     why = "The history came along: your result leads back to what `t` was computed from."
@@ -650,7 +651,7 @@ def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: st
         "again": "a second step needs a gradient of its own",
         "old grad": "the gradient is an input here",
     },
-    beliefs=("M06", "M07", "M08"),
+    beliefs=("M06", "M07"),
     hints=(
         "Inside the function, the first line makes a new tensor and gives it the name `w`. The caller never sees it.",
         "`w -= ...` overwrites the numbers of the caller's tensor. Autograd refuses it while it is recording.",
@@ -693,7 +694,7 @@ def _check_one_step(answer, w, size, factor):
         expected, got = "`w.grad` cleared", f"`w.grad` is {tools.text(tools.array(w.grad))}"
         why = "The next `backward()` adds to what is there."
         look = "`w.grad` at the end of your function"
-        raise Wrong("not-cleared", expected, got, belief="M08", why=why, look=look)
+        raise Wrong("not-cleared", expected, got, why=why, look=look)
 
 
 def _expected_step(start: np.ndarray, slope: np.ndarray, size: float) -> str:
@@ -728,7 +729,8 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
             return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
         if w._version:
             why = "`w` was overwritten, with the number that it had. Was the gradient zero by then?"
-            return Wrong("cleared-first", expected, got, why=why, look="the order of your lines")
+            look = "each line that changes `w`, or clears its `.grad`"
+            return Wrong("cleared-first", expected, got, why=why, look=look)
         why = "What is computed got a name, and that moves nothing. The caller's `w` is where it was."
         if kit.rebinds(answer):
             return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
@@ -739,7 +741,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
     if tools.same(came, start - slope):
         why = "The step is the whole gradient. It should be `size` times the gradient."
         return Wrong("size-ignored", expected, got, why=why, look="where `size` is used")
-    return Wrong("other-step", expected, got, look="what is taken from `w`")
+    return Wrong("other-step", expected, got, look="each line that changes `w`, with these numbers")
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -821,7 +823,7 @@ def _check_frozen(answer: Any, w: mg.Tensor, reached: bool) -> None:
         belief = "M19" if kit.uses(answer, "detach", "detach_") else ""
         raise Wrong("cut-not-frozen", expected, got, belief=belief, why=why, look=look)
     if w.grad is not None and tools.array(w.grad).any():
-        expected, got = "`w.grad` is None", f"`w.grad` is {tools.text(tools.array(w.grad))}"
+        expected, got = "no old gradient left on `w`", f"`w.grad` is {tools.text(tools.array(w.grad))}"
         why = "Clearing the flag does not clear `.grad`. An update that uses it would still move `w`."
         look = "`w.grad` at the end of your function"
         raise Wrong("old-gradient", expected, got, why=why, look=look)
@@ -860,7 +862,8 @@ def train(answer):
 
 def _check_three(answer):
     """Parameters may be any number: here three, of which each has a minimum of its own."""
-    params = [tools.leaf(start) for start in (1.0, [2.0, -1.0], [[4.0]])]
+    starts = (1.0, [2.0, -1.0], [[4.0]])
+    params = [tools.leaf(start) for start in starts]
     goals = [tools.constant(goal) for goal in (3.0, [0.5, 1.0], [[-2.0]])]
     right = [tools.array(goal + 0.8**3 * (p.detach() - goal)) for p, goal in zip(params, goals, strict=True)]
 
@@ -871,8 +874,12 @@ def _check_three(answer):
     came = [tools.array(p) for p in params]
     if not all(map(tools.same, came, right)):
         expected = f"after 3 steps {', '.join(map(tools.text, right))}"
-        look = "the loop over the parameters: how many does it reach?"
-        raise Wrong("not-all", expected, ", ".join(map(tools.text, came)), look=look)
+        reached = not any(map(tools.same, came, starts))
+        look = _EACH_STEP if reached else "the loop over the parameters: how many does it reach?"
+        raise Wrong("other-numbers" if reached else "not-all", expected, ", ".join(map(tools.text, came)), look=look)
+
+
+_EACH_STEP = "one step after the other: the loss, what is taken from each parameter, and what is cleared"
 
 
 @dataclass
@@ -969,11 +976,12 @@ def _none_in_train(wrong: Wrong, answer: Any, course: _Course, given: list, expe
     if "no attribute" in got and "zero_" not in got:
         return wrong  # it may be what a call returned
     if _replaced(given, course):
-        return _new_tensors(expected, got)
+        return _new_tensors(answer, expected, got)
     if all(p.grad is not None for p in course.params):
         why = "The parameters have their gradients. What is None is something else. It may be the `.grad` of a new "
         why += "tensor, and a step on that moves no parameter."
-        return Wrong("new-tensors", expected, got, belief="M06", why=why, look="an update that overwrites")
+        belief = "" if kit.rebinds(answer, 0) else "M06"
+        return Wrong("new-tensors", expected, got, belief=belief, why=why, look="an update that overwrites")
     if "zero_" in got:
         why = "Before the first `backward()` every `.grad` is None, and there is nothing to fill with zeros."
         return Wrong("nothing-to-clear", expected, got, why=why, look="a clearing that always works")
@@ -988,9 +996,11 @@ def _replaced(given: list, course: _Course) -> bool:
     return len(given) != len(course.params) or any(a is not b for a, b in zip(given, course.params, strict=True))
 
 
-def _new_tensors(expected: str, got: str) -> Wrong:
-    why = "`p = p - ...` makes a new tensor and leaves the parameter where it was. `loss_of()` never sees the new one."
-    return Wrong("new-tensors", expected, got, belief="M06", why=why, look="an update that overwrites")
+def _new_tensors(answer: Any, expected: str, got: str) -> Wrong:
+    why = "Your steps make or move other tensors. `loss_of()` never sees them: it uses the parameters."
+    belief = "" if kit.rebinds(answer, 0) else "M06"  # of `params` it says nothing
+    look = "what is overwritten in a step: the parameters themselves?"
+    return Wrong("new-tensors", expected, got, belief=belief, why=why, look=look)
 
 
 def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: str) -> Wrong:
@@ -1000,22 +1010,22 @@ def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: 
     if course.is_at(course.ends(0)):
         return _unmoved(answer, course, given, expected, got)
     if course.is_at(course.ends(course.steps, clearing=(False, False))):
-        why = "Each `backward()` adds to the gradients of all steps before. Nobody cleared them."
+        why = "Each `backward()` adds to the gradients of all steps before: they were not cleared in between."
         return Wrong("never-cleared", expected, got, belief="M08", why=why, look="`p.grad` at the end of a step")
     if any(course.is_at(course.ends(course.steps, clearing=one)) for one in ((True, False), (False, True))):
         why = "The gradients of one parameter add up from step to step, those of the other do not."
-        return Wrong("some-cleared", expected, got, belief="M08", why=why, look="for whom `.grad` is cleared")
+        return Wrong("some-cleared", expected, got, why=why, look="for whom `.grad` is cleared")
     if course.is_at(course.ends(course.steps, sign=1)):
         why = "A gradient points uphill. A step goes the other way."
         return Wrong("uphill", expected, got, why=why, look="the sign of the step")
     if course.calls != course.steps:
-        why = f"There are {course.steps} steps, and each needs a new loss. Losses computed: {course.calls}."
-        return Wrong("other-count", expected, got, why=why, look="the loop over the steps")
+        why = f"There are {course.steps} steps, and each needs one new loss. Losses computed: {course.calls}."
+        return Wrong("other-count", expected, got, why=why, look="where `loss_of()` is called, and how often")
     moved = [not tools.same(tools.array(p), start) for p, start in zip(course.params, course.starts, strict=True)]
     if not all(moved):
         why = "One of the parameters has moved, and another has not."
-        return Wrong("not-all", expected, got, why=why, look="the loop over the parameters")
-    return Wrong("other-numbers", expected, got, look="what is taken from a parameter in one step")
+        return Wrong("not-all", expected, got, why=why, look="which parameters are changed, and in which loop")
+    return Wrong("other-numbers", expected, got, look=_EACH_STEP)
 
 
 def _unmoved(answer: Any, course: _Course, given: list, expected: str, got: str) -> Wrong:
@@ -1023,10 +1033,12 @@ def _unmoved(answer: Any, course: _Course, given: list, expected: str, got: str)
         why = "No parameter has moved, and your function has no `backward()` in it."
         return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
     if all(p._version for p in course.params):
-        why = "The parameters were overwritten with the numbers that they had: were the gradients cleared by then?"
-        return Wrong("cleared-too-early", expected, got, why=why, look="the order of the four parts of a step")
+        why = "The parameters were written to, and have the numbers of the start. The gradients may have been cleared "
+        why += "before, or the old numbers put back."
+        look = "each line that writes to a parameter, or clears its `.grad`"
+        return Wrong("cleared-too-early", expected, got, why=why, look=look)
     if kit.rebinds(answer) or _replaced(given, course):
-        return _new_tensors(expected, got)
+        return _new_tensors(answer, expected, got)
     why = "The parameters have the numbers that they had."
     return Wrong("not-moved", expected, got, why=why, look="the line that moves a parameter: does it run?")
 
@@ -1049,7 +1061,9 @@ def _unmoved(answer: Any, course: _Course, given: list, expected: str, got: str)
 )
 def notes(answer):
     truth = {"a": 5.0, "b": 2.0, "c": 2.0, "d": 5.0, "w.grad": 1.0, "h.grad": 10.0}
-    kit.predicted(answer, truth, _NOTES, "a number")
+    looks = dict.fromkeys(truth, "each line in turn: does it write into this tensor, or put another one in its place?")
+    looks["c"] = "the line that makes `c`"
+    kit.predicted(answer, truth, _NOTES, "a number", looks)
     return "A leaf's gradient is one tensor that is written into; a retained result gets a new one each time."
 
 

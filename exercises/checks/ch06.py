@@ -56,7 +56,7 @@ _ARRIVES = kit.patterns("""
 all-ways-stopped: A a=None (M19)
     `a.detach()` is a new tensor. The other factor is `a` itself, and by this way a gradient comes.
     look: how often `a` is used in line A, and which of the uses is detached
-all-ways-stopped: B b=None (M19)
+all-ways-stopped: B b=None
     `b` is used twice in line B. The second time it is not inside the parentheses that are detached.
     look: the last factor of line B
 nothing-stopped: A a=12
@@ -86,10 +86,13 @@ block-ignored: D a=12
 block-ignored: D b=4
     4 is the slope of a · b · a. But `h` was not recorded: it is a constant 6, and no way leads to `b`.
     look: what `h` is after the block
-zero-for-none: B a=0 (M25)
+zero-for-none: B a=0, D b=0 (M25)
+    No way leads from y to `a` in line B, nor to `b` in line D: nobody writes to their `.grad`, not even a zero.
+    look: what `.grad` is before any backward
+zero-for-none: B a=0
     No way leads from y to `a`, so nobody writes to `a.grad`, not even a zero.
     look: what `.grad` is before any backward
-zero-for-none: D b=0 (M25)
+zero-for-none: D b=0
     No way leads from y to `b`, so nobody writes to `b.grad`, not even a zero.
     look: what `.grad` is before any backward
 """)
@@ -121,25 +124,28 @@ def inside(answer):
         "product.is_leaf": True,
         "w.grad": 4.0,
     }
-    looks = {"w.grad": "the slope of w · w at 2, and what `backward()` needs"}
+    looks = {"w.grad": "the slope of w · w at 2, and for which tensor a `backward()` runs"}
     kit.predicted(answer, truth, _INSIDE, "True or False (for `w.grad`: a number or None)", looks)
     return "The block decides about one thing: whether the operations that run in it are recorded."
 
 
 _INSIDE = kit.patterns("""
-leaf-untracked: fresh=False (M20)
+leaf-untracked: fresh=False, same=False, again=False, w.grad=None (M20)
     You ask for `fresh`, so it is tracked. The block is about operations, and none made `fresh`.
     look: the cell of the chapter with `leaf` in it
-history-gone: same=False (M20)
+leaf-untracked: fresh=False
+    You ask for `fresh`, so it is tracked. The block is about operations, and none made `fresh`.
+    look: the cell of the chapter with `leaf` in it
+history-gone: same=False
     `same` is another name for `old`. No operation runs, and `old` was recorded before the block.
     look: what the line `same = old` computes
-backward-blocked: w.grad=None or w.grad=0 (M20)
+backward-blocked: w.grad=None or w.grad=0
     `backward()` walks what was recorded before. It needs no recording to do so.
     look: when the graph of `old` was made
 product-tracked: product=True
     `w` is tracked, but the multiplication runs inside of the block: it is not recorded.
     look: the grad mode at that line
-enable-ignored: again=False (M20)
+enable-ignored: again=False
     Inside of `enable_grad` the mode is on, and one factor, `w`, is tracked.
     look: the inputs of `again`, and the grad mode at that line
 later-tracked: later=True
@@ -182,7 +188,7 @@ _FROZEN = kit.patterns("""
 frozen-is-a-wall: A w1=None or A w1=0 (M21)
     `w2` gets no gradient, but it lets it pass: multiplied by 5, it goes on to `w1`.
     look: the comparison of the two graphs in section 5: is the middle multiplication gone?
-frozen-is-a-wall: D w1=None or D w2=None or D w1=0 or D w2=0 (M21)
+frozen-is-a-wall: D w1=None or D w2=None or D w1=0 or D w2=0
     The last layer is frozen, and still the gradient passes through it, to all that are behind.
     look: which node y has in line D
 factor-lost: A w1=12
@@ -212,13 +218,16 @@ cut-too-high: C w2=None
 cut-ignored: C w1=60
     In line C the product `w1 * x` is detached. What lies behind it is `w1`.
     look: the parentheses in line C
-zero-for-none: A w2=0 (M25)
+zero-for-none: B w1=0, B w2=0, C w1=0 (M25)
+    No way leads to `w1` in lines B and C, nor to `w2` in line B: nobody writes to their `.grad`, not even a zero.
+    look: what `.grad` is before any backward
+zero-for-none: A w2=0
     `w2` is frozen, so nobody writes to `w2.grad`, not even a zero.
     look: what `.grad` is before any backward
-zero-for-none: B w1=0 or C w1=0 (M25)
+zero-for-none: B w1=0 or C w1=0
     No way leads to `w1`, so nobody writes to `w1.grad`, not even a zero.
     look: what `.grad` is before any backward
-zero-for-none: B w2=0 (M25)
+zero-for-none: B w2=0
     No way leads to `w2`, so nobody writes to `w2.grad`, not even a zero.
     look: what `.grad` is before any backward
 """)
@@ -279,7 +288,7 @@ def _why_not_layers(y):
         return Wrong("cut-not-frozen", belief="M21", why=why, look=look)
     if found == 1:
         why = "Your graph ends in one leaf, the picture in two."
-        return Wrong("one-leaf", why=why, look="which weights are tracked")
+        return Wrong("one-leaf", why=why, look="how many weights there are, and which are tracked")
     if len(made_of) < 3:
         why = "A multiplication is missing: it has no tracked input, it was cut off, or there is no such layer."
         return Wrong("layer-missing", why=why, look="the way from the root: where does it end, and why there?")
@@ -350,7 +359,7 @@ def _check_target(answer, weight, now, later, reward):
     if not kit.close(w.grad.item(), by_guess):
         raise _wrong_target(w.grad.item(), by_guess, by_target)
     if graphs.reaches(y, other):
-        got, look = "there is one, although nothing arrives by it", "what cuts a way, and what changes gradients on it"
+        got, look = "there is one, though the gradients are right", "what cuts a way, and what changes gradients on it"
         raise Wrong("way-left", "no way from the loss through the target", got, look=look)
 
 
@@ -419,27 +428,33 @@ _LEAF_IN_PLACE = tools.Reason(
 
 
 def _check_path(answer, start, goal, steps):
-    w, goal = tools.leaf(start), np.array(goal)
-    expected = f"{steps} entries: the numbers of `w` after each step"
-    given = tools.called(answer, (w, lambda t: ((t - mg.tensor(goal)) ** 2).sum(), steps), expected, _LEAF_IN_PLACE)
+    w, goal, trained = tools.leaf(start), np.array(goal), []
+
+    def loss_of(t):
+        trained.append(t is w)
+        return ((t - mg.tensor(goal)) ** 2).sum()
+
+    expected = f"a list of length {steps}: the numbers of `w` after each step"
+    given = tools.called(answer, (w, loss_of, steps), expected, _LEAF_IN_PLACE)
     if not isinstance(given, list | tuple) or len(given) != steps:
-        got = f"{len(given)} entries" if isinstance(given, list | tuple) else show(given)
-        raise Wrong("type", expected, got, look="what is appended in each turn, and what you return")
+        got = f"one of length {len(given)}" if isinstance(given, list | tuple) else show(given)
+        look = "how many turns there are, what is appended in each, and what you return"
+        raise Wrong("type", expected, got, look=look)
     tracked = [entry for entry in given if type(entry) is mg.Tensor and entry.requires_grad]
     if tracked:
         why = "An entry is a result: its history keeps a graph. A copy of a tracked tensor is recorded, too."
         why = "An entry is a tracked leaf: `w` itself, or one like it." if tracked[0].is_leaf else why
-        raise Wrong("history-kept", "entries without history", show(tracked[0]), why=why, look="`detach()`")
+        raise Wrong("history-kept", "entries that are not tracked", show(tracked[0]), why=why, look="`detach()`")
     right = [goal + (np.array(start) - goal) * 0.5 ** (step + 1) for step in range(steps)]
     if not tools.same(tools.array(w), right[-1]):
-        raise _wrong_walk(w, start, goal, steps, right[-1], kit.rebinds(answer))
+        raise _wrong_walk(w, start, goal, steps, right[-1], kit.rebinds(answer) and any(trained))
     for entry in given:
         _as_numbers(entry, w.shape)
     with mg.no_grad():
         w += 100.0  # whoever looks at the memory of w sees it
     came = [_as_numbers(entry, w.shape) for entry in given]
     if not all(tools.same(entry, step) for entry, step in zip(came, right, strict=True)):
-        raise _wrong_path(came, right, tools.array(w), start, expected)
+        raise _wrong_path(came, right, tools.array(w), start, expected, kit.uses(answer, "detach"))
     return given
 
 
@@ -472,20 +487,21 @@ def _wrong_walk(w, start, goal, steps, right, rebinds):
         why = "At the end the `w` that came in has the numbers that it had."
         why += " An assignment such as `w = ...` moves nothing: it gives the name to something else." if rebinds else ""
         belief = "M06" if rebinds else ""
-        return Wrong("not-moved", expected, got, belief=belief, why=why, look="the line of the update")
+        look = "each line that moves `w`, or makes another tensor of it"
+        return Wrong("not-moved", expected, got, belief=belief, why=why, look=look)
     if tools.same(tools.array(w), _never_cleared(start, goal, steps)):
         why = "The slopes of all steps so far add up in `w.grad`."
         return Wrong("not-cleared", expected, got, belief="M08", why=why, look="where `w.grad` is cleared")
     return Wrong("other-walk", expected, got, look="the update, which was right: a quarter of the slope")
 
 
-def _wrong_path(came, right, moved, start, expected):
+def _wrong_path(came, right, moved, start, expected, detached):
     got = show([entry.tolist() for entry in came])
     if any(tools.same(entry, moved) for entry in came):
         got = f"{got}, after `w` was changed once more"
         why = "Entries of yours look at the memory of `w`. Each later change of `w` changes them, too."
         look = "what copies numbers, and what only gives them another name"
-        return Wrong("shares-memory", expected, got, belief="M17", why=why, look=look)
+        return Wrong("shares-memory", expected, got, belief="M17" if detached else "", why=why, look=look)
     if all(tools.same(entry, step) for entry, step in zip(came, [np.array(start), *right[:-1]], strict=True)):
         why = "These are the numbers before each step."
         return Wrong("one-early", expected, got, why=why, look="where in the loop you append")
@@ -508,7 +524,7 @@ def _wrong_path(came, right, moved, start, expected):
         "again": "`w` moves twice",
         "old grad": "the text takes `w` as new",
     },
-    beliefs=("M06", "M07", "M17", "M18"),
+    beliefs=("M06", "M07", "M18"),
     hints=(
         "Call it with f = lambda w: w * w, at w = 2, with the step 1. Which slope do you expect, and which one comes?",
         "`backward()` needs what the forward pass has seen. Between the two nothing may change it.",
@@ -551,7 +567,6 @@ _CAUGHT_ALIAS = tools.Reason(
     "`detach()` copies nothing: a change of what it gives is one of `w`, and counted. So it is caught, as it "
     "should be. Repair the order, not only the spelling.",
     "what runs between `f(w)` and `backward()`",
-    "M17",
 )
 
 
@@ -685,6 +700,9 @@ def _check_old_result(answer):
         given = tools.result(tools.called(answer, (f, t), "a tensor without history", *_VALUES_ERRORS))
         if given.requires_grad:
             expected, got = "a result that is not tracked", f"{show(given)}, for an `f` that returns {name}"
+            if kit.uses(answer, "detach"):
+                look = "which results your `detach()` reaches, and what comes after it"
+                raise Wrong("still-tracked", expected, got, look=look)
             why = "Switching off is about operations. What was tracked before, or asks for it meanwhile, is tracked."
             look = "what takes the history away from a tensor that has one"
             raise Wrong("still-tracked", expected, got, belief="M20", why=why, look=look)
@@ -777,8 +795,8 @@ _PIECES_ERRORS = (
     _NO_HISTORY,
     *tools.reasons("""
 second-time: a second time
-    The walk of a later piece gets into an earlier one, which is used up.
-    look: what goes from one piece into the next, the state or a loss, and whether it has a history
+    A walk gets into a graph that an earlier walk has used up.
+    look: what goes from one walk into the next, the state or a loss, and whether it has a history
 """),
 )
 
@@ -829,7 +847,7 @@ def _check_pieces(answer, weight, start, inputs, every):
         raise Wrong("other-walks", expected, got, look="where `backward` stands: once for each piece?")
     number, total = kit.a_number(given, "the total"), sum(state**2 for state in states[1:])
     if not kit.close(number, total):
-        look = "what is added to `total`, and when"
+        look = "what is added up, and when, and what you return"
         raise Wrong("other-total", f"the sum of all losses, {total:.7g}", f"{number:.7g}", look=look)
 
 
@@ -863,7 +881,7 @@ def _wrong_pieces(came, cell, states, expected):
     weight = cell.w.item()
     got = f"{_number(came)} instead of {_slope(weight, states, cell.every):.7g}"
     if came is None:
-        look = "whether a backward runs in each piece"
+        look = "where each walk starts, and whether a way leads from there to the weights"
         return Wrong("no-gradient", expected, got, why="No gradient has arrived at the weights.", look=look)
     if kit.close(came, _slope(weight, states, len(states))):
         why = "This is the gradient through all pieces, back to the first step."
@@ -875,23 +893,25 @@ def _wrong_pieces(came, cell, states, expected):
         return Wrong(
             "cut-everywhere", expected, got, why=why, look="how often you detach: once a step, or once a piece"
         )
-    return Wrong("other-gradient", expected, got, look="where exactly you detach, and from what you go backward")
+    return Wrong(
+        "other-gradient", expected, got, look="where exactly you detach, and where and from what you go backward"
+    )
 
 
 def _refuse_held_graphs(given, cell, total):
     if type(given) is mg.Tensor and given.requires_grad:
-        expected, got = "a number, or a tensor without history", show(given)
+        expected, got = "a number, or an untracked tensor", show(given)
         why = "What you return is a result: it has a node, and behind it is a graph that a piece has left."
         why = "What you return is a tracked leaf." if given.is_leaf else why
-        look = "what you add to `total`, and what you return"
-        is_total = kit.close(given.sum().item(), total)
+        look = "what you return" if given.is_leaf else "what you add to `total`, and what you return"
+        is_total = not given.is_leaf and kit.close(given.sum().item(), total)
         raise Wrong("history-returned", expected, got, belief="M28" if is_total else "", why=why, look=look)
     if cell.held:
         expected = "the graphs of finished pieces are gone"
         got = f"nodes of {cell.held} old steps were still there during the run"
         why = "Something in your function holds on to the graph of a piece while later ones run."
         look = "what you keep from piece to piece: the total, a list?"
-        raise Wrong("history-held", expected, got, belief="M28", why=why, look=look)
+        raise Wrong("history-held", expected, got, why=why, look=look)
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -951,13 +971,17 @@ def _check_switch(answer, values):
     if not y.requires_grad or not graphs.reaches(y, x):
         raise _no_slopes(answer, y)
     if np.finfo(y.detach().numpy().dtype).eps > np.finfo(x.detach().numpy().dtype).eps:
-        why = "The text at the top asks for float64, too. Here its slopes are rounded on the way."
+        why = "The text asks for no less precision than `x` has. Here the slopes may be rounded on the way."
         look = "each `.float()`, and each tensor that your function makes itself"
         raise Wrong("rounded", f"a result as exact as `x`, of {x.dtype}", f"one of {y.dtype}", why=why, look=look)
     came, slopes = tools.slopes(y, x), soft * (1 - soft)
     if not x.requires_grad:
         return  # which is told as what it is
     if came is None or not tools.same(came, slopes):
+        if x.grad is not None and tools.same(tools.array(x.grad), slopes):
+            expected, got = "the slopes, each times what comes in", f"{tools.text(slopes)}, whatever came in"
+            look = "what the `backward` of your Function does with the gradient that it gets"
+            raise Wrong("incoming-ignored", expected, got, look=look)
         overwritten = y.grad_fn.name() == "SigmoidBackward0" and kit.uses(answer, "data")
         raise _wrong_slopes(np.zeros(x.shape) if came is None else came, slopes, overwritten)
 
@@ -967,6 +991,11 @@ def _wrong_values(y, hard, soft):
     if tools.same(tools.array(y), soft):
         why = "These are the values of the sigmoid. The slopes may be soft, the values are 0 and 1."
         return Wrong("soft-values", expected, got, why=why, look="what has to be added to get the hard values")
+    if y.shape != hard.shape:
+        look = "the shape of what you return: that of `x`"
+        return Wrong(
+            "other-value", f"{expected}, of shape {hard.shape}", f"{got}, of shape {tuple(y.shape)}", look=look
+        )
     return Wrong("other-value", expected, got, look="the values alone: 1 where `x` is positive, else 0")
 
 
@@ -995,7 +1024,9 @@ def _wrong_slopes(came, slopes, overwritten):
     if tools.same(came, np.ones_like(came)):
         why = "These are the slopes of `x` itself."
         return Wrong("slopes-of-x", expected, got, why=why, look="which tensor stays in the graph: its slopes come")
-    return Wrong("other-slopes", expected, got, look="which tensor stays in the graph: its slopes come")
+    return Wrong(
+        "other-slopes", expected, got, look="what stays in the graph, and what it does with the gradient that comes in"
+    )
 
 
 show_target = _targets.show

@@ -52,12 +52,14 @@ WRONG = {
         "block-ignored/b": _arrives({"D b": 4}),
         "zero-for-none": _arrives({"B a": 0}),
         "zero-for-none/d": _arrives({"D b": 0}),
+        "zero-for-none/both": _arrives({"B a": 0, "D b": 0}),
         "nothing-stopped/a": _arrives({"B a": 9}),
         "wrong-A b": _arrives({"A b": None}),
         "kind": _arrives({"B a": "nothing"}),
     },
     "inside": {
         "leaf-untracked": _inside(fresh=False),
+        "leaf-untracked/all": _inside({"fresh": False, "same": False, "again": False, "w.grad": None}),
         "history-gone": _inside(same=False),
         "backward-blocked": _inside({"w.grad": None}),
         "backward-blocked/zero": _inside({"w.grad": 0}),
@@ -85,6 +87,7 @@ WRONG = {
         "zero-for-none": _frozen({"A w2": 0}),
         "zero-for-none/b": _frozen({"B w1": 0, "B w2": 0}),
         "zero-for-none/c": _frozen({"C w1": 0}),
+        "zero-for-none/all": _frozen({"B w1": 0, "B w2": 0, "C w1": 0}),
         "neighbour-frozen": _frozen({"A w3": None}),
         "wrong-A w3": _frozen({"A w3": 150}),
         "kind": _frozen({"A w2": True}),
@@ -883,6 +886,19 @@ raised/one-piece
     "switch": functions(
         "switch(x)",
         """
+incoming-ignored
+    class Switch(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x.sigmoid())
+            return (x > 0).to(x.dtype)
+
+        @staticmethod
+        def backward(ctx, grad):
+            (soft,) = ctx.saved_tensors
+            return soft * (1 - soft)
+
+    return Switch.apply(x)
 rounded
     soft = x.float().sigmoid()
     return soft + ((x > 0).float() - soft).detach()
