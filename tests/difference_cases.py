@@ -535,6 +535,10 @@ y.sum().backward()""",
     "a difference the other way round lies as its second operand": """\
 x = torch.ones(2, 3)
 out = (torch.rsub(torch.ones(3, 2).t(), x).stride(), torch.rsub(x, torch.ones(3, 2).t()).stride())""",
+    "strides of added dimensions of length 1": """\
+x = torch.ones(2, 3)
+out = [t.expand(1, 4, 1, 2, 3).stride() for t in (x, x[:, :1].expand(2, 3), torch.ones(3, 2).t())]
+out += [x.expand(1, 2, 3).stride(), torch.ones(()).expand(1, 2).stride(), torch.ones(1, 3).expand(1, 1, 3).stride()]""",
     "integers in place whose result is a float": """\
 out = []
 for change in (lambda x: x.clamp_(0.5), lambda x: x.pow_(0.5), lambda x: x.mul_(0.5)):

@@ -10,6 +10,7 @@ import operator
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from .. import dtypes
 from ..autograd.dual import dual_levels
@@ -97,15 +98,28 @@ def expand(self, sizes):
             raise RuntimeError("numel: integer multiplication overflow")
         sizes = tuple(shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
     elif added > 0 and sizes[added:] == shape and self.flags.c_contiguous:  # as the derivative of a sum asks
-        return np.ndarray(sizes, self.dtype, self, 0, (0,) * added + self.strides)
+        return _with_strides(np.ndarray(sizes, self.dtype, self, 0, (0,) * added + self.strides), self)
     try:
         if sizes and min(sizes) < 0:
             raise ValueError
         repeated = np.nditer(self, *_BROADCAST, sizes).itviews[0]
         repeated.flags.writeable = self.flags.writeable
-        return repeated
+        return _with_strides(repeated, self)
     except ValueError:
         raise expand_refused(self.shape, asked, dtypes.from_numpy_dtype(self.dtype).tensor_type) from None
+
+
+def _with_strides(expanded: np.ndarray, array: np.ndarray) -> np.ndarray:
+    """The expanded view of an array with PyTorch's strides, which differ from those of NumPy where a length is 1."""
+    shape, added = expanded.shape, expanded.ndim - array.ndim
+    if 1 not in shape or not array.ndim:
+        return expanded
+    strides = [
+        step if old == new else 0 for step, old, new in zip(array.strides, array.shape, shape[added:], strict=True)
+    ]
+    for length in shape[:added][::-1]:
+        strides.insert(0, shape[-len(strides)] * strides[0] if length == 1 else 0)
+    return as_strided(expanded, shape, strides, writeable=expanded.flags.writeable)
 
 
 @op(view=True, self=lambda grad, self_shape: view(grad, self_shape))
