@@ -256,6 +256,8 @@ def derivatives(answer):
     kit.a_function(answer)
     for f, value, right in _DERIVATIVES:
         _check_derivatives(answer, f, value, right)
+    w = tools.leaf(1.5)  # another leaf, which keeps its `.grad`
+    _check_derivatives(answer, lambda x: w * x**3, 2.0, [18.0, 18.0, 9.0, 0.0])
     return "Each derivative is the gradient of the one before, and a constant has a gradient of zero."
 
 
@@ -847,7 +849,12 @@ def _check_rest_of_walk(apply):
     """Where `x` is no leaf the walk goes on, recorded or not as before."""
     for recorded in (True, False):
         x = tools.leaf([0.5, -1.0])
-        (slope,) = mg.autograd.grad(call(apply, x * x, _FUNCTIONS["x**3"]).sum(), x, create_graph=recorded)
+        y = call(apply, x * x, _FUNCTIONS["x**3"]).sum()
+        (slope,) = mg.autograd.grad(y, x, create_graph=recorded, allow_unused=True)
+        if slope is None:
+            why = "What `Again` is given here is no leaf, and then no gradient comes back from your backward."
+            look = "where the gradient comes from that you return"
+            raise Wrong("not-of-a-leaf", "the slope of `Again.apply(x * x, f)`", "None", why=why, look=look)
         if slope.requires_grad != recorded:
             why = f"After your backward the rest of the walk is {'not recorded' if recorded else 'recorded, too'}."
             expected = f"`Again.apply(x * x, f)` differentiated with `create_graph={recorded}`: a slope "

@@ -264,7 +264,7 @@ def _wrong_loss(loss):
         return Wrong("no-mean", why=why, look="what makes one number of the squares")
     if made_of != wanted:
         more, less = (", ".join(sorted(rest.elements())) or "nothing" for rest in (made_of - wanted, wanted - made_of))
-        why = f"Your graph has more of these operations than the picture: {more}. And fewer of these: {less}."
+        why = f"More than in the picture: {more}. Fewer: {less}."
         return Wrong("other-graph", why=why, look="the boxes of the picture, from the end to the leaves")
     if (number := len(graphs.leaves(loss))) != 2:
         why = f"The picture ends in two leaves, `w` and `b`. In your graph the ways back end in {number}."
@@ -564,7 +564,7 @@ def _check_best(answer, losses):
             look="each block in which nothing is recorded: is `step()` called inside it?",
         )
     if not isinstance(kept, list | tuple) or len(kept) != len(run.parameters):
-        look = "what is returned, and when it was set"
+        look = "what is returned" + (", and when it is set" if kept is None else "")
         raise Wrong("type", f"a list of {len(run.parameters)} tensors", show(kept), look=look)
     if any(isinstance(one, list | tuple) for one in kept):
         look = "what is put into `best`, and what is returned with it"
