@@ -148,13 +148,13 @@ def twice(answer):
 
 
 _TWICE = kit.patterns("""
-retain-is-enough: B="18" (M14)
+retain-is-enough: A=error, B="18" (M14)
     `retain_graph=True` keeps the graph of x³. The walk that computes 3x² is not recorded.
     look: what the inner `first` returns in line B: does it have a `grad_fn`?
 always-recorded: A="18"
     Without `create_graph=True` nothing of the walk back is recorded.
     look: what the inner `first` returns in line A: does it have a `grad_fn`?
-freed-breaks: D=error, E=error (M15)
+freed-breaks: C="18", D=error, E=error (M15)
     The first graph is freed. But the second one has kept `x` for itself, and leads to it directly.
     look: the picture of x³ and its slope: where does the thick arrow end?
 first-not-second: C="27"
@@ -206,7 +206,7 @@ def both(answer):
 
 
 _BOTH = kit.patterns("""
-second-alone: B=18 (M16)
+second-alone: A=27, B=18 (M16)
     The second derivative is 18. But `backward()` adds it to what is there, and there is the first one.
     look: what `x.grad` holds before line B
 unchanged: A=27, B=27
@@ -277,7 +277,7 @@ def _check_derivatives(answer, f, value, right):
     expected = f"{len(right)} derivatives"
     given = _called(answer, (f, x, len(right)), expected, _ENDS_EARLY if right[-1] == 0 else _NO_HISTORY)
     if not isinstance(given, list | tuple) or len(given) != len(right):
-        got = f"{len(given)} entries" if isinstance(given, list | tuple) else show(given)
+        got = f"one of {len(given)}" if isinstance(given, list | tuple) else show(given)
         raise Wrong("type", f"a list of {expected}", got, look="what is appended, and how often")
     if any(one is None for one in given):
         raise Wrong("none", "a tensor for each derivative", show(given), look="where each None comes from")
@@ -417,7 +417,7 @@ def _wrong_slope(answer, given):
 )
 def trusted(answer):
     truth = {"A": "12", "B": "error", "C": "6", "D": "error", "E": "12", "F": "error", "pass gradcheck": "6"}
-    looks = {name: f"what of line {name} has a history that leads to the input" for name in truth}
+    looks = {name: f"what of line {name} has a history that leads to the input, and its slope" for name in truth}
     looks["pass gradcheck"] = "which derivative `gradcheck` checks"
     _predicted(answer, truth, _TRUSTED, looks)
     return "All six have the right slope. Only a history that leads to the input, whole, gives the right curvature."
@@ -553,7 +553,8 @@ def _wrong_penalty(came, right, by_w, retains):
     expected = f"{right:.6g} as the gradient of the loss for `w`"
     if came is None:
         why = "No way leads from the loss to `w` any more."
-        return Wrong("cut-off", expected, "None", why=why, look="each `detach`, `item` and `no_grad`")
+        look = "each `detach`, `item` and `no_grad`, and what `f` is called with"
+        return Wrong("cut-off", expected, "None", why=why, look=look)
     got, look = f"{came:.6g}", "each way from the loss to `w`: what it leads through, and what may cut it"
     if kit.close(came, by_w) and retains:
         why = "That is the gradient of `f` alone. `retain_graph=True` keeps a graph; it does not record the walk back."
@@ -893,7 +894,7 @@ def _of_recorded(answer, wrong):
         return Wrong("leads-to-copy", verdict.expected, verdict.got, why=why, look=look, **details)
     if not slope.requires_grad:
         why = "What backward returns has no history: the walk of the inner `grad` is not recorded, or it was cut off."
-        look = "the options of the inner `grad`, and each `detach` after it"
+        look = "the options of the inner `grad`, and each `no_grad` and `detach`"
         return Wrong("walk-not-recorded", verdict.expected, verdict.got, why=why, look=look, **details)
     return wrong
 
@@ -1001,7 +1002,7 @@ def _wrong_hvp(came, right, hessian, f, values, vector, expected, belief_in_sum)
             "This is the gradient of `f` and the product together, as they would add up in one `.grad`.",
             "what is added to the product",
         ),
-        ("times-slope", slope * vector, "", "This is the gradient times `v`, entry by entry.", "the second walk"),
+        ("times-slope", slope * vector, "", "It is the gradient times `v`, entry by entry.", "how often you walk"),
         ("diagonal", np.diag(hessian) * vector, "", "Only the diagonal of H took part.", "the second walk"),
         (
             "entry-by-entry",

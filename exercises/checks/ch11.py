@@ -310,8 +310,8 @@ def train_halves(w, loss_of, batches, rate):
 """
 # Where w starts, what is in w.grad before (None: nothing), the batches of two halves (x, y), and the rate.
 _BATCHES = (
-    ([1.0, -2.0], None, [((1.0, 3.0), (2.0, 1.0)), ((0.5, 2.0), (-1.0, 4.0)), ((1.5, 0.0), (1.0, 2.0))], 0.1),
     ([0.5, 2.0], [10.0, -10.0], [((2.0, 1.0), (1.0, -1.0)), ((1.0, 2.0), (0.5, 0.5))], 0.05),
+    ([1.0, -2.0], None, [((1.0, 3.0), (2.0, 1.0)), ((0.5, 2.0), (-1.0, 4.0)), ((1.5, 0.0), (1.0, 2.0))], 0.1),
     (0.5, 3.0, [((1.0, 3.0), (2.0, 1.0)), ((0.5, 2.0), (-1.0, 4.0))], 0.1),
     ([300.0, -40.0], None, [((1.0, 3.0), (2.0, 1.0))] * 105, 0.01),
 )
@@ -358,7 +358,6 @@ _HALVES = (
         lambda *case: _halves_end(*case, clears=False),
         "The slopes of all rounds so far add up: each `backward()` adds to what the round before has left.",
         "what is in `w.grad` when a round begins",
-        "M08",
     ),
     Mistake(
         "never-cleared",
@@ -372,6 +371,12 @@ _HALVES = (
         lambda *case: _halves_end(*case, forgets_old=False),
         "`w.grad` was not empty when your function was called, and the first `backward()` has added to it.",
         "what is in `w.grad` when the first round begins",
+    ),
+    Mistake(
+        "no-backward",
+        lambda start, old, batches, rate: np.array(start) - rate * len(batches) * np.array(0.0 if old is None else old),
+        "`w` moves by what was in `w.grad` before your function was called, in every round.",
+        "which `backward()` fills the `.grad` that the update reads",
     ),
     Mistake(
         "second-half-twice",
@@ -404,7 +409,7 @@ _HALVES = (
         "one-round",
         lambda start, old, batches, rate: _halves_end(start, old, batches[:1], rate),
         "`w` is where one round takes it.",
-        "what the later rounds do, and what their updates read",
+        "how many rounds there are, and what each update reads",
     ),
 )
 
@@ -674,7 +679,7 @@ def _check_smooth(answer, start, number):
         "what stands inside `no_grad()`",
         when=lambda *_: not run.recorded,
     )
-    given = tools.called(answer, (lambda: run.step(), number), "the smoothed loss", reason, _NO_HISTORY)
+    given = tools.called(answer, (lambda: run.step(), number), "the smoothed loss", reason, _NO_HISTORY, _SECOND_TIME)
     came = kit.a_number(given, "the smoothed loss")
     if len(run.losses) != number:
         got = _count(len(run.losses), "call")
@@ -808,7 +813,7 @@ _PENALIZED = (
         "old-penalty",
         lambda *case: _penalized_end(*case, penalty="old"),
         "No error, but the slope of the penalty is that of the first `w`, in every round.",
-        "where the penalty is computed, and how often",
+        "from which `w` the penalty is computed, and how often",
         "M13",
     ),
     Mistake(
@@ -822,7 +827,7 @@ _PENALIZED = (
         "one-round",
         lambda start, goal, rate, rounds: _penalized_end(start, goal, rate, 1),
         "`w` is where one step takes it.",
-        "what the later rounds do, and what their updates read",
+        "how many rounds there are, and what each update reads",
     ),
     Mistake(
         "loss-without-slope",
@@ -1232,7 +1237,7 @@ _RATES = (
         "flattest",
         lambda H: 2 / np.linalg.eigvalsh(H)[0],
         "That rate fits the flattest direction. In the steepest one it is too large.",
-        "which of the eigenvalues you take",
+        "which of the curvatures you take",
     ),
     Mistake(
         "one-over",
@@ -1252,13 +1257,13 @@ _RATES = (
         "sum-of-curvatures",
         lambda H: 2 / H.trace(),
         "That is 2 divided by the sum of all curvatures. Only the largest one decides.",
-        "which of the eigenvalues you take",
+        "which of the curvatures you take",
     ),
     Mistake(
         "mean-of-curvatures",
         lambda H: 2 * len(H) / H.trace(),
         "That is 2 divided by the mean of all curvatures. Only the largest one decides.",
-        "which of the eigenvalues you take",
+        "which of the curvatures you take",
     ),
     Mistake(
         "upside-down",
@@ -1302,7 +1307,7 @@ def _check_rate(answer, H, place):
         _largest_rate,
         _RATES,
         f"for the Hessian {tools.text(H)}",
-        "the Hessian, its eigenvalues, and what is returned",
+        "the curvature in the steepest direction, and how the rate comes from it",
     )
 
 
@@ -1531,7 +1536,7 @@ _COURSES = (
         dict(clears=False),
         "The losses go as they do when the slopes of all rounds add up: each `backward()` adds to what is there.",
         "what is in each `.grad` when a round begins",
-        "M08",
+        "",
     ),
     (
         "old-gradient",
@@ -1554,12 +1559,12 @@ def _refuse_kept_graphs(run, losses):
         got = f"{run.held} graphs of earlier rounds are alive when a round begins"
         why = "Something holds them, such as a list of losses, or a sum with a history."
         look = "each list, and each sum, that grows in the loop"
-        raise Wrong("graphs-kept", "not more than one at any time", got, belief="M28", why=why, look=look)
+        raise Wrong("graphs-kept", "not more than one at any time", got, why=why, look=look)
 
 
 def _refuse_other_course(answer, run, right, problem, expected):
     """The losses that were computed, whatever is in the list."""
-    got = _course(run.losses)
+    got = f"{_course(run.losses)}, by the calls of `loss_of()`"
     number = len(right.losses)
     if tools.same(run.losses, right.losses):
         return
@@ -1590,7 +1595,7 @@ def _refuse_other_list(losses, run, right, expected):
         which = "last" if tools.same(came, right.losses[:-1]) else "first"
         why = f"One loss is missing in the list, as when the {which} is not appended."
         raise Wrong("loss-missing", expected, got, why=why, look="when a loss is appended")
-    raise Wrong("other-list", expected, got, look="what is appended, and when")
+    raise Wrong("other-list", expected, got, look="what the list begins with, what is appended to it, and when")
 
 
 def _refuse_other_end(answer, run, right):
