@@ -1059,7 +1059,6 @@ _GROWTH = (
         "handed-out-forgotten",
         "That is the gradient through x · eˣ alone. What comes to `e` is lost: that is where the second walk arrives.",
         "the second gradient that `backward` gets, and where it stands in what you return",
-        "M29",
         backward=lambda x, g, h: g * (1 + x) * mg.exp(x),
     ),
     Suspect(
