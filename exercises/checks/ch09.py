@@ -138,18 +138,23 @@ def _is_number(word: str) -> bool:
 )
 def twice(answer):
     truth = {"A": "error", "B": "error", "C": "18", "D": "18", "E": "error", "F": "error"}
-    _predicted(answer, truth, _TWICE, {name: f"the options of line {name}" for name in truth})
+    _predicted(
+        answer,
+        truth,
+        _TWICE,
+        {name: f"line {name}: what the inner `first` returns, and what the outer one makes of it" for name in truth},
+    )
     return "create_graph records the walk. What the second walk needs of the first graph must not have been freed."
 
 
 _TWICE = kit.patterns("""
-retain-is-enough: B="18" (M14)
+retain-is-enough: A=error, B="18" (M14)
     `retain_graph=True` keeps the graph of x³. The walk that computes 3x² is not recorded.
     look: what the inner `first` returns in line B: does it have a `grad_fn`?
 always-recorded: A="18"
     Without `create_graph=True` nothing of the walk back is recorded.
     look: what the inner `first` returns in line A: does it have a `grad_fn`?
-freed-breaks: D=error (M15)
+freed-breaks: C="18", D=error, E=error (M15)
     The first graph is freed. But the second one has kept `x` for itself, and leads to it directly.
     look: the picture of x³ and its slope: where does the thick arrow end?
 first-not-second: C="27"
@@ -201,10 +206,10 @@ def both(answer):
 
 
 _BOTH = kit.patterns("""
-second-alone: B=18 (M16)
+second-alone: A=27, B=18 (M16)
     The second derivative is 18. But `backward()` adds it to what is there, and there is the first one.
     look: what `x.grad` holds before line B
-unchanged: B=27
+unchanged: A=27, B=27
     `x.grad` has a history, so it can go backward, and what comes arrives in `x.grad` itself.
     look: which leaf the history of `x.grad` leads to
 grad-stores: C=27
@@ -272,8 +277,10 @@ def _check_derivatives(answer, f, value, right):
     expected = f"{len(right)} derivatives"
     given = _called(answer, (f, x, len(right)), expected, _ENDS_EARLY if right[-1] == 0 else _NO_HISTORY)
     if not isinstance(given, list | tuple) or len(given) != len(right):
-        got = f"{len(given)} entries" if isinstance(given, list | tuple) else show(given)
+        got = f"one of {len(given)}" if isinstance(given, list | tuple) else show(given)
         raise Wrong("type", f"a list of {expected}", got, look="what is appended, and how often")
+    if any(one is None for one in given):
+        raise Wrong("none", "a tensor for each derivative", show(given), look="where each None comes from")
     came = [float(tools.array(kit.a_tensor(one, "each derivative", "what you append")).sum()) for one in given]
     if not all(map(kit.close, came, right)):
         raise _wrong_derivatives(came, right, f, value, "M16" if kit.uses(answer, "backward") else "")
@@ -327,7 +334,7 @@ def slope(answer):
     kit.a_function(answer)
     a, b = tools.leaf(0.5), tools.leaf(2.0)
     given = _called(answer, (a, b), "a slope with the graph in the picture")
-    given = kit.a_tensor(given, "the result", "what `return` gives back: `grad` returns a tuple")
+    given = kit.a_tensor(given, "the result", "what `return` gives back")
     if not given.requires_grad:
         raise _slope_without_graph(answer, given)
     _targets.refuse_other(given, "slope", _wrong_slope(answer, given))
@@ -358,8 +365,14 @@ def _slope_without_graph(answer, given):
     if kit.says(answer, "retain_graph"):
         why = "`retain_graph=True` keeps the graph of `y`. It does not record the walk back."
         return Wrong("retained", expected, got, belief="M14", why=why, look="the options of `grad`")
-    why = "What you return has no graph at all: the walk back was not recorded, or the slope is a constant."
-    return Wrong("not-recorded", expected, got, why=why, look="the options of `grad`, each `detach`, and what `y` is")
+    why = "What you return has no graph at all: something was not recorded, was cut off, or is a constant."
+    return Wrong(
+        "not-recorded",
+        expected,
+        got,
+        why=why,
+        look="the options of `grad`, each `detach` and `no_grad`, and what `y` is",
+    )
 
 
 def _wrong_slope(answer, given):
@@ -404,7 +417,7 @@ def _wrong_slope(answer, given):
 )
 def trusted(answer):
     truth = {"A": "12", "B": "error", "C": "6", "D": "error", "E": "12", "F": "error", "pass gradcheck": "6"}
-    looks = {name: f"what of line {name} has a history that leads to the input" for name in truth}
+    looks = {name: f"what of line {name} has a history that leads to the input, and its slope" for name in truth}
     looks["pass gradcheck"] = "which derivative `gradcheck` checks"
     _predicted(answer, truth, _TRUSTED, looks)
     return "All six have the right slope. Only a history that leads to the input, whole, gives the right curvature."
@@ -414,7 +427,7 @@ _TRUSTED = kit.patterns("""
 gradcheck-sees-all: pass gradcheck="2" (M29)
     All six return 3x², and `gradcheck` asks for no more. What is wrong with some of them it cannot see.
     look: the value that each backward returns at x = 2
-gradcheck-sees-some: pass gradcheck="1" or pass gradcheck="3" or pass gradcheck="4" or pass gradcheck="5" (M29)
+gradcheck-sees-some: pass gradcheck="1" or pass gradcheck="3" or pass gradcheck="4" or pass gradcheck="5"
     All six return 3x². `gradcheck` compares this number with a nudge, and knows nothing of histories.
     look: the value that each backward returns at x = 2
 intermediate-has-history: B="12" (M33)
@@ -533,25 +546,26 @@ def _wrong_loss(came, value, slope):
         return Wrong("penalty-alone", expected, f"{came:.6g}", why=why, look=look)
     if kit.close(came, value):
         return Wrong("no-penalty", expected, f"{came:.6g}", why="That is `f(x, w)` alone.", look=look)
-    return Wrong("other-loss", expected, f"{came:.6g}", look=look)
+    return Wrong("other-loss", expected, f"{came:.6g}", look="the slope in `x`, the square, and the sum, each alone")
 
 
 def _wrong_penalty(came, right, by_w, retains):
     expected = f"{right:.6g} as the gradient of the loss for `w`"
     if came is None:
         why = "No way leads from the loss to `w` any more."
-        return Wrong("cut-off", expected, "None", why=why, look="each `detach`, `item` and `no_grad`")
-    got = f"{came:.6g}"
+        look = "each `detach`, `item` and `no_grad`, and what `f` is called with"
+        return Wrong("cut-off", expected, "None", why=why, look=look)
+    got, look = f"{came:.6g}", "each way from the loss to `w`: what it leads through, and what may cut it"
     if kit.close(came, by_w) and retains:
         why = "That is the gradient of `f` alone. `retain_graph=True` keeps a graph; it does not record the walk back."
         return Wrong("still-constant", expected, got, belief="M14", why=why, look="whether `slope` has a `grad_fn`")
     if kit.close(came, by_w):
-        why = "That is the gradient of `f` alone: the penalty counts as a constant."
-        return Wrong("constant", expected, got, why=why, look="whether `slope` has a `grad_fn`, and keeps it")
+        why = "That is the gradient of `f` alone: for `w` the penalty counts as a constant."
+        return Wrong("constant", expected, got, why=why, look=look)
     if kit.close(came, right - by_w):
         why = "That is the gradient of the penalty alone: the way through `f(x, w)` is gone."
         return Wrong("cut-y", expected, got, why=why, look="the `y` in the last line")
-    return Wrong("other-gradient", expected, got, look="what the slope was made from")
+    return Wrong("other-gradient", expected, got, look=look)
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -769,6 +783,7 @@ def recorded(answer):
         raise _of_recorded(answer, wrong) from None
     _check_runs(functions.apply_of(answer))
     _check_history_of_gradient(functions.apply_of(answer))
+    _check_rest_of_walk(functions.apply_of(answer))
     return "f is recorded again from the saved input itself, and the walk through it is recorded, too."
 
 
@@ -831,6 +846,24 @@ def _check_history_of_gradient(apply):
         raise Wrong("walks-on", expected, tools.text(tools.array(slope)), why=why, look=look)
 
 
+def _check_rest_of_walk(apply):
+    """Where `x` is no leaf the walk goes on, recorded or not as before."""
+    for recorded in (True, False):
+        x = tools.leaf([0.5, -1.0])
+        y = call(apply, x * x, _FUNCTIONS["x**3"]).sum()
+        (slope,) = mg.autograd.grad(y, x, create_graph=recorded, allow_unused=True)
+        if slope is None:
+            why = "What `Again` is given here is no leaf, and then no gradient comes back from your backward."
+            look = "where the gradient comes from that you return"
+            raise Wrong("not-of-a-leaf", "the slope of `Again.apply(x * x, f)`", "None", why=why, look=look)
+        if slope.requires_grad != recorded:
+            why = f"After your backward the rest of the walk is {'not recorded' if recorded else 'recorded, too'}."
+            expected = f"`Again.apply(x * x, f)` differentiated with `create_graph={recorded}`: a slope "
+            expected += "with a history" if recorded else "without"
+            look = "what your backward turns on or off, and leaves so"
+            raise Wrong("mode-left", expected, show(slope), why=why, look=look)
+
+
 def _of_recorded(answer, wrong):
     """The diagnosis of `functions`, in the words of this exercise where a copy or a walk is behind it."""
     verdict = wrong.verdict
@@ -857,11 +890,11 @@ def _of_recorded(answer, wrong):
     details = {"belief": "M30", "picture": mg.draw(result, slope, params={"x": source, "slope": slope}, grads=False)}
     if slope.requires_grad and not graphs.reaches(slope, source):
         why = "What backward returns is tracked, but its history begins at another leaf. No way leads to `x`."
-        look = "on which tensor backward runs `f`, and which one it asks for"
+        look = "for which tensor the inner `grad` is asked, and where this tensor was made"
         return Wrong("leads-to-copy", verdict.expected, verdict.got, why=why, look=look, **details)
     if not slope.requires_grad:
         why = "What backward returns has no history: the walk of the inner `grad` is not recorded, or it was cut off."
-        look = "the options of the inner `grad`, and each `detach` after it"
+        look = "the options of the inner `grad`, and each `no_grad` and `detach`"
         return Wrong("walk-not-recorded", verdict.expected, verdict.got, why=why, look=look, **details)
     return wrong
 
@@ -927,7 +960,7 @@ def _check_hvp(answer, f, values, vector):
     expected = f"{tools.text(right)} at {values}, for v = {vector}"
 
     given = _called(answer, (watched, x, v), expected, _NO_FACTORS)
-    given = kit.a_tensor(given, "the result", "what `return` gives back: `grad` returns a tuple")
+    given = kit.a_tensor(given, "the result", "what `return` gives back")
     watched.refuse_steps(expected, show(given))
     if not tools.same(tools.array(given), right):
         belief = "M16" if kit.uses(answer, "backward") else ""
@@ -969,7 +1002,7 @@ def _wrong_hvp(came, right, hessian, f, values, vector, expected, belief_in_sum)
             "This is the gradient of `f` and the product together, as they would add up in one `.grad`.",
             "what is added to the product",
         ),
-        ("times-slope", slope * vector, "", "This is the gradient times `v`, entry by entry.", "the second walk"),
+        ("times-slope", slope * vector, "", "It is the gradient times `v`, entry by entry.", "how often you walk"),
         ("diagonal", np.diag(hessian) * vector, "", "Only the diagonal of H took part.", "the second walk"),
         (
             "entry-by-entry",
@@ -1026,7 +1059,6 @@ _GROWTH = (
         "handed-out-forgotten",
         "That is the gradient through x · eˣ alone. What comes to `e` is lost: that is where the second walk arrives.",
         "the second gradient that `backward` gets, and where it stands in what you return",
-        "M29",
         backward=lambda x, g, h: g * (1 + x) * mg.exp(x),
     ),
     Suspect(

@@ -41,7 +41,7 @@ def _function(name: str, given: str, forward: str, start: str, backward: str) ->
 WRONG = {
     "twice": {
         "retain-is-enough": _second(B=18),
-        "retain-is-enough/and-plain": _second(A=18, B=18),
+        "always-recorded/and-retained": _second(A=18, B=18),
         "always-recorded": _second(A=18),
         "freed-breaks": _second(D="error"),
         "first-not-second": _second(C=27, D=27),
@@ -489,6 +489,15 @@ class CubeSlope(mg.autograd.Function):
             "return mg.autograd.grad(ctx.y, ctx.copy, g, create_graph=True)[0], None",
             "with mg.enable_grad():\n    ctx.copy = x.detach().requires_grad_()\n    ctx.y = f(ctx.copy)\n"
             "return ctx.y.detach()",
+        ),
+        "mode-left": _again(
+            "(x,) = ctx.saved_tensors\nmg.autograd.set_grad_enabled(True)\ny = ctx.f(x)\n"
+            "result = mg.autograd.grad(y, x, g, create_graph=True)[0]\nmg.autograd.set_grad_enabled(False)\n"
+            "return result, None"
+        ),
+        "not-of-a-leaf": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
+            "y.backward(g, create_graph=True)\nresult, x.grad = x.grad, None\nreturn result, None"
         ),
         "walk-not-recorded": _again(
             "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"

@@ -459,6 +459,23 @@ def best_of(parameters, step, rounds):
             return w.item() - s[0], b.item() - s[1]
             """,
         ),
+        "second-time/taken-for-no-mixed-term": _def(
+            "newton(f, w, b)",
+            """
+            gw, gb = mg.autograd.grad(f(w, b), (w, b), create_graph=True)
+            try:
+                (wb,) = mg.autograd.grad(gw, b)
+            except RuntimeError:
+                wb = 0.0
+            (ww,) = mg.autograd.grad(gw, w, retain_graph=True)
+            (bb,) = mg.autograd.grad(gb, b)
+            det = ww * bb - wb * wb
+            return (w - (bb * gw - wb * gb) / det).item(), (b - (ww * gb - wb * gw) / det).item()
+            """,
+        ),
+        "rounded": _newton(
+            "s = np.linalg.solve(H, g)\nreturn np.float32(w.item() - s[0]), np.float32(b.item() - s[1])"
+        ),
         "raised/detached": _newton("return tuple(g)", "slopes = mg.autograd.grad(f(w.detach(), b), (w, b))"),
         "gradient-without-history/detached": _newton(
             "return tuple(g)", "slopes = mg.autograd.grad(f(w, b).detach(), (w, b))"
