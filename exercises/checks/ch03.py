@@ -14,7 +14,7 @@ from exercises.checks.targets import Targets, side_by_side
 
 chapter = kit.Chapter(__name__, "03", "What does autograd remember?")
 
-_TURNS = 5_000  # more looks at next_functions than that, in a graph of 41 nodes: every way is walked
+_TURNS = 100_000  # more looks at next_functions than that, in a graph of 41 nodes: every way is walked
 _DRAWN = 30  # a larger graph is no near miss, and no picture to learn from
 
 
@@ -35,7 +35,8 @@ _DRAWN = 30  # a larger graph is no near miss, and no picture to learn from
 )
 def follow(answer):
     truth = {"nodes": 4, "edges_of_z": 2, "z_to_p": True, "p_to_k": False}
-    kit.predicted(answer, truth, _FOLLOW, "a number, or True or False", _FOLLOW_LOOKS)
+    kinds = "as asked: a number for `nodes` and `edges_of_z`, True or False for the others"
+    kit.predicted(answer, truth, _FOLLOW, kinds, _FOLLOW_LOOKS)
     return "One node for an operation, however often its result is used; constants have none."
 
 
@@ -154,8 +155,8 @@ def leaves_behind(answer):
     for make in (_neuron, _diamond, _wide, _alike, _short_and_long, _two_results):
         result, names = make()
         _check_leaves(_walked(answer, result), names)
-    counted, leaf = _doubled_tensor(40)
-    _check_leaves(_walked(answer, counted), {"start": leaf})
+    counted, leaves = _doubled_tensor(40)
+    _check_leaves(_walked(answer, counted), leaves)
     return "You walked to every leaf that backward() would reach, and to each node once."
 
 
@@ -233,11 +234,11 @@ def _check_leaves(given, names):
             expected,
             came,
             why=f"A way leads to `{missing[0]}` as well. A node has an edge for each of its inputs.",
-            look="whether every edge of a node is followed, not only the first, and how far",
+            look="whether every edge of every node is followed, and what keeps a leaf out of your list",
         )
     if len(found) > len(names):
         why = "However many ways lead to it, the end of a leaf is one node, and one leaf."
-        look = "where your function remembers which nodes it has seen"
+        look = "when a leaf is put into the list, and which nodes your function remembers"
         raise Wrong("leaf-twice", expected, came, why=why, look=look)
 
 
@@ -269,15 +270,17 @@ class _Looks:
     def take(self) -> None:
         self.count += 1
         if self.count > _TURNS:
-            expected = "a look at each of 41 nodes, after forty doublings `h = h + h`"
-            got = f"more than {_TURNS:,} looks, and no end"
-            why = "The same nodes are looked at again and again. There are a million million ways through these 41."
+            expected = "a look at each of some forty nodes, after forty doublings `h = h + h`"
+            got = f"more than {_TURNS:,} looks, and not done yet"
+            why = "The same nodes are looked at again and again. There are a million million ways through them."
             look = "where your function remembers which nodes it has seen"
             raise Wrong("every-way", expected, got, why=why, look=look)
 
 
 class _CountedNode:
     """A node that counts the looks at its edges, and is otherwise the node that it stands for."""
+
+    __class__ = mg.autograd.graph.Node  # for `isinstance`
 
     def __init__(self, node: Any, looks: _Looks) -> None:
         self._node, self._looks = node, looks
@@ -297,6 +300,8 @@ class _CountedNode:
 class _CountedTensor:
     """A tensor whose graph counts the looks at it."""
 
+    __class__ = mg.Tensor
+
     def __init__(self, tensor: mg.Tensor) -> None:
         self._tensor, self.grad_fn = tensor, _Looks().at(tensor.grad_fn)
 
@@ -314,7 +319,8 @@ def _doubled(times):
 
 def _doubled_tensor(times):
     h, leaf = _doubled(times)
-    return _CountedTensor(h), leaf
+    left, right = (mg.tensor(1.0, requires_grad=True) for _ in range(2))  # one of them comes after all the ways
+    return _CountedTensor(left + h + right), {"left": left, "start": leaf, "right": right}
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -424,14 +430,14 @@ def one_way(answer):
 
 def _check_one_way(given, x, number):
     if not x.requires_grad:
-        why = "You switched the flag off on `x` itself. From now on it gets no gradient anywhere."
+        why = "The flag is off on `x` itself. From now on it gets no gradient anywhere."
         look = "how to use the value of `x + 1`, and leave `x` alone"
         raise Wrong("input-changed", "`x` as it was", "`x.requires_grad` is False now", why=why, look=look)
     if x.grad is not None:
         raise tools.filled("the product, before any backward()", f"{show(given)}, and `x.grad` is filled already")
     y = tools.result(given)
     value = np.full(tuple(x.shape), (number + 1) * number * 4)
-    tools.refuse_other_values(y, value, "the value of `(x + 1) * (x * 4)`", "the value: only one way should go")
+    tools.refuse_other_values(y, value, "the value of `(x + 1) * (x * 4)`", "the value and its shape: only one way should go")
     if y.dtype is not x.dtype:
         look = "what changes the dtype on the way"
         raise Wrong("other-dtype", f"a result of {x.dtype}, as what is given", str(y.dtype), look=look)
@@ -447,24 +453,30 @@ def _check_ways(y, x, number):
     expected = f"`x.grad` is {second:.7g} at x = {number:.7g}"
     if came is None:
         wrong = _wrong_way("all-cut", y, x, "no way to `x` at all", "how much of the product you took out")
-    elif kit.close(came, second) and graphs.ways_to_leaves(y) == 1:
+    elif kit.close(came, second) and _ways(y.grad_fn) == 1:
         return
     elif kit.close(came, second):
         wrong = _wrong_way("cancelled", y, x, "that number, over several ways", "what each of the ways brings")
     elif kit.close(came, first + second):
-        wrong = _wrong_way("both-ways", y, x, f"both ways: {first:.7g} + {second:.7g}", "what has no history yet")
+        wrong = _wrong_way("both-ways", y, x, f"both ways: {first:.7g} + {second:.7g}", "what still has a history")
     elif kit.close(came, first):
-        wrong = _wrong_way("other-way", y, x, "the way through `x + 1`, not through `x * 4`", "which factor you cut")
+        came = f"{came:.7g}, which is what the way through `x + 1` brings"
+        wrong = _wrong_way("other-way", y, x, came, "which factor you cut")
     else:
         wrong = _wrong_way("other-gradient", y, x, f"a gradient of {came:.7g}", "each operation on the way to `x`")
     wrong.verdict.expected = expected
     raise wrong
 
 
+def _ways(node):
+    """How many ways lead from a node to the ends of leaves."""
+    return hasattr(node, "variable") or sum(_ways(following) for following, _ in node.next_functions if following)
+
+
 _WHY_NOT_ONE_WAY = {
-    "new-leaf": "A new leaf stands where the way should end. What nobody asks for should have no edge.",
+    "new-leaf": "There is an edge to a new leaf. What nobody asks for should have no edge.",
     "all-cut": "Nothing leads back to `x`. The way through `x * 4` has to stay.",
-    "both-ways": "Both factors still lead back to `x`, and what the two ways bring is added.",
+    "both-ways": "That is what the two ways bring, added.",
     "other-way": "The right way to keep is the one through `x * 4`; it brings 4 times the value of `x + 1`.",
     "cancelled": "The number is right. But it comes over several ways, and one was asked for.",
     "other-gradient": "What arrives is not what the way through `x * 4` brings.",
@@ -575,11 +587,12 @@ class _Model:
 
     def __init__(self, start):
         self.w = tools.leaf(start)
-        self.rounds, self.held = [], 0
+        self.rounds, self.losses, self.held = [], [], 0
 
     def __call__(self, batch):
         self.held = max(self.held, self.alive(self.rounds[:-1]))
         loss = (self.w * batch - 1) ** 2 - 0.3
+        self.losses.append((loss.detach(), loss.item()))
         if loss._node is not None:
             self.rounds.append(weakref.ref(loss._node))
         return loss
@@ -599,6 +612,10 @@ def _check_mean_loss(answer, start, batches):
     errors = [start * batch - 1 for batch in batches]
     number = kit.a_number(given, "the mean")
     _refuse_history(given, model)
+    if any(not kit.close(now.item(), was) for now, was in model.losses):
+        expected, got = "each loss as `model` returned it", "one that holds another number now"
+        look = "what is changed in place: `detach()` shares its memory"
+        raise Wrong("loss-overwritten", expected, got, look=look)
     mean = sum(error**2 for error in errors) / len(batches) - 0.3
     if not kit.close(number, mean):
         look = "what is added up, and what it is divided by"
@@ -606,7 +623,7 @@ def _check_mean_loss(answer, start, batches):
     slope = sum(2 * batch * error for batch, error in zip(batches, errors, strict=True))
     came = None if model.w.grad is None else model.w.grad.item()
     if came is None or not kit.close(came, slope):
-        why = "Each round still has to call `backward()` on its own loss, once. Only the sum was wrong."
+        why = "Each round still has to call `backward()` on its own loss, once."
         expected = f"the weight's `.grad` is {slope:.7g}, from a backward() in each round"
         raise Wrong("backward-changed", expected, f"`.grad` is {show(came)}", why=why, look="`loss.backward()`")
     if model.w.grad.requires_grad:
@@ -620,11 +637,10 @@ def _check_mean_loss(answer, start, batches):
 
 
 def _refuse_history(given, model):
-    if type(given) is mg.Tensor and given.requires_grad:
-        expected = "a number, or a tensor without history"
-        got = f"{show(given)}, which keeps {model.alive(model.rounds)} rounds"
-        why = "`loss` is a result, so the sum of losses is one, too. It keeps its node, and that keeps the nodes"
-        why += " of every round."
+    if type(given) is mg.Tensor and given.grad_fn is not None:
+        expected, kept = "a number, or a tensor without history", model.alive(model.rounds)
+        got = f"{show(given)}, which keeps {kept} round{'s' * (kept != 1)}"
+        why = "A result keeps its node, and that keeps the nodes behind it: the graph of each loss that went in."
         look = "what is added to `total` in each round"
         raise Wrong("graph-kept", expected, got, belief="M28", why=why, look=look)
 
@@ -639,7 +655,7 @@ def _held(rounds):
 
 _CUT_TOO_EARLY = """
     The history is cut off before backward() needs it. Backward first, then take the number.
-    look: the order of the lines in the loop
+    look: from what you go backward, and when the number is taken
 """
 _LOSS_ERRORS = tools.reasons(
     f"cut-too-early: does not require grad{_CUT_TOO_EARLY}"
@@ -665,7 +681,8 @@ _LOSS_ERRORS = tools.reasons(
 )
 def kinks(answer):
     truth = {"A": 0.0, "B": 0.0, "C": 0.5, "D": 1.0, "E": 0.0}
-    kit.predicted(answer, truth, (*_ERRORS, *_KINKS), "a number, or None for an error")
+    looks = {letter: f"line {letter} in a cell of its own" for letter in truth}
+    kit.predicted(answer, truth, (*_ERRORS, *_KINKS), "a number, or None for an error", looks)
     return "The answer at a kink belongs to the operation that ran, not to the function it computes."
 
 
@@ -735,8 +752,9 @@ def ramp(answer):
         x = mg.tensor(number, requires_grad=True)
         _check_ramp(_ramp_at(answer, x, number), x, number)
     x, below = tools.leaf([2.0]), tools.leaf(-1.0)
-    given, _ = _ramp_at(answer, x, 2.0), _ramp_at(answer, below, -1.0)  # called again before any backward
-    _check_ramp(given, x, 2.0)
+    given = _ramp_at(answer, x, 2.0), _ramp_at(answer, below, -1.0)  # called again before any backward
+    _check_ramp(given[0], x, 2.0)
+    _check_ramp(given[1], below, -1.0)
     return "With an `if`, the slope at a kink is that of the branch that ran, and you chose the branch."
 
 
@@ -744,7 +762,7 @@ def _ramp_at(answer, x, number):
     try:
         return call(answer, x)
     except Wrong as wrong:
-        if wrong.verdict.code == "raised" and number == 0:
+        if wrong.verdict.code == "raised" and number == 0 and "(your line: raise " in wrong.verdict.got:
             expected, got = "the value 0 at x = 0, and no error", wrong.verdict.got
             why = "There is no need to refuse: at a kink, too, some operation runs, and it has a slope."
             look = "what your function does at 0"
@@ -756,33 +774,36 @@ def _check_ramp(given, x, number):
     value, slope = max(number, 0.0), float(number >= 0)
     at = f"at x = {number:.7g}"
     if type(given) in (int, float):
-        raise _no_way_back(given, at)
+        raise _no_way_back(given, number, at)
     y = tools.result(given)
     if x.grad is not None:
         raise tools.filled("the value alone", f"`x.grad` is filled {at}")
     if y.shape != x.shape or y.item() != max(x.item(), 0.0):
-        look = "which branch runs there"
-        raise Wrong("other-value", f"{value:.7g} {at}", show(y), look=look)
-    if not graphs.reaches(y, x):
-        raise _no_way_back(y, at)
-    came = tools.slopes(y, x)
-    if came is None or not kit.close(came.item(), slope):
-        raise _wrong_ramp(0.0 if came is None else came.item(), slope, at, number, graphs.operations(y))
+        shape = "" if y.shape == x.shape else f", of shape {tuple(x.shape)},"
+        raise Wrong("other-value", f"{value:.7g}{shape} {at}", show(y), look="what your function does there")
+    came = tools.slopes(y, x) if graphs.reaches(y, x) else None
+    if came is None:
+        raise _no_way_back(y, number, at)
+    if not kit.close(came.item(), slope):
+        raise _wrong_ramp(came.item(), slope, at, number, graphs.operations(y))
 
 
-def _no_way_back(given, at):
-    why = "Nothing leads from your result back to `x`, so backward() cannot leave a 0 in `x.grad`."
-    expected, look = f"a tensor that leads back to `x` {at}", "how to make 0 out of `x`"
+def _no_way_back(given, number, at):
+    expected = f"a tensor from which backward() leaves a number in `x.grad` {at}"
+    if number >= 0:
+        return Wrong("no-way-back", expected, show(given), look="what your result is made from")
+    why = "From this result backward() leaves nothing in `x.grad`, and a slope of 0 is a number, too."
+    look = "how to make 0 out of `x`"
     return Wrong("no-way-back", expected, show(given), belief="M25", why=why, look=look)
 
 
 def _wrong_ramp(came, slope, at, number, ran):
     expected, got = f"the slope {slope:.7g} {at}", f"the slope {came:.7g} {at}"
     if number == 0 and came == 0:
-        why = "At 0, `relu` answers 0, and so does every branch that multiplies by 0. The slope there should be 1."
-        return Wrong("slope-of-relu", expected, got, why=why, look="what runs at 0: the condition of your branch")
+        why = "At 0 your function has the slope of what ran there, and that is 0, as for `relu`. It should be 1."
+        return Wrong("slope-of-relu", expected, got, why=why, look="what runs at 0")
     if number == 0 and kit.close(came, 0.5) and "maximum" in ran:
-        why = "At 0 two numbers are the largest, and the tie is shared: half for `x`, half for the constant."
+        why = "At 0 two numbers are the largest, and the tie is shared: half for each."
         return Wrong("tie-shared", expected, got, why=why, look="the operation that runs at 0")
     if number == 0 and kit.close(came, 0.5):
         why = "That is halfway between the slopes of the two sides. The formula is a ramp; what ran answers otherwise."
@@ -881,7 +902,7 @@ def _check_turns(nodes, places, expected):
     edges = [(node, after) for node in nodes for after, _ in node.next_functions if after is not None]
     early = [(node, after) for node, after in edges if places[id(after)] < places[id(node)]]
     if early and len(early) == len(edges):
-        why = "This is the order in which the values were computed. Gradients come from the other end."
+        why = "This is an order in which values are computed. Gradients come from the other end."
         got = f"{_name(nodes[0])}, the root, stands last"
         raise Wrong("way-forward", expected, got, why=why, look="which node comes first: the root, or a leaf?")
     if early:
@@ -889,7 +910,7 @@ def _check_turns(nodes, places, expected):
         got = f"{_name(after)} has its turn before {_name(node)}, which still has something for it"
         why = "A node that goes too early passes on an incomplete sum. Its turn comes when every arrow into it has"
         why += " delivered."
-        look = "a result that is used twice, by one node near the root and by one far from it"
+        look = "when a node is put into the list: is all in it that sends to this node?"
         raise Wrong("too-early", expected, got, belief="M11", why=why, look=look)
 
 
