@@ -36,7 +36,7 @@ chapter = kit.Chapter(__name__, "01", "Who gets tracked?")
 )
 def tracked(answer):
     kit.a_function(answer)
-    for values in ([0.5, -2.0], [3, 1, 4], [7]):
+    for values in ([0.5, -2.0], [3, 1, 4], [7], [2, 0, 0.1234567, 2]):
         _check_tracked(answer, values)
     return "Only floats can change a little, so only they can have a gradient. You asked on the leaf."
 
@@ -66,6 +66,10 @@ def _check_tracked(answer, values):
     if not kit.same_values(given, values):
         look = "what your function does with its argument: the numbers, and their shape"
         raise Wrong("other-values", f"the values {values}", f"{text(tools.array(given))} {came}", look=look)
+    tools.walk(given.sum().backward)
+    if given.grad is None or not kit.same_values(given.grad, np.ones(len(values))):
+        look = "what your function leaves on the tensor: a hook, a flag"
+        raise Wrong("other-grad", "ones in `.grad` after `.sum().backward()`", show(given.grad), look=look)
 
 
 def _ints_asked(values, got):
@@ -399,7 +403,7 @@ def _check_slope(answer, f, x, value, right):
     visits = []
 
     def watched(t):
-        number = type(t) is not mg.Tensor
+        number = not isinstance(t, mg.Tensor)
         t = tools.constant(float(t)) if number else t
         elsewhere = not kit.same_values(t.sum(), x, 1e-12)
         had_grad = t.is_leaf and t.grad is not None
@@ -507,6 +511,12 @@ def _wrong_slope(number, visits, x, value, right):
         expected, got = "a slope from autograd", f"{came}, and no backward pass came through `f`"
         why = "A small step gives the slope nearly. Autograd gives it exactly, with one call of `f`."
         return Wrong("nudged", expected, got, why=why, look="how you get from `f` to the slope")
+    if kit.close(number, 1):
+        why = "1 is also the slope of `y` with respect to itself, whatever `f` is."
+        look = "what you return, and whose `.grad` it is"
+        return Wrong("slope-of-itself", expected, came, why=why, look=look)
+    if not any(visit.asked for visit in visits):
+        return _not_asked(expected, came, visits)
     if any(visit.had_grad for visit in visits):
         why = "The tensor had a `.grad` already when `f` got it. backward() adds to old gradients."
         look = "whether each call makes a new tensor, and calls backward() once"
@@ -514,10 +524,10 @@ def _wrong_slope(number, visits, x, value, right):
     if kit.close(number, value):
         why = "That is `f(x)` itself, not how fast it grows."
         return Wrong("value-not-slope", expected, came, why=why, look="what you return")
-    if kit.close(number, 1):
-        why = "1 is also the slope of `y` with respect to itself, whatever `f` is."
-        look = "on which tensor you set the flag, and whose `.grad` you read"
-        return Wrong("slope-of-itself", expected, came, why=why, look=look)
+    grads = [visit.tensor.grad for visit in visits if visit.tensor.is_leaf]
+    if any(grad is not None and kit.close(grad.sum().item(), right) for grad in grads):
+        why = "`.grad` of the tensor that went into `f` holds the slope. What you return is another number."
+        return Wrong("not-the-grad", expected, came, why=why, look="what you return")
     return Wrong("other-slope", expected, came, look="what you return, for `f = lambda x: x * x`")
 
 

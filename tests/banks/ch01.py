@@ -35,6 +35,20 @@ none
     t = mg.tensor(values, dtype=mg.float32, requires_grad=True)
 type
     return [mg.tensor(float(value), requires_grad=True) for value in values]
+asked-then-computed/retained
+    t = mg.tensor(values, dtype=mg.float32, requires_grad=True) * 1
+    t.retain_grad()
+    return t
+not-asked/detached
+    return mg.tensor(values, dtype=mg.float32, requires_grad=True).detach()
+other-values/no-zeros
+    return mg.tensor([float(value) for value in values if value], requires_grad=True)
+other-values/half
+    return mg.tensor(values, dtype=mg.float16, requires_grad=True)
+other-grad
+    t = mg.tensor(values, dtype=mg.float32, requires_grad=True)
+    t.register_hook(lambda grad: 2 * grad)
+    return t
 mode-left/adversary-1
     mg.set_grad_enabled(False)
     return mg.tensor(values, dtype=mg.float32).requires_grad_()
@@ -120,6 +134,11 @@ x = mg.tensor(2.0, requires_grad=True)
 k = mg.tensor(5.0)
 with_constants = 3 * x - k
 """,
+        "result-twice": """
+x = mg.tensor(2.0, requires_grad=True)
+h = 3 * x
+with_constants = h + h
+""",
         "used-twice": """
 x = mg.tensor(2.0, requires_grad=True)
 with_constants = 3 * x + x
@@ -187,10 +206,31 @@ asked-for-ints
 returned-none
     t = mg.tensor(float(x), requires_grad=True)
     return f(t).backward()
-other-slope
+not-the-grad
     t = mg.tensor(float(x), requires_grad=True)
     f(t).backward()
     return 2 * t.grad.item()
+other-slope
+    t = mg.tensor(float(x), requires_grad=True)
+    return 2 * mg.autograd.grad(f(t), t)[0].item()
+other-slope/graph-kept
+    t = mg.tensor(float(x), requires_grad=True)
+    return round(mg.autograd.grad(f(t), t, create_graph=True)[0].item(), 2)
+never-asked/zero-for-none
+    t = mg.tensor(float(x))
+    y = f(t)
+    if y.requires_grad:
+        y.backward()
+    return 0.0 if t.grad is None else t.grad.item()
+asked-for-ints/cut-off
+    t = mg.tensor(int(x), requires_grad=True)
+    f(t).backward()
+    return t.grad.item()
+none-after-backward
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward()
+    t.grad = None
+    return t.grad
 old-gradient
     t = mg.tensor(float(x), requires_grad=True)
     f(t).backward()
@@ -458,6 +498,18 @@ diamond = (x * 3) * x.exp()
 x = mg.tensor(2.0, requires_grad=True)
 diamond = x * x
 """,
+        "branch-lost/detached": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = (x * 3) * x.exp().detach()
+""",
+        "no-exponential/zero": """
+x = mg.tensor(0.0, requires_grad=True)
+diamond = x * 3 * x
+""",
+        "other-root/chain": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = (x * 3).exp() + 2
+""",
         "branch-lost/constant": """
 import math
 x = mg.tensor(2.0, requires_grad=True)
@@ -591,6 +643,20 @@ def slope(f, x):
     y = 2 * f(t)
     y.backward()
     return t.grad.item() / 2
+""",
+        """
+def slope(f, x):
+    assert f(mg.tensor(0.25)).numel() == 1
+    t = mg.tensor(float(x), requires_grad=True)
+    return mg.autograd.grad(f(t), t, retain_graph=True)[0].item()
+""",
+        """
+from minigrad.autograd import forward_ad
+
+def slope(f, x):
+    with forward_ad.dual_level():
+        t = forward_ad.make_dual(mg.tensor(float(x)), mg.tensor(1.0))
+        return forward_ad.unpack_dual(f(t)).tangent.item()
 """,
     ],
     "squared_errors": [
