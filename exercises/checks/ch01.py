@@ -638,7 +638,7 @@ def _no_way_to_w(total, answer):
 )
 def cut(answer):
     kit.a_function(answer)
-    for numbers in ((3.0, 2.0, 1.0), (-0.5, 4.0, 7.0), (1.1, 0.3, 0.7)):
+    for numbers in ((3.0, 2.0, 1.0), (-0.5, 4.0, 7.0), (1.1, 0.3456789, 0.7), (2.0, 0.0, 3.0)):
         leaves = [mg.tensor(number, requires_grad=True) for number in numbers]
         for inputs in (leaves, [leaf * 1 for leaf in leaves]):  # a result is a tensor that requires grad, too
             errors = *_CUT_ERRORS, *tools.FLAG_OF_A_RESULT
@@ -669,6 +669,10 @@ def _check_cut(y, w, x, b):
     reached = [name for name, tensor in names.items() if any(leaf is tensor for leaf in found)]
     if reached != ["w", "b"] or len(found) > 2:
         raise _wrong_cut(y, reached, len(found) > len(reached), names)
+    came = [gradient.item() for gradient in tools.walk(mg.autograd.grad, y, (w, b))]
+    if not all(map(kit.close, came, (values["x"], 1.0))):
+        expected, got = (f"the slope {by_w:.7g} by `w`, and {by_b:.7g} by `b`" for by_w, by_b in ((values["x"], 1), came))
+        raise Wrong("other-gradient", expected, got, look="each operation that `w` or `b` goes into")
 
 
 def _wrong_cut(y, reached, new_leaf, names):

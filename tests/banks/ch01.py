@@ -356,6 +356,16 @@ plain-number
         error = (w * value - 1.0) ** 2
         total = total + error.item()
     return total
+no-history/copied
+    return mg.tensor(sum((w * value - 1.0) ** 2 for value in data))
+plain-number/unused
+    return sum((value - 1.0) ** 2 for value in data)
+flag-changed
+    total = sum((w * value - 1.0) ** 2 for value in data)
+    w.requires_grad_(False)
+    return total
+part-of-the-history/detached
+    return sum((w * value - 1.0) * (w * value - 1.0).detach() for value in data)
 part-of-the-history
     total = 0.0
     for value in data:
@@ -443,6 +453,16 @@ new-leaf
     return w * mg.tensor(x.item(), requires_grad=True) + b
 new-leaf/detached
     return w * x.detach().requires_grad_() + b
+other-gradient
+    return w * x.detach() + b + (w - w.detach())
+other-gradient/half
+    return w * x.detach() + (b + b.detach()) / 2
+new-leaf/beside
+    return w * x.detach() + b + 0 * mg.tensor(0.0, requires_grad=True)
+other-value/one-decimal
+    return w * round(float(x), 1) + b
+other-value/no-zero
+    return w * (x.item() or 1.0) + b
 numpy-refused
     return w * x.numpy() + b
 old-grad/adversary-1
