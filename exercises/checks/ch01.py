@@ -108,7 +108,7 @@ only-who-asked: b=False, c=False, e=False
     You ask once, on `x`. What is computed from it is tracked without being asked.
     look: `(x * k).requires_grad` in a cell of its own
 all-inputs-needed: b=False, e=True
-    One tracked input is enough: if `x` moves, `x * k` moves, whatever `k` is.
+    One tracked input is enough. Whether `k` is tracked, too, makes no difference.
     look: `b` and `e`: what differs in their inputs?
 one-step-only: b=True, c=False
     The flag does not fade. `c` comes from `b`, and `b` requires grad.
@@ -371,7 +371,7 @@ def slope(answer):
 _SLOPES = (
     (lambda x: x * x * x.exp(), 1.5, 1.5**2 * math.exp(1.5), (2 * 1.5 + 1.5**2) * math.exp(1.5)),
     (lambda x: x.exp() - 5 * x, -0.5, math.exp(-0.5) + 2.5, math.exp(-0.5) - 5),
-    (lambda x: x * x * x, 2, 8.0, 12.0),
+    (lambda x: (x * x * x).reshape(1), 2, 8.0, 12.0),
     (lambda x: 1e-3 * x * x, 2, 0.004, 0.004),
     (lambda x: x * x + x + 2, 0, 2.0, 1.0),
     (lambda x: x * x - x, 0.5, -0.25, 0.0),

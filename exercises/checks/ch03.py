@@ -157,7 +157,7 @@ def leaves_behind(answer):
         _check_leaves(_walked(answer, result), names)
     counted, leaves = _doubled_tensor(40)
     _check_leaves(_walked(answer, counted), leaves)
-    return "You walked to every leaf that backward() would reach, and to each node once."
+    return "Your walk finds every leaf that backward() would reach, and each once."
 
 
 def _neuron():
@@ -226,7 +226,8 @@ def _check_leaves(given, names):
     came = tools.listed([f"`{name}`" for name in found]) or "no leaf of the graph"
     if len(found) < len(items):
         look = "`is_leaf` of each tensor in the list, and where it comes from"
-        raise Wrong("other-tensor", expected, f"{came}, and another tensor", look=look)
+        came = f"{came}, and another tensor" if found else "another tensor"
+        raise Wrong("other-tensor", expected, came, look=look)
     missing = [name for name in names if name not in found]
     if missing:
         raise Wrong(
@@ -630,31 +631,32 @@ def _check_mean_loss(answer, start, batches):
         look = "the options of `backward`"
         raise Wrong("grad-recorded", "a `.grad` without history", "it has a graph of its own", look=look)
     if model.held:
-        raise _held(model.held)
+        raise _held(model.held, "" if kit.uses(answer, "append", "item") else "M28")
     if model.alive(model.rounds):
         look = "what has a name outside of your function"
         raise Wrong("kept-after", "no graph is left after the call", "that of a round is still there", look=look)
 
 
 def _refuse_history(given, model):
-    if type(given) is mg.Tensor and given.grad_fn is not None:
-        expected, kept = "a number, or a tensor without history", model.alive(model.rounds)
+    kept = model.alive(model.rounds)
+    if type(given) is mg.Tensor and given.grad_fn is not None and kept:
+        expected = "a number, or a tensor without history"
         got = f"{show(given)}, which keeps {kept} round{'s' * (kept != 1)}"
         why = "A result keeps its node, and that keeps the nodes behind it: the graph of each loss that went in."
-        look = "what is added to `total` in each round"
+        look = "what is added up in each round"
         raise Wrong("graph-kept", expected, got, belief="M28", why=why, look=look)
 
 
-def _held(rounds):
+def _held(rounds, belief):
     expected = "the graph of a round is gone when the next but one begins"
     got = f"{rounds} older {'graph is' if rounds == 1 else 'graphs are'} still there"
-    why = "What you return has no history. But while the loop runs, graphs of older rounds stay in memory."
-    look = "what `total`, or your list, holds while the loop runs"
-    return Wrong("kept-until-the-end", expected, got, belief="M28", why=why, look=look)
+    why = "What you return keeps no graph. But while the loop runs, graphs of older rounds stay in memory."
+    look = "what refers to a loss, or to its node, while the loop runs"
+    return Wrong("kept-until-the-end", expected, got, belief=belief, why=why, look=look)
 
 
 _CUT_TOO_EARLY = """
-    The history is cut off before backward() needs it. Backward first, then take the number.
+    There is no history when backward() needs it. Backward first, then take the number.
     look: from what you go backward, and when the number is taken
 """
 _LOSS_ERRORS = tools.reasons(
@@ -751,11 +753,11 @@ def ramp(answer):
     for number in (2.0, -3.0, 0.0, 0.25, 1e-30, -1e-30, 3e5, -3e5):
         x = mg.tensor(number, requires_grad=True)
         _check_ramp(_ramp_at(answer, x, number), x, number)
-    x, below = tools.leaf([2.0]), tools.leaf(-1.0)
-    given = _ramp_at(answer, x, 2.0), _ramp_at(answer, below, -1.0)  # called again before any backward
-    _check_ramp(given[0], x, 2.0)
-    _check_ramp(given[1], below, -1.0)
-    return "With an `if`, the slope at a kink is that of the branch that ran, and you chose the branch."
+    several = [(tools.leaf([number]), number) for number in (2.0, -1.0, 0.0)]
+    given = [_ramp_at(answer, *one) for one in several]  # called again before any backward
+    for y, (x, number) in zip(given, several, strict=True):
+        _check_ramp(y, x, number)
+    return "At a kink the slope is that of what ran there, and you chose what runs."
 
 
 def _ramp_at(answer, x, number):
@@ -783,7 +785,7 @@ def _check_ramp(given, x, number):
         raise Wrong("other-value", f"{value:.7g}{shape} {at}", show(y), look="what your function does there")
     came = tools.slopes(y, x) if graphs.reaches(y, x) else None
     if came is None:
-        raise _no_way_back(y, number, at)
+        raise _no_way_back(y, number if x.requires_grad else 0.0, at)
     if not kit.close(came.item(), slope):
         raise _wrong_ramp(came.item(), slope, at, number, graphs.operations(y))
 
@@ -869,7 +871,8 @@ def _braid():
 def _check_order(given, root):
     nodes = graphs.nodes_behind(root)
     known = set(map(id, nodes))
-    expected = f"a list of the {len(nodes)} nodes behind the root, in an order for backward()"
+    all_of_them = f"of the {len(nodes)} nodes behind the root" if len(nodes) > 1 else "with the root alone"
+    expected = f"a list {all_of_them}, in an order for backward()"
     if given is None:
         raise Wrong("none", expected, "None", look="whether a `return` is missing")
     if not isinstance(given, list | tuple):
@@ -881,12 +884,13 @@ def _check_order(given, root):
     if len(places) < len(given):
         why = "Each node has one turn: it waits until all has arrived, then it passes the sum on, once."
         got = f"{len(given)} entries for {len(places)} nodes"
-        raise Wrong("node-twice", expected, got, belief="M11", why=why, look="when a node is put into the list")
+        raise Wrong("node-twice", expected, got, why=why, look="when a node is put into the list")
     missing = [node for node in nodes if id(node) not in places]
     if missing:
         why = "Every node needs a turn, the root and the ends of the leaves, too."
-        got = f"no {_name(missing[0])} in the list"
-        raise Wrong("node-missing", expected, got, why=why, look="where your walk begins and where it stops")
+        got = f"{len(places)} of {len(nodes)}; one that is missing is {_name(missing[0])}"
+        look = "where your walk begins, what it skips, and where it stops"
+        raise Wrong("node-missing", expected, got, why=why, look=look)
     _check_turns(nodes, places, expected)
 
 

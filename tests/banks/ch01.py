@@ -216,6 +216,10 @@ other-slope
 other-slope/graph-kept
     t = mg.tensor(float(x), requires_grad=True)
     return round(mg.autograd.grad(f(t), t, create_graph=True)[0].item(), 2)
+raised/one-shape
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward(mg.tensor(1.0))
+    return t.grad.item()
 never-asked/zero-for-none
     t = mg.tensor(float(x))
     y = f(t)

@@ -191,6 +191,18 @@ leaf-missing/adversary-2
             found.append(node.variable)
         waiting += [following for following, _ in node.next_functions]
     return found
+leaf-missing/thousand-visits
+    found, visits = set(), []
+    def walk(node):
+        visits.append(node)
+        if node is None or len(visits) > 1000:
+            return
+        if hasattr(node, "variable"):
+            found.add(node.variable)
+        for following, _ in node.next_functions:
+            walk(following)
+    walk(result.grad_fn)
+    return found
 leaf-missing/adversary-3
     found, seen = [], set()
     def walk(node):
@@ -282,6 +294,12 @@ none
 other-value/adversary-1
     a = (x + 1).detach(); c = x * 4
     return a * c - a * c.detach() + (a * c).detach() if False else a*c + 1e-5
+cancelled/behind-one-edge
+    h = x * 1
+    a, c = h + 1, h * 4
+    return a * c - a * c.detach() + (a * c).detach()
+new-leaf/beside
+    return (x + 1).detach() * (x * 4) + 0 * mg.tensor(0.0, requires_grad=True)
 cancelled/adversary-1
     a, c = x + 1, x * 4
     return a * c - a * c.detach() + (a * c).detach()
@@ -436,6 +454,30 @@ other-value/adversary-3
         loss.backward()
         total += loss.item()
     return total / len(batches)
+kept-until-the-end/two
+    total, last = 0, []
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        last = [*last[-1:], loss]
+        total += loss.item()
+    return total / len(batches)
+graph-kept/last-one
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total = loss + (total.detach() if batch is not batches[0] else 0)
+    return total / len(batches)
+loss-overwritten
+    total = None
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        if total is None:
+            total = loss.detach()
+        else:
+            total += loss.detach()
+    return total / len(batches)
 mode-left/adversary-1
     total = 0
     for batch in batches:
@@ -482,6 +524,16 @@ backward-inside/assigned
     return mg.relu(x)
 slope-of-relu
     return mg.relu(x)
+slope-of-relu/of-a-list
+    return mg.relu(x) if x.dim() else x.clamp(min=0)
+other-slope/at-one-number
+    return x.clamp(min=0) + (x - x.detach()) * (x.item() == -1)
+raised/by-zero
+    return x * (x.item() / abs(x.item()) + 1) / 2
+flag-changed
+    if x < 0:
+        x.requires_grad_(False)
+    return x if x >= 0 else x * 0
 slope-of-relu/strict
     return x if x > 0 else x * 0
 slope-of-relu/product
@@ -620,6 +672,17 @@ node-missing/root
                 order.append(following)
     visit(root)
     return order[::-1]
+node-missing/one-of-a-name
+    order, seen = [], set()
+    def visit(node):
+        if node is None or node in seen:
+            return
+        seen.add(node)
+        for following, _ in node.next_functions:
+            visit(following)
+        order.append(node)
+    visit(root)
+    return list({node.name(): node for node in order}.values())[::-1]
 empty-entry-followed
     order = []
     def visit(node):
@@ -750,6 +813,7 @@ def leaves_behind(result):
 """,
         """
 def leaves_behind(tensor):
+    assert isinstance(tensor, mg.Tensor)
     nodes = [tensor.grad_fn]
     for node in nodes:
         nodes += [n for n, _ in node.next_functions if n is not None and n not in nodes]
@@ -901,6 +965,10 @@ def ramp(x):
     return x * (x >= 0)
 """,
         """
+def ramp(x):
+    return x + mg.relu(-x)
+""",
+        """
 def ramp(number):
     if number.item() < 0:
         return 0 * number
@@ -926,6 +994,7 @@ def backward_order(root):
 """,
         """
 def backward_order(start):
+    assert isinstance(start, mg.autograd.graph.Node)
     far = {start: 0}
     changed = True
     while changed:
