@@ -66,9 +66,11 @@ def _check_tracked(answer, values):
     if not kit.same_values(given, values):
         look = "what your function does with its argument: the numbers, and their shape"
         raise Wrong("other-values", f"the values {values}", f"{text(tools.array(given))} {came}", look=look)
+    if given.grad is not None:
+        return  # which is told as what it is (see `adversaries`)
     tools.walk(given.sum().backward)
     if given.grad is None or not kit.same_values(given.grad, np.ones(len(values))):
-        look = "what your function leaves on the tensor: a hook, a flag"
+        look = "what your function leaves on the tensor, such as a hook"
         raise Wrong("other-grad", "ones in `.grad` after `.sum().backward()`", show(given.grad), look=look)
 
 
@@ -126,7 +128,7 @@ spreads-back: k=True
     "Find the leaves",
     kind="predict",
     points=2,
-    beliefs=("M01", "M02"),
+    beliefs=("M02",),
     hints=(
         "A leaf has no history: its `grad_fn` is None.",
         "Two kinds of tensor have no history: those you made, and all that are not tracked.",
@@ -148,7 +150,7 @@ result-never-leaf: m=False, w=False, k=True (M02)
 leaf-means-tracked: k=False, m=False
     Leaf says nothing about tracking. A tensor that is not tracked has no history: a leaf.
     look: `k.is_leaf` and `k.requires_grad`, one after the other
-asked-so-leaf: v=True, y=False (M01)
+asked-so-leaf: v=True, y=False
     The flag was set on `mg.ones(2)`. `v` is the result of multiplying that by 2, and this operation was recorded.
     look: `v.grad_fn`
 tracked-means-leaf: y=True, v=True
@@ -644,6 +646,9 @@ def cut(answer):
             errors = *_CUT_ERRORS, *tools.FLAG_OF_A_RESULT
             given = tools.called(answer, tuple(inputs), "a tensor with the value of `w * x + b`", *errors)
             _check_cut(tools.result(given), *leaves)
+            if any(one.grad_fn is None for one in inputs if inputs is not leaves):
+                expected, got = "`w`, `x` and `b` as they were: results", "one that has no history any more"
+                raise Wrong("input-changed", expected, got, look="how to use a value, and leave the tensor alone")
     return "The value is the same, and there is no way to `x`: what you multiplied `w` by is not tracked."
 
 
@@ -671,7 +676,7 @@ def _check_cut(y, w, x, b):
         raise _wrong_cut(y, reached, len(found) > len(reached), names)
     came = [gradient.item() for gradient in tools.walk(mg.autograd.grad, y, (w, b))]
     if not all(map(kit.close, came, (values["x"], 1.0))):
-        expected, got = (f"the slope {by_w:.7g} by `w`, and {by_b:.7g} by `b`" for by_w, by_b in ((values["x"], 1), came))
+        expected, got = (f"slopes by `w` and `b` of {w:.7g} and {b:.7g}" for w, b in ((values["x"], 1), came))
         raise Wrong("other-gradient", expected, got, look="each operation that `w` or `b` goes into")
 
 

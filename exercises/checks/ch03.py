@@ -9,6 +9,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import graphs, kit, tools
+from exercises.checks.adversaries import text
 from exercises.checks.kit import Pattern, Wrong, call, show
 from exercises.checks.targets import Targets, side_by_side
 
@@ -281,7 +282,7 @@ class _Looks:
 class _CountedNode:
     """A node that counts the looks at its edges, and is otherwise the node that it stands for."""
 
-    __class__ = mg.autograd.graph.Node  # for `isinstance`
+    __class__: Any = mg.autograd.graph.Node  # for `isinstance`
 
     def __init__(self, node: Any, looks: _Looks) -> None:
         self._node, self._looks = node, looks
@@ -301,7 +302,7 @@ class _CountedNode:
 class _CountedTensor:
     """A tensor whose graph counts the looks at it."""
 
-    __class__ = mg.Tensor
+    __class__: Any = mg.Tensor
 
     def __init__(self, tensor: mg.Tensor) -> None:
         self._tensor, self.grad_fn = tensor, _Looks().at(tensor.grad_fn)
@@ -425,6 +426,9 @@ def one_way(answer):
         _check_one_way(call(answer, x), x, number)
     result = x * 1  # a tensor that requires grad, too
     given = tools.called(answer, (result,), "one way to `x`, through `x * 4`", *tools.FLAG_OF_A_RESULT)
+    if not graphs.reaches(result, x):
+        look = "how to use the value of `x + 1`, and leave `x` alone"
+        raise Wrong("input-changed", "`x` as it was: a result", "`x` has no history any more", look=look)
     _check_one_way(given, x, number)
     return "One way is left, so one contribution arrives: 4 times the value of `x + 1`."
 
@@ -438,7 +442,8 @@ def _check_one_way(given, x, number):
         raise tools.filled("the product, before any backward()", f"{show(given)}, and `x.grad` is filled already")
     y = tools.result(given)
     value = np.full(tuple(x.shape), (number + 1) * number * 4)
-    tools.refuse_other_values(y, value, "the value of `(x + 1) * (x * 4)`", "the value and its shape: only one way should go")
+    look = "the value and its shape: only one way should go"
+    tools.refuse_other_values(y, value, "the value of `(x + 1) * (x * 4)`", look)
     if y.dtype is not x.dtype:
         look = "what changes the dtype on the way"
         raise Wrong("other-dtype", f"a result of {x.dtype}, as what is given", str(y.dtype), look=look)
@@ -449,7 +454,7 @@ def _check_ways(y, x, number):
     first, second = 4 * number, 4 * (number + 1)
     found = graphs.leaves(y)
     if any(leaf is not x for leaf in found):
-        raise _wrong_way("new-leaf", y, x, "a leaf that is not `x`", "what you made with `requires_grad=True`")
+        raise _wrong_way("new-leaf", y, x, "a leaf that is not `x`", "each flag that your function sets")
     came = mg.autograd.grad(y, x, retain_graph=True)[0].item() if found else None  # leaves `y` as it is, to be drawn
     expected = f"`x.grad` is {second:.7g} at x = {number:.7g}"
     if came is None:
@@ -624,9 +629,10 @@ def _check_mean_loss(answer, start, batches):
     slope = sum(2 * batch * error for batch, error in zip(batches, errors, strict=True))
     came = None if model.w.grad is None else model.w.grad.item()
     if came is None or not kit.close(came, slope):
-        why = "Each round still has to call `backward()` on its own loss, once."
+        why = "In each round a `backward()` from the loss of that round has to reach the weight, once."
         expected = f"the weight's `.grad` is {slope:.7g}, from a backward() in each round"
-        raise Wrong("backward-changed", expected, f"`.grad` is {show(came)}", why=why, look="`loss.backward()`")
+        look = "from what each round goes backward, and how often"
+        raise Wrong("backward-changed", expected, f"`.grad` is {show(came)}", why=why, look=look)
     if model.w.grad.requires_grad:
         look = "the options of `backward`"
         raise Wrong("grad-recorded", "a `.grad` without history", "it has a graph of its own", look=look)
@@ -782,7 +788,8 @@ def _check_ramp(given, x, number):
         raise tools.filled("the value alone", f"`x.grad` is filled {at}")
     if y.shape != x.shape or y.item() != max(x.item(), 0.0):
         shape = "" if y.shape == x.shape else f", of shape {tuple(x.shape)},"
-        raise Wrong("other-value", f"{value:.7g}{shape} {at}", show(y), look="what your function does there")
+        came = text(tools.array(y)) if y.is_floating_point() else show(y)
+        raise Wrong("other-value", f"{value:.7g}{shape} {at}", came, look="what your function does there")
     came = tools.slopes(y, x) if graphs.reaches(y, x) else None
     if came is None:
         raise _no_way_back(y, number if x.requires_grad else 0.0, at)
@@ -899,6 +906,7 @@ def _no_node_of_it(item, expected):
         why = "An empty entry `(None, 0)` leads nowhere: nothing is sent to a constant."
         return Wrong("empty-entry", expected, "a list with None in it", why=why, look="each edge before you follow it")
     why = "The list should hold the nodes themselves, not what they are called." if type(item) is str else ""
+    why = "That is a node of another graph." if hasattr(type(item), "next_functions") else why
     return Wrong("no-node", expected, f"a list with {show(item)} in it", why=why, look="what you append")
 
 

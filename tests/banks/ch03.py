@@ -294,6 +294,10 @@ none
 other-value/adversary-1
     a = (x + 1).detach(); c = x * 4
     return a * c - a * c.detach() + (a * c).detach() if False else a*c + 1e-5
+input-changed/result
+    a = x.detach_() + 1
+    x.requires_grad_()
+    return a * (x * 4)
 cancelled/behind-one-edge
     h = x * 1
     a, c = h + 1, h * 4
@@ -803,7 +807,7 @@ slopes = {"before": before, "dz/de": e.grad, "de/dp": e, "dp/dv": 3, "v.grad": v
 def leaves_behind(result):
     seen = set()
     def walk(node):
-        if node is None or node in seen:
+        if not isinstance(node, mg.autograd.graph.Node) or node in seen:
             return
         seen.add(node)
         for following, _ in node.next_functions:
@@ -813,8 +817,7 @@ def leaves_behind(result):
 """,
         """
 def leaves_behind(tensor):
-    assert isinstance(tensor, mg.Tensor)
-    nodes = [tensor.grad_fn]
+    nodes = [tensor.grad_fn] if isinstance(tensor, mg.Tensor) else []
     for node in nodes:
         nodes += [n for n, _ in node.next_functions if n is not None and n not in nodes]
     ends = dict.fromkeys(node for node in nodes if type(node).__name__ == "AccumulateGrad")
@@ -994,7 +997,6 @@ def backward_order(root):
 """,
         """
 def backward_order(start):
-    assert isinstance(start, mg.autograd.graph.Node)
     far = {start: 0}
     changed = True
     while changed:
