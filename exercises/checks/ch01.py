@@ -586,7 +586,7 @@ def _check_squared_errors(answer, start, data):
     tools.refuse_other_values(total, right, "the sum", look)
     if not graphs.reaches(total, w):
         raise _no_way_to_w(total, answer)
-    total.backward()
+    tools.walk(total.backward)
     _check_gradient_of_w(w, sum(2 * value * (start * value - 1) for value in data), _of_numbers(answer))
 
 
@@ -677,7 +677,7 @@ def _check_cut(y, w, x, b):
     came = [gradient.item() for gradient in tools.walk(mg.autograd.grad, y, (w, b))]
     if not all(map(kit.close, came, (values["x"], 1.0))):
         expected, got = (f"slopes by `w` and `b` of {w:.7g} and {b:.7g}" for w, b in ((values["x"], 1), came))
-        raise Wrong("other-gradient", expected, got, look="each operation that `w` or `b` goes into")
+        raise Wrong("other-gradient", expected, got, look="what `w` and `b` go into, and each hook")
 
 
 def _wrong_cut(y, reached, new_leaf, names):

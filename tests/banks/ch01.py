@@ -360,6 +360,10 @@ plain-number
         error = (w * value - 1.0) ** 2
         total = total + error.item()
     return total
+no-way-back/freed
+    total = sum((w * value - 1.0) ** 2 for value in data)
+    mg.autograd.grad(total, w)
+    return total
 no-history/copied
     return mg.tensor(sum((w * value - 1.0) ** 2 for value in data))
 plain-number/unused

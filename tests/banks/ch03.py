@@ -298,6 +298,10 @@ input-changed/result
     a = x.detach_() + 1
     x.requires_grad_()
     return a * (x * 4)
+no-way-back/freed
+    y = (x + 1).detach() * (x * 4)
+    mg.autograd.grad(y, x)
+    return y
 cancelled/behind-one-edge
     h = x * 1
     a, c = h + 1, h * 4
@@ -530,6 +534,10 @@ slope-of-relu
     return mg.relu(x)
 slope-of-relu/of-a-list
     return mg.relu(x) if x.dim() else x.clamp(min=0)
+other-slope/of-either-sign
+    y = x.clamp(min=0)
+    y.register_hook(lambda grad: grad.abs())
+    return y
 other-slope/at-one-number
     return x.clamp(min=0) + (x - x.detach()) * (x.item() == -1)
 raised/by-zero
@@ -676,6 +684,14 @@ node-missing/root
                 order.append(following)
     visit(root)
     return order[::-1]
+too-early/three-rounds
+    far, nodes = {root: 0}, [root]
+    for node in nodes:
+        nodes += [n for n, _ in node.next_functions if n is not None and n not in far and not far.update({n: 0})]
+    for _ in range(3):
+        for node in nodes:
+            far |= {n: max(far[n], far[node] + 1) for n, _ in node.next_functions if n is not None}
+    return sorted(nodes, key=far.get)
 node-missing/one-of-a-name
     order, seen = [], set()
     def visit(node):
