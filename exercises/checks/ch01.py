@@ -641,7 +641,7 @@ def _no_way_to_w(total, answer):
 def cut(answer):
     kit.a_function(answer)
     for numbers in ((3.0, 2.0, 1.0), (-0.5, 4.0, 7.0), (1.1, 0.3456789, 0.7), (2.0, 0.0, 3.0)):
-        leaves = [mg.tensor(number, requires_grad=True) for number in numbers]
+        leaves = [tools.leaf(number) for number in numbers]
         for inputs in (leaves, [leaf * 1 for leaf in leaves]):  # a result is a tensor that requires grad, too
             errors = *_CUT_ERRORS, *tools.FLAG_OF_A_RESULT
             given = tools.called(answer, tuple(inputs), "a tensor with the value of `w * x + b`", *errors)

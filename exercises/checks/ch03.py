@@ -548,7 +548,6 @@ name-forgotten: E=False
     kind="fix",
     points=2,
     off={
-        "digits": "the sum may be kept in the usual float",
         "grad": "each round goes backward",
         "again": "the gradients are added up",
         "old grad": "the gradients are added up",
@@ -627,6 +626,10 @@ def _check_mean_loss(answer, start, batches):
     if not kit.close(number, mean):
         look = "what is added up, and what it is divided by"
         raise Wrong("other-value", f"the mean of the losses, {mean:.7g}", f"{number:.7g}", look=look)
+    if "dtype" not in trial.circumstances and not np.isclose(number, mean, 1e-10, 1e-12):
+        why = "The losses have float64 here, with sixteen digits. Some of them are lost in the sum."
+        expected, look = "a mean as exact as the losses", "the dtype of what you add up in"
+        raise Wrong("rounded", expected, f"it is off by {abs(number - mean):.1g}", why=why, look=look)
     slope = sum(2 * batch * error for batch, error in zip(batches, errors, strict=True))
     came = None if model.w.grad is None else model.w.grad.item()
     if came is None or not kit.close(came, slope):

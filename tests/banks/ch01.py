@@ -471,6 +471,8 @@ other-gradient/half
     return w * x.detach() + (b + b.detach()) / 2
 new-leaf/beside
     return w * x.detach() + b + 0 * mg.tensor(0.0, requires_grad=True)
+rounded
+    return w * mg.tensor(x.item()) + b
 other-value/one-decimal
     return w * round(float(x), 1) + b
 other-value/no-zero
@@ -719,7 +721,7 @@ def cut(w, x, b):
 """,
         """
 def cut(w, x, b):
-    return mg.tensor(x.item()) * w + b * 1.0
+    return mg.tensor(x.item(), dtype=x.dtype) * w + b * 1.0
 """,
         """
 def cut(w, x, b):

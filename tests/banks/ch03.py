@@ -476,6 +476,13 @@ graph-kept/last-one
         loss.backward()
         total = loss + (total.detach() if batch is not batches[0] else 0)
     return total / len(batches)
+rounded
+    total = mg.tensor(0.0)
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total += loss.detach()
+    return total / len(batches)
 loss-overwritten
     total = None
     for batch in batches:
@@ -949,7 +956,7 @@ def mean_loss(model, batches):
     total = mg.tensor(0.0)
     for batch in batches:
         loss = model(batch)
-        total += loss.detach()
+        total = total + loss.detach()
         loss.backward()
     return total.item() / len(batches)
 """,
