@@ -409,7 +409,8 @@ def _check_slope(answer, f, x, value, right):
         t = tools.constant(float(t)) if number else t
         elsewhere = not kit.same_values(t.sum(), x, 1e-12)
         had_grad = t.is_leaf and t.grad is not None
-        visits.append(_Visit(t, number, t.requires_grad, elsewhere, had_grad))
+        asked = t.requires_grad or type(t) is not mg.Tensor  # a dual tensor is asked otherwise
+        visits.append(_Visit(t, number, asked, elsewhere, had_grad))
         visit, y = visits[-1], f(t)
         visit.watch(y)
         return y
@@ -434,13 +435,10 @@ def _slope_error(wrong, answer, visits, x):
         look = "the dtype of the tensor you make"
         return Wrong("asked-for-ints", expected, got, belief="M27b", why=why, look=look)
     if "does not require grad" in got:
-        return _not_asked(expected, got, visits) or Wrong(
-            "way-back-cut",
-            expected,
-            got,
-            why="What went into `f` was asked for. But what you go backward from does not lead there.",
-            look="where `f` runs, and what you do between `f` and backward()",
-        )
+        why = "What went into `f` was asked for. But what you go backward from does not lead there."
+        look = "where `f` runs, and what you do between `f` and backward()"
+        cut = Wrong("way-back-cut", expected, got, why=why, look=look) if "element 0" in got else wrong
+        return _not_asked(expected, got, visits) or cut
     if "NoneType" not in got:
         return wrong
     if "attribute 'grad'" in got or not kit.uses(answer, "grad"):
@@ -509,7 +507,8 @@ def _wrong_slope(number, visits, x, value, right):
     if not visits:
         why = "In this call your function did not call `f`: what it returned cannot depend on this one."
         return Wrong("f-not-used", expected, came, why=why, look="where `f` is used")
-    if not any(visit.backward_ran for visit in visits) and kit.close(number, right, 1e-2):
+    elsewhere = any(visit.elsewhere for visit in visits)
+    if elsewhere and not any(visit.backward_ran for visit in visits) and kit.close(number, right, 1e-2):
         expected, got = "a slope from autograd", f"{came}, and no backward pass came through `f`"
         why = "A small step gives the slope nearly. Autograd gives it exactly, with one call of `f`."
         return Wrong("nudged", expected, got, why=why, look="how you get from `f` to the slope")

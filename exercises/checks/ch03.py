@@ -799,7 +799,7 @@ def _check_ramp(given, x, number):
     slopes = tools.slopes(sign * y, x) if graphs.reaches(y, x) else None
     if slopes is None:
         raise _no_way_back(y, number if x.requires_grad else 0.0, at)
-    came = sign * slopes.item()
+    came = sign * slopes.item() + 0.0  # no -0
     if not kit.close(came, slope):
         raise _wrong_ramp(came, slope, at, number, graphs.operations(y))
 

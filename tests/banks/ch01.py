@@ -206,6 +206,9 @@ asked-for-ints
 returned-none
     t = mg.tensor(float(x), requires_grad=True)
     return f(t).backward()
+raised/swapped
+    t = mg.tensor(float(x), requires_grad=True)
+    return mg.autograd.grad(f(t), mg.tensor(float(x)))[0]
 not-the-grad
     t = mg.tensor(float(x), requires_grad=True)
     f(t).backward()
