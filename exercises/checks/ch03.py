@@ -569,7 +569,7 @@ def mean_loss(answer):
         (2.0, [1.0, 3.0, 0.5]),
         (-1.0, [2.0, 1.5, 4.0, 1.0]),
         (3.0, [0.1]),
-        (0.123, [1, 1, 2]),
+        (0.1234567, [1, 1, 2]),
         (1.0, [1.0, 1.1]),
         (2, many),
     ):
@@ -627,8 +627,8 @@ def _check_mean_loss(answer, start, batches):
         look = "what is added up, and what it is divided by"
         raise Wrong("other-value", f"the mean of the losses, {mean:.7g}", f"{number:.7g}", look=look)
     if "dtype" not in trial.circumstances and not np.isclose(number, mean, 1e-10, 1e-12):
-        why = "The losses have float64 here, with sixteen digits. Some of them are lost in the sum."
-        expected, look = "a mean as exact as the losses", "the dtype of what you add up in"
+        why = "The losses have float64 here, with sixteen digits. Some are lost, or made up, on the way."
+        expected, look = "a mean as exact as the losses", "what rounds, and each tensor that is made without a dtype"
         raise Wrong("rounded", expected, f"it is off by {abs(number - mean):.1g}", why=why, look=look)
     slope = sum(2 * batch * error for batch, error in zip(batches, errors, strict=True))
     came = None if model.w.grad is None else model.w.grad.item()
