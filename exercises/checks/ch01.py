@@ -10,6 +10,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import graphs, kit, tools
+from exercises.checks.adversaries import text
 from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets, no_node, side_by_side
 
@@ -35,7 +36,7 @@ chapter = kit.Chapter(__name__, "01", "Who gets tracked?")
 )
 def tracked(answer):
     kit.a_function(answer)
-    for values in ([0.5, -2.0], [3, 1, 4], [7]):
+    for values in ([0.5, -2.0], [3, 1, 4], [7], [2, 0, 0.1234567, 2]):
         _check_tracked(answer, values)
     return "Only floats can change a little, so only they can have a gradient. You asked on the leaf."
 
@@ -53,19 +54,24 @@ def _check_tracked(answer, values):
         raise Wrong("flag-for-tensor", expected, f"{given} {came}", look=look)
     tools.result(given)
     if not given.requires_grad:
-        why = "A tensor is only tracked if somebody asks. This one holds numbers and nothing else."
+        why = "What you return is not tracked, whatever was asked of other tensors."
         look = "`requires_grad` of your result"
         expected = "a tensor with `requires_grad` True"
         raise Wrong("not-asked", expected, f"{show(given)} {came}", why=why, look=look)
     if not given.is_leaf:
         expected, got = "a leaf, `is_leaf` True", f"{show(given)} {came}"
-        why = "The tensor you asked on is another one. This one is the result of an operation, and backward() puts"
-        why += " no `.grad` on it."
+        why = "The tensor you asked on is another one. This one is the result of an operation, and no leaf."
         look = "the operation after the flag was set"
         raise Wrong("asked-then-computed", expected, got, belief="M01", why=why, look=look)
     if not kit.same_values(given, values):
-        look = "whether your function uses its argument"
-        raise Wrong("other-values", f"the values {values}", f"{show(given)} {came}", look=look)
+        look = "what your function does with its argument: the numbers, and their shape"
+        raise Wrong("other-values", f"the values {values}", f"{text(tools.array(given))} {came}", look=look)
+    if given.grad is not None:
+        return  # which is told as what it is (see `adversaries`)
+    tools.walk(given.sum().backward)
+    if given.grad is None or not kit.same_values(given.grad, np.ones(len(values))):
+        look = "what your function leaves on the tensor, such as a hook"
+        raise Wrong("other-grad", "ones in `.grad` after `.sum().backward()`", show(given.grad), look=look)
 
 
 def _ints_asked(values, got):
@@ -104,7 +110,7 @@ only-who-asked: b=False, c=False, e=False
     You ask once, on `x`. What is computed from it is tracked without being asked.
     look: `(x * k).requires_grad` in a cell of its own
 all-inputs-needed: b=False, e=True
-    One tracked input is enough: if `x` moves, `x * k` moves, whatever `k` is.
+    One tracked input is enough. Whether `k` is tracked, too, makes no difference.
     look: `b` and `e`: what differs in their inputs?
 one-step-only: b=True, c=False
     The flag does not fade. `c` comes from `b`, and `b` requires grad.
@@ -122,7 +128,7 @@ spreads-back: k=True
     "Find the leaves",
     kind="predict",
     points=2,
-    beliefs=("M01", "M02"),
+    beliefs=("M02",),
     hints=(
         "A leaf has no history: its `grad_fn` is None.",
         "Two kinds of tensor have no history: those you made, and all that are not tracked.",
@@ -144,7 +150,7 @@ result-never-leaf: m=False, w=False, k=True (M02)
 leaf-means-tracked: k=False, m=False
     Leaf says nothing about tracking. A tensor that is not tracked has no history: a leaf.
     look: `k.is_leaf` and `k.requires_grad`, one after the other
-asked-so-leaf: v=True, y=False (M01)
+asked-so-leaf: v=True, y=False
     The flag was set on `mg.ones(2)`. `v` is the result of multiplying that by 2, and this operation was recorded.
     look: `v.grad_fn`
 tracked-means-leaf: y=True, v=True
@@ -321,6 +327,9 @@ def _why_not_constants(y):
 
 def _leaf_used_again(y):
     ways = graphs.ways_to_leaves(y)
+    if ways == 1:
+        why = "The operations are right, but they are joined in another way: a result is used twice."
+        return Wrong("result-twice", why=why, look="what the addition adds to the product")
     why = f"In your graph {ways} arrows lead to the leaf, in the picture one."
     if graphs.multiplies_by_itself(y):
         look = "what `x` is multiplied by: a number, or a tensor that is not tracked, has no arrow"
@@ -364,41 +373,47 @@ def slope(answer):
 _SLOPES = (
     (lambda x: x * x * x.exp(), 1.5, 1.5**2 * math.exp(1.5), (2 * 1.5 + 1.5**2) * math.exp(1.5)),
     (lambda x: x.exp() - 5 * x, -0.5, math.exp(-0.5) + 2.5, math.exp(-0.5) - 5),
-    (lambda x: x * x * x, 2, 8.0, 12.0),
+    (lambda x: (x * x * x).reshape(1), 2, 8.0, 12.0),
     (lambda x: 1e-3 * x * x, 2, 0.004, 0.004),
-    (lambda x: x * x + x, 0, 0.0, 1.0),
+    (lambda x: x * x + x + 2, 0, 2.0, 1.0),
     (lambda x: x * x - x, 0.5, -0.25, 0.0),
 )
 
 
 @dataclass
 class _Visit:
-    """One call of `f`: what came in, what was true of it at that moment, and what went out."""
+    """One call of `f`: what came in, what was true of it at that moment, and whether a walk came back."""
 
     tensor: mg.Tensor
     was_number: bool
     asked: bool
     elsewhere: bool
     had_grad: bool
-    result: Any = None
+    walked: bool = False
 
     @property
     def backward_ran(self) -> bool:
-        filled = self.tensor.is_leaf and self.tensor.grad is not None
-        return filled or graphs.is_freed(self.result)
+        return self.walked or (self.tensor.is_leaf and self.tensor.grad is not None)
+
+    def watch(self, y: Any) -> None:
+        """Note whether a gradient arrives at the result, by backward() or grad(): both call its hooks."""
+        if isinstance(y, mg.Tensor) and y.requires_grad:
+            y.register_hook(lambda grad: setattr(self, "walked", True))
 
 
 def _check_slope(answer, f, x, value, right):
     visits = []
 
     def watched(t):
-        number = type(t) is not mg.Tensor
+        number = not isinstance(t, mg.Tensor)
         t = tools.constant(float(t)) if number else t
         elsewhere = not kit.same_values(t.sum(), x, 1e-12)
         had_grad = t.is_leaf and t.grad is not None
-        visits.append(_Visit(t, number, t.requires_grad, elsewhere, had_grad))
-        visits[-1].result = f(t)
-        return visits[-1].result
+        asked = t.requires_grad or type(t) is not mg.Tensor  # a dual tensor is asked otherwise
+        visits.append(_Visit(t, number, asked, elsewhere, had_grad))
+        visit, y = visits[-1], f(t)
+        visit.watch(y)
+        return y
 
     try:
         given = call(answer, watched, x)
@@ -407,8 +422,8 @@ def _check_slope(answer, f, x, value, right):
     if given is None:
         raise _no_slope(answer, visits, x) if right else _no_zero(x)
     number = kit.a_number(given)
-    asked, elsewhere = ([getattr(v, name) for v in visits] for name in ("asked", "elsewhere"))
-    if any(asked) and not any(elsewhere) and kit.close(number, right):
+    one_place = bool(visits) and not any(visit.elsewhere for visit in visits)  # forward mode has no walk back
+    if (one_place or any(visit.backward_ran for visit in visits)) and kit.close(number, right):
         return
     raise _wrong_slope(number, visits, x, value, right)
 
@@ -416,18 +431,14 @@ def _check_slope(answer, f, x, value, right):
 def _slope_error(wrong, answer, visits, x):
     expected, got = f"a number, the slope at {x}", wrong.verdict.got
     if "can require gradients" in got:
-        expected = f"a number, the slope at the int {x}"
-        why = "`x` was an int, and a tensor of integers cannot require grad."
+        why = "A tensor of integers cannot require grad."
         look = "the dtype of the tensor you make"
         return Wrong("asked-for-ints", expected, got, belief="M27b", why=why, look=look)
     if "does not require grad" in got:
-        return _not_asked(expected, got, visits) or Wrong(
-            "way-back-cut",
-            expected,
-            got,
-            why="What went into `f` was asked for. But what you go backward from does not lead there.",
-            look="what you do between `f` and backward()",
-        )
+        why = "What went into `f` was asked for. But what you go backward from does not lead there."
+        look = "where `f` runs, and what you do between `f` and backward()"
+        cut = Wrong("way-back-cut", expected, got, why=why, look=look) if "element 0" in got else wrong
+        return _not_asked(expected, got, visits) or cut
     if "NoneType" not in got:
         return wrong
     if "attribute 'grad'" in got or not kit.uses(answer, "grad"):
@@ -436,8 +447,8 @@ def _slope_error(wrong, answer, visits, x):
         "grad-still-none",
         expected,
         got,
-        why="`.grad` is still None. Did backward() run, and is this tensor a leaf?",
-        look="`is_leaf` of the tensor whose `.grad` you read",
+        why="Something is None. `.grad` is, until backward() has run, and on what is no leaf.",
+        look="what is None in this line",
     )
 
 
@@ -457,15 +468,18 @@ def _no_slope(answer, visits, x):
         why = "Until a backward pass writes into it, `.grad` is None. Has backward() run?"
         look = "the line that calls backward(), and whether it comes before `.grad` is read"
         return Wrong("no-backward", expected, got, why=why, look=look)
-    if kit.uses(answer, "grad"):
-        why = "A result on the way keeps no `.grad`. The slope is in `.grad` of the leaf."
-        look = "`is_leaf` of the tensor whose `.grad` you read"
-        return Wrong("grad-on-the-way", expected, got, belief="M03", why=why, look=look)
-    return _returned_by_backward(expected, got)
+    if not kit.uses(answer, "grad"):
+        return _returned_by_backward(expected, got)
+    if all(visit.tensor.is_leaf and visit.tensor.grad is None for visit in visits):
+        why = "A backward pass has run. But what you return is None."
+        return Wrong("none-after-backward", expected, got, why=why, look="where the slope is, and what clears it")
+    why = "A result on the way keeps no `.grad`. The slope is in `.grad` of the leaf."
+    look = "`is_leaf` of the tensor whose `.grad` you read"
+    return Wrong("grad-on-the-way", expected, got, belief="M03", why=why, look=look)
 
 
 def _returned_by_backward(expected, got):
-    why = "backward() returns None. The slope is in `.grad` of the leaf."
+    why = "Something is None, as what backward() returns is. The slope is in `.grad` of the leaf."
     return Wrong("returned-none", expected, got, why=why, look="which object holds the slope")
 
 
@@ -483,7 +497,7 @@ def _not_asked(expected, got, visits):
         code, look = "asked-too-late", "the order of the lines"
         why = "You asked after `f` had run. The flag is read when an operation runs."
     else:
-        code, look = "never-asked", "the line that makes the tensor"
+        code, look = "never-asked", "the line that makes what goes into `f`"
         why = "The tensor that went into `f` was not asked for, so nothing was recorded."
     return Wrong(code, expected, got, why=why, look=look)
 
@@ -493,11 +507,17 @@ def _wrong_slope(number, visits, x, value, right):
     if not visits:
         why = "In this call your function did not call `f`: what it returned cannot depend on this one."
         return Wrong("f-not-used", expected, came, why=why, look="where `f` is used")
-    if not any(visit.backward_ran for visit in visits) and kit.close(number, right, 1e-2):
-        expected, got = "a slope from autograd", f"{came}, from values of `f` only"
+    elsewhere = any(visit.elsewhere for visit in visits)
+    if elsewhere and not any(visit.backward_ran for visit in visits) and kit.close(number, right, 1e-2):
+        expected, got = "a slope from autograd", f"{came}, and no backward pass came through `f`"
         why = "A small step gives the slope nearly. Autograd gives it exactly, with one call of `f`."
-        look = "`backward()` instead of a second call of `f`"
-        return Wrong("nudged", expected, got, why=why, look=look)
+        return Wrong("nudged", expected, got, why=why, look="how you get from `f` to the slope")
+    if kit.close(number, 1):
+        why = "1 is also the slope of `y` with respect to itself, whatever `f` is."
+        look = "what you return, and whose `.grad` it is"
+        return Wrong("slope-of-itself", expected, came, why=why, look=look)
+    if not any(visit.asked for visit in visits):
+        return _not_asked(expected, came, visits)
     if any(visit.had_grad for visit in visits):
         why = "The tensor had a `.grad` already when `f` got it. backward() adds to old gradients."
         look = "whether each call makes a new tensor, and calls backward() once"
@@ -505,10 +525,10 @@ def _wrong_slope(number, visits, x, value, right):
     if kit.close(number, value):
         why = "That is `f(x)` itself, not how fast it grows."
         return Wrong("value-not-slope", expected, came, why=why, look="what you return")
-    if kit.close(number, 1):
-        why = "1 is the slope of `y` with respect to itself, whatever `f` is."
-        look = "on which tensor you set the flag, and whose `.grad` you read"
-        return Wrong("slope-of-itself", expected, came, why=why, look=look)
+    grads = [visit.tensor.grad for visit in visits if visit.tensor.is_leaf]
+    if any(grad is not None and kit.close(grad.sum().item(), right) for grad in grads):
+        why = "`.grad` of the tensor that went into `f` holds the slope. What you return is another number."
+        return Wrong("not-the-grad", expected, came, why=why, look="what you return")
     return Wrong("other-slope", expected, came, look="what you return, for `f = lambda x: x * x`")
 
 
@@ -558,25 +578,31 @@ def _check_squared_errors(answer, start, data):
     if type(given) in (int, float) or isinstance(given, np.generic):
         expected, got = "a tensor that leads back to `w`", show(given)
         why = "A plain number has no history. There is nothing that backward() could follow."
-        look = "each `.item()` in your function"
-        raise Wrong("plain-number", expected, got, belief="M27", why=why, look=look)
+        look = "where `w` goes: which results are tensors, and which are plain numbers"
+        raise Wrong("plain-number", expected, got, belief=_of_numbers(answer), why=why, look=look)
     total = tools.result(given)
-    look = "`total` after the loop: is it the sum of the squares of all errors?"
+    look = "the result: is it one number, the sum of the squares of all errors?"
     tools.refuse_other_values(total, right, "the sum", look)
     if not graphs.reaches(total, w):
         raise _no_way_to_w(total, answer)
-    total.backward()
-    _check_gradient_of_w(w, sum(2 * value * (start * value - 1) for value in data))
+    tools.walk(total.backward)
+    _check_gradient_of_w(w, sum(2 * value * (start * value - 1) for value in data), _of_numbers(answer))
 
 
-def _check_gradient_of_w(w, slope):
+def _of_numbers(answer):
+    """The belief behind a lost history, if the answer takes numbers out of tensors."""
+    return "M27" if kit.uses(answer, "item", "numpy", "tolist", "float") else ""
+
+
+def _check_gradient_of_w(w, slope, belief):
     came = None if w.grad is None else w.grad.item()
     if came is None or not kit.close(came, slope):
         expected, got = f"`w.grad` is {slope:.7g} after backward()", f"`w.grad` is {show(came)}"
-        why = "The value is right, and the gradient is not, as when some of the errors go into the sum without"
-        why += " their history: their part of the gradient is missing, and nothing says so."
-        look = "what `total` is before the last round of the loop"
-        raise Wrong("part-of-the-history", expected, got, belief="M27", why=why, look=look)
+        if came is None:
+            raise Wrong("no-grad-after", expected, got, look="what your function does to `w`")
+        why = "The value is right, and the gradient is not: parts of it are missing, or others came in."
+        look = "each way from the result to `w`, and what changes gradients on it"
+        raise Wrong("part-of-the-history", expected, got, belief=belief, why=why, look=look)
 
 
 def _no_way_to_w(total, answer):
@@ -591,9 +617,9 @@ def _no_way_to_w(total, answer):
     if kit.uses(answer, "detach", "no_grad", "data"):
         why = "The way back was cut: what is detached, or computed under no_grad, has no history."
         return Wrong("cut-off", expected, came, why=why, look="the line that cuts it")
-    why = "The result is a tensor without a history. Nothing that it was made from had one: plain numbers have none."
-    look = "where the tensors turn into numbers"
-    return Wrong("no-history", expected, came, belief="M27", why=why, look=look)
+    why = "The result is a tensor without a history, so backward() has no way to follow."
+    look = "`grad_fn` of each result on the way: where does the history end?"
+    return Wrong("no-history", expected, came, belief=_of_numbers(answer), why=why, look=look)
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -613,12 +639,15 @@ def _no_way_to_w(total, answer):
 )
 def cut(answer):
     kit.a_function(answer)
-    for numbers in ((3.0, 2.0, 1.0), (-0.5, 4.0, 7.0), (1.1, 0.3, 0.7)):
-        leaves = [mg.tensor(number, requires_grad=True) for number in numbers]
+    for numbers in ((3.0, 2.0, 1.0), (-0.5, 4.0, 7.0), (1.1, 0.3456789, 0.7), (2.0, 0.0, 3.0)):
+        leaves = [tools.leaf(number) for number in numbers]
         for inputs in (leaves, [leaf * 1 for leaf in leaves]):  # a result is a tensor that requires grad, too
             errors = *_CUT_ERRORS, *tools.FLAG_OF_A_RESULT
             given = tools.called(answer, tuple(inputs), "a tensor with the value of `w * x + b`", *errors)
             _check_cut(tools.result(given), *leaves)
+            if any(one.grad_fn is None for one in inputs if inputs is not leaves):
+                expected, got = "`w`, `x` and `b` as they were: results", "one that has no history any more"
+                raise Wrong("input-changed", expected, got, look="how to use a value, and leave the tensor alone")
     return "The value is the same, and there is no way to `x`: what you multiplied `w` by is not tracked."
 
 
@@ -634,17 +663,20 @@ def _check_cut(y, w, x, b):
     unasked = [name for name, tensor in names.items() if not tensor.requires_grad]
     if unasked:
         expected, got = "`w`, `x` and `b` as they were", f"`{unasked[0]}.requires_grad` is False now"
-        why = "You switched the flag off on the tensor itself. From now on it gets no gradient anywhere, not only"
-        why += " here."
-        look = "how to use the value of `x` and leave `x` alone"
+        why = "The flag is off on the tensor itself. From now on it gets no gradient anywhere, not only here."
+        look = "how to use the value of a tensor, and leave the tensor alone"
         raise Wrong("input-changed", expected, got, why=why, look=look)
     values = {name: tensor.detach().item() for name, tensor in names.items()}
     right = values["w"] * values["x"] + values["b"]
-    tools.refuse_other_values(y, right, "the value of `w * x + b`", "the value: only the edge should go")
+    tools.refuse_other_values(y, right, "the value of `w * x + b`", "the value and its shape: only the edge should go")
     found = graphs.leaves(y)
     reached = [name for name, tensor in names.items() if any(leaf is tensor for leaf in found)]
     if reached != ["w", "b"] or len(found) > 2:
         raise _wrong_cut(y, reached, len(found) > len(reached), names)
+    came = [gradient.item() for gradient in tools.walk(mg.autograd.grad, y, (w, b))]
+    if not all(map(kit.close, came, (values["x"], 1.0))):
+        expected, got = (f"slopes by `w` and `b` of {w:.7g} and {b:.7g}" for w, b in ((values["x"], 1), came))
+        raise Wrong("other-gradient", expected, got, look="what `w` and `b` go into, and each hook")
 
 
 def _wrong_cut(y, reached, new_leaf, names):
@@ -659,23 +691,21 @@ def _wrong_cut(y, reached, new_leaf, names):
 
 def _cut_diagnosis(reached, lost):
     if reached == ["w", "b"]:
-        why = "No edge to `x`, but a new leaf took its place. Something nobody asks for should have no edge."
-        return Wrong("new-leaf", why=why, look="the flag of what you multiply `w` by")
+        why = "There is no edge to `x`, but one to a new leaf. What nobody asks for should have no edge."
+        return Wrong("new-leaf", why=why, look="the flag of each tensor that your function makes")
     if not reached:
         why = "The ways to `w` and `b` are gone, too. Only the edge to `x` should go."
         return Wrong("all-cut", why=why, look="what leaves the graph")
     if not lost:
         why = "`x` still takes part as a tracked tensor, so its edge was recorded."
-        return Wrong("still-there", why=why, look="`requires_grad` of what you multiply `w` by")
+        return Wrong("still-there", why=why, look="each operation that `x` goes into")
     if "x" in reached:
         gone = tools.listed([f"the edge to `{name}`" for name in lost])
         why = f"What is gone is {gone}. The edge to cut is the one to `x`."
         return Wrong("other-edge", why=why, look="which tensor you cut off")
     if lost == ["b"]:
         return Wrong("b-cut-too", why="The edge to `b` is gone, too.", look="what you add at the end")
-    why = "The edge to `w` is gone, too. A number that is taken out of `w * x` leads to neither."
-    look = "what is cut off: `x` alone, before the multiplication?"
-    return Wrong("cut-too-high", why=why, look=look)
+    return Wrong("cut-too-high", why="The edge to `w` is gone, too.", look="what is cut off: is it `x` alone?")
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -712,8 +742,7 @@ def _why_not_diamond(y):
     if found > 1:
         return Wrong(
             "two-leaves",
-            why=f"Your graph ends in {found} leaves. Equal values do not make them one: each would "
-            "get its own `.grad`, with a part of the gradient only.",
+            why=f"Your graph ends in {found} leaves, and the picture in one. Each would get a `.grad` of its own.",
             look="how many tensors you made with `requires_grad=True`",
         )
     if made_of == ["mul", "mul"]:
@@ -721,7 +750,7 @@ def _why_not_diamond(y):
     if made_of == ["exp", "mul", "mul"]:
         return _joined_otherwise(y)
     if made_of == ["add", "exp", "mul"] and y.grad_fn.name().startswith("Add"):
-        why = "Your root adds the two branches, and the picture multiplies them."
+        why = "Your root is an addition, and that of the picture a multiplication."
         return Wrong("other-root", why=why, look="the box at the root")
     return _other_operations(made_of, "exp, mul and mul")
 
@@ -729,14 +758,14 @@ def _why_not_diamond(y):
 def _no_exponential(y):
     (x,) = (leaf.detach().numpy() for leaf in graphs.leaves(y))
     known = [one.detach().numpy() if type(one) is mg.Tensor else one for one in graphs.constants(y)]
-    if any(np.allclose(y.detach().numpy(), x * np.exp(x) * one) for one in (1.0, *known)):
+    value = y.detach().numpy()
+    if value.any() and any(np.allclose(value, x * np.exp(x) * one) for one in (1.0, *known)):
         numbers = [one for one in graphs.constants(y) if type(one) is not mg.Tensor]
         return Wrong(
             "branch-lost",
             belief="M27" if any(np.allclose(one, np.exp(x)) for one in numbers) else "",
-            why="The value has the exponential in it, and the graph has not: what it was computed from has no history, "
-            "or it was computed where nothing is recorded.",
-            look="what goes into the exponential",
+            why="The value has the exponential in it, and the graph has not: its history was lost on the way.",
+            look="what goes into the exponential, where it runs, and what becomes of its result",
         )
     why = "Your graph records two multiplications and no exponential."
     return Wrong("no-exponential", why=why, look="the branch that should be `x.exp()`")
@@ -752,11 +781,11 @@ def _joined_otherwise(y):
     if ways == 1:
         why = "The operations are right. But one arrow leads to `x`, where the picture has two branches that start"
         why += " there and meet at the root."
-        look = "what is multiplied at the root"
+        look = "what is computed from `x` itself, and what comes together at the root"
         return Wrong("chain-not-diamond", why=why, look=look)
     why = "The operations are right, but they are joined in another way. In the picture each branch is one"
     why += " operation on `x`, and the root multiplies the two results."
-    look = "what goes into the exponential, and what is multiplied at the root"
+    look = "what goes into the exponential, and what comes together at the root"
     return Wrong("joined-otherwise", why=why, look=look)
 
 
@@ -843,8 +872,8 @@ clearing-clears: D=None
     Clearing the flag says what happens from now on. It does not touch what is in `.grad`.
     look: `w.grad` before and after `w.requires_grad_(False)`
 still-added: E=12.0
-    Without the flag `w * w` is not recorded, so the second backward() finds no way to `w`.
-    look: `w.requires_grad` when the second `w * w` runs
+    Without the flag `w * w` is not recorded, so the last backward() finds no way to `w`.
+    look: `w.requires_grad` when the last `w * w` runs
 set-to-none: E=None
     backward() does not reach `w`. It does not clear what it does not reach, either.
     look: which line sets `w.grad`

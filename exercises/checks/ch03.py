@@ -9,12 +9,13 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import graphs, kit, tools
+from exercises.checks.adversaries import text, trial
 from exercises.checks.kit import Pattern, Wrong, call, show
 from exercises.checks.targets import Targets, side_by_side
 
 chapter = kit.Chapter(__name__, "03", "What does autograd remember?")
 
-_TURNS = 5_000  # more looks at next_functions than that, in a graph of 41 nodes: every way is walked
+_TURNS = 100_000  # more looks at next_functions than that, in a graph of 41 nodes: every way is walked
 _DRAWN = 30  # a larger graph is no near miss, and no picture to learn from
 
 
@@ -35,7 +36,8 @@ _DRAWN = 30  # a larger graph is no near miss, and no picture to learn from
 )
 def follow(answer):
     truth = {"nodes": 4, "edges_of_z": 2, "z_to_p": True, "p_to_k": False}
-    kit.predicted(answer, truth, _FOLLOW, "a number, or True or False", _FOLLOW_LOOKS)
+    kinds = "as asked: a number for `nodes` and `edges_of_z`, True or False for the others"
+    kit.predicted(answer, truth, _FOLLOW, kinds, _FOLLOW_LOOKS)
     return "One node for an operation, however often its result is used; constants have none."
 
 
@@ -151,12 +153,12 @@ one-step: v.grad=3
 )
 def leaves_behind(answer):
     kit.a_function(answer)
-    for make in (_neuron, _diamond, _wide, _alike, _short_and_long, _two_results):
+    for make in (_neuron, _diamond, _wide, _alike, _ladder, _two_results):
         result, names = make()
         _check_leaves(_walked(answer, result), names)
-    counted, leaf = _doubled_tensor(40)
-    _check_leaves(_walked(answer, counted), {"start": leaf})
-    return "You walked to every leaf that backward() would reach, and to each node once."
+    counted, leaves = _doubled_tensor(40)
+    _check_leaves(_walked(answer, counted), leaves)
+    return "Your walk finds every leaf that backward() would reach, and each once."
 
 
 def _neuron():
@@ -225,7 +227,8 @@ def _check_leaves(given, names):
     came = tools.listed([f"`{name}`" for name in found]) or "no leaf of the graph"
     if len(found) < len(items):
         look = "`is_leaf` of each tensor in the list, and where it comes from"
-        raise Wrong("other-tensor", expected, f"{came}, and another tensor", look=look)
+        came = f"{came}, and another tensor" if found else "another tensor"
+        raise Wrong("other-tensor", expected, came, look=look)
     missing = [name for name in names if name not in found]
     if missing:
         raise Wrong(
@@ -233,11 +236,11 @@ def _check_leaves(given, names):
             expected,
             came,
             why=f"A way leads to `{missing[0]}` as well. A node has an edge for each of its inputs.",
-            look="whether every edge of a node is followed, not only the first, and how far",
+            look="whether every edge of every node is followed, and what keeps a leaf out of your list",
         )
     if len(found) > len(names):
         why = "However many ways lead to it, the end of a leaf is one node, and one leaf."
-        look = "where your function remembers which nodes it has seen"
+        look = "when a leaf is put into the list, and which nodes your function remembers"
         raise Wrong("leaf-twice", expected, came, why=why, look=look)
 
 
@@ -269,15 +272,17 @@ class _Looks:
     def take(self) -> None:
         self.count += 1
         if self.count > _TURNS:
-            expected = "a look at each of 41 nodes, after forty doublings `h = h + h`"
-            got = f"more than {_TURNS:,} looks, and no end"
-            why = "The same nodes are looked at again and again. There are a million million ways through these 41."
+            expected = "a look at each of some forty nodes, after forty doublings `h = h + h`"
+            got = f"more than {_TURNS:,} looks, and not done yet"
+            why = "The same nodes are looked at again and again. There are a million million ways through them."
             look = "where your function remembers which nodes it has seen"
             raise Wrong("every-way", expected, got, why=why, look=look)
 
 
 class _CountedNode:
     """A node that counts the looks at its edges, and is otherwise the node that it stands for."""
+
+    __class__: Any = mg.autograd.graph.Node  # for `isinstance`
 
     def __init__(self, node: Any, looks: _Looks) -> None:
         self._node, self._looks = node, looks
@@ -297,6 +302,8 @@ class _CountedNode:
 class _CountedTensor:
     """A tensor whose graph counts the looks at it."""
 
+    __class__: Any = mg.Tensor
+
     def __init__(self, tensor: mg.Tensor) -> None:
         self._tensor, self.grad_fn = tensor, _Looks().at(tensor.grad_fn)
 
@@ -314,7 +321,8 @@ def _doubled(times):
 
 def _doubled_tensor(times):
     h, leaf = _doubled(times)
-    return _CountedTensor(h), leaf
+    left, right = (mg.tensor(1.0, requires_grad=True) for _ in range(2))  # one of them comes after all the ways
+    return _CountedTensor(left + h + right), {"left": left, "start": leaf, "right": right}
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -418,20 +426,24 @@ def one_way(answer):
         _check_one_way(call(answer, x), x, number)
     result = x * 1  # a tensor that requires grad, too
     given = tools.called(answer, (result,), "one way to `x`, through `x * 4`", *tools.FLAG_OF_A_RESULT)
+    if not graphs.reaches(result, x):
+        look = "how to use the value of `x + 1`, and leave `x` alone"
+        raise Wrong("input-changed", "`x` as it was: a result", "`x` has no history any more", look=look)
     _check_one_way(given, x, number)
     return "One way is left, so one contribution arrives: 4 times the value of `x + 1`."
 
 
 def _check_one_way(given, x, number):
     if not x.requires_grad:
-        why = "You switched the flag off on `x` itself. From now on it gets no gradient anywhere."
+        why = "The flag is off on `x` itself. From now on it gets no gradient anywhere."
         look = "how to use the value of `x + 1`, and leave `x` alone"
         raise Wrong("input-changed", "`x` as it was", "`x.requires_grad` is False now", why=why, look=look)
     if x.grad is not None:
         raise tools.filled("the product, before any backward()", f"{show(given)}, and `x.grad` is filled already")
     y = tools.result(given)
     value = np.full(tuple(x.shape), (number + 1) * number * 4)
-    tools.refuse_other_values(y, value, "the value of `(x + 1) * (x * 4)`", "the value: only one way should go")
+    look = "the value and its shape: only one way should go"
+    tools.refuse_other_values(y, value, "the value of `(x + 1) * (x * 4)`", look)
     if y.dtype is not x.dtype:
         look = "what changes the dtype on the way"
         raise Wrong("other-dtype", f"a result of {x.dtype}, as what is given", str(y.dtype), look=look)
@@ -442,29 +454,36 @@ def _check_ways(y, x, number):
     first, second = 4 * number, 4 * (number + 1)
     found = graphs.leaves(y)
     if any(leaf is not x for leaf in found):
-        raise _wrong_way("new-leaf", y, x, "a leaf that is not `x`", "what you made with `requires_grad=True`")
-    came = mg.autograd.grad(y, x, retain_graph=True)[0].item() if found else None  # leaves `y` as it is, to be drawn
+        raise _wrong_way("new-leaf", y, x, "a leaf that is not `x`", "each flag that your function sets")
+    # It leaves `y` as it is, to be drawn.
+    came = tools.walk(lambda: mg.autograd.grad(y, x, retain_graph=True))[0].item() if found else None
     expected = f"`x.grad` is {second:.7g} at x = {number:.7g}"
     if came is None:
         wrong = _wrong_way("all-cut", y, x, "no way to `x` at all", "how much of the product you took out")
-    elif kit.close(came, second) and graphs.ways_to_leaves(y) == 1:
+    elif kit.close(came, second) and _ways(y.grad_fn) == 1:
         return
     elif kit.close(came, second):
         wrong = _wrong_way("cancelled", y, x, "that number, over several ways", "what each of the ways brings")
     elif kit.close(came, first + second):
-        wrong = _wrong_way("both-ways", y, x, f"both ways: {first:.7g} + {second:.7g}", "what has no history yet")
+        wrong = _wrong_way("both-ways", y, x, f"both ways: {first:.7g} + {second:.7g}", "what still has a history")
     elif kit.close(came, first):
-        wrong = _wrong_way("other-way", y, x, "the way through `x + 1`, not through `x * 4`", "which factor you cut")
+        came = f"{came:.7g}, which is what the way through `x + 1` brings"
+        wrong = _wrong_way("other-way", y, x, came, "which factor you cut")
     else:
         wrong = _wrong_way("other-gradient", y, x, f"a gradient of {came:.7g}", "each operation on the way to `x`")
     wrong.verdict.expected = expected
     raise wrong
 
 
+def _ways(node):
+    """How many ways lead from a node to the ends of leaves."""
+    return hasattr(node, "variable") or sum(_ways(following) for following, _ in node.next_functions if following)
+
+
 _WHY_NOT_ONE_WAY = {
-    "new-leaf": "A new leaf stands where the way should end. What nobody asks for should have no edge.",
+    "new-leaf": "There is an edge to a new leaf. What nobody asks for should have no edge.",
     "all-cut": "Nothing leads back to `x`. The way through `x * 4` has to stay.",
-    "both-ways": "Both factors still lead back to `x`, and what the two ways bring is added.",
+    "both-ways": "That is what the two ways bring, added.",
     "other-way": "The right way to keep is the one through `x * 4`; it brings 4 times the value of `x + 1`.",
     "cancelled": "The number is right. But it comes over several ways, and one was asked for.",
     "other-gradient": "What arrives is not what the way through `x * 4` brings.",
@@ -529,7 +548,6 @@ name-forgotten: E=False
     kind="fix",
     points=2,
     off={
-        "digits": "the sum may be kept in the usual float",
         "grad": "each round goes backward",
         "again": "the gradients are added up",
         "old grad": "the gradients are added up",
@@ -551,7 +569,7 @@ def mean_loss(answer):
         (2.0, [1.0, 3.0, 0.5]),
         (-1.0, [2.0, 1.5, 4.0, 1.0]),
         (3.0, [0.1]),
-        (0.123, [1, 1, 2]),
+        (0.1234567, [1, 1, 2]),
         (1.0, [1.0, 1.1]),
         (2, many),
     ):
@@ -575,11 +593,12 @@ class _Model:
 
     def __init__(self, start):
         self.w = tools.leaf(start)
-        self.rounds, self.held = [], 0
+        self.rounds, self.losses, self.held = [], [], 0
 
     def __call__(self, batch):
         self.held = max(self.held, self.alive(self.rounds[:-1]))
         loss = (self.w * batch - 1) ** 2 - 0.3
+        self.losses.append((loss.detach(), loss.item()))
         if loss._node is not None:
             self.rounds.append(weakref.ref(loss._node))
         return loss
@@ -599,16 +618,25 @@ def _check_mean_loss(answer, start, batches):
     errors = [start * batch - 1 for batch in batches]
     number = kit.a_number(given, "the mean")
     _refuse_history(given, model)
+    if any(not kit.close(now.item(), was) for now, was in model.losses):
+        expected, got = "each loss as `model` returned it", "one that holds another number now"
+        look = "what is changed in place: `detach()` shares its memory"
+        raise Wrong("loss-overwritten", expected, got, look=look)
     mean = sum(error**2 for error in errors) / len(batches) - 0.3
     if not kit.close(number, mean):
         look = "what is added up, and what it is divided by"
         raise Wrong("other-value", f"the mean of the losses, {mean:.7g}", f"{number:.7g}", look=look)
+    if "dtype" not in trial.circumstances and not np.isclose(number, mean, 1e-10, 1e-12):
+        why = "The losses have float64 here, with sixteen digits. Some are lost, or made up, on the way."
+        expected, look = "a mean as exact as the losses", "what rounds, and each tensor that is made without a dtype"
+        raise Wrong("rounded", expected, f"it is off by {abs(number - mean):.1g}", why=why, look=look)
     slope = sum(2 * batch * error for batch, error in zip(batches, errors, strict=True))
     came = None if model.w.grad is None else model.w.grad.item()
     if came is None or not kit.close(came, slope):
-        why = "Each round still has to call `backward()` on its own loss, once. Only the sum was wrong."
+        why = "In each round a `backward()` from the loss of that round has to reach the weight, once."
         expected = f"the weight's `.grad` is {slope:.7g}, from a backward() in each round"
-        raise Wrong("backward-changed", expected, f"`.grad` is {show(came)}", why=why, look="`loss.backward()`")
+        look = "from what each round goes backward, and how often"
+        raise Wrong("backward-changed", expected, f"`.grad` is {show(came)}", why=why, look=look)
     if model.w.grad.requires_grad:
         look = "the options of `backward`"
         raise Wrong("grad-recorded", "a `.grad` without history", "it has a graph of its own", look=look)
@@ -620,26 +648,26 @@ def _check_mean_loss(answer, start, batches):
 
 
 def _refuse_history(given, model):
-    if type(given) is mg.Tensor and given.requires_grad:
+    kept = model.alive(model.rounds)
+    if type(given) is mg.Tensor and given.grad_fn is not None and kept:
         expected = "a number, or a tensor without history"
-        got = f"{show(given)}, which keeps {model.alive(model.rounds)} rounds"
-        why = "`loss` is a result, so the sum of losses is one, too. It keeps its node, and that keeps the nodes"
-        why += " of every round."
-        look = "what is added to `total` in each round"
+        got = f"{show(given)}, which keeps {kept} round{'s' * (kept != 1)}"
+        why = "A result keeps its node, and that keeps the nodes behind it: the graph of each loss that went in."
+        look = "what is added up in each round"
         raise Wrong("graph-kept", expected, got, belief="M28", why=why, look=look)
 
 
 def _held(rounds):
     expected = "the graph of a round is gone when the next but one begins"
     got = f"{rounds} older {'graph is' if rounds == 1 else 'graphs are'} still there"
-    why = "What you return has no history. But while the loop runs, graphs of older rounds stay in memory."
-    look = "what `total`, or your list, holds while the loop runs"
-    return Wrong("kept-until-the-end", expected, got, belief="M28", why=why, look=look)
+    why = "What you return keeps no graph. But while the rounds run, graphs of older ones stay in memory."
+    look = "what refers to a loss, or to its node, after its round"
+    return Wrong("kept-until-the-end", expected, got, why=why, look=look)
 
 
 _CUT_TOO_EARLY = """
-    The history is cut off before backward() needs it. Backward first, then take the number.
-    look: the order of the lines in the loop
+    There is no history when backward() needs it. Backward first, then take the number.
+    look: from what you go backward, and when the number is taken
 """
 _LOSS_ERRORS = tools.reasons(
     f"cut-too-early: does not require grad{_CUT_TOO_EARLY}"
@@ -665,7 +693,8 @@ _LOSS_ERRORS = tools.reasons(
 )
 def kinks(answer):
     truth = {"A": 0.0, "B": 0.0, "C": 0.5, "D": 1.0, "E": 0.0}
-    kit.predicted(answer, truth, (*_ERRORS, *_KINKS), "a number, or None for an error")
+    looks = {letter: f"line {letter} in a cell of its own" for letter in truth}
+    kit.predicted(answer, truth, (*_ERRORS, *_KINKS), "a number, or None for an error", looks)
     return "The answer at a kink belongs to the operation that ran, not to the function it computes."
 
 
@@ -731,20 +760,22 @@ formula-not-operations: E=1
 )
 def ramp(answer):
     kit.a_function(answer)
-    for number in (2.0, -3.0, 0.0, 0.25, 1e-30, -1e-30, 3e5, -3e5):
+    for number in (2.0, -3.0, 0.0, -0.0, 0.25, 1e-30, -1e-30, 3e5, -3e5):
         x = mg.tensor(number, requires_grad=True)
         _check_ramp(_ramp_at(answer, x, number), x, number)
-    x, below = tools.leaf([2.0]), tools.leaf(-1.0)
-    given, _ = _ramp_at(answer, x, 2.0), _ramp_at(answer, below, -1.0)  # called again before any backward
-    _check_ramp(given, x, 2.0)
-    return "With an `if`, the slope at a kink is that of the branch that ran, and you chose the branch."
+    several = [(tools.leaf([number]), number) for number in (2.0, -1.0, 0.0)]
+    given = [_ramp_at(answer, *one) for one in several]  # called again before any backward
+    trial.forget_last()
+    for y, (x, number) in zip(given, several, strict=True):
+        _check_ramp(y, x, number)
+    return "At a kink the slope is that of what ran there, and you chose what runs."
 
 
 def _ramp_at(answer, x, number):
     try:
         return call(answer, x)
     except Wrong as wrong:
-        if wrong.verdict.code == "raised" and number == 0:
+        if wrong.verdict.code == "raised" and number == 0 and "(your line: raise " in wrong.verdict.got:
             expected, got = "the value 0 at x = 0, and no error", wrong.verdict.got
             why = "There is no need to refuse: at a kink, too, some operation runs, and it has a slope."
             look = "what your function does at 0"
@@ -756,33 +787,39 @@ def _check_ramp(given, x, number):
     value, slope = max(number, 0.0), float(number >= 0)
     at = f"at x = {number:.7g}"
     if type(given) in (int, float):
-        raise _no_way_back(given, at)
+        raise _no_way_back(given, number, at)
     y = tools.result(given)
     if x.grad is not None:
         raise tools.filled("the value alone", f"`x.grad` is filled {at}")
     if y.shape != x.shape or y.item() != max(x.item(), 0.0):
-        look = "which branch runs there"
-        raise Wrong("other-value", f"{value:.7g} {at}", show(y), look=look)
-    if not graphs.reaches(y, x):
-        raise _no_way_back(y, at)
-    came = tools.slopes(y, x)
-    if came is None or not kit.close(came.item(), slope):
-        raise _wrong_ramp(0.0 if came is None else came.item(), slope, at, number, graphs.operations(y))
+        shape = "" if y.shape == x.shape else f", of shape {tuple(x.shape)},"
+        came = text(tools.array(y)) if y.is_floating_point() else show(y)
+        raise Wrong("other-value", f"{value:.7g}{shape} {at}", came, look="what your function does there")
+    sign = -1.0 if x.dim() else 1.0  # of the gradient that arrives
+    slopes = tools.slopes(sign * y, x) if graphs.reaches(y, x) else None
+    if slopes is None:
+        raise _no_way_back(y, number if x.requires_grad else 0.0, at)
+    came = sign * slopes.item() + 0.0  # no -0
+    if not kit.close(came, slope):
+        raise _wrong_ramp(came, slope, at, number, graphs.operations(y))
 
 
-def _no_way_back(given, at):
-    why = "Nothing leads from your result back to `x`, so backward() cannot leave a 0 in `x.grad`."
-    expected, look = f"a tensor that leads back to `x` {at}", "how to make 0 out of `x`"
+def _no_way_back(given, number, at):
+    expected = f"a tensor from which backward() leaves a number in `x.grad` {at}"
+    if number >= 0:
+        return Wrong("no-way-back", expected, show(given), look="what your result is made from")
+    why = "From this result backward() leaves nothing in `x.grad`, and a slope of 0 is a number, too."
+    look = "how to make 0 out of `x`"
     return Wrong("no-way-back", expected, show(given), belief="M25", why=why, look=look)
 
 
 def _wrong_ramp(came, slope, at, number, ran):
     expected, got = f"the slope {slope:.7g} {at}", f"the slope {came:.7g} {at}"
     if number == 0 and came == 0:
-        why = "At 0, `relu` answers 0, and so does every branch that multiplies by 0. The slope there should be 1."
-        return Wrong("slope-of-relu", expected, got, why=why, look="what runs at 0: the condition of your branch")
+        why = "At 0 your function has the slope of what ran there, and that is 0, as for `relu`. It should be 1."
+        return Wrong("slope-of-relu", expected, got, why=why, look="what runs at 0")
     if number == 0 and kit.close(came, 0.5) and "maximum" in ran:
-        why = "At 0 two numbers are the largest, and the tie is shared: half for `x`, half for the constant."
+        why = "At 0 two numbers are the largest, and the tie is shared: half for each."
         return Wrong("tie-shared", expected, got, why=why, look="the operation that runs at 0")
     if number == 0 and kit.close(came, 0.5):
         why = "That is halfway between the slopes of the two sides. The formula is a ramp; what ran answers otherwise."
@@ -809,7 +846,7 @@ def _wrong_ramp(came, slope, at, number, ran):
 )
 def backward_order(answer):
     kit.a_function(answer)
-    for make in (_neuron, _short_and_long, _long_and_short, _braid, _alike, _two_results, _three_times):
+    for make in (_neuron, _ladder, _braid, _alike, _two_results, _three_times):
         root = make()[0].grad_fn
         _check_order(_walked(answer, root), root)
     (end, _), *_ = root.next_functions[0][0].next_functions[0][0].next_functions[0][0].next_functions
@@ -819,15 +856,13 @@ def backward_order(answer):
     return "Each node comes after everything that sends to it, so its sum is complete when its turn comes."
 
 
-def _short_and_long():
-    x = mg.tensor(2.0, requires_grad=True)
-    return x * (x * 3).exp().exp(), {"x": x}
-
-
-def _long_and_short():
-    x = mg.tensor(2.0, requires_grad=True)
-    a = x * 3
-    return (a + 1).exp() * a, {"x": x}
+def _ladder():
+    """Each rung sends to the one below it by a short way and by a long one, the short one first or last."""
+    x = mg.tensor(0.01, requires_grad=True)
+    h = x
+    for rung in range(12):
+        h = h + h.exp().log() if rung % 2 else h.exp().log() + h
+    return h, {"x": x}
 
 
 def _three_times():
@@ -848,7 +883,8 @@ def _braid():
 def _check_order(given, root):
     nodes = graphs.nodes_behind(root)
     known = set(map(id, nodes))
-    expected = f"a list of the {len(nodes)} nodes behind the root, in an order for backward()"
+    all_of_them = f"of the {len(nodes)} nodes behind the root" if len(nodes) > 1 else "with the root alone"
+    expected = f"a list {all_of_them}, in an order for backward()"
     if given is None:
         raise Wrong("none", expected, "None", look="whether a `return` is missing")
     if not isinstance(given, list | tuple):
@@ -860,12 +896,13 @@ def _check_order(given, root):
     if len(places) < len(given):
         why = "Each node has one turn: it waits until all has arrived, then it passes the sum on, once."
         got = f"{len(given)} entries for {len(places)} nodes"
-        raise Wrong("node-twice", expected, got, belief="M11", why=why, look="when a node is put into the list")
+        raise Wrong("node-twice", expected, got, why=why, look="when a node is put into the list")
     missing = [node for node in nodes if id(node) not in places]
     if missing:
         why = "Every node needs a turn, the root and the ends of the leaves, too."
-        got = f"no {_name(missing[0])} in the list"
-        raise Wrong("node-missing", expected, got, why=why, look="where your walk begins and where it stops")
+        got = f"{len(places)} of {len(nodes)}; one that is missing is {_name(missing[0])}"
+        look = "where your walk begins, what it skips, and where it stops"
+        raise Wrong("node-missing", expected, got, why=why, look=look)
     _check_turns(nodes, places, expected)
 
 
@@ -874,6 +911,7 @@ def _no_node_of_it(item, expected):
         why = "An empty entry `(None, 0)` leads nowhere: nothing is sent to a constant."
         return Wrong("empty-entry", expected, "a list with None in it", why=why, look="each edge before you follow it")
     why = "The list should hold the nodes themselves, not what they are called." if type(item) is str else ""
+    why = "That is a node of another graph." if hasattr(type(item), "next_functions") else why
     return Wrong("no-node", expected, f"a list with {show(item)} in it", why=why, look="what you append")
 
 
@@ -881,7 +919,7 @@ def _check_turns(nodes, places, expected):
     edges = [(node, after) for node in nodes for after, _ in node.next_functions if after is not None]
     early = [(node, after) for node, after in edges if places[id(after)] < places[id(node)]]
     if early and len(early) == len(edges):
-        why = "This is the order in which the values were computed. Gradients come from the other end."
+        why = "This is an order in which values are computed. Gradients come from the other end."
         got = f"{_name(nodes[0])}, the root, stands last"
         raise Wrong("way-forward", expected, got, why=why, look="which node comes first: the root, or a leaf?")
     if early:
@@ -889,7 +927,7 @@ def _check_turns(nodes, places, expected):
         got = f"{_name(after)} has its turn before {_name(node)}, which still has something for it"
         why = "A node that goes too early passes on an incomplete sum. Its turn comes when every arrow into it has"
         why += " delivered."
-        look = "a result that is used twice, by one node near the root and by one far from it"
+        look = "when a node is put into the list: is all in it that sends to this node?"
         raise Wrong("too-early", expected, got, belief="M11", why=why, look=look)
 
 

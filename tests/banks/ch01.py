@@ -35,6 +35,20 @@ none
     t = mg.tensor(values, dtype=mg.float32, requires_grad=True)
 type
     return [mg.tensor(float(value), requires_grad=True) for value in values]
+asked-then-computed/retained
+    t = mg.tensor(values, dtype=mg.float32, requires_grad=True) * 1
+    t.retain_grad()
+    return t
+not-asked/detached
+    return mg.tensor(values, dtype=mg.float32, requires_grad=True).detach()
+other-values/no-zeros
+    return mg.tensor([float(value) for value in values if value], requires_grad=True)
+other-values/half
+    return mg.tensor(values, dtype=mg.float16, requires_grad=True)
+other-grad
+    t = mg.tensor(values, dtype=mg.float32, requires_grad=True)
+    t.register_hook(lambda grad: 2 * grad)
+    return t
 mode-left/adversary-1
     mg.set_grad_enabled(False)
     return mg.tensor(values, dtype=mg.float32).requires_grad_()
@@ -120,6 +134,11 @@ x = mg.tensor(2.0, requires_grad=True)
 k = mg.tensor(5.0)
 with_constants = 3 * x - k
 """,
+        "result-twice": """
+x = mg.tensor(2.0, requires_grad=True)
+h = 3 * x
+with_constants = h + h
+""",
         "used-twice": """
 x = mg.tensor(2.0, requires_grad=True)
 with_constants = 3 * x + x
@@ -187,10 +206,38 @@ asked-for-ints
 returned-none
     t = mg.tensor(float(x), requires_grad=True)
     return f(t).backward()
-other-slope
+raised/swapped
+    t = mg.tensor(float(x), requires_grad=True)
+    return mg.autograd.grad(f(t), mg.tensor(float(x)))[0]
+not-the-grad
     t = mg.tensor(float(x), requires_grad=True)
     f(t).backward()
     return 2 * t.grad.item()
+other-slope
+    t = mg.tensor(float(x), requires_grad=True)
+    return 2 * mg.autograd.grad(f(t), t)[0].item()
+other-slope/graph-kept
+    t = mg.tensor(float(x), requires_grad=True)
+    return round(mg.autograd.grad(f(t), t, create_graph=True)[0].item(), 2)
+raised/one-shape
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward(mg.tensor(1.0))
+    return t.grad.item()
+never-asked/zero-for-none
+    t = mg.tensor(float(x))
+    y = f(t)
+    if y.requires_grad:
+        y.backward()
+    return 0.0 if t.grad is None else t.grad.item()
+asked-for-ints/cut-off
+    t = mg.tensor(int(x), requires_grad=True)
+    f(t).backward()
+    return t.grad.item()
+none-after-backward
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward()
+    t.grad = None
+    return t.grad
 old-gradient
     t = mg.tensor(float(x), requires_grad=True)
     f(t).backward()
@@ -316,6 +363,20 @@ plain-number
         error = (w * value - 1.0) ** 2
         total = total + error.item()
     return total
+no-way-back/freed
+    total = sum((w * value - 1.0) ** 2 for value in data)
+    mg.autograd.grad(total, w)
+    return total
+no-history/copied
+    return mg.tensor(sum((w * value - 1.0) ** 2 for value in data))
+plain-number/unused
+    return sum((value - 1.0) ** 2 for value in data)
+flag-changed
+    total = sum((w * value - 1.0) ** 2 for value in data)
+    w.requires_grad_(False)
+    return total
+part-of-the-history/detached
+    return sum((w * value - 1.0) * (w * value - 1.0).detach() for value in data)
 part-of-the-history
     total = 0.0
     for value in data:
@@ -403,6 +464,22 @@ new-leaf
     return w * mg.tensor(x.item(), requires_grad=True) + b
 new-leaf/detached
     return w * x.detach().requires_grad_() + b
+input-changed/result
+    y = w * x.detach_() + b
+    x.requires_grad_()
+    return y
+other-gradient
+    return w * x.detach() + b + (w - w.detach())
+other-gradient/half
+    return w * x.detach() + (b + b.detach()) / 2
+new-leaf/beside
+    return w * x.detach() + b + 0 * mg.tensor(0.0, requires_grad=True)
+rounded
+    return w * mg.tensor(x.item()) + b
+other-value/one-decimal
+    return w * round(float(x), 1) + b
+other-value/no-zero
+    return w * (x.item() or 1.0) + b
 numpy-refused
     return w * x.numpy() + b
 old-grad/adversary-1
@@ -457,6 +534,18 @@ diamond = (x * 3) * x.exp()
         "other-operations": """
 x = mg.tensor(2.0, requires_grad=True)
 diamond = x * x
+""",
+        "branch-lost/detached": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = (x * 3) * x.exp().detach()
+""",
+        "no-exponential/zero": """
+x = mg.tensor(0.0, requires_grad=True)
+diamond = x * 3 * x
+""",
+        "other-root/chain": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = (x * 3).exp() + 2
 """,
         "branch-lost/constant": """
 import math
@@ -592,6 +681,19 @@ def slope(f, x):
     y.backward()
     return t.grad.item() / 2
 """,
+        """
+def slope(f, x):
+    t, shape = mg.tensor(float(x), requires_grad=True), f(mg.tensor(0.25)).shape
+    return mg.autograd.grad(f(t), t, mg.ones(shape))[0].item()
+""",
+        """
+from minigrad.autograd import forward_ad
+
+def slope(f, x):
+    with forward_ad.dual_level():
+        t = forward_ad.make_dual(mg.tensor(float(x)), mg.tensor(1.0))
+        return forward_ad.unpack_dual(f(t)).tangent.item()
+""",
     ],
     "squared_errors": [
         """
@@ -622,7 +724,7 @@ def cut(w, x, b):
 """,
         """
 def cut(w, x, b):
-    return mg.tensor(x.item()) * w + b * 1.0
+    return mg.tensor(x.item(), dtype=x.dtype) * w + b * 1.0
 """,
         """
 def cut(w, x, b):

@@ -191,6 +191,18 @@ leaf-missing/adversary-2
             found.append(node.variable)
         waiting += [following for following, _ in node.next_functions]
     return found
+leaf-missing/thousand-visits
+    found, visits = set(), []
+    def walk(node):
+        visits.append(node)
+        if node is None or len(visits) > 1000:
+            return
+        if hasattr(node, "variable"):
+            found.add(node.variable)
+        for following, _ in node.next_functions:
+            walk(following)
+    walk(result.grad_fn)
+    return found
 leaf-missing/adversary-3
     found, seen = [], set()
     def walk(node):
@@ -282,6 +294,20 @@ none
 other-value/adversary-1
     a = (x + 1).detach(); c = x * 4
     return a * c - a * c.detach() + (a * c).detach() if False else a*c + 1e-5
+input-changed/result
+    a = x.detach_() + 1
+    x.requires_grad_()
+    return a * (x * 4)
+no-way-back/freed
+    y = (x + 1).detach() * (x * 4)
+    mg.autograd.grad(y, x)
+    return y
+cancelled/behind-one-edge
+    h = x * 1
+    a, c = h + 1, h * 4
+    return a * c - a * c.detach() + (a * c).detach()
+new-leaf/beside
+    return (x + 1).detach() * (x * 4) + 0 * mg.tensor(0.0, requires_grad=True)
 cancelled/adversary-1
     a, c = x + 1, x * 4
     return a * c - a * c.detach() + (a * c).detach()
@@ -436,6 +462,37 @@ other-value/adversary-3
         loss.backward()
         total += loss.item()
     return total / len(batches)
+kept-until-the-end/two
+    total, last = 0, []
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        last = [*last[-1:], loss]
+        total += loss.item()
+    return total / len(batches)
+graph-kept/last-one
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total = loss + (total.detach() if batch is not batches[0] else 0)
+    return total / len(batches)
+rounded
+    total = mg.tensor(0.0)
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        total += loss.detach()
+    return total / len(batches)
+loss-overwritten
+    total = None
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        if total is None:
+            total = loss.detach()
+        else:
+            total += loss.detach()
+    return total / len(batches)
 mode-left/adversary-1
     total = 0
     for batch in batches:
@@ -482,6 +539,20 @@ backward-inside/assigned
     return mg.relu(x)
 slope-of-relu
     return mg.relu(x)
+slope-of-relu/of-a-list
+    return mg.relu(x) if x.dim() else x.clamp(min=0)
+other-slope/of-either-sign
+    y = x.clamp(min=0)
+    y.register_hook(lambda grad: grad.abs())
+    return y
+other-slope/at-one-number
+    return x.clamp(min=0) + (x - x.detach()) * (x.item() == -1)
+raised/by-zero
+    return x * (x.item() / abs(x.item()) + 1) / 2
+flag-changed
+    if x < 0:
+        x.requires_grad_(False)
+    return x if x >= 0 else x * 0
 slope-of-relu/strict
     return x if x > 0 else x * 0
 slope-of-relu/product
@@ -620,6 +691,25 @@ node-missing/root
                 order.append(following)
     visit(root)
     return order[::-1]
+too-early/three-rounds
+    far, nodes = {root: 0}, [root]
+    for node in nodes:
+        nodes += [n for n, _ in node.next_functions if n is not None and n not in far and not far.update({n: 0})]
+    for _ in range(3):
+        for node in nodes:
+            far |= {n: max(far[n], far[node] + 1) for n, _ in node.next_functions if n is not None}
+    return sorted(nodes, key=far.get)
+node-missing/one-of-a-name
+    order, seen = [], set()
+    def visit(node):
+        if node is None or node in seen:
+            return
+        seen.add(node)
+        for following, _ in node.next_functions:
+            visit(following)
+        order.append(node)
+    visit(root)
+    return list({node.name(): node for node in order}.values())[::-1]
 empty-entry-followed
     order = []
     def visit(node):
@@ -740,7 +830,7 @@ slopes = {"before": before, "dz/de": e.grad, "de/dp": e, "dp/dv": 3, "v.grad": v
 def leaves_behind(result):
     seen = set()
     def walk(node):
-        if node is None or node in seen:
+        if not isinstance(node, mg.autograd.graph.Node) or node in seen:
             return
         seen.add(node)
         for following, _ in node.next_functions:
@@ -750,7 +840,7 @@ def leaves_behind(result):
 """,
         """
 def leaves_behind(tensor):
-    nodes = [tensor.grad_fn]
+    nodes = [tensor.grad_fn] if isinstance(tensor, mg.Tensor) else []
     for node in nodes:
         nodes += [n for n, _ in node.next_functions if n is not None and n not in nodes]
     ends = dict.fromkeys(node for node in nodes if type(node).__name__ == "AccumulateGrad")
@@ -866,7 +956,7 @@ def mean_loss(model, batches):
     total = mg.tensor(0.0)
     for batch in batches:
         loss = model(batch)
-        total += loss.detach()
+        total = total + loss.detach()
         loss.backward()
     return total.item() / len(batches)
 """,
@@ -899,6 +989,10 @@ def ramp(x):
         """
 def ramp(x):
     return x * (x >= 0)
+""",
+        """
+def ramp(x):
+    return x + mg.relu(-x)
 """,
         """
 def ramp(number):
