@@ -336,7 +336,7 @@ all-ones
 nudged
     e = 1e-6
     return (f(x + e * t) - f(x - e * t)) / (2 * e)
-traces
+grad-changed
     y = f(x)
     u = mg.zeros_like(y, requires_grad=True)
     y.backward(u, create_graph=True)
