@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import gc
 import warnings
 import weakref
@@ -46,14 +45,12 @@ def _bytes_kept(y: mg.Tensor, *beside: mg.Tensor) -> int:
     return sum(size for place, size in memories.items() if place not in set(map(storage, beside)))
 
 
-def _gradient(y: mg.Tensor, x: mg.Tensor, expected: str) -> np.ndarray:
+def _gradient(y: mg.Tensor, x: mg.Tensor, expected: str, look: str) -> np.ndarray:
     """The gradient that comes back to `x`, or a diagnosis."""
     try:
         (came,) = mg.autograd.grad(y, x, mg.ones_like(y), retain_graph=True)
     except Exception as error:
-        got = kit.sandbox.describe_error(error)
-        look = "what your function returns, whether it goes backward itself, and the line named above"
-        raise Wrong("no-way-back", expected, got, look=look) from None
+        raise Wrong("no-way-back", expected, kit.sandbox.describe_error(error), look=look) from None
     return tools.array(came)
 
 
@@ -201,24 +198,23 @@ def _check_part(answer, values, n):
     sines = np.sin(values)[:n]
     tools.refuse_other_values(y, (sines**2).sum(), "the sum of the squares", "what is left out, and what is added up")
     if not graphs.reaches(y, x):
-        why = "Your result has no history that leads to `x`: a copy of the numbers alone is no `clone()`."
-        look = "each `detach`, `.data`, `.item()` or `mg.tensor`"
-        belief = "M17" if kit.uses(answer, "detach") else ""
+        why = "Your result has no history that leads to `x`."
+        copies = kit.uses(answer, "detach") and not kit.uses(answer, "clone", "item", "tensor", "no_grad")
+        why += " `detach()` leaves no way back, and copies nothing." * copies
+        look = "each `detach`, `.data`, `.item()`, `no_grad` or `mg.tensor`"
+        belief = "M17" * copies
         raise Wrong("cut-off", "a result with a way back to `x`", show(y), belief=belief, why=why, look=look)
     expected = "2 · sin · cos for the first n entries, and 0 for the others"
     right = np.where(np.arange(len(values)) < n, np.sin(2 * values), 0.0)
-    came = _gradient(y, x, expected)
+    came = _gradient(y, x, expected, "which operations are between `x` and what you return, and what is left of them")
     if not tools.same(came, right):
         raise Wrong("other-gradient", tools.text(right), tools.text(came), look="which operations are between x and y")
     kept, room = _bytes_kept(y, x), n * x.element_size()
     if kept > room:
+        views = [t for t in _kept(y) if storage(t) != storage(x) and t.nbytes < storage_bytes(t)]
         belief, why = "", "More is kept than n numbers."
-        if kept >= len(values) * x.element_size() and n < len(values):
-            belief = "M40" if not kit.uses(answer, "clone") else ""
-            why = (
-                "As much is still there as all sines need: a view of them keeps them all, and so does what needs them, "
-            )
-            why += "or needs a copy of `x`."
+        if views and storage_bytes(views[0]) > room:
+            belief, why = "M40", "What is kept shows fewer numbers than its memory has. A view keeps all of its memory."
         look = "which tensor each node saves, and on whose memory that is: `mg.draw(power(x, 3), memory=True)`"
         raise Wrong("all-kept", f"{room} bytes besides x", f"{kept} bytes", belief=belief, why=why, look=look)
 
@@ -259,13 +255,13 @@ def gate(answer):
 _GATE = (
     Suspect(
         "product-rule",
-        "One half of the product rule is missing: x · tanh(x) changes through both factors.",
+        "That is one half of the product rule alone: x · tanh(x) changes through both factors.",
         "the two terms of the slope",
         backward=lambda x, g: g * mg.tanh(x),
     ),
     Suspect(
         "product-rule",
-        "One half of the product rule is missing: x · tanh(x) changes through both factors.",
+        "That is one half of the product rule alone: x · tanh(x) changes through both factors.",
         "the two terms of the slope",
         backward=lambda x, g: g * x * (1 - mg.tanh(x) ** 2),
     ),
@@ -340,9 +336,10 @@ def _check_extra(answer, what, f, values):
         if kit.a_number(kit.call(answer, f, x)) > came:
             why = "The same call once more gives more: your function still holds what it has counted before."
             raise Wrong("counted-before", expected, f"{came:g}", why=why, look="what is left from the first call")
-        raise _wrong_extra(came, right, f(x), x, expected)
+        raise _wrong_extra(came, right, f(x), x, expected, len(results))
     for y in results:
-        slope = _gradient(y, x, "a result that one can go backward from")
+        look = "what `f` is given, what your `pack` and `unpack` return, and whether you go backward yourself"
+        slope = _gradient(y, x, "a result that one can go backward from", look)
         wanted = tools.array(mg.autograd.grad(f(x).sum(), x)[0])
         if not tools.same(slope, wanted):
             why = "The number is right. But what `pack` returns is kept in place of the tensor."
@@ -350,26 +347,30 @@ def _check_extra(answer, what, f, values):
             raise Wrong("other-kept", tools.text(wanted), tools.text(slope), why=why, look=look)
 
 
-def _wrong_extra(came, right, y, x, expected):
+def _wrong_extra(came, right, y, x, expected, calls):
     got, saved = f"{came:g}", [each for each in _kept(y) if isinstance(each, mg.Tensor)]
+    if calls > 1:
+        why = f"`f(x)` was computed {calls} times. What each of them saves is a memory of its own."
+        return Wrong("several-calls", expected, got, why=why, look="how often you call `f`, and what you count")
     others = [each for each in saved if storage(each) != storage(x)]
     if kit.close(came, _bytes_kept(y)):
         why = "That is as much as with the memory of `x`, or with a copy of it."
         return Wrong("leaf-counted", expected, got, why=why, look="the address of the memory of `x`")
     if kit.close(came, sum(map(storage_bytes, others))) or kit.close(came, sum(map(storage_bytes, saved))):
-        why = "A memory that two nodes save was counted twice. They hold it together."
+        why = "That is each saved tensor by itself. What is saved twice is there once: both times it is one memory."
         return Wrong("counted-twice", expected, got, belief="M44", why=why, look="how you tell one memory from another")
     shown = [sum(each.nbytes for each in some) for some in (others, saved)]
     shown += [sum({storage(each): each.nbytes for each in some}.values()) for some in (others, others[::-1])]
     if any(kit.close(came, one) for one in shown):
-        why = "Of a view you count the bytes that it shows. It keeps all of its memory."
+        why = "That is as much as the saved tensors show. A view keeps all of its memory."
         return Wrong("view-counted", expected, got, belief="M40", why=why, look="`untyped_storage().nbytes()`")
     if kit.close(came * x.element_size(), right):
-        why = "That is a number of numbers. Asked for are bytes."
+        why = "That is as many as there are numbers. Asked for are bytes."
         return Wrong("numbers-counted", expected, got, why=why, look="what you note of each memory")
     if kit.close(came, 0):
-        why = "That is 0, as where nothing is counted: the hooks see only what is saved inside of their block."
-        return Wrong("nothing-seen", expected, got, why=why, look="where `f(x)` is computed, and what you leave out")
+        why = "That is 0, as where nothing is noted, or all is left out. Hooks see what is saved inside of their block."
+        look = "where `f(x)` is computed, what `pack` notes, and what you leave out"
+        return Wrong("nothing-seen", expected, got, why=why, look=look)
     return Wrong("other-count", expected, got, look="what you add up, and for which memories")
 
 
@@ -432,14 +433,15 @@ def _check_half(answer, what, f, values):
         raise Wrong("result-dtype", f"{expected}, {plain.dtype}", str(y.dtype), look=look)
     tools.refuse_other_values(y, tools.array(plain), expected, "what you return: `f(x)` itself")
     if not graphs.reaches(y, x):
-        raise Wrong("cut-off", "a result with a way back to `x`", show(y), look="each `detach` in your function")
+        look = "what `f` is given, and each `detach` and `no_grad`"
+        raise Wrong("cut-off", "a result with a way back to `x`", show(y), look=look)
     _check_packed(y, plain, packed, x, what)
     try:
         (came,) = mg.autograd.grad(y.sum(), x, retain_graph=True)
     except Exception as error:
-        why = "What is unpacked does not fit where it is needed."
-        got, look = kit.sandbox.describe_error(error), "what your `unpack` returns: shape, dtype, a tensor"
-        raise Wrong("not-unpacked", "a gradient for `x`", got, why=why, look=look) from None
+        got = kit.sandbox.describe_error(error)
+        look = "your `unpack`: what it is given, and what it returns, a tensor of which shape and dtype"
+        raise Wrong("not-unpacked", "a gradient for `x`", got, look=look) from None
     (wanted,) = mg.autograd.grad(packed.sum(), x)
     if not kit.same_arrays(tools.array(came), tools.array(wanted), 1e-6):
         why = "Backward gets other numbers than were saved, or the same in another dtype."
@@ -464,7 +466,7 @@ def _check_packed(y, plain, packed, x, what):
         why = "Leaves and data were packed, too. They are there anyway: the copy costs more than it saves."
         raise Wrong("leaf-copied", expected, f"{kept}", why=why, look="which tensors `pack` leaves as they are")
     if kept < right:
-        why = "The graph itself keeps less than what backward needs: where is the rest, and who lets go of it?"
+        why = "The graph itself keeps less than half precision needs: where is the rest, and who lets go of it?"
         raise Wrong(
             "elsewhere", expected, f"{kept}", why=why, look="what your `pack` returns, and what it leaves elsewhere"
         )
@@ -534,16 +536,18 @@ def _check_watch(answer, values):
         why = "Something was noted before any backward."
         raise Wrong("too-early", "an empty list before backward", show(notes), why=why, look="where `append` stands")
     for factor in (3.0, -2.0):
-        came = _gradient((y * y * factor).sum(), x, "a backward through the hook")
+        came = _gradient((y * y * factor).sum(), x, "a backward through the hook", "your hook, at the line named above")
         right = 2 * factor * np.sin(values) * np.cos(values)
         if not tools.same(came, right):
             why = "The gradient that arrives at `x` is another one than without your hook."
             got = tools.text(came)
-            raise Wrong("changes-gradient", tools.text(right), got, why=why, look="what your hook returns")
+            look = "what your hook returns, and what it changes in place"
+            raise Wrong("changes-gradient", tools.text(right), got, why=why, look=look)
     wanted = [0.02 * factor * float((np.sin(values) ** 2).sum()) for factor in (3.0, -2.0)]
     if len(notes) != 2:
         why = "" if notes else "Nothing was noted."
-        raise Wrong("other-notes", f"two notes: {wanted}", show(notes), why=why, look="where your hook hangs")
+        look = "what `append` is given, how often, and on which tensor your hook hangs"
+        raise Wrong("other-notes", f"two notes: {wanted}", show(notes), why=why, look=look)
     came = [kit.a_number(note, "each note") for note in notes]
     if not all(map(kit.close, came, wanted)):
         raise Wrong("other-notes", f"{tools.text(wanted)}", show(notes), look="what your hook notes, and of which `y`")
@@ -564,16 +568,19 @@ def _check_lets_go(answer, values):
         result, node = weakref.ref(y), weakref.ref(y.grad_fn._node)
         del y
         alive = result() is not None or node() is not None
+        if alive:
+            gc.collect()
     finally:
         if collecting:
             gc.enable()
     if alive:
-        why = "Your hook still uses something that leads to `y` or to its node, and its node holds the hook: a circle."
-        stores = any(step.opname == "STORE_GLOBAL" for step in dis.get_instructions(answer))
-        why = "Something still leads to `y` or to its node, such as a global name." if stores else why
+        circle = result() is None and node() is None
+        why = "It goes only when the garbage collector comes: a circle. The node of `y` holds your hook, and from what "
+        why += "the hook uses a way leads back."
+        why = why if circle else "Something else still leads to `y` or to its node, such as a global name."
         look = "each name that your hook uses from outside, and what else keeps `y`"
         expected, got = "`y` and its graph are gone when their last name is", "they are still there"
-        raise Wrong("circle", expected, got, belief="" if stores else "M43", why=why, look=look)
+        raise Wrong("circle", expected, got, belief="M43" * circle, why=why, look=look)
     _check_without_the_name(answer, values)
 
 
@@ -584,10 +591,10 @@ def _check_without_the_name(answer, values):
     answer(y, notes)
     z = 3 * y
     del y
-    _gradient(z, x, "a backward through the hook, after `del y`")
+    _gradient(z, x, "a backward through the hook, after `del y`", "your hook, at the line named above")
     wanted = 0.03 * float(np.sin(values).sum())
     if len(notes) != 1 or not kit.close(kit.a_number(notes[0], "the note"), wanted):
-        why = "`y` has lost its last name, and its graph lives on: a later result needs it. The hook still has to note."
+        why = "Here `y` has lost its last name, and its graph lives on: a later result needs it. The hook has to note."
         look = "what your hook keeps of `y`: its numbers, or a reference that does not keep them?"
         raise Wrong("gone-with-y", f"one note: {wanted:.7g}", show(notes), why=why, look=look)
 
@@ -666,7 +673,8 @@ def _check_dice(apply, values):
         for times in 1, 2:
             came, again = _dice_gradient(y, x), tools.array(dice[-1])
             if not tools.same(came, right):
-                raise _wrong_dice(came, right, values, drawn, tools.same(again, numbers), times)
+                same = len(runs) > already and tools.same(again, numbers)
+                raise _wrong_dice(came, right, values, drawn, same, times, len(runs) - already)
         if mg.get_rng_state() != before:
             why = (
                 "The gradient is right. But a backward has moved the generator: whoever draws next gets other numbers."
@@ -702,12 +710,12 @@ def _dice_gradient(y, x):
         (came,) = mg.autograd.grad(y, x, mg.full_like(y, 2.0), retain_graph=True)
     except Exception as error:
         got = kit.sandbox.describe_error(error)
-        look = "what `backward` returns, one for each argument, and what it leaves for a second backward"
+        look = "your backward: the line that is named above, if one is, and what it returns, one for each argument"
         raise Wrong("no-way-back", "a gradient for `x`", got, look=look) from None
     return tools.array(came)
 
 
-def _wrong_dice(came, right, values, drawn, same_numbers, times):
+def _wrong_dice(came, right, values, drawn, same_numbers, times, runs):
     expected, got = tools.text(right), tools.text(came)
     if times == 2:
         why = "The first backward was right. The graph was retained, and a second backward from the same result is not."
@@ -719,10 +727,13 @@ def _wrong_dice(came, right, values, drawn, same_numbers, times):
         why = "The second run has drawn the numbers of the first. But another gradient comes back."
         look = "from which tensor `f` runs again, and what is in its `.grad` before"
         return Wrong("other-gradient", expected, got, why=why, look=look)
+    if not runs:
+        look = "what your backward computes from, and whether it runs `f`"
+        return Wrong("other-gradient", expected, got, why="`f` did not run again.", look=look)
     if any(tools.same(came, 2 * np.cos(values) * other) for other in drawn):
         why = "That is the gradient for the numbers of another call: each call needs a state of its own."
         return Wrong("shared-state", expected, got, why=why, look="where forward leaves the state: on `ctx`?")
-    why = "The second run of `f` has drawn other numbers than the first."
+    why = "The last run of `f` has drawn other numbers than the first."
     look = "where the generator is when `f` runs the first time, and where when it runs again"
     return Wrong("other-numbers", expected, got, belief="M41", why=why, look=look)
 
@@ -757,6 +768,7 @@ class _Layers:
     def __init__(self, count: int):
         self.weights = [tools.leaf([0.5 + 0.1 * (i % 12), 1.5 - 0.05 * (i % 12)]) for i in range(count)]
         self.runs = [0] * count
+        self.recorded = True
         self.arrays: list = []
         self.most = 0
         self.functions = [self.layer(i) for i in range(count)]
@@ -764,6 +776,7 @@ class _Layers:
     def layer(self, i: int):
         def layer(t):
             self.runs[i] += 1
+            self.recorded &= mg.is_grad_enabled()
             result = mg.tanh(t * self.weights[i])
             self.arrays.append(weakref.ref(result.detach().numpy()))
             self.most = max(self.most, self.alive())
@@ -776,7 +789,7 @@ class _Layers:
 
 
 _SEGMENTS_ERRORS = tools.reasons("""
-no-option: use_reentrant
+no-option: use_reentrant=True: minigrad
     Pass `use_reentrant=False`: here there is no other variant.
     look: the arguments of `checkpoint`
 """)
@@ -800,22 +813,23 @@ def _check_segments(answer, n, k):
         look = "how often a layer is called before backward"
         raise Wrong("other-runs", "one run of each layer in forward", f"{layers.runs}", look=look)
     first, held = list(layers.runs), layers.alive()
-    _check_weights(y, layers, kit.uses(answer, "detach", "no_grad", "data"))
+    _check_weights(y, layers, not layers.recorded)
     again = [now - then for now, then in zip(layers.runs, first, strict=True)]
     if held >= n and k < n and not any(again):
         why = "All results are still there after forward, and backward ran nothing again: no checkpoint at work."
         raise Wrong("no-checkpoint", f"{k} results after forward", f"{held}", why=why, look="each call of `checkpoint`")
     if max(again) > 1:
-        why = "A layer runs more than once in backward: its checkpoint is inside another one."
+        why = "A layer runs more than once in backward, as where its checkpoint is inside another one."
         look = "what each checkpoint runs"
         raise Wrong("nested", "two runs of each layer at most", f"{max(again) + 1}", why=why, look=look)
     if held > k:
         why = f"After forward {held} results are alive. With {k} segments it is the end of each, and no more."
-        raise Wrong("too-many", f"{k} results after forward", f"{held}", why=why, look="how many layers a segment has")
+        look = "how many layers a segment has, and what else keeps results"
+        raise Wrong("too-many", f"{k} results after forward", f"{held}", why=why, look=look)
     if layers.most > k + n // k:
         belief = "M46" if held == 1 else ""
-        why = "In backward too many results are alive at once: a segment is too long."
-        got, look = f"{layers.most}", "how many layers each checkpoint runs again"
+        why = "In forward or in backward too many results are alive at once."
+        got, look = f"{layers.most}", "how many layers each checkpoint runs again, and what else keeps results"
         raise Wrong("too-few", f"at most {k + n // k} results at once", got, belief=belief, why=why, look=look)
     del y
     if layers.alive():
@@ -824,7 +838,13 @@ def _check_segments(answer, n, k):
         raise Wrong("kept", "no result alive when it is not needed any more", got, why=why, look=look)
 
 
-def _check_weights(y, layers, cuts):
+_UNRECORDED = (
+    "In forward layers ran unrecorded. `x` is data, and a Function records only what its arguments need: it misses the "
+    "weights inside."
+)
+
+
+def _check_weights(y, layers, unrecorded):
     wanted, t = [], mg.tensor([0.8, -0.3], dtype=y.dtype)
     copies = [weight.detach().requires_grad_() for weight in layers.weights]
     for weight in copies:
@@ -836,24 +856,22 @@ def _check_weights(y, layers, cuts):
     try:
         y.sum().backward()
     except Exception as error:
-        got, why = kit.sandbox.describe_error(error), ""
-        if "does not require grad" in got:
-            why = "Nothing was recorded: `x` is data, and the weights are no arguments of your checkpoint."
-            why = "Nothing was recorded." if cuts else why
-        look = "whether a segment can run twice, and whether the checkpoint records: `use_reentrant=False`"
-        belief = "M42" if why and not cuts else ""
-        raise Wrong("no-way-back", "a gradient for each weight", got, belief=belief, why=why, look=look) from None
+        got = kit.sandbox.describe_error(error)
+        why = _UNRECORDED if "does not require grad" in got and unrecorded else ""
+        look = "whether a segment can run twice, what is cut, and whether the checkpoint records: `use_reentrant=False`"
+        raise Wrong(
+            "no-way-back", "a gradient for each weight", got, belief="M42" * bool(why), why=why, look=look
+        ) from None
     missing = [i for i, weight in enumerate(layers.weights) if weight.grad is None]
     if missing:
-        why = "`x` is data. A checkpoint that records only what its arguments need misses the weights inside."
-        why = "Something cuts the way back between the layers." if cuts else why
-        got, look = f"None for layer {missing[0]}", "what goes from one segment to the next, and what is recorded"
-        belief = "" if cuts else "M42"
+        why = _UNRECORDED if unrecorded else "Something cuts the way back between the layers."
+        got, look = f"None for layer {missing[0]}", "what goes from one layer to the next, and what is recorded"
+        belief = "M42" * unrecorded
         raise Wrong("weights-missed", "a gradient for each weight", got, belief=belief, why=why, look=look)
     for i, (weight, right) in enumerate(zip(layers.weights, wanted, strict=True)):
         if not kit.same_arrays(tools.array(weight.grad), tools.array(right), 1e-5):
-            why = "The value is right. But the second run did not do what the first did."
-            look = "which layers a segment runs when it runs again: a name of the loop has moved on by then"
+            why = "The value is right. But backward did not come by these layers as forward did."
+            look = "which layers a segment runs when it runs again: a name of the loop may have moved on by then"
             expected, got = tools.text(tools.array(right)), f"{tools.text(tools.array(weight.grad))}, layer {i}"
             raise Wrong("other-layers", expected, got, why=why, look=look)
 

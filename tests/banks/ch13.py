@@ -102,6 +102,9 @@ all-kept/del
     del h
     return (part ** 2).sum()
 cut-off
+    part = mg.sin(x)[:n].detach()
+    return (part ** 2).sum()
+cut-off/both
     h = mg.sin(x).detach()
     return (h[:n].clone() ** 2).sum()
 cut-off/data
