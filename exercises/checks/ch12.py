@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -15,6 +16,7 @@ from exercises.checks import cards, functions, graphs, kit, tools
 from exercises.checks.adversaries import trial
 from exercises.checks.functions import elementwise, tensors
 from exercises.checks.kit import Wrong, call, show
+from exercises.checks.sandbox import clip
 from minigrad.autograd.dual import dual_levels
 from minigrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
@@ -65,31 +67,35 @@ def _jacobian(f: Callable, values: Any) -> np.ndarray:
     return np.stack([_pushed(f, (x,), (t,)) for t in mg.eye(len(x), dtype=mg.float64)], 1)
 
 
-def _unpacks_late(function: Callable, inputs: tuple) -> bool:
-    """Whether a function calls `unpack_dual` where no level is entered."""
-    inside = late = False
+def _unpacked(function: Callable, inputs: tuple) -> str:
+    """Where a function calls `unpack_dual`: "nowhere", "inside" of a level, or "late", where none is entered."""
+    inside, where = False, "nowhere"
     with contextlib.suppress(Exception):
         for name, _ in tools.calls_in(lambda: function(*inputs)):
             inside = name == "enter_dual_level" or (inside and name != "exit_dual_level")
-            late |= name == "unpack_dual" and not inside
-    return late
+            where = ("inside" if inside else "late") if name == "unpack_dual" else where
+    return where
 
 
-def _no_tangent(expected: str, got: str, late: bool) -> Wrong:
+def _no_tangent(function: Callable, inputs: tuple, expected: str, got: str) -> Wrong:
     """The diagnosis for None where a tangent belongs."""
-    why = "`unpack_dual` gives None for a tensor that has no tangent."
-    why = "`unpack_dual` stands where the level is over: it gives None there, whatever it is given." if late else why
-    look = "where `unpack_dual` stands" if late else "what goes into `f`, what is unpacked, and the `return`"
-    return Wrong("no-tangent", expected, got, belief="M55" if late else "", why=why, look=look)
+    where = _unpacked(function, inputs)
+    if where == "nowhere" or kit.returns_nothing(inspect.unwrap(function)):
+        return Wrong("none", expected, got, look="whether a `return` is missing, and what it gives back")
+    if where == "late":
+        why = "`unpack_dual` stands where the level is over: it gives None there, whatever it is given."
+        return Wrong("no-tangent", expected, got, belief="M55", why=why, look="where `unpack_dual` stands")
+    why = "If it comes from `unpack_dual`, what was unpacked has no tangent."
+    return Wrong("no-tangent", expected, got, why=why, look="what goes into `f`, what is unpacked, and the `return`")
 
 
-def _tensor(given: Any, expected: str, late: Callable[[], bool] = lambda: False) -> np.ndarray:
+def _tensor(given: Any, expected: str, function: Callable, inputs: tuple) -> np.ndarray:
     """The numbers of a result that has to be a tensor."""
     if isinstance(given, tuple) and hasattr(given, "tangent"):
         why = "`unpack_dual` returns a pair. Asked for is the tangent in it."
         raise Wrong("whole-pair", expected, show(given), why=why, look="what you return: `.primal` or `.tangent`?")
     if given is None:
-        raise _no_tangent(expected, "None", late())
+        raise _no_tangent(function, inputs, expected, "None")
     return tools.array(kit.a_tensor(given, "the result", "what `return` gives back"))
 
 
@@ -105,7 +111,7 @@ class _Watched:
         self.calls += 1
         values = tools.array(one) if isinstance(one, mg.Tensor) else np.empty(0)
         if values.shape != self.place.shape or not np.allclose(values, self.place, 1e-7, 1e-12):
-            self.elsewhere = self.elsewhere or show(one)
+            self.elsewhere = self.elsewhere or clip(str(values.tolist()), 70)
         is_dual = bool(dual_levels) and dual_levels[0].tangent(one) is not None
         self.was_plain &= not is_dual
         before = [tools.array(tensor) for tensor in self.owned]
@@ -117,7 +123,7 @@ class _Watched:
     def refuse_steps(self, name: str = "x") -> None:
         """Say that the function was called elsewhere, if it was."""
         if self.elsewhere:
-            expected, got = f"`f` is called at `{name}` alone: {self.place.tolist()}", f"a call with {self.elsewhere}"
+            expected, got = f"`f` is called at `{name}` alone: {self.place.tolist()}", f"a call at {self.elsewhere}"
             why = f"What is asked for is exact, and about the place `{name}`."
             raise Wrong("nudged", expected, got, why=why, look="what you call `f` with")
 
@@ -305,7 +311,7 @@ def divide(answer):
     kit.a_function(answer)
     for p, q in _PAIRS:
         right = (p[0] / q[0], (p[1] * q[0] - p[0] * q[1]) / q[0] ** 2)
-        given = tools.called(answer, (p, q), f"{_in_words(right)}", _BY_ZERO, _NO_TENSORS)
+        given = tools.called(answer, (p, q), f"{_in_words(right)}", _BY_ZERO)
         came = _pair(given, right)
         if any(isinstance(first, mg.Tensor) for _, first in tools.calls_in(lambda p=p, q=q: answer(p, q))):
             look = "what you compute with: the two numbers of a pair as they are"
@@ -325,6 +331,7 @@ _PAIRS = (
     ((7.0, 0.0), (2.0, 0.0)),
     ((7.0, 0.0), (2.0, 3.0)),
     ((1.5, 0.3), (3e3, 0.7)),
+    ((1.0, 2.0), (1e-150, 1.0)),
     ((Fraction(1, 3), Fraction(2)), (Fraction(3, 7), Fraction(1, 5))),
 )
 _BY_ZERO = tools.Reason(
@@ -332,12 +339,6 @@ _BY_ZERO = tools.Reason(
     "quotient-of-tangents",
     "You divide by something that is 0 here. Tangents may be 0, and so may the value of p.",
     "what you divide by: the value of q itself is never 0",
-)
-_NO_TENSORS = tools.Reason(
-    "Could not infer dtype",
-    "tensors",
-    "A tensor was made of a plain number, which may also be a Fraction. No tensors are asked for.",
-    "what you compute with: the two numbers of a pair as they are",
 )
 
 
@@ -400,7 +401,7 @@ def moved(answer):
         right = _pushed(f, (tools.constant(values),), (tools.constant(nudge),))
         expected, watched = f"{np.round(right, 4).tolist()}", _Watched(f, values, x, t)
         given = _called(answer, (watched, x, t), expected)
-        came = _tensor(given, expected, lambda w=watched, x=x, t=t: _unpacks_late(answer, (w, x, t)))
+        came = _tensor(given, expected, answer, (watched, x, t))
         watched.refuse_steps()
         _refuse_shared(watched, x, values, "x")
         _refuse_shared(watched, t, nudge, "t")
@@ -420,6 +421,8 @@ _MOVED = (
     (lambda x: mg.exp(x), [0.5, -1.0, 0.0], [3.0, 0.5, -2.0]),
     (lambda x: x.mul_(x).add_(1), [2.0, 5.0], [1.0, 10.0]),
     (lambda x: (x.mul_(3) ** 2).sum(), [1.0, -2.0, 0.5], [0.0, 1.0, 4.0]),
+    (lambda x: mg.sin(x).mul_(x), 0.5, -2.0),
+    (lambda x: mg.sin(x).sum(0), [[0.5, 1.0], [-1.0, 2.0]], [[1.0, 3.0], [0.5, -2.0]]),
 )
 
 
@@ -440,7 +443,7 @@ def _refuse_shared(watched: _Watched, tensor: mg.Tensor, values: list, name: str
 def _wrong_moved(came, right, f, values, nudge):
     expected, got = f"{np.round(right, 4).tolist()}", f"{np.round(came, 4).tolist()}"
     value = tools.array(f(tools.constant(values)))
-    ones = _pushed(f, (tools.constant(values),), (tools.constant(np.ones(len(values))),))
+    ones = _pushed(f, (tools.constant(values),), (tools.constant(np.ones(np.shape(values))),))
     for code, found, why, look in (
         ("value", value, "This is the value. Asked for is how much it moves.", "which part of the pair you return"),
         ("nudge", np.array(nudge), "This is the tangent of `x`. Asked for is that of `f(x)`.", "what you unpack"),
@@ -519,7 +522,7 @@ def _wrong_climb(y, target, names):
     if set(made_of) != {"mul"}:
         why = "In the picture both boxes are multiplications."
         return Wrong("other-box", expected, got, why=why, look="the name in each box")
-    why = "The boxes are multiplications, but boxes or arrows are others: in the picture two arrows lead to `x`."
+    why = "In the picture one box was given `x` and a number, the other what comes of that, and `x`."
     return Wrong("other-graph", expected, got, why=why, look="which tensors each of the two boxes was given")
 
 
@@ -546,7 +549,7 @@ def columns(answer):
         right = _jacobian(f, values)
         expected = f"J, of shape {right.shape}"
         given = _called(answer, (watched, x), expected, _WALKED)
-        came = _tensor(given, expected, lambda w=watched, x=x: _unpacks_late(answer, (w, x)))
+        came = _tensor(given, expected, answer, (watched, x))
         watched.refuse_steps()
         if not tools.same(came, right):
             raise _wrong_columns(came, right, expected)
@@ -594,7 +597,9 @@ def _wrong_columns(came, right, expected):
     ):
         if tools.same(came, found):
             return Wrong(code, expected, got, why=why, look=look)
-    return Wrong("other-jacobian", expected, got, look="one push: which nudge goes in, and which column comes out")
+    return Wrong(
+        "other-jacobian", expected, got, look="which nudge goes into each push, which column comes out, and its place"
+    )
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -622,7 +627,8 @@ def trick(answer):
         watched = _Watched(lambda x, f=f, walks=walks: f(_NoWayForth.apply(x, walks)), values)
         right = _jacobian(lambda x, f=f: f(2 * x), values) @ np.array(nudge)
         expected = f"J · t = {np.round(right, 4).tolist()}"
-        came = _tensor(_called(answer, (watched, x, t), expected, *_TRICK_ERRORS), expected)
+        given = _called(answer, (watched, x, t), expected, *_TRICK_ERRORS)
+        came = _tensor(given, expected, answer, (watched, x, t))
         watched.refuse_steps()
         if not tools.same(came, right):
             raise _wrong_trick(came, right, f, values, nudge, expected)
@@ -706,7 +712,7 @@ def _refuse_rows(walks: list, expected: str) -> None:
     """Two walks, of which the second need not come by here, whatever the length of the result."""
     if len(walks) > 2 * _times():
         why = "The product is right. But more than two walks came by: two are enough for all rows of J."
-        look = "how often `grad` is called"
+        look = "how often you walk back"
         raise Wrong("row-by-row", expected, f"{len(walks)} walks", why=why, look=look)
 
 
@@ -728,9 +734,10 @@ def _refuse_rows(walks: list, expected: str) -> None:
 )
 def ratio(answer):
     cases = elementwise(2, low=0.5, high=2.0, signed=True)
+    cases.append(functions.given("a zero among them", [0.0, -1.5], [2.0, -0.5]))
     functions.check(answer, lambda a, b: a / b, cases)
     apply = functions.apply_of(answer)
-    for shape_a, shape_b in (((4,), (4,)), ((2, 3), (3,)), ((), ())):
+    for shape_a, shape_b in (((4,), (4,)), ((2, 1), (3,)), ((), ())):
         for moving in ((True, True), (True, False), (False, True)):
             _check_jvp(apply, shape_a, shape_b, moving)
     return "Two slopes, used both ways: one gradient becomes two in backward, two tangents become one in jvp."
@@ -739,28 +746,34 @@ def ratio(answer):
 def _check_jvp(apply: Callable, shape_a: tuple, shape_b: tuple, moving: tuple) -> None:
     random = np.random.default_rng([3, *shape_a, *shape_b])
     numbers = [random.uniform(0.5, 2.0, s) * random.choice([-1.0, 1.0], s) for s in (shape_a, shape_b) * 2]
+    numbers[0].flat[1:2] = 0.0
     a, b, ta, tb = map(tools.constant, numbers)
     tangents = (ta if moving[0] else None, tb if moving[1] else None)
     expected = f"the tangent of a / b{'' if all(moving) else ', where only one of the two moves'}"
     right = _pushed(lambda a, b: a / b, (a, b), tangents)
     reasons = _JVP_ERRORS if all(moving) else (*_JVP_ERRORS, _NONE_MOVES)
-    came = _tensor(_called(lambda a, b: _push_of(apply, (a, b), tangents), (a, b), expected, *reasons), expected)
+    came = tools.array(_called(lambda a, b: _push_of(apply, (a, b), tangents), (a, b), expected, *reasons))
     if not tools.same(came, right):
         raise _wrong_jvp(came, right, [tools.array(one) for one in (a, b, ta, tb)], moving, expected)
 
 
-def _push_of(apply: Callable, inputs: tuple, tangents: tuple) -> mg.Tensor | None:
+def _push_of(apply: Callable, inputs: tuple, tangents: tuple) -> mg.Tensor:
     """The tangent of a Function's result; refused if its jvp has written into the tangents that it was given."""
     given = tuple(None if t is None else t.clone() for t in tangents)
     with dual_level():
         pairs = zip(inputs, given, strict=True)
         found = unpack_dual(apply(*[x if t is None else make_dual(x.clone(), t) for x, t in pairs])).tangent
     for before, after in zip(tangents, given, strict=True):
-        if before is not None and after is not None and not before.equal(after):
+        if before is not None and after is not None and after._version:
             why = "The tangent that jvp is given is that of the input, and the input moves as before."
             look = "each operation in your jvp that ends in `_`, and each `+=` and `*=`"
-            got = f"{np.round(after.numpy(), 4).tolist()} from now on"
+            same = ", in which operations in place are undone" if before.equal(after) else " from now on"
+            got = f"{np.round(after.numpy(), 4).tolist()}{same}"
             raise Wrong("tangent-changed", "the tangent of the input, as it was", got, why=why, look=look)
+    if found is None:
+        raise Wrong(
+            "no-tangent", "a result with a tangent", "one without", look="whether `apply` is called on the input"
+        )
     return found
 
 
@@ -769,7 +782,7 @@ number-of-tangents: invalid number of forward gradients
     `jvp` returns one tangent for each result, and there is one result.
     look: the `return` of your jvp
 missing-tangent: Expected both tensor and its forward grad
-    What `jvp` returns is None, or holds whole numbers. A result that stands still has zeros, of its dtype.
+    What `jvp` returns is None. That a result stands still is said with zeros.
     look: the `return` of your jvp
 no-tensor: expected Variable or None
     `jvp` returns a tensor, of the shape of the result.
@@ -780,7 +793,7 @@ shape-of-tangent: has a different size
 """)
 _JVP_ERRORS = (
     *tools.reasons("""
-not-saved: not enough values to unpack
+not-saved: = ctx.saved_tensors
     In `jvp`, `ctx.saved_tensors` holds what `save_for_forward` was given, and nothing else.
     look: `save_for_forward` in your forward
 arguments-of-jvp: jvp()
@@ -828,7 +841,7 @@ def _wrong_jvp(came, right, numbers, moving, expected):
     "Cut one way only",
     kind="cut",
     points=2,
-    beliefs=("M52", "M54"),
+    beliefs=("M29", "M52", "M54"),
     hints=(
         "`detach()` cuts both ways. In a Function the two ways are written apart.",
         "`backward` passes on what comes. `jvp` says that the result does not move.",
@@ -839,14 +852,14 @@ def _wrong_jvp(came, right, numbers, moving, expected):
 )
 def still(answer):
     _refuse_detached(answer)
-    functions.check(answer, lambda x: x * 1, elementwise())
+    functions.check(answer, lambda x: x * 1, elementwise(), second=True)
     apply = functions.apply_of(answer)
-    numbers = {(4,): 3.0, (): -3.0, (2, 3): float("inf")}
+    numbers = {(4,): 3.0, (): -3.0, (2, 3): float("inf"), (3,): float("nan")}
     for shape, number in numbers.items():
         (x,) = tensors("numbers", shape).make()
         expected = f"a tangent of zeros, where that of `x` is {number}"
         pushed = lambda x, n=number: _push_of(apply, (x.detach(),), (mg.full_like(x.detach(), n),))  # noqa: E731
-        came = _tensor(_called(pushed, (x,), expected, _NO_VIEW, *_JVP_RETURNS), expected)
+        came = tools.array(_called(pushed, (x,), expected, _NO_VIEW, *_JVP_RETURNS))
         if not tools.same(came, np.zeros(tuple(x.shape))):
             raise _wrong_still(came, expected)
     why = "The gradient passes, the nudge does not: the two ways are written apart, and nobody compares them."
@@ -877,9 +890,13 @@ def _refuse_detached(answer: Any) -> None:
         x = tools.leaf([1.0, 2.0])
         result = call(kit.a_function(answer), x)
         if isinstance(result, mg.Tensor) and not result.requires_grad:
-            why = "`detach()` cuts the way back as well as the way forward. Here the gradient is to pass."
+            detaches = kit.uses(answer, "detach")
+            why = (
+                "`detach()` cuts the way back as well as the way forward. " * detaches + "Here the gradient is to pass."
+            )
             look = "how a Function of your own treats each of the two ways"
-            raise Wrong("both-ways", "a result with a history", show(result), belief="M54", why=why, look=look)
+            belief = "M54" * detaches
+            raise Wrong("both-ways", "a result with a history", show(result), belief=belief, why=why, look=look)
 
 
 def _wrong_still(came, expected):
@@ -916,7 +933,7 @@ def curved(answer):
         right = _curvature(f, values, vector)
         expected = "the gradient and H · v"
         given = _called(answer, (watched, p, v), expected, *_CURVED_ERRORS)
-        came = _two(given, expected, lambda w=watched, p=p, v=v: _unpacks_late(answer, (w, p, v)))
+        came = _two(given, expected, answer, (watched, p, v))
         watched.refuse_steps("p")
         if not (tools.same(came[0], right[0]) and tools.same(came[1], right[1])):
             raise _wrong_curved(came, right, f, values, vector)
@@ -951,14 +968,14 @@ def _curvature(f: Callable, values: list, vector: list) -> tuple[np.ndarray, np.
     return tools.array(slope), tools.array(product)
 
 
-def _two(given: Any, expected: str, late: Callable[[], bool]) -> tuple[np.ndarray, np.ndarray]:
+def _two(given: Any, expected: str, function: Callable, inputs: tuple) -> tuple[np.ndarray, np.ndarray]:
     if not isinstance(given, tuple | list) or len(given) != 2:
         if type(given) is mg.Tensor or given is None:
             look = "what you return: the gradient, and H · v"
             raise Wrong("one-of-two", expected, show(given), look=look)
         raise Wrong("type", f"a pair: {expected}", show(given), look="what you return")
     if given[1] is None:
-        raise _no_tangent(expected, "None for H · v", late())
+        raise _no_tangent(function, inputs, expected, "None for H · v")
     look = "the two things that you return"
     return tuple(tools.array(kit.a_tensor(one, "each of the two", look)) for one in given)  # type: ignore[return-value]
 
