@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import warnings
 import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ def _inside(value: Any, depth: int = 3) -> list:
     parts = list(value.values()) if isinstance(value, dict) else parts
     parts += [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
     parts += getattr(value, "__defaults__", None) or ()
+    parts += [*value.args, value.keywords] if isinstance(value, partial) else []
     return [found for part in parts for found in _inside(part, depth - 1)] if depth else []
 
 
@@ -235,17 +237,24 @@ def _check_part(answer, values, n):
     idea="Save `x`. In backward `t = mg.tanh(x)`, and return `grad * (t + x * (1 - t * t))`.",
 )
 def gate(answer):
-    functions.check(answer, lambda x: x * mg.tanh(x), elementwise(), second=True, suspects=_GATE)
+    cases = [*elementwise(), functions.given("a zero among them", [0.0, 1.5])]
+    functions.check(answer, lambda x: x * mg.tanh(x), cases, second=True, suspects=_GATE)
     adversaries.trial.forget_last()  # what follows is not about the last of its inputs
     x = tools.leaf([0.5, -1.0, 2.0])
     node: Any = functions.apply_of(answer)(x).grad_fn
-    hung = [name for name, value in vars(node).items() if name != "to_save" and _inside(value)]
+    places = ("ctx", vars(node)), ("the class", getattr(answer, "__dict__", {}))
+    hung = [
+        f"`{name}` of {where} holds a tensor or an array"
+        for where, held in places
+        for name, value in held.items()
+        if name != "to_save" and not isinstance(value, staticmethod) and _inside(value)
+    ]
     if hung:
-        why = "What hangs on `ctx` is not watched, and not freed by backward. And `save_for_backward` is made for it."
-        got = f"`ctx.{hung[0]}` holds a tensor"
-        raise Wrong("on-ctx", "`x`, saved by `save_for_backward`", got, why=why, look="what forward leaves on `ctx`")
+        why = "What hangs there is not watched, and not freed by backward. And `save_for_backward` is made for it."
+        look = "what forward leaves on `ctx`, or on the class"
+        raise Wrong("on-ctx", "`x`, saved by `save_for_backward`", hung[0], why=why, look=look)
     kept = _kept(functions.apply_of(answer)(x))
-    if len(kept) != 1 or storage(kept[0]) != storage(x):
+    if {storage(each) for each in kept} != {storage(x)}:
         why = "The gradient is right. But the point of the exercise is that nothing but `x` is kept."
         got = f"{len(kept)} tensors, {sum(each.numel() for each in kept)} numbers"
         raise Wrong("more-kept", "`x` alone", got, why=why, look="what `save_for_backward` is given")
@@ -463,12 +472,16 @@ def _check_packed(y, plain, packed, x, what):
     copies = right + sum(2 * each.numel() for each in saved if storage(each) in set(map(storage, beside)))
     halves = [each for each in _kept(y) if each.dtype in (mg.float16, np.float16)]
     if kept == copies and len(halves) == len(_kept(y)):
-        why = "Leaves and data were packed, too. They are there anyway: the copy costs more than it saves."
+        why = "A leaf, or data, was packed, too. It is there anyway: the copy costs more than it saves."
         raise Wrong("leaf-copied", expected, f"{kept}", why=why, look="which tensors `pack` leaves as they are")
     if kept < right:
         why = "The graph itself keeps less than half precision needs: where is the rest, and who lets go of it?"
         raise Wrong(
-            "elsewhere", expected, f"{kept}", why=why, look="what your `pack` returns, and what it leaves elsewhere"
+            "elsewhere",
+            expected,
+            f"{kept}",
+            why=why,
+            look="what your `pack` returns, what it leaves elsewhere, and whether you go backward",
         )
     why = "The graph keeps more than half precision would need."
     why = "The graph keeps as many bytes as it does without hooks." if kept == before else why
@@ -477,7 +490,8 @@ def _check_packed(y, plain, packed, x, what):
 
 def _check_dtypes(y, plain, what):
     """Each saved tensor comes back in its dtype: a slope in another would be converted in silence."""
-    for mine, theirs in zip(graphs.nodes(y), graphs.nodes(plain), strict=False):
+    right, own = graphs.nodes(plain), graphs.nodes(y)
+    for mine, theirs in zip(own[len(own) - len(right) :], right, strict=False):  # there may be more behind `f(x)`
         for entry, other in zip(saved_state(mine), saved_state(theirs), strict=False):
             if not hasattr(entry.value, "open") or not isinstance(other.value, mg.Tensor):
                 continue
@@ -532,6 +546,9 @@ def _check_watch(answer, values):
     x = tools.leaf(values)
     y = mg.sin(x)
     tools.called(answer, (y, notes), "nothing that is returned: a hook on `y`")
+    if y.retains_grad:
+        why = "The task does not ask for it. Each backward then leaves a `.grad` there."
+        raise Wrong("retained", "a hook on `y`", "`y.retains_grad` is True", why=why, look="each `retain_grad()`")
     if notes:
         why = "Something was noted before any backward."
         raise Wrong("too-early", "an empty list before backward", show(notes), why=why, look="where `append` stands")
@@ -620,10 +637,11 @@ def _check_without_the_name(answer, values):
 def dice(answer):
     apply = functions.apply_of(answer)
     functions.refuse_given(answer, _GIVEN_DICE)
+    sets = isinstance(answer, type) and kit.uses(answer.backward, "set_rng_state", "manual_seed")
     before = mg.get_rng_state()
     try:
         for values in ([0.5, 2.0, -1.0, 1.0], [[1.5, 0.25, 0.75]]):
-            _check_dice(apply, np.array(values))
+            _check_dice(apply, np.array(values), sets)
     finally:
         mg.set_rng_state(before)
     return (
@@ -650,7 +668,7 @@ class Again(mg.autograd.Function):
 """
 
 
-def _check_dice(apply, values):
+def _check_dice(apply, values, sets):
     x, dice, runs = tools.leaf(values), [], []
 
     def f(t):
@@ -674,7 +692,7 @@ def _check_dice(apply, values):
             came, again = _dice_gradient(y, x), tools.array(dice[-1])
             if not tools.same(came, right):
                 same = len(runs) > already and tools.same(again, numbers)
-                raise _wrong_dice(came, right, values, drawn, same, times, len(runs) - already)
+                raise _wrong_dice(came, right, values, drawn, same, times, len(runs) - already, sets)
         if mg.get_rng_state() != before:
             why = (
                 "The gradient is right. But a backward has moved the generator: whoever draws next gets other numbers."
@@ -683,17 +701,21 @@ def _check_dice(apply, values):
             raise Wrong(
                 "moved-by-backward", "the generator where it was before backward", "elsewhere", why=why, look=look
             )
-        if len(runs) == already or _bytes_kept(y, x):
+        hung = [t for t in vars(y.grad_fn).values() if isinstance(t, mg.Tensor) and storage(t) != storage(x)]
+        kept = _bytes_kept(y, x) + sum(t.nbytes for t in hung)
+        if len(runs) == already or kept:
             why = "The point of a checkpoint is that `x` alone is kept, and `f` runs again."
-            look = "what forward saves, or leaves on `ctx`"
-            raise Wrong("kept-instead", "a second run of `f`", "more is kept than `x`", why=why, look=look)
+            look = "what forward saves, or leaves on `ctx`, and whether backward runs `f`"
+            expected = "a run of `f` in each backward, and nothing kept beside `x`"
+            got = f"{len(runs) - already} runs in two of them, and {kept} bytes beside `x`"
+            raise Wrong("kept-instead", expected, got, why=why, look=look)
 
 
 def _check_forward(y, numbers, x, start):
     right = np.sin(tools.array(x)) * tools.array(numbers)
     tools.refuse_other_values(y, right, "the value of `f(x)`", "what forward returns")
     if y.grad_fn is None:
-        raise Wrong("cut-off", "a result with a history", show(y), look="whether `apply` is given `x` itself")
+        raise Wrong("cut-off", "a result with a history", show(y), look="what forward does to `x`, and to its result")
     after = mg.get_rng_state()
     mg.set_rng_state(start)
     mg.rand(x.shape, dtype=mg.float64)
@@ -715,17 +737,23 @@ def _dice_gradient(y, x):
     return tools.array(came)
 
 
-def _wrong_dice(came, right, values, drawn, same_numbers, times, runs):
+def _wrong_dice(came, right, values, drawn, same_numbers, times, runs, sets):
     expected, got = tools.text(right), tools.text(came)
     if times == 2:
         why = "The first backward was right. The graph was retained, and a second backward from the same result is not."
-        return Wrong("once-only", expected, got, why=why, look="what your backward takes away, or leaves on `ctx`")
+        return Wrong(
+            "once-only",
+            expected,
+            got,
+            why=why,
+            look="what your backward takes away, or leaves on `ctx` or in a `.grad`",
+        )
     if tools.same(came, right / 2):
         why = "What arrives in `backward`, here 2, is a factor of the gradient."
         return Wrong("no-grad-output", expected, got, why=why, look="what `y.backward` is given")
     if same_numbers:
         why = "The second run has drawn the numbers of the first. But another gradient comes back."
-        look = "from which tensor `f` runs again, and what is in its `.grad` before"
+        look = "from which tensor `f` runs again, what is in its `.grad` before, and what you return"
         return Wrong("other-gradient", expected, got, why=why, look=look)
     if not runs:
         look = "what your backward computes from, and whether it runs `f`"
@@ -735,7 +763,7 @@ def _wrong_dice(came, right, values, drawn, same_numbers, times, runs):
         return Wrong("shared-state", expected, got, why=why, look="where forward leaves the state: on `ctx`?")
     why = "The last run of `f` has drawn other numbers than the first."
     look = "where the generator is when `f` runs the first time, and where when it runs again"
-    return Wrong("other-numbers", expected, got, belief="M41", why=why, look=look)
+    return Wrong("other-numbers", expected, got, belief="" if sets else "M41", why=why, look=look)
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -813,7 +841,9 @@ def _check_segments(answer, n, k):
         look = "how often a layer is called before backward"
         raise Wrong("other-runs", "one run of each layer in forward", f"{layers.runs}", look=look)
     first, held = list(layers.runs), layers.alive()
-    _check_weights(y, layers, not layers.recorded)
+    names = {name for code in kit._codes(answer) for name in code.co_names}
+    switched = not names.isdisjoint({"no_grad", "inference_mode", "set_grad_enabled"})
+    _check_weights(y, layers, not layers.recorded and not switched)
     again = [now - then for now, then in zip(layers.runs, first, strict=True)]
     if held >= n and k < n and not any(again):
         why = "All results are still there after forward, and backward ran nothing again: no checkpoint at work."
@@ -839,8 +869,8 @@ def _check_segments(answer, n, k):
 
 
 _UNRECORDED = (
-    "In forward layers ran unrecorded. `x` is data, and a Function records only what its arguments need: it misses the "
-    "weights inside."
+    "In forward layers ran unrecorded, as in a Function of one's own: it is recorded if one of its arguments requires "
+    "grad, and `x` is data. So it misses the weights inside."
 )
 
 
@@ -864,7 +894,7 @@ def _check_weights(y, layers, unrecorded):
         ) from None
     missing = [i for i, weight in enumerate(layers.weights) if weight.grad is None]
     if missing:
-        why = _UNRECORDED if unrecorded else "Something cuts the way back between the layers."
+        why = _UNRECORDED if unrecorded else "No way leads from the result to these weights."
         got, look = f"None for layer {missing[0]}", "what goes from one layer to the next, and what is recorded"
         belief = "M42" * unrecorded
         raise Wrong("weights-missed", "a gradient for each weight", got, belief=belief, why=why, look=look)

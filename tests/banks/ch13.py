@@ -134,6 +134,10 @@ other-gradient
             "ctx.save_for_backward(x)\nctx.t = mg.tanh(x)\nreturn x * ctx.t",
             "(x,) = ctx.saved_tensors\nt = mg.tanh(x)\nreturn grad * (t + x * (1 - t * t))",
         ),
+        "on-ctx/class": _gate("Gate.t = mg.tanh(x)\n" + _SAVE_X, _READ_X + "return grad * (t + x * (1 - t * t))"),
+        "nan-gradient": _gate(
+            _SAVE_X, "(x,) = ctx.saved_tensors\nt = x * mg.tanh(x) / x\nreturn grad * (t + x * (1 - t * t))"
+        ),
         "product-rule": _gate(_SAVE_X, _READ_X + "return grad * t"),
         "product-rule/other": _gate(_SAVE_X, _READ_X + "return grad * x * (1 - t * t)"),
         "slope-of-tanh": _gate(_SAVE_X, _READ_X + "return grad * (t + x * (1 - x * x))"),
@@ -318,6 +322,20 @@ cut-off
     "watch": functions(
         "watch(y, notes)",
         """
+retained
+    values = y.detach()
+    y.retain_grad()
+    y.register_hook(lambda grad: notes.append(0.01 * (grad * values).sum().item()))
+circle/attribute
+    def hook(grad):
+        notes.append(0.01 * (grad * hook.y).sum().item())
+
+    hook.y = y
+    y.register_hook(hook)
+circle/kept
+    values = y.detach()
+    watch.__dict__.setdefault("all", []).append(y)
+    y.register_hook(lambda grad: notes.append(0.01 * (grad * values).sum().item()))
 no-way-back/weak-reference
     import weakref
     seen = weakref.ref(y)
@@ -394,6 +412,7 @@ too-early
     ),
     "dice": {
         "other-numbers": _again(start="now"),
+        "other-numbers/unused": _again(then="").replace("mg.set_rng_state(ctx.state)", "ctx.state"),
         "other-numbers/late": _again(state="None", after="ctx.state = mg.get_rng_state()"),
         "other-numbers/seed": _again(start="now)\n        mg.manual_seed(0"),
         "shared-state": _again(state="Again.state = mg.get_rng_state()", start="Again.state"),
@@ -401,6 +420,7 @@ too-early
         "moved-by-forward": _again(before="mg.manual_seed(0)"),
         "moved-by-forward/back": _again(after="mg.set_rng_state(ctx.state)"),
         "no-grad-output": _again(grad="mg.ones_like(y)"),
+        "kept-instead/beside": _again(after="ctx.y = y").replace("return y\n", "return y.clone()\n"),
         "kept-instead": """
 class Again(mg.autograd.Function):
     @staticmethod
@@ -532,6 +552,17 @@ no-way-back
     size = len(layers) // k
     for i in range(k):
         x = Checkpoint.apply(segment(layers[i * size:(i + 1) * size]), x)
+    return x
+no-way-back/no-grad
+    def segment(t, part):
+        for layer in part:
+            with mg.no_grad():
+                t = layer(t)
+        return t
+
+    size = len(layers) // k
+    for i in range(k):
+        x = mg.utils.checkpoint.checkpoint(segment, x, layers[i * size : (i + 1) * size], use_reentrant=False)
     return x
 nested
     checkpoint = mg.utils.checkpoint.checkpoint
@@ -690,6 +721,18 @@ def extra(f, x):
 """,
     ],
     "half": [
+        """
+import functools
+
+
+def halved(f, x):
+    def pack(t):
+        return functools.partial(mg.Tensor.to, t if t.is_leaf else t.detach().half(), t.dtype)
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda unpack: unpack()):
+        y = f(x)
+    return y * 1
+""",
         """
 class Box:
     def __init__(self, t):
