@@ -271,14 +271,17 @@ walks-always: A=1500 (M53)
 walks-of-inputs: B=10
     A walk gives one row of J: all slopes of one result. There are 300 results.
     look: what one walk gives
-a-turn-an-entry: A=3000 or B=3000 or C=1500
-    Nobody goes for each entry of J alone: one push gives a whole column, one walk a whole row.
+a-turn-an-entry: A=3000 or B=3000
+    That is five turns for each entry of J. But one push gives a whole column, one walk a whole row.
     look: the shape of what one push gives
+dearer-way: C=1500
+    1500 turns are 300 pushes, a column each. J has one row, and a walk gives all of it.
+    look: the numbers of columns and rows in line C
 one-push: A=5 or B=5
     5 are the turns of one push or walk. It gives one column, or one row, and J has more.
     look: how many columns and rows J has
 passes-not-turns: A=2 or B=300 or C=1 or D=1 or E=1
-    You counted pushes or walks. In each of them every one of the five operations has a turn.
+    That is a number of pushes or walks. In each of them every one of the five operations has a turn.
     look: the question: it asks for turns
 whole-for-a-row: D=10 or D=1500 or E=1500 or E=10
     That is for all of J. For one product it never has to be built.

@@ -81,7 +81,7 @@ def weigh(answer):
 
 _WEIGH = kit.patterns("""
 numbers-not-bytes: B=2000, C=2000, D=2000 or B=2, C=2, D=2
-    You count numbers or tensors. A number of float32 has four bytes, and each tensor here has 1,000 of them.
+    That is a count of numbers or tensors. A number of float32 has four bytes, and a tensor here has 1,000 of them.
     look: the comment behind the first line
 counted-twice: C=12000 (M44)
     exp saves its result, and `*` saves its factors, of which that result is one. Both hold the same memory.
@@ -89,7 +89,7 @@ counted-twice: C=12000 (M44)
 view-is-small: F=4040 or F=40 (M40)
     The view has ten numbers, but its memory has a thousand, and it lives as long as the view.
     look: the picture of the chapter with `h[:1] ** 2`
-in-place-saves: E=8000 or E=4000 (M39)
+in-place-saves: E=8000 (M39)
     relu saves its result, in place or not: the numbers are written over a · b, and kept there.
     look: the last section of the chapter: what `relu` and `relu_` keep
 sum-keeps: A=4000 or A=8000 or A=12000
@@ -98,15 +98,15 @@ sum-keeps: A=4000 or A=8000 or A=12000
 results-are-free: D=4000
     Each tanh saves its own result, and these are two tensors with different numbers.
     look: which values the two slopes of D need
-factors-are-free: B=0
+factors-are-free: B=0 or E=4000
     A product needs both factors for its slopes. That they are leaves changes nothing: saved they are.
     look: the line of `a * b` in the chapter's table
 all-that-exists: D=12000
     `a` is not needed: the slope of tanh is made of its result.
     look: whether the inner tanh needs `a` for its slope
 leaf-forgotten: F=4000
-    `sin` needs its input for its slope, and that is `a`.
-    look: the line of `sin(a)` in the chapter's table
+    Two memories of 4,000 bytes are kept: that of `a`, which `sin` needs, and that of the sines, which the view is on.
+    look: the line of `sin(a)` in the chapter's table, and what `**` saves
 """)
 
 
@@ -147,15 +147,12 @@ forward-is-late: A=0
 no-grad-skips: C=3, D=3
     Without recording the function runs as ever: somebody asks for its value.
     look: what `keep(f, x)` returns in `no_grad`
-nested-thrice: E=7
+nested-thrice: D=4, E=7
     The outer function runs again, too, but its second run ends before `f`: what it had saved is there by then.
     look: what the outer checkpoint has saved: more than the input of the inner one?
-nested-forward: E=5
+nested-forward: D=4, E=5
     What `f` has saved is in boxes of the inner checkpoint, and they are empty: `f` has to run again.
     look: who fills the boxes of the inner checkpoint
-backward-only: A=0, B=1
-    The forward needs the value of `f(x)` already.
-    look: the line that is marked A
 """)
 
 
@@ -701,14 +698,19 @@ def _check_dice(apply, values, sets):
             raise Wrong(
                 "moved-by-backward", "the generator where it was before backward", "elsewhere", why=why, look=look
             )
-        hung = [t for t in vars(y.grad_fn).values() if isinstance(t, mg.Tensor) and storage(t) != storage(x)]
-        kept = _bytes_kept(y, x) + sum(t.nbytes for t in hung)
-        if len(runs) == already or kept:
-            why = "The point of a checkpoint is that `x` alone is kept, and `f` runs again."
-            look = "what forward saves, or leaves on `ctx`, and whether backward runs `f`"
-            expected = "a run of `f` in each backward, and nothing kept beside `x`"
-            got = f"{len(runs) - already} runs in two of them, and {kept} bytes beside `x`"
-            raise Wrong("kept-instead", expected, got, why=why, look=look)
+        _refuse_kept(y, x, len(runs) - already)
+
+
+def _refuse_kept(y, x, runs):
+    """Whether something is kept in place of a second run."""
+    hung = [t for t in vars(y.grad_fn).values() if isinstance(t, mg.Tensor) and storage(t) != storage(x)]
+    kept = _bytes_kept(y, x) + sum(t.nbytes for t in hung)
+    if not runs or kept:
+        why = "The point of a checkpoint is that `x` alone is kept, and `f` runs again."
+        look = "what forward saves, or leaves on `ctx`, and whether backward runs `f`"
+        expected = "a run of `f` in each backward, and nothing kept beside `x`"
+        got = f"{runs} runs in two of them, and {kept} bytes beside `x`"
+        raise Wrong("kept-instead", expected, got, why=why, look=look)
 
 
 def _check_forward(y, numbers, x, start):
@@ -841,9 +843,7 @@ def _check_segments(answer, n, k):
         look = "how often a layer is called before backward"
         raise Wrong("other-runs", "one run of each layer in forward", f"{layers.runs}", look=look)
     first, held = list(layers.runs), layers.alive()
-    names = {name for code in kit._codes(answer) for name in code.co_names}
-    switched = not names.isdisjoint({"no_grad", "inference_mode", "set_grad_enabled"})
-    _check_weights(y, layers, not layers.recorded and not switched)
+    _check_weights(y, layers, not layers.recorded and not _switches(answer))
     again = [now - then for now, then in zip(layers.runs, first, strict=True)]
     if held >= n and k < n and not any(again):
         why = "All results are still there after forward, and backward ran nothing again: no checkpoint at work."
@@ -872,6 +872,12 @@ _UNRECORDED = (
     "In forward layers ran unrecorded, as in a Function of one's own: it is recorded if one of its arguments requires "
     "grad, and `x` is data. So it misses the weights inside."
 )
+
+
+def _switches(answer) -> bool:
+    """Whether a function, or one in it, names what switches recording off."""
+    names = {name for code in kit._codes(answer) for name in code.co_names}
+    return not names.isdisjoint({"no_grad", "inference_mode", "set_grad_enabled"})
 
 
 def _check_weights(y, layers, unrecorded):

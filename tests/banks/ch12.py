@@ -55,7 +55,7 @@ WRONG = {
         "walks-always": _count(A=1500),
         "walks-of-inputs": _count(B=10),
         "a-turn-an-entry": _count(A=3000),
-        "a-turn-an-entry/loss": _count(C=1500),
+        "dearer-way": _count(C=1500),
         "one-push": _count(A=5),
         "one-push/walk": _count(B=5),
         "passes-not-turns": _count(A=2, B=300, C=1, D=1, E=1),
