@@ -798,6 +798,7 @@ class _Layers:
     def __init__(self, count: int):
         self.weights = [tools.leaf([0.5 + 0.1 * (i % 12), 1.5 - 0.05 * (i % 12)]) for i in range(count)]
         self.runs = [0] * count
+        self.order: list[int] = []
         self.recorded = True
         self.arrays: list = []
         self.most = 0
@@ -806,6 +807,7 @@ class _Layers:
     def layer(self, i: int):
         def layer(t):
             self.runs[i] += 1
+            self.order.append(i)
             self.recorded &= mg.is_grad_enabled()
             result = mg.tanh(t * self.weights[i])
             self.arrays.append(weakref.ref(result.detach().numpy()))
@@ -852,6 +854,16 @@ def _check_segments(answer, n, k):
         why = "A layer runs more than once in backward, as where its checkpoint is inside another one."
         look = "what each checkpoint runs"
         raise Wrong("nested", "two runs of each layer at most", f"{max(again) + 1}", why=why, look=look)
+    _check_lengths(layers, held, n, k)
+    del y
+    if layers.alive():
+        why = "Results are kept somewhere after the last name of yours is gone."
+        got, look = f"{layers.alive()} results are alive", "each list and name that outlives your function"
+        raise Wrong("kept", "no result alive when it is not needed any more", got, why=why, look=look)
+
+
+def _check_lengths(layers, held, n, k):
+    """Whether there are k segments, and each is as long as the others."""
     if held > k:
         why = f"After forward {held} results are alive. With {k} segments it is the end of each, and no more."
         look = "how many layers a segment has, and what else keeps results"
@@ -861,11 +873,12 @@ def _check_segments(answer, n, k):
         why = "In forward or in backward too many results are alive at once."
         got, look = f"{layers.most}", "how many layers each checkpoint runs again, and what else keeps results"
         raise Wrong("too-few", f"at most {k + n // k} results at once", got, belief=belief, why=why, look=look)
-    del y
-    if layers.alive():
-        why = "Results are kept somewhere after the last name of yours is gone."
-        got, look = f"{layers.alive()} results are alive", "each list and name that outlives your function"
-        raise Wrong("kept", "no result alive when it is not needed any more", got, why=why, look=look)
+    again = layers.order[n:]
+    starts = {now for before, now in zip([n, *again], again, strict=False) if now != before + 1}
+    if any(start % (n // k) for start in starts):
+        got = f"backward begins to run layers again at {sorted(starts)}, counted from 0"
+        look = "where each segment begins, and how many layers it has"
+        raise Wrong("unequal", f"segments of {n // k} layers", got, look=look)
 
 
 _UNRECORDED = (

@@ -460,6 +460,17 @@ too-many/k-layers
     for i in range(0, len(layers), 2):
         x = mg.utils.checkpoint.checkpoint(segment, x, layers[i:i + 2], use_reentrant=False)
     return x
+unequal
+    size = len(layers) // k
+    ends = [0, *(size * i + (1 if size > 1 else 0) for i in range(1, k)), len(layers)]
+    for start, end in zip(ends, ends[1:]):
+        def segment(t, part=layers[start:end]):
+            for layer in part:
+                t = layer(t)
+            return t
+
+        x = mg.utils.checkpoint.checkpoint(segment, x, use_reentrant=False)
+    return x
 too-few
     def all_of_them(t):
         for layer in layers:
