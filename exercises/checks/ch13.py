@@ -6,6 +6,7 @@ import gc
 import warnings
 import weakref
 from functools import partial
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -30,14 +31,15 @@ def _kept(y: mg.Tensor) -> list:
 
 
 def _inside(value: Any, depth: int = 3) -> list:
-    if isinstance(value, mg.Tensor | np.ndarray):
-        return [value]
+    if isinstance(value, mg.Tensor | np.ndarray | bytes):
+        return [np.frombuffer(value, np.uint8) if isinstance(value, bytes) else value]
     slots = [getattr(value, name, None) for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
     parts = list(value) if isinstance(value, list | tuple) else [*getattr(value, "__dict__", {}).values(), *slots]
     parts = list(value.values()) if isinstance(value, dict) else parts
     parts += [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
     parts += getattr(value, "__defaults__", None) or ()
     parts += [*value.args, value.keywords] if isinstance(value, partial) else []
+    parts += [value.__self__] if isinstance(value, MethodType) else []
     return [found for part in parts for found in _inside(part, depth - 1)] if depth else []
 
 
@@ -306,7 +308,9 @@ def extra(answer):
     kit.a_function(answer)
     for what, f, values in _EXTRA:
         _check_extra(answer, what, f, np.array(values))
-    given = tools.called(answer, (lambda x: x * x, tools.constant([1.0, 2.0])), "0, for an `x` that is not tracked")
+    given = tools.called(
+        answer, (lambda x: mg.exp(x) ** 2, tools.constant([1.0, 2.0])), "0, for an `x` that is not tracked"
+    )
     if kit.a_number(given):
         raise Wrong("untracked-counted", "0, for an `x` that is not tracked", show(given), look="what you do to `x`")
     return "Each memory once and whole, without that of x: this is what the graph costs on top."
