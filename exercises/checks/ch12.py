@@ -796,7 +796,7 @@ shape-of-tangent: has a different size
 """)
 _JVP_ERRORS = (
     *tools.reasons("""
-not-saved: = ctx.saved_tensors
+not-saved: ctx.saved_tensors)
     In `jvp`, `ctx.saved_tensors` holds what `save_for_forward` was given, and nothing else.
     look: `save_for_forward` in your forward
 arguments-of-jvp: jvp()
@@ -1010,7 +1010,12 @@ def _wrong_curved(came, right, f, values, vector):
         ),
         ("tangent-of-input", (right[0], np.array(vector)), "That is `v`, the tangent of `p`.", "what you unpack"),
         ("gradient-twice", (right[0], right[0]), "Both are the gradient.", "which part of the pair is the second"),
-        ("times-slope", (right[0], right[0] * vector), "That is the gradient times `v`, entry by entry.", "H · v"),
+        (
+            "times-slope",
+            (right[0], right[0] * vector),
+            "That is the gradient times `v`, entry by entry.",
+            "what the second of the two has to be",
+        ),
     ):
         if tools.same(came[0], found[0]) and tools.same(came[1], found[1]):
             return Wrong(code, expected, got, why=why, look=look)

@@ -406,6 +406,7 @@ second-time
         "number-of-tangents": _ratio("return ta / b, -tb * a / b**2"),
         "missing-tangent": _ratio("return None"),
         "not-saved": _ratio("return ta / b - tb * a / b**2", _SAVED.replace("ctx.save_for_forward(a, b)\n", "")),
+        "not-saved/more": _ratio("return ta / b - tb * a / b**2", _SAVED.replace("forward(a, b)", "forward(a, b, a)")),
         "tangent-is-none": _ratio(
             "return ta / b - tb * a / b**2",
             _SAVED.replace("return a / b", "ctx.set_materialize_grads(False)\nreturn a / b"),
