@@ -405,9 +405,9 @@ def moved(answer):
         expected, watched = f"{np.round(right, 4).tolist()}", _Watched(f, values, x, t)
         given = _called(answer, (watched, x, t), expected)
         came = _tensor(given, expected, answer, (watched, x, t))
-        watched.refuse_steps()
         _refuse_shared(watched, x, values, "x")
         _refuse_shared(watched, t, nudge, "t")
+        watched.refuse_steps()
         if not tools.same(came, right):
             raise _wrong_moved(came, right, f, values, nudge)
     return "It is unpacked while the level lasts, and what `f` overwrites are clones."
@@ -440,7 +440,8 @@ def _refuse_shared(watched: _Watched, tensor: mg.Tensor, values: list, name: str
                 f"`f` works in place, and has written into your caller's `{name}`: what it was given shares its memory."
             )
             look = f"what you give to `make_dual`, and to `f`: `{name}` itself?"
-        raise Wrong("shared", expected, got, belief="M56" * any(by_f), why=why, look=look)
+        code = "shared" if any(by_f) else "changed"
+        raise Wrong(code, expected, got, belief="M56" * any(by_f), why=why, look=look)
 
 
 def _wrong_moved(came, right, f, values, nudge):

@@ -147,7 +147,7 @@ nudge/shapes
         return t
     with dual_level():
         return unpack_dual(f(make_dual(x.clone(), t.clone()))).tangent
-values-changed/outside
+changed/outside
     f(x)
     with dual_level():
         return unpack_dual(f(make_dual(x.clone(), t.clone()))).tangent
