@@ -25,8 +25,10 @@ chapter = kit.Chapter(__name__, "13", "What does a graph cost?")
 
 
 def _kept(y: mg.Tensor) -> list:
-    """The tensors and arrays that the nodes behind `y` keep, also inside of what hooks have packed."""
+    """The tensors and arrays that the nodes behind `y` keep, also on a `ctx` and inside of what hooks have packed."""
     values = [entry.value for node in graphs.nodes(y) for entry in saved_state(node)]
+    hung = [value for node in graphs.nodes(y) for value in getattr(node, "__dict__", {}).values()]
+    values += [value for value in hung if isinstance(value, mg.Tensor)]
     return [found for value in values for found in _inside(getattr(value, "box", value))]
 
 
@@ -707,8 +709,7 @@ def _check_dice(apply, values, sets):
 
 def _refuse_kept(y, x, runs):
     """Whether something is kept in place of a second run."""
-    hung = [t for t in vars(y.grad_fn).values() if isinstance(t, mg.Tensor) and storage(t) != storage(x)]
-    kept = _bytes_kept(y, x) + sum(t.nbytes for t in hung)
+    kept = _bytes_kept(y, x)
     if not runs or kept:
         why = "The point of a checkpoint is that `x` alone is kept, and `f` runs again."
         look = "what forward saves, or leaves on `ctx`, and whether backward runs `f`"
