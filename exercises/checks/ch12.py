@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -14,6 +16,7 @@ from exercises.checks import cards, functions, graphs, kit, tools
 from exercises.checks.adversaries import trial
 from exercises.checks.functions import elementwise, tensors
 from exercises.checks.kit import Wrong, call, show
+from exercises.checks.sandbox import clip
 from minigrad.autograd.dual import dual_levels
 from minigrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
@@ -64,37 +67,64 @@ def _jacobian(f: Callable, values: Any) -> np.ndarray:
     return np.stack([_pushed(f, (x,), (t,)) for t in mg.eye(len(x), dtype=mg.float64)], 1)
 
 
-def _tensor(given: Any, expected: str) -> np.ndarray:
+def _unpacked(function: Callable, inputs: tuple) -> str:
+    """Where a function calls `unpack_dual`: "nowhere", "inside" of a level, or "late", where none is entered."""
+    inside, where = False, "nowhere"
+    with contextlib.suppress(Exception):
+        for name, _ in tools.calls_in(lambda: function(*inputs)):
+            inside = name == "enter_dual_level" or (inside and name != "exit_dual_level")
+            where = ("inside" if inside else "late") if name == "unpack_dual" else where
+    return where
+
+
+def _no_tangent(function: Callable, inputs: tuple, expected: str, got: str) -> Wrong:
+    """The diagnosis for None where a tangent belongs."""
+    where = _unpacked(function, inputs)
+    if where == "nowhere" or kit.returns_nothing(inspect.unwrap(function)):
+        return Wrong("none", expected, got, look="whether a `return` is missing, and what it gives back")
+    if where == "late":
+        why = "`unpack_dual` stands where the level is over: it gives None there, whatever it is given."
+        return Wrong("no-tangent", expected, got, belief="M55", why=why, look="where `unpack_dual` stands")
+    why = "If it comes from `unpack_dual`, what was unpacked has no tangent."
+    return Wrong("no-tangent", expected, got, why=why, look="what goes into `f`, what is unpacked, and the `return`")
+
+
+def _tensor(given: Any, expected: str, function: Callable, inputs: tuple) -> np.ndarray:
     """The numbers of a result that has to be a tensor."""
     if isinstance(given, tuple) and hasattr(given, "tangent"):
         why = "`unpack_dual` returns a pair. Asked for is the tangent in it."
         raise Wrong("whole-pair", expected, show(given), why=why, look="what you return: `.primal` or `.tangent`?")
     if given is None:
-        why = "A tangent is None where the tensor has none: no dual tensor went in, it was cut, or the level is over."
-        look = "where `unpack_dual` stands, and whether there is a `return`"
-        raise Wrong("no-tangent", expected, "None", belief="M55", why=why, look=look)
+        raise _no_tangent(function, inputs, expected, "None")
     return tools.array(kit.a_tensor(given, "the result", "what `return` gives back"))
 
 
 class _Watched:
-    """A function that counts its calls, and notes whether a call was at another place than it has to be."""
+    """A function that notes its calls: how many, where, with what, and which of the caller's tensors it wrote into."""
 
-    def __init__(self, f: Callable, *places: Any) -> None:
-        self.f, self.places = f, [np.asarray(place, float) for place in places]
-        self.calls, self.was_elsewhere, self.was_plain = 0, False, True
+    def __init__(self, f: Callable, place: Any, *owned: mg.Tensor) -> None:
+        self.f, self.place, self.owned = f, np.asarray(place, float), owned
+        self.calls, self.elsewhere, self.was_plain = 0, "", True
+        self.wrote: list[tuple[mg.Tensor, bool]] = []
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, one: Any) -> Any:
         self.calls += 1
-        for one, place in zip(inputs, self.places, strict=False):
-            here = isinstance(one, mg.Tensor) and np.allclose(tools.array(one), place, 1e-7, 1e-12)
-            self.was_elsewhere |= not here
-            self.was_plain &= not (dual_levels and dual_levels[0].tangent(one) is not None)
-        return self.f(*inputs)
+        values = tools.array(one) if isinstance(one, mg.Tensor) else np.empty(0)
+        if values.shape != self.place.shape or not np.allclose(values, self.place, 1e-7, 1e-12):
+            self.elsewhere = self.elsewhere or clip(str(values.tolist()), 70)
+        is_dual = bool(dual_levels) and dual_levels[0].tangent(one) is not None
+        self.was_plain &= not is_dual
+        before = [tools.array(tensor) for tensor in self.owned]
+        result = self.f(one)
+        pairs = zip(self.owned, before, strict=True)
+        self.wrote += [(tensor, is_dual) for tensor, was in pairs if not np.array_equal(tools.array(tensor), was)]
+        return result
 
-    def refuse_steps(self, expected: str, got: str) -> None:
+    def refuse_steps(self, name: str = "x") -> None:
         """Say that the function was called elsewhere, if it was."""
-        if self.was_elsewhere:
-            why = "`f` was called beside `x`. A tangent is exact, and needs no step."
+        if self.elsewhere:
+            expected, got = f"`f` is called at `{name}` alone: {self.place.tolist()}", f"a call at {self.elsewhere}"
+            why = f"What is asked for is exact, and about the place `{name}`."
             raise Wrong("nudged", expected, got, why=why, look="what you call `f` with")
 
 
@@ -241,14 +271,17 @@ walks-always: A=1500 (M53)
 walks-of-inputs: B=10
     A walk gives one row of J: all slopes of one result. There are 300 results.
     look: what one walk gives
-a-turn-an-entry: A=3000 or B=3000 or C=1500
-    Nobody goes for each entry of J alone: one push gives a whole column, one walk a whole row.
+a-turn-an-entry: A=3000 or B=3000
+    That is five turns for each entry of J. But one push gives a whole column, one walk a whole row.
     look: the shape of what one push gives
+dearer-way: C=1500
+    1500 turns are 300 pushes, a column each. J has one row, and a walk gives all of it.
+    look: the numbers of columns and rows in line C
 one-push: A=5 or B=5
     5 are the turns of one push or walk. It gives one column, or one row, and J has more.
     look: how many columns and rows J has
 passes-not-turns: A=2 or B=300 or C=1 or D=1 or E=1
-    You counted pushes or walks. In each of them every one of the five operations has a turn.
+    That is a number of pushes or walks. In each of them every one of the five operations has a turn.
     look: the question: it asks for turns
 whole-for-a-row: D=10 or D=1500 or E=1500 or E=10
     That is for all of J. For one product it never has to be built.
@@ -281,8 +314,11 @@ def divide(answer):
     kit.a_function(answer)
     for p, q in _PAIRS:
         right = (p[0] / q[0], (p[1] * q[0] - p[0] * q[1]) / q[0] ** 2)
-        given = tools.called(answer, (p, q), f"{_in_words(right)}", _BY_ZERO, _NO_TENSORS)
+        given = tools.called(answer, (p, q), f"{_in_words(right)}", _BY_ZERO)
         came = _pair(given, right)
+        if any(isinstance(first, mg.Tensor) for _, first in tools.calls_in(lambda p=p, q=q: answer(p, q))):
+            look = "what you compute with: the two numbers of a pair as they are"
+            raise Wrong("tensors", "plain numbers alone", "tensors on the way", look=look)
         if not kit.close(came[0], right[0], 1e-12):
             look = "the first of the two numbers that you return"
             raise Wrong("other-value", f"the value {right[0]:.4g}", f"{came[0]:.4g} for {p} and {q}", look=look)
@@ -298,19 +334,14 @@ _PAIRS = (
     ((7.0, 0.0), (2.0, 0.0)),
     ((7.0, 0.0), (2.0, 3.0)),
     ((1.5, 0.3), (3e3, 0.7)),
+    ((1.0, 2.0), (1e-150, 1.0)),
     ((Fraction(1, 3), Fraction(2)), (Fraction(3, 7), Fraction(1, 5))),
 )
 _BY_ZERO = tools.Reason(
     "division by zero",
     "quotient-of-tangents",
-    "You divide by something that may be 0: a tangent is, where nothing moves, and the value of p may be.",
-    "what you divide by: only the value of q is never 0",
-)
-_NO_TENSORS = tools.Reason(
-    "Could not infer dtype",
-    "tensors",
-    "A tensor was made of a plain number, which may also be a Fraction. No tensors are asked for.",
-    "what you compute with: the two numbers of a pair as they are",
+    "You divide by something that is 0 here. Tangents may be 0, and so may the value of p.",
+    "what you divide by: the value of q itself is never 0",
 )
 
 
@@ -331,14 +362,18 @@ def _wrong_quotient(came, right, p, q):
     (a, da), (b, db) = p, q
     expected, got = f"the tangent {right:.4g}", f"{came:.4g} for {p} and {q}"
     for code, found, why in (
-        ("other-sign", -right, "The sign is the other one: a larger divisor makes the quotient smaller."),
+        ("other-sign", -right, "The size is right, and the sign is the other one."),
         ("plus", (da * b + a * db) / b**2, "The two parts are added. A larger divisor makes the quotient smaller."),
         ("first-alone", da / b, "That is right only if the divisor stands still."),
         ("second-alone", -a * db / b**2, "That is right only if the first number stands still."),
         ("product", da * b + a * db, "That is the tangent of the product."),
-        ("not-squared", (da * b - a * db) / b, "The divisor is to be squared: compare with p = 1, q = x."),
+        (
+            "not-squared",
+            (da * b - a * db) / b,
+            "That is the right one times the value of q: it has to be divided once more.",
+        ),
         ("not-divided", da * b - a * db, "That is the upper part of the rule, not yet divided by the square of q."),
-        ("quotient-of-tangents", da / db if db else np.inf, "The tangent of a quotient is no quotient of tangents."),
+        ("quotient-of-tangents", da / db if db else np.nan, "The tangent of a quotient is no quotient of tangents."),
         ("difference", da - db, "That is the tangent of a difference."),
     ):
         if kit.close(came, found):
@@ -367,11 +402,12 @@ def moved(answer):
     for f, values, nudge in _MOVED:
         x, t = tools.constant(values), tools.constant(nudge)
         right = _pushed(f, (tools.constant(values),), (tools.constant(nudge),))
-        expected, watched = f"{np.round(right, 4).tolist()}", _Watched(f, values)
-        came = _tensor(_called(answer, (watched, x, t), expected), expected)
-        watched.refuse_steps(expected, show(came))
-        _refuse_shared(x, values, "x", "the value")
-        _refuse_shared(t, nudge, "t", "the tangent")
+        expected, watched = f"{np.round(right, 4).tolist()}", _Watched(f, values, x, t)
+        given = _called(answer, (watched, x, t), expected)
+        came = _tensor(given, expected, answer, (watched, x, t))
+        _refuse_shared(watched, x, values, "x")
+        _refuse_shared(watched, t, nudge, "t")
+        watched.refuse_steps()
         if not tools.same(came, right):
             raise _wrong_moved(came, right, f, values, nudge)
     return "It is unpacked while the level lasts, and what `f` overwrites are clones."
@@ -388,23 +424,30 @@ _MOVED = (
     (lambda x: mg.exp(x), [0.5, -1.0, 0.0], [3.0, 0.5, -2.0]),
     (lambda x: x.mul_(x).add_(1), [2.0, 5.0], [1.0, 10.0]),
     (lambda x: (x.mul_(3) ** 2).sum(), [1.0, -2.0, 0.5], [0.0, 1.0, 4.0]),
+    (lambda x: mg.sin(x).mul_(x), 0.5, -2.0),
+    (lambda x: mg.sin(x).sum(0), [[0.5, 1.0], [-1.0, 2.0]], [[1.0, 3.0], [0.5, -2.0]]),
 )
 
 
-def _refuse_shared(tensor: mg.Tensor, values: list, name: str, what: str) -> None:
+def _refuse_shared(watched: _Watched, tensor: mg.Tensor, values: list, name: str) -> None:
     """`f` works in place: what was given to `make_dual` must not have been the caller's own."""
     if not tools.same(tools.array(tensor), values):
-        why = f"Your caller's `{name}` has changed. `f` works in place, and a dual tensor is a view of {what} "
-        why += "that you gave."
-        got = f"`{name}` = {np.round(tools.array(tensor), 4).tolist()}"
-        look = f"what you give to `make_dual`: `{name}` itself? And each line of yours that changes it"
-        raise Wrong("shared", f"`{name}` = {values}, as before", got, belief="M56", why=why, look=look)
+        expected, got = f"`{name}` = {values}, as before", f"`{name}` = {np.round(tools.array(tensor), 4).tolist()}"
+        why, look = f"Your caller's `{name}` has changed.", f"each line of yours that changes `{name}`"
+        by_f = [is_dual for one, is_dual in watched.wrote if one is tensor]
+        if by_f:
+            why = (
+                f"`f` works in place, and has written into your caller's `{name}`: what it was given shares its memory."
+            )
+            look = f"what you give to `make_dual`, and to `f`: `{name}` itself?"
+        code = "shared" if any(by_f) else "changed"
+        raise Wrong(code, expected, got, belief="M56" * any(by_f), why=why, look=look)
 
 
 def _wrong_moved(came, right, f, values, nudge):
     expected, got = f"{np.round(right, 4).tolist()}", f"{np.round(came, 4).tolist()}"
     value = tools.array(f(tools.constant(values)))
-    ones = _pushed(f, (tools.constant(values),), (tools.constant(np.ones(len(values))),))
+    ones = _pushed(f, (tools.constant(values),), (tools.constant(np.ones(np.shape(values))),))
     for code, found, why, look in (
         ("value", value, "This is the value. Asked for is how much it moves.", "which part of the pair you return"),
         ("nudge", np.array(nudge), "This is the tangent of `x`. Asked for is that of `f(x)`.", "what you unpack"),
@@ -412,7 +455,7 @@ def _wrong_moved(came, right, f, values, nudge):
     ):
         if tools.same(came, found):
             return Wrong(code, expected, got, why=why, look=look)
-    return Wrong("other-tangent", expected, got, look="what goes into `make_dual`, and what comes out of `unpack_dual`")
+    return Wrong("other-tangent", expected, got, look="what goes into `make_dual`, and what becomes of the tangent")
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -442,9 +485,9 @@ def climb(answer):
     for value in (2.0, -1.5, 0.5):
         came = _pushed(lambda t: answer(t), (tools.constant(value),), (tools.constant(1.0),))
         if not kit.close(float(came), 6 * value):
-            why = "Boxes and arrows are those of the picture. But the numbers in it do not come out: `b` moves by 3."
+            why = "Boxes and arrows are those of the picture. But the tangent is another one."
             got = f"a tangent of {float(came):.4g} at x = {value}"
-            look = "the number that `x` is multiplied by: how much does `b` move when `x` moves by 1?"
+            look = "the number that `x` is multiplied by, for any `x`: how much does `b` move when `x` moves by 1?"
             raise Wrong("other-number", f"a tangent of {6 * value:.4g} at x = {value}", got, why=why, look=look)
     return "The boxes give the operations away, and the tangents the numbers in them."
 
@@ -473,15 +516,17 @@ def _wrong_climb(y, target, names):
     expected = "the graph in the picture above"
     got = f"a graph with {tools.listed(made_of)}" if made_of else "a tensor without a graph"
     if not made_of:
-        why = "Your result has no node: the way was cut, or `x` took no part."
-        return Wrong("no-graph", expected, got, why=why, look="each `detach`, `item` and `mg.tensor` in your function")
+        look = "what you return, and each `detach`, `item`, `no_grad` and `mg.tensor` in your function"
+        return Wrong("no-graph", expected, got, why="Your result has no node.", look=look)
     if made_of == ["mul"]:
         why = "There is one multiplication in your graph. In the picture there are two."
-        return Wrong("one-box", expected, got, why=why, look="what `b` is made from, and what `y` is made from")
+        return Wrong(
+            "one-box", expected, got, why=why, look="what `b` and `y` are made from, and whether it is recorded"
+        )
     if set(made_of) != {"mul"}:
         why = "In the picture both boxes are multiplications."
         return Wrong("other-box", expected, got, why=why, look="the name in each box")
-    why = "There are multiplications, but the arrows lead elsewhere: in the picture two arrows lead to `x`."
+    why = "In the picture one box was given `x` and a number, the other what comes of that, and `x`."
     return Wrong("other-graph", expected, got, why=why, look="which tensors each of the two boxes was given")
 
 
@@ -507,8 +552,9 @@ def columns(answer):
         x, watched = tools.constant(values), _Watched(f, values)
         right = _jacobian(f, values)
         expected = f"J, of shape {right.shape}"
-        came = _tensor(_called(answer, (watched, x), expected, _WALKED), expected)
-        watched.refuse_steps(expected, show(came))
+        given = _called(answer, (watched, x), expected, _WALKED)
+        came = _tensor(given, expected, answer, (watched, x))
+        watched.refuse_steps()
         if not tools.same(came, right):
             raise _wrong_columns(came, right, expected)
         if watched.calls > (len(values) + 2) * _times():
@@ -538,14 +584,26 @@ def _wrong_columns(came, right, expected):
     got = f"a tensor of shape {came.shape}"
     for code, found, why, look in (
         ("transposed", right.T, "These are the columns, but each lies as a row.", "along which dimension you stack"),
-        ("one-push", right.sum(1), "That is one push that nudges all inputs at once.", "the nudge of each push"),
+        (
+            "one-push",
+            right.sum(1),
+            "These are the columns, added up.",
+            "the nudge of each push, and what you make of the columns",
+        ),
         ("first-column", right[:, 0], "That is the first column alone.", "the loop, and where the `return` stands"),
         ("last-column", right[:, -1], "That is the last column alone.", "the loop, and what is kept of each turn"),
-        ("one-push", right.sum(1, keepdims=True), "That is one push for all inputs.", "the nudge of each push"),
+        (
+            "one-push",
+            right.sum(1, keepdims=True),
+            "These are the columns, added up.",
+            "the nudge of each push, and what you make of the columns",
+        ),
     ):
         if tools.same(came, found):
             return Wrong(code, expected, got, why=why, look=look)
-    return Wrong("other-jacobian", expected, got, look="one push: which nudge goes in, and which column comes out")
+    return Wrong(
+        "other-jacobian", expected, got, look="which nudge goes into each push, which column comes out, and its place"
+    )
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -573,13 +631,11 @@ def trick(answer):
         watched = _Watched(lambda x, f=f, walks=walks: f(_NoWayForth.apply(x, walks)), values)
         right = _jacobian(lambda x, f=f: f(2 * x), values) @ np.array(nudge)
         expected = f"J · t = {np.round(right, 4).tolist()}"
-        came = _tensor(_called(answer, (watched, x, t), expected, *_TRICK_ERRORS), expected)
-        watched.refuse_steps(expected, show(came))
+        given = _called(answer, (watched, x, t), expected, *_TRICK_ERRORS)
+        came = _tensor(given, expected, answer, (watched, x, t))
+        watched.refuse_steps()
         if not tools.same(came, right):
             raise _wrong_trick(came, right, f, values, nudge, expected)
-        if x.grad is not None:
-            look = "each `backward()` in your function"
-            raise Wrong("traces", "`x.grad` as it was: None", "`x.grad` is filled", look=look)
         _refuse_rows(walks, expected)
     return "A walk is linear in what it starts with, and its slopes are J: two walks make a push."
 
@@ -593,11 +649,11 @@ _TRICKS = (
 _TRICK_ERRORS = (
     *tools.reasons("""
 not-recorded: does not require grad and does not have a grad_fn
-    The second walk starts from what the first has returned, and that has no history, or not one that leads anywhere.
-    look: the options of the first `grad`, and whether `u` requires grad
+    A walk starts from something that has no history.
+    look: what each `grad` starts from: the options of the first, and whether `u` requires grad
 not-to-u: not have been used
     No way leads from what you differentiate to the tensor that you ask for.
-    look: what the second `grad` asks for
+    look: what each `grad` asks for
 no-factors: only for scalar outputs
     A result with several numbers was walked back from without factors.
     look: the factors of each of the two walks
@@ -619,23 +675,48 @@ def _wrong_trick(came, right, f, values, nudge, expected):
     jacobian = _jacobian(lambda x: f(2 * x), values)
     for code, found, why, look in (
         ("jacobian", jacobian, "This is J itself. Asked for is its product with `t`.", "what you return"),
-        ("zeros", np.zeros(len(values)), "This is u · J, of the first walk, for u = 0.", "the second walk"),
-        ("one-walk", jacobian.sum(0), "This is one walk with ones: the rows of J, added up.", "the second walk"),
+        (
+            "zeros",
+            np.zeros(len(values)),
+            "These are zeros, as many as inputs: what u · J of a first walk is for u = 0.",
+            "the second walk",
+        ),
+        (
+            "one-walk",
+            jacobian.sum(0),
+            "These are the rows of J, added up, as one walk with ones gives them.",
+            "the second walk",
+        ),
         ("all-ones", jacobian.sum(1), "This is J · t for a `t` of ones.", "the factors of the second walk"),
-        ("one-walk", jacobian.sum(0) * nudge, "The rows were added up, and then multiplied by `t`.", "the second walk"),
+        (
+            "one-walk",
+            jacobian.sum(0) * nudge,
+            "These are the rows of J, added up, and multiplied by `t`.",
+            "the second walk",
+        ),
     ):
         if tools.same(came, found):
             return Wrong(code, expected, got, why=why, look=look)
     if came.shape != right.shape:
-        return Wrong("other-shape", expected, got, look="the shape of what you return: that of `f(x)`")
-    return Wrong("other-product", expected, got, look="each of the two walks: from where, to where, with which factors")
+        return Wrong(
+            "other-shape",
+            expected,
+            got,
+            look="the shape of what you return: that of `f(x)`, from two walks through `f`",
+        )
+    return Wrong(
+        "other-product",
+        expected,
+        got,
+        look="each of the two walks: from where, to where, with which factors, and what you return",
+    )
 
 
 def _refuse_rows(walks: list, expected: str) -> None:
     """Two walks, of which the second need not come by here, whatever the length of the result."""
     if len(walks) > 2 * _times():
-        why = "The product is right. But you walk for each row of J. The trick takes two walks for all of them."
-        look = "how often `grad` is called"
+        why = "The product is right. But more than two walks came by: two are enough for all rows of J."
+        look = "how often you walk back"
         raise Wrong("row-by-row", expected, f"{len(walks)} walks", why=why, look=look)
 
 
@@ -657,9 +738,10 @@ def _refuse_rows(walks: list, expected: str) -> None:
 )
 def ratio(answer):
     cases = elementwise(2, low=0.5, high=2.0, signed=True)
+    cases.append(functions.given("a zero among them", [0.0, -1.5], [2.0, -0.5]))
     functions.check(answer, lambda a, b: a / b, cases)
     apply = functions.apply_of(answer)
-    for shape_a, shape_b in (((4,), (4,)), ((2, 3), (3,)), ((), ())):
+    for shape_a, shape_b in (((4,), (4,)), ((2, 1), (3,)), ((), ())):
         for moving in ((True, True), (True, False), (False, True)):
             _check_jvp(apply, shape_a, shape_b, moving)
     return "Two slopes, used both ways: one gradient becomes two in backward, two tangents become one in jvp."
@@ -668,27 +750,34 @@ def ratio(answer):
 def _check_jvp(apply: Callable, shape_a: tuple, shape_b: tuple, moving: tuple) -> None:
     random = np.random.default_rng([3, *shape_a, *shape_b])
     numbers = [random.uniform(0.5, 2.0, s) * random.choice([-1.0, 1.0], s) for s in (shape_a, shape_b) * 2]
+    numbers[0].flat[1:2] = 0.0
     a, b, ta, tb = map(tools.constant, numbers)
     tangents = (ta if moving[0] else None, tb if moving[1] else None)
     expected = f"the tangent of a / b{'' if all(moving) else ', where only one of the two moves'}"
     right = _pushed(lambda a, b: a / b, (a, b), tangents)
-    came = _tensor(_called(lambda a, b: _push_of(apply, (a, b), tangents), (a, b), expected, *_JVP_ERRORS), expected)
+    reasons = _JVP_ERRORS if all(moving) else (*_JVP_ERRORS, _NONE_MOVES)
+    came = tools.array(_called(lambda a, b: _push_of(apply, (a, b), tangents), (a, b), expected, *reasons))
     if not tools.same(came, right):
         raise _wrong_jvp(came, right, [tools.array(one) for one in (a, b, ta, tb)], moving, expected)
 
 
-def _push_of(apply: Callable, inputs: tuple, tangents: tuple) -> mg.Tensor | None:
+def _push_of(apply: Callable, inputs: tuple, tangents: tuple) -> mg.Tensor:
     """The tangent of a Function's result; refused if its jvp has written into the tangents that it was given."""
     given = tuple(None if t is None else t.clone() for t in tangents)
     with dual_level():
         pairs = zip(inputs, given, strict=True)
         found = unpack_dual(apply(*[x if t is None else make_dual(x.clone(), t) for x, t in pairs])).tangent
     for before, after in zip(tangents, given, strict=True):
-        if before is not None and after is not None and not before.equal(after):
+        if before is not None and after is not None and after._version:
             why = "The tangent that jvp is given is that of the input, and the input moves as before."
             look = "each operation in your jvp that ends in `_`, and each `+=` and `*=`"
-            got = f"{np.round(after.numpy(), 4).tolist()} from now on"
+            same = ", in which operations in place are undone" if before.equal(after) else " from now on"
+            got = f"{np.round(after.numpy(), 4).tolist()}{same}"
             raise Wrong("tangent-changed", "the tangent of the input, as it was", got, why=why, look=look)
+    if found is None:
+        raise Wrong(
+            "no-tangent", "a result with a tangent", "one without", look="whether `apply` is called on the input"
+        )
     return found
 
 
@@ -697,7 +786,7 @@ number-of-tangents: invalid number of forward gradients
     `jvp` returns one tangent for each result, and there is one result.
     look: the `return` of your jvp
 missing-tangent: Expected both tensor and its forward grad
-    None is no tangent. That a result stands still is said with zeros.
+    What `jvp` returns is None. That a result stands still is said with zeros.
     look: the `return` of your jvp
 no-tensor: expected Variable or None
     `jvp` returns a tensor, of the shape of the result.
@@ -708,20 +797,20 @@ shape-of-tangent: has a different size
 """)
 _JVP_ERRORS = (
     *tools.reasons("""
-not-saved: not enough values to unpack
-    In `jvp`, `ctx.saved_tensors` holds what was saved for it, and that is nothing.
+not-saved: ctx.saved_tensors)
+    In `jvp`, `ctx.saved_tensors` holds what `save_for_forward` was given, and nothing else.
     look: `save_for_forward` in your forward
-arguments-of-jvp: positional argument
+arguments-of-jvp: jvp()
     `jvp` gets `ctx`, and a tangent for each argument of forward.
     look: the `def jvp` line
 """),
     *_JVP_RETURNS,
-    tools.Reason(
-        "NoneType",
-        "tangent-is-none",
-        "An input that does not move has no tangent, and your jvp computes with None.",
-        "`set_materialize_grads`: without it zeros come instead of None",
-    ),
+)
+_NONE_MOVES = tools.Reason(
+    "NoneType",
+    "tangent-is-none",
+    "It is right where both move. An input that does not move may have no tangent, and your jvp computes with None.",
+    "`set_materialize_grads`: without it zeros come instead of None",
 )
 
 
@@ -729,13 +818,17 @@ def _wrong_jvp(came, right, numbers, moving, expected):
     a, b, ta, tb = numbers
     ta, tb = ta * moving[0], tb * moving[1]
     got = f"{np.round(came, 4).tolist()}" if came.size <= 6 else f"a tensor of shape {came.shape}"
-    both = "The two parts are right, but one of them has the other sign."
     for code, found, belief, why in (
-        ("slope-alone", 1 / b - a / b**2, "M58", "Those are the slopes. Each has to be multiplied by its tangent."),
-        ("other-sign", ta / b + tb * a / b**2, "", both),
-        ("other-sign", tb * a / b**2 - ta / b, "", both),
-        ("first-alone", ta / b, "", "`b` moves, too, and its part is missing."),
-        ("second-alone", -tb * a / b**2, "", "`a` moves, too, and its part is missing."),
+        (
+            "slope-alone",
+            1 / b - a / b**2,
+            "M58",
+            "That is the sum of the slopes. Each has to be multiplied by its tangent.",
+        ),
+        ("other-sign", tb * a / b**2 - ta / b, "", "The size is right, and the sign is the other one."),
+        ("other-sign", ta / b + tb * a / b**2, "", "The part of `b` has the other sign."),
+        ("first-alone", ta / b, "", "The part of `b` is missing."),
+        ("second-alone", -tb * a / b**2, "", "The part of `a` is missing."),
         ("swapped", tb / b - ta * a / b**2, "", "Each tangent is multiplied by the slope of the other input."),
         ("quotient-of-tangents", ta / tb if moving[1] else right + np.nan, "", "The tangents do not divide."),
         ("product", ta * b + a * tb, "", "That is the tangent of the product."),
@@ -752,7 +845,7 @@ def _wrong_jvp(came, right, numbers, moving, expected):
     "Cut one way only",
     kind="cut",
     points=2,
-    beliefs=("M52", "M54"),
+    beliefs=("M29", "M52", "M54"),
     hints=(
         "`detach()` cuts both ways. In a Function the two ways are written apart.",
         "`backward` passes on what comes. `jvp` says that the result does not move.",
@@ -763,14 +856,14 @@ def _wrong_jvp(came, right, numbers, moving, expected):
 )
 def still(answer):
     _refuse_detached(answer)
-    functions.check(answer, lambda x: x * 1, elementwise())
+    functions.check(answer, lambda x: x * 1, elementwise(), second=True)
     apply = functions.apply_of(answer)
-    numbers = {(4,): 3.0, (): -3.0, (2, 3): float("inf")}
+    numbers = {(4,): 3.0, (): -3.0, (2, 3): float("inf"), (3,): float("nan")}
     for shape, number in numbers.items():
         (x,) = tensors("numbers", shape).make()
         expected = f"a tangent of zeros, where that of `x` is {number}"
         pushed = lambda x, n=number: _push_of(apply, (x.detach(),), (mg.full_like(x.detach(), n),))  # noqa: E731
-        came = _tensor(_called(pushed, (x,), expected, _NO_VIEW, *_JVP_RETURNS), expected)
+        came = tools.array(_called(pushed, (x,), expected, _NO_VIEW, *_JVP_RETURNS))
         if not tools.same(came, np.zeros(tuple(x.shape))):
             raise _wrong_still(came, expected)
     why = "The gradient passes, the nudge does not: the two ways are written apart, and nobody compares them."
@@ -801,9 +894,13 @@ def _refuse_detached(answer: Any) -> None:
         x = tools.leaf([1.0, 2.0])
         result = call(kit.a_function(answer), x)
         if isinstance(result, mg.Tensor) and not result.requires_grad:
-            why = "`detach()` cuts the way back as well as the way forward. Here the gradient is to pass."
+            detaches = kit.uses(answer, "detach")
+            why = (
+                "`detach()` cuts the way back as well as the way forward. " * detaches + "Here the gradient is to pass."
+            )
             look = "how a Function of your own treats each of the two ways"
-            raise Wrong("both-ways", "a result with a history", show(result), belief="M54", why=why, look=look)
+            belief = "M54" * detaches
+            raise Wrong("both-ways", "a result with a history", show(result), belief=belief, why=why, look=look)
 
 
 def _wrong_still(came, expected):
@@ -840,13 +937,10 @@ def curved(answer):
         right = _curvature(f, values, vector)
         expected = "the gradient and H · v"
         given = _called(answer, (watched, p, v), expected, *_CURVED_ERRORS)
-        came = _two(given, expected, kit.uses(answer, "backward"))
-        watched.refuse_steps(expected, show(came[0]))
+        came = _two(given, expected, answer, (watched, p, v))
+        watched.refuse_steps("p")
         if not (tools.same(came[0], right[0]) and tools.same(came[1], right[1])):
             raise _wrong_curved(came, right, f, values, vector)
-        if p.grad is not None:
-            look = "each `backward()` in your function"
-            raise Wrong("traces", "`p.grad` as it was: None", "`p.grad` is filled", look=look)
         _refuse_second_walk(walks, watched)
     return "One walk, with a nudge going through it: the gradient, and by how much it moves."
 
@@ -859,7 +953,7 @@ _CURVED = (
 )
 _CURVED_ERRORS = tools.reasons("""
 no-history: does not require grad and does not have a grad_fn
-    Something was walked back from that has no history: a gradient of a plain walk, or the result of a constant.
+    A walk starts from something that has no history.
     look: what each `grad` starts from
 not-used: not have been used
     No way leads from what you differentiate to the tensor that you ask for.
@@ -878,19 +972,14 @@ def _curvature(f: Callable, values: list, vector: list) -> tuple[np.ndarray, np.
     return tools.array(slope), tools.array(product)
 
 
-def _two(given: Any, expected: str, by_backward: bool) -> tuple[np.ndarray, np.ndarray]:
+def _two(given: Any, expected: str, function: Callable, inputs: tuple) -> tuple[np.ndarray, np.ndarray]:
     if not isinstance(given, tuple | list) or len(given) != 2:
         if type(given) is mg.Tensor or given is None:
             look = "what you return: the gradient, and H · v"
             raise Wrong("one-of-two", expected, show(given), look=look)
         raise Wrong("type", f"a pair: {expected}", show(given), look="what you return")
     if given[1] is None:
-        why = "The gradient has no tangent: the level was over, or what went into `f` was no dual tensor."
-        why = "What `backward()` puts into a `.grad` has no tangent." if by_backward else why
-        look = "where `unpack_dual` stands, and what you call `f` with"
-        look = "which function returns the gradient itself" if by_backward else look
-        belief = "" if by_backward else "M55"
-        raise Wrong("no-tangent", expected, "None for H · v", belief=belief, why=why, look=look)
+        raise _no_tangent(function, inputs, expected, "None for H · v")
     look = "the two things that you return"
     return tuple(tools.array(kit.a_tensor(one, "each of the two", look)) for one in given)  # type: ignore[return-value]
 
@@ -922,13 +1011,19 @@ def _wrong_curved(came, right, f, values, vector):
         ),
         ("tangent-of-input", (right[0], np.array(vector)), "That is `v`, the tangent of `p`.", "what you unpack"),
         ("gradient-twice", (right[0], right[0]), "Both are the gradient.", "which part of the pair is the second"),
-        ("times-slope", (right[0], right[0] * vector), "That is the gradient times `v`, entry by entry.", "H · v"),
+        (
+            "times-slope",
+            (right[0], right[0] * vector),
+            "That is the gradient times `v`, entry by entry.",
+            "what the second of the two has to be",
+        ),
     ):
         if tools.same(came[0], found[0]) and tools.same(came[1], found[1]):
             return Wrong(code, expected, got, why=why, look=look)
     value = f(2 * mg.tensor(values, dtype=mg.float64)).item()
-    if came[0].size == came[1].size == 1 and kit.close(float(came[0].sum()), value):
-        why = "You unpacked the result of `f`: its value, and v · gradient. Asked for is the same of its gradient."
+    both = [float(one.sum()) for one in came if one.size == 1]
+    if len(both) == 2 and kit.close(both[0], value) and kit.close(both[1], right[0] @ vector):
+        why = "That is the result of `f`: its value, and v · gradient. Asked for is the same of its gradient."
         return Wrong("of-the-result", expected, got, why=why, look="what you give to `unpack_dual`")
     return Wrong("other-pair", expected, got, look="what goes into `make_dual`, into `grad`, and into `unpack_dual`")
 

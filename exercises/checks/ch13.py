@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dis
 import gc
 import warnings
 import weakref
+from functools import partial
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -24,19 +25,23 @@ chapter = kit.Chapter(__name__, "13", "What does a graph cost?")
 
 
 def _kept(y: mg.Tensor) -> list:
-    """The tensors and arrays that the nodes behind `y` keep, also inside of what hooks have packed."""
+    """The tensors and arrays that the nodes behind `y` keep, also on a `ctx` and inside of what hooks have packed."""
     values = [entry.value for node in graphs.nodes(y) for entry in saved_state(node)]
+    hung = [value for node in graphs.nodes(y) for value in getattr(node, "__dict__", {}).values()]
+    values += [value for value in hung if isinstance(value, mg.Tensor)]
     return [found for value in values for found in _inside(getattr(value, "box", value))]
 
 
 def _inside(value: Any, depth: int = 3) -> list:
-    if isinstance(value, mg.Tensor | np.ndarray):
-        return [value]
+    if isinstance(value, mg.Tensor | np.ndarray | bytes):
+        return [np.frombuffer(value, np.uint8) if isinstance(value, bytes) else value]
     slots = [getattr(value, name, None) for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
     parts = list(value) if isinstance(value, list | tuple) else [*getattr(value, "__dict__", {}).values(), *slots]
     parts = list(value.values()) if isinstance(value, dict) else parts
     parts += [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
     parts += getattr(value, "__defaults__", None) or ()
+    parts += [*value.args, value.keywords] if isinstance(value, partial) else []
+    parts += [value.__self__] if isinstance(value, MethodType) else []
     return [found for part in parts for found in _inside(part, depth - 1)] if depth else []
 
 
@@ -46,14 +51,12 @@ def _bytes_kept(y: mg.Tensor, *beside: mg.Tensor) -> int:
     return sum(size for place, size in memories.items() if place not in set(map(storage, beside)))
 
 
-def _gradient(y: mg.Tensor, x: mg.Tensor, expected: str) -> np.ndarray:
+def _gradient(y: mg.Tensor, x: mg.Tensor, expected: str, look: str) -> np.ndarray:
     """The gradient that comes back to `x`, or a diagnosis."""
     try:
         (came,) = mg.autograd.grad(y, x, mg.ones_like(y), retain_graph=True)
     except Exception as error:
-        got = kit.sandbox.describe_error(error)
-        look = "what your function returns, whether it goes backward itself, and the line named above"
-        raise Wrong("no-way-back", expected, got, look=look) from None
+        raise Wrong("no-way-back", expected, kit.sandbox.describe_error(error), look=look) from None
     return tools.array(came)
 
 
@@ -82,7 +85,7 @@ def weigh(answer):
 
 _WEIGH = kit.patterns("""
 numbers-not-bytes: B=2000, C=2000, D=2000 or B=2, C=2, D=2
-    You count numbers or tensors. A number of float32 has four bytes, and each tensor here has 1,000 of them.
+    That is a count of numbers or tensors. A number of float32 has four bytes, and a tensor here has 1,000 of them.
     look: the comment behind the first line
 counted-twice: C=12000 (M44)
     exp saves its result, and `*` saves its factors, of which that result is one. Both hold the same memory.
@@ -90,7 +93,7 @@ counted-twice: C=12000 (M44)
 view-is-small: F=4040 or F=40 (M40)
     The view has ten numbers, but its memory has a thousand, and it lives as long as the view.
     look: the picture of the chapter with `h[:1] ** 2`
-in-place-saves: E=8000 or E=4000 (M39)
+in-place-saves: E=8000 (M39)
     relu saves its result, in place or not: the numbers are written over a · b, and kept there.
     look: the last section of the chapter: what `relu` and `relu_` keep
 sum-keeps: A=4000 or A=8000 or A=12000
@@ -99,15 +102,15 @@ sum-keeps: A=4000 or A=8000 or A=12000
 results-are-free: D=4000
     Each tanh saves its own result, and these are two tensors with different numbers.
     look: which values the two slopes of D need
-factors-are-free: B=0
+factors-are-free: B=0 or E=4000
     A product needs both factors for its slopes. That they are leaves changes nothing: saved they are.
     look: the line of `a * b` in the chapter's table
 all-that-exists: D=12000
     `a` is not needed: the slope of tanh is made of its result.
     look: whether the inner tanh needs `a` for its slope
 leaf-forgotten: F=4000
-    `sin` needs its input for its slope, and that is `a`.
-    look: the line of `sin(a)` in the chapter's table
+    Two memories of 4,000 bytes are kept: that of `a`, which `sin` needs, and that of the sines, which the view is on.
+    look: the line of `sin(a)` in the chapter's table, and what `**` saves
 """)
 
 
@@ -148,15 +151,12 @@ forward-is-late: A=0
 no-grad-skips: C=3, D=3
     Without recording the function runs as ever: somebody asks for its value.
     look: what `keep(f, x)` returns in `no_grad`
-nested-thrice: E=7
+nested-thrice: D=4, E=7
     The outer function runs again, too, but its second run ends before `f`: what it had saved is there by then.
     look: what the outer checkpoint has saved: more than the input of the inner one?
-nested-forward: E=5
+nested-forward: D=4, E=5
     What `f` has saved is in boxes of the inner checkpoint, and they are empty: `f` has to run again.
     look: who fills the boxes of the inner checkpoint
-backward-only: A=0, B=1
-    The forward needs the value of `f(x)` already.
-    look: the line that is marked A
 """)
 
 
@@ -201,24 +201,23 @@ def _check_part(answer, values, n):
     sines = np.sin(values)[:n]
     tools.refuse_other_values(y, (sines**2).sum(), "the sum of the squares", "what is left out, and what is added up")
     if not graphs.reaches(y, x):
-        why = "Your result has no history that leads to `x`: a copy of the numbers alone is no `clone()`."
-        look = "each `detach`, `.data`, `.item()` or `mg.tensor`"
-        belief = "M17" if kit.uses(answer, "detach") else ""
+        why = "Your result has no history that leads to `x`."
+        copies = kit.uses(answer, "detach") and not kit.uses(answer, "clone", "item", "tensor", "no_grad")
+        why += " `detach()` leaves no way back, and copies nothing." * copies
+        look = "each `detach`, `.data`, `.item()`, `no_grad` or `mg.tensor`"
+        belief = "M17" * copies
         raise Wrong("cut-off", "a result with a way back to `x`", show(y), belief=belief, why=why, look=look)
     expected = "2 · sin · cos for the first n entries, and 0 for the others"
     right = np.where(np.arange(len(values)) < n, np.sin(2 * values), 0.0)
-    came = _gradient(y, x, expected)
+    came = _gradient(y, x, expected, "which operations are between `x` and what you return, and what is left of them")
     if not tools.same(came, right):
         raise Wrong("other-gradient", tools.text(right), tools.text(came), look="which operations are between x and y")
     kept, room = _bytes_kept(y, x), n * x.element_size()
     if kept > room:
+        views = [t for t in _kept(y) if storage(t) != storage(x) and t.nbytes < storage_bytes(t)]
         belief, why = "", "More is kept than n numbers."
-        if kept >= len(values) * x.element_size() and n < len(values):
-            belief = "M40" if not kit.uses(answer, "clone") else ""
-            why = (
-                "As much is still there as all sines need: a view of them keeps them all, and so does what needs them, "
-            )
-            why += "or needs a copy of `x`."
+        if views and storage_bytes(views[0]) > room:
+            belief, why = "M40", "What is kept shows fewer numbers than its memory has. A view keeps all of its memory."
         look = "which tensor each node saves, and on whose memory that is: `mg.draw(power(x, 3), memory=True)`"
         raise Wrong("all-kept", f"{room} bytes besides x", f"{kept} bytes", belief=belief, why=why, look=look)
 
@@ -239,17 +238,24 @@ def _check_part(answer, values, n):
     idea="Save `x`. In backward `t = mg.tanh(x)`, and return `grad * (t + x * (1 - t * t))`.",
 )
 def gate(answer):
-    functions.check(answer, lambda x: x * mg.tanh(x), elementwise(), second=True, suspects=_GATE)
+    cases = [*elementwise(), functions.given("a zero among them", [0.0, 1.5])]
+    functions.check(answer, lambda x: x * mg.tanh(x), cases, second=True, suspects=_GATE)
     adversaries.trial.forget_last()  # what follows is not about the last of its inputs
     x = tools.leaf([0.5, -1.0, 2.0])
     node: Any = functions.apply_of(answer)(x).grad_fn
-    hung = [name for name, value in vars(node).items() if name != "to_save" and _inside(value)]
+    places = ("ctx", vars(node)), ("the class", getattr(answer, "__dict__", {}))
+    hung = [
+        f"`{name}` of {where} holds a tensor or an array"
+        for where, held in places
+        for name, value in held.items()
+        if name != "to_save" and not isinstance(value, staticmethod) and _inside(value)
+    ]
     if hung:
-        why = "What hangs on `ctx` is not watched, and not freed by backward. And `save_for_backward` is made for it."
-        got = f"`ctx.{hung[0]}` holds a tensor"
-        raise Wrong("on-ctx", "`x`, saved by `save_for_backward`", got, why=why, look="what forward leaves on `ctx`")
+        why = "What hangs there is not watched, and not freed by backward. And `save_for_backward` is made for it."
+        look = "what forward leaves on `ctx`, or on the class"
+        raise Wrong("on-ctx", "`x`, saved by `save_for_backward`", hung[0], why=why, look=look)
     kept = _kept(functions.apply_of(answer)(x))
-    if len(kept) != 1 or storage(kept[0]) != storage(x):
+    if {storage(each) for each in kept} != {storage(x)}:
         why = "The gradient is right. But the point of the exercise is that nothing but `x` is kept."
         got = f"{len(kept)} tensors, {sum(each.numel() for each in kept)} numbers"
         raise Wrong("more-kept", "`x` alone", got, why=why, look="what `save_for_backward` is given")
@@ -259,13 +265,13 @@ def gate(answer):
 _GATE = (
     Suspect(
         "product-rule",
-        "One half of the product rule is missing: x · tanh(x) changes through both factors.",
+        "That is one half of the product rule alone: x · tanh(x) changes through both factors.",
         "the two terms of the slope",
         backward=lambda x, g: g * mg.tanh(x),
     ),
     Suspect(
         "product-rule",
-        "One half of the product rule is missing: x · tanh(x) changes through both factors.",
+        "That is one half of the product rule alone: x · tanh(x) changes through both factors.",
         "the two terms of the slope",
         backward=lambda x, g: g * x * (1 - mg.tanh(x) ** 2),
     ),
@@ -304,7 +310,9 @@ def extra(answer):
     kit.a_function(answer)
     for what, f, values in _EXTRA:
         _check_extra(answer, what, f, np.array(values))
-    given = tools.called(answer, (lambda x: x * x, tools.constant([1.0, 2.0])), "0, for an `x` that is not tracked")
+    given = tools.called(
+        answer, (lambda x: mg.exp(x) ** 2, tools.constant([1.0, 2.0])), "0, for an `x` that is not tracked"
+    )
     if kit.a_number(given):
         raise Wrong("untracked-counted", "0, for an `x` that is not tracked", show(given), look="what you do to `x`")
     return "Each memory once and whole, without that of x: this is what the graph costs on top."
@@ -340,9 +348,10 @@ def _check_extra(answer, what, f, values):
         if kit.a_number(kit.call(answer, f, x)) > came:
             why = "The same call once more gives more: your function still holds what it has counted before."
             raise Wrong("counted-before", expected, f"{came:g}", why=why, look="what is left from the first call")
-        raise _wrong_extra(came, right, f(x), x, expected)
+        raise _wrong_extra(came, right, f(x), x, expected, len(results))
     for y in results:
-        slope = _gradient(y, x, "a result that one can go backward from")
+        look = "what `f` is given, what your `pack` and `unpack` return, and whether you go backward yourself"
+        slope = _gradient(y, x, "a result that one can go backward from", look)
         wanted = tools.array(mg.autograd.grad(f(x).sum(), x)[0])
         if not tools.same(slope, wanted):
             why = "The number is right. But what `pack` returns is kept in place of the tensor."
@@ -350,26 +359,30 @@ def _check_extra(answer, what, f, values):
             raise Wrong("other-kept", tools.text(wanted), tools.text(slope), why=why, look=look)
 
 
-def _wrong_extra(came, right, y, x, expected):
+def _wrong_extra(came, right, y, x, expected, calls):
     got, saved = f"{came:g}", [each for each in _kept(y) if isinstance(each, mg.Tensor)]
+    if calls > 1:
+        why = f"`f(x)` was computed {calls} times. What each of them saves is a memory of its own."
+        return Wrong("several-calls", expected, got, why=why, look="how often you call `f`, and what you count")
     others = [each for each in saved if storage(each) != storage(x)]
     if kit.close(came, _bytes_kept(y)):
         why = "That is as much as with the memory of `x`, or with a copy of it."
         return Wrong("leaf-counted", expected, got, why=why, look="the address of the memory of `x`")
     if kit.close(came, sum(map(storage_bytes, others))) or kit.close(came, sum(map(storage_bytes, saved))):
-        why = "A memory that two nodes save was counted twice. They hold it together."
+        why = "That is each saved tensor by itself. What is saved twice is there once: both times it is one memory."
         return Wrong("counted-twice", expected, got, belief="M44", why=why, look="how you tell one memory from another")
     shown = [sum(each.nbytes for each in some) for some in (others, saved)]
     shown += [sum({storage(each): each.nbytes for each in some}.values()) for some in (others, others[::-1])]
     if any(kit.close(came, one) for one in shown):
-        why = "Of a view you count the bytes that it shows. It keeps all of its memory."
+        why = "That is as much as the saved tensors show. A view keeps all of its memory."
         return Wrong("view-counted", expected, got, belief="M40", why=why, look="`untyped_storage().nbytes()`")
     if kit.close(came * x.element_size(), right):
-        why = "That is a number of numbers. Asked for are bytes."
+        why = "That is as many as there are numbers. Asked for are bytes."
         return Wrong("numbers-counted", expected, got, why=why, look="what you note of each memory")
     if kit.close(came, 0):
-        why = "That is 0, as where nothing is counted: the hooks see only what is saved inside of their block."
-        return Wrong("nothing-seen", expected, got, why=why, look="where `f(x)` is computed, and what you leave out")
+        why = "That is 0, as where nothing is noted, or all is left out. Hooks see what is saved inside of their block."
+        look = "where `f(x)` is computed, what `pack` notes, and what you leave out"
+        return Wrong("nothing-seen", expected, got, why=why, look=look)
     return Wrong("other-count", expected, got, look="what you add up, and for which memories")
 
 
@@ -432,14 +445,15 @@ def _check_half(answer, what, f, values):
         raise Wrong("result-dtype", f"{expected}, {plain.dtype}", str(y.dtype), look=look)
     tools.refuse_other_values(y, tools.array(plain), expected, "what you return: `f(x)` itself")
     if not graphs.reaches(y, x):
-        raise Wrong("cut-off", "a result with a way back to `x`", show(y), look="each `detach` in your function")
+        look = "what `f` is given, and each `detach` and `no_grad`"
+        raise Wrong("cut-off", "a result with a way back to `x`", show(y), look=look)
     _check_packed(y, plain, packed, x, what)
     try:
         (came,) = mg.autograd.grad(y.sum(), x, retain_graph=True)
     except Exception as error:
-        why = "What is unpacked does not fit where it is needed."
-        got, look = kit.sandbox.describe_error(error), "what your `unpack` returns: shape, dtype, a tensor"
-        raise Wrong("not-unpacked", "a gradient for `x`", got, why=why, look=look) from None
+        got = kit.sandbox.describe_error(error)
+        look = "your `unpack`: what it is given, and what it returns, a tensor of which shape and dtype"
+        raise Wrong("not-unpacked", "a gradient for `x`", got, look=look) from None
     (wanted,) = mg.autograd.grad(packed.sum(), x)
     if not kit.same_arrays(tools.array(came), tools.array(wanted), 1e-6):
         why = "Backward gets other numbers than were saved, or the same in another dtype."
@@ -461,12 +475,16 @@ def _check_packed(y, plain, packed, x, what):
     copies = right + sum(2 * each.numel() for each in saved if storage(each) in set(map(storage, beside)))
     halves = [each for each in _kept(y) if each.dtype in (mg.float16, np.float16)]
     if kept == copies and len(halves) == len(_kept(y)):
-        why = "Leaves and data were packed, too. They are there anyway: the copy costs more than it saves."
+        why = "A leaf, or data, was packed, too. It is there anyway: the copy costs more than it saves."
         raise Wrong("leaf-copied", expected, f"{kept}", why=why, look="which tensors `pack` leaves as they are")
     if kept < right:
-        why = "The graph itself keeps less than what backward needs: where is the rest, and who lets go of it?"
+        why = "The graph itself keeps less than half precision needs: where is the rest, and who lets go of it?"
         raise Wrong(
-            "elsewhere", expected, f"{kept}", why=why, look="what your `pack` returns, and what it leaves elsewhere"
+            "elsewhere",
+            expected,
+            f"{kept}",
+            why=why,
+            look="what your `pack` returns, what it leaves elsewhere, and whether you go backward",
         )
     why = "The graph keeps more than half precision would need."
     why = "The graph keeps as many bytes as it does without hooks." if kept == before else why
@@ -475,7 +493,8 @@ def _check_packed(y, plain, packed, x, what):
 
 def _check_dtypes(y, plain, what):
     """Each saved tensor comes back in its dtype: a slope in another would be converted in silence."""
-    for mine, theirs in zip(graphs.nodes(y), graphs.nodes(plain), strict=False):
+    right, own = graphs.nodes(plain), graphs.nodes(y)
+    for mine, theirs in zip(own[len(own) - len(right) :], right, strict=False):  # there may be more behind `f(x)`
         for entry, other in zip(saved_state(mine), saved_state(theirs), strict=False):
             if not hasattr(entry.value, "open") or not isinstance(other.value, mg.Tensor):
                 continue
@@ -530,20 +549,25 @@ def _check_watch(answer, values):
     x = tools.leaf(values)
     y = mg.sin(x)
     tools.called(answer, (y, notes), "nothing that is returned: a hook on `y`")
+    if y.retains_grad:
+        why = "The task does not ask for it. Each backward then leaves a `.grad` there."
+        raise Wrong("retained", "a hook on `y`", "`y.retains_grad` is True", why=why, look="each `retain_grad()`")
     if notes:
         why = "Something was noted before any backward."
         raise Wrong("too-early", "an empty list before backward", show(notes), why=why, look="where `append` stands")
     for factor in (3.0, -2.0):
-        came = _gradient((y * y * factor).sum(), x, "a backward through the hook")
+        came = _gradient((y * y * factor).sum(), x, "a backward through the hook", "your hook, at the line named above")
         right = 2 * factor * np.sin(values) * np.cos(values)
         if not tools.same(came, right):
             why = "The gradient that arrives at `x` is another one than without your hook."
             got = tools.text(came)
-            raise Wrong("changes-gradient", tools.text(right), got, why=why, look="what your hook returns")
+            look = "what your hook returns, and what it changes in place"
+            raise Wrong("changes-gradient", tools.text(right), got, why=why, look=look)
     wanted = [0.02 * factor * float((np.sin(values) ** 2).sum()) for factor in (3.0, -2.0)]
     if len(notes) != 2:
         why = "" if notes else "Nothing was noted."
-        raise Wrong("other-notes", f"two notes: {wanted}", show(notes), why=why, look="where your hook hangs")
+        look = "what `append` is given, how often, and on which tensor your hook hangs"
+        raise Wrong("other-notes", f"two notes: {wanted}", show(notes), why=why, look=look)
     came = [kit.a_number(note, "each note") for note in notes]
     if not all(map(kit.close, came, wanted)):
         raise Wrong("other-notes", f"{tools.text(wanted)}", show(notes), look="what your hook notes, and of which `y`")
@@ -564,16 +588,19 @@ def _check_lets_go(answer, values):
         result, node = weakref.ref(y), weakref.ref(y.grad_fn._node)
         del y
         alive = result() is not None or node() is not None
+        if alive:
+            gc.collect()
     finally:
         if collecting:
             gc.enable()
     if alive:
-        why = "Your hook still uses something that leads to `y` or to its node, and its node holds the hook: a circle."
-        stores = any(step.opname == "STORE_GLOBAL" for step in dis.get_instructions(answer))
-        why = "Something still leads to `y` or to its node, such as a global name." if stores else why
+        circle = result() is None and node() is None
+        why = "It goes only when the garbage collector comes: a circle. The node of `y` holds your hook, and from what "
+        why += "the hook uses a way leads back."
+        why = why if circle else "Something else still leads to `y` or to its node, such as a global name."
         look = "each name that your hook uses from outside, and what else keeps `y`"
         expected, got = "`y` and its graph are gone when their last name is", "they are still there"
-        raise Wrong("circle", expected, got, belief="" if stores else "M43", why=why, look=look)
+        raise Wrong("circle", expected, got, belief="M43" * circle, why=why, look=look)
     _check_without_the_name(answer, values)
 
 
@@ -584,10 +611,10 @@ def _check_without_the_name(answer, values):
     answer(y, notes)
     z = 3 * y
     del y
-    _gradient(z, x, "a backward through the hook, after `del y`")
+    _gradient(z, x, "a backward through the hook, after `del y`", "your hook, at the line named above")
     wanted = 0.03 * float(np.sin(values).sum())
     if len(notes) != 1 or not kit.close(kit.a_number(notes[0], "the note"), wanted):
-        why = "`y` has lost its last name, and its graph lives on: a later result needs it. The hook still has to note."
+        why = "Here `y` has lost its last name, and its graph lives on: a later result needs it. The hook has to note."
         look = "what your hook keeps of `y`: its numbers, or a reference that does not keep them?"
         raise Wrong("gone-with-y", f"one note: {wanted:.7g}", show(notes), why=why, look=look)
 
@@ -613,10 +640,11 @@ def _check_without_the_name(answer, values):
 def dice(answer):
     apply = functions.apply_of(answer)
     functions.refuse_given(answer, _GIVEN_DICE)
+    sets = isinstance(answer, type) and kit.uses(answer.backward, "set_rng_state", "manual_seed")
     before = mg.get_rng_state()
     try:
         for values in ([0.5, 2.0, -1.0, 1.0], [[1.5, 0.25, 0.75]]):
-            _check_dice(apply, np.array(values))
+            _check_dice(apply, np.array(values), sets)
     finally:
         mg.set_rng_state(before)
     return (
@@ -643,7 +671,7 @@ class Again(mg.autograd.Function):
 """
 
 
-def _check_dice(apply, values):
+def _check_dice(apply, values, sets):
     x, dice, runs = tools.leaf(values), [], []
 
     def f(t):
@@ -666,7 +694,8 @@ def _check_dice(apply, values):
         for times in 1, 2:
             came, again = _dice_gradient(y, x), tools.array(dice[-1])
             if not tools.same(came, right):
-                raise _wrong_dice(came, right, values, drawn, tools.same(again, numbers), times)
+                same = len(runs) > already and tools.same(again, numbers)
+                raise _wrong_dice(came, right, values, drawn, same, times, len(runs) - already, sets)
         if mg.get_rng_state() != before:
             why = (
                 "The gradient is right. But a backward has moved the generator: whoever draws next gets other numbers."
@@ -675,17 +704,25 @@ def _check_dice(apply, values):
             raise Wrong(
                 "moved-by-backward", "the generator where it was before backward", "elsewhere", why=why, look=look
             )
-        if len(runs) == already or _bytes_kept(y, x):
-            why = "The point of a checkpoint is that `x` alone is kept, and `f` runs again."
-            look = "what forward saves, or leaves on `ctx`"
-            raise Wrong("kept-instead", "a second run of `f`", "more is kept than `x`", why=why, look=look)
+        _refuse_kept(y, x, len(runs) - already)
+
+
+def _refuse_kept(y, x, runs):
+    """Whether something is kept in place of a second run."""
+    kept = _bytes_kept(y, x)
+    if not runs or kept:
+        why = "The point of a checkpoint is that `x` alone is kept, and `f` runs again."
+        look = "what forward saves, or leaves on `ctx`, and whether backward runs `f`"
+        expected = "a run of `f` in each backward, and nothing kept beside `x`"
+        got = f"{runs} runs in two of them, and {kept} bytes beside `x`"
+        raise Wrong("kept-instead", expected, got, why=why, look=look)
 
 
 def _check_forward(y, numbers, x, start):
     right = np.sin(tools.array(x)) * tools.array(numbers)
     tools.refuse_other_values(y, right, "the value of `f(x)`", "what forward returns")
     if y.grad_fn is None:
-        raise Wrong("cut-off", "a result with a history", show(y), look="whether `apply` is given `x` itself")
+        raise Wrong("cut-off", "a result with a history", show(y), look="what forward does to `x`, and to its result")
     after = mg.get_rng_state()
     mg.set_rng_state(start)
     mg.rand(x.shape, dtype=mg.float64)
@@ -702,29 +739,38 @@ def _dice_gradient(y, x):
         (came,) = mg.autograd.grad(y, x, mg.full_like(y, 2.0), retain_graph=True)
     except Exception as error:
         got = kit.sandbox.describe_error(error)
-        look = "what `backward` returns, one for each argument, and what it leaves for a second backward"
+        look = "your backward: the line that is named above, if one is, and what it returns, one for each argument"
         raise Wrong("no-way-back", "a gradient for `x`", got, look=look) from None
     return tools.array(came)
 
 
-def _wrong_dice(came, right, values, drawn, same_numbers, times):
+def _wrong_dice(came, right, values, drawn, same_numbers, times, runs, sets):
     expected, got = tools.text(right), tools.text(came)
     if times == 2:
         why = "The first backward was right. The graph was retained, and a second backward from the same result is not."
-        return Wrong("once-only", expected, got, why=why, look="what your backward takes away, or leaves on `ctx`")
+        return Wrong(
+            "once-only",
+            expected,
+            got,
+            why=why,
+            look="what your backward takes away, or leaves on `ctx` or in a `.grad`",
+        )
     if tools.same(came, right / 2):
         why = "What arrives in `backward`, here 2, is a factor of the gradient."
         return Wrong("no-grad-output", expected, got, why=why, look="what `y.backward` is given")
     if same_numbers:
         why = "The second run has drawn the numbers of the first. But another gradient comes back."
-        look = "from which tensor `f` runs again, and what is in its `.grad` before"
+        look = "from which tensor `f` runs again, what is in its `.grad` before, and what you return"
         return Wrong("other-gradient", expected, got, why=why, look=look)
+    if not runs:
+        look = "what your backward computes from, and whether it runs `f`"
+        return Wrong("other-gradient", expected, got, why="`f` did not run again.", look=look)
     if any(tools.same(came, 2 * np.cos(values) * other) for other in drawn):
         why = "That is the gradient for the numbers of another call: each call needs a state of its own."
         return Wrong("shared-state", expected, got, why=why, look="where forward leaves the state: on `ctx`?")
-    why = "The second run of `f` has drawn other numbers than the first."
+    why = "The last run of `f` has drawn other numbers than the first."
     look = "where the generator is when `f` runs the first time, and where when it runs again"
-    return Wrong("other-numbers", expected, got, belief="M41", why=why, look=look)
+    return Wrong("other-numbers", expected, got, belief="" if sets else "M41", why=why, look=look)
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -757,6 +803,8 @@ class _Layers:
     def __init__(self, count: int):
         self.weights = [tools.leaf([0.5 + 0.1 * (i % 12), 1.5 - 0.05 * (i % 12)]) for i in range(count)]
         self.runs = [0] * count
+        self.order: list[int] = []
+        self.recorded = True
         self.arrays: list = []
         self.most = 0
         self.functions = [self.layer(i) for i in range(count)]
@@ -764,6 +812,8 @@ class _Layers:
     def layer(self, i: int):
         def layer(t):
             self.runs[i] += 1
+            self.order.append(i)
+            self.recorded &= mg.is_grad_enabled()
             result = mg.tanh(t * self.weights[i])
             self.arrays.append(weakref.ref(result.detach().numpy()))
             self.most = max(self.most, self.alive())
@@ -776,7 +826,7 @@ class _Layers:
 
 
 _SEGMENTS_ERRORS = tools.reasons("""
-no-option: use_reentrant
+no-option: use_reentrant=True: minigrad
     Pass `use_reentrant=False`: here there is no other variant.
     look: the arguments of `checkpoint`
 """)
@@ -800,23 +850,16 @@ def _check_segments(answer, n, k):
         look = "how often a layer is called before backward"
         raise Wrong("other-runs", "one run of each layer in forward", f"{layers.runs}", look=look)
     first, held = list(layers.runs), layers.alive()
-    _check_weights(y, layers, kit.uses(answer, "detach", "no_grad", "data"))
+    _check_weights(y, layers, not layers.recorded and not _switches(answer))
     again = [now - then for now, then in zip(layers.runs, first, strict=True)]
     if held >= n and k < n and not any(again):
         why = "All results are still there after forward, and backward ran nothing again: no checkpoint at work."
         raise Wrong("no-checkpoint", f"{k} results after forward", f"{held}", why=why, look="each call of `checkpoint`")
     if max(again) > 1:
-        why = "A layer runs more than once in backward: its checkpoint is inside another one."
+        why = "A layer runs more than once in backward, as where its checkpoint is inside another one."
         look = "what each checkpoint runs"
         raise Wrong("nested", "two runs of each layer at most", f"{max(again) + 1}", why=why, look=look)
-    if held > k:
-        why = f"After forward {held} results are alive. With {k} segments it is the end of each, and no more."
-        raise Wrong("too-many", f"{k} results after forward", f"{held}", why=why, look="how many layers a segment has")
-    if layers.most > k + n // k:
-        belief = "M46" if held == 1 else ""
-        why = "In backward too many results are alive at once: a segment is too long."
-        got, look = f"{layers.most}", "how many layers each checkpoint runs again"
-        raise Wrong("too-few", f"at most {k + n // k} results at once", got, belief=belief, why=why, look=look)
+    _check_lengths(layers, held, n, k)
     del y
     if layers.alive():
         why = "Results are kept somewhere after the last name of yours is gone."
@@ -824,7 +867,38 @@ def _check_segments(answer, n, k):
         raise Wrong("kept", "no result alive when it is not needed any more", got, why=why, look=look)
 
 
-def _check_weights(y, layers, cuts):
+def _check_lengths(layers, held, n, k):
+    """Whether there are k segments, and each is as long as the others."""
+    if held > k:
+        why = f"After forward {held} results are alive. With {k} segments it is the end of each, and no more."
+        look = "how many layers a segment has, and what else keeps results"
+        raise Wrong("too-many", f"{k} results after forward", f"{held}", why=why, look=look)
+    if layers.most > k + n // k:
+        belief = "M46" if held == 1 else ""
+        why = "In forward or in backward too many results are alive at once."
+        got, look = f"{layers.most}", "how many layers each checkpoint runs again, and what else keeps results"
+        raise Wrong("too-few", f"at most {k + n // k} results at once", got, belief=belief, why=why, look=look)
+    again = layers.order[n:]
+    starts = {now for before, now in zip([n, *again], again, strict=False) if now != before + 1}
+    if any(start % (n // k) for start in starts):
+        got = f"backward begins to run layers again at {sorted(starts)}, counted from 0"
+        look = "where each segment begins, and how many layers it has"
+        raise Wrong("unequal", f"segments of {n // k} layers", got, look=look)
+
+
+_UNRECORDED = (
+    "In forward layers ran unrecorded, as in a Function of one's own: it is recorded if one of its arguments requires "
+    "grad, and `x` is data. So it misses the weights inside."
+)
+
+
+def _switches(answer) -> bool:
+    """Whether a function, or one in it, names what switches recording off."""
+    names = {name for code in kit._codes(answer) for name in code.co_names}
+    return not names.isdisjoint({"no_grad", "inference_mode", "set_grad_enabled"})
+
+
+def _check_weights(y, layers, unrecorded):
     wanted, t = [], mg.tensor([0.8, -0.3], dtype=y.dtype)
     copies = [weight.detach().requires_grad_() for weight in layers.weights]
     for weight in copies:
@@ -836,24 +910,22 @@ def _check_weights(y, layers, cuts):
     try:
         y.sum().backward()
     except Exception as error:
-        got, why = kit.sandbox.describe_error(error), ""
-        if "does not require grad" in got:
-            why = "Nothing was recorded: `x` is data, and the weights are no arguments of your checkpoint."
-            why = "Nothing was recorded." if cuts else why
-        look = "whether a segment can run twice, and whether the checkpoint records: `use_reentrant=False`"
-        belief = "M42" if why and not cuts else ""
-        raise Wrong("no-way-back", "a gradient for each weight", got, belief=belief, why=why, look=look) from None
+        got = kit.sandbox.describe_error(error)
+        why = _UNRECORDED if "does not require grad" in got and unrecorded else ""
+        look = "whether a segment can run twice, what is cut, and whether the checkpoint records: `use_reentrant=False`"
+        raise Wrong(
+            "no-way-back", "a gradient for each weight", got, belief="M42" * bool(why), why=why, look=look
+        ) from None
     missing = [i for i, weight in enumerate(layers.weights) if weight.grad is None]
     if missing:
-        why = "`x` is data. A checkpoint that records only what its arguments need misses the weights inside."
-        why = "Something cuts the way back between the layers." if cuts else why
-        got, look = f"None for layer {missing[0]}", "what goes from one segment to the next, and what is recorded"
-        belief = "" if cuts else "M42"
+        why = _UNRECORDED if unrecorded else "No way leads from the result to these weights."
+        got, look = f"None for layer {missing[0]}", "what goes from one layer to the next, and what is recorded"
+        belief = "M42" * unrecorded
         raise Wrong("weights-missed", "a gradient for each weight", got, belief=belief, why=why, look=look)
     for i, (weight, right) in enumerate(zip(layers.weights, wanted, strict=True)):
         if not kit.same_arrays(tools.array(weight.grad), tools.array(right), 1e-5):
-            why = "The value is right. But the second run did not do what the first did."
-            look = "which layers a segment runs when it runs again: a name of the loop has moved on by then"
+            why = "The value is right. But backward did not come by these layers as forward did."
+            look = "which layers a segment runs when it runs again: a name of the loop may have moved on by then"
             expected, got = tools.text(tools.array(right)), f"{tools.text(tools.array(weight.grad))}, layer {i}"
             raise Wrong("other-layers", expected, got, why=why, look=look)
 

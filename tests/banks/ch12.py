@@ -55,7 +55,7 @@ WRONG = {
         "walks-always": _count(A=1500),
         "walks-of-inputs": _count(B=10),
         "a-turn-an-entry": _count(A=3000),
-        "a-turn-an-entry/loss": _count(C=1500),
+        "dearer-way": _count(C=1500),
         "one-push": _count(A=5),
         "one-push/walk": _count(B=5),
         "passes-not-turns": _count(A=2, B=300, C=1, D=1, E=1),
@@ -77,6 +77,18 @@ tensors
 other-tangent/tiny-steps
     quotient = lambda s: (p[0] + s * p[1]) / (q[0] + s * q[1])
     return quotient(0), (quotient(1e-5) - quotient(-1e-5)) / 2e-5
+other-tangent/exact-steps
+    from fractions import Fraction
+
+    quotient = lambda s: (Fraction(p[0]) + s * Fraction(p[1])) / (Fraction(q[0]) + s * Fraction(q[1]))
+    return p[0] / q[0], float((quotient(Fraction(1, 10**40)) - p[0] / Fraction(q[0])) * 10**40)
+other-tangent/complex-step
+    step = (p[0] + 1e-100j * p[1]) / (q[0] + 1e-100j * q[1])
+    return p[0] / q[0], step.imag / 1e-100
+tensors/walks
+    a, b = (mg.tensor(float(v), dtype=mg.float64, requires_grad=True) for v in (p[0], q[0]))
+    by_a, by_b = grad(a / b, (a, b))
+    return p[0] / q[0], by_a.item() * p[1] + by_b.item() * q[1]
 first-alone/stands-still
     return p[0] / q[0], (p[1] - p[0] / q[0] * q[1]) / q[0] if p[1] else 0.0
 quotient-of-tangents
@@ -127,6 +139,21 @@ no-tangent
         y = f(make_dual(x.clone(), t.clone()))
     y, tangent = unpack_dual(y)
     return tangent
+raised/rows
+    with dual_level():
+        return unpack_dual(f(make_dual(mg.stack(list(x)), t.clone()))).tangent
+nudge/shapes
+    if x.dim() != 1:
+        return t
+    with dual_level():
+        return unpack_dual(f(make_dual(x.clone(), t.clone()))).tangent
+changed/outside
+    f(x)
+    with dual_level():
+        return unpack_dual(f(make_dual(x.clone(), t.clone()))).tangent
+none
+    with dual_level():
+        unpack_dual(f(make_dual(x.clone(), t.clone()))).tangent
 no-tangent/plain
     with dual_level():
         make_dual(x, t)
@@ -336,7 +363,7 @@ all-ones
 nudged
     e = 1e-6
     return (f(x + e * t) - f(x - e * t)) / (2 * e)
-traces
+grad-changed
     y = f(x)
     u = mg.zeros_like(y, requires_grad=True)
     y.backward(u, create_graph=True)
@@ -367,11 +394,19 @@ second-time
         "second-alone": _ratio("return -tb * a / b**2"),
         "swapped/jvp": _ratio("return tb / b - ta * a / b**2"),
         "product": _ratio("return ta * b + a * tb"),
+        "other-sign/whole": _ratio("return tb * a / b**2 - ta / b"),
+        "nan-gradient/zero": _ratio(
+            "return ta / b - tb * a / b**2", backward=_BACK.replace("-g * a / b**2", "-g * (a / b) ** 2 / a")
+        ),
+        "other-tangent/zero": _ratio("return a / b * (ta / a - tb / b)"),
+        "raised/one-shape": _ratio("return (ta / b - tb * a / b**2).reshape(a.shape)"),
+        "tangent-changed/undone": _ratio("ta.neg_()\nmoved = -ta / b - tb * a / b**2\nta.neg_()\nreturn moved"),
         "quotient-of-tangents": _ratio("return ta / tb"),
         "other-tangent": _ratio("return ta / b - tb * a / b"),
         "number-of-tangents": _ratio("return ta / b, -tb * a / b**2"),
         "missing-tangent": _ratio("return None"),
         "not-saved": _ratio("return ta / b - tb * a / b**2", _SAVED.replace("ctx.save_for_forward(a, b)\n", "")),
+        "not-saved/more": _ratio("return ta / b - tb * a / b**2", _SAVED.replace("forward(a, b)", "forward(a, b, a)")),
         "tangent-is-none": _ratio(
             "return ta / b - tb * a / b**2",
             _SAVED.replace("return a / b", "ctx.set_materialize_grads(False)\nreturn a / b"),
@@ -395,7 +430,7 @@ second-time
     },
     "still": {
         "passes": _still("return tangent"),
-        "nan/times-zero": _still("return tangent * 0", "return x * 1"),
+        "moves/times-zero": _still("return tangent * 0", "return x * 1"),
         "passes/clone": _still("return tangent.clone()"),
         "missing-tangent": _still("return None"),
         "no-jvp": _function("Still", forward="x: return x.clone()", backward="g: return g"),
@@ -405,6 +440,9 @@ second-time
         "tangent-changed/filled": _still("tangent[...] = 0\nreturn tangent.clone()"),
         "moves": _still("return mg.ones_like(tangent)"),
         "both-ways": "def Still(x):\n    return x.detach()\n",
+        "both-ways/data": "def Still(x):\n    return x.data.clone()\n",
+        "detached": _still("return mg.zeros_like(tangent)", backward="return g.detach()"),
+        "moves/nan": _still("return tangent.clamp(0, 0)"),
         "no-gradient": _still("return mg.zeros_like(tangent)", backward="return None"),
         "other-gradient": _still("return mg.zeros_like(tangent)", backward="return mg.zeros_like(g)"),
         "no-tensor": _still("return 0.0"),

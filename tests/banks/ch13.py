@@ -66,6 +66,7 @@ WRONG = {
         "sum-keeps": _weigh(A=8000),
         "results-are-free": _weigh(D=4000),
         "factors-are-free": _weigh(B=0),
+        "factors-are-free/in-place": _weigh(E=4000),
         "all-that-exists": _weigh(D=12000),
         "leaf-forgotten": _weigh(F=4000),
         "wrong-E": _weigh(E=16000),
@@ -77,6 +78,7 @@ WRONG = {
         "forward-is-late": _runs(A=0),
         "no-grad-skips": _runs(D=3, E=5),
         "nested-thrice": _runs(E=7),
+        "wrong-B": _runs(B=1, C=2, D=3, E=5),
         "forward-is-late/backward-only": _runs(A=0, B=1, C=2, D=3, E=5),
         "wrong-E": _runs(E=8),
         "kind": _runs(A="once"),
@@ -96,12 +98,29 @@ all-kept/contiguous
 all-kept/all
     h = mg.sin(x)
     return (h ** 2)[:n].sum()
+all-kept/on-ctx
+    class Power(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, n):
+            ctx.x, ctx.n, ctx.h = x, n, mg.sin(x)
+            return (ctx.h[:n] ** 2).sum()
+
+        @staticmethod
+        def backward(ctx, grad):
+            slopes = mg.zeros_like(ctx.x)
+            slopes[: ctx.n] = grad * mg.sin(2 * ctx.x[: ctx.n])
+            return slopes, None
+
+    return Power.apply(x, n)
 all-kept/del
     h = mg.sin(x)
     part = h[:n]
     del h
     return (part ** 2).sum()
 cut-off
+    part = mg.sin(x)[:n].detach()
+    return (part ** 2).sum()
+cut-off/both
     h = mg.sin(x).detach()
     return (h[:n].clone() ** 2).sum()
 cut-off/data
@@ -131,6 +150,10 @@ other-gradient
             "ctx.save_for_backward(x)\nctx.t = mg.tanh(x)\nreturn x * ctx.t",
             "(x,) = ctx.saved_tensors\nt = mg.tanh(x)\nreturn grad * (t + x * (1 - t * t))",
         ),
+        "on-ctx/class": _gate("Gate.t = mg.tanh(x)\n" + _SAVE_X, _READ_X + "return grad * (t + x * (1 - t * t))"),
+        "nan-gradient": _gate(
+            _SAVE_X, "(x,) = ctx.saved_tensors\nt = x * mg.tanh(x) / x\nreturn grad * (t + x * (1 - t * t))"
+        ),
         "product-rule": _gate(_SAVE_X, _READ_X + "return grad * t"),
         "product-rule/other": _gate(_SAVE_X, _READ_X + "return grad * x * (1 - t * t)"),
         "slope-of-tanh": _gate(_SAVE_X, _READ_X + "return grad * (t + x * (1 - x * x))"),
@@ -145,6 +168,31 @@ other-gradient
     "extra": functions(
         "extra(f, x)",
         """
+untracked-counted
+    found = {}
+    x = x if x.requires_grad else x.detach().requires_grad_()
+
+    def pack(t):
+        memory = t.untyped_storage()
+        found[memory.data_ptr()] = memory.nbytes()
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        f(x)
+    found.pop(x.untyped_storage().data_ptr(), None)
+    return sum(found.values())
+several-calls
+    sizes = {}
+
+    def pack(t):
+        memory = t.untyped_storage()
+        sizes[memory.data_ptr()] = memory.nbytes()
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        results = f(x), f(x)
+    sizes.pop(x.untyped_storage().data_ptr(), None)
+    return sum(sizes.values())
 leaf-counted
     found = {}
 
@@ -315,6 +363,20 @@ cut-off
     "watch": functions(
         "watch(y, notes)",
         """
+retained
+    values = y.detach()
+    y.retain_grad()
+    y.register_hook(lambda grad: notes.append(0.01 * (grad * values).sum().item()))
+circle/attribute
+    def hook(grad):
+        notes.append(0.01 * (grad * hook.y).sum().item())
+
+    hook.y = y
+    y.register_hook(hook)
+circle/kept
+    values = y.detach()
+    watch.__dict__.setdefault("all", []).append(y)
+    y.register_hook(lambda grad: notes.append(0.01 * (grad * values).sum().item()))
 no-way-back/weak-reference
     import weakref
     seen = weakref.ref(y)
@@ -391,6 +453,7 @@ too-early
     ),
     "dice": {
         "other-numbers": _again(start="now"),
+        "other-numbers/unused": _again(then="").replace("mg.set_rng_state(ctx.state)", "ctx.state"),
         "other-numbers/late": _again(state="None", after="ctx.state = mg.get_rng_state()"),
         "other-numbers/seed": _again(start="now)\n        mg.manual_seed(0"),
         "shared-state": _again(state="Again.state = mg.get_rng_state()", start="Again.state"),
@@ -398,6 +461,7 @@ too-early
         "moved-by-forward": _again(before="mg.manual_seed(0)"),
         "moved-by-forward/back": _again(after="mg.set_rng_state(ctx.state)"),
         "no-grad-output": _again(grad="mg.ones_like(y)"),
+        "kept-instead/beside": _again(after="ctx.y = y").replace("return y\n", "return y.clone()\n"),
         "kept-instead": """
 class Again(mg.autograd.Function):
     @staticmethod
@@ -434,6 +498,17 @@ too-many/k-layers
 
     for i in range(0, len(layers), 2):
         x = mg.utils.checkpoint.checkpoint(segment, x, layers[i:i + 2], use_reentrant=False)
+    return x
+unequal
+    size = len(layers) // k
+    ends = [0, *(size * i + (1 if size > 1 else 0) for i in range(1, k)), len(layers)]
+    for start, end in zip(ends, ends[1:]):
+        def segment(t, part=layers[start:end]):
+            for layer in part:
+                t = layer(t)
+            return t
+
+        x = mg.utils.checkpoint.checkpoint(segment, x, use_reentrant=False)
     return x
 too-few
     def all_of_them(t):
@@ -529,6 +604,17 @@ no-way-back
     size = len(layers) // k
     for i in range(k):
         x = Checkpoint.apply(segment(layers[i * size:(i + 1) * size]), x)
+    return x
+no-way-back/no-grad
+    def segment(t, part):
+        for layer in part:
+            with mg.no_grad():
+                t = layer(t)
+        return t
+
+    size = len(layers) // k
+    for i in range(k):
+        x = mg.utils.checkpoint.checkpoint(segment, x, layers[i * size : (i + 1) * size], use_reentrant=False)
     return x
 nested
     checkpoint = mg.utils.checkpoint.checkpoint
@@ -687,6 +773,35 @@ def extra(f, x):
 """,
     ],
     "half": [
+        """
+import numpy as np
+
+
+def halved(f, x):
+    def pack(t):
+        return t if t.is_leaf else (t.half().detach().numpy().tobytes(), t.shape, t.dtype)
+
+    def unpack(box):
+        if isinstance(box, mg.Tensor):
+            return box
+        numbers, shape, dtype = box
+        return mg.tensor(np.frombuffer(numbers, np.float16).reshape(shape)).to(dtype)
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, unpack):
+        return f(x)
+""",
+        """
+import functools
+
+
+def halved(f, x):
+    def pack(t):
+        return functools.partial(mg.Tensor.to, t if t.is_leaf else t.detach().half(), t.dtype)
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda unpack: unpack()):
+        y = f(x)
+    return y * 1
+""",
         """
 class Box:
     def __init__(self, t):
