@@ -35,10 +35,12 @@ _CALLS = 20_000  # an engine that walks a small graph once needs some hundred
 # --- What several exercises share ----------------------------------------------------------------
 
 
-def _once(function: Callable, *inputs: Any, where: str = "", never: tuple = (minigrads.walk,)) -> Any:
+def _once(
+    function: Callable, *inputs: Any, where: str = "", never: tuple = (minigrads.walk,), may: tuple[str, ...] = ()
+) -> Any:
     """The learner's function on our inputs, stopped when it comes to no end, or calls what it may not.
 
-    `where` names a small program. Without it, it is 25 additions, with millions of ways.
+    `where` names a small program. Without it, it is 25 additions, with millions of ways. `may`: see `_keeping`.
     """
 
     def careful():
@@ -50,20 +52,92 @@ def _once(function: Callable, *inputs: Any, where: str = "", never: tuple = (min
             raise _given_engine() from None
 
     kit._refuse_other_arguments(function, inputs)
-    return _without_recursion(careful)
+    return _without_recursion(careful, about=inputs, may=may)
 
 
-def _without_recursion(function: Callable, *inputs: Any) -> Any:
+def _without_recursion(
+    function: Callable, *inputs: Any, about: tuple | None = None, may: tuple[str, ...] = ("grad",)
+) -> Any:
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(min(before, _MAY_WAIT))
     try:
-        return call(function, *inputs)
+        return _keeping(function, *inputs, about=about, may=may)
     except Wrong as wrong:
         if "RecursionError" in wrong.verdict.got:
             raise _recursion(wrong.verdict.got) from None
         raise
     finally:
         sys.setrecursionlimit(before)
+
+
+_SWITCHES: dict[str, Callable] = {
+    "`small.Node.recording`": lambda: Node.recording,
+    "Python's recursion limit": sys.getrecursionlimit,
+    "`np.geterr()`": np.geterr,
+}
+
+
+def _keeping(function: Callable, *inputs: Any, about: tuple | None = None, may: tuple[str, ...] = ()) -> Any:
+    """The learner's function on our inputs, which are afterwards as before, but for the attributes in `may`.
+
+    `about`: what it is given, where it is called by another function. Where it may set a `.grad`, it may put marks.
+    """
+    given = _behind(inputs if about is None else about)
+    before, switches = list(map(_facts, given)), {name: ask() for name, ask in _SWITCHES.items()}
+    try:
+        result = call(function, *inputs)
+        left = {name: ask() for name, ask in _SWITCHES.items()}
+    finally:
+        Node.recording = switches["`small.Node.recording`"]
+        np.seterr(**switches["`np.geterr()`"])
+    for name, was in switches.items():
+        if left[name] != was:
+            why, look = "Whatever comes after your function finds it changed.", "where it is set, and set back"
+            raise Wrong("mode-left", f"{name} as it was: {show(was)}", show(left[name]), why=why, look=look)
+    for one, was in zip(given, before, strict=True):
+        now = _facts(one)
+        for name in (was if "grad" in may else was | now).keys() - set(may):
+            if name not in was or name not in now or now[name] != was[name]:
+                raise _changed(one, name, was.get(name), now.get(name))
+    return result
+
+
+def _changed(one: Any, name: str, was: Any, now: Any) -> Wrong:
+    if isinstance(one, np.ndarray):
+        why, look = "Others may hold the same array.", "whether a line writes into an array: `+=` does"
+        return Wrong("in-place", f"{show(was)} in an array that was given", show(now), why=why, look=look)
+    kinds = {Scalar: "a `Scalar`", Node: "a node", small.Tensor: "a tensor"}
+    whose = f"`{name}` of {kinds.get(type(one), 'the operation')} that your function was given"
+    got = f"{show(now)}, where it was {show(was)}" if show(now) != show(was) else "other values in it"
+    why, look = "The task does not ask to change it.", f"each line that sets `{name}`, or writes into what is there"
+    return Wrong("given-changed", f"{whose}, as it was", got, why=why, look=look)
+
+
+def _behind(inputs: tuple) -> list:
+    """What a function is given, and what is in it: Scalars, nodes, tensors, arrays, operations."""
+    found, seen = list(inputs), set(map(id, inputs))
+    for one in found:
+        if isinstance(one, Scalar | Node):
+            inside = [*one.next_nodes, *[pair[0] for pair in (getattr(one, "saved", None) or {}).values()]]
+        else:
+            inside = [one.node] if type(one) is small.Tensor else []
+            inside = list(one.values() if type(one) is dict else one) if type(one) in (dict, list) else inside
+        new = [other for other in inside if id(other) not in seen]
+        seen |= set(map(id, new))
+        found += {id(other): other for other in new}.values()
+    return [one for one in found if isinstance(one, Scalar | Node | small.Tensor | np.ndarray | FunctionType)]
+
+
+def _facts(one: Any) -> dict[str, Any]:
+    """The attributes of an object, and what is in them now."""
+    known = {"data": one, "shape": one.shape} if isinstance(one, np.ndarray) else vars(one)
+    return {name: _frozen(value) for name, value in known.items()}
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.copy() if type(value) in (list, dict) else value
 
 
 def _given_engine() -> Wrong:
@@ -132,6 +206,9 @@ _SCALAR_PROGRAMS: dict[str, Callable] = {
     "h * x + h, with h = x + z": lambda x, z: (x + z) * x + (x + z),
     "(h + z) * h, with h = x * x": lambda x, z: (lambda h: (h + z) * h)(x * x),
 }
+
+
+_WITH_ZEROS = (-2.0, 0.0), (0.5, -2.0)  # a leaf is 0; h + h * h is
 
 
 def _grads(leaves: list[Scalar]) -> list[float]:
@@ -284,8 +361,9 @@ def square(answer):
     for name, program in _SCALAR_PROGRAMS.items():
         _check_walk(answer, name, program, (1.5, -2.5))
     _check_zero(answer)
+    _check_other_walks(answer, 1)
     leaf = Scalar(1.5)
-    _once(answer, _doubled(leaf))
+    _walked(answer, _doubled(leaf))
     if not kit.close(*_grads([leaf]), 2.0**25):
         raise _unlike(_grads([leaf]), [2.0**25], "25 times h = h + h")
     leaves = [Scalar(1.0), Scalar(2.0)]
@@ -311,10 +389,67 @@ def backward(root):
 def _check_walk(answer, name, program, values):
     leaves = [Scalar(value) for value in values]
     root = program(*leaves)
-    _once(answer, root, where=name)
+    _walked(answer, root, where=name)
     came, true = _grads(leaves), _true_slopes(program, values)
     if not _all_close(came, true):
         raise _with_picture(_diagnosed(root, leaves, came, true, name), root, leaves)
+    for node in _reachable(root):
+        node.grad = 0.0
+    _walked(answer, root, where=name)
+    if not _all_close(_grads(leaves), true):
+        why = "The first walk was right. Then all `.grad` were set to 0, and it was called again."
+        look = "what your function keeps from call to call: a global name, a default argument, a mark on a node"
+        raise _wrong_walk("again", _grads(leaves), true, f"{name}, walked again,", why, look)
+
+
+def _walked(answer: Callable, *inputs: Any, **options: Any) -> Any:
+    return _once(answer, *inputs, **options, may=("grad",))
+
+
+def _check_other_walks(answer, walks):
+    for values, (name, program) in product(_WITH_ZEROS, _SCALAR_PROGRAMS.items()):
+        _check_walk_at_zero(answer, name, program, values)
+    _check_late_leaf(answer)
+    _check_leaf_as_root(answer, walks)
+
+
+def _check_walk_at_zero(answer, name, program, values):
+    """Slopes and gradients that are 0."""
+    leaves = [Scalar(value) for value in values]
+    root = program(*leaves)
+    _walked(answer, root, where=name)
+    came, true = _grads(leaves), _true_slopes(program, values)
+    if not _all_close(came, true):
+        why = "With other numbers your walk was right. Here a slope, or a gradient, is 0."
+        look = "what your walk does where a slope or a gradient is 0"
+        where = f"{name}, x = {values[0]:g} and z = {values[1]:g},"
+        raise _with_picture(_wrong_walk("at-zero", came, true, where, why, look), root, leaves)
+
+
+def _check_late_leaf(answer):
+    """A leaf that is newer than a result."""
+    x = Scalar(1.5)
+    h = x * x
+    leaves = [x, Scalar(-2.0)]
+    root = h * leaves[1] + h
+    name = "h * z + h, with h = x * x, and z made after h,"
+    _walked(answer, root, where=name)
+    came, true = _grads(leaves), [-3.0, 2.25]
+    if not _all_close(came, true):
+        why = "Your walk was right where all leaves are older than all results. Here `z` is newer than `h`."
+        look = "what your walk does when a leaf comes before a result"
+        raise _with_picture(_wrong_walk("late-leaf", came, true, name, why, look), root, leaves)
+
+
+def _check_leaf_as_root(answer, walks):
+    x = Scalar(2.0)
+    for _ in range(walks):
+        _walked(answer, x, where="a leaf")
+    came = _grads([x])
+    if not _all_close(came, [float(walks)]):
+        why = "The slope of x by x is 1. Here the root is a leaf: it has no next nodes, and was made by no operation."
+        where = "a root x that is a leaf" + f", after {walks} walks," * (walks > 1)
+        raise _wrong_walk("leaf-as-root", came, [float(walks)], where, why, "what the root gets, if it is a leaf")
 
 
 def _diagnosed(root, leaves, came, true, name):
@@ -335,7 +470,7 @@ def _check_zero(answer):
     h = x * x
     root = (h * (z * z) + h * z) + h
     name = "h * z * z + h * z + h, with h = x * x, z = -1"
-    _once(answer, root, where=name)
+    _walked(answer, root, where=name)
     came, true = _grads(leaves), [3.0, -2.25]
     if not _all_close(came, true):
         why = "Your walk was right before. Here 1, then -1, then 1 reach `h`, so its gradient is 0 for a while."
@@ -479,7 +614,8 @@ _SIMULATED = (
         "arrived to `.grad`.",
     ),
     idea="Keep what is on the way in a dict that the call makes, and add to `.grad` only at nodes without next "
-    "nodes. Or set `node.grad = 0.0` at the end of the turn of each node that has next nodes.",
+    "nodes. Or begin with `root.grad += 1.0`, and set `node.grad = 0.0` at the end of the turn of each node that has "
+    "next nodes.",
 )
 def twice(answer):
     kit.a_function(answer)
@@ -488,15 +624,16 @@ def twice(answer):
         leaves = [Scalar(value) for value in values]
         root, true = program(*leaves), _true_slopes(program, values)
         for times in (1, 2, 3):
-            _once(answer, root, where=name)
+            _walked(answer, root, where=name)
             _check_times(root, leaves, true, times, name)
     _check_zero(answer)
-    _once(answer, _doubled(Scalar(1.0)))
+    _walked(answer, _doubled(Scalar(1.0)))
     leaves = [Scalar(1.0), Scalar(2.0)]
     call(answer, _chain(*leaves, 300))
     if not _all_close(_grads(leaves), [1.0, 300.0]):
         raise _unlike(_grads(leaves), [1.0, 300.0], "300 additions in a row")
     _check_trunk(answer)
+    _check_other_walks(answer, 2)
     return "What is on the way belongs to one walk. So nothing inside of a graph ever needs clearing."
 
 
@@ -535,7 +672,7 @@ def _check_trunk(answer):
     x = Scalar(2.0)
     h = x * x
     for root in (h, h * Scalar(3.0), h * Scalar(4.0)):
-        _once(answer, root, where="h, then 3h, then 4h, with h = x * x")
+        _walked(answer, root, where="h, then 3h, then 4h, with h = x * x")
     if not kit.close(*_grads([x]), 32.0):
         why = "Three walks share `h`. The walk of the second has met something that the first left behind."
         look = "what is left on nodes with next nodes after a walk"
@@ -563,6 +700,12 @@ def turns(answer):
     for name, program in _SCALAR_PROGRAMS.items():
         root = program(Scalar(1.5), Scalar(-2.5))
         _check_turns(_once(answer, root, where=name), root, name)
+    leaf = Scalar(1.5)
+    _check_turns(_once(answer, leaf, where="a leaf"), leaf, "a root that is a leaf")
+    h = leaf * leaf
+    root = h * Scalar(2.0) + h
+    name = "h * z + h, with h = x * x, and z made after h,"
+    _check_turns(_once(answer, root, where=name), root, name)
     root = _doubled(Scalar(1.0))
     _check_turns(_once(answer, root), root, "25 times h = h + h")
     root = _chain(Scalar(1.0), Scalar(2.0))
@@ -635,6 +778,7 @@ def arrive(answer):
         ((1, 3), (4, 3)),
         ((), (4, 3)),
         ((4, 1), (2, 4, 3)),
+        ((2, 1, 3), (5, 2, 4, 3)),
         ((1, 1), (4, 3)),
         ((3,), (1, 3)),
         ((3,), (0, 3)),
@@ -705,24 +849,12 @@ def _entries(array: np.ndarray) -> str:
 
 def _check_shared(answer):
     one, other = Node("leaf", (3,)), Node("leaf", (3,))
-    part, late = np.array([1.0, 2.0, 3.0]), np.array([10.0, 10.0, 10.0])
+    part = np.array([1.0, 2.0, 3.0])
     grads = {one: part, other: part}
-    _once(answer, grads, one, late, where="a part for a node that has one")
-    if not _is(late, [10, 10, 10]):
-        why = "`part` may belong to others, too. You wrote the sum into it."
-        look = "whether a line writes into an array: `+=` does"
-        raise Wrong("in-place", "[10, 10, 10] in the `part` that came last", show(late), why=why, look=look)
-    if other not in grads:
-        look = "each line that takes something out of `grads`, or empties it"
-        raise Wrong("entry-lost", "the entry of another node in `grads`, as before", "it is gone", look=look)
-    if not _is(grads[other], [1, 2, 3]) or not _is(part, [1, 2, 3]):
-        raise Wrong(
-            "in-place",
-            "[1, 2, 3] at the other node, which got the same array",
-            show(grads[other]),
-            why="An addition hands one array to both inputs. You added to it in place, and so changed both.",
-            look="whether a line writes into an array: `+=` does",
-        )
+    _once(answer, grads, one, np.array([10.0, 10.0, 10.0]), where="a part for a node that has one")
+    if other not in grads or not _is(grads[other], [1, 2, 3]):
+        got, look = show(grads.get(other, "it is gone")), "each line that takes something out of `grads`, or sets it"
+        raise Wrong("entry-lost", "the entry of another node in `grads`, as before", got, look=look)
 
 
 def _on_tensors(answer):
@@ -892,12 +1024,12 @@ def _check_record(answer):
     x, k = small.Tensor([2.0, 3.0], requires_grad=True), small.Tensor([5.0, 7.0])
     k.sub_(1.0)
     op = small.op("mul", np.multiply, a=lambda grad, b: grad * b, b=lambda grad, a: grad * a)
-    nothing = call(answer, op, [k, k], (2,))
+    nothing = _keeping(answer, op, [k, k], (2,))
     if nothing is not None:
         why = "No input has a node, so nobody will ask for a gradient."
         look = "the condition on which you make a node"
         raise Wrong("constant-recorded", "None for two constants", show(nothing), why=why, look=look)
-    given = call(answer, op, [x, k], (2,))
+    given = _keeping(answer, op, [x, k], (2,))
     if given is None and not kit.returns_nothing(answer):
         why = "One input with a node is enough: its gradient has to find the way."
         look = "the condition on which you make no node"
@@ -907,7 +1039,7 @@ def _check_record(answer):
     node = _a_node(given)
     _check_next_nodes(node.next_nodes, x, k)
     _check_saved(node.saved, k)
-    twice = _a_node(call(answer, op, [x, x], (2,)))
+    twice = _a_node(_keeping(answer, op, [x, x], (2,)))
     if len(twice.next_nodes) != 2 or any(next_node is not x.node for next_node in twice.next_nodes):
         why = "There is a next node for each input, also where two inputs are one tensor."
         got = f"{len(twice.next_nodes)} of them"
@@ -921,13 +1053,14 @@ def _check_record(answer):
         look = "what `small.needs(rule)` says of each rule"
         raise Wrong(code, "for x * x `a` and `b`", f"{sorted(twice.saved)}", why=why, look=look)
     _check_two_names(answer, x, k)
-    _check_arguments(_a_node(call(answer, op, [x, small.Tensor([[1.0, 2.0]] * 3)], (3, 2))), op)
+    _check_saved(_a_node(_keeping(answer, op, [x, k], (2,))).saved, k)  # as it was the first time
+    _check_arguments(_a_node(_keeping(answer, op, [x, small.Tensor([[1.0, 2.0]] * 3)], (3, 2))), op)
 
 
 def _check_two_names(answer, x, k):
     """A rule may need more than one value."""
     op = small.op("both", np.multiply, a=lambda grad, a, b: grad * a * b, b=lambda grad: grad)
-    saved = _a_node(call(answer, op, [x, k], (2,))).saved
+    saved = _a_node(_keeping(answer, op, [x, k], (2,))).saved
     if set(saved) != {"a", "b"}:
         look = "how many of the names in `small.needs(rule)` you look at"
         raise Wrong("not-saved", "`a` and `b`, for a rule that needs both", f"{sorted(saved)}", look=look)
@@ -1027,7 +1160,7 @@ def _made(operation: Callable) -> tuple[Node, Any, Any]:
 
 
 def _take_turn(answer, node, retain_graph=False):
-    return call(answer, node, small.Tensor([1.0, 10.0]), retain_graph)
+    return _keeping(answer, node, small.Tensor([1.0, 10.0], requires_grad=True), retain_graph, may=("saved",))
 
 
 def _check_rules(answer):
@@ -1043,23 +1176,16 @@ def _check_rules(answer):
             raise Wrong("type", expected, show(given), look="what `return` gives back")
         for came, wanted in zip(given, right, strict=True):
             _check_part(came, wanted, expected)
-        if len(node.next_nodes) != 2:
-            why = "They hold no numbers, and pictures need them later. What a turn frees is `saved`."
-            raise Wrong(
-                "edges-lost",
-                "the next nodes of the node, as before",
-                show(node.next_nodes),
-                why=why,
-                look="what you free",
-            )
     _check_needs(answer)
+    _check_two_needs(answer)
+    _check_errors(answer)
 
 
 def _check_needs(answer):
     """Whether a rule gets the tensors themselves, which have a history."""
     heard, node, k = _overheard()
     grad = small.Tensor([1.0, 10.0])
-    call(answer, node, grad, False)
+    _keeping(answer, node, grad, False, may=("saved",))
     if len(heard) != 1:
         why = "Each next node gets its part once a turn."
         raise Wrong("rule-again", "one call of the rule", f"{len(heard)} calls", why=why, look="where you call a rule")
@@ -1068,6 +1194,35 @@ def _check_needs(answer):
             why = "The numbers are right. But a rule that gets an array, or a copy, leaves no history behind."
             look = "what you take out of the pair (tensor, version), and what you hand on as `grad`"
             raise Wrong("not-the-tensor", f"a rule called with {what} itself", show(came), why=why, look=look)
+
+
+def _check_two_needs(answer):
+    """Each rule has an order of its own."""
+    rules = {"a": lambda grad, b, a: grad * b + a, "b": lambda grad, a, b: grad * a + b}
+    factors = [small.Tensor(values, requires_grad=True) for values in ([2.0, 3.0], [5.0, 7.0])]
+    given = _take_turn(answer, small.op("both", np.multiply, **rules)(*factors).node)
+    expected = "[7.0, 73.0] from a rule (grad, b, a), and [7.0, 37.0] from a rule (grad, a, b)"
+    for came, wanted in zip(given, ([7, 73], [7, 37]), strict=True):
+        _check_part(came, wanted, expected)
+    if any(came.node is None for came in given):
+        why = (
+            "The numbers are right. But all that the rules are made for requires grad here, so a node belongs to each."
+        )
+        look = "what a rule is called with, what becomes of its result, and what is switched off"
+        raise Wrong("dead-end", f"{expected}, with a history", "one without", why=why, look=look)
+
+
+def _check_errors(answer):
+    def fail(grad):
+        raise ValueError("this is an error")
+
+    node = small.op("fail", np.negative, a=fail)(small.Tensor([2.0, 3.0], requires_grad=True)).node
+    try:
+        given = _take_turn(answer, node)
+    except Wrong:
+        return
+    why, look = "Whoever walks does not hear of the error.", "each `except`: which errors it is for"
+    raise Wrong("error-swallowed", "an error that a rule raises goes on to the caller", show(given), why=why, look=look)
 
 
 def _overheard():
@@ -1123,15 +1278,17 @@ def _check_release(answer):
 
 
 def _expect_refusal(answer, node, code, what):
-    look = "what you check before the rules are called"
-    try:
-        _take_turn(answer, node)
-    except Wrong as wrong:
-        if wrong.verdict.code == "raised" and isinstance(wrong.__context__, RuntimeError):
-            return
-        why = "Your function should raise a RuntimeError itself, before any rule is called."
-        raise Wrong(code, f"a RuntimeError for {what}", wrong.verdict.got, why=why, look=look) from None
-    raise Wrong(code, f"a RuntimeError for {what}", "no error", look=look)
+    """A RuntimeError, each time, and whatever `retain_graph` is."""
+    for where in ("", " in a turn with retain_graph=True", " in another turn, after it was refused"):
+        expected, look = f"a RuntimeError for {what}{where}", "what you check before the rules are called"
+        try:
+            _take_turn(answer, node, "retain" in where)
+        except Wrong as wrong:
+            if wrong.verdict.code == "raised" and isinstance(wrong.__context__, RuntimeError):
+                continue
+            why = "Your function should raise a RuntimeError itself, before any rule is called."
+            raise Wrong(code, expected, wrong.verdict.got, why=why, look=look) from None
+        raise Wrong(code, expected, "no error", look=look)
 
 
 def _check_versions(answer):
@@ -1188,15 +1345,16 @@ def _check_versions(answer):
 def rule(answer):
     kit.a_function(answer)
     op = small.op("sigmoid", lambda a: 1 / (1 + np.exp(-a)), a=lambda grad, a: _ruled(answer, grad, a))
-    mine = small.Tensor([0.5, -1.0, 2.0], requires_grad=True)
-    true = tools.leaf([0.5, -1.0, 2.0])
-    factors = [1.0, 10.0, -2.0]
-    came, right = (op(mine) * np.array(factors)).sum(), (mg.sigmoid(true) * mg.tensor(factors)).sum()
-    for order in ("first", "second", "third"):
-        came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
-        _check_slope(answer, came, right, order, np.array(factors), mine.data)
-        came, right = came.sum(), right.sum()
+    for values in ([0.5, -1.0, 2.0], [[0.0, -6.0, 1.5], [0.25, 6.0, -0.75]], -1.5):
+        mine, true = small.Tensor(values, requires_grad=True), tools.leaf(values)
+        factors = np.resize([1.0, 10.0, -2.0], mine.data.shape)
+        came, right = (op(mine) * factors).sum(), (mg.sigmoid(true) * mg.tensor(factors)).sum()
+        for order in ("first", "second", "third"):
+            came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
+            _check_slope(answer, came, right, order, factors, mine.data)
+            came, right = came.sum(), right.sum()
     _check_square(op, mine, true)
+    _check_switched_off(answer)
     _check_far_out(answer)
     return "Three derivatives from one rule, because the rule is written in what the engine can record."
 
@@ -1214,6 +1372,15 @@ def _check_square(op, mine, true):
         came, right = came.sum(), right.sum()
 
 
+def _check_switched_off(answer):
+    """A walk without create_graph calls the rule where recording is off."""
+    before, Node.recording = Node.recording, False
+    try:
+        _ruled(answer, small.Tensor([1.0]), small.Tensor([0.5], requires_grad=True))
+    finally:
+        Node.recording = before
+
+
 def _check_far_out(answer):
     """At -1000, `exp(-a)` is infinite: right where it is divided by, not where it is multiplied."""
     with np.errstate(all="ignore"):
@@ -1225,7 +1392,7 @@ def _check_far_out(answer):
 
 
 def _ruled(answer, grad, a):
-    given = call(answer, grad, a)
+    given = _keeping(answer, grad, a)
     if type(given) is not small.Tensor:
         raise Wrong("type", "a rule that returns a tensor", show(given), look="what `return` gives back")
     if given.data.shape != a.data.shape:
@@ -1242,7 +1409,7 @@ def _next_slope(result, leaf):
 
 def _check_slope(answer, came, right, order, factors, values):
     right = right.detach().numpy()
-    if not np.allclose(came.data, right, 1e-4, 1e-6):
+    if not _exact(came.data, right):
         raise _wrong_slope(answer, came.data, right, order, factors, 1 / (1 + np.exp(-values)))
     if came.node is None and order != "third":
         why = "The number is right, but it was computed without a history: a dead end."
@@ -1251,6 +1418,10 @@ def _check_slope(answer, came, right, order, factors, values):
         raise Wrong(
             "dead-end", f"a {order} derivative with a history", "one without", belief=belief, why=why, look=look
         )
+
+
+def _exact(came: np.ndarray, right: np.ndarray) -> bool:
+    return np.allclose(came, right, 1e-9, 1e-10)
 
 
 def _belief_in_arrays(answer):
@@ -1264,6 +1435,9 @@ def _wrong_slope(answer, came, right, order, factors, sigma):
         look = "each place where you take `.data`, call NumPy, or switch recording off"
         return Wrong("dead-end", expected, got, belief=_belief_in_arrays(answer), why=why, look=look)
     slope = sigma * (1 - sigma)
+    if np.allclose(came, right, 1e-4, 1e-6):
+        why = f"Some are off, by {np.abs(came - right).max():.1g}. A formula of the slope gives all digits of float64."
+        return Wrong("rounded", expected, got, why=why, look="each number that is made up, and each difference")
     if np.allclose(came, slope):
         why = "This is the slope alone. A rule multiplies it with the gradient that arrives."
         return Wrong("grad-forgotten", expected, got, why=why, look="where your rule uses `grad`")
@@ -1349,6 +1523,26 @@ def _stage_values(kind):
             raise Wrong("value", f"{show(right)} for {name}", show(came), look=look)
 
 
+def _stage_left(kind):
+    """A number or an array before + and *."""
+    array = np.array([2.0, 5.0])
+    programs: dict[str, Callable] = {
+        "2.0 + x": lambda x: 2.0 + x,
+        "2.0 * x": lambda x: 2.0 * x,
+        "array + x": lambda x: array + x,
+        "array * x": lambda x: array * x,
+    }
+    for (name, program), right in zip(programs.items(), ([5, 6], [6, 8], [5, 9], [6, 20]), strict=True):
+        x = _leaf(kind, [3.0, 4.0])
+        look = "`__radd__`, `__rmul__` and `__array_priority__`"
+        result = _ours(f"a value for {name}", lambda x=x, program=program: program(x), look)
+        expected = f"a tensor with {right} for {name}, with x = [3, 4]"
+        if not isinstance(result, kind):
+            raise Wrong("left-operand", expected, show(result), look=look)
+        if not _is(_array(result, f"{name} is"), right):
+            raise Wrong("left-operand", expected, show(result.data), look=look)
+
+
 def _stage_shared(kind):
     """An addition hands one gradient to both of its inputs: what happens to one may not happen to the other."""
     x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
@@ -1389,7 +1583,18 @@ def _check_own_grad(kind):
 
 
 def _stage_shapes(kind):
-    """Each way of broadcasting, to a leaf."""
+    """Each way of broadcasting, to a leaf; and a root of each shape that has one number."""
+    for shape in ((), (1,), (1, 1)):
+        for name, program in (("x", lambda x: x), ("x + x", lambda x: x + x)):
+            x = _leaf(kind, np.ones(shape))
+            _first_walk(lambda x=x, program=program: program(x).backward(), f"{name}, with an x of shape {shape}")
+            came, right = _array(x.grad, "`x.grad` is"), np.full(shape, float(len(name.split("+"))))
+            if came.shape != shape:
+                look = "the gradient that the walk begins with: its shape is that of the root"
+                got = f"one of shape {came.shape}"
+                raise Wrong("other-shape", f"`x.grad` of shape {shape}, after {name}.backward()", got, look=look)
+            if not np.allclose(came, right):
+                raise _unlike([float(came.sum())], [float(right.sum())], f"{name}, with an x of shape {shape},")
     for shape in ((2,), (2, 1), (1, 2), ()):
         a, c = _leaf(kind, _VALUES[0]), _leaf(kind, np.full(shape, 0.5))
         _first_walk(lambda a=a, c=c: (a * c).sum().backward(), "a * c")
@@ -1464,6 +1669,9 @@ def _stage_order(kind):
     came = _one(x.grad, "`x.grad` is")
     if kit.close(came, 3.0):
         raise _overwrites([came], [6.0], "x * x")
+    if call(lambda: result.grad) is not None:
+        look = "who gets a `.grad`: a node that has next nodes is no leaf"
+        raise Wrong("grad-of-result", "None as the `.grad` of x * x, which is no leaf", show(result.grad), look=look)
     _check_diamond(kind)
     x = _leaf(kind, 3.0)
     call(lambda: (x * 52.0).backward())
@@ -1602,13 +1810,15 @@ def _stage_versions(kind):
         both = call(lambda factors=factors: (factors[0] * factors[1]).sum())
         call(lambda factors=factors, which=which: factors[which].sub_(np.array([1.0, 1.0])))
         _expect_overwritten(both, f"`{'xy'[which]}` was overwritten after x * y, which saved both")
-    later = call(lambda: (x * k).sum())
+    later, third = call(lambda: (x * k).sum()), call(lambda: (x * k).sum())
     call(lambda: x.sub_(np.array([1.0, 1.0])))
     said = _refused(lambda: [z.backward(), later.backward()], "a backward of x + k, and one of a new x * k")
     if said:
         why = "x + k needs neither, and the later x * k needs `k` as it is now, and not `x`."
         look = "what is saved, and which two numbers you compare"
         raise Wrong("too-strict", "no error", said, belief="M22", why=why, look=look)
+    call(lambda: k.sub_(np.array([1.0, 1.0])))
+    _expect_overwritten(third, "`k` was overwritten once before x * k saved it, and once after")
 
 
 def _expect_overwritten(result, what):
@@ -1646,6 +1856,22 @@ def _stage_recorded(kind):
             (slope,) = mg.autograd.grad(right, true, create_graph=True)
             _check_recorded(x.grad, slope, f"{order} derivative of {name}", order)
             came, right = call(lambda x=x: x.grad.sum()), slope.sum()
+    _check_both_recorded(kind)
+
+
+def _check_both_recorded(kind):
+    """Two walks with create_graph add up, and so do their histories."""
+    x, what = _leaf(kind, 3.0), "sum of two first derivatives of x ** 2 at 3"
+    for _ in range(2):
+        _walk_recorded(call(lambda: x**2.0), what)
+    slope, x.grad = x.grad, None
+    if not kit.close(_one(slope, f"the {what} is"), 12.0):
+        raise _unlike([_one(slope, "it is")], [12.0], "two walks of x ** 2 at 3, with create_graph=True,")
+    said = _fails(lambda: slope.backward())
+    came = "" if said else f"{_one(x.grad, 'its own slope is'):.4g}"
+    if said or not kit.close(float(came), 4.0):
+        look = "the line that adds to the `.grad` of a leaf: with your own `+`, or in an array?"
+        raise Wrong("second-derivative", f"4 as the slope of the {what}", said or came, look=look)
 
 
 def _walk_recorded(result, what):
@@ -1710,6 +1936,7 @@ def _trained(kind):
 
 STAGES = (  # minigrad passes them, too: tests/test_rebuilt_engine.py
     _stage_values,
+    _stage_left,
     _stage_order,
     _stage_shared,
     _stage_deep,

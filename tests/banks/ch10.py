@@ -290,6 +290,24 @@ def backward(root, grad=1.0):
             _SQUARE, "in zip(node.next_nodes, node.slopes)", "in dict(zip(node.next_nodes, node.slopes)).items()"
         ),
         "other-start": _with(_SQUARE, "root.grad = 1.0", "root.grad = 2.0"),
+        "at-zero": _with(
+            _SQUARE,
+            "            next_node.grad +=",
+            "            if slope == 0:\n                break\n            next_node.grad +=",
+        ),
+        "late-leaf": _with(
+            _SQUARE,
+            "(node)\n        for",
+            "(node)\n        if not node.next_nodes:\n            break\n        for",
+        ),
+        "leaf-as-root": _with(_SQUARE, "root.grad = 1.0", "root.grad = 1.0 if root.next_nodes else 0.0"),
+        "again": "met = set()\n"
+        + _with(_MET, "[root], {root}", "[root]")
+        .replace("pop(0)", "pop(waiting.index(max(waiting, key=attrgetter('number'))))")
+        .replace(", met =", " ="),
+        "given-changed": _with(_SQUARE, "(node)\n        for", "(node)\n        node.value = 0.0\n        for"),
+        "mode-left": "import sys\n"
+        + _with(_SQUARE, "    root.grad = 1.0\n", "    root.grad = 1.0\n    sys.setrecursionlimit(50_000)\n"),
         "other-gradient/one-turn": _with(
             _SQUARE,
             "                waiting.append(next_node)",
@@ -391,6 +409,7 @@ kept-inside/root
     | {
         "nothing/all-cleared": _TWICE + "        node.grad = 0.0\n",
         "overwrites": _with(_TWICE, "next_node.grad += ", "next_node.grad = "),
+        "leaf-as-root": _TWICE + "        if node.next_nodes:\n            node.grad = 0.0\n",
         "leaves-cleared/second-walk-refused": _with(
             _TWICE, "    root.grad = 1.0\n", "    if root.grad:\n        return\n    root.grad = 1.0\n"
         ),
@@ -508,7 +527,7 @@ type
     return found
 type/numbers
     return [node.number for node in root.next_nodes]
-again
+given-changed
     found = [root]
     for node in found:
         for next_node in node.next_nodes:
@@ -516,10 +535,27 @@ again
                 next_node.seen = True
                 found.append(next_node)
     return sorted(found, key=attrgetter("number"), reverse=True)
+missing/leaf-as-root
+    found, seen = [root], {root}
+    for node in found:
+        new = set(node.next_nodes) - seen
+        seen |= new
+        found += new
+    return sorted(found, key=attrgetter("number"), reverse=True) if root.next_nodes else []
 """,
     )
     | {
         "recursion": _RECURSIVE_TURNS,
+        "again": """
+def turns(root, seen=set()):
+    found = [root]
+    for node in found:
+        for next_node in node.next_nodes:
+            if next_node not in seen:
+                seen.add(next_node)
+                found.append(next_node)
+    return sorted(found, key=attrgetter("number"), reverse=True)
+""",
     },
     "arrive": functions(
         "arrive(grads, next_node, part)",
@@ -637,6 +673,12 @@ unbroadcast/same-size
 """,
     )
     | {
+        "given-changed": _with(_ARRIVE, "    grads[", "    next_node.arrived = True\n    grads["),
+        "in-place/shape": _with(
+            _ARRIVE,
+            "    while",
+            "    if part.size == np.prod(next_node.shape):\n        part.shape = next_node.shape\n    while",
+        ),
         "in-place/the-part": _with(
             _ARRIVE,
             "    grads[next_node] = grads.get(next_node, 0.0) + part\n",
@@ -663,6 +705,9 @@ unbroadcast/same-size
         ),
         "arguments-of-node/op": _with(_RECORD, "small.Node(op.name,", "small.Node(op,"),
         "constant-recorded": _with(_RECORD, "    if not any(next_nodes):\n        return None\n", ""),
+        "saves-all/of-an-earlier-call": _with(
+            _with(_RECORD, "inputs, shape)", "inputs, shape, saved={})"), "inputs)), {}", "inputs)), saved"
+        ),
         "edge-lost": _with(_RECORD, "for tensor in inputs]", "for tensor in dict.fromkeys(inputs)]"),
         "edge-lost/constants": _with(_RECORD, "for tensor in inputs]", "for tensor in inputs if tensor.node]"),
         "tensor-as-edge": _with(
@@ -763,8 +808,32 @@ def record(op, inputs, shape):
             "        rule(grad, *[node.saved[n][0] for n in small.needs(rule) if next_node]) if next_node else 0\n"
             "    if node.saved and not",
         ),
-        "edges-lost": _with(_TURN, "    return grads", "        node.next_nodes = ()\n    return grads"),
+        "given-changed/edges": _with(_TURN, "    return grads", "        node.next_nodes = ()\n    return grads"),
         "no-version/one-change-is-fine": _with(_TURN, "tensor.version != version", "tensor.version > version + 1"),
+        "no-version/retained": _with(_TURN, "version != version", "version != version and not retain_graph"),
+        "no-version/once": _with(
+            _TURN,
+            '            raise RuntimeError("modified',
+            "            node.saved = {n: (t, t.version) for n, (t, _) in node.saved.items()}\n"
+            '            raise RuntimeError("modified',
+        ),
+        "other-gradient/order-of-the-dict": _with(
+            _TURN,
+            "[node.saved[name][0] for name in small.needs(rule) if next_node]",
+            "[pair[0] for name, pair in node.saved.items() if name in small.needs(rule)]",
+        ),
+        "error-swallowed": _with(
+            _TURN,
+            "        grads.append(rule(grad, *needed) if next_node else None)",
+            "        try:\n            grads.append(rule(grad, *needed) if next_node else None)\n"
+            "        except Exception:\n            grads.append(None)",
+        ),
+        "dead-end": _with(
+            _TURN,
+            "    grads = []\n",
+            "    grads, before, small.Node.recording = [], small.Node.recording, False\n",
+        ).replace("    return grads", "    small.Node.recording = before\n    return grads"),
+        "mode-left": _with(_TURN, "    grads = []\n", "    grads, small.Node.recording = [], False\n"),
         "no-second-time/assert": _with(
             _TURN,
             'if node.saved is None:\n        raise RuntimeError("a second time")',
@@ -818,6 +887,17 @@ type
 other-shape
     s = ((a * -1.0).exp() + 1.0) ** -1.0
     return (grad * s - grad * s * s).sum()
+mode-left
+    small.Node.recording = True
+    s = ((a * -1.0).exp() + 1.0) ** -1.0
+    return grad * s - grad * s * s
+given-changed
+    a.data[...] = np.clip(a.data, -500, 500)
+    s = ((a * -1.0).exp() + 1.0) ** -1.0
+    return grad * s - grad * s * s
+rounded
+    s, t = ((((a + h) * -1.0).exp() + 1.0) ** -1.0 for h in (5e-4, -5e-4))
+    return grad * (s - t) * 1e3
 """,
     ),
     "engine": {
@@ -909,6 +989,27 @@ def walk(node, grad, retain_graph):
         "sub": _broken("engine", ("self.data -= amount", "self.data += amount")),
         "raised": _broken("engine", ("Tensor.exp, Tensor.log, Tensor.tanh = exp, log, tanh", "pass")),
         "no-gradient": _broken("engine", ("node.leaf.grad = grad +", "node.grad = grad +")),
+        "second-derivative/added-in-an-array": _broken(
+            "engine",
+            (
+                "node.leaf.grad = grad + (node.leaf.grad or 0.0)",
+                "node.leaf.grad = node.leaf.grad or grad * 0.0\n"
+                "            node.leaf.grad.data += grad.data * (node.leaf.grad is not grad)",
+            ),
+        ),
+        "raised/number-first": _broken("engine", ("Tensor.__mul__ = Tensor.__rmul__ = mul", "Tensor.__mul__ = mul")),
+        "left-operand": _broken("engine", ("    __array_priority__ = 1\n", "")),
+        "other-shape/root": _broken("engine", ("Tensor(np.ones(self.data.shape))", "Tensor(1.0)")),
+        "grad-of-result": _broken(
+            "engine",
+            ("            result.node = record(", "            result.node = node = record("),
+            (
+                "        return result\n\n    apply",
+                "        if Node.recording and node:\n            node.leaf = result\n"
+                "        return result\n\n    apply",
+            ),
+        ),
+        "no-version/second": _broken("engine", ("self.version += 1", "self.version = 1")),
         "leaf-overwritten": _broken("engine", ("grad + (node.leaf.grad or 0.0)", "grad + 0.0")),
         "create-fails": _broken("engine", ("retain_graph or create_graph", "retain_graph")),
         "not-recorded": _broken("engine", ("return Node(op.name, shape", "Node(op.name, shape")),
@@ -1048,7 +1149,7 @@ def backward(root):
     "twice": [
         """
 def backward_twice(root):
-    root.grad = 1.0
+    root.grad += 1.0
     waiting = {root}
     while waiting:
         node = max(waiting, key=attrgetter("number"))
@@ -1071,7 +1172,7 @@ def backward_twice(root):
     for node in found:
         if node.next_nodes:
             node.grad = 0.0
-    root.grad = 1.0
+    root.grad += 1.0
     for node in sorted(found, key=attrgetter("number"), reverse=True):
         for next_node, slope in zip(node.next_nodes, node.slopes):
             next_node.grad += node.grad * slope
@@ -1236,7 +1337,6 @@ def walk(root, gradient, retain_graph):
             ("dtype=float)", "dtype=np.float32)"),
             ("self.data -= amount", "self.data = self.data - amount"),
             ("Node.made += 1", "Node.made = Node.made + 1"),
-            ("    __array_priority__ = 1\n", ""),
         ),
         _walking(
             """
