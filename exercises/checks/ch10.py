@@ -130,7 +130,11 @@ def _behind(inputs: tuple) -> list:
 
 def _facts(one: Any) -> dict[str, Any]:
     """The attributes of an object, and what is in them now."""
-    known = {"data": one, "shape": one.shape} if isinstance(one, np.ndarray) else vars(one)
+    known = (
+        {"data": one, "shape": one.shape, "writeable": one.flags.writeable}
+        if isinstance(one, np.ndarray)
+        else vars(one)
+    )
     return {name: _frozen(value) for name, value in known.items()}
 
 
@@ -407,10 +411,24 @@ def _walked(answer: Callable, *inputs: Any, **options: Any) -> Any:
 
 
 def _check_other_walks(answer, walks):
+    for name, program in _SCALAR_PROGRAMS.items():
+        _check_digits(answer, name, program)
     for values, (name, program) in product(_WITH_ZEROS, _SCALAR_PROGRAMS.items()):
         _check_walk_at_zero(answer, name, program, values)
     _check_late_leaf(answer)
     _check_leaf_as_root(answer, walks)
+
+
+def _check_digits(answer, name, program):
+    """Small numbers, with many digits."""
+    leaves = [Scalar(2e-5 / 3), Scalar(1e-5 / 7)]
+    _walked(answer, program(*leaves), where=name)
+    came, true = _grads(leaves), _true_slopes(program, tuple(leaf.value for leaf in leaves))
+    if not np.allclose(came, true, 1e-9, 0.0):
+        why = "With other numbers your walk was right. These are small, and have many digits."
+        expected = f"for {name}, x = 2e-5 / 3 and z = 1e-5 / 7, the gradients {true[0]:.9g} and {true[1]:.9g}"
+        look = "whatever rounds a gradient, or leaves one out"
+        raise Wrong("rounded", expected, f"{came[0]:.9g} and {came[1]:.9g}", why=why, look=look)
 
 
 def _check_walk_at_zero(answer, name, program, values):
@@ -623,7 +641,7 @@ def twice(answer):
     for values, (name, program) in product(((0.5, 3.0), (-2.0, 0.0)), _SCALAR_PROGRAMS.items()):
         leaves = [Scalar(value) for value in values]
         root, true = program(*leaves), _true_slopes(program, values)
-        for times in (1, 2, 3):
+        for times in range(1, 7):
             _walked(answer, root, where=name)
             _check_times(root, leaves, true, times, name)
     _check_zero(answer)
@@ -656,8 +674,7 @@ def _check_times(root, leaves, true, times, name):
         return
     if times == 1:
         raise _with_picture(_diagnosed(root, leaves, came, true, name), root, leaves)
-    walks_text = {2: "two walks", 3: "three walks"}[times]
-    where = f"{name}, after {walks_text}"
+    where = f"{name}, after {times} walks"
     if _all_close(came, true):
         why = "The leaves have what a single walk gives. From walk to walk theirs have to add up."
         raise _wrong_walk("leaves-cleared", came, wanted, where, why, "which `.grad` you clear, or set with `=`", "M08")
@@ -779,11 +796,14 @@ def arrive(answer):
         ((), (4, 3)),
         ((4, 1), (2, 4, 3)),
         ((2, 1, 3), (5, 2, 4, 3)),
+        ((2, 3, 1), (2, 3, 4)),
+        ((3,), (2, 1, 4, 3)),
         ((1, 1), (4, 3)),
         ((3,), (1, 3)),
         ((3,), (0, 3)),
     ):
         _check_arrival(answer, shape, rng.integers(-5, 6, (2, *of_part)) / 2)
+    _check_arrival(answer, (3,), rng.integers(1, 6, (2, 4, 3)) / 3e9)  # small, with many digits
     _check_shared(answer)
     _check_programs(small_with(arrive=_on_tensors(answer)))
     return "What was broadcast is summed, and what arrives is added, without touching arrays that others hold."
@@ -799,16 +819,18 @@ def _check_arrival(answer, shape, parts):
             raise Wrong("nothing-stored", "one entry in `grads`, for `next_node`", got, look=look)
         _check_array(grads[next_node], shape, part.shape)
     came, right = grads[next_node], [sum_to(part, shape) for part in parts]
-    if np.allclose(came, right[0] + right[1]):
+    if np.allclose(came, right[0] + right[1], 1e-9, 1e-18):
         return
     expected, got = _entry(came, right[0] + right[1], f"for a node of shape {shape}")
-    if np.allclose(came, right[1]):
+    if np.allclose(came, right[1], 1e-9, 1e-18):
         why = "Only the second part is there: it took the place of the first."
         raise Wrong("overwrites", expected, got, why=why, look="what you do when `next_node in grads`")
-    if np.allclose(came, right[0]):
+    if np.allclose(came, right[0], 1e-9, 1e-18):
         why = "Only the first part is there."
         raise Wrong("first-only", expected, got, why=why, look="what you do when `next_node in grads`")
-    if 0 < came.size < parts[0].size and np.allclose(came * (parts[0].size // came.size), right[0] + right[1]):
+    if 0 < came.size < parts[0].size and np.allclose(
+        came * (parts[0].size // came.size), right[0] + right[1], 1e-9, 1e-18
+    ):
         why = "That is a mean. What the forward pass repeats, the backward pass adds up."
         raise Wrong("mean", expected, got, why=why, look="the function that you call on the part")
     raise Wrong("other-gradient", expected, got, look="along which dimensions you sum, and how parts are added")
@@ -879,6 +901,7 @@ _PROGRAMS: dict[str, Callable] = {
     "a constant in it": lambda a, b: (a * np.array([2.0, 5.0]) + 3.0).exp().sum(),
     "1 / log of a * a + 2": lambda a, b: ((a * a + 2.0).log() ** -1.0).sum(),
     "a ** 3": lambda a, b: (a**3.0).sum(),
+    "a * b * 0": lambda a, b: (a * b * 0.0).sum(),
 }
 _VALUES = ([[0.5, -1.0], [0.0, 1.5]], [0.75, -0.5])
 
@@ -903,6 +926,10 @@ def _check_programs(kind: type) -> None:
         result = _without_recursion(lambda mine=mine, program=program: program(*mine))
         _check_graph(result, true, mine, leaves, name)
         _without_recursion(result.backward)
+        for leaf, values in zip(mine, _VALUES, strict=True):
+            if not np.array_equal(_array(leaf, "a leaf is"), values):
+                look = "what writes into an array: the forward, a rule, or the walk"
+                raise Wrong("given-changed", f"{values} in a leaf, as before {name}", show(leaf.data), look=look)
         true.backward(retain_graph=True)
         try:
             for letter, one, other in zip("ab", mine, leaves, strict=True):
@@ -1023,6 +1050,7 @@ def record(answer):
 def _check_record(answer):
     x, k = small.Tensor([2.0, 3.0], requires_grad=True), small.Tensor([5.0, 7.0])
     k.sub_(1.0)
+    x.grad = k.grad = small.Tensor([9.0, 9.0])
     op = small.op("mul", np.multiply, a=lambda grad, b: grad * b, b=lambda grad, a: grad * a)
     nothing = _keeping(answer, op, [k, k], (2,))
     if nothing is not None:
@@ -1052,18 +1080,38 @@ def _check_record(answer):
             code, why = "not-saved", "Both inputs have a node, so both rules are needed, and what they ask for."
         look = "what `small.needs(rule)` says of each rule"
         raise Wrong(code, "for x * x `a` and `b`", f"{sorted(twice.saved)}", why=why, look=look)
-    _check_two_names(answer, x, k)
+    _check_three_inputs(answer, x, k)
     _check_saved(_a_node(_keeping(answer, op, [x, k], (2,))).saved, k)  # as it was the first time
     _check_arguments(_a_node(_keeping(answer, op, [x, small.Tensor([[1.0, 2.0]] * 3)], (3, 2))), op)
 
 
-def _check_two_names(answer, x, k):
-    """A rule may need more than one value."""
-    op = small.op("both", np.multiply, a=lambda grad, a, b: grad * a * b, b=lambda grad: grad)
-    saved = _a_node(_keeping(answer, op, [x, k], (2,))).saved
-    if set(saved) != {"a", "b"}:
-        look = "how many of the names in `small.needs(rule)` you look at"
-        raise Wrong("not-saved", "`a` and `b`, for a rule that needs both", f"{sorted(saved)}", look=look)
+def _three_inputs() -> Any:
+    """An operation with three inputs and other names. Two of its rules need two values, each in its own order."""
+    return small.op(
+        "three",
+        lambda a, b, c: a * b + c,
+        left=lambda grad, more, left: grad * more + left,
+        right=lambda grad: grad * 3.0,
+        more=lambda grad, right, left: grad * right + left,
+    )
+
+
+def _check_three_inputs(answer, x, k):
+    op, h = _three_inputs(), x * x
+    node = _a_node(_keeping(answer, op, [h, k, x], (2,)))
+    what = "for an operation with the inputs `left`, `right` and `more`"
+    if len(node.next_nodes) != 3 or any(
+        a is not b for a, b in zip(node.next_nodes, (h.node, None, x.node), strict=True)
+    ):
+        got = f"{len(node.next_nodes)}: {node.next_nodes}"
+        raise Wrong("edge-lost", f"three next nodes {what}", got, look="how `next_nodes` is made")
+    if set(node.saved) != {"left", "right", "more"}:
+        why = "The rule for `left` needs `more` and `left`, that for `more` needs `right` and `left`."
+        look = "which of the names in `small.needs(rule)` you look at, and of which rules"
+        code = "not-saved" if len(node.saved) < 4 else "saves-all"
+        raise Wrong(code, f"all three saved, {what}", f"{sorted(node.saved)}", why=why, look=look)
+    if node.leaf is not None:
+        raise Wrong("other-leaf", "a node whose `leaf` is None", show(node.leaf), look="who sets `leaf`")
 
 
 def _check_arguments(node, op):
@@ -1156,6 +1204,7 @@ def turn(answer):
 
 def _made(operation: Callable) -> tuple[Node, Any, Any]:
     x, k = small.Tensor([2.0, 3.0], requires_grad=True), small.Tensor([5.0, 7.0])
+    x.grad = k.grad = small.Tensor([9.0, 9.0])
     return operation(x, k).node, x, k
 
 
@@ -1198,11 +1247,12 @@ def _check_needs(answer):
 
 def _check_two_needs(answer):
     """Each rule has an order of its own."""
-    rules = {"a": lambda grad, b, a: grad * b + a, "b": lambda grad, a, b: grad * a + b}
-    factors = [small.Tensor(values, requires_grad=True) for values in ([2.0, 3.0], [5.0, 7.0])]
-    given = _take_turn(answer, small.op("both", np.multiply, **rules)(*factors).node)
-    expected = "[7.0, 73.0] from a rule (grad, b, a), and [7.0, 37.0] from a rule (grad, a, b)"
-    for came, wanted in zip(given, ([7, 73], [7, 37]), strict=True):
+    inputs = [small.Tensor(values, requires_grad=True) for values in ([2.0, 3.0], [5.0, 7.0], [1.0, 1.0])]
+    given = _take_turn(answer, _three_inputs()(*inputs).node)
+    expected = "[3, 13] from a rule (grad, more, left), [3, 30] from one (grad), [7, 73] from one (grad, right, left)"
+    if len(given) != 3:
+        raise Wrong("type", f"a list of three: {expected}", show(given), look="over what you loop")
+    for came, wanted in zip(given, ([3, 13], [3, 30], [7, 73]), strict=True):
         _check_part(came, wanted, expected)
     if any(came.node is None for came in given):
         why = (
@@ -1213,8 +1263,13 @@ def _check_two_needs(answer):
 
 
 def _check_errors(answer):
+    for kind in (ValueError, RuntimeError):
+        _check_error(answer, kind)
+
+
+def _check_error(answer, kind):
     def fail(grad):
-        raise ValueError("this is an error")
+        raise kind("this is an error")
 
     node = small.op("fail", np.negative, a=fail)(small.Tensor([2.0, 3.0], requires_grad=True)).node
     try:
@@ -1222,7 +1277,9 @@ def _check_errors(answer):
     except Wrong:
         return
     why, look = "Whoever walks does not hear of the error.", "each `except`: which errors it is for"
-    raise Wrong("error-swallowed", "an error that a rule raises goes on to the caller", show(given), why=why, look=look)
+    raise Wrong(
+        "error-swallowed", f"a {kind.__name__} of a rule goes on to the caller", show(given), why=why, look=look
+    )
 
 
 def _overheard():
@@ -1303,11 +1360,13 @@ def _check_versions(answer):
         why = "It has raised, so it is as if the turn had not been. Here what was saved is gone all the same."
         look = "what your function does before it looks at the versions"
         raise Wrong("frees-first", "`node.saved` as before, after the error", show(node.saved), why=why, look=look)
-    for which in (0, 1):
+    for which, made in product((0, 1), ("", ", itself the result of an operation,")):
         factors = [small.Tensor([2.0, 3.0], requires_grad=True) for _ in range(2)]
+        factors = [factor * factor for factor in factors] if made else factors
         node = (factors[0] * factors[1]).node
         factors[which].sub_(1.0)
-        _expect_refusal(answer, node, "no-version", f"x * y, where {'xy'[which]} was overwritten, and both were saved")
+        what = f"x * y, where {'xy'[which]}{made} was overwritten, and both were saved"
+        _expect_refusal(answer, node, "no-version", what)
     late, _, k = _made(lambda x, k: (k.sub_(1.0), x * k)[1])
     other, x, _ = _made(lambda x, k: x * k)
     x.sub_(1.0)
@@ -1345,7 +1404,7 @@ def _check_versions(answer):
 def rule(answer):
     kit.a_function(answer)
     op = small.op("sigmoid", lambda a: 1 / (1 + np.exp(-a)), a=lambda grad, a: _ruled(answer, grad, a))
-    for values in ([0.5, -1.0, 2.0], [[0.0, -6.0, 1.5], [0.25, 6.0, -0.75]], -1.5):
+    for values in ([0.5, -1.0, 2.0], [[0.0, -20.5, 1.5], [0.25, 20.5, -0.75]], -1.5):
         mine, true = small.Tensor(values, requires_grad=True), tools.leaf(values)
         factors = np.resize([1.0, 10.0, -2.0], mine.data.shape)
         came, right = (op(mine) * factors).sum(), (mg.sigmoid(true) * mg.tensor(factors)).sum()
@@ -1354,6 +1413,12 @@ def rule(answer):
             _check_slope(answer, came, right, order, factors, mine.data)
             came, right = came.sum(), right.sum()
     _check_square(op, mine, true)
+    mine.sub_(0.5)
+    came, right = _next_slope(op(mine), mine), mg.sigmoid(tools.leaf(-2.0))
+    if not _exact(came.data, (right * (1 - right)).detach().numpy()):
+        why = "Your rule was right before. Then `a` was overwritten by `a.sub_(0.5)`, and a new σ(a) was made."
+        look = "what your function keeps from call to call"
+        raise Wrong("again", "the slope of σ at -2, 0.105", f"{came.data:.3g}", why=why, look=look)
     _check_switched_off(answer)
     _check_far_out(answer)
     return "Three derivatives from one rule, because the rule is written in what the engine can record."
@@ -1376,19 +1441,27 @@ def _check_switched_off(answer):
     """A walk without create_graph calls the rule where recording is off."""
     before, Node.recording = Node.recording, False
     try:
-        _ruled(answer, small.Tensor([1.0]), small.Tensor([0.5], requires_grad=True))
+        a = small.Tensor([0.5], requires_grad=True)
+        a.grad = small.Tensor([9.0])
+        came = _ruled(answer, small.Tensor([1.0]), a)
     finally:
         Node.recording = before
+    if came.node is not None:
+        why = "Recording was off. A walk without create_graph asks for no history, and would keep it alive."
+        look = "where your rule switches recording on"
+        raise Wrong("always-recorded", "a result without a node", "one with a node", why=why, look=look)
 
 
 def _check_far_out(answer):
     """At -1000, `exp(-a)` is infinite: right where it is divided by, not where it is multiplied."""
-    with np.errstate(all="ignore"):
-        came = _ruled(answer, small.Tensor([1.0]), small.Tensor([-1000.0])).data
-    if not np.allclose(came, 0.0):
-        why = "There `exp(-a)` is infinite, and infinity times 0 is no number." if np.isnan(came).all() else ""
-        look = "what your formula multiplies: each factor should be a number for every a"
-        raise Wrong("overflow", "0, as flat as σ is at a = -1000", show(came.tolist()), why=why, look=look)
+    for values, right in (([-1000.0], [0.0]), ([0.0, -1000.0], [0.25, 0.0])):
+        with np.errstate(all="ignore"):
+            came = _ruled(answer, small.Tensor(np.ones(len(values))), small.Tensor(values)).data
+        if not np.allclose(came, right):
+            why = "There `exp(-a)` is infinite, and infinity times 0 is no number." if np.isnan(came).any() else ""
+            look = "what your formula multiplies: each factor should be a number for every a"
+            expected = f"{right} as the slope of σ at a = {values}"
+            raise Wrong("overflow", expected, show(came.tolist()), why=why, look=look)
 
 
 def _ruled(answer, grad, a):
@@ -1523,24 +1596,58 @@ def _stage_values(kind):
             raise Wrong("value", f"{show(right)} for {name}", show(came), look=look)
 
 
-def _stage_left(kind):
-    """A number or an array before + and *."""
-    array = np.array([2.0, 5.0])
-    programs: dict[str, Callable] = {
-        "2.0 + x": lambda x: 2.0 + x,
-        "2.0 * x": lambda x: 2.0 * x,
-        "array + x": lambda x: array + x,
-        "array * x": lambda x: array * x,
-    }
-    for (name, program), right in zip(programs.items(), ([5, 6], [6, 8], [5, 9], [6, 20]), strict=True):
-        x = _leaf(kind, [3.0, 4.0])
-        look = "`__radd__`, `__rmul__` and `__array_priority__`"
-        result = _ours(f"a value for {name}", lambda x=x, program=program: program(x), look)
-        expected = f"a tensor with {right} for {name}, with x = [3, 4]"
+_OPERANDS: dict[str, tuple[Callable, list, list]] = {  # for x = [[4, 9]] and an array [[2, 5]]: value and gradient
+    "2.0 + x": (lambda x, array: 2.0 + x, [[6, 11]], [[1, 1]]),
+    "2.0 * x": (lambda x, array: 2.0 * x, [[8, 18]], [[2, 2]]),
+    "array + x": (lambda x, array: array + x, [[6, 14]], [[1, 1]]),
+    "array * x": (lambda x, array: array * x, [[8, 45]], [[2, 5]]),
+    "x - 2.0": (lambda x, array: x - 2.0, [[2, 7]], [[1, 1]]),
+    "x - array": (lambda x, array: x - array, [[2, 4]], [[1, 1]]),
+    "x @ array.T": (lambda x, array: x @ array.T, [[53]], [[2, 5]]),
+    "x ** 1.5": (lambda x, array: x**1.5, [[8, 27]], [[3, 4.5]]),
+    "x.sum((1, 1))": (lambda x, array: x.sum((1, 1)), [[13]], [[1, 1]]),
+}
+
+
+def _stage_operands(kind):
+    """Numbers and arrays on either side, and what the programs have not."""
+    for name, (program, value, slope) in _OPERANDS.items():
+        x, array = _leaf(kind, [[4.0, 9.0]]), np.array([[2.0, 5.0]])
+        look = "the method of this operator: `__add__`, `__radd__` and so on, and `__array_priority__` for arrays"
+        look = look if "sum" not in name else "your `.sum`, and what it does with a shape"
+        result = _ours(f"a value for {name}", lambda x=x, a=array, program=program: program(x, a), look)
+        where = f"{name}, with x = [[4, 9]]" + " and array = [[2, 5]]" * ("array" in name)
         if not isinstance(result, kind):
-            raise Wrong("left-operand", expected, show(result), look=look)
-        if not _is(_array(result, f"{name} is"), right):
-            raise Wrong("left-operand", expected, show(result.data), look=look)
+            raise Wrong("left-operand", f"a tensor for {where}", show(result), look=look)
+        _compare(_array(result, f"{name} is"), value, "value", f"for {where}", look)
+        array[...] = 0.0
+        call(lambda result=result: result.sum().backward())
+        why = "After the operation the caller overwrote the array. The tensor for it has a memory of its own."
+        look = "the tensor that is made of an array: does it copy?" if "array" in name else "the rule of this operation"
+        why = why if "array" in name and not np.array(x.grad.data).any() else ""
+        _compare(
+            _array(x.grad, "`x.grad` is"),
+            slope,
+            "shares-memory" if why else "other-gradient",
+            f"in `x.grad`, for {where}",
+            look,
+            why,
+        )
+    for name, value in (("exp", 30.0), ("log", 1e-20), ("tanh", -50.0)):
+        came = _one(call(lambda name=name, value=value: getattr(kind(value), name)()), f"{name} of {value:g} is")
+        _compare(
+            np.array(came),
+            getattr(np, name)(value),
+            "value",
+            f"for {name} of {value:g}",
+            "the forward of this operation",
+        )
+
+
+def _compare(came, right, code, where, look, why=""):
+    right = np.array(right, float)
+    if came.shape != right.shape or not np.allclose(came, right, 1e-4, 1e-6):
+        raise Wrong(code, f"{_entries(right)} {where}", _entries(came), why=why, look=look)
 
 
 def _stage_shared(kind):
@@ -1789,6 +1896,12 @@ def _stage_memory(kind):
         raise Wrong("frees-anyway", "two backwards, the first with retain_graph=True", said, look=look)
     came = _one(x.grad, "`x.grad` is")
     if kit.close(came, 60.0):
+        if not _fails(lambda: y.backward()):
+            why = "The first walk had retain_graph=True, and the second had not."
+            look = "what is kept of `retain_graph` from walk to walk"
+            raise Wrong(
+                "no-release", "a RuntimeError at the third backward of 5 · x · x", "no error", why=why, look=look
+            )
         return
     if kit.close(came, 90.0):
         why = "The second walk has passed on what the first left inside of the graph. With such an engine people "
@@ -1819,6 +1932,34 @@ def _stage_versions(kind):
         raise Wrong("too-strict", "no error", said, belief="M22", why=why, look=look)
     call(lambda: k.sub_(np.array([1.0, 1.0])))
     _expect_overwritten(third, "`k` was overwritten once before x * k saved it, and once after")
+    _check_after_error(kind)
+
+
+def _check_after_error(kind):
+    """A walk that ends with an error leaves nothing behind."""
+    x, k = _leaf(kind, 3.0), _leaf(kind, 5.0)
+    product_and_sum = call(lambda: x * k + x)
+    call(lambda: k.sub_(np.array(1.0)))
+    _expect_overwritten(product_and_sum, "`k` was overwritten after x * k + x saved it")
+    x.grad = None
+    call(lambda: (x + x).backward())
+    came = _one(x.grad, "`x.grad` is")
+    if not kit.close(came, 2.0):
+        why = "The walk before ended with an error, as it should. Something of it has been passed on by this one."
+        look = "where you keep what is on the way"
+        raise Wrong("kept-inside", "2 in `x.grad`, after a walk over x + x", f"{came:.4g}", why=why, look=look)
+    call(lambda: x.sub_(np.array(1.0)))
+    if call(lambda: x.grad) is None:
+        raise Wrong("grad-lost", "an `x.grad` after `x.sub_`, as before", "None", look="your `sub_`")
+    x = _leaf(kind, 0.0)
+    with np.errstate(all="ignore"):
+        result = call(lambda: x.log())
+    with np.errstate(all="raise"):
+        said = _fails(lambda: result.backward())  # 1 / 0, if this engine computes it
+    if said and call(lambda: (x + 3.0).node) is None:
+        why = f"The walk before ended with an error: {said}."
+        look = "`try` and `finally` in `backward`"
+        raise Wrong("switch-left", "a node for x + 3.0", "None", why=why, look=look)
 
 
 def _expect_overwritten(result, what):
@@ -1936,12 +2077,12 @@ def _trained(kind):
 
 STAGES = (  # minigrad passes them, too: tests/test_rebuilt_engine.py
     _stage_values,
-    _stage_left,
     _stage_order,
     _stage_shared,
     _stage_deep,
     _stage_programs,
     _stage_shapes,
+    _stage_operands,
     _stage_memory,
     _stage_versions,
     _stage_switch,

@@ -308,6 +308,11 @@ def backward(root, grad=1.0):
         "given-changed": _with(_SQUARE, "(node)\n        for", "(node)\n        node.value = 0.0\n        for"),
         "mode-left": "import sys\n"
         + _with(_SQUARE, "    root.grad = 1.0\n", "    root.grad = 1.0\n    sys.setrecursionlimit(50_000)\n"),
+        "rounded": _with(
+            _SQUARE,
+            "next_node.grad += node.grad * slope",
+            "next_node.grad = round(next_node.grad + node.grad * slope, 6)",
+        ),
         "other-gradient/one-turn": _with(
             _SQUARE,
             "                waiting.append(next_node)",
@@ -410,6 +415,10 @@ kept-inside/root
         "nothing/all-cleared": _TWICE + "        node.grad = 0.0\n",
         "overwrites": _with(_TWICE, "next_node.grad += ", "next_node.grad = "),
         "leaf-as-root": _TWICE + "        if node.next_nodes:\n            node.grad = 0.0\n",
+        "other-gradient/three-walks": "walks = []\n"
+        + _with(_ANSWERS["twice"], "{root: 1.0}", "{root: 1.0 * (walks.count(root) < 3)}").replace(
+            "    while", "    walks.append(root)\n    while"
+        ),
         "leaves-cleared/second-walk-refused": _with(
             _TWICE, "    root.grad = 1.0\n", "    if root.grad:\n        return\n    root.grad = 1.0\n"
         ),
@@ -679,6 +688,13 @@ unbroadcast/same-size
             "    while",
             "    if part.size == np.prod(next_node.shape):\n        part.shape = next_node.shape\n    while",
         ),
+        "other-gradient/small": _with(_ARRIVE, "    grads[", "    part = np.round(part, 6)\n    grads["),
+        "other-shape/two-new-dimensions": _with(
+            _ARRIVE, "while part.ndim > len(next_node.shape):", "for _ in range(part.ndim - len(next_node.shape))[:2]:"
+        ),
+        "unbroadcast/third-dimension": _with(
+            _ARRIVE, "enumerate(next_node.shape):", "list(enumerate(next_node.shape))[:2]:"
+        ),
         "in-place/the-part": _with(
             _ARRIVE,
             "    grads[next_node] = grads.get(next_node, 0.0) + part\n",
@@ -705,6 +721,15 @@ unbroadcast/same-size
         ),
         "arguments-of-node/op": _with(_RECORD, "small.Node(op.name,", "small.Node(op,"),
         "constant-recorded": _with(_RECORD, "    if not any(next_nodes):\n        return None\n", ""),
+        "not-saved/other-names": _with(
+            _RECORD, "in small.needs(rule) if", "in [n for n in 'ab' if n in small.needs(rule)] if"
+        ),
+        "edge-lost/third": _with(_RECORD, "for tensor in inputs]", "for tensor in inputs[:2]]"),
+        "other-leaf": _with(_RECORD, "    return small.Node", "    node = small.Node")
+        + "    node.leaf = None if inputs[0].node is None or inputs[0].node.leaf else inputs[0]\n    return node\n",
+        "given-changed": _with(
+            _RECORD, "    next_nodes", "    for one in inputs:\n        one.grad = None\n    next_nodes"
+        ),
         "saves-all/of-an-earlier-call": _with(
             _with(_RECORD, "inputs, shape)", "inputs, shape, saved={})"), "inputs)), {}", "inputs)), saved"
         ),
@@ -822,6 +847,15 @@ def record(op, inputs, shape):
             "[node.saved[name][0] for name in small.needs(rule) if next_node]",
             "[pair[0] for name, pair in node.saved.items() if name in small.needs(rule)]",
         ),
+        "type/two-next-nodes": _with(
+            _TURN, "zip(node.next_nodes, node.rules)", "list(zip(node.next_nodes, node.rules))[:2]"
+        ),
+        "raised/no-part-of-zeros": _with(
+            _TURN, " if next_node else None)", " if next_node and grad.data.any() else None)"
+        ),
+        "no-version/leaves-only": _with(
+            _TURN, "version != version:", "version != version and not (tensor.node and tensor.node.next_nodes):"
+        ),
         "error-swallowed": _with(
             _TURN,
             "        grads.append(rule(grad, *needed) if next_node else None)",
@@ -895,6 +929,20 @@ given-changed
     a.data[...] = np.clip(a.data, -500, 500)
     s = ((a * -1.0).exp() + 1.0) ** -1.0
     return grad * s - grad * s * s
+again
+    s = sigmoid_rule.__dict__.setdefault(a, ((a * -1.0).exp() + 1.0) ** -1.0)
+    return grad * s - grad * s * s
+always-recorded
+    before, small.Node.recording = small.Node.recording, True
+    s = ((a * -1.0).exp() + 1.0) ** -1.0
+    result = grad * s - grad * s * s
+    small.Node.recording = before
+    return result
+overflow/all
+    if (a.data < -500).all():
+        return grad * 0.0
+    e = (a * -1.0).exp()
+    return grad * e * (e + 1.0) ** -2.0
 rounded
     s, t = ((((a + h) * -1.0).exp() + 1.0) ** -1.0 for h in (5e-4, -5e-4))
     return grad * (s - t) * 1e3
@@ -998,6 +1046,59 @@ def walk(node, grad, retain_graph):
             ),
         ),
         "raised/number-first": _broken("engine", ("Tensor.__mul__ = Tensor.__rmul__ = mul", "Tensor.__mul__ = mul")),
+        "raised/numbers-in-sub": _broken(
+            "engine",
+            (
+                "Tensor.t, Tensor.sum =",
+                "Tensor.__sub__ = lambda a, b: sub(a, b) if type(b) is Tensor else NotImplemented\n"
+                "Tensor.t, Tensor.sum =",
+            ),
+        ),
+        "value/sum-to-one": _broken("engine", ("flip, sum_to", "flip, lambda a, shape=(): sum_to(a)")).replace(
+            "part.sum(next_node.shape)", "sum_to(part, next_node.shape)"
+        ),
+        "value/whole-powers": _broken("engine", ("def power(a, n):\n", "def power(a, n):\n    n = float(int(n))\n")),
+        "value/exp-of-large": _broken("engine", ('"exp", np.exp', '"exp", lambda a: np.exp(np.minimum(a, 20.0))')),
+        "shares-memory/operand": _ANSWERS["engine"]
+        .replace("Tensor(t) for t", "wrapped(t) for t")
+        .replace(
+            "def op(",
+            "def wrapped(array):\n    tensor = Tensor(0.0)\n    tensor.data = np.asarray(array, float)\n"
+            "    return tensor\n\n\ndef op(",
+        ),
+        "kept-inside/after-an-error": _broken(
+            "engine", ("    grads = {root: gradient}\n", "    grads[root] = gradient\n")
+        ).replace("def walk(", "grads = {}\n\n\ndef walk("),
+        "switch-left/other-errors": _broken(
+            "engine",
+            (
+                "        finally:\n            Node.recording = before",
+                "        except RuntimeError:\n            Node.recording = before\n"
+                "            raise\n        Node.recording = before",
+            ),
+        ),
+        "grad-lost": _broken(
+            "engine", ("        self.version += 1", "        self.version += 1\n        self.grad = None")
+        ),
+        "no-gradient/of-zeros": _broken(
+            "engine",
+            (
+                "            if next_node:\n                arrive",
+                "            if next_node and part.data.any():\n                arrive",
+            ),
+            (
+                "        grad = grads.pop(node)\n",
+                "        grad = grads.pop(node, None)\n        if grad is None:\n            continue\n",
+            ),
+        ),
+        "no-release/retained-once": _broken(
+            "engine",
+            (
+                "        before, Node.recording",
+                "        Node.retain = retain_graph = retain_graph or hasattr(Node, 'retain') and Node.retain\n"
+                "        before, Node.recording",
+            ),
+        ),
         "left-operand": _broken("engine", ("    __array_priority__ = 1\n", "")),
         "other-shape/root": _broken("engine", ("Tensor(np.ones(self.data.shape))", "Tensor(1.0)")),
         "grad-of-result": _broken(
