@@ -98,17 +98,19 @@ def _keeping(function: Callable, *inputs: Any, about: tuple | None = None, may: 
         now = _facts(one)
         for name in (was if "grad" in may else was | now).keys() - set(may):
             if name not in was or name not in now or now[name] != was[name]:
-                raise _changed(one, name, was.get(name), now.get(name))
+                kit.adversaries.trial.forget_last()  # it would be shown as it is by now
+                raise _changed(one, name, was.get(name, ...), now.get(name, ...))
     return result
 
 
 def _changed(one: Any, name: str, was: Any, now: Any) -> Wrong:
     if isinstance(one, np.ndarray):
-        why, look = "Others may hold the same array.", "whether a line writes into an array: `+=` does"
+        why, look = "Others may hold the same array.", "each line that changes an array: `+=`, or its entries or shape"
         return Wrong("in-place", f"{show(was)} in an array that was given", show(now), why=why, look=look)
     kinds = {Scalar: "a `Scalar`", Node: "a node", small.Tensor: "a tensor"}
     whose = f"`{name}` of {kinds.get(type(one), 'the operation')} that your function was given"
     got = f"{show(now)}, where it was {show(was)}" if show(now) != show(was) else "other values in it"
+    got = f"{show(now)}, and there was none before" if was is ... else "it is gone" if now is ... else got
     why, look = "The task does not ask to change it.", f"each line that sets `{name}`, or writes into what is there"
     return Wrong("given-changed", f"{whose}, as it was", got, why=why, look=look)
 
@@ -251,7 +253,7 @@ def sources(answer):
 
 
 _SOURCES = kit.patterns("""
-sub-saves: B=2
+sub-saves: B=2 or B=1
     No derivative of `sub` names an operand. What nobody names is not saved.
     look: the parameters of both derivatives of `sub`
 second-fails: B twice=False (M12)
@@ -268,10 +270,10 @@ operand-too: C=2
     The derivative of `exp` names `result` alone. So the operand is not kept.
     look: the parameters of the derivative of `exp`
 whole-row: D=3
-    You have counted all names in the row. `k` has no node, so the derivative for `other` is not needed.
+    Both derivatives together name three. `k` has no node, so the derivative for `other` is not needed.
     look: which input of `x / k` has a node, and what its derivative names
 whole-row: E=3
-    You have counted all names in the row. Here it is `self` that has no node, and a value is saved once under one name.
+    Both derivatives together name three. Here it is `self` that has no node, and a value is saved once under one name.
     look: which input of `k / x` has a node, and what its derivative names
 unneeded-saved: D=2
     `k` has no node, so the derivative for `other` is not needed, and what it names is not saved for it.
@@ -438,8 +440,9 @@ def _check_walk_at_zero(answer, name, program, values):
     _walked(answer, root, where=name)
     came, true = _grads(leaves), _true_slopes(program, values)
     if not _all_close(came, true):
-        why = "With other numbers your walk was right. Here a slope, or a gradient, is 0."
-        look = "what your walk does where a slope or a gradient is 0"
+        zero = any(0.0 in node.slopes for node in _reachable(root)) or 0.0 in _complete(root).values()
+        why = "With other numbers your walk was right." + " Here a slope, or a gradient on the way, is 0." * zero
+        look = "what your walk does where a slope or a gradient is 0" if zero else "what depends on the numbers"
         where = f"{name}, x = {values[0]:g} and z = {values[1]:g},"
         raise _with_picture(_wrong_walk("at-zero", came, true, where, why, look), root, leaves)
 
@@ -679,7 +682,7 @@ def _check_times(root, leaves, true, times, name):
         why = "The leaves have what a single walk gives. From walk to walk theirs have to add up."
         raise _wrong_walk("leaves-cleared", came, wanted, where, why, "which `.grad` you clear, or set with `=`", "M08")
     if sum(map(abs, came)) > sum(map(abs, wanted)):
-        why = "More than it should be: something of an earlier walk has been passed on again."
+        why = "More than it should be: something of an earlier walk may have been passed on again."
         look = "what is left on nodes with next nodes after a walk"
         raise _with_picture(_wrong_walk("kept-inside", came, wanted, where, why, look), root, leaves, times)
     raise _unlike(came, wanted, where)
@@ -691,7 +694,7 @@ def _check_trunk(answer):
     for root in (h, h * Scalar(3.0), h * Scalar(4.0)):
         _walked(answer, root, where="h, then 3h, then 4h, with h = x * x")
     if not kit.close(*_grads([x]), 32.0):
-        why = "Three walks share `h`. The walk of the second has met something that the first left behind."
+        why = "Three walks share `h`. A later one may have met something that an earlier one left behind."
         look = "what is left on nodes with next nodes after a walk"
         raise _wrong_walk("kept-inside", _grads([x]), [32.0], "h, then 3h, then 4h, with h = x * x", why, look)
 
@@ -743,7 +746,11 @@ def _check_turns(given, root, name):
         raise Wrong("twice", expected, got, why="A node has more than one turn.", look="how you know who was found")
     missing = [node for node in nodes if id(node) not in place]
     if missing or len(place) != len(nodes):
-        got = f"{len(place)} of {len(nodes)} nodes" if len(place) < len(nodes) else "nodes of something else"
+        got = (
+            f"{len(place)} of {len(nodes)} nodes"
+            if len(place) < len(nodes)
+            else "nodes, too, that are not behind the root"
+        )
         ends = all(node is root or not node.next_nodes for node in missing)
         why = "Leaves and the root have a turn, too." if missing and ends else ""
         raise Wrong("missing", expected, got, why=why, look="who is left out")
@@ -923,9 +930,14 @@ def _for_minigrad(program: Callable) -> tuple[list[mg.Tensor], Any]:
 def _check_programs(kind: type) -> None:
     for name, program in _PROGRAMS.items():
         mine, (leaves, true) = _leaves(kind), _for_minigrad(program)
-        result = _without_recursion(lambda mine=mine, program=program: program(*mine))
+        made = lambda mine=mine, program=program: _without_recursion(lambda: program(*mine))  # noqa: E731
+        result = _ours(f"a value for {name}", made, "what your code does in this program")
         _check_graph(result, true, mine, leaves, name)
-        _without_recursion(result.backward)
+        _ours(
+            f"a walk over {name}",
+            lambda result=result: _without_recursion(result.backward),
+            "what your code does in it",
+        )
         for leaf, values in zip(mine, _VALUES, strict=True):
             if not np.array_equal(_array(leaf, "a leaf is"), values):
                 look = "what writes into an array: the forward, a rule, or the walk"
@@ -1103,8 +1115,8 @@ def _check_three_inputs(answer, x, k):
     if len(node.next_nodes) != 3 or any(
         a is not b for a, b in zip(node.next_nodes, (h.node, None, x.node), strict=True)
     ):
-        got = f"{len(node.next_nodes)}: {node.next_nodes}"
-        raise Wrong("edge-lost", f"three next nodes {what}", got, look="how `next_nodes` is made")
+        expected = f"[{h.node}, None, {x.node}] as the next nodes, {what}"
+        raise Wrong("edge-lost", expected, f"{node.next_nodes}", look="how `next_nodes` is made")
     if set(node.saved) != {"left", "right", "more"}:
         why = "The rule for `left` needs `more` and `left`, that for `more` needs `right` and `left`."
         look = "which of the names in `small.needs(rule)` you look at, and of which rules"
@@ -1293,8 +1305,8 @@ def _check_part(came, wanted, expected):
     if wanted is None and came is None:
         return
     if wanted is None:
-        why = "Where no node comes next, nobody needs a gradient."
-        raise Wrong("unneeded", expected, "a gradient where None comes next", why=why, look="the rules that you call")
+        why, look = "Where no node comes next, nobody needs a gradient.", "what your list has where no node comes next"
+        raise Wrong("unneeded", expected, "a gradient where None comes next", why=why, look=look)
     if not isinstance(came, small.Tensor):
         raise Wrong("type", expected, show(came), look="what your list has where a node comes next")
     if came.data.shape != (2,) or not np.allclose(came.data, wanted):
@@ -1336,7 +1348,7 @@ def _check_release(answer):
 
 def _expect_refusal(answer, node, code, what):
     """A RuntimeError, each time, and whatever `retain_graph` is."""
-    for where in ("", " in a turn with retain_graph=True", " in another turn, after it was refused"):
+    for where in ("", ", in a second turn, after the first was refused", ", in a turn with retain_graph=True"):
         expected, look = f"a RuntimeError for {what}{where}", "what you check before the rules are called"
         try:
             _take_turn(answer, node, "retain" in where)
@@ -1358,7 +1370,7 @@ def _check_versions(answer):
         raise Wrong("rules-first", "an error before a rule is called", "a call of a rule", why=why, look=look)
     if not node.saved:
         why = "It has raised, so it is as if the turn had not been. Here what was saved is gone all the same."
-        look = "what your function does before it looks at the versions"
+        look = "the line that frees: when does it run?"
         raise Wrong("frees-first", "`node.saved` as before, after the error", show(node.saved), why=why, look=look)
     for which, made in product((0, 1), ("", ", itself the result of an operation,")):
         factors = [small.Tensor([2.0, 3.0], requires_grad=True) for _ in range(2)]
@@ -1432,7 +1444,7 @@ def _check_square(op, mine, true):
         came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
         if not np.allclose(came.data, right.detach().numpy(), 1e-4, 1e-6):
             expected, got = _entry(came.data, right.detach().numpy(), f"as the {order} derivative of σ(a) · σ(a)")
-            why = "With σ alone your rule is right. Here `grad` depends on a, too, and its history got lost."
+            why = "With σ alone your rule is right. Here `grad` depends on a, too, and its history may have got lost."
             raise Wrong("grad-without-history", expected, got, why=why, look="what you do with `grad`")
         came, right = came.sum(), right.sum()
 
@@ -1486,7 +1498,7 @@ def _check_slope(answer, came, right, order, factors, values):
         raise _wrong_slope(answer, came.data, right, order, factors, 1 / (1 + np.exp(-values)))
     if came.node is None and order != "third":
         why = "The number is right, but it was computed without a history: a dead end."
-        look = "each place where you take `.data`, or call NumPy"
+        look = "each place where you take `.data`, call NumPy, or switch recording off"
         belief = _belief_in_arrays(answer)
         raise Wrong(
             "dead-end", f"a {order} derivative with a history", "one without", belief=belief, why=why, look=look
@@ -1509,8 +1521,12 @@ def _wrong_slope(answer, came, right, order, factors, sigma):
         return Wrong("dead-end", expected, got, belief=_belief_in_arrays(answer), why=why, look=look)
     slope = sigma * (1 - sigma)
     if np.allclose(came, right, 1e-4, 1e-6):
+        worst = np.unravel_index(np.abs(came - right).argmax(), right.shape)
         why = f"Some are off, by {np.abs(came - right).max():.1g}. A formula of the slope gives all digits of float64."
-        return Wrong("rounded", expected, got, why=why, look="each number that is made up, and each difference")
+        expected = f"{right[worst]:.12g} among the first derivatives"
+        return Wrong(
+            "rounded", expected, f"{came[worst]:.12g}", why=why, look="each number that is made up, and each difference"
+        )
     if np.allclose(came, slope):
         why = "This is the slope alone. A rule multiplies it with the gradient that arrives."
         return Wrong("grad-forgotten", expected, got, why=why, look="where your rule uses `grad`")
@@ -1618,7 +1634,8 @@ def _stage_operands(kind):
         result = _ours(f"a value for {name}", lambda x=x, a=array, program=program: program(x, a), look)
         where = f"{name}, with x = [[4, 9]]" + " and array = [[2, 5]]" * ("array" in name)
         if not isinstance(result, kind):
-            raise Wrong("left-operand", f"a tensor for {where}", show(result), look=look)
+            got = f"an object of type {type(result).__name__}"
+            raise Wrong("left-operand", f"a tensor for {where}", got, look=look)
         _compare(_array(result, f"{name} is"), value, "value", f"for {where}", look)
         array[...] = 0.0
         call(lambda result=result: result.sum().backward())
@@ -1743,7 +1760,7 @@ def _stage_switch(kind):
     call(lambda: (x * x).backward())
     if call(lambda: x.grad.node) is not None:
         why = "Nobody asked for a graph of the gradient, and it keeps alive all that it was made from."
-        look = "what your walk does when `create_graph` is False"
+        look = "whether your walk, or an operation in it, records when `create_graph` is False"
         raise Wrong(
             "always-recorded", "an `x.grad` without a node, after backward()", "one with a node", why=why, look=look
         )
@@ -1929,7 +1946,8 @@ def _stage_versions(kind):
     if said:
         why = "x + k needs neither, and the later x * k needs `k` as it is now, and not `x`."
         look = "what is saved, and which two numbers you compare"
-        raise Wrong("too-strict", "no error", said, belief="M22", why=why, look=look)
+        expected = "no error in a backward of x + k, and in one of a new x * k"
+        raise Wrong("too-strict", expected, said, belief="M22", why=why, look=look)
     call(lambda: k.sub_(np.array([1.0, 1.0])))
     _expect_overwritten(third, "`k` was overwritten once before x * k saved it, and once after")
     _check_after_error(kind)
