@@ -106,7 +106,8 @@ def _keeping(function: Callable, *inputs: Any, about: tuple | None = None, may: 
 def _changed(one: Any, name: str, was: Any, now: Any) -> Wrong:
     if isinstance(one, np.ndarray):
         why, look = "Others may hold the same array.", "each line that changes an array: `+=`, or its entries or shape"
-        return Wrong("in-place", f"{show(was)} in an array that was given", show(now), why=why, look=look)
+        whose = "" if name == "data" else f" as `{name}`"
+        return Wrong("in-place", f"{show(was)}{whose} in an array that was given", show(now), why=why, look=look)
     kinds = {Scalar: "a `Scalar`", Node: "a node", small.Tensor: "a tensor"}
     whose = f"`{name}` of {kinds.get(type(one), 'the operation')} that your function was given"
     got = f"{show(now)}, where it was {show(was)}" if show(now) != show(was) else "other values in it"
@@ -156,8 +157,8 @@ def _no_end(where: str) -> Wrong:
         "no-end",
         f"an answer for {where}",
         f"none after {_CALLS:,} calls",
-        why="The graph has a few nodes only. So your loop, or your recursion, does not come to an end.",
-        look="what leaves `waiting` at a turn, and on which condition something is put in",
+        why="There are a few nodes, or numbers, only. So your loop, or your recursion, does not come to an end.",
+        look="what a loop waits for: in a walk, what leaves `waiting`, and on which condition something is put in",
     )
 
 
@@ -428,9 +429,9 @@ def _check_digits(answer, name, program):
     came, true = _grads(leaves), _true_slopes(program, tuple(leaf.value for leaf in leaves))
     if not np.allclose(came, true, 1e-9, 0.0):
         why = "With other numbers your walk was right. These are small, and have many digits."
-        expected = f"for {name}, x = 2e-5 / 3 and z = 1e-5 / 7, the gradients {true[0]:.9g} and {true[1]:.9g}"
+        expected = f"for {name}, x = 2e-5 / 3 and z = 1e-5 / 7, the gradients {true[0]:.12g} and {true[1]:.12g}"
         look = "whatever rounds a gradient, or leaves one out"
-        raise Wrong("rounded", expected, f"{came[0]:.9g} and {came[1]:.9g}", why=why, look=look)
+        raise Wrong("rounded", expected, f"{came[0]:.12g} and {came[1]:.12g}", why=why, look=look)
 
 
 def _check_walk_at_zero(answer, name, program, values):
@@ -534,7 +535,7 @@ def _unlike(came, true, name):
 
 
 def _other_start(came, true, name, times):
-    why = f"All of them are {times:.4g} times what they should be."
+    why = f"All of them are {times:.10g} times what they should be."
     return _wrong_walk("other-start", came, true, name, why, "with which gradient the walk starts")
 
 
@@ -828,7 +829,11 @@ def _check_arrival(answer, shape, parts):
     came, right = grads[next_node], [sum_to(part, shape) for part in parts]
     if np.allclose(came, right[0] + right[1], 1e-9, 1e-18):
         return
-    expected, got = _entry(came, right[0] + right[1], f"for a node of shape {shape}")
+    if np.allclose(came, right[0] + right[1], 1e-4, 1e-6):
+        expected, got = _worst(came, right[0] + right[1])
+        look = "whatever rounds a part, or leaves out a small one"
+        raise Wrong("rounded", f"{expected} for a node of shape {shape}", got, look=look)
+    expected, got = _entry(came, right[0] + right[1], f"for a node of shape {shape}", 1e-9, 1e-18)
     if np.allclose(came, right[1], 1e-9, 1e-18):
         why = "Only the second part is there: it took the place of the first."
         raise Wrong("overwrites", expected, got, why=why, look="what you do when `next_node in grads`")
@@ -861,12 +866,18 @@ def _check_array(came, shape, of_part):
     raise Wrong("other-shape", expected, got, look="which dimensions you sum, and which you keep")
 
 
-def _entry(came, right, where):
+def _entry(came, right, where, *tolerances):
     """Expected and got, entry by entry: all that come are small."""
     came, right = np.asarray(came, float), np.asarray(right, float)
-    wrong = np.count_nonzero(~np.isclose(came, right, 1e-4, 1e-6))
+    wrong = np.count_nonzero(~np.isclose(came, right, *(tolerances or (1e-4, 1e-6))))
     how_many = f" ({wrong} of {right.size} entries differ)" if right.size > 1 else ""
     return f"{_entries(right)} {where}", f"{_entries(came)}{how_many}"
+
+
+def _worst(came: np.ndarray, right: np.ndarray) -> tuple[str, str]:
+    """The entry that is off most, with all digits."""
+    place = np.unravel_index(np.abs(came - right).argmax(), right.shape)
+    return f"an entry {right[place]:.12g}", f"{came[place]:.12g}"
 
 
 def _entries(array: np.ndarray) -> str:
@@ -939,7 +950,7 @@ def _check_programs(kind: type) -> None:
             "what your code does in it",
         )
         for leaf, values in zip(mine, _VALUES, strict=True):
-            if not np.array_equal(_array(leaf, "a leaf is"), values):
+            if _array(leaf, "a leaf is").tolist() != values:
                 look = "what writes into an array: the forward, a rule, or the walk"
                 raise Wrong("given-changed", f"{values} in a leaf, as before {name}", show(leaf.data), look=look)
         true.backward(retain_graph=True)
@@ -1252,7 +1263,8 @@ def _check_needs(answer):
         raise Wrong("rule-again", "one call of the rule", f"{len(heard)} calls", why=why, look="where you call a rule")
     for what, came, right in (("the gradient", heard[0][0], grad), ("the saved tensor", heard[0][1], k)):
         if came is not right:
-            why = "The numbers are right. But a rule that gets an array, or a copy, leaves no history behind."
+            same = np.array_equal(getattr(came, "data", came), right.data)
+            why = "The numbers are right. But a rule that gets an array, or a copy, leaves no history behind." * same
             look = "what you take out of the pair (tensor, version), and what you hand on as `grad`"
             raise Wrong("not-the-tensor", f"a rule called with {what} itself", show(came), why=why, look=look)
 
@@ -1514,19 +1526,17 @@ def _belief_in_arrays(answer):
 
 
 def _wrong_slope(answer, came, right, order, factors, sigma):
-    expected, got = _entry(came, right, f"as the {order} derivative")
+    expected, got = _entry(came, right, f"as the {order} derivative", 1e-9, 1e-10)
     if order != "first":
         why = "The derivative before it is right, and its own slope is not. Something in it may have had no history."
         look = "each place where you take `.data`, call NumPy, or switch recording off"
         return Wrong("dead-end", expected, got, belief=_belief_in_arrays(answer), why=why, look=look)
     slope = sigma * (1 - sigma)
     if np.allclose(came, right, 1e-4, 1e-6):
-        worst = np.unravel_index(np.abs(came - right).argmax(), right.shape)
         why = f"Some are off, by {np.abs(came - right).max():.1g}. A formula of the slope gives all digits of float64."
-        expected = f"{right[worst]:.12g} among the first derivatives"
-        return Wrong(
-            "rounded", expected, f"{came[worst]:.12g}", why=why, look="each number that is made up, and each difference"
-        )
+        expected, got = _worst(came, right)
+        look = "each number that is made up, and each difference"
+        return Wrong("rounded", f"{expected} in the first derivative", got, why=why, look=look)
     if np.allclose(came, slope):
         why = "This is the slope alone. A rule multiplies it with the gradient that arrives."
         return Wrong("grad-forgotten", expected, got, why=why, look="where your rule uses `grad`")
@@ -1636,10 +1646,11 @@ def _stage_operands(kind):
         if not isinstance(result, kind):
             got = f"an object of type {type(result).__name__}"
             raise Wrong("left-operand", f"a tensor for {where}", got, look=look)
+        look = look if "sum" in name else "the forward of this operation"
         _compare(_array(result, f"{name} is"), value, "value", f"for {where}", look)
         array[...] = 0.0
         call(lambda result=result: result.sum().backward())
-        why = "After the operation the caller overwrote the array. The tensor for it has a memory of its own."
+        why = "After the operation the caller overwrote the array. A tensor that is made of it needs memory of its own."
         look = "the tensor that is made of an array: does it copy?" if "array" in name else "the rule of this operation"
         why = why if "array" in name and not np.array(x.grad.data).any() else ""
         _compare(
@@ -1837,8 +1848,8 @@ def _first_walk(walk, name):
     except Wrong as wrong:
         if wrong.verdict.code != "raised" or not isinstance(wrong.__context__, RuntimeError):
             raise
-        why = "Nobody has walked there before. It looks as if a node has more than one turn in one walk."
-        look = "how often each node has its turn"
+        why = "Nobody has walked there before. It may be that a node has more than one turn in one walk."
+        look = "how often each node has its turn, and on which condition you raise this error"
         raise Wrong("second-turn", f"a first walk over {name}", wrong.verdict.got, why=why, look=look) from None
 
 
@@ -1963,7 +1974,7 @@ def _check_after_error(kind):
     call(lambda: (x + x).backward())
     came = _one(x.grad, "`x.grad` is")
     if not kit.close(came, 2.0):
-        why = "The walk before ended with an error, as it should. Something of it has been passed on by this one."
+        why = "The walk before ended with an error, as it should. Something of it may have been passed on by this one."
         look = "where you keep what is on the way"
         raise Wrong("kept-inside", "2 in `x.grad`, after a walk over x + x", f"{came:.4g}", why=why, look=look)
     call(lambda: x.sub_(np.array(1.0)))

@@ -688,7 +688,7 @@ unbroadcast/same-size
             "    while",
             "    if part.size == np.prod(next_node.shape):\n        part.shape = next_node.shape\n    while",
         ),
-        "other-gradient/small": _with(_ARRIVE, "    grads[", "    part = np.round(part, 6)\n    grads["),
+        "rounded": _with(_ARRIVE, "    grads[", "    part = np.round(part, 6)\n    grads["),
         "other-shape/two-new-dimensions": _with(
             _ARRIVE, "while part.ndim > len(next_node.shape):", "for _ in range(part.ndim - len(next_node.shape))[:2]:"
         ),
