@@ -423,15 +423,16 @@ def _check_other_walks(answer, walks):
 
 
 def _check_digits(answer, name, program):
-    """Small numbers, with many digits."""
-    leaves = [Scalar(2e-5 / 3), Scalar(1e-5 / 7)]
-    _walked(answer, program(*leaves), where=name)
-    came, true = _grads(leaves), _true_slopes(program, tuple(leaf.value for leaf in leaves))
-    if not np.allclose(came, true, 1e-9, 0.0):
-        why = "With other numbers your walk was right. These are small, and have many digits."
-        expected = f"for {name}, x = 2e-5 / 3 and z = 1e-5 / 7, the gradients {true[0]:.12g} and {true[1]:.12g}"
-        look = "whatever rounds a gradient, or leaves one out"
-        raise Wrong("rounded", expected, f"{came[0]:.12g} and {came[1]:.12g}", why=why, look=look)
+    """Small and large numbers, with many digits."""
+    for x, z in ((2e-5 / 3, 1e-5 / 7), (2e5 / 3, -1e5 / 7)):
+        leaves = [Scalar(x), Scalar(z)]
+        _walked(answer, program(*leaves), where=name)
+        came, true = _grads(leaves), _true_slopes(program, (x, z))
+        if not np.allclose(came, true, 1e-9, 0.0):
+            why = "With other numbers your walk was right. These are small or large, and have many digits."
+            expected = f"for {name}, x = {x:.6g} and z = {z:.6g}, the gradients {true[0]:.12g} and {true[1]:.12g}"
+            look = "whatever rounds a gradient, cuts it off, or leaves one out"
+            raise Wrong("rounded", expected, f"{came[0]:.12g} and {came[1]:.12g}", why=why, look=look)
 
 
 def _check_walk_at_zero(answer, name, program, values):
@@ -985,6 +986,9 @@ def _same_grad(leaf, right):
 def _check_grad(one, other, letter, name):
     """The gradient of a leaf, entry by entry."""
     if other.grad is None:
+        if one.grad is not None:
+            look = "what `.grad` is at the start, and who gets one"
+            raise Wrong("grad-unreached", f"`{letter}.grad` None, for {name}", show(one.grad), look=look)
         return
     came = _array(one.grad, f"`{letter}.grad`, for {name},")
     right, where = other.grad.numpy(), f"in `{letter}.grad`, for {name}"
@@ -1232,7 +1236,9 @@ def _made(operation: Callable) -> tuple[Node, Any, Any]:
 
 
 def _take_turn(answer, node, retain_graph=False):
-    return _keeping(answer, node, small.Tensor([1.0, 10.0], requires_grad=True), retain_graph, may=("saved",))
+    grad = small.Tensor([1.0, 10.0], requires_grad=True)
+    grad.grad = small.Tensor([9.0, 9.0])
+    return _keeping(answer, node, grad, retain_graph, may=("saved",))
 
 
 def _check_rules(answer):
@@ -1769,7 +1775,9 @@ def _stage_switch(kind):
     """Without create_graph nothing is recorded."""
     x = _leaf(kind, 3.0)
     call(lambda: (x * x).backward())
-    if call(lambda: x.grad.node) is not None:
+    recorded = call(lambda: x.grad.node)
+    call(lambda: (x * x).backward(retain_graph=True))
+    if recorded is not None or call(lambda: x.grad.node) is not None:
         why = "Nobody asked for a graph of the gradient, and it keeps alive all that it was made from."
         look = "whether your walk, or an operation in it, records when `create_graph` is False"
         raise Wrong(
@@ -1808,6 +1816,13 @@ def _stage_order(kind):
         look = "who gets a `.grad`: a node that has next nodes is no leaf"
         raise Wrong("grad-of-result", "None as the `.grad` of x * x, which is no leaf", show(result.grad), look=look)
     _check_diamond(kind)
+    x = _leaf(kind, 3.0)
+    h = call(lambda: x * x)
+    z = _leaf(kind, 2.0)
+    _first_walk(lambda: (h * z + h).backward(), "h * z + h, with h = x * x, and z made after h")
+    came = [_one(leaf.grad, "`.grad` is") for leaf in (x, z)]
+    if not _all_close(came, [18.0, 9.0]):
+        raise _unlike(came, [18.0, 9.0], "h * z + h, with h = x * x, and z made after h,")
     x = _leaf(kind, 3.0)
     call(lambda: (x * 52.0).backward())
     _check_leaf_again(x)
@@ -1951,6 +1966,10 @@ def _stage_versions(kind):
         both = call(lambda factors=factors: (factors[0] * factors[1]).sum())
         call(lambda factors=factors, which=which: factors[which].sub_(np.array([1.0, 1.0])))
         _expect_overwritten(both, f"`{'xy'[which]}` was overwritten after x * y, which saved both")
+    factors = [call(lambda: x * 2.0), call(lambda: x * 3.0)]
+    both = call(lambda: (factors[0] * factors[1]).sum())
+    call(lambda: factors[0].sub_(np.array([1.0, 1.0])))
+    _expect_overwritten(both, "h = x * 2 was overwritten after h * m saved it")
     later, third = call(lambda: (x * k).sum()), call(lambda: (x * k).sum())
     call(lambda: x.sub_(np.array([1.0, 1.0])))
     said = _refused(lambda: [z.backward(), later.backward()], "a backward of x + k, and one of a new x * k")
@@ -2012,6 +2031,7 @@ _RECORDED: dict[str, Callable] = {
     "x * log of x * x + 2": lambda x: x * (x * x + 2.0).log(),
     "x @ x.t() @ x": lambda x: x @ x.t() @ x,
     "x * x * x.sum() - x": lambda x: x * x * x.sum() - x,
+    "x * (x - x ** 3)": lambda x: x * (x - x**3.0),
 }
 
 

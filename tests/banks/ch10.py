@@ -300,6 +300,11 @@ def backward(root, grad=1.0):
             "(node)\n        for",
             "(node)\n        if not node.next_nodes:\n            break\n        for",
         ),
+        "rounded/large": _with(
+            _SQUARE,
+            "next_node.grad += node.grad * slope",
+            "next_node.grad = min(1e8, next_node.grad + node.grad * slope)",
+        ),
         "leaf-as-root": _with(_SQUARE, "root.grad = 1.0", "root.grad = 1.0 if root.next_nodes else 0.0"),
         "again": "met = set()\n"
         + _with(_MET, "[root], {root}", "[root]")
@@ -867,6 +872,7 @@ def record(op, inputs, shape):
             "    grads = []\n",
             "    grads, before, small.Node.recording = [], small.Node.recording, False\n",
         ).replace("    return grads", "    small.Node.recording = before\n    return grads"),
+        "given-changed/old-grad": _with(_TURN, "    grads = []\n", "    grads, grad.grad = [], None\n"),
         "mode-left": _with(_TURN, "    grads = []\n", "    grads, small.Node.recording = [], False\n"),
         "no-second-time/assert": _with(
             _TURN,
@@ -1110,6 +1116,33 @@ def walk(node, grad, retain_graph):
                 "        return result\n\n    apply",
             ),
         ),
+        "grad-unreached": _broken(
+            "engine",
+            (
+                "self.grad = self.node = None",
+                "self.grad = self.node = None\n        if requires_grad:\n"
+                "            self.grad = Tensor(np.zeros(self.data.shape))",
+            ),
+        ),
+        "no-gradient/late-leaf": _broken(
+            "engine",
+            (
+                "        if node.leaf:\n            node.leaf.grad = grad + (node.leaf.grad or 0.0)\n",
+                "        if node.leaf:\n"
+                "            node.leaf.grad = grad + (node.leaf.grad or 0.0)\n            break\n",
+            ),
+        ),
+        "no-version/results": _broken(
+            "engine",
+            (
+                "tensor.version != version:",
+                "tensor.version != version and not (tensor.node and tensor.node.next_nodes):",
+            ),
+        ),
+        "always-recorded/retained": _broken(
+            "engine", ("Node.recording, create_graph", "Node.recording, create_graph or retain_graph")
+        ),
+        "second-derivative/sub": _broken("engine", ("b=lambda grad: grad * -1.0", "b=lambda grad: Tensor(-grad.data)")),
         "no-version/second": _broken("engine", ("self.version += 1", "self.version = 1")),
         "leaf-overwritten": _broken("engine", ("grad + (node.leaf.grad or 0.0)", "grad + 0.0")),
         "create-fails": _broken("engine", ("retain_graph or create_graph", "retain_graph")),
