@@ -755,7 +755,8 @@ def _check_turns(given, root, name):
         )
         ends = all(node is root or not node.next_nodes for node in missing)
         why = "Leaves and the root have a turn, too." if missing and ends else ""
-        raise Wrong("missing", expected, got, why=why, look="who is left out")
+        look = "who is left out" if missing else "what is there from another graph, or an earlier call"
+        raise Wrong("missing", expected, got, why=why, look=look)
     pairs = [(place[id(node)], place[id(next_node)]) for node in nodes for next_node in node.next_nodes]
     if all(one < other for one, other in pairs):
         return
@@ -1382,6 +1383,7 @@ def _check_versions(answer):
     heard, node, k = _overheard()
     k.sub_(1.0)
     _expect_refusal(answer, node, "no-version", "a saved tensor that was overwritten")
+    kit.adversaries.trial.forget_last()  # what follows is about any of these turns
     if heard:
         why = "The number that the rule was made for is lost. It should not be called with another one."
         look = "what comes first: the versions, or the rules"
