@@ -11,6 +11,7 @@ pytest.importorskip("IPython")
 import minigrad as mg
 from exercises.checks import ch10
 from minigrad import small_engine
+from minigrad.ops.shape import sum_to
 
 SOLUTION = Path(__file__).resolve().parents[1] / "solutions" / "10_inside_the_engine.ipynb"
 
@@ -83,8 +84,9 @@ def method(name):
 
 for name in "add radd mul rmul sub pow matmul".split():
     setattr(Tensor, f"__{name}__", method(f"__{name}__"))
-for name in "exp log tanh t sum".split():
+for name in "exp log tanh t".split():
     setattr(Tensor, name, method(name))
+Tensor.sum = lambda self, shape=(): Tensor(sum_to(self.inner, shape))
 
 
 @pytest.fixture(autouse=True)
@@ -97,9 +99,12 @@ def double_precision():
 
 
 @pytest.mark.filterwarnings("ignore:Using backward.. with create_graph=True")
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
 @pytest.mark.parametrize("stage", ch10.STAGES, ids=lambda stage: stage.__name__.strip("_"))
 def test_minigrad_passes_what_a_learners_engine_has_to_pass(stage, monkeypatch):
-    monkeypatch.setattr(ch10._once, "__kwdefaults__", {"where": "", "never": ()})  # here it may be minigrad's
+    monkeypatch.setattr(
+        ch10._once, "__kwdefaults__", ch10._once.__kwdefaults__ | {"never": ()}
+    )  # here it may be minigrad's
     stage(Tensor)
 
 

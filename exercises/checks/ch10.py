@@ -35,10 +35,12 @@ _CALLS = 20_000  # an engine that walks a small graph once needs some hundred
 # --- What several exercises share ----------------------------------------------------------------
 
 
-def _once(function: Callable, *inputs: Any, where: str = "", never: tuple = (minigrads.walk,)) -> Any:
+def _once(
+    function: Callable, *inputs: Any, where: str = "", never: tuple = (minigrads.walk,), may: tuple[str, ...] = ()
+) -> Any:
     """The learner's function on our inputs, stopped when it comes to no end, or calls what it may not.
 
-    `where` names a small program. Without it, it is 25 additions, with millions of ways.
+    `where` names a small program. Without it, it is 25 additions, with millions of ways. `may`: see `_keeping`.
     """
 
     def careful():
@@ -50,20 +52,99 @@ def _once(function: Callable, *inputs: Any, where: str = "", never: tuple = (min
             raise _given_engine() from None
 
     kit._refuse_other_arguments(function, inputs)
-    return _without_recursion(careful)
+    return _without_recursion(careful, about=inputs, may=may)
 
 
-def _without_recursion(function: Callable, *inputs: Any) -> Any:
+def _without_recursion(
+    function: Callable, *inputs: Any, about: tuple | None = None, may: tuple[str, ...] = ("grad",)
+) -> Any:
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(min(before, _MAY_WAIT))
     try:
-        return call(function, *inputs)
+        return _keeping(function, *inputs, about=about, may=may)
     except Wrong as wrong:
         if "RecursionError" in wrong.verdict.got:
             raise _recursion(wrong.verdict.got) from None
         raise
     finally:
         sys.setrecursionlimit(before)
+
+
+_SWITCHES: dict[str, Callable] = {
+    "`small.Node.recording`": lambda: Node.recording,
+    "Python's recursion limit": sys.getrecursionlimit,
+    "`np.geterr()`": np.geterr,
+}
+
+
+def _keeping(function: Callable, *inputs: Any, about: tuple | None = None, may: tuple[str, ...] = ()) -> Any:
+    """The learner's function on our inputs, which are afterwards as before, but for the attributes in `may`.
+
+    `about`: what it is given, where it is called by another function. Where it may set a `.grad`, it may put marks.
+    """
+    given = _behind(inputs if about is None else about)
+    before, switches = list(map(_facts, given)), {name: ask() for name, ask in _SWITCHES.items()}
+    try:
+        result = call(function, *inputs)
+        left = {name: ask() for name, ask in _SWITCHES.items()}
+    finally:
+        Node.recording = switches["`small.Node.recording`"]
+        np.seterr(**switches["`np.geterr()`"])
+    for name, was in switches.items():
+        if left[name] != was:
+            why, look = "Whatever comes after your function finds it changed.", "where it is set, and set back"
+            raise Wrong("mode-left", f"{name} as it was: {show(was)}", show(left[name]), why=why, look=look)
+    for one, was in zip(given, before, strict=True):
+        now = _facts(one)
+        for name in (was if "grad" in may else was | now).keys() - set(may):
+            if name not in was or name not in now or now[name] != was[name]:
+                kit.adversaries.trial.forget_last()  # it would be shown as it is by now
+                raise _changed(one, name, was.get(name, ...), now.get(name, ...))
+    return result
+
+
+def _changed(one: Any, name: str, was: Any, now: Any) -> Wrong:
+    if isinstance(one, np.ndarray):
+        why, look = "Others may hold the same array.", "each line that changes an array: `+=`, or its entries or shape"
+        whose = "" if name == "data" else f" as `{name}`"
+        return Wrong("in-place", f"{show(was)}{whose} in an array that was given", show(now), why=why, look=look)
+    kinds = {Scalar: "a `Scalar`", Node: "a node", small.Tensor: "a tensor"}
+    whose = f"`{name}` of {kinds.get(type(one), 'the operation')} that your function was given"
+    got = f"{show(now)}, where it was {show(was)}" if show(now) != show(was) else "other values in it"
+    got = f"{show(now)}, and there was none before" if was is ... else "it is gone" if now is ... else got
+    why, look = "The task does not ask to change it.", f"each line that sets `{name}`, or writes into what is there"
+    return Wrong("given-changed", f"{whose}, as it was", got, why=why, look=look)
+
+
+def _behind(inputs: tuple) -> list:
+    """What a function is given, and what is in it: Scalars, nodes, tensors, arrays, operations."""
+    found, seen = list(inputs), set(map(id, inputs))
+    for one in found:
+        if isinstance(one, Scalar | Node):
+            inside = [*one.next_nodes, *[pair[0] for pair in (getattr(one, "saved", None) or {}).values()]]
+        else:
+            inside = [one.node] if type(one) is small.Tensor else []
+            inside = list(one.values() if type(one) is dict else one) if type(one) in (dict, list) else inside
+        new = [other for other in inside if id(other) not in seen]
+        seen |= set(map(id, new))
+        found += {id(other): other for other in new}.values()
+    return [one for one in found if isinstance(one, Scalar | Node | small.Tensor | np.ndarray | FunctionType)]
+
+
+def _facts(one: Any) -> dict[str, Any]:
+    """The attributes of an object, and what is in them now."""
+    known = (
+        {"data": one, "shape": one.shape, "writeable": one.flags.writeable}
+        if isinstance(one, np.ndarray)
+        else vars(one)
+    )
+    return {name: _frozen(value) for name, value in known.items()}
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.copy() if type(value) in (list, dict) else value
 
 
 def _given_engine() -> Wrong:
@@ -76,8 +157,8 @@ def _no_end(where: str) -> Wrong:
         "no-end",
         f"an answer for {where}",
         f"none after {_CALLS:,} calls",
-        why="The graph has a few nodes only. So your loop, or your recursion, does not come to an end.",
-        look="what leaves `waiting` at a turn, and on which condition something is put in",
+        why="There are a few nodes, or numbers, only. So your loop, or your recursion, does not come to an end.",
+        look="what a loop waits for: in a walk, what leaves `waiting`, and on which condition something is put in",
     )
 
 
@@ -134,6 +215,9 @@ _SCALAR_PROGRAMS: dict[str, Callable] = {
 }
 
 
+_WITH_ZEROS = (-2.0, 0.0), (0.5, -2.0)  # a leaf is 0; h + h * h is
+
+
 def _grads(leaves: list[Scalar]) -> list[float]:
     return [kit.a_number(leaf.grad, "the `.grad` of a leaf") for leaf in leaves]
 
@@ -170,7 +254,7 @@ def sources(answer):
 
 
 _SOURCES = kit.patterns("""
-sub-saves: B=2
+sub-saves: B=2 or B=1
     No derivative of `sub` names an operand. What nobody names is not saved.
     look: the parameters of both derivatives of `sub`
 second-fails: B twice=False (M12)
@@ -187,10 +271,10 @@ operand-too: C=2
     The derivative of `exp` names `result` alone. So the operand is not kept.
     look: the parameters of the derivative of `exp`
 whole-row: D=3
-    You have counted all names in the row. `k` has no node, so the derivative for `other` is not needed.
+    Both derivatives together name three. `k` has no node, so the derivative for `other` is not needed.
     look: which input of `x / k` has a node, and what its derivative names
 whole-row: E=3
-    You have counted all names in the row. Here it is `self` that has no node, and a value is saved once under one name.
+    Both derivatives together name three. Here it is `self` that has no node, and a value is saved once under one name.
     look: which input of `k / x` has a node, and what its derivative names
 unneeded-saved: D=2
     `k` has no node, so the derivative for `other` is not needed, and what it names is not saved for it.
@@ -284,8 +368,9 @@ def square(answer):
     for name, program in _SCALAR_PROGRAMS.items():
         _check_walk(answer, name, program, (1.5, -2.5))
     _check_zero(answer)
+    _check_other_walks(answer, 1)
     leaf = Scalar(1.5)
-    _once(answer, _doubled(leaf))
+    _walked(answer, _doubled(leaf))
     if not kit.close(*_grads([leaf]), 2.0**25):
         raise _unlike(_grads([leaf]), [2.0**25], "25 times h = h + h")
     leaves = [Scalar(1.0), Scalar(2.0)]
@@ -311,10 +396,83 @@ def backward(root):
 def _check_walk(answer, name, program, values):
     leaves = [Scalar(value) for value in values]
     root = program(*leaves)
-    _once(answer, root, where=name)
+    _walked(answer, root, where=name)
     came, true = _grads(leaves), _true_slopes(program, values)
     if not _all_close(came, true):
         raise _with_picture(_diagnosed(root, leaves, came, true, name), root, leaves)
+    for node in _reachable(root):
+        node.grad = 0.0
+    _walked(answer, root, where=name)
+    if not _all_close(_grads(leaves), true):
+        why = "The first walk was right. Then all `.grad` were set to 0, and it was called again."
+        look = "what your function keeps from call to call: a global name, a default argument, a mark on a node"
+        raise _wrong_walk("again", _grads(leaves), true, f"{name}, walked again,", why, look)
+
+
+def _walked(answer: Callable, *inputs: Any, **options: Any) -> Any:
+    return _once(answer, *inputs, **options, may=("grad",))
+
+
+def _check_other_walks(answer, walks):
+    for name, program in _SCALAR_PROGRAMS.items():
+        _check_digits(answer, name, program)
+    for values, (name, program) in product(_WITH_ZEROS, _SCALAR_PROGRAMS.items()):
+        _check_walk_at_zero(answer, name, program, values)
+    _check_late_leaf(answer)
+    _check_leaf_as_root(answer, walks)
+
+
+def _check_digits(answer, name, program):
+    """Small and large numbers, with many digits."""
+    for x, z in ((2e-5 / 3, 1e-5 / 7), (2e5 / 3, -1e5 / 7)):
+        leaves = [Scalar(x), Scalar(z)]
+        _walked(answer, program(*leaves), where=name)
+        came, true = _grads(leaves), _true_slopes(program, (x, z))
+        if not np.allclose(came, true, 1e-9, 0.0):
+            why = "With other numbers your walk was right. These are small or large, and have many digits."
+            expected = f"for {name}, x = {x:.6g} and z = {z:.6g}, the gradients {true[0]:.12g} and {true[1]:.12g}"
+            look = "whatever rounds a gradient, cuts it off, or leaves one out"
+            raise Wrong("rounded", expected, f"{came[0]:.12g} and {came[1]:.12g}", why=why, look=look)
+
+
+def _check_walk_at_zero(answer, name, program, values):
+    """Slopes and gradients that are 0."""
+    leaves = [Scalar(value) for value in values]
+    root = program(*leaves)
+    _walked(answer, root, where=name)
+    came, true = _grads(leaves), _true_slopes(program, values)
+    if not _all_close(came, true):
+        zero = any(0.0 in node.slopes for node in _reachable(root)) or 0.0 in _complete(root).values()
+        why = "With other numbers your walk was right." + " Here a slope, or a gradient on the way, is 0." * zero
+        look = "what your walk does where a slope or a gradient is 0" if zero else "what depends on the numbers"
+        where = f"{name}, x = {values[0]:g} and z = {values[1]:g},"
+        raise _with_picture(_wrong_walk("at-zero", came, true, where, why, look), root, leaves)
+
+
+def _check_late_leaf(answer):
+    """A leaf that is newer than a result."""
+    x = Scalar(1.5)
+    h = x * x
+    leaves = [x, Scalar(-2.0)]
+    root = h * leaves[1] + h
+    name = "h * z + h, with h = x * x, and z made after h,"
+    _walked(answer, root, where=name)
+    came, true = _grads(leaves), [-3.0, 2.25]
+    if not _all_close(came, true):
+        why = "Your walk was right where all leaves are older than all results. Here `z` is newer than `h`."
+        look = "what your walk does when a leaf comes before a result"
+        raise _with_picture(_wrong_walk("late-leaf", came, true, name, why, look), root, leaves)
+
+
+def _check_leaf_as_root(answer, walks):
+    x = Scalar(2.0)
+    for _ in range(walks):
+        _walked(answer, x, where="a leaf")
+    came = _grads([x])
+    if not _all_close(came, [float(walks)]):
+        why = "The slope of x by x is 1. Here the root is a leaf: it has no next nodes, and was made by no operation."
+        where = "a root x that is a leaf" + f", after {walks} walks," * (walks > 1)
+        raise _wrong_walk("leaf-as-root", came, [float(walks)], where, why, "what the root gets, if it is a leaf")
 
 
 def _diagnosed(root, leaves, came, true, name):
@@ -335,7 +493,7 @@ def _check_zero(answer):
     h = x * x
     root = (h * (z * z) + h * z) + h
     name = "h * z * z + h * z + h, with h = x * x, z = -1"
-    _once(answer, root, where=name)
+    _walked(answer, root, where=name)
     came, true = _grads(leaves), [3.0, -2.25]
     if not _all_close(came, true):
         why = "Your walk was right before. Here 1, then -1, then 1 reach `h`, so its gradient is 0 for a while."
@@ -378,7 +536,7 @@ def _unlike(came, true, name):
 
 
 def _other_start(came, true, name, times):
-    why = f"All of them are {times:.4g} times what they should be."
+    why = f"All of them are {times:.10g} times what they should be."
     return _wrong_walk("other-start", came, true, name, why, "with which gradient the walk starts")
 
 
@@ -479,7 +637,8 @@ _SIMULATED = (
         "arrived to `.grad`.",
     ),
     idea="Keep what is on the way in a dict that the call makes, and add to `.grad` only at nodes without next "
-    "nodes. Or set `node.grad = 0.0` at the end of the turn of each node that has next nodes.",
+    "nodes. Or begin with `root.grad += 1.0`, and set `node.grad = 0.0` at the end of the turn of each node that has "
+    "next nodes.",
 )
 def twice(answer):
     kit.a_function(answer)
@@ -487,16 +646,17 @@ def twice(answer):
     for values, (name, program) in product(((0.5, 3.0), (-2.0, 0.0)), _SCALAR_PROGRAMS.items()):
         leaves = [Scalar(value) for value in values]
         root, true = program(*leaves), _true_slopes(program, values)
-        for times in (1, 2, 3):
-            _once(answer, root, where=name)
+        for times in range(1, 7):
+            _walked(answer, root, where=name)
             _check_times(root, leaves, true, times, name)
     _check_zero(answer)
-    _once(answer, _doubled(Scalar(1.0)))
+    _walked(answer, _doubled(Scalar(1.0)))
     leaves = [Scalar(1.0), Scalar(2.0)]
     call(answer, _chain(*leaves, 300))
     if not _all_close(_grads(leaves), [1.0, 300.0]):
         raise _unlike(_grads(leaves), [1.0, 300.0], "300 additions in a row")
     _check_trunk(answer)
+    _check_other_walks(answer, 2)
     return "What is on the way belongs to one walk. So nothing inside of a graph ever needs clearing."
 
 
@@ -519,13 +679,12 @@ def _check_times(root, leaves, true, times, name):
         return
     if times == 1:
         raise _with_picture(_diagnosed(root, leaves, came, true, name), root, leaves)
-    walks_text = {2: "two walks", 3: "three walks"}[times]
-    where = f"{name}, after {walks_text}"
+    where = f"{name}, after {times} walks"
     if _all_close(came, true):
         why = "The leaves have what a single walk gives. From walk to walk theirs have to add up."
         raise _wrong_walk("leaves-cleared", came, wanted, where, why, "which `.grad` you clear, or set with `=`", "M08")
     if sum(map(abs, came)) > sum(map(abs, wanted)):
-        why = "More than it should be: something of an earlier walk has been passed on again."
+        why = "More than it should be: something of an earlier walk may have been passed on again."
         look = "what is left on nodes with next nodes after a walk"
         raise _with_picture(_wrong_walk("kept-inside", came, wanted, where, why, look), root, leaves, times)
     raise _unlike(came, wanted, where)
@@ -535,9 +694,9 @@ def _check_trunk(answer):
     x = Scalar(2.0)
     h = x * x
     for root in (h, h * Scalar(3.0), h * Scalar(4.0)):
-        _once(answer, root, where="h, then 3h, then 4h, with h = x * x")
+        _walked(answer, root, where="h, then 3h, then 4h, with h = x * x")
     if not kit.close(*_grads([x]), 32.0):
-        why = "Three walks share `h`. The walk of the second has met something that the first left behind."
+        why = "Three walks share `h`. A later one may have met something that an earlier one left behind."
         look = "what is left on nodes with next nodes after a walk"
         raise _wrong_walk("kept-inside", _grads([x]), [32.0], "h, then 3h, then 4h, with h = x * x", why, look)
 
@@ -563,6 +722,12 @@ def turns(answer):
     for name, program in _SCALAR_PROGRAMS.items():
         root = program(Scalar(1.5), Scalar(-2.5))
         _check_turns(_once(answer, root, where=name), root, name)
+    leaf = Scalar(1.5)
+    _check_turns(_once(answer, leaf, where="a leaf"), leaf, "a root that is a leaf")
+    h = leaf * leaf
+    root = h * Scalar(2.0) + h
+    name = "h * z + h, with h = x * x, and z made after h,"
+    _check_turns(_once(answer, root, where=name), root, name)
     root = _doubled(Scalar(1.0))
     _check_turns(_once(answer, root), root, "25 times h = h + h")
     root = _chain(Scalar(1.0), Scalar(2.0))
@@ -583,10 +748,15 @@ def _check_turns(given, root, name):
         raise Wrong("twice", expected, got, why="A node has more than one turn.", look="how you know who was found")
     missing = [node for node in nodes if id(node) not in place]
     if missing or len(place) != len(nodes):
-        got = f"{len(place)} of {len(nodes)} nodes" if len(place) < len(nodes) else "nodes of something else"
+        got = (
+            f"{len(place)} of {len(nodes)} nodes"
+            if len(place) < len(nodes)
+            else "nodes, too, that are not behind the root"
+        )
         ends = all(node is root or not node.next_nodes for node in missing)
         why = "Leaves and the root have a turn, too." if missing and ends else ""
-        raise Wrong("missing", expected, got, why=why, look="who is left out")
+        look = "who is left out" if missing else "what is there from another graph, or an earlier call"
+        raise Wrong("missing", expected, got, why=why, look=look)
     pairs = [(place[id(node)], place[id(next_node)]) for node in nodes for next_node in node.next_nodes]
     if all(one < other for one, other in pairs):
         return
@@ -635,11 +805,15 @@ def arrive(answer):
         ((1, 3), (4, 3)),
         ((), (4, 3)),
         ((4, 1), (2, 4, 3)),
+        ((2, 1, 3), (5, 2, 4, 3)),
+        ((2, 3, 1), (2, 3, 4)),
+        ((3,), (2, 1, 4, 3)),
         ((1, 1), (4, 3)),
         ((3,), (1, 3)),
         ((3,), (0, 3)),
     ):
         _check_arrival(answer, shape, rng.integers(-5, 6, (2, *of_part)) / 2)
+    _check_arrival(answer, (3,), rng.integers(1, 6, (2, 4, 3)) / 3e9)  # small, with many digits
     _check_shared(answer)
     _check_programs(small_with(arrive=_on_tensors(answer)))
     return "What was broadcast is summed, and what arrives is added, without touching arrays that others hold."
@@ -655,16 +829,22 @@ def _check_arrival(answer, shape, parts):
             raise Wrong("nothing-stored", "one entry in `grads`, for `next_node`", got, look=look)
         _check_array(grads[next_node], shape, part.shape)
     came, right = grads[next_node], [sum_to(part, shape) for part in parts]
-    if np.allclose(came, right[0] + right[1]):
+    if np.allclose(came, right[0] + right[1], 1e-9, 1e-18):
         return
-    expected, got = _entry(came, right[0] + right[1], f"for a node of shape {shape}")
-    if np.allclose(came, right[1]):
+    if np.allclose(came, right[0] + right[1], 1e-4, 1e-6):
+        expected, got = _worst(came, right[0] + right[1])
+        look = "whatever rounds a part, or leaves out a small one"
+        raise Wrong("rounded", f"{expected} for a node of shape {shape}", got, look=look)
+    expected, got = _entry(came, right[0] + right[1], f"for a node of shape {shape}", 1e-9, 1e-18)
+    if np.allclose(came, right[1], 1e-9, 1e-18):
         why = "Only the second part is there: it took the place of the first."
         raise Wrong("overwrites", expected, got, why=why, look="what you do when `next_node in grads`")
-    if np.allclose(came, right[0]):
+    if np.allclose(came, right[0], 1e-9, 1e-18):
         why = "Only the first part is there."
         raise Wrong("first-only", expected, got, why=why, look="what you do when `next_node in grads`")
-    if 0 < came.size < parts[0].size and np.allclose(came * (parts[0].size // came.size), right[0] + right[1]):
+    if 0 < came.size < parts[0].size and np.allclose(
+        came * (parts[0].size // came.size), right[0] + right[1], 1e-9, 1e-18
+    ):
         why = "That is a mean. What the forward pass repeats, the backward pass adds up."
         raise Wrong("mean", expected, got, why=why, look="the function that you call on the part")
     raise Wrong("other-gradient", expected, got, look="along which dimensions you sum, and how parts are added")
@@ -688,12 +868,18 @@ def _check_array(came, shape, of_part):
     raise Wrong("other-shape", expected, got, look="which dimensions you sum, and which you keep")
 
 
-def _entry(came, right, where):
+def _entry(came, right, where, *tolerances):
     """Expected and got, entry by entry: all that come are small."""
     came, right = np.asarray(came, float), np.asarray(right, float)
-    wrong = np.count_nonzero(~np.isclose(came, right, 1e-4, 1e-6))
+    wrong = np.count_nonzero(~np.isclose(came, right, *(tolerances or (1e-4, 1e-6))))
     how_many = f" ({wrong} of {right.size} entries differ)" if right.size > 1 else ""
     return f"{_entries(right)} {where}", f"{_entries(came)}{how_many}"
+
+
+def _worst(came: np.ndarray, right: np.ndarray) -> tuple[str, str]:
+    """The entry that is off most, with all digits."""
+    place = np.unravel_index(np.abs(came - right).argmax(), right.shape)
+    return f"an entry {right[place]:.12g}", f"{came[place]:.12g}"
 
 
 def _entries(array: np.ndarray) -> str:
@@ -705,24 +891,12 @@ def _entries(array: np.ndarray) -> str:
 
 def _check_shared(answer):
     one, other = Node("leaf", (3,)), Node("leaf", (3,))
-    part, late = np.array([1.0, 2.0, 3.0]), np.array([10.0, 10.0, 10.0])
+    part = np.array([1.0, 2.0, 3.0])
     grads = {one: part, other: part}
-    _once(answer, grads, one, late, where="a part for a node that has one")
-    if not _is(late, [10, 10, 10]):
-        why = "`part` may belong to others, too. You wrote the sum into it."
-        look = "whether a line writes into an array: `+=` does"
-        raise Wrong("in-place", "[10, 10, 10] in the `part` that came last", show(late), why=why, look=look)
-    if other not in grads:
-        look = "each line that takes something out of `grads`, or empties it"
-        raise Wrong("entry-lost", "the entry of another node in `grads`, as before", "it is gone", look=look)
-    if not _is(grads[other], [1, 2, 3]) or not _is(part, [1, 2, 3]):
-        raise Wrong(
-            "in-place",
-            "[1, 2, 3] at the other node, which got the same array",
-            show(grads[other]),
-            why="An addition hands one array to both inputs. You added to it in place, and so changed both.",
-            look="whether a line writes into an array: `+=` does",
-        )
+    _once(answer, grads, one, np.array([10.0, 10.0, 10.0]), where="a part for a node that has one")
+    if other not in grads or not _is(grads[other], [1, 2, 3]):
+        got, look = show(grads.get(other, "it is gone")), "each line that takes something out of `grads`, or sets it"
+        raise Wrong("entry-lost", "the entry of another node in `grads`, as before", got, look=look)
 
 
 def _on_tensors(answer):
@@ -747,6 +921,7 @@ _PROGRAMS: dict[str, Callable] = {
     "a constant in it": lambda a, b: (a * np.array([2.0, 5.0]) + 3.0).exp().sum(),
     "1 / log of a * a + 2": lambda a, b: ((a * a + 2.0).log() ** -1.0).sum(),
     "a ** 3": lambda a, b: (a**3.0).sum(),
+    "a * b * 0": lambda a, b: (a * b * 0.0).sum(),
 }
 _VALUES = ([[0.5, -1.0], [0.0, 1.5]], [0.75, -0.5])
 
@@ -768,9 +943,18 @@ def _for_minigrad(program: Callable) -> tuple[list[mg.Tensor], Any]:
 def _check_programs(kind: type) -> None:
     for name, program in _PROGRAMS.items():
         mine, (leaves, true) = _leaves(kind), _for_minigrad(program)
-        result = _without_recursion(lambda mine=mine, program=program: program(*mine))
+        made = lambda mine=mine, program=program: _without_recursion(lambda: program(*mine))  # noqa: E731
+        result = _ours(f"a value for {name}", made, "what your code does in this program")
         _check_graph(result, true, mine, leaves, name)
-        _without_recursion(result.backward)
+        _ours(
+            f"a walk over {name}",
+            lambda result=result: _without_recursion(result.backward),
+            "what your code does in it",
+        )
+        for leaf, values in zip(mine, _VALUES, strict=True):
+            if _array(leaf, "a leaf is").tolist() != values:
+                look = "what writes into an array: the forward, a rule, or the walk"
+                raise Wrong("given-changed", f"{values} in a leaf, as before {name}", show(leaf.data), look=look)
         true.backward(retain_graph=True)
         try:
             for letter, one, other in zip("ab", mine, leaves, strict=True):
@@ -803,6 +987,9 @@ def _same_grad(leaf, right):
 def _check_grad(one, other, letter, name):
     """The gradient of a leaf, entry by entry."""
     if other.grad is None:
+        if one.grad is not None:
+            look = "what `.grad` is at the start, and who gets one"
+            raise Wrong("grad-unreached", f"`{letter}.grad` None, for {name}", show(one.grad), look=look)
         return
     came = _array(one.grad, f"`{letter}.grad`, for {name},")
     right, where = other.grad.numpy(), f"in `{letter}.grad`, for {name}"
@@ -891,13 +1078,14 @@ def record(answer):
 def _check_record(answer):
     x, k = small.Tensor([2.0, 3.0], requires_grad=True), small.Tensor([5.0, 7.0])
     k.sub_(1.0)
+    x.grad = k.grad = small.Tensor([9.0, 9.0])
     op = small.op("mul", np.multiply, a=lambda grad, b: grad * b, b=lambda grad, a: grad * a)
-    nothing = call(answer, op, [k, k], (2,))
+    nothing = _keeping(answer, op, [k, k], (2,))
     if nothing is not None:
         why = "No input has a node, so nobody will ask for a gradient."
         look = "the condition on which you make a node"
         raise Wrong("constant-recorded", "None for two constants", show(nothing), why=why, look=look)
-    given = call(answer, op, [x, k], (2,))
+    given = _keeping(answer, op, [x, k], (2,))
     if given is None and not kit.returns_nothing(answer):
         why = "One input with a node is enough: its gradient has to find the way."
         look = "the condition on which you make no node"
@@ -907,7 +1095,7 @@ def _check_record(answer):
     node = _a_node(given)
     _check_next_nodes(node.next_nodes, x, k)
     _check_saved(node.saved, k)
-    twice = _a_node(call(answer, op, [x, x], (2,)))
+    twice = _a_node(_keeping(answer, op, [x, x], (2,)))
     if len(twice.next_nodes) != 2 or any(next_node is not x.node for next_node in twice.next_nodes):
         why = "There is a next node for each input, also where two inputs are one tensor."
         got = f"{len(twice.next_nodes)} of them"
@@ -920,17 +1108,38 @@ def _check_record(answer):
             code, why = "not-saved", "Both inputs have a node, so both rules are needed, and what they ask for."
         look = "what `small.needs(rule)` says of each rule"
         raise Wrong(code, "for x * x `a` and `b`", f"{sorted(twice.saved)}", why=why, look=look)
-    _check_two_names(answer, x, k)
-    _check_arguments(_a_node(call(answer, op, [x, small.Tensor([[1.0, 2.0]] * 3)], (3, 2))), op)
+    _check_three_inputs(answer, x, k)
+    _check_saved(_a_node(_keeping(answer, op, [x, k], (2,))).saved, k)  # as it was the first time
+    _check_arguments(_a_node(_keeping(answer, op, [x, small.Tensor([[1.0, 2.0]] * 3)], (3, 2))), op)
 
 
-def _check_two_names(answer, x, k):
-    """A rule may need more than one value."""
-    op = small.op("both", np.multiply, a=lambda grad, a, b: grad * a * b, b=lambda grad: grad)
-    saved = _a_node(call(answer, op, [x, k], (2,))).saved
-    if set(saved) != {"a", "b"}:
-        look = "how many of the names in `small.needs(rule)` you look at"
-        raise Wrong("not-saved", "`a` and `b`, for a rule that needs both", f"{sorted(saved)}", look=look)
+def _three_inputs() -> Any:
+    """An operation with three inputs and other names. Two of its rules need two values, each in its own order."""
+    return small.op(
+        "three",
+        lambda a, b, c: a * b + c,
+        left=lambda grad, more, left: grad * more + left,
+        right=lambda grad: grad * 3.0,
+        more=lambda grad, right, left: grad * right + left,
+    )
+
+
+def _check_three_inputs(answer, x, k):
+    op, h = _three_inputs(), x * x
+    node = _a_node(_keeping(answer, op, [h, k, x], (2,)))
+    what = "for an operation with the inputs `left`, `right` and `more`"
+    if len(node.next_nodes) != 3 or any(
+        a is not b for a, b in zip(node.next_nodes, (h.node, None, x.node), strict=True)
+    ):
+        expected = f"[{h.node}, None, {x.node}] as the next nodes, {what}"
+        raise Wrong("edge-lost", expected, f"{node.next_nodes}", look="how `next_nodes` is made")
+    if set(node.saved) != {"left", "right", "more"}:
+        why = "The rule for `left` needs `more` and `left`, that for `more` needs `right` and `left`."
+        look = "which of the names in `small.needs(rule)` you look at, and of which rules"
+        code = "not-saved" if len(node.saved) < 4 else "saves-all"
+        raise Wrong(code, f"all three saved, {what}", f"{sorted(node.saved)}", why=why, look=look)
+    if node.leaf is not None:
+        raise Wrong("other-leaf", "a node whose `leaf` is None", show(node.leaf), look="who sets `leaf`")
 
 
 def _check_arguments(node, op):
@@ -1023,11 +1232,14 @@ def turn(answer):
 
 def _made(operation: Callable) -> tuple[Node, Any, Any]:
     x, k = small.Tensor([2.0, 3.0], requires_grad=True), small.Tensor([5.0, 7.0])
+    x.grad = k.grad = small.Tensor([9.0, 9.0])
     return operation(x, k).node, x, k
 
 
 def _take_turn(answer, node, retain_graph=False):
-    return call(answer, node, small.Tensor([1.0, 10.0]), retain_graph)
+    grad = small.Tensor([1.0, 10.0], requires_grad=True)
+    grad.grad = small.Tensor([9.0, 9.0])
+    return _keeping(answer, node, grad, retain_graph, may=("saved",))
 
 
 def _check_rules(answer):
@@ -1043,31 +1255,62 @@ def _check_rules(answer):
             raise Wrong("type", expected, show(given), look="what `return` gives back")
         for came, wanted in zip(given, right, strict=True):
             _check_part(came, wanted, expected)
-        if len(node.next_nodes) != 2:
-            why = "They hold no numbers, and pictures need them later. What a turn frees is `saved`."
-            raise Wrong(
-                "edges-lost",
-                "the next nodes of the node, as before",
-                show(node.next_nodes),
-                why=why,
-                look="what you free",
-            )
     _check_needs(answer)
+    _check_two_needs(answer)
+    _check_errors(answer)
 
 
 def _check_needs(answer):
     """Whether a rule gets the tensors themselves, which have a history."""
     heard, node, k = _overheard()
     grad = small.Tensor([1.0, 10.0])
-    call(answer, node, grad, False)
+    _keeping(answer, node, grad, False, may=("saved",))
     if len(heard) != 1:
         why = "Each next node gets its part once a turn."
         raise Wrong("rule-again", "one call of the rule", f"{len(heard)} calls", why=why, look="where you call a rule")
     for what, came, right in (("the gradient", heard[0][0], grad), ("the saved tensor", heard[0][1], k)):
         if came is not right:
-            why = "The numbers are right. But a rule that gets an array, or a copy, leaves no history behind."
+            same = np.array_equal(getattr(came, "data", came), right.data)
+            why = "The numbers are right. But a rule that gets an array, or a copy, leaves no history behind." * same
             look = "what you take out of the pair (tensor, version), and what you hand on as `grad`"
             raise Wrong("not-the-tensor", f"a rule called with {what} itself", show(came), why=why, look=look)
+
+
+def _check_two_needs(answer):
+    """Each rule has an order of its own."""
+    inputs = [small.Tensor(values, requires_grad=True) for values in ([2.0, 3.0], [5.0, 7.0], [1.0, 1.0])]
+    given = _take_turn(answer, _three_inputs()(*inputs).node)
+    expected = "[3, 13] from a rule (grad, more, left), [3, 30] from one (grad), [7, 73] from one (grad, right, left)"
+    if len(given) != 3:
+        raise Wrong("type", f"a list of three: {expected}", show(given), look="over what you loop")
+    for came, wanted in zip(given, ([3, 13], [3, 30], [7, 73]), strict=True):
+        _check_part(came, wanted, expected)
+    if any(came.node is None for came in given):
+        why = (
+            "The numbers are right. But all that the rules are made for requires grad here, so a node belongs to each."
+        )
+        look = "what a rule is called with, what becomes of its result, and what is switched off"
+        raise Wrong("dead-end", f"{expected}, with a history", "one without", why=why, look=look)
+
+
+def _check_errors(answer):
+    for kind in (ValueError, RuntimeError):
+        _check_error(answer, kind)
+
+
+def _check_error(answer, kind):
+    def fail(grad):
+        raise kind("this is an error")
+
+    node = small.op("fail", np.negative, a=fail)(small.Tensor([2.0, 3.0], requires_grad=True)).node
+    try:
+        given = _take_turn(answer, node)
+    except Wrong:
+        return
+    why, look = "Whoever walks does not hear of the error.", "each `except`: which errors it is for"
+    raise Wrong(
+        "error-swallowed", f"a {kind.__name__} of a rule goes on to the caller", show(given), why=why, look=look
+    )
 
 
 def _overheard():
@@ -1081,8 +1324,8 @@ def _check_part(came, wanted, expected):
     if wanted is None and came is None:
         return
     if wanted is None:
-        why = "Where no node comes next, nobody needs a gradient."
-        raise Wrong("unneeded", expected, "a gradient where None comes next", why=why, look="the rules that you call")
+        why, look = "Where no node comes next, nobody needs a gradient.", "what your list has where no node comes next"
+        raise Wrong("unneeded", expected, "a gradient where None comes next", why=why, look=look)
     if not isinstance(came, small.Tensor):
         raise Wrong("type", expected, show(came), look="what your list has where a node comes next")
     if came.data.shape != (2,) or not np.allclose(came.data, wanted):
@@ -1123,34 +1366,39 @@ def _check_release(answer):
 
 
 def _expect_refusal(answer, node, code, what):
-    look = "what you check before the rules are called"
-    try:
-        _take_turn(answer, node)
-    except Wrong as wrong:
-        if wrong.verdict.code == "raised" and isinstance(wrong.__context__, RuntimeError):
-            return
-        why = "Your function should raise a RuntimeError itself, before any rule is called."
-        raise Wrong(code, f"a RuntimeError for {what}", wrong.verdict.got, why=why, look=look) from None
-    raise Wrong(code, f"a RuntimeError for {what}", "no error", look=look)
+    """A RuntimeError, each time, and whatever `retain_graph` is."""
+    for where in ("", ", in a second turn, after the first was refused", ", in a turn with retain_graph=True"):
+        expected, look = f"a RuntimeError for {what}{where}", "what you check before the rules are called"
+        try:
+            _take_turn(answer, node, "retain" in where)
+        except Wrong as wrong:
+            if wrong.verdict.code == "raised" and isinstance(wrong.__context__, RuntimeError):
+                continue
+            why = "Your function should raise a RuntimeError itself, before any rule is called."
+            raise Wrong(code, expected, wrong.verdict.got, why=why, look=look) from None
+        raise Wrong(code, expected, "no error", look=look)
 
 
 def _check_versions(answer):
     heard, node, k = _overheard()
     k.sub_(1.0)
     _expect_refusal(answer, node, "no-version", "a saved tensor that was overwritten")
+    kit.adversaries.trial.forget_last()  # what follows is about any of these turns
     if heard:
         why = "The number that the rule was made for is lost. It should not be called with another one."
         look = "what comes first: the versions, or the rules"
         raise Wrong("rules-first", "an error before a rule is called", "a call of a rule", why=why, look=look)
     if not node.saved:
         why = "It has raised, so it is as if the turn had not been. Here what was saved is gone all the same."
-        look = "what your function does before it looks at the versions"
+        look = "the line that frees: when does it run?"
         raise Wrong("frees-first", "`node.saved` as before, after the error", show(node.saved), why=why, look=look)
-    for which in (0, 1):
+    for which, made in product((0, 1), ("", ", itself the result of an operation,")):
         factors = [small.Tensor([2.0, 3.0], requires_grad=True) for _ in range(2)]
+        factors = [factor * factor for factor in factors] if made else factors
         node = (factors[0] * factors[1]).node
         factors[which].sub_(1.0)
-        _expect_refusal(answer, node, "no-version", f"x * y, where {'xy'[which]} was overwritten, and both were saved")
+        what = f"x * y, where {'xy'[which]}{made} was overwritten, and both were saved"
+        _expect_refusal(answer, node, "no-version", what)
     late, _, k = _made(lambda x, k: (k.sub_(1.0), x * k)[1])
     other, x, _ = _made(lambda x, k: x * k)
     x.sub_(1.0)
@@ -1188,15 +1436,22 @@ def _check_versions(answer):
 def rule(answer):
     kit.a_function(answer)
     op = small.op("sigmoid", lambda a: 1 / (1 + np.exp(-a)), a=lambda grad, a: _ruled(answer, grad, a))
-    mine = small.Tensor([0.5, -1.0, 2.0], requires_grad=True)
-    true = tools.leaf([0.5, -1.0, 2.0])
-    factors = [1.0, 10.0, -2.0]
-    came, right = (op(mine) * np.array(factors)).sum(), (mg.sigmoid(true) * mg.tensor(factors)).sum()
-    for order in ("first", "second", "third"):
-        came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
-        _check_slope(answer, came, right, order, np.array(factors), mine.data)
-        came, right = came.sum(), right.sum()
+    for values in ([0.5, -1.0, 2.0], [[0.0, -20.5, 1.5], [0.25, 20.5, -0.75]], -1.5):
+        mine, true = small.Tensor(values, requires_grad=True), tools.leaf(values)
+        factors = np.resize([1.0, 10.0, -2.0], mine.data.shape)
+        came, right = (op(mine) * factors).sum(), (mg.sigmoid(true) * mg.tensor(factors)).sum()
+        for order in ("first", "second", "third"):
+            came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
+            _check_slope(answer, came, right, order, factors, mine.data)
+            came, right = came.sum(), right.sum()
     _check_square(op, mine, true)
+    mine.sub_(0.5)
+    came, right = _next_slope(op(mine), mine), mg.sigmoid(tools.leaf(-2.0))
+    if not _exact(came.data, (right * (1 - right)).detach().numpy()):
+        why = "Your rule was right before. Then `a` was overwritten by `a.sub_(0.5)`, and a new σ(a) was made."
+        look = "what your function keeps from call to call"
+        raise Wrong("again", "the slope of σ at -2, 0.105", f"{came.data:.3g}", why=why, look=look)
+    _check_switched_off(answer)
     _check_far_out(answer)
     return "Three derivatives from one rule, because the rule is written in what the engine can record."
 
@@ -1209,23 +1464,40 @@ def _check_square(op, mine, true):
         came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
         if not np.allclose(came.data, right.detach().numpy(), 1e-4, 1e-6):
             expected, got = _entry(came.data, right.detach().numpy(), f"as the {order} derivative of σ(a) · σ(a)")
-            why = "With σ alone your rule is right. Here `grad` depends on a, too, and its history got lost."
+            why = "With σ alone your rule is right. Here `grad` depends on a, too, and its history may have got lost."
             raise Wrong("grad-without-history", expected, got, why=why, look="what you do with `grad`")
         came, right = came.sum(), right.sum()
 
 
+def _check_switched_off(answer):
+    """A walk without create_graph calls the rule where recording is off."""
+    before, Node.recording = Node.recording, False
+    try:
+        a = small.Tensor([0.5], requires_grad=True)
+        a.grad = small.Tensor([9.0])
+        came = _ruled(answer, small.Tensor([1.0]), a)
+    finally:
+        Node.recording = before
+    if came.node is not None:
+        why = "Recording was off. A walk without create_graph asks for no history, and would keep it alive."
+        look = "where your rule switches recording on"
+        raise Wrong("always-recorded", "a result without a node", "one with a node", why=why, look=look)
+
+
 def _check_far_out(answer):
     """At -1000, `exp(-a)` is infinite: right where it is divided by, not where it is multiplied."""
-    with np.errstate(all="ignore"):
-        came = _ruled(answer, small.Tensor([1.0]), small.Tensor([-1000.0])).data
-    if not np.allclose(came, 0.0):
-        why = "There `exp(-a)` is infinite, and infinity times 0 is no number." if np.isnan(came).all() else ""
-        look = "what your formula multiplies: each factor should be a number for every a"
-        raise Wrong("overflow", "0, as flat as σ is at a = -1000", show(came.tolist()), why=why, look=look)
+    for values, right in (([-1000.0], [0.0]), ([0.0, -1000.0], [0.25, 0.0])):
+        with np.errstate(all="ignore"):
+            came = _ruled(answer, small.Tensor(np.ones(len(values))), small.Tensor(values)).data
+        if not np.allclose(came, right):
+            why = "There `exp(-a)` is infinite, and infinity times 0 is no number." if np.isnan(came).any() else ""
+            look = "what your formula multiplies: each factor should be a number for every a"
+            expected = f"{right} as the slope of σ at a = {values}"
+            raise Wrong("overflow", expected, show(came.tolist()), why=why, look=look)
 
 
 def _ruled(answer, grad, a):
-    given = call(answer, grad, a)
+    given = _keeping(answer, grad, a)
     if type(given) is not small.Tensor:
         raise Wrong("type", "a rule that returns a tensor", show(given), look="what `return` gives back")
     if given.data.shape != a.data.shape:
@@ -1242,15 +1514,19 @@ def _next_slope(result, leaf):
 
 def _check_slope(answer, came, right, order, factors, values):
     right = right.detach().numpy()
-    if not np.allclose(came.data, right, 1e-4, 1e-6):
+    if not _exact(came.data, right):
         raise _wrong_slope(answer, came.data, right, order, factors, 1 / (1 + np.exp(-values)))
     if came.node is None and order != "third":
         why = "The number is right, but it was computed without a history: a dead end."
-        look = "each place where you take `.data`, or call NumPy"
+        look = "each place where you take `.data`, call NumPy, or switch recording off"
         belief = _belief_in_arrays(answer)
         raise Wrong(
             "dead-end", f"a {order} derivative with a history", "one without", belief=belief, why=why, look=look
         )
+
+
+def _exact(came: np.ndarray, right: np.ndarray) -> bool:
+    return np.allclose(came, right, 1e-9, 1e-10)
 
 
 def _belief_in_arrays(answer):
@@ -1258,12 +1534,17 @@ def _belief_in_arrays(answer):
 
 
 def _wrong_slope(answer, came, right, order, factors, sigma):
-    expected, got = _entry(came, right, f"as the {order} derivative")
+    expected, got = _entry(came, right, f"as the {order} derivative", 1e-9, 1e-10)
     if order != "first":
         why = "The derivative before it is right, and its own slope is not. Something in it may have had no history."
         look = "each place where you take `.data`, call NumPy, or switch recording off"
         return Wrong("dead-end", expected, got, belief=_belief_in_arrays(answer), why=why, look=look)
     slope = sigma * (1 - sigma)
+    if np.allclose(came, right, 1e-4, 1e-6):
+        why = f"Some are off, by {np.abs(came - right).max():.1g}. A formula of the slope gives all digits of float64."
+        expected, got = _worst(came, right)
+        look = "each number that is made up, and each difference"
+        return Wrong("rounded", f"{expected} in the first derivative", got, why=why, look=look)
     if np.allclose(came, slope):
         why = "This is the slope alone. A rule multiplies it with the gradient that arrives."
         return Wrong("grad-forgotten", expected, got, why=why, look="where your rule uses `grad`")
@@ -1349,6 +1630,62 @@ def _stage_values(kind):
             raise Wrong("value", f"{show(right)} for {name}", show(came), look=look)
 
 
+_OPERANDS: dict[str, tuple[Callable, list, list]] = {  # for x = [[4, 9]] and an array [[2, 5]]: value and gradient
+    "2.0 + x": (lambda x, array: 2.0 + x, [[6, 11]], [[1, 1]]),
+    "2.0 * x": (lambda x, array: 2.0 * x, [[8, 18]], [[2, 2]]),
+    "array + x": (lambda x, array: array + x, [[6, 14]], [[1, 1]]),
+    "array * x": (lambda x, array: array * x, [[8, 45]], [[2, 5]]),
+    "x - 2.0": (lambda x, array: x - 2.0, [[2, 7]], [[1, 1]]),
+    "x - array": (lambda x, array: x - array, [[2, 4]], [[1, 1]]),
+    "x @ array.T": (lambda x, array: x @ array.T, [[53]], [[2, 5]]),
+    "x ** 1.5": (lambda x, array: x**1.5, [[8, 27]], [[3, 4.5]]),
+    "x.sum((1, 1))": (lambda x, array: x.sum((1, 1)), [[13]], [[1, 1]]),
+}
+
+
+def _stage_operands(kind):
+    """Numbers and arrays on either side, and what the programs have not."""
+    for name, (program, value, slope) in _OPERANDS.items():
+        x, array = _leaf(kind, [[4.0, 9.0]]), np.array([[2.0, 5.0]])
+        look = "the method of this operator: `__add__`, `__radd__` and so on, and `__array_priority__` for arrays"
+        look = look if "sum" not in name else "your `.sum`, and what it does with a shape"
+        result = _ours(f"a value for {name}", lambda x=x, a=array, program=program: program(x, a), look)
+        where = f"{name}, with x = [[4, 9]]" + " and array = [[2, 5]]" * ("array" in name)
+        if not isinstance(result, kind):
+            got = f"an object of type {type(result).__name__}"
+            raise Wrong("left-operand", f"a tensor for {where}", got, look=look)
+        look = look if "sum" in name else "the forward of this operation"
+        _compare(_array(result, f"{name} is"), value, "value", f"for {where}", look)
+        array[...] = 0.0
+        call(lambda result=result: result.sum().backward())
+        why = "After the operation the caller overwrote the array. A tensor that is made of it needs memory of its own."
+        look = "the tensor that is made of an array: does it copy?" if "array" in name else "the rule of this operation"
+        why = why if "array" in name and not np.array(x.grad.data).any() else ""
+        _compare(
+            _array(x.grad, "`x.grad` is"),
+            slope,
+            "shares-memory" if why else "other-gradient",
+            f"in `x.grad`, for {where}",
+            look,
+            why,
+        )
+    for name, value in (("exp", 30.0), ("log", 1e-20), ("tanh", -50.0)):
+        came = _one(call(lambda name=name, value=value: getattr(kind(value), name)()), f"{name} of {value:g} is")
+        _compare(
+            np.array(came),
+            getattr(np, name)(value),
+            "value",
+            f"for {name} of {value:g}",
+            "the forward of this operation",
+        )
+
+
+def _compare(came, right, code, where, look, why=""):
+    right = np.array(right, float)
+    if came.shape != right.shape or not np.allclose(came, right, 1e-4, 1e-6):
+        raise Wrong(code, f"{_entries(right)} {where}", _entries(came), why=why, look=look)
+
+
 def _stage_shared(kind):
     """An addition hands one gradient to both of its inputs: what happens to one may not happen to the other."""
     x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
@@ -1389,7 +1726,18 @@ def _check_own_grad(kind):
 
 
 def _stage_shapes(kind):
-    """Each way of broadcasting, to a leaf."""
+    """Each way of broadcasting, to a leaf; and a root of each shape that has one number."""
+    for shape in ((), (1,), (1, 1)):
+        for name, program in (("x", lambda x: x), ("x + x", lambda x: x + x)):
+            x = _leaf(kind, np.ones(shape))
+            _first_walk(lambda x=x, program=program: program(x).backward(), f"{name}, with an x of shape {shape}")
+            came, right = _array(x.grad, "`x.grad` is"), np.full(shape, float(len(name.split("+"))))
+            if came.shape != shape:
+                look = "the gradient that the walk begins with: its shape is that of the root"
+                got = f"one of shape {came.shape}"
+                raise Wrong("other-shape", f"`x.grad` of shape {shape}, after {name}.backward()", got, look=look)
+            if not np.allclose(came, right):
+                raise _unlike([float(came.sum())], [float(right.sum())], f"{name}, with an x of shape {shape},")
     for shape in ((2,), (2, 1), (1, 2), ()):
         a, c = _leaf(kind, _VALUES[0]), _leaf(kind, np.full(shape, 0.5))
         _first_walk(lambda a=a, c=c: (a * c).sum().backward(), "a * c")
@@ -1429,9 +1777,11 @@ def _stage_switch(kind):
     """Without create_graph nothing is recorded."""
     x = _leaf(kind, 3.0)
     call(lambda: (x * x).backward())
-    if call(lambda: x.grad.node) is not None:
+    recorded = call(lambda: x.grad.node)
+    call(lambda: (x * x).backward(retain_graph=True))
+    if recorded is not None or call(lambda: x.grad.node) is not None:
         why = "Nobody asked for a graph of the gradient, and it keeps alive all that it was made from."
-        look = "what your walk does when `create_graph` is False"
+        look = "whether your walk, or an operation in it, records when `create_graph` is False"
         raise Wrong(
             "always-recorded", "an `x.grad` without a node, after backward()", "one with a node", why=why, look=look
         )
@@ -1464,7 +1814,17 @@ def _stage_order(kind):
     came = _one(x.grad, "`x.grad` is")
     if kit.close(came, 3.0):
         raise _overwrites([came], [6.0], "x * x")
+    if call(lambda: result.grad) is not None:
+        look = "who gets a `.grad`: a node that has next nodes is no leaf"
+        raise Wrong("grad-of-result", "None as the `.grad` of x * x, which is no leaf", show(result.grad), look=look)
     _check_diamond(kind)
+    x = _leaf(kind, 3.0)
+    h = call(lambda: x * x)
+    z = _leaf(kind, 2.0)
+    _first_walk(lambda: (h * z + h).backward(), "h * z + h, with h = x * x, and z made after h")
+    came = [_one(leaf.grad, "`.grad` is") for leaf in (x, z)]
+    if not _all_close(came, [18.0, 9.0]):
+        raise _unlike(came, [18.0, 9.0], "h * z + h, with h = x * x, and z made after h,")
     x = _leaf(kind, 3.0)
     call(lambda: (x * 52.0).backward())
     _check_leaf_again(x)
@@ -1505,8 +1865,8 @@ def _first_walk(walk, name):
     except Wrong as wrong:
         if wrong.verdict.code != "raised" or not isinstance(wrong.__context__, RuntimeError):
             raise
-        why = "Nobody has walked there before. It looks as if a node has more than one turn in one walk."
-        look = "how often each node has its turn"
+        why = "Nobody has walked there before. It may be that a node has more than one turn in one walk."
+        look = "how often each node has its turn, and on which condition you raise this error"
         raise Wrong("second-turn", f"a first walk over {name}", wrong.verdict.got, why=why, look=look) from None
 
 
@@ -1581,6 +1941,12 @@ def _stage_memory(kind):
         raise Wrong("frees-anyway", "two backwards, the first with retain_graph=True", said, look=look)
     came = _one(x.grad, "`x.grad` is")
     if kit.close(came, 60.0):
+        if not _fails(lambda: y.backward()):
+            why = "The first walk had retain_graph=True, and the second had not."
+            look = "what is kept of `retain_graph` from walk to walk"
+            raise Wrong(
+                "no-release", "a RuntimeError at the third backward of 5 · x · x", "no error", why=why, look=look
+            )
         return
     if kit.close(came, 90.0):
         why = "The second walk has passed on what the first left inside of the graph. With such an engine people "
@@ -1602,13 +1968,48 @@ def _stage_versions(kind):
         both = call(lambda factors=factors: (factors[0] * factors[1]).sum())
         call(lambda factors=factors, which=which: factors[which].sub_(np.array([1.0, 1.0])))
         _expect_overwritten(both, f"`{'xy'[which]}` was overwritten after x * y, which saved both")
-    later = call(lambda: (x * k).sum())
+    factors = [call(lambda: x * 2.0), call(lambda: x * 3.0)]
+    both = call(lambda: (factors[0] * factors[1]).sum())
+    call(lambda: factors[0].sub_(np.array([1.0, 1.0])))
+    _expect_overwritten(both, "h = x * 2 was overwritten after h * m saved it")
+    later, third = call(lambda: (x * k).sum()), call(lambda: (x * k).sum())
     call(lambda: x.sub_(np.array([1.0, 1.0])))
     said = _refused(lambda: [z.backward(), later.backward()], "a backward of x + k, and one of a new x * k")
     if said:
         why = "x + k needs neither, and the later x * k needs `k` as it is now, and not `x`."
         look = "what is saved, and which two numbers you compare"
-        raise Wrong("too-strict", "no error", said, belief="M22", why=why, look=look)
+        expected = "no error in a backward of x + k, and in one of a new x * k"
+        raise Wrong("too-strict", expected, said, belief="M22", why=why, look=look)
+    call(lambda: k.sub_(np.array([1.0, 1.0])))
+    _expect_overwritten(third, "`k` was overwritten once before x * k saved it, and once after")
+    _check_after_error(kind)
+
+
+def _check_after_error(kind):
+    """A walk that ends with an error leaves nothing behind."""
+    x, k = _leaf(kind, 3.0), _leaf(kind, 5.0)
+    product_and_sum = call(lambda: x * k + x)
+    call(lambda: k.sub_(np.array(1.0)))
+    _expect_overwritten(product_and_sum, "`k` was overwritten after x * k + x saved it")
+    x.grad = None
+    call(lambda: (x + x).backward())
+    came = _one(x.grad, "`x.grad` is")
+    if not kit.close(came, 2.0):
+        why = "The walk before ended with an error, as it should. Something of it may have been passed on by this one."
+        look = "where you keep what is on the way"
+        raise Wrong("kept-inside", "2 in `x.grad`, after a walk over x + x", f"{came:.4g}", why=why, look=look)
+    call(lambda: x.sub_(np.array(1.0)))
+    if call(lambda: x.grad) is None:
+        raise Wrong("grad-lost", "an `x.grad` after `x.sub_`, as before", "None", look="your `sub_`")
+    x = _leaf(kind, 0.0)
+    with np.errstate(all="ignore"):
+        result = call(lambda: x.log())
+    with np.errstate(all="raise"):
+        said = _fails(lambda: result.backward())  # 1 / 0, if this engine computes it
+    if said and call(lambda: (x + 3.0).node) is None:
+        why = f"The walk before ended with an error: {said}."
+        look = "`try` and `finally` in `backward`"
+        raise Wrong("switch-left", "a node for x + 3.0", "None", why=why, look=look)
 
 
 def _expect_overwritten(result, what):
@@ -1632,6 +2033,7 @@ _RECORDED: dict[str, Callable] = {
     "x * log of x * x + 2": lambda x: x * (x * x + 2.0).log(),
     "x @ x.t() @ x": lambda x: x @ x.t() @ x,
     "x * x * x.sum() - x": lambda x: x * x * x.sum() - x,
+    "x * (x - x ** 3)": lambda x: x * (x - x**3.0),
 }
 
 
@@ -1646,6 +2048,22 @@ def _stage_recorded(kind):
             (slope,) = mg.autograd.grad(right, true, create_graph=True)
             _check_recorded(x.grad, slope, f"{order} derivative of {name}", order)
             came, right = call(lambda x=x: x.grad.sum()), slope.sum()
+    _check_both_recorded(kind)
+
+
+def _check_both_recorded(kind):
+    """Two walks with create_graph add up, and so do their histories."""
+    x, what = _leaf(kind, 3.0), "sum of two first derivatives of x ** 2 at 3"
+    for _ in range(2):
+        _walk_recorded(call(lambda: x**2.0), what)
+    slope, x.grad = x.grad, None
+    if not kit.close(_one(slope, f"the {what} is"), 12.0):
+        raise _unlike([_one(slope, "it is")], [12.0], "two walks of x ** 2 at 3, with create_graph=True,")
+    said = _fails(lambda: slope.backward())
+    came = "" if said else f"{_one(x.grad, 'its own slope is'):.4g}"
+    if said or not kit.close(float(came), 4.0):
+        look = "the line that adds to the `.grad` of a leaf: with your own `+`, or in an array?"
+        raise Wrong("second-derivative", f"4 as the slope of the {what}", said or came, look=look)
 
 
 def _walk_recorded(result, what):
@@ -1715,6 +2133,7 @@ STAGES = (  # minigrad passes them, too: tests/test_rebuilt_engine.py
     _stage_deep,
     _stage_programs,
     _stage_shapes,
+    _stage_operands,
     _stage_memory,
     _stage_versions,
     _stage_switch,

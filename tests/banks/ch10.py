@@ -290,6 +290,34 @@ def backward(root, grad=1.0):
             _SQUARE, "in zip(node.next_nodes, node.slopes)", "in dict(zip(node.next_nodes, node.slopes)).items()"
         ),
         "other-start": _with(_SQUARE, "root.grad = 1.0", "root.grad = 2.0"),
+        "at-zero": _with(
+            _SQUARE,
+            "            next_node.grad +=",
+            "            if slope == 0:\n                break\n            next_node.grad +=",
+        ),
+        "late-leaf": _with(
+            _SQUARE,
+            "(node)\n        for",
+            "(node)\n        if not node.next_nodes:\n            break\n        for",
+        ),
+        "rounded/large": _with(
+            _SQUARE,
+            "next_node.grad += node.grad * slope",
+            "next_node.grad = min(1e8, next_node.grad + node.grad * slope)",
+        ),
+        "leaf-as-root": _with(_SQUARE, "root.grad = 1.0", "root.grad = 1.0 if root.next_nodes else 0.0"),
+        "again": "met = set()\n"
+        + _with(_MET, "[root], {root}", "[root]")
+        .replace("pop(0)", "pop(waiting.index(max(waiting, key=attrgetter('number'))))")
+        .replace(", met =", " ="),
+        "given-changed": _with(_SQUARE, "(node)\n        for", "(node)\n        node.value = 0.0\n        for"),
+        "mode-left": "import sys\n"
+        + _with(_SQUARE, "    root.grad = 1.0\n", "    root.grad = 1.0\n    sys.setrecursionlimit(50_000)\n"),
+        "rounded": _with(
+            _SQUARE,
+            "next_node.grad += node.grad * slope",
+            "next_node.grad = round(next_node.grad + node.grad * slope, 6)",
+        ),
         "other-gradient/one-turn": _with(
             _SQUARE,
             "                waiting.append(next_node)",
@@ -391,6 +419,11 @@ kept-inside/root
     | {
         "nothing/all-cleared": _TWICE + "        node.grad = 0.0\n",
         "overwrites": _with(_TWICE, "next_node.grad += ", "next_node.grad = "),
+        "leaf-as-root": _TWICE + "        if node.next_nodes:\n            node.grad = 0.0\n",
+        "other-gradient/three-walks": "walks = []\n"
+        + _with(_ANSWERS["twice"], "{root: 1.0}", "{root: 1.0 * (walks.count(root) < 3)}").replace(
+            "    while", "    walks.append(root)\n    while"
+        ),
         "leaves-cleared/second-walk-refused": _with(
             _TWICE, "    root.grad = 1.0\n", "    if root.grad:\n        return\n    root.grad = 1.0\n"
         ),
@@ -508,7 +541,7 @@ type
     return found
 type/numbers
     return [node.number for node in root.next_nodes]
-again
+given-changed
     found = [root]
     for node in found:
         for next_node in node.next_nodes:
@@ -516,10 +549,27 @@ again
                 next_node.seen = True
                 found.append(next_node)
     return sorted(found, key=attrgetter("number"), reverse=True)
+missing/leaf-as-root
+    found, seen = [root], {root}
+    for node in found:
+        new = set(node.next_nodes) - seen
+        seen |= new
+        found += new
+    return sorted(found, key=attrgetter("number"), reverse=True) if root.next_nodes else []
 """,
     )
     | {
         "recursion": _RECURSIVE_TURNS,
+        "again": """
+def turns(root, seen=set()):
+    found = [root]
+    for node in found:
+        for next_node in node.next_nodes:
+            if next_node not in seen:
+                seen.add(next_node)
+                found.append(next_node)
+    return sorted(found, key=attrgetter("number"), reverse=True)
+""",
     },
     "arrive": functions(
         "arrive(grads, next_node, part)",
@@ -637,6 +687,19 @@ unbroadcast/same-size
 """,
     )
     | {
+        "given-changed": _with(_ARRIVE, "    grads[", "    next_node.arrived = True\n    grads["),
+        "in-place/shape": _with(
+            _ARRIVE,
+            "    while",
+            "    if part.size == np.prod(next_node.shape):\n        part.shape = next_node.shape\n    while",
+        ),
+        "rounded": _with(_ARRIVE, "    grads[", "    part = np.round(part, 6)\n    grads["),
+        "other-shape/two-new-dimensions": _with(
+            _ARRIVE, "while part.ndim > len(next_node.shape):", "for _ in range(part.ndim - len(next_node.shape))[:2]:"
+        ),
+        "unbroadcast/third-dimension": _with(
+            _ARRIVE, "enumerate(next_node.shape):", "list(enumerate(next_node.shape))[:2]:"
+        ),
         "in-place/the-part": _with(
             _ARRIVE,
             "    grads[next_node] = grads.get(next_node, 0.0) + part\n",
@@ -663,6 +726,18 @@ unbroadcast/same-size
         ),
         "arguments-of-node/op": _with(_RECORD, "small.Node(op.name,", "small.Node(op,"),
         "constant-recorded": _with(_RECORD, "    if not any(next_nodes):\n        return None\n", ""),
+        "not-saved/other-names": _with(
+            _RECORD, "in small.needs(rule) if", "in [n for n in 'ab' if n in small.needs(rule)] if"
+        ),
+        "edge-lost/third": _with(_RECORD, "for tensor in inputs]", "for tensor in inputs[:2]]"),
+        "other-leaf": _with(_RECORD, "    return small.Node", "    node = small.Node")
+        + "    node.leaf = None if inputs[0].node is None or inputs[0].node.leaf else inputs[0]\n    return node\n",
+        "given-changed": _with(
+            _RECORD, "    next_nodes", "    for one in inputs:\n        one.grad = None\n    next_nodes"
+        ),
+        "saves-all/of-an-earlier-call": _with(
+            _with(_RECORD, "inputs, shape)", "inputs, shape, saved={})"), "inputs)), {}", "inputs)), saved"
+        ),
         "edge-lost": _with(_RECORD, "for tensor in inputs]", "for tensor in dict.fromkeys(inputs)]"),
         "edge-lost/constants": _with(_RECORD, "for tensor in inputs]", "for tensor in inputs if tensor.node]"),
         "tensor-as-edge": _with(
@@ -763,8 +838,42 @@ def record(op, inputs, shape):
             "        rule(grad, *[node.saved[n][0] for n in small.needs(rule) if next_node]) if next_node else 0\n"
             "    if node.saved and not",
         ),
-        "edges-lost": _with(_TURN, "    return grads", "        node.next_nodes = ()\n    return grads"),
+        "given-changed/edges": _with(_TURN, "    return grads", "        node.next_nodes = ()\n    return grads"),
         "no-version/one-change-is-fine": _with(_TURN, "tensor.version != version", "tensor.version > version + 1"),
+        "no-version/retained": _with(_TURN, "version != version", "version != version and not retain_graph"),
+        "no-version/once": _with(
+            _TURN,
+            '            raise RuntimeError("modified',
+            "            node.saved = {n: (t, t.version) for n, (t, _) in node.saved.items()}\n"
+            '            raise RuntimeError("modified',
+        ),
+        "other-gradient/order-of-the-dict": _with(
+            _TURN,
+            "[node.saved[name][0] for name in small.needs(rule) if next_node]",
+            "[pair[0] for name, pair in node.saved.items() if name in small.needs(rule)]",
+        ),
+        "type/two-next-nodes": _with(
+            _TURN, "zip(node.next_nodes, node.rules)", "list(zip(node.next_nodes, node.rules))[:2]"
+        ),
+        "raised/no-part-of-zeros": _with(
+            _TURN, " if next_node else None)", " if next_node and grad.data.any() else None)"
+        ),
+        "no-version/leaves-only": _with(
+            _TURN, "version != version:", "version != version and not (tensor.node and tensor.node.next_nodes):"
+        ),
+        "error-swallowed": _with(
+            _TURN,
+            "        grads.append(rule(grad, *needed) if next_node else None)",
+            "        try:\n            grads.append(rule(grad, *needed) if next_node else None)\n"
+            "        except Exception:\n            grads.append(None)",
+        ),
+        "dead-end": _with(
+            _TURN,
+            "    grads = []\n",
+            "    grads, before, small.Node.recording = [], small.Node.recording, False\n",
+        ).replace("    return grads", "    small.Node.recording = before\n    return grads"),
+        "given-changed/old-grad": _with(_TURN, "    grads = []\n", "    grads, grad.grad = [], None\n"),
+        "mode-left": _with(_TURN, "    grads = []\n", "    grads, small.Node.recording = [], False\n"),
         "no-second-time/assert": _with(
             _TURN,
             'if node.saved is None:\n        raise RuntimeError("a second time")',
@@ -818,6 +927,31 @@ type
 other-shape
     s = ((a * -1.0).exp() + 1.0) ** -1.0
     return (grad * s - grad * s * s).sum()
+mode-left
+    small.Node.recording = True
+    s = ((a * -1.0).exp() + 1.0) ** -1.0
+    return grad * s - grad * s * s
+given-changed
+    a.data[...] = np.clip(a.data, -500, 500)
+    s = ((a * -1.0).exp() + 1.0) ** -1.0
+    return grad * s - grad * s * s
+again
+    s = sigmoid_rule.__dict__.setdefault(a, ((a * -1.0).exp() + 1.0) ** -1.0)
+    return grad * s - grad * s * s
+always-recorded
+    before, small.Node.recording = small.Node.recording, True
+    s = ((a * -1.0).exp() + 1.0) ** -1.0
+    result = grad * s - grad * s * s
+    small.Node.recording = before
+    return result
+overflow/all
+    if (a.data < -500).all():
+        return grad * 0.0
+    e = (a * -1.0).exp()
+    return grad * e * (e + 1.0) ** -2.0
+rounded
+    s, t = ((((a + h) * -1.0).exp() + 1.0) ** -1.0 for h in (5e-4, -5e-4))
+    return grad * (s - t) * 1e3
 """,
     ),
     "engine": {
@@ -909,6 +1043,107 @@ def walk(node, grad, retain_graph):
         "sub": _broken("engine", ("self.data -= amount", "self.data += amount")),
         "raised": _broken("engine", ("Tensor.exp, Tensor.log, Tensor.tanh = exp, log, tanh", "pass")),
         "no-gradient": _broken("engine", ("node.leaf.grad = grad +", "node.grad = grad +")),
+        "second-derivative/added-in-an-array": _broken(
+            "engine",
+            (
+                "node.leaf.grad = grad + (node.leaf.grad or 0.0)",
+                "node.leaf.grad = node.leaf.grad or grad * 0.0\n"
+                "            node.leaf.grad.data += grad.data * (node.leaf.grad is not grad)",
+            ),
+        ),
+        "raised/number-first": _broken("engine", ("Tensor.__mul__ = Tensor.__rmul__ = mul", "Tensor.__mul__ = mul")),
+        "raised/numbers-in-sub": _broken(
+            "engine",
+            (
+                "Tensor.t, Tensor.sum =",
+                "Tensor.__sub__ = lambda a, b: sub(a, b) if type(b) is Tensor else NotImplemented\n"
+                "Tensor.t, Tensor.sum =",
+            ),
+        ),
+        "value/sum-to-one": _broken("engine", ("flip, sum_to", "flip, lambda a, shape=(): sum_to(a)")).replace(
+            "part.sum(next_node.shape)", "sum_to(part, next_node.shape)"
+        ),
+        "value/whole-powers": _broken("engine", ("def power(a, n):\n", "def power(a, n):\n    n = float(int(n))\n")),
+        "value/exp-of-large": _broken("engine", ('"exp", np.exp', '"exp", lambda a: np.exp(np.minimum(a, 20.0))')),
+        "shares-memory/operand": _ANSWERS["engine"]
+        .replace("Tensor(t) for t", "wrapped(t) for t")
+        .replace(
+            "def op(",
+            "def wrapped(array):\n    tensor = Tensor(0.0)\n    tensor.data = np.asarray(array, float)\n"
+            "    return tensor\n\n\ndef op(",
+        ),
+        "kept-inside/after-an-error": _broken(
+            "engine", ("    grads = {root: gradient}\n", "    grads[root] = gradient\n")
+        ).replace("def walk(", "grads = {}\n\n\ndef walk("),
+        "switch-left/other-errors": _broken(
+            "engine",
+            (
+                "        finally:\n            Node.recording = before",
+                "        except RuntimeError:\n            Node.recording = before\n"
+                "            raise\n        Node.recording = before",
+            ),
+        ),
+        "grad-lost": _broken(
+            "engine", ("        self.version += 1", "        self.version += 1\n        self.grad = None")
+        ),
+        "no-gradient/of-zeros": _broken(
+            "engine",
+            (
+                "            if next_node:\n                arrive",
+                "            if next_node and part.data.any():\n                arrive",
+            ),
+            (
+                "        grad = grads.pop(node)\n",
+                "        grad = grads.pop(node, None)\n        if grad is None:\n            continue\n",
+            ),
+        ),
+        "no-release/retained-once": _broken(
+            "engine",
+            (
+                "        before, Node.recording",
+                "        Node.retain = retain_graph = retain_graph or hasattr(Node, 'retain') and Node.retain\n"
+                "        before, Node.recording",
+            ),
+        ),
+        "left-operand": _broken("engine", ("    __array_priority__ = 1\n", "")),
+        "other-shape/root": _broken("engine", ("Tensor(np.ones(self.data.shape))", "Tensor(1.0)")),
+        "grad-of-result": _broken(
+            "engine",
+            ("            result.node = record(", "            result.node = node = record("),
+            (
+                "        return result\n\n    apply",
+                "        if Node.recording and node:\n            node.leaf = result\n"
+                "        return result\n\n    apply",
+            ),
+        ),
+        "grad-unreached": _broken(
+            "engine",
+            (
+                "self.grad = self.node = None",
+                "self.grad = self.node = None\n        if requires_grad:\n"
+                "            self.grad = Tensor(np.zeros(self.data.shape))",
+            ),
+        ),
+        "no-gradient/late-leaf": _broken(
+            "engine",
+            (
+                "        if node.leaf:\n            node.leaf.grad = grad + (node.leaf.grad or 0.0)\n",
+                "        if node.leaf:\n"
+                "            node.leaf.grad = grad + (node.leaf.grad or 0.0)\n            break\n",
+            ),
+        ),
+        "no-version/results": _broken(
+            "engine",
+            (
+                "tensor.version != version:",
+                "tensor.version != version and not (tensor.node and tensor.node.next_nodes):",
+            ),
+        ),
+        "always-recorded/retained": _broken(
+            "engine", ("Node.recording, create_graph", "Node.recording, create_graph or retain_graph")
+        ),
+        "second-derivative/sub": _broken("engine", ("b=lambda grad: grad * -1.0", "b=lambda grad: Tensor(-grad.data)")),
+        "no-version/second": _broken("engine", ("self.version += 1", "self.version = 1")),
         "leaf-overwritten": _broken("engine", ("grad + (node.leaf.grad or 0.0)", "grad + 0.0")),
         "create-fails": _broken("engine", ("retain_graph or create_graph", "retain_graph")),
         "not-recorded": _broken("engine", ("return Node(op.name, shape", "Node(op.name, shape")),
@@ -1048,7 +1283,7 @@ def backward(root):
     "twice": [
         """
 def backward_twice(root):
-    root.grad = 1.0
+    root.grad += 1.0
     waiting = {root}
     while waiting:
         node = max(waiting, key=attrgetter("number"))
@@ -1071,7 +1306,7 @@ def backward_twice(root):
     for node in found:
         if node.next_nodes:
             node.grad = 0.0
-    root.grad = 1.0
+    root.grad += 1.0
     for node in sorted(found, key=attrgetter("number"), reverse=True):
         for next_node, slope in zip(node.next_nodes, node.slopes):
             next_node.grad += node.grad * slope
@@ -1236,7 +1471,6 @@ def walk(root, gradient, retain_graph):
             ("dtype=float)", "dtype=np.float32)"),
             ("self.data -= amount", "self.data = self.data - amount"),
             ("Node.made += 1", "Node.made = Node.made + 1"),
-            ("    __array_priority__ = 1\n", ""),
         ),
         _walking(
             """
