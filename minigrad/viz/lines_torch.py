@@ -37,10 +37,10 @@ class Theirs:
             return [(at, id(t), memory(t) or 0, self.version(t), t.requires_grad) for at, t in tensors]
 
     def is_changed(self, tensors: list, inputs: list[tuple]) -> bool:
-        for (_, tensor), seen in zip(tensors, inputs, strict=True):
-            if seen[3] >= 0 and tensor._version != seen[3]:
-                return True
-        return False
+        try:
+            return [tensor._version for _, tensor in tensors] != [seen[3] for seen in inputs]
+        except RuntimeError:  # one has no version
+            return [self.version(tensor) for _, tensor in tensors] != [seen[3] for seen in inputs]
 
     def version(self, tensor: Any) -> int:
         try:
