@@ -538,6 +538,17 @@ other-name
     except RuntimeError as error:
         story = mg.viz.explain(error).story
         return story.overwritten[0].text.split()[0].split(".")[0], story.overwritten[0].number
+called-again
+    try:
+        program()
+    except RuntimeError:
+        pass
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+    return story.variable, story.overwritten[0].number
 raised
     program()
 raised/no-error
