@@ -406,9 +406,9 @@ def learners_gradients(trial: Trial, only: int | None = None, factor: float = 1.
         raise _of_error(trial, run, error, only is not None) from None
 
 
-def _of_error(trial: Trial, run: Run, error: Exception, alone: bool) -> Wrong:
+def _of_error(trial: Trial, run: Run, error: Exception, alone: bool, what: str = "gradients") -> Wrong:
     got = describe_error(error)
-    expected = f"gradients for {trial.inputs_in_words()}"
+    expected = f"{what} for {trial.inputs_in_words()}"
     if "incorrect number of gradients" in got:
         return _of_number(run, got)
     if "different than None at position" in got:
@@ -735,7 +735,7 @@ def check_second(trial: Trial) -> None:
     try:
         came, seen = second_derivatives(mine)
     except Exception as error:
-        raise _of_error(trial, mine.run, error, False) from None
+        raise _of_error(trial, mine.run, error, False, "second derivatives") from None
     wanted, _ = second_derivatives(right)
     wrong = next((i for i, pair in enumerate(zip(came, wanted, strict=True)) if not _same(*pair)), None)
     if wrong is not None:
