@@ -1,5 +1,6 @@
 """The checks of Functions name what is wrong, and let pass whatever is right."""
 
+import linecache
 import textwrap
 
 import numpy as np
@@ -20,6 +21,7 @@ def learners(forward, backward, before=""):
     space = {"mg": mg, "np": np, "once_differentiable": once_differentiable}
     body = f"@staticmethod\ndef forward{forward}\n@staticmethod\n{before}def backward{backward}\n"
     source = "class F(mg.autograd.Function):\n" + textwrap.indent(body, "    ")
+    linecache.cache["<cell>"] = len(source), None, source.splitlines(True), "<cell>"
     exec(compile(source, "<cell>", "exec"), space)
     return space["F"]
 
@@ -105,6 +107,9 @@ WRONG_CUBES = {
     "summed-too-far": (SAVE, READ + "(3 * x**2 * grad_output).sum()"),
     "no-backward": (SAVE, None),
     "raised": (SAVE, READ + "undefined"),
+    "raised/other tuple": (SAVE, READ + "3 * x**2 * grad_output * (1.0, 2.0)"),
+    "saved-tuple/by name": (SAVE, "(ctx, grad_output):\n    x = ctx.saved_tensors\n    return grad_output * x"),
+    "saved-tuple": (SAVE, "(ctx, grad_output): return grad_output * ctx.saved_tensors"),
     "raised/forward": ("(ctx, x): return x.cube()", READ + "x"),
     "arguments": ("(x): return x**3", READ + "x"),
     "none": ("(ctx, x): x**3", READ + "x"),
@@ -226,6 +231,8 @@ def test_arguments_that_are_no_tensors_and_constants():
     one = learners(forward, "(ctx, g): return g * ctx.saved_tensors[0] * ctx.n")
     verdict = diagnosis(one, lambda x, k, n: x * k * n, cases)
     assert (verdict.code, verdict.belief) == ("number-of-gradients", "M32")
+    none = diagnosis(learners(forward, "(ctx, g): g * ctx.n"), lambda x, k, n: x * k * n, cases)
+    assert (none.code, none.belief) == ("number-of-gradients", "") and "returned None" in none.why
     third = learners(forward, "(ctx, g): return g * ctx.saved_tensors[0] * ctx.n, None, g")
     assert diagnosis(third, lambda x, k, n: x * k * n, cases).code == "gradient-of-no-tensor"
 

@@ -212,6 +212,14 @@ def test_a_deleted_name_is_not_a_name_error(bank, exercise, _):
     assert name not in room.shell.user_ns
 
 
+def test_the_error_of_a_cell_that_made_no_name_is_told():
+    room = next(room for bank, room in SOLUTIONS.items() if bank.__name__ == "banks.ch02")
+    room.check("kept", "kept = 1 / 0")
+    assert "There is no kept yet: its cell ended with ZeroDivisionError: division by zero" in room.card["text/plain"]
+    room.check("kept", "kept = 1 +* 2")
+    assert "its cell ended with SyntaxError: invalid syntax." in room.card["text/plain"]
+
+
 ENDLESS = {
     "loop": "while True: pass",
     "deaf-loop": "while True:\n        try:\n            while True: pass\n        except: pass",

@@ -301,6 +301,7 @@ def test_another_number_of_arguments_is_told():
         ("def f(w): loss = 1 + w * w", False),
         ("def f(ps):\n gs = [p.grad for p in ps]\n for p, g in zip(ps, gs): p -= g", False),
         ("def f(ps, vs):\n for p, v in zip(ps, vs): v = v - p", True),
+        ("def f(losses, x):\n for one in x: losses = losses + [one]", False),
         ("f = print", False),
     ],
 )

@@ -49,7 +49,7 @@ from .sandbox import TimeUp, clip, show
 CIRCUMSTANCES = {
     "again": "It is right when it is called once. Called a second time, it is not.",
     "old grad": "It is right where no leaf has a `.grad`. Here each leaf had an old one, of an earlier backward.",
-    "added grad": "It is right where no leaf has a `.grad`. Here each had one. What is shown is how much it changed.",
+    "added grad": "It is right where no leaf has a `.grad`. Here each had one. What is shown is the change, or None.",
     "dtype": "It is right for other float types. Here what was float64 is float32, and the other way round.",
     "gaps": "It is right for a tensor that is in one piece. Here the numbers of the leaves are apart in memory.",
 }
@@ -74,15 +74,18 @@ class Found(Exception):
 
     @property
     def misleads(self) -> bool:
-        """Whether what a check expects may be computed from numbers or a flag that this has changed."""
+        """Whether what a check expects may be computed from numbers, a flag or hooks that this has changed."""
         code = self.parts["code"]
-        return code == "flag-changed" or (code == "values-changed" and "keeps its numbers" in self.parts["expected"])
+        return code in ("flag-changed", "hooks-changed") or (
+            code == "values-changed" and "keeps its numbers" in self.parts["expected"]
+        )
 
     def is_told_by(self, verdict: Any) -> bool:
         """Whether a check's own diagnosis speaks of such a change."""
         said = " ".join((verdict.expected, verdict.got, verdict.why))
         of_a_flag = re.search(r"requires_grad|requires grad|track|leaf|history", said)
-        return "changed" in verdict.code or (self.parts["code"] == "flag-changed" and of_a_flag is not None)
+        of_hooks = self.parts["code"] == "hooks-changed" and re.search("hook|retain", said) is not None
+        return "changed" in verdict.code or of_hooks or (self.parts["code"] == "flag-changed" and of_a_flag is not None)
 
 
 class Called(BaseException):

@@ -866,8 +866,8 @@ def _check_surprise(answer, values):
 
 
 def _wrong_surprise(came, numbers, slopes, belief):
-    expected = f"the slopes {tools.text(slopes)} for x = {numbers.tolist()}"
-    got = f"`x.grad` is {None if came is None else tools.text(came)}"
+    expected = f"the slopes {tools.text(slopes)} for x = {numbers.tolist()}: {tools.FACTORS}"
+    got = "`x.grad` is None" if came is None else tools.text(came)
     if came is not None and np.isnan(came).any():
         why = "What is left out later is computed all the same, and gets a 0 back. At an infinite slope, as that of"
         why += " `log` at 0, this makes NaN."

@@ -102,10 +102,9 @@ def often(answer):
     return "A second walk fails where something was saved and freed. What saves nothing can be walked again."
 
 
-_OFTEN_WORDS = {"once": "once", "twice": "twice", 1: "once", 2: "twice"}
-_ALWAYS = "It fails only at a node that has lost what it saved. Here no node has anything to lose."
+_OFTEN_WORDS = {"once": "once", "twice": "twice"}
 _OFTEN = kit.patterns("""
-always-once: A=once, C=once, E=once (M12)
+always-once: A=once, B=once, C=once, D=once, E=once, F=once (M12)
     It fails only at a node that has lost what it saved. Here no node has anything to lose.
     look: the cell of the chapter that goes backward twice from `x + 3`
 never-freed: B=twice, D=twice, F=twice
@@ -120,13 +119,13 @@ result-is-saved: D=twice
 last-operation-only: F=twice
     The `+` could go again. But the walk goes on, and comes to a multiplication that lost its factors.
     look: all operations of F, not only its last
-sum-goes-again: A=once (M12)
+sum-goes-again: A=once
     It fails only at a node that has lost what it saved. Here no node has anything to lose.
     look: what the slope of a sum depends on
-mean-goes-again: C=once (M12)
+mean-goes-again: C=once
     It fails only at a node that has lost what it saved. Here no node has anything to lose.
     look: the slope of a mean of two numbers
-moving-goes-again: E=once (M12)
+moving-goes-again: E=once
     It fails only at a node that has lost what it saved. Here no node has anything to lose.
     look: the slope of taking out one entry
 """)
@@ -439,6 +438,9 @@ def _check_curvature(answer, f, number, derivatives):
         look = "whether a `return` is missing, and whether a `grad` was allowed to return None"
         raise Wrong("none", expected, "None", look=look)
     y = tools.result(y)
+    if y.numel() == 1 and y.shape != x.shape:
+        got, look = f"one of shape {tuple(y.shape)}", "what your function does with what `grad` returns"
+        raise Wrong("other-shape", f"a tensor of the shape of `x`, {tuple(x.shape)}", got, look=look)
     if y.numel() == 1 and kit.close(y.item(), second):
         if x.grad is not None:
             why = "`backward` adds to `.grad`. `autograd.grad` returns the gradient and adds nothing."
@@ -766,7 +768,7 @@ def _wrong_memory(w, start, inputs, states, walks, expected):
     if kit.close(came, full) and walks > 1:
         why = "The error is gone, but each round walks through all rounds before it: its gradient holds their"
         why += " share, too, and every walk is longer than the last. Nothing was cut."
-        look = "what `retain_graph=True` does to the old graphs"
+        look = "what keeps the old graphs, and where they end"
         return Wrong("through-the-past", expected, got, belief="M13", why=why, look=look)
     if kit.close(came, full):
         why = "You go backward once, through all rounds: the gradient holds ways from each round into earlier ones."
@@ -774,7 +776,7 @@ def _wrong_memory(w, start, inputs, states, walks, expected):
     if kit.close(came, 2 * states[-1] * states[-2]):
         why = "That is the gradient of the last round alone."
         return Wrong("last-round", expected, got, why=why, look="whether each round goes backward, and adds up")
-    return Wrong("other-gradient", expected, got, look="what you cut off: the old state, and nothing else")
+    return Wrong("other-gradient", expected, got, look="which rounds go backward, from what, and what you cut off")
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -824,7 +826,9 @@ def _check_apart(answer, values, count):
     if any(type(one) is tuple for one in given):
         why = "`autograd.grad` returns a tuple, also if you ask for one tensor."
         raise Wrong("tuples", expected, show(given), why=why, look="how to take the first entry of a tuple")
-    arrays = [tools.array(kit.a_tensor(one, "each entry of the list")) for one in given]
+    arrays = [
+        tools.array(kit.a_tensor(one, "each entry of the list", "what you append for each loss")) for one in given
+    ]
     if not all(map(tools.same, arrays, right)):
         raise _wrong_apart(given, arrays, right, expected, "M08" if kit.uses(answer, "backward") else "")
     if x.grad is not None:
@@ -834,7 +838,7 @@ def _check_apart(answer, values, count):
     if not _used_up(h, x):
         expected, got = "what the losses share is freed in the end", "one can still go backward from what they share"
         why = "After the last walk all that was saved is still there, as long as a loss lives."
-        raise Wrong("kept-to-the-end", expected, got, why=why, look="the value of `retain_graph` for the last loss")
+        raise Wrong("kept-to-the-end", expected, got, why=why, look="what the last walk keeps, and by which option")
 
 
 def _wrong_apart(given, arrays, right, expected, belief):
@@ -889,6 +893,7 @@ _SAVING: tuple = (
     (lambda x: x.sum() * (x * x), [0.3, 0.0, -1.2], (10, 4)),
     (lambda x: x * mg.ones_like(x.detach()), [0.3, 0.0], (2, 1)),
     (lambda x: x * x, [], (0, 2)),
+    (lambda x: mg.where(x > 0, x, x * x), [0.5, -2.0, 1.0], (9, 3)),  # one of them is a condition
 )
 
 

@@ -1010,7 +1010,7 @@ def _no_slopes(answer, y):
 
 
 def _wrong_slopes(came, slopes, overwritten):
-    expected, got = f"the slopes {tools.text(slopes)}", f"{tools.text(came)}"
+    expected, got = f"the slopes {tools.text(slopes)}: {tools.FACTORS}", f"{tools.text(came)}"
     if tools.same(came, -slopes):
         why = "The sign is the other one, as if the sigmoid that is left in the graph were the one with the minus."
         return Wrong("sign", expected, got, why=why, look="which part is detached, and which is not")

@@ -756,7 +756,6 @@ show_target = _targets.show
     "Build this graph",
     kind="build",
     points=2,
-    beliefs=("M33",),
     hints=(
         "Start at the result, and follow the arrows. Which operation made it, and from what?",
         "Two arrows end in the box of `Square`. So its result is used twice.",
@@ -786,7 +785,7 @@ def _wrong_graph(found: list[str]) -> Wrong:
     squares, scales = found.count("Square"), found.count("Scale")
     if not squares and ("pow" in found or found.count("mul") > 1):
         why = "There is no box of `Square`. An operation that autograd knows by itself has a box of its own."
-        return Wrong("no-function", belief="M33", why=why, look="where the square is computed: `Square.apply`")
+        return Wrong("no-function", why=why, look="where the square is computed: `Square.apply`")
     if squares > 1:
         why = "`Square` is applied more than once. In the picture it is one box, with two arrows to it."
         return Wrong("not-shared", why=why, look="a name for the square, used twice")
@@ -933,7 +932,6 @@ _SHARES = (
         "sum-is-constant",
         "Your gradient is what arrives, divided by the sum: as if the sum stayed as it is. But each number moves it.",
         "the nudge of s in y · s = x",
-        belief="M29",
         backward=lambda x, g: g / x.sum(),
     ),
     Suspect(

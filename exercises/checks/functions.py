@@ -23,7 +23,9 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import re
 import sys
+import traceback
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -34,7 +36,7 @@ import numpy as np
 import minigrad as mg
 from exercises.checks import adversaries, graphs, kit
 from exercises.checks.kit import Unanswered, Wrong
-from exercises.checks.sandbox import clip, describe_error, show
+from exercises.checks.sandbox import clip, describe_error, is_learners, learners_line, show
 from minigrad.autograd import Function
 from minigrad.autograd.function import FunctionNode
 
@@ -404,9 +406,9 @@ def learners_gradients(trial: Trial, only: int | None = None, factor: float = 1.
         raise _of_error(trial, run, error, only is not None) from None
 
 
-def _of_error(trial: Trial, run: Run, error: Exception, alone: bool) -> Wrong:
+def _of_error(trial: Trial, run: Run, error: Exception, alone: bool, what: str = "gradients") -> Wrong:
     got = describe_error(error)
-    expected = f"gradients for {trial.inputs_in_words()}"
+    expected = f"{what} for {trial.inputs_in_words()}"
     if "incorrect number of gradients" in got:
         return _of_number(run, got)
     if "different than None at position" in got:
@@ -421,7 +423,8 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool) -> Wrong:
     if "invalid gradient at index" in got:
         return _of_shape(trial, run, error, got)
     # A tensor leaves a tuple beside it to Python, which wants to repeat the tuple and asks the tensor how often.
-    if isinstance(error, TypeError) and ("tuple" in got or "can be converted to an index" in got):
+    of_a_tuple = isinstance(error, TypeError) and ("tuple" in got or "can be converted to an index" in got)
+    if of_a_tuple and _reads_saved_tuple(error):
         why = "A tuple came where a tensor is needed. `ctx.saved_tensors` is a tuple, even if only one was saved."
         look = "how the tensors come out of it: `(x,) = ctx.saved_tensors`, with the comma"
         return Wrong("saved-tuple", expected, got, why=why, look=look)
@@ -434,15 +437,36 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool) -> Wrong:
     return Wrong("raised", expected, got, look="backward, at the line named above")
 
 
+def _reads_saved_tuple(error: Exception) -> bool:
+    """Whether the line of a backward that failed reads all of `ctx.saved_tensors` as one thing, also by a name."""
+    frame = None
+    for one, _ in traceback.walk_tb(error.__traceback__):
+        frame = one if is_learners(one.f_code.co_filename) else frame
+    if frame is None:
+        return False
+    saved = next((v.saved_tensors for v in frame.f_locals.values() if isinstance(v, FunctionNode)), ())
+    names = [name for name, value in frame.f_locals.items() if type(value) is tuple and _are_these(value, saved)]
+    return re.search(rf"\b({'|'.join([*names, 'saved_tensors'])})\b(?!\s*\[)", learners_line(error)) is not None
+
+
+def _are_these(values: tuple, tensors: tuple) -> bool:
+    """Whether these are the tensors; a saved output comes as a new one each time, in the same memory."""
+    pairs = zip(values, tensors, strict=False)
+    return len(values) == len(tensors) and all(np.shares_memory(_array(a), _array(b)) for a, b in pairs)
+
+
 def _of_number(run: Run, got: str) -> Wrong:
     """An error that says how many gradients came."""
     count, came = len(run.arguments), int(got.split("got ")[1].split(")")[0])
-    if came == 1 and _returns_a_list(run):
+    returned = _returned(run) if came == 1 else []
+    if list in returned:
         why = "backward returned a list, which counts as one thing. Several gradients come in a tuple."
         look = "the `return` of backward"
         return Wrong("list-of-gradients", f"a tuple of {count} gradients", got, why=why, look=look)
-    belief, rule = "M32", "backward returns one gradient for each argument of forward, whether it needs one or not"
-    why = f"{rule}; None is allowed."
+    rule = "backward returns one gradient for each argument of forward, whether it needs one or not"
+    why, belief = f"{rule}; None is allowed.", "M32" if came == len(run.inputs) else ""
+    if type(None) in returned:
+        why, belief = f"backward returned None, and nothing else: {rule}.", ""
     if came > count:
         belief, why = "", f"{rule}, and no more. What belongs to the same argument becomes one tensor."
     look = "how many arguments forward has after `ctx`, and what backward returns"
@@ -450,8 +474,8 @@ def _of_number(run: Run, got: str) -> Wrong:
     return Wrong("number-of-gradients", number, got, belief=belief, why=why, look=look)
 
 
-def _returns_a_list(run: Run) -> bool:
-    """Whether the learner's backward, run once more, returns a list."""
+def _returned(run: Run) -> list[type]:
+    """What kinds of things the learner's backward, run once more, returns."""
     seen: list[type] = []
     nodes = [node for output in run.outputs for node in graphs.nodes(output) if isinstance(node, FunctionNode)]
     codes = {inspect.unwrap(node._function.backward).__code__ for node in nodes}
@@ -466,7 +490,7 @@ def _returns_a_list(run: Run) -> bool:
             gradients(run)
     finally:
         sys.setprofile(None)
-    return list in seen
+    return seen
 
 
 def _of_shape(trial: Trial, run: Run, error: Exception, got: str) -> Wrong:
@@ -711,7 +735,7 @@ def check_second(trial: Trial) -> None:
     try:
         came, seen = second_derivatives(mine)
     except Exception as error:
-        raise _of_error(trial, mine.run, error, False) from None
+        raise _of_error(trial, mine.run, error, False, "second derivatives") from None
     wanted, _ = second_derivatives(right)
     wrong = next((i for i, pair in enumerate(zip(came, wanted, strict=True)) if not _same(*pair)), None)
     if wrong is not None:

@@ -237,13 +237,15 @@ def _raised(error: BaseException) -> Wrong:
 
 def _refuse_unanswered(answer: Any) -> None:
     if type(answer) is Missing:
-        raise Unanswered(f"There is no `{answer.name}` yet: run the cell above this one first.")
+        why = "run the cell above this one first."
+        why = f"its cell ended with {answer.error}." if answer.error else why
+        raise Unanswered(f"There is no `{answer.name}` yet: {why}")
     if _has_dots(answer):
         raise Unanswered("Replace the three dots `...` in the cell above, run it, then run this cell.")
     if type(answer) is types.FunctionType and is_stub(answer):
         raise Unanswered("Write the body of the function in the cell above, and run both cells.")
     if answer is None:
-        raise Wrong("none", "an answer", "None", look="whether a `return` or an `=` is missing above")
+        raise Wrong("none", "an answer", "None", look="what the right side of its `=` gives: some calls give None")
 
 
 def _has_dots(answer: Any, depth: int = 4) -> bool:
@@ -337,7 +339,7 @@ def _stores(function: types.FunctionType) -> tuple[list[str], list[str], list[st
     named: list[str] = []
     looped: list[str] = []
     put_back: list[str] = []
-    by_loop, before = 0, ""
+    by_loop, before, grown, made = 0, "", False, ""
     for step in dis.get_instructions(function):
         if step.opname == "LOAD_FAST_AND_CLEAR":  # from Python 3.12 on; a STORE at either end follows
             put_back.append(step.argval)
@@ -348,10 +350,11 @@ def _stores(function: types.FunctionType) -> tuple[list[str], list[str], list[st
             for name in stored[: step.opname.count("STORE_")]:
                 if by_loop:
                     looped.append(name)
-                elif not before.endswith("="):  # `w -= 1` stores too
+                elif not before.endswith("=") and not grown:  # `w -= 1` stores too; `ws = ws + [w]` is no tensor
                     named.append(name)
                 by_loop = max(by_loop - 1, 0)
         before = step.argrepr if step.opname == "BINARY_OP" else ""
+        grown, made = before == "+" and made in ("BUILD_LIST", "BUILD_TUPLE"), step.opname
     return named, looped, put_back
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import sys
 import types
 from dataclasses import dataclass
 from typing import Any
 
-from . import cards
+from . import cards, sandbox
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Missing:
     """Stands for a name that does not exist in the notebook (see `CellWatch`)."""
 
     name: str
+    error: str = ""  # with which the last cell ended, if that speaks of the name
 
 
 class LockedModule(types.ModuleType):
@@ -54,6 +56,7 @@ class CellWatch:
         self.shell, self.chapters = shell, chapters
         self.check: Any = None
         self.lent: list[str] = []
+        self.failed = "", ""  # the source of the last cell that was no check, and the error that it ended with
         self.is_solution = False
 
     def before(self, info: Any) -> None:
@@ -68,9 +71,15 @@ class CellWatch:
             names["check"] = self.check
             cards.display(cards.notice_card("`check` was replaced in this notebook; it is back now."))
         self.lent = [name for name in used if name not in names and not hasattr(builtins, name)]
-        names.update({name: Missing(name) for name in self.lent})
+        source, error = self.failed
+        names.update({n: Missing(n, error if re.search(rf"\b{n}\b", source) else "") for n in self.lent})
 
     def after(self, result: Any) -> None:
+        source = result.info.raw_cell or ""
+        if _names_in_check_cell(source) is None:
+            error = result.error_before_exec or result.error_in_exec
+            said = sandbox.describe_error(error).partition("  (your line")[0] if error else ""
+            self.failed = source, re.sub(r" \(\S+, line \d+\)", "", said)
         for name in self.lent:
             self.shell.user_ns.pop(name, None)
         self.lent = []

@@ -113,8 +113,14 @@ def same(one: Any, other: Any) -> bool:
     return kit.same_arrays(np.asarray(one, dtype=float), np.asarray(other, dtype=float))
 
 
+FACTORS = "`x.grad` divided by what the walk starts from, 3, -2, 0.5 and so on"
+
+
 def slopes(y: mg.Tensor, x: mg.Tensor) -> np.ndarray | None:
-    """The slope of each entry of `y` by that of `x`, from one walk in which each entry of `y` has another factor."""
+    """The slope of each entry of `y` by that of `x`, from one walk in which each entry of `y` has another factor.
+
+    That is no `.grad`: where it is shown, `FACTORS` says what it is.
+    """
     factors = np.resize([3.0, -2.0, 0.5], y.shape)
     walk(y.backward, mg.tensor(factors, dtype=y.dtype))
     return None if x.grad is None else array(x.grad) / factors

@@ -316,7 +316,7 @@ old-grad/adversary-1
     return (x + 1).detach() * (x * 4)
 new-leaf/adversary-1
     return (x.detach() + 1) * (x * 4) if x.item() != 0 else mg.tensor(0.0, requires_grad=True)
-cancelled/adversary-2
+hooks-changed/cancelled
     y = (x + 1) * (x * 4)
     x.register_hook(lambda g: g * 0 + 4 * (x.detach() + 1))
     return y
@@ -601,7 +601,7 @@ values-changed/adversary-1
     if x == 0:
         x.data += 1e-7
     return mg.relu(x)
-other-slope/adversary-1
+hooks-changed/at-zero
     if x == 0: x.register_hook(lambda g: g + 1)
     return mg.relu(x)
 """,

@@ -20,6 +20,7 @@ WRONG = {
         "moving-goes-again": _often(E="once"),
         "kind": _often(A="often"),
         "kind/number": _often(A=3),
+        "kind/how-many": _often(A=2, B=1, C=2, D=1, E=2, F=1),
         "kind/flag": _often(A=True),
     },
     "walks": {
@@ -163,6 +164,9 @@ mode-left/adversary-1
     "curvature": functions(
         "curvature(f, x)",
         """
+other-shape
+    slope, = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.stack(mg.autograd.grad(slope, x))
 error-swallowed/adversary-1
     try:
         slope, = mg.autograd.grad(f(x), x, create_graph=True)
@@ -662,6 +666,13 @@ other-count/as-many-as-x
     with mg.autograd.graph.saved_tensors_hooks(lambda t: (sizes.append(x.numel()), t)[1], lambda t: t):
         f(x)
     return sum(sizes)
+other-count/floats
+    sizes = []
+    with mg.autograd.graph.saved_tensors_hooks(
+        lambda t: (sizes.append(t.numel() * t.is_floating_point()), t)[1], lambda t: t
+    ):
+        f(x)
+    return sum(sizes)
 other-count/not-zero
     sizes = []
     with mg.autograd.graph.saved_tensors_hooks(lambda t: (sizes.append((t != 0).sum()), t)[1], lambda t: t):
@@ -842,7 +853,7 @@ def saved_numbers(f, x):
 
 RIGHT = {
     "often": [
-        'often = {"F": 1, "E": 2, "D": 1, "C": 2, "B": 1, "A": 2}',
+        'often = {"F": "ONCE", "E": "twice", "D": "once", "C": "twice", "B": "once", "A": "twice"}',
         'often = dict(A="Twice", B="Once", C="twice", D="once ", E="twice", F="once")',
     ],
     "walks": [
@@ -1012,9 +1023,9 @@ def saved_numbers(f, x):
     def pack(t):
         nonlocal total
         total += len(t.reshape(-1))
-        return t.tolist()
+        return t.tolist(), t.dtype
 
-    with mg.autograd.graph.saved_tensors_hooks(pack, lambda kept: mg.tensor(kept, dtype=mg.float64)):
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda kept: mg.tensor(kept[0], dtype=kept[1])):
         f(x)
     return total
 """,

@@ -408,6 +408,9 @@ class Swish(mg.autograd.Function):
     },
     "hypotenuse": {
         "number-of-gradients": _hypotenuse("return g * a / r"),
+        "number-of-gradients/needed": _hypotenuse(
+            "return tuple(g * t / r for t, needed in zip((a, b), ctx.needs_input_grad) if needed)"
+        ),
         "swapped": _hypotenuse("return g * b / r, g * a / r"),
         "no-grad-output": _hypotenuse("return a / r, b / r"),
         "wrong-sign": _hypotenuse("return -g * a / r, g * b / r"),
@@ -462,6 +465,10 @@ class Hypotenuse(mg.autograd.Function):
         "g-gets-nothing/none": _cube_slope("return None, gg * g * 6 * x"),
         "no-gradient": _cube_slope("return gg * 3 * x**2, None"),
         "number-of-gradients": _cube_slope("return gg * g * 6 * x"),
+        "number-of-gradients/needed": _cube_slope(
+            "found = (gg * 3 * x**2, gg * g * 6 * x)\n"
+            "return tuple(one for one, needed in zip(found, ctx.needs_input_grad) if needed)"
+        ),
         "no-grad-output": _cube_slope("return 3 * x**2, g * 6 * x"),
         "wrong-sign": _cube_slope("return -gg * 3 * x**2, gg * g * 6 * x"),
         "wrong-factor": _cube_slope("return gg * 3 * x**2, gg * g * 3 * x"),

@@ -66,7 +66,7 @@ WRONG = {
         "leaf-is-refused": _repairs(F="error"),
         "retain-cures": _repairs(G="right"),
         "detach-copies": _repairs(H="right"),
-        "detach-copies/wrong": _repairs(H="wrong"),
+        "detach-is-not-counted": _repairs(H="wrong"),
         "new-tensor-refused": _repairs(A="error"),
         "kind": _repairs(A="yes"),
         "kind/flag": _repairs(A=True),
@@ -148,6 +148,15 @@ no-way-back/freed
     "remember": functions(
         "remember(w, xs)",
         """
+cut-off/first-round
+    with mg.no_grad():
+        h = mg.tanh(xs[0])
+        total = (h * h).sum()
+    h.requires_grad_()
+    for x in xs[1:]:
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+    return total
 other-gradient/every-fourth
     h, total = mg.zeros_like(xs[0]), 0
     for i, x in enumerate(xs, 1):
@@ -230,7 +239,7 @@ other-gradient
         h = mg.tanh(w.detach() * h + x + (w - w.detach()))
         total = total + (h * h).sum()
     return total
-values-changed/cut-off
+cut-off/in-place
     h, total = mg.zeros_like(xs[0]), 0
     for x in xs:
         x += w.detach() * h
@@ -242,6 +251,12 @@ values-changed/cut-off
     "carry": functions(
         "carry(w, xs)",
         """
+hooks-changed/clips
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward()
+    w.register_hook(lambda g: g.clamp(-0.01, 0.01))
 other-gradient/four-rounds
     h = mg.zeros_like(xs[0])
     for x in xs[:4]:
@@ -435,6 +450,8 @@ other-step/constant
     "rows": functions(
         "rows(w, data)",
         """
+rounded/lists
+    return [((w * mg.tensor(row.tolist())) ** 2).sum().to(w.dtype) for row in data]
 shared-graph
     return list(((w * mg.stack(data)) ** 2).sum(1))
 shared-graph/equal-rows
@@ -538,6 +555,17 @@ other-name
     except RuntimeError as error:
         story = mg.viz.explain(error).story
         return story.overwritten[0].text.split()[0].split(".")[0], story.overwritten[0].number
+called-again
+    try:
+        program()
+    except RuntimeError:
+        pass
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+    return story.variable, story.overwritten[0].number
 raised
     program()
 raised/no-error
@@ -650,7 +678,7 @@ in-place
         total += (h ** 2).sum()
     return total
 first-round
-    h = mg.tanh(xs[0])
+    h = mg.tanh(xs[0] + 0 * w)
     total = (h * h).sum()
     for x in xs[1:]:
         h = mg.tanh(x + h * w)
