@@ -483,7 +483,7 @@ def climb(answer):
         look = "whether you go on with the argument itself, or with a copy"
         raise Wrong("other-leaf", "a graph that ends in the `x` of the call", show(y), look=look)
     for value in (2.0, -1.5, 0.5):
-        came = _pushed(lambda t: answer(t), (tools.constant(value),), (tools.constant(1.0),))
+        came = _pushed(lambda t: answer(t.requires_grad_()), (tools.constant(value),), (tools.constant(1.0),))
         if not kit.close(float(came), 6 * value):
             why = "Boxes and arrows are those of the picture. But the tangent is another one."
             got = f"a tangent of {float(came):.4g} at x = {value}"
@@ -571,6 +571,7 @@ _JACOBIANS = (
     (lambda x: _NoWayBack.apply(x).cumsum(0) * x.sum(), [1.0, -2.0, 0.5, 3.0]),
     (lambda x: (_NoWayBack.apply(x) ** 2).sum().reshape(1), [1.0, -2.0, 0.5]),
     (lambda x: _NoWayBack.apply(x) * mg.tensor([1.0, 0.0, 2.0], dtype=x.dtype), [1.0, -2.0, 0.5]),
+    (lambda x: x, [1.0, -2.0]),
 )
 (_WALKED,) = tools.reasons("""
 walked: has no way back (M53)
@@ -637,7 +638,26 @@ def trick(answer):
         if not tools.same(came, right):
             raise _wrong_trick(came, right, f, values, nudge, expected)
         _refuse_rows(walks, expected)
+    _check_trick_with_a_weight(answer)
     return "A walk is linear in what it starts with, and its slopes are J: two walks make a push."
+
+
+def _check_trick_with_a_weight(answer):
+    """One function twice, at other places, with a weight of its own."""
+    w = tools.leaf([2.0, -1.0])
+    f, t = lambda x: w * x * x, tools.constant([1.0, 10.0])
+    for values in ([3.0, 0.5], [-1.0, 2.0]):
+        right = 2 * tools.array(w) * values * tools.array(t)
+        expected = f"J · t = {right.tolist()} for `f(x) = w * x * x`, at x = {values}"
+        came = _tensor(
+            _called(answer, (f, tools.leaf(values), t), expected), expected, answer, (f, tools.leaf(values), t)
+        )
+        if not tools.same(came, right):
+            look = "what your function keeps from call to call, and what its two walks start from"
+            raise Wrong("other-product", expected, f"{np.round(came, 4).tolist()}", look=look)
+        if w.grad is not None:
+            got, look = f"`w.grad` is {show(w.grad)}", "each `backward()`: it fills every leaf that it reaches"
+            raise Wrong("grad-changed", "no `.grad` on a leaf that `f` uses", got, look=look)
 
 
 _TRICKS = (
@@ -751,6 +771,7 @@ def _check_jvp(apply: Callable, shape_a: tuple, shape_b: tuple, moving: tuple) -
     random = np.random.default_rng([3, *shape_a, *shape_b])
     numbers = [random.uniform(0.5, 2.0, s) * random.choice([-1.0, 1.0], s) for s in (shape_a, shape_b) * 2]
     numbers[0].flat[1:2] = 0.0
+    numbers[3].flat[2:3] = 0.0
     a, b, ta, tb = map(tools.constant, numbers)
     tangents = (ta if moving[0] else None, tb if moving[1] else None)
     expected = f"the tangent of a / b{'' if all(moving) else ', where only one of the two moves'}"

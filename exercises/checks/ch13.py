@@ -181,6 +181,7 @@ def part(answer):
     for values, n in (
         (np.linspace(0.1, 2, 40), 3),
         (np.linspace(-1, 1, 30), 1),
+        (np.linspace(-1, 1, 30), 20),
         (np.linspace(0, 1, 8), 8),
         (np.ones(5), 0),
     ):
@@ -220,6 +221,9 @@ def _check_part(answer, values, n):
             belief, why = "M40", "What is kept shows fewer numbers than its memory has. A view keeps all of its memory."
         look = "which tensor each node saves, and on whose memory that is: `mg.draw(power(x, 3), memory=True)`"
         raise Wrong("all-kept", f"{room} bytes besides x", f"{kept} bytes", belief=belief, why=why, look=look)
+    mg.autograd.grad(y, x)
+    again = tools.result(tools.called(answer, (x, n), "one number, after a walk has freed the first graph"))
+    _gradient(again, x, expected, "what your function keeps from one call to the next")
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -310,6 +314,7 @@ def extra(answer):
     kit.a_function(answer)
     for what, f, values in _EXTRA:
         _check_extra(answer, what, f, np.array(values))
+    _check_one_function_twice(answer)
     given = tools.called(
         answer, (lambda x: mg.exp(x) ** 2, tools.constant([1.0, 2.0])), "0, for an `x` that is not tracked"
     )
@@ -325,11 +330,25 @@ _EXTRA = (
     ("mg.tanh(mg.sin(x))", lambda x: mg.tanh(mg.sin(x)), [0.5, 1.0, 0.25]),
     ("mg.tanh(mg.tanh(x * 2))", lambda x: mg.tanh(mg.tanh(x * 2)), [0.5, 1.0, 0.25]),
     ("x + 1", lambda x: x + 1, [0.5, 1.0]),
+    ("mg.exp(x.sum()) * x", lambda x: mg.exp(x.sum()) * x, [0.5, 1.0, 0.25]),
     ("x[:2] * x[1:3]", lambda x: x[:2] * x[1:3], [0.5, 1.0, 0.25]),
     ("mg.sin(x).t() @ x", lambda x: mg.sin(x).t() @ x, [[0.5, 1.0, 0.25], [1.0, 2.0, 3.0]]),
     ("mg.exp(x) ** 2 * data", lambda x: mg.exp(x) ** 2 * mg.ones_like(x.detach()), [0.5, 2.0]),
     ("mg.where(x > 1, x, 0.0)", lambda x: mg.where(x > 1, x, mg.zeros_like(x)), [0.5, 2.0, 1.5]),
 )
+
+
+def _check_one_function_twice(answer):
+    def f(x):
+        return mg.exp(x) ** 2
+
+    for values in ([1.0, 2.0], [1.0, 2.0, 3.0, 4.0, 5.0]):
+        x = tools.leaf(values)
+        expected = f"{x.nbytes} bytes for `mg.exp(x) ** 2` and an `x` with {x.numel()} numbers"
+        came = kit.a_number(tools.called(answer, (f, x), expected), "the result")
+        if came != x.nbytes:
+            why = "One and the same `f` was given, with an `x` of another length than before."
+            raise Wrong("kept-by-f", expected, f"{came:g}", why=why, look="what your function keeps from call to call")
 
 
 def _check_extra(answer, what, f, values):
@@ -415,6 +434,7 @@ _HALF = (
     ("mg.tanh(mg.sin(x))", lambda x: mg.tanh(mg.sin(x))),
     ("mg.exp(mg.sin(x)) * x", lambda x: mg.exp(mg.sin(x)) * x),
     ("mg.exp(mg.sin(x).sum()) * x", lambda x: mg.exp(mg.sin(x).sum()) * x),
+    ("(mg.sin(x) * 200) ** 2", lambda x: (mg.sin(x) * 200) ** 2),
     ("mg.sin(x.double()) * x", lambda x: mg.sin(x.double()) * x),
     ("mg.sin(x.float()) * x.double() * data", lambda x: mg.sin(x.float()) * x.double() * _data(x)),
 )
@@ -454,6 +474,7 @@ def _check_half(answer, what, f, values):
         got = kit.sandbox.describe_error(error)
         look = "your `unpack`: what it is given, and what it returns, a tensor of which shape and dtype"
         raise Wrong("not-unpacked", "a gradient for `x`", got, look=look) from None
+    _check_packed(y, plain, packed, x, f"{what}`, after a walk with `retain_graph=True")
     (wanted,) = mg.autograd.grad(packed.sum(), x)
     if not kit.same_arrays(tools.array(came), tools.array(wanted), 1e-6):
         why = "Backward gets other numbers than were saved, or the same in another dtype."
@@ -574,7 +595,26 @@ def _check_watch(answer, values):
     if any(isinstance(note, mg.Tensor) for note in notes):
         why = "A note that is a tensor may hold a graph."
         raise Wrong("tensor-noted", "plain numbers", show(notes), why=why, look="`.item()` in the hook")
+    _check_other_walks(answer, values)
     _check_lets_go(answer, values)
+
+
+def _check_other_walks(answer, values):
+    """Where `y` is a leaf, and where the walk is recorded."""
+    leaf, inner = tools.leaf(values), tools.leaf(values)
+    for what, y in (("a leaf", leaf), ("a result, and the walk has create_graph=True", mg.sin(inner))):
+        notes: list = []
+        expected = f"one note, where `y` is {what}"
+        tools.called(answer, (y, notes), f"a hook on `y`, {what}")
+        source = y if y.is_leaf else inner
+        try:
+            mg.autograd.grad((y * y).sum(), source, create_graph=not y.is_leaf)
+        except Exception as error:
+            raise Wrong("hook-raised", expected, kit.sandbox.describe_error(error), look="your hook") from None
+        wanted = 0.02 * float((tools.array(y) ** 2).sum())
+        if len(notes) != 1 or not kit.close(kit.a_number(notes[0], "the note"), wanted):
+            look = "what your hook hangs on, and what it computes with"
+            raise Wrong("other-notes", f"{expected}: {wanted:.7g}", show(notes), look=look)
 
 
 def _check_lets_go(answer, values):
@@ -705,6 +745,16 @@ def _check_dice(apply, values, sets):
                 "moved-by-backward", "the generator where it was before backward", "elsewhere", why=why, look=look
             )
         _refuse_kept(y, x, len(runs) - already)
+    _check_digits(apply)
+
+
+def _check_digits(apply):
+    x = tools.leaf([1.2345678, -3.0])
+    tools.called(apply, (lambda t: t * t, x), "what `f(x)` gives").sum().backward()
+    right = 2 * tools.array(x)
+    if x.grad is None or not np.allclose(tools.array(x.grad), right, 1e-6):
+        look = "from which numbers `f` runs again"
+        raise Wrong("other-gradient", f"`x.grad` {right.tolist()}, for `f(x) = x * x`", show(x.grad), look=look)
 
 
 def _refuse_kept(y, x, runs):

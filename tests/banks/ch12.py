@@ -248,6 +248,15 @@ one-box/b
     "columns": functions(
         "columns(f, x)",
         """
+other-jacobian/one-tensor
+    t = mg.zeros_like(x)
+    columns = []
+    for i in range(len(x)):
+        t[i] = 1
+        with dual_level():
+            columns.append(unpack_dual(f(make_dual(x, t))).tangent)
+        t[i] = 0
+    return mg.stack(columns, 1)
 transposed
     with dual_level():
         return mg.stack([unpack_dual(f(make_dual(x, t))).tangent for t in mg.eye(len(x))])
@@ -310,6 +319,22 @@ whole-pair
     "trick": functions(
         "trick(f, x, t)",
         """
+other-product/kept
+    if not hasattr(trick, 'known'):
+        trick.known = {}
+    if f not in trick.known:
+        y = f(x)
+        u = mg.zeros_like(y).requires_grad_()
+        (back,) = grad(y, x, u, create_graph=True)
+        trick.known[f] = back, u
+    back, u = trick.known[f]
+    return grad(back, u, t, retain_graph=True)[0]
+grad-changed/weights
+    x = x.detach().requires_grad_()
+    y = f(x)
+    u = mg.zeros_like(y).requires_grad_()
+    y.backward(u, create_graph=True)
+    return grad(x.grad, u, t)[0]
 no-jvp
     with dual_level():
         return unpack_dual(f(make_dual(x, t))).tangent
@@ -391,6 +416,7 @@ second-time
         "slope-alone": _ratio("return 1 / b - a / b**2"),
         "other-sign": _ratio("return ta / b + tb * a / b**2"),
         "first-alone": _ratio("return ta / b"),
+        "first-alone/zero": _ratio("return ta / b - (tb * a / b**2 if tb.all() else 0)"),
         "second-alone": _ratio("return -tb * a / b**2"),
         "swapped/jvp": _ratio("return tb / b - ta * a / b**2"),
         "product": _ratio("return ta * b + a * tb"),
@@ -603,6 +629,7 @@ def moved(f, x, t):
 """,
     ],
     "climb": [
+        "def climb(x):\n    b = 3 * x\n    b.retain_grad()\n    return b * x\n",
         "def climb(x):\n    return x * (x * 3.0)\n",
         "def climb(x):\n    y = x.mul(3)\n    return y.mul(x)\n",
         "def climb(x):\n    b = mg.mul(3, x)\n    b *= x\n    return b\n",

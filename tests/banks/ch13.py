@@ -86,6 +86,14 @@ WRONG = {
     "part": functions(
         "power(x, n)",
         """
+all-kept/long
+    h = mg.sin(x)
+    part = h[:n].clone() if 3 * n < len(x) else h[:n]
+    return (part ** 2).sum()
+no-way-back/kept
+    if getattr(power, 'x', None) is not x:
+        power.x, power.h = x, mg.sin(x)[:n].clone()
+    return (power.h[:n] ** 2).sum()
 all-kept
     h = mg.sin(x).clone()
     return (h[:n] ** 2).sum()
@@ -168,6 +176,36 @@ other-gradient
     "extra": functions(
         "extra(f, x)",
         """
+nothing-seen/numbers
+    hooks = mg.autograd.graph.saved_tensors_hooks
+    found, alive = {}, []
+    def pack(t):
+        if t.numel() <= 1:
+            return t
+        m = t.untyped_storage()
+        alive.append(t)
+        found[m.data_ptr()] = m.nbytes()
+        return t
+    with hooks(pack, lambda t: t):
+        y = f(x)
+    found.pop(x.untyped_storage().data_ptr(), None)
+    return sum(found.values())
+kept-by-f
+    extra.known = getattr(extra, 'known', {})
+    if f in extra.known:
+        return extra.known[f]
+    hooks = mg.autograd.graph.saved_tensors_hooks
+    found, alive = {}, []
+    def pack(t):
+        m = t.untyped_storage()
+        alive.append(t)
+        found[m.data_ptr()] = m.nbytes()
+        return t
+    with hooks(pack, lambda t: t):
+        y = f(x)
+    found.pop(x.untyped_storage().data_ptr(), None)
+    extra.known[f] = sum(found.values())
+    return extra.known[f]
 untracked-counted
     found = {}
     x = x if x.requires_grad else x.detach().requires_grad_()
@@ -285,6 +323,23 @@ other-count
     "half": functions(
         "halved(f, x)",
         """
+not-halved/opened
+    class Box:
+        def __init__(self, t):
+            self.kind, self.t = t.dtype, t if t.is_leaf else t.half()
+
+        def open(self):
+            self.t = self.t.to(self.kind)
+            return self.t
+
+    with mg.autograd.graph.saved_tensors_hooks(Box, Box.open):
+        return f(x)
+other-gradient/scaled
+    hooks = mg.autograd.graph.saved_tensors_hooks
+    pack = lambda t: t if t.is_leaf else ((t * 1024).half(), t.dtype)
+    unpack = lambda box: box if isinstance(box, mg.Tensor) else box[0].to(box[1]) / 1024
+    with hooks(pack, unpack):
+        return f(x)
 leaf-copied
     def pack(t):
         return t.dtype, t.detach().half()
@@ -363,6 +418,18 @@ cut-off
     "watch": functions(
         "watch(y, notes)",
         """
+raised/leaf
+    value = y.detach()
+    def hook(grad):
+        notes.append(0.01 * (grad * value).sum().item())
+
+    y.grad_fn.register_prehook(lambda grads: hook(grads[0]))
+hook-raised
+    value = y.detach().numpy()
+    def hook(grad):
+        notes.append(0.01 * float((grad.numpy() * value).sum()))
+
+    y.register_hook(hook)
 retained
     values = y.detach()
     y.retain_grad()
@@ -461,6 +528,7 @@ too-early
         "moved-by-forward": _again(before="mg.manual_seed(0)"),
         "moved-by-forward/back": _again(after="mg.set_rng_state(ctx.state)"),
         "no-grad-output": _again(grad="mg.ones_like(y)"),
+        "other-gradient/half": _again().replace("x.detach().requires", "x.detach().half().to(x.dtype).requires"),
         "kept-instead/beside": _again(after="ctx.y = y").replace("return y\n", "return y.clone()\n"),
         "kept-instead": """
 class Again(mg.autograd.Function):
