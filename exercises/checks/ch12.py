@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -360,7 +361,8 @@ def _pair(given: Any, right: tuple) -> tuple[float, float]:
 
 def _wrong_quotient(came, right, p, q):
     (a, da), (b, db) = p, q
-    expected, got = f"the tangent {right:.4g}", f"{came:.4g} for {p} and {q}"
+    digits = 4 if f"{came:.4g}" != f"{right:.4g}" else 17
+    expected, got = f"the tangent {right:.{digits}g}", f"{came:.{digits}g} for {p} and {q}"
     for code, found, why in (
         ("other-sign", -right, "The size is right, and the sign is the other one."),
         ("plus", (da * b + a * db) / b**2, "The two parts are added. A larger divisor makes the quotient smaller."),
@@ -376,7 +378,7 @@ def _wrong_quotient(came, right, p, q):
         ("quotient-of-tangents", da / db if db else np.nan, "The tangent of a quotient is no quotient of tangents."),
         ("difference", da - db, "That is the tangent of a difference."),
     ):
-        if kit.close(came, found):
+        if math.isclose(came, found, rel_tol=1e-6, abs_tol=1e-12):
             return Wrong(code, expected, got, why=why, look="what the quotient does if only one of the two moves")
     return Wrong("other-tangent", expected, got, look="the quotient rule: nudge each of the two alone, and add up")
 
@@ -483,7 +485,7 @@ def climb(answer):
         look = "whether you go on with the argument itself, or with a copy"
         raise Wrong("other-leaf", "a graph that ends in the `x` of the call", show(y), look=look)
     for value in (2.0, -1.5, 0.5):
-        came = _pushed(lambda t: answer(t), (tools.constant(value),), (tools.constant(1.0),))
+        came = _pushed(lambda t: answer(t.requires_grad_()), (tools.constant(value),), (tools.constant(1.0),))
         if not kit.close(float(came), 6 * value):
             why = "Boxes and arrows are those of the picture. But the tangent is another one."
             got = f"a tangent of {float(came):.4g} at x = {value}"
