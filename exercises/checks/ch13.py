@@ -794,6 +794,7 @@ def segments(answer):
     kit.a_function(answer)
     for n, k in ((16, 4), (6, 2), (4, 1), (4, 4), (12, 3), (120, 10)):
         _check_segments(answer, n, k)
+    _check_random(answer)
     return "k ends and one segment at a time: at k = √n that is the least, for one forward more."
 
 
@@ -865,6 +866,27 @@ def _check_segments(answer, n, k):
         why = "Results are kept somewhere after the last name of yours is gone."
         got, look = f"{layers.alive()} results are alive", "each list and name that outlives your function"
         raise Wrong("kept", "no result alive when it is not needed any more", got, why=why, look=look)
+
+
+def _check_random(answer):
+    """Whether layers that draw random numbers draw the same ones when they run again."""
+    drawn: list[list] = [[], [], [], []]
+
+    def layer(numbers, weight):
+        def run(t):
+            numbers.append(mg.rand(2, dtype=t.dtype))
+            return t * weight * numbers[-1]
+
+        return run
+
+    with mg.random.fork_rng():
+        layers = [layer(numbers, tools.leaf([1.0, 2.0])) for numbers in drawn]
+        y = tools.result(tools.called(answer, (layers, tools.constant([0.8, -0.3]), 2), "what 4 layers make of `x`"))
+        y.sum().backward()
+    if not all(numbers[0].equal(later) for numbers in drawn for later in numbers):
+        why = "Layers that draw random numbers drew others when they ran again."
+        look = "the arguments of `checkpoint`, and what you do with the generator"
+        raise Wrong("other-numbers", "the random numbers of the first run", "others", why=why, look=look)
 
 
 def _check_lengths(layers, held, n, k):
