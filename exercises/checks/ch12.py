@@ -363,6 +363,7 @@ def _wrong_quotient(came, right, p, q):
     (a, da), (b, db) = p, q
     digits = 4 if f"{came:.4g}" != f"{right:.4g}" else 17
     expected, got = f"the tangent {right:.{digits}g}", f"{came:.{digits}g} for {p} and {q}"
+    is_near = math.isclose(came, right, rel_tol=1e-2)
     for code, found, why in (
         ("other-sign", -right, "The size is right, and the sign is the other one."),
         ("plus", (da * b + a * db) / b**2, "The two parts are added. A larger divisor makes the quotient smaller."),
@@ -378,7 +379,7 @@ def _wrong_quotient(came, right, p, q):
         ("quotient-of-tangents", da / db if db else np.nan, "The tangent of a quotient is no quotient of tangents."),
         ("difference", da - db, "That is the tangent of a difference."),
     ):
-        if math.isclose(came, found, rel_tol=1e-6, abs_tol=1e-12):
+        if not is_near and math.isclose(came, found, rel_tol=1e-6, abs_tol=1e-12):
             return Wrong(code, expected, got, why=why, look="what the quotient does if only one of the two moves")
     return Wrong("other-tangent", expected, got, look="the quotient rule: nudge each of the two alone, and add up")
 
@@ -630,8 +631,8 @@ def trick(answer):
     kit.a_function(answer)
     for f, values, nudge in _TRICKS:
         walks: list = []
-        x, t = tools.leaf(values), tools.constant(nudge)
-        watched = _Watched(lambda x, f=f, walks=walks: f(_NoWayForth.apply(x, walks)), values)
+        x, t, weight = tools.leaf(values), tools.constant(nudge), tools.leaf(1.0)
+        watched = _Watched(lambda x, f=f, walks=walks, w=weight: w * f(_NoWayForth.apply(x, walks)), values)
         right = _jacobian(lambda x, f=f: f(2 * x), values) @ np.array(nudge)
         expected = f"J · t = {np.round(right, 4).tolist()}"
         given = _called(answer, (watched, x, t), expected, *_TRICK_ERRORS)
@@ -639,6 +640,9 @@ def trick(answer):
         watched.refuse_steps()
         if not tools.same(came, right):
             raise _wrong_trick(came, right, f, values, nudge, expected)
+        if weight.grad is not None:
+            look = "each `backward()`: it leaves a `.grad` on every leaf that it comes to"
+            raise Wrong("grad-changed", "no `.grad` that changes", "that of a weight in `f` has changed", look=look)
         _refuse_rows(walks, expected)
     return "A walk is linear in what it starts with, and its slopes are J: two walks make a push."
 
@@ -992,7 +996,9 @@ def _two(given: Any, expected: str, function: Callable, inputs: tuple) -> tuple[
 def _refuse_second_walk(walks: list, watched: _Watched) -> None:
     """Whether there was one walk, from one forward."""
     if watched.was_plain or len(walks) > _times() or watched.calls > _times():
-        why = "Both are right. But more than one walk was made: the gradient of a dual tensor's function has a tangent, "
+        why = (
+            "Both are right. But more than one walk was made: the gradient of a dual tensor's function has a tangent, "
+        )
         why += "and that is H · v."
         several = watched.was_plain or len(walks) > _times()
         why = why if several else "Both are right. But `f` was called more often than once."

@@ -248,6 +248,14 @@ one-box/b
     "columns": functions(
         "columns(f, x)",
         """
+other-jacobian/shared-nudge
+    t, columns = mg.zeros_like(x), []
+    for i in range(len(x)):
+        t[i] = 1
+        with dual_level():
+            columns.append(unpack_dual(f(make_dual(x, t))).tangent)
+        t[i] = 0
+    return mg.stack(columns, 1)
 transposed
     with dual_level():
         return mg.stack([unpack_dual(f(make_dual(x, t))).tangent for t in mg.eye(len(x))])
@@ -310,6 +318,12 @@ whole-pair
     "trick": functions(
         "trick(f, x, t)",
         """
+grad-changed/weight
+    x = x.detach().requires_grad_()
+    y = f(x)
+    u = mg.zeros_like(y).requires_grad_()
+    y.backward(u, create_graph=True)
+    return grad(x.grad, u, t)[0]
 no-jvp
     with dual_level():
         return unpack_dual(f(make_dual(x, t))).tangent

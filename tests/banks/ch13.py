@@ -86,6 +86,10 @@ WRONG = {
     "part": functions(
         "power(x, n)",
         """
+all-kept/larger-part
+    h = mg.sin(x)
+    part = h[:n].clone() if 3 * n < len(x) else h[:n]
+    return (part ** 2).sum()
 all-kept
     h = mg.sin(x).clone()
     return (h[:n] ** 2).sum()
@@ -168,6 +172,16 @@ other-gradient
     "extra": functions(
         "extra(f, x)",
         """
+nothing-seen/single-numbers
+    found = {}
+    def pack(t):
+        if t.numel() > 1:
+            found[t.untyped_storage().data_ptr()] = t.untyped_storage().nbytes()
+        return t
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f(x)
+    found.pop(x.untyped_storage().data_ptr(), None)
+    return sum(found.values())
 untracked-counted
     found = {}
     x = x if x.requires_grad else x.detach().requires_grad_()
@@ -285,6 +299,12 @@ other-count
     "half": functions(
         "halved(f, x)",
         """
+other-gradient/scaled
+    hooks = mg.autograd.graph.saved_tensors_hooks
+    pack = lambda t: t if t.is_leaf else ((t * 1024).half(), t.dtype)
+    unpack = lambda box: box if isinstance(box, mg.Tensor) else box[0].to(box[1]) / 1024
+    with hooks(pack, unpack):
+        return f(x)
 leaf-copied
     def pack(t):
         return t.dtype, t.detach().half()
