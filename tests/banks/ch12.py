@@ -629,8 +629,8 @@ def moved(f, x, t):
 """,
     ],
     "climb": [
-        "def climb(x):\n    b = 3 * x\n    b.retain_grad()\n    return b * x\n",
         "def climb(x):\n    return x * (x * 3.0)\n",
+        "def climb(x):\n    b = 3 * x\n    b.retain_grad()\n    return b * x\n",
         "def climb(x):\n    y = x.mul(3)\n    return y.mul(x)\n",
         "def climb(x):\n    b = mg.mul(3, x)\n    b *= x\n    return b\n",
     ],

@@ -550,6 +550,16 @@ class Again(mg.autograd.Function):
     "segments": functions(
         "run(layers, x, k)",
         """
+other-numbers
+    def segment(t, part):
+        for layer in part:
+            t = layer(t)
+        return t
+
+    for i in range(k):
+        part = layers[i * len(layers) // k:(i + 1) * len(layers) // k]
+        x = mg.utils.checkpoint.checkpoint(segment, x, part, use_reentrant=False, preserve_rng_state=False)
+    return x
 no-checkpoint
     for layer in layers:
         x = layer(x)
@@ -1020,7 +1030,7 @@ def run(layers, x, k):
                 t = layer(t)
             return t
 
-        x = mg.utils.checkpoint.checkpoint(segment, x, use_reentrant=False, preserve_rng_state=False)
+        x = mg.utils.checkpoint.checkpoint(segment, x, use_reentrant=False)
     return x
 """,
     ],
