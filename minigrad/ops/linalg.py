@@ -202,13 +202,15 @@ def _batch_by_matrix(self, other):
 def _batch_by_batch(self, other):
     """Two batches of matrices, whose batch dimensions broadcast."""
     shape, others = self._array.shape, other._array.shape
-    try:
-        batch = shape[:-2] if shape[:-2] == others[:-2] else np.broadcast_shapes(shape[:-2], others[:-2])
-    except ValueError as error:
-        raise shapes_refused("matmul", error, self._array[..., 0, 0], other._array[..., 0, 0]) from None
-    one = reshape(expand(self, (*batch, *shape[-2:])), (-1, *shape[-2:]))
-    two = reshape(expand(other, (*batch, *others[-2:])), (-1, *others[-2:]))
-    return unsafe_view(bmm(one, two), (*batch, shape[-2], others[-1]))
+    batch, matrix, matrix2 = shape[:-2], shape[-2:], others[-2:]
+    if others[:-2] != batch:
+        try:
+            batch = np.broadcast_shapes(batch, others[:-2])
+        except ValueError as error:
+            raise shapes_refused("matmul", error, self._array[..., 0, 0], other._array[..., 0, 0]) from None
+    one = reshape(expand(self, batch + matrix), (-1, *matrix))
+    two = reshape(expand(other, batch + matrix2), (-1, *matrix2))
+    return unsafe_view(bmm(one, two), (*batch, matrix[0], matrix2[1]))
 
 
 def einsum(equation, *operands):
