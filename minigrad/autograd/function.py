@@ -8,7 +8,6 @@ import inspect
 import warnings
 import weakref
 from collections.abc import Iterable
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,16 +30,9 @@ from .versions import freed_error, own_counter, stale_error
 __all__ = ["Function", "once_differentiable"]
 
 
-class SavedEntry(NamedTuple):
-    """What a Function's node keeps of a tensor that was given to save_for_backward."""
-
-    value: Any  # the tensor; of an output (its index, its array), as the tensor itself would be a reference cycle
-    is_output: bool
-    counter: list | None  # of an output
-    version: int | None  # when it was saved
-
-
-NOTHING_SAVED = SavedEntry(None, False, None, None)
+# What a Function's node keeps of a tensor that was given to save_for_backward: the tensor, whether it is an output, the
+# counter of an output, and the version. In an output's place (its index, its array): the tensor would be a cycle.
+NOTHING_SAVED = None, False, None, None
 
 
 class FunctionNode(SavingForForward, GradFn, Node):
@@ -137,7 +129,8 @@ class FunctionNode(SavingForForward, GradFn, Node):
 
     def _keep(self, tensors: tuple, outputs: list) -> None:
         """Turn what save_for_backward was given into what the node holds: no output, which would be a cycle."""
-        entries, identities = [], [id(output) for output in outputs]
+        entries: list[tuple] = []
+        identities = [*map(id, outputs)]
         for position, tensor in enumerate(tensors):
             if tensor is not None and not isinstance(tensor, Tensor):
                 raise refusal("saved is no tensor", position, type(tensor).__name__)
@@ -145,10 +138,10 @@ class FunctionNode(SavingForForward, GradFn, Node):
             if tensor is None:
                 entries.append(NOTHING_SAVED)
             elif tensor._node is None or id(tensor) not in identities:
-                entries.append(SavedEntry(tensor, False, None, tensor._version))
+                entries.append((tensor, False, None, tensor._version))
             else:
                 index, counter = identities.index(id(tensor)), own_counter(tensor)
-                entries.append(SavedEntry((index, tensor._array), True, counter, counter[0]))
+                entries.append(((index, tensor._array), True, counter, counter[0]))
         self._saved = tuple(entries)
         self._kind = self.kind_for(len(entries))
         if creation_hooks:
@@ -300,8 +293,13 @@ class Function:
         apart = cls.setup_context is not Function.setup_context  # then forward is not given ctx
         if kwargs or apart:
             args = bound_arguments(cls.forward, args if apart else (node, *args), kwargs)[0 if apart else 1 :]
-        node.needs_input_grad = tuple([isinstance(a, Tensor) and a.requires_grad for a in args])
-        node._next_nodes = tuple([a._node for a in args if isinstance(a, Tensor)])  # before forward changes any
+        places, nodes, needed = [], [], []  # before forward changes any
+        for place, argument in enumerate(args):
+            needed.append(isinstance(argument, Tensor) and argument.requires_grad)
+            if isinstance(argument, Tensor):
+                places.append(place)
+                nodes.append(argument._node)
+        node._tensor_arguments, node._next_nodes, node.needs_input_grad = places, tuple(nodes), tuple(needed)
         previous = set_mode(False, mode.inference)
         try:
             results = cls.forward(*args) if apart else cls.forward(node, *args)
@@ -376,18 +374,18 @@ def view_of_input(tensor: Tensor) -> Tensor:
 
 def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
     """Make `node` the history of `outputs`; where forward returned an input, another tensor takes its place."""
+    constants, dirty = [*map(id, node.non_differentiable)], [*map(id, node.dirty_tensors)]
     if node.dirty_tensors or node.non_differentiable:
         check_marks(node, outputs)
     node._order, node._fits = next(op_order), False
-    node._tensor_arguments = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
-    inputs = [args[i] for i in node._tensor_arguments]
-    node._constants = tuple([None if a.requires_grad else constant(a) for a in inputs])
+    node._constants = None
+    if None in node._next_nodes:
+        inputs = [args[i] for i in node._tensor_arguments]
+        node._constants = tuple([None if a.requires_grad else constant(a) for a in inputs])
     node._outputs = len(outputs)
     node._likes = [(o._array.shape, o._dtype) if isinstance(o, Tensor) else None for o in outputs]
     node._output_nodes = [None] * node._outputs
     node._shape, node._dtype = next(filter(None, node._likes), ((), None))
-    constants, dirty = [id(o) for o in node.non_differentiable], [id(t) for t in node.dirty_tensors]
-    given = [id(a) for a in inputs]
     order: Iterable[int] = range(len(outputs))
     if dirty:  # what was changed goes first: its other views, which are made anew then, may be outputs too
         order = sorted(order, key=lambda i: id(outputs[i]) not in dirty)
@@ -401,7 +399,7 @@ def record_function(node: FunctionNode, args: tuple, outputs: list) -> None:
             rebase_history(output, node if node._outputs == 1 else node._output_node(index))
             output.materialize_meta().output_nr = index
             continue
-        if id(output) in given:
+        if id(output) in map(id, args):
             output = outputs[index] = view_of_input(output)
         if output.__class__ is ModifiedView:
             output.__class__ = Tensor  # type: ignore[assignment]  # from its subclass

@@ -33,16 +33,11 @@ threads_in_inference: set = set()
 def set_mode(recording: bool, inference: bool = False, enabled: bool = False) -> tuple[bool, bool, bool]:
     """Set this thread's mode and return the one that it had, as the arguments that set it again."""
     previous = mode.recording, mode.inference, mode.enabled
-    mode.recording, mode.inference, mode.enabled = recording, inference, enabled
-    thread = get_ident()
-    if recording:
-        threads_without_grad.discard(thread)
-    else:
-        threads_without_grad.add(thread)
-    if inference:
-        threads_in_inference.add(thread)
-    else:
-        threads_in_inference.discard(thread)
+    mode.recording = recording
+    (threads_without_grad.discard if recording else threads_without_grad.add)(get_ident())
+    if inference or enabled or previous[1] or previous[2]:  # seldom, and to write them takes time
+        mode.inference, mode.enabled = inference, enabled
+        (threads_in_inference.add if inference else threads_in_inference.discard)(get_ident())
     return previous
 
 

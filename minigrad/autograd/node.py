@@ -74,7 +74,7 @@ class Node:
     `_saved` holds the tensors that the derivatives need, None once a backward has freed them. An input has two entries:
     the tensor, and its version when it was saved. A result has three: its array, its version counter and its version;
     the Tensor itself points at this node, which would be a reference cycle. `Kind.saved_names` has a name for each
-    entry, "" for a counter or a version. (The node of a Function has a SavedEntry per tensor, see function.py.)
+    entry, "" for a counter or a version. (The node of a Function has a tuple per tensor, see function.py.)
     `_options` has what else the derivatives need: a dim, an exponent, a shape; in an OUTPUT node, its output_nr.
 
     The names start with an underscore because the node of a Function is the ``ctx`` that its author writes on:

@@ -19,7 +19,7 @@ from ..ops.pointwise import clone, where
 from ..tensor import Tensor, wrap
 from ..views import alias
 from .dual import Dual
-from .function import NOTHING_SAVED, FunctionNode, SavedEntry, names_of_saved
+from .function import NOTHING_SAVED, FunctionNode, names_of_saved
 from .grad import grad
 from .grad_mode import enable_grad, mode
 from .node import Kind, Node, sink_node
@@ -279,7 +279,7 @@ def jvp_of(node: FunctionNode, given: list) -> tuple:
     """Call the user's jvp. ``ctx.saved_tensors`` is meanwhile what forward saved for it."""
     of_backward = node._saved, node._kind
     kept, node.saved_for_forward = node.saved_for_forward, ()
-    node._saved = tuple(NOTHING_SAVED if t is None else SavedEntry(t, False, None, t._version) for t in kept)
+    node._saved = tuple(NOTHING_SAVED if t is None else (t, False, None, t._version) for t in kept)
     node._kind = Kind(node.name(), type(node), names_of_saved(len(kept)))
     try:
         tangents = node._function.jvp(node, *given)

@@ -12,7 +12,7 @@ from ..ops import masked_fill, sigmoid, tanh
 from ..ops.index import put
 from ..ops.linalg import addmm, matmul
 from ..ops.pointwise import chosen, op, where
-from ..ops.shape import broadcast_shape, expand, permute, reshape, squeeze, t, unsqueeze, view
+from ..ops.shape import SMALL, broadcast_shape, expand, permute, reshape, squeeze, t, unsqueeze, view
 from ..tensor import Tensor, wrap
 from .convolution import convolved, input_gradient, weight_gradient
 
@@ -162,6 +162,9 @@ def _rows_gradient(grad, target, weight, ignore_index, reduction, self_shape):
     return put(where(np.asarray(weights != 0), grad * weights, 0.0), places, self_shape)
 
 
+_arange = functools.lru_cache(maxsize=64)(np.arange)
+
+
 @op(
     node="NllLossBackward0",
     name="nll_loss",
@@ -174,7 +177,8 @@ def nll_loss_of_rows(self, target, total_weight, ignore_index, reduction, weight
     if weight is None and reduction == "mean" and self.ndim == 2 and 0 < len(target) == total_weight.item():
         try:
             if target.item(target.argmin()) >= 0:  # as nearly always
-                return np.add.reduce(self[np.arange(len(target)), target]) / -len(target)
+                rows = (_arange if len(target) <= SMALL else np.arange)(len(target))
+                return np.add.reduce(self[rows, target]) / -len(target)
         except IndexError:
             pass  # refused below
     known = target != ignore_index

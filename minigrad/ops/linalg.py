@@ -15,7 +15,7 @@ from .shape import (
     diagonal,
     expand,
     permute,
-    reshape,
+    reshaped,
     squeeze_product,
     t,
     transpose,
@@ -124,7 +124,7 @@ def outer(self, vec2):
     if self._array.ndim != 1 or vec2._array.ndim != 1:
         name, vector = ("self", self) if self._array.ndim != 1 else ("vec2", vec2)
         raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
-    return reshape(self, (-1, 1)) * vec2
+    return reshaped(self, (-1, 1)) * vec2
 
 
 def bmm(self, mat2):
@@ -195,20 +195,22 @@ def matmul(self, other):
 
 def _batch_by_matrix(self, other):
     """A batch of matrices times one matrix or vector: one product, of all their rows."""
-    product_of_rows = matmul(reshape(self, (math.prod(self.shape[:-1]), self.shape[-1])), other)
+    product_of_rows = matmul(reshaped(self, (math.prod(self.shape[:-1]), self.shape[-1])), other)
     return unsafe_view(product_of_rows, (*self.shape[:-1], *other.shape[1:]))
 
 
 def _batch_by_batch(self, other):
     """Two batches of matrices, whose batch dimensions broadcast."""
     shape, others = self._array.shape, other._array.shape
-    try:
-        batch = shape[:-2] if shape[:-2] == others[:-2] else np.broadcast_shapes(shape[:-2], others[:-2])
-    except ValueError as error:
-        raise shapes_refused("matmul", error, self._array[..., 0, 0], other._array[..., 0, 0]) from None
-    one = reshape(expand(self, (*batch, *shape[-2:])), (-1, *shape[-2:]))
-    two = reshape(expand(other, (*batch, *others[-2:])), (-1, *others[-2:]))
-    return unsafe_view(bmm(one, two), (*batch, shape[-2], others[-1]))
+    batch, matrix, matrix2 = shape[:-2], shape[-2:], others[-2:]
+    if others[:-2] != batch:
+        try:
+            batch = np.broadcast_shapes(batch, others[:-2])
+        except ValueError as error:
+            raise shapes_refused("matmul", error, self._array[..., 0, 0], other._array[..., 0, 0]) from None
+    one = reshaped(expand(self, batch + matrix), (-1, *matrix))
+    two = reshaped(expand(other, batch + matrix2), (-1, *matrix2))
+    return unsafe_view(bmm(one, two), (*batch, matrix[0], matrix2[1]))
 
 
 def einsum(equation, *operands):
@@ -281,7 +283,7 @@ def _summed_product(one, other, inner: list):
     )
     if swapped:
         one, other = other, one
-    left, right = reshape(permute(one, to_left), left), reshape(permute(other, to_right), right)
+    left, right = reshaped(permute(one, to_left), left), reshaped(permute(other, to_right), right)
     return permute(view(bmm(left, right), lengths), back)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..arguments import with_numpy_names
 from ..dispatch import op
 from ..messages import NO_FREEDOM, type_name
+from ..operands import number
 from ..tensor import Tensor, wrap
 from .index import array_of, put_along
 from .pointwise import abs, exp, masked, maximum, minimum, power, sign, to_copy, where
@@ -119,6 +120,11 @@ def sum(self, dim=None, keepdim=False, **others):
     return sum_all(self) if dim is None else sum_dim(self, _given_dims(self, dim), keepdim)
 
 
+def _over(total, count):
+    """A sum by a count. It is quicker to divide by an array, unless the sum is one number."""
+    return total / (number(count, total.dtype) if total.__class__ is np.ndarray else count)
+
+
 def _mean_backward(grad, shape):
     """The gradient of a mean of all: each element's share. In the plain backward, divided before it is repeated."""
     if isinstance(grad, Tensor):
@@ -146,7 +152,7 @@ def mean_all(self):
 )
 def mean_dim(self, dim, keepdim=False):
     """The means along one or more dimensions."""
-    return sums(self, _normalized_dims(self, dim), keepdim) / _count(self.shape, dim)
+    return _over(sums(self, _normalized_dims(self, dim), keepdim), _count(self.shape, dim))
 
 
 def mean(self, dim=None, keepdim=False, **others):
@@ -218,7 +224,12 @@ def _truth(found, self):
 )
 def variance(self, dim, correction, keepdim):
     """The mean squared distance from the mean, divided by ``n - correction``."""
-    return _variance(self, dim, correction, keepdim).astype(self.dtype, copy=False)
+    return _in_dtype(_variance(self, dim, correction, keepdim), self.dtype)
+
+
+def _in_dtype(found, dtype):
+    """In that dtype, which it mostly has: of one number, ``astype`` takes as long to find out as to compute it."""
+    return found if found.dtype == dtype else found.astype(dtype)
 
 
 def _variance(self, dim, correction, keepdim):
@@ -232,10 +243,10 @@ def _variance(self, dim, correction, keepdim):
 def _variance_in(self, dim, correction, keepdim):
     dim = None if dim == () else dim
     dim, count = _normalized_dims(self, dim), _count(self.shape, dim)
-    distance = self - sums(self, dim, dim is not None) / count
+    distance = self - _over(sums(self, dim, dim is not None), count)
     squares = sums(distance * distance, dim, keepdim)
     if count > correction:
-        return squares / (count - correction)
+        return _over(squares, count - correction)
     with np.errstate(all="ignore"):  # 0 / 0 is nan, silently
         return squares / builtins.max(count - correction, 0)
 
@@ -289,7 +300,7 @@ def _spread_options(name, self, dim, unbiased, correction):
 )
 def deviation(self, dim, correction, keepdim):
     """The square root of the variance."""
-    return np.sqrt(_variance(self, dim, correction, keepdim)).astype(self.dtype, copy=False)
+    return _in_dtype(np.sqrt(_variance(self, dim, correction, keepdim)), self.dtype)
 
 
 def std(self, dim=None, unbiased=True, keepdim=False, *, correction=None, **others):
@@ -664,9 +675,9 @@ def logsumexp(self, dim, keepdim=False):
     """The logarithm of the sum of the exponentials along ``dim``, without overflow."""
     dim = _normalized_dims(self, dim)
     most = _most(self, dim)
-    most = most if np.isfinite(most).all() else np.where(np.isinf(most), 0, most)
+    most = most if math.isfinite(np.vdot(most, most)) else np.where(np.isinf(most), 0, most)
     found = np.log(sums(np.exp(self - most), dim, True)) + most
-    return found if keepdim else np.squeeze(found, dim)
+    return found if keepdim else found.squeeze(dim)
 
 
 def _logsumexp_backward(grad, self, result, dim, keepdim):

@@ -163,7 +163,11 @@ def unsafe_view(self, shape):
 
 def reshape(self, *sizes, shape=None):
     """The same elements in another shape: a view where one is possible, else a copy. PyTorch: ``torch.reshape``."""
-    shape = sizes_of(sizes, shape)
+    return reshaped(self, sizes_of(sizes, shape))
+
+
+def reshaped(self, shape):
+    """`reshape`, for a shape that is a tuple."""
     if self._array.flags.c_contiguous:
         return view(self, shape)
     return reshape_alias(self, shape) if _fits_in_place(self._array, shape) else unsafe_view(clone(self), shape)
@@ -319,7 +323,7 @@ def flatten(self, start_dim=0, end_dim=-1):
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if start == end and shape:
         return self
-    return reshape(self, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
+    return reshaped(self, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
 
 
 def movedim(self, source, destination):
