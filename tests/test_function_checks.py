@@ -21,8 +21,8 @@ def learners(forward, backward, before=""):
     space = {"mg": mg, "np": np, "once_differentiable": once_differentiable}
     body = f"@staticmethod\ndef forward{forward}\n@staticmethod\n{before}def backward{backward}\n"
     source = "class F(mg.autograd.Function):\n" + textwrap.indent(body, "    ")
-    linecache.cache["<cell>"] = len(source), None, source.splitlines(True), "<cell>"
-    exec(compile(source, "<cell>", "exec"), space)
+    linecache.cache["<class>"] = len(source), None, source.splitlines(True), "<class>"
+    exec(compile(source, "<class>", "exec"), space)
     return space["F"]
 
 
