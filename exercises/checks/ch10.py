@@ -649,6 +649,15 @@ def twice(answer):
         for times in range(1, 7):
             _walked(answer, root, where=name)
             _check_times(root, leaves, true, times, name)
+        for leaf in leaves:
+            leaf.grad = 0.0
+        _walked(answer, root, where=name)
+        if not _all_close(_grads(leaves), true):
+            why, look = (
+                "After six walks every `.grad` of a leaf was set to 0.",
+                "what your function keeps beside `.grad`",
+            )
+            raise _wrong_walk("cleared-comes-back", _grads(leaves), true, f"{name}, cleared, then walked,", why, look)
     _check_zero(answer)
     _walked(answer, _doubled(Scalar(1.0)))
     leaves = [Scalar(1.0), Scalar(2.0)]
@@ -727,6 +736,10 @@ def turns(answer):
     h = leaf * leaf
     root = h * Scalar(2.0) + h
     name = "h * z + h, with h = x * x, and z made after h,"
+    _check_turns(_once(answer, root, where=name), root, name)
+    x = Scalar(1.5)
+    h = x * x
+    root, name = h * h + h * x * x * x, "h * h + h * x * x * x, with h = x * x,"
     _check_turns(_once(answer, root, where=name), root, name)
     root = _doubled(Scalar(1.0))
     _check_turns(_once(answer, root), root, "25 times h = h + h")
@@ -1095,6 +1108,12 @@ def _check_record(answer):
     node = _a_node(given)
     _check_next_nodes(node.next_nodes, x, k)
     _check_saved(node.saved, k)
+    if list(node.rules) != list(node.rules):
+        look = "how `rules` is made: an iterator is used up by the first walk"
+        raise Wrong("rules-used-up", "rules that can be read more than once", show(node.rules), look=look)
+    if _keeping(answer, op, [x, k], (2,)) is node:
+        look = "what your function keeps from call to call"
+        raise Wrong("same-node", "a node of its own for a second x * k", "the node of the first", look=look)
     twice = _a_node(_keeping(answer, op, [x, x], (2,)))
     if len(twice.next_nodes) != 2 or any(next_node is not x.node for next_node in twice.next_nodes):
         why = "There is a next node for each input, also where two inputs are one tensor."
@@ -1383,9 +1402,14 @@ def _check_versions(answer):
     heard, node, k = _overheard()
     k.sub_(1.0)
     _expect_refusal(answer, node, "no-version", "a saved tensor that was overwritten")
+    x = small.Tensor([2.0, 3.0], requires_grad=True)
+    rules = {"a": lambda grad: heard.append(grad) or grad, "b": lambda grad, a: grad * a}
+    second = small.op("mul", np.multiply, **rules)(x, x * x).node
+    x.sub_(1.0)
+    _expect_refusal(answer, second, "no-version", "a tensor for the second rule that was overwritten")
     kit.adversaries.trial.forget_last()  # what follows is about any of these turns
     if heard:
-        why = "The number that the rule was made for is lost. It should not be called with another one."
+        why = "A number that a rule was made for is lost. Before any rule is called, the turn is refused."
         look = "what comes first: the versions, or the rules"
         raise Wrong("rules-first", "an error before a rule is called", "a call of a rule", why=why, look=look)
     if not node.saved:

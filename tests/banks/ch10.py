@@ -327,6 +327,19 @@ def backward(root, grad=1.0):
     "twice": functions(
         "backward_twice(root)",
         """
+cleared-comes-back
+    backward_twice.totals = getattr(backward_twice, 'totals', {})
+    grads, heap = {root: 1.0}, [(-root.number, root)]
+    while heap:
+        node = heappop(heap)[1]
+        grad = grads.pop(node)
+        if not node.next_nodes:
+            backward_twice.totals[node] = backward_twice.totals.get(node, 0.0) + grad
+            node.grad = backward_twice.totals[node]
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            if next_node not in grads:
+                heappush(heap, (-next_node.number, next_node))
+            grads[next_node] = grads.get(next_node, 0.0) + grad * slope
 other-gradient/leaves-of-value-0
     grads = {root: 1.0}
     while grads:
@@ -456,6 +469,21 @@ def backward_twice(root, grad=1.0):
     "turns": functions(
         "turns(root)",
         """
+too-early/one-user-twice
+    users, seen, todo = {}, {root}, [root]
+    while todo:
+        for next_node in set(todo.pop().next_nodes):
+            users[next_node] = users.get(next_node, 0) + 1
+            if next_node not in seen:
+                seen.add(next_node)
+                todo.append(next_node)
+    order = [root]
+    for node in order:
+        for next_node in node.next_nodes:
+            users[next_node] -= 1
+            if users[next_node] == 0:
+                order.append(next_node)
+    return order
 paths
     order = []
     def visit(node):
@@ -720,6 +748,36 @@ unbroadcast/same-size
         ),
     },
     "record": {
+        "rules-used-up": """
+def record(op, inputs, shape):
+    next_nodes = [tensor.node for tensor in inputs]
+    if not any(next_nodes):
+        return None
+    by_name, saved = dict(zip(op.rules, inputs)), {}
+    for next_node, rule in zip(next_nodes, op.rules.values()):
+        if next_node:
+            for name in small.needs(rule):
+                saved[name] = by_name[name], by_name[name].version
+    return small.Node(op.name, shape, next_nodes, iter(op.rules.values()), saved)
+""",
+        "same-node": """
+known = {}
+
+def record(op, inputs, shape):
+    key = (op.name, *map(id, inputs))
+    if key in known:
+        return known[key]
+    next_nodes = [tensor.node for tensor in inputs]
+    if not any(next_nodes):
+        return None
+    by_name, saved = dict(zip(op.rules, inputs)), {}
+    for next_node, rule in zip(next_nodes, op.rules.values()):
+        if next_node:
+            for name in small.needs(rule):
+                saved[name] = by_name[name], by_name[name].version
+    known[key] = small.Node(op.name, shape, next_nodes, list(op.rules.values()), saved)
+    return known[key]
+""",
         "not-saved/one-name": _with(_RECORD, "in small.needs(rule) if", "in small.needs(rule)[:1] if"),
         "saves-all/extra": _with(
             _RECORD, "    return small.Node", "    saved['grad'] = (inputs[0], 0)\n    return small.Node"
@@ -779,6 +837,26 @@ def record(op, inputs, shape):
 """,
     },
     "turn": {
+        "rules-first/one-by-one": """
+def turn(node, grad, retain_graph):
+    if node.saved is None:
+        raise RuntimeError("a second time")
+    parts = []
+    for next_node, rule in zip(node.next_nodes, node.rules):
+        part = None
+        if next_node:
+            args = []
+            for name in small.needs(rule):
+                tensor, version = node.saved[name]
+                if tensor.version != version:
+                    raise RuntimeError("modified by an inplace operation")
+                args.append(tensor)
+            part = rule(grad, *args)
+        parts.append(part)
+    if node.saved and not retain_graph:
+        node.saved = None
+    return parts
+""",
         "rules-first": _with(
             _with(_TURN, "    for tensor, version", "    checked = node.saved\n    for tensor, version"),
             "    for tensor, version in node.saved.values():\n        if tensor.version != version:\n"
