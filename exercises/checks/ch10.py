@@ -1114,6 +1114,13 @@ def _check_record(answer):
     if _keeping(answer, op, [x, k], (2,)) is node:
         look = "what your function keeps from call to call"
         raise Wrong("same-node", "a node of its own for a second x * k", "the node of the first", look=look)
+    _check_one_input_twice(answer, op, x)
+    _check_three_inputs(answer, x, k)
+    _check_saved(_a_node(_keeping(answer, op, [x, k], (2,))).saved, k)  # as it was the first time
+    _check_arguments(_a_node(_keeping(answer, op, [x, small.Tensor([[1.0, 2.0]] * 3)], (3, 2))), op)
+
+
+def _check_one_input_twice(answer, op, x):
     twice = _a_node(_keeping(answer, op, [x, x], (2,)))
     if len(twice.next_nodes) != 2 or any(next_node is not x.node for next_node in twice.next_nodes):
         why = "There is a next node for each input, also where two inputs are one tensor."
@@ -1127,9 +1134,6 @@ def _check_record(answer):
             code, why = "not-saved", "Both inputs have a node, so both rules are needed, and what they ask for."
         look = "what `small.needs(rule)` says of each rule"
         raise Wrong(code, "for x * x `a` and `b`", f"{sorted(twice.saved)}", why=why, look=look)
-    _check_three_inputs(answer, x, k)
-    _check_saved(_a_node(_keeping(answer, op, [x, k], (2,))).saved, k)  # as it was the first time
-    _check_arguments(_a_node(_keeping(answer, op, [x, small.Tensor([[1.0, 2.0]] * 3)], (3, 2))), op)
 
 
 def _three_inputs() -> Any:
