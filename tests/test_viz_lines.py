@@ -355,3 +355,25 @@ def test_an_overwrite_that_no_version_tells_of_is_shown_with_its_line():
 @pytest.mark.torch
 def test_the_same_overwrite_in_pytorch():
     check_unnoticed(pytest.importorskip("torch", reason="compares with PyTorch itself"))
+
+
+def test_attention_is_noted_once_whatever_mode_stands_before_the_blocks_own():
+    torch = pytest.importorskip("torch", reason="compares with PyTorch itself")
+    net, x = torch.nn.MultiheadAttention(2, 1), torch.ones(3, 2)
+
+    class Other(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            return function(*args, **(kwargs or {}))
+
+    with mg.viz.lines() as log:
+        net(x, x, x)
+        with Other():
+            net(x, x, x)
+        with pytest.raises(AssertionError, match="embedding"):
+            net(x[:, :1], x, x)
+        inside = torch.overrides._get_current_function_mode()
+        net(x, x, x)
+    attention = [call for call in log.calls if call.op == "multi_head_attention_forward"]
+    assert [call.failed for call in attention] == [False, False, True, False]
+    assert inside is not None and torch.overrides._get_current_function_mode() is None
+    assert "lines_torch" not in torch.nn.functional.multi_head_attention_forward.__module__

@@ -5,9 +5,9 @@
     mg.viz.explain(error)     then names variables and lines; so does mg.draw(loss, lines=True)
 
 It keeps numbers, never tensors: where each call stood, which memories it read and at which version, which it raised.
-A call inside it costs some 4 to 7 microseconds of processor time more, one with many tensors up to 31, one outside
-nothing (`python -m benchmarks.lines`): what watches is put on when the block begins and taken off when it ends. Only
-calls from Python in the thread of the block are seen, not what C++ or torch.compile does by itself.
+A call inside it costs some 4 to 7 microseconds of processor time more, with up to thirty tensors at most 15, and one
+outside nothing (`python -m benchmarks.lines`): what watches is put on when the block begins and taken off when it ends.
+Only calls from Python in the thread of the block are seen, not what C++ or torch.compile does by itself.
 """
 
 import itertools
@@ -93,10 +93,9 @@ class Log:
 
     def watch(self, face: Any, op: str, function: Callable, args: tuple, kwargs: dict, depth: int = 2) -> Any:
         """Run a call of a framework, of which `face` tells tensors apart, and note it."""
-        tensors = tensors_among(args, kwargs, face.kind)
-        inputs = face.see(tensors)
+        tensors, inputs = tensors_among(args, kwargs, face)
         in_place = is_in_place(op) or "out" in kwargs
-        values = [face.value(tensor) for _, tensor in tensors[:3]] if in_place else ()
+        values = [face.value(tensor) for tensor in tensors[:3]] if in_place else ()
         recording, first, name, given = face.recording(), face.newest(), face.name, len(args)
         place, through = place_of(sys._getframe(depth), self._base)
         run, direct = next(_runs) if through is None else run_of(through), through is None
@@ -105,12 +104,12 @@ class Log:
         except Exception as error:
             last = face.newest()
             self.note((op, place, inputs, given, (), first, last, recording, (), name, False, True, run, direct))
-            self.remember(error, tuple(tensor for _, tensor in tensors))
+            self.remember(error, tuple(tensors))
             raise
         if isinstance(result, face.kind):  # as nearly always
-            outputs = face.see([(0, result)])
+            outputs = [face.see(0, result)]
         else:
-            outputs = face.see(tensors_among(args[:1] if op == "requires_grad=" else (result,), {}, face.kind))
+            _, outputs = tensors_among(args[:1] if op == "requires_grad=" else (result,), {}, face)
         changes = self._changes(face, tensors, inputs, values) if face.is_changed(tensors, inputs) else ()
         if outputs or changes or op in LEAVES_TORCH or op in WALKS:
             keeps, last = op in WALKS and keeps_graph(op, args, kwargs), face.newest()
@@ -121,7 +120,7 @@ class Log:
 
     def _changes(self, face: Any, tensors: list, inputs: list[tuple], values: Sequence) -> tuple:
         """What Call.of makes Changes of: of each tensor what it was, its version now, and its value before."""
-        after = [face.version(tensor) for _, tensor in tensors]
+        after = [face.version(tensor) for tensor in tensors]
         return tuple(itertools.zip_longest(inputs, after, values))
 
     def note(self, call: tuple) -> None:
@@ -324,27 +323,26 @@ _SEQUENCES = (list, tuple)  # a union would be made anew at every call
 _NO_TENSORS = {type(None), bool, int, float, str}  # to look these up takes less time than to ask what they are
 
 
-def tensors_among(args: tuple, kwargs: dict, kind: type) -> list[tuple[Any, Any]]:
-    """The tensors among arguments, with their places: a position, (position, index in a list) or a name."""
-    found: list[tuple[Any, Any]] = []
+def tensors_among(args: tuple, kwargs: dict, face: Any) -> tuple[list, list[tuple]]:
+    """The tensors among arguments, and what Seen is made of; a place is a position, (position, index) or a name."""
+    tensors, seen, kind, see = [], [], face.kind, face.see
     where = 0  # counted by hand: enumerate takes longer
     for value in args:
-        its = type(value)
-        if its is kind:
-            found.append((where, value))
-        elif its not in _NO_TENSORS:
+        if type(value) not in _NO_TENSORS:
             if isinstance(value, kind):
-                found.append((where, value))
+                tensors.append(value)
+                seen.append(see(where, value))
             elif isinstance(value, _SEQUENCES):
-                found += [((where, i), each) for i, each in enumerate(value) if isinstance(each, kind)]
+                for i, each in enumerate(value):
+                    if isinstance(each, kind):
+                        tensors.append(each)
+                        seen.append(see((where, i), each))
         where += 1
-    if kwargs:
-        found += [
-            (name, value)
-            for name, value in kwargs.items()
-            if type(value) not in _NO_TENSORS and isinstance(value, kind)
-        ]
-    return found
+    for name, value in kwargs.items():
+        if type(value) not in _NO_TENSORS and isinstance(value, kind):
+            tensors.append(value)
+            seen.append(see(name, value))
+    return tensors, seen
 
 
 def keeps_graph(op: str, args: tuple, kwargs: dict) -> bool:

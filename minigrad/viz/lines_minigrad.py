@@ -37,11 +37,11 @@ class Ours:
     def __init__(self):
         self.last = 0
 
-    def see(self, tensors: list) -> list[tuple]:
-        return [(at, id(t), storage(t) or 0, self.version(t), tracked(t)) for at, t in tensors]
+    def see(self, where: Any, tensor: Tensor) -> tuple:
+        return where, id(tensor), storage(tensor) or 0, self.version(tensor), tracked(tensor)
 
     def is_changed(self, tensors: list, inputs: list[tuple]) -> bool:
-        return any(self.version(tensor) != seen[3] for (_, tensor), seen in zip(tensors, inputs, strict=True))
+        return any(self.version(tensor) != seen[3] for tensor, seen in zip(tensors, inputs, strict=True))
 
     def version(self, tensor: Tensor) -> int:
         return -1 if tensor._version_counter is UNCOUNTED else int(tensor._version_counter[0])

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from .lines import MAX_VALUES, Log
@@ -30,17 +30,18 @@ class Theirs:
         self.recording: Callable[[], bool] = torch.is_grad_enabled
         self.newest: Callable[[], int] = torch._C._autograd._get_sequence_nr
 
-    def see(self, tensors: list) -> list[tuple]:
+    def see(self, where: Any, tensor: Any) -> tuple:
         try:
-            return [(at, id(t), t.untyped_storage().data_ptr(), t._version, t.requires_grad) for at, t in tensors]
-        except (RuntimeError, NotImplementedError):  # one has no memory or no version
-            return [(at, id(t), memory(t) or 0, self.version(t), t.requires_grad) for at, t in tensors]
+            memory_of = tensor.untyped_storage().data_ptr()
+            return where, id(tensor), memory_of, tensor._version, tensor.requires_grad
+        except (RuntimeError, NotImplementedError):  # it has no memory or no version
+            return where, id(tensor), memory(tensor) or 0, self.version(tensor), tensor.requires_grad
 
     def is_changed(self, tensors: list, inputs: list[tuple]) -> bool:
         try:
-            return [tensor._version for _, tensor in tensors] != [seen[3] for seen in inputs]
+            return [tensor._version for tensor in tensors] != [seen[3] for seen in inputs]
         except RuntimeError:  # one has no version
-            return [self.version(tensor) for _, tensor in tensors] != [seen[3] for seen in inputs]
+            return [self.version(tensor) for tensor in tensors] != [seen[3] for seen in inputs]
 
     def version(self, tensor: Any) -> int:
         try:
@@ -87,15 +88,18 @@ def watch_torch(log: Log) -> Iterator[None]:
                 return function(*args, **(kwargs or {}))
             return log.watch(face, name, function, args, kwargs or {})
 
-    with Mode(), _wrapped(torch, log, face):
+    with Mode() as mode, _wrapped(torch, log, face, mode):
         yield
 
 
 @contextmanager
-def _wrapped(torch: Any, log: Log, face: Theirs) -> Iterator[None]:
-    """What the mode does not see: torch.autograd.backward, torch.from_numpy, and the apply of a Function."""
-    Function, backward, from_numpy = torch.autograd.Function, torch.autograd.backward, torch.from_numpy
-    apply = vars(Function)["apply"]
+def _wrapped(torch: Any, log: Log, face: Theirs, mode: Any) -> Iterator[None]:
+    """What the mode does not see, and the attention of nn.functional.
+
+    That is written in Python with 25 arguments: PyTorch takes longer to ask a mode about it than we do to note it.
+    """
+    Function, functional, overrides = torch.autograd.Function, torch.nn.functional, torch.overrides
+    apply, attention = vars(Function)["apply"], functional.multi_head_attention_forward
 
     def noted(name, function):
         def call(*args, **kwargs):
@@ -111,9 +115,23 @@ def _wrapped(torch: Any, log: Log, face: Theirs) -> Iterator[None]:
 
         return call(*args, **kwargs) if log.is_ignored() else log.watch(face, "apply", call, args, kwargs)
 
-    torch.autograd.backward, Function.apply = noted("backward", backward), classmethod(noted_apply)
-    torch.from_numpy = noted("from_numpy", from_numpy)
-    try:
+    def noted_attention(*args, **kwargs):
+        if log.is_ignored() or overrides._get_current_function_mode() is not mode:  # another mode comes first
+            return attention(*args, **kwargs)
+        overrides._pop_mode()
+        try:
+            return log.watch(face, attention.__name__, attention, args, kwargs)
+        finally:
+            overrides._push_mode(mode)
+
+    wrappers = (
+        (torch.autograd, "backward", noted("backward", torch.autograd.backward)),
+        (torch, "from_numpy", noted("from_numpy", torch.from_numpy)),
+        (Function, "apply", classmethod(noted_apply)),
+        (functional, "multi_head_attention_forward", noted_attention),
+    )
+    with ExitStack() as undo:
+        for owner, name, wrapper in wrappers:
+            undo.callback(setattr, owner, name, vars(owner)[name])
+            setattr(owner, name, wrapper)
         yield
-    finally:
-        torch.autograd.backward, Function.apply, torch.from_numpy = backward, apply, from_numpy
