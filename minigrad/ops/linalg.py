@@ -173,6 +173,8 @@ def matmul(self, other):
     if not isinstance(other, Tensor):
         raise TypeError(f"unsupported operand type(s) for @: 'Tensor' and '{type(other).__name__}'")
     dims = (self._array.ndim, other._array.ndim)
+    if min(dims) > 2:
+        return _batch_by_batch(self, other)
     if dims == (2, 2):
         _check_types("mm", self, other)
         return matrix_matrix(self, other)
@@ -188,9 +190,7 @@ def matmul(self, other):
         return _batch_by_matrix(self, other)
     if dims[0] == 1:
         return _batch_by_matrix(transpose(other, -2, -1), self)
-    if dims[0] == 2:
-        return clone(transpose(_batch_by_matrix(transpose(other, -2, -1), t(self)), -2, -1))
-    return _batch_by_batch(self, other)
+    return clone(transpose(_batch_by_matrix(transpose(other, -2, -1), t(self)), -2, -1))
 
 
 def _batch_by_matrix(self, other):

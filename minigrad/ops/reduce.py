@@ -235,7 +235,7 @@ def _in_dtype(found, dtype):
 def _variance(self, dim, correction, keepdim):
     """In a wider dtype where that is needed: squares of float32 overflow early. (PyTorch takes float64 always.)"""
     found = _variance_in(self if self.itemsize > 2 else self.astype(np.float32), dim, correction, keepdim)
-    if self.itemsize < 8 and not math.isfinite(np.vdot(found, found) if found.ndim else found):
+    if self.itemsize < 8 and not math.isfinite(found.dot(found) if found.ndim == 1 else np.vdot(found, found)):
         found = _variance_in(self.astype(np.float64), dim, correction, keepdim)
     return found
 
@@ -533,6 +533,8 @@ def _prod_backward(grad, self, result, dim, keepdim):
 )
 def prod_all(self):
     """The product of all elements."""
+    if self.ndim > 1 and self.size > SMALL:  # row by row first: in a fifth of the time
+        self = np.multiply.reduce(self, 0, _total_dtype(self))
     return np.multiply.reduce(self, None, _total_dtype(self))
 
 

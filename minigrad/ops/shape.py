@@ -492,7 +492,7 @@ def trace(self):
 def split_evenly(self, split_size, dim):
     """Views of ``split_size`` positions each along a dimension, the last of what is left."""
     before, length = (slice(None),) * place(dim, self.ndim), self.shape[dim]
-    return [self[(*before, slice(at, at + split_size))] for at in range(0, length, split_size or 1)] or [self]
+    return [self[*before, at : at + split_size] for at in range(0, length, split_size or 1)] or [self]
 
 
 @op(view=True, self=lambda grads, split_sizes, dim: cat(grads, dim))
@@ -643,10 +643,7 @@ def stack(tensors, dim=0):
     if not tensors:
         raise refusal("stack of nothing")
     try:
-        shape = tensors[0].shape
-        if dim == 0 and len({a.shape for a in tensors}) == 1:  # half of the time that np.stack takes
-            return np.concatenate(tensors).reshape((len(tensors), *shape)) if shape else np.array(tensors)
-        return np.stack(tensors, dim)
+        return np.stack(tensors, dim) if dim else np.array(tensors)  # in a fifth of the time
     except ValueError:
         raise join_refused("stack", [a.shape for a in tensors], dim) from None
 
