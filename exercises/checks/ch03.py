@@ -864,6 +864,8 @@ def backward_order(answer):
     _check_order(_walked(answer, end), end)
     root = _Looks().at(_doubled(40)[0].grad_fn)
     _check_order(_walked(answer, root), root)
+    root = _alike()[0].grad_fn  # once more, with nodes that only the answer can hold, as in `_check_unheld`
+    _check_order(call(lambda: answer(root)), root)
     return "Each node comes after everything that sends to it, so its sum is complete when its turn comes."
 
 
