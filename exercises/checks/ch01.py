@@ -62,7 +62,8 @@ def _check_tracked(answer, values):
         expected, got = "a leaf, `is_leaf` True", f"{show(given)} {came}"
         why = "The tensor you asked on is another one. This one is the result of an operation, and no leaf."
         look = "the operation after the flag was set"
-        raise Wrong("asked-then-computed", expected, got, belief="M01", why=why, look=look)
+        belief = "" if given.retains_grad else "M01"
+        raise Wrong("asked-then-computed", expected, got, belief=belief, why=why, look=look)
     if not kit.same_values(given, values):
         look = "what your function does with its argument: the numbers, and their shape"
         raise Wrong("other-values", f"the values {values}", f"{text(tools.array(given))} {came}", look=look)
@@ -185,7 +186,7 @@ tracked-product: v=True
     "Before and after backward()",
     kind="predict",
     points=2,
-    beliefs=("M03", "M25", "M35"),
+    beliefs=("M03", "M35"),
     hints=(
         "`.grad` is None until a backward pass writes into it.",
         "backward() writes into leaves that were asked for. How many of those are there?",
@@ -219,7 +220,7 @@ grad-on-the-way: y.grad=3 (M03)
 constant-has-grad: k.grad=9
     Nobody asked for the gradient of `k`, so there is no edge that leads to it.
     look: `k.requires_grad`
-constant-has-zero: k.grad=0 (M25)
+constant-has-zero: k.grad=0
     Not asked for and zero are two things. What was not asked for is None.
     look: `k.requires_grad`
 one-path: x.grad=12
@@ -311,9 +312,8 @@ def _why_not_constants(y):
     if found > 1:
         return Wrong(
             "constant-tracked",
-            why=f"Your graph has {found} leaves that require grad, and the picture has one. A "
-            f"constant "
-            "does not have to be asked for to take part.",
+            why=f"Your graph has {found} leaves, and the picture has one. A constant does not have to be asked for to "
+            "take part.",
             look="which tensors you asked for gradients",
         )
     if made_of != ["add", "mul"]:
@@ -529,7 +529,8 @@ def _wrong_slope(number, visits, x, value, right):
     if any(grad is not None and kit.close(grad.sum().item(), right) for grad in grads):
         why = "`.grad` of the tensor that went into `f` holds the slope. What you return is another number."
         return Wrong("not-the-grad", expected, came, why=why, look="what you return")
-    return Wrong("other-slope", expected, came, look="what you return, for `f = lambda x: x * x`")
+    look = "what `f` is given: is it `x`?" if elsewhere else "what you return, for `f = lambda x: x * x`"
+    return Wrong("other-slope", expected, came, look=look)
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -608,9 +609,9 @@ def _check_gradient_of_w(w, slope, belief):
 def _no_way_to_w(total, answer):
     expected, came = "a result that leads back to `w`", show(total)
     if total.requires_grad and total.grad_fn is None:
-        why = "The flag makes the result a new leaf. backward() runs, and `w.grad` stays None."
-        look = "`grad_fn` of the result"
-        return Wrong("flag-at-the-end", expected, came, belief="M01", why=why, look=look)
+        why = "The flag makes the result a new leaf. backward() runs, and finds no way from it to `w`."
+        belief = "" if kit.uses(answer, "register_hook") else "M01"
+        return Wrong("flag-at-the-end", expected, came, belief=belief, why=why, look="`grad_fn` of the result")
     if graphs.leaves(total):
         why, look = "It leads back, but to another leaf than `w`.", "each tensor that your function makes"
         return Wrong("another-leaf", expected, came, why=why, look=look)
@@ -644,7 +645,7 @@ def cut(answer):
         for inputs in (leaves, [leaf * 1 for leaf in leaves]):  # a result is a tensor that requires grad, too
             errors = *_CUT_ERRORS, *tools.FLAG_OF_A_RESULT
             given = tools.called(answer, tuple(inputs), "a tensor with the value of `w * x + b`", *errors)
-            _check_cut(tools.result(given), *leaves)
+            _check_cut(tools.result(given), inputs, *leaves)
             if any(one.grad_fn is None for one in inputs if inputs is not leaves):
                 expected, got = "`w`, `x` and `b` as they were: results", "one that has no history any more"
                 raise Wrong("input-changed", expected, got, look="how to use a value, and leave the tensor alone")
@@ -658,7 +659,7 @@ numpy-refused: numpy() on Tensor that requires grad
 """)
 
 
-def _check_cut(y, w, x, b):
+def _check_cut(y, inputs, w, x, b):
     names = {"w": w, "x": x, "b": b}
     unasked = [name for name, tensor in names.items() if not tensor.requires_grad]
     if unasked:
@@ -672,15 +673,15 @@ def _check_cut(y, w, x, b):
     found = graphs.leaves(y)
     reached = [name for name, tensor in names.items() if any(leaf is tensor for leaf in found)]
     if reached != ["w", "b"] or len(found) > 2:
-        raise _wrong_cut(y, reached, len(found) > len(reached), names)
+        raise _wrong_cut(y, reached, len(found) > len(reached), inputs, names)
     came = [gradient.item() for gradient in tools.walk(mg.autograd.grad, y, (w, b))]
     if not all(map(kit.close, came, (values["x"], 1.0))):
         expected, got = (f"slopes by `w` and `b` of {w:.7g} and {b:.7g}" for w, b in ((values["x"], 1), came))
         raise Wrong("other-gradient", expected, got, look="what `w` and `b` go into, and each hook")
 
 
-def _wrong_cut(y, reached, new_leaf, names):
-    w, x, b = names.values()
+def _wrong_cut(y, reached, new_leaf, inputs, names):
+    w, x, b = inputs
     ways = [f"`{name}`" for name in reached] + ["a new leaf"] * new_leaf
     wrong = _cut_diagnosis(reached, [name for name in ("w", "b") if name not in reached])
     wrong.verdict.expected = "ways to `w` and `b`, none to `x`"
@@ -691,7 +692,7 @@ def _wrong_cut(y, reached, new_leaf, names):
 
 def _cut_diagnosis(reached, lost):
     if reached == ["w", "b"]:
-        why = "There is no edge to `x`, but one to a new leaf. What nobody asks for should have no edge."
+        why = "There is no edge to `x`, but one to a leaf that your function makes and asks for."
         return Wrong("new-leaf", why=why, look="the flag of each tensor that your function makes")
     if not reached:
         why = "The ways to `w` and `b` are gone, too. Only the edge to `x` should go."
@@ -742,7 +743,7 @@ def _why_not_diamond(y):
     if found > 1:
         return Wrong(
             "two-leaves",
-            why=f"Your graph ends in {found} leaves, and the picture in one. Each would get a `.grad` of its own.",
+            why=f"Your graph ends in {found} leaves, and the picture in one.",
             look="how many tensors you made with `requires_grad=True`",
         )
     if made_of == ["mul", "mul"]:
@@ -764,7 +765,7 @@ def _no_exponential(y):
         return Wrong(
             "branch-lost",
             belief="M27" if any(np.allclose(one, np.exp(x)) for one in numbers) else "",
-            why="The value has the exponential in it, and the graph has not: its history was lost on the way.",
+            why="The value has the exponential in it, and the graph has not.",
             look="what goes into the exponential, where it runs, and what becomes of its result",
         )
     why = "Your graph records two multiplications and no exponential."
@@ -779,13 +780,13 @@ def _joined_otherwise(y):
         look = "what `x` is multiplied by in each branch"
         return Wrong("branch-squares", why=why, look=look)
     if ways == 1:
-        why = "The operations are right. But one arrow leads to `x`, where the picture has two branches that start"
-        why += " there and meet at the root."
-        look = "what is computed from `x` itself, and what comes together at the root"
+        why = "The operations are right. But one arrow leads to the leaf, where the picture has two branches that"
+        why += " start there and meet at the root."
+        look = "what is computed from the leaf itself, and what comes together at the root"
         return Wrong("chain-not-diamond", why=why, look=look)
     why = "The operations are right, but they are joined in another way. In the picture each branch is one"
     why += " operation on `x`, and the root multiplies the two results."
-    look = "what goes into the exponential, and what comes together at the root"
+    look = "what comes together at the root: is each of the two one operation on `x`?"
     return Wrong("joined-otherwise", why=why, look=look)
 
 
@@ -871,7 +872,7 @@ off-for-good: C=None
 clearing-clears: D=None
     Clearing the flag says what happens from now on. It does not touch what is in `.grad`.
     look: `w.grad` before and after `w.requires_grad_(False)`
-still-added: E=12.0
+still-added: E=12.0, D=6.0
     Without the flag `w * w` is not recorded, so the last backward() finds no way to `w`.
     look: `w.requires_grad` when the last `w * w` runs
 set-to-none: E=None

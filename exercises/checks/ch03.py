@@ -9,7 +9,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import graphs, kit, tools
-from exercises.checks.adversaries import text, trial
+from exercises.checks.adversaries import trial
 from exercises.checks.kit import Pattern, Wrong, call, show
 from exercises.checks.targets import Targets, side_by_side
 
@@ -110,15 +110,15 @@ zero-before: before=0 (M35)
 exp-input: de/dp=0 (M36)
     The derivative of exp is exp itself: the local derivative is the result, `exp(0) = 1`, not the input 0.
     look: `e.grad_fn._saved_result` before backward()
-zero-product: v.grad=0
-    None of its three factors is 0.
-    look: the three factors of `v.grad`
 value-of-e: dz/de=1
     1 is the value of `e`. When `e` moves by a little, `e * 5` moves five times as much.
     look: what `z` is for `e = 1` and for `e = 2`
 value-of-v: dp/dv=0
     0 is the value of `v`, and of `p`. When `v` moves by a little, `v * 3` moves three times as much.
     look: what `p` is for `v = 0` and for `v = 1`
+zero-product: v.grad=0
+    None of its three factors is 0.
+    look: the three factors of `v.grad`
 added-along: v.grad=9
     9 is the sum of the local derivatives. Along one way they are multiplied; only what different ways bring is
     added.
@@ -158,6 +158,7 @@ def leaves_behind(answer):
         _check_leaves(_walked(answer, result), names)
     counted, leaves = _doubled_tensor(40)
     _check_leaves(_walked(answer, counted), leaves)
+    _check_unheld(answer)
     return "Your walk finds every leaf that backward() would reach, and each once."
 
 
@@ -226,7 +227,7 @@ def _check_leaves(given, names):
     found = [name for item in items for name, leaf in names.items() if item is leaf]
     came = tools.listed([f"`{name}`" for name in found]) or "no leaf of the graph"
     if len(found) < len(items):
-        look = "`is_leaf` of each tensor in the list, and where it comes from"
+        look = "each tensor in the list: is it itself a leaf that this graph ends in?"
         came = f"{came}, and another tensor" if found else "another tensor"
         raise Wrong("other-tensor", expected, came, look=look)
     missing = [name for name in names if name not in found]
@@ -235,13 +236,23 @@ def _check_leaves(given, names):
             "leaf-missing",
             expected,
             came,
-            why=f"A way leads to `{missing[0]}` as well. A node has an edge for each of its inputs.",
+            why=f"A way leads to `{missing[0]}`, which is not in your list.",
             look="whether every edge of every node is followed, and what keeps a leaf out of your list",
         )
     if len(found) > len(names):
         why = "However many ways lead to it, the end of a leaf is one node, and one leaf."
         look = "when a leaf is put into the list, and which nodes your function remembers"
         raise Wrong("leaf-twice", expected, came, why=why, look=look)
+
+
+def _check_unheld(answer):
+    """A graph that was walked above, but not as an argument: the nodes of arguments are held by the check."""
+    result, names = _alike()
+    if len(call(lambda: answer(result))) < len(names):
+        expected, got = "the same leaves where nothing else refers to a node", "fewer of them"
+        why = "A node that nothing refers to is gone, and the next one that Python makes may get its `id`."
+        look = "what your function remembers of a node: the node itself?"
+        raise Wrong("node-not-kept", expected, got, why=why, look=look)
 
 
 def _no_leaf(item, expected):
@@ -481,7 +492,7 @@ def _ways(node):
 
 
 _WHY_NOT_ONE_WAY = {
-    "new-leaf": "There is an edge to a new leaf. What nobody asks for should have no edge.",
+    "new-leaf": "There is an edge to a leaf that your function makes and asks for.",
     "all-cut": "Nothing leads back to `x`. The way through `x * 4` has to stay.",
     "both-ways": "That is what the two ways bring, added.",
     "other-way": "The right way to keep is the one through `x * 4`; it brings 4 times the value of `x + 1`.",
@@ -617,7 +628,7 @@ def _check_mean_loss(answer, start, batches):
     given = tools.called(answer, (watched, list(batches)), "backward() on the loss, then its number", *_LOSS_ERRORS)
     errors = [start * batch - 1 for batch in batches]
     number = kit.a_number(given, "the mean")
-    _refuse_history(given, model)
+    _refuse_history(given, model, "" if kit.uses(answer, "detach", "detach_") else "M28")
     if any(not kit.close(now.item(), was) for now, was in model.losses):
         expected, got = "each loss as `model` returned it", "one that holds another number now"
         look = "what is changed in place: `detach()` shares its memory"
@@ -647,14 +658,14 @@ def _check_mean_loss(answer, start, batches):
         raise Wrong("kept-after", "no graph is left after the call", "that of a round is still there", look=look)
 
 
-def _refuse_history(given, model):
+def _refuse_history(given, model, belief):
     kept = model.alive(model.rounds)
     if type(given) is mg.Tensor and given.grad_fn is not None and kept:
         expected = "a number, or a tensor without history"
         got = f"{show(given)}, which keeps {kept} round{'s' * (kept != 1)}"
-        why = "A result keeps its node, and that keeps the nodes behind it: the graph of each loss that went in."
+        why = "A result keeps its node, and that keeps the nodes behind it: the graphs of these rounds."
         look = "what is added up in each round"
-        raise Wrong("graph-kept", expected, got, belief="M28", why=why, look=look)
+        raise Wrong("graph-kept", expected, got, belief=belief, why=why, look=look)
 
 
 def _held(rounds):
@@ -793,7 +804,7 @@ def _check_ramp(given, x, number):
         raise tools.filled("the value alone", f"`x.grad` is filled {at}")
     if y.shape != x.shape or y.item() != max(x.item(), 0.0):
         shape = "" if y.shape == x.shape else f", of shape {tuple(x.shape)},"
-        came = text(tools.array(y)) if y.is_floating_point() else show(y)
+        came = f"{y.item():.9g}" if y.shape == x.shape else show(y)
         raise Wrong("other-value", f"{value:.7g}{shape} {at}", came, look="what your function does there")
     sign = -1.0 if x.dim() else 1.0  # of the gradient that arrives
     slopes = tools.slopes(sign * y, x) if graphs.reaches(y, x) else None
@@ -809,7 +820,7 @@ def _no_way_back(given, number, at):
     if number >= 0:
         return Wrong("no-way-back", expected, show(given), look="what your result is made from")
     why = "From this result backward() leaves nothing in `x.grad`, and a slope of 0 is a number, too."
-    look = "how to make 0 out of `x`"
+    look = "how to make 0 out of `x`, and keep the way to it"
     return Wrong("no-way-back", expected, show(given), belief="M25", why=why, look=look)
 
 
@@ -853,6 +864,8 @@ def backward_order(answer):
     _check_order(_walked(answer, end), end)
     root = _Looks().at(_doubled(40)[0].grad_fn)
     _check_order(_walked(answer, root), root)
+    root = _alike()[0].grad_fn  # once more, with nodes that only the answer can hold, as in `_check_unheld`
+    _check_order(call(lambda: answer(root)), root)
     return "Each node comes after everything that sends to it, so its sum is complete when its turn comes."
 
 
@@ -912,7 +925,7 @@ def _no_node_of_it(item, expected):
         return Wrong("empty-entry", expected, "a list with None in it", why=why, look="each edge before you follow it")
     why = "The list should hold the nodes themselves, not what they are called." if type(item) is str else ""
     why = "That is a node of another graph." if hasattr(type(item), "next_functions") else why
-    return Wrong("no-node", expected, f"a list with {show(item)} in it", why=why, look="what you append")
+    return Wrong("no-node", expected, f"a list with {show(item)} in it", why=why, look="what you append, and to what")
 
 
 def _check_turns(nodes, places, expected):

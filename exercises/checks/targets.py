@@ -49,10 +49,12 @@ def no_node(y: mg.Tensor, name: str) -> kit.Wrong:
 
 
 def _in_words(y: mg.Tensor) -> str:
-    made_of, count = Counter(graphs.operations(y)), len(graphs.leaves(y))
+    made_of, found = Counter(graphs.operations(y)), graphs.leaves(y)
     boxes = [name if times == 1 else f"{times} {name}" for name, times in made_of.items()]
-    leaves_text = "1 leaf that requires" if count == 1 else f"{count} leaves that require"
-    return f"{', '.join(boxes) or 'no operation'}, and {leaves_text} grad"
+    leaves_text, asking = ("1 leaf", "requires") if len(found) == 1 else (f"{len(found)} leaves", "require")
+    if all(leaf.requires_grad for leaf in found):  # the flag may have been taken back since
+        leaves_text += f" that {asking} grad"
+    return f"{', '.join(boxes) or 'no operation'}, and {leaves_text}"
 
 
 def side_by_side(

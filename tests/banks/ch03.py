@@ -98,6 +98,16 @@ empty-entry-followed
                 found.append(node.variable)
             waiting += [following for following, _ in node.next_functions]
     return found
+node-not-kept
+    found, seen, waiting = [], set(), [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and id(node) not in seen:
+            seen.add(id(node))
+            if hasattr(node, "variable"):
+                found.append(node.variable)
+            waiting += [following for following, _ in node.next_functions]
+    return found
 compared-by-value
     found, seen, waiting = [], set(), [result.grad_fn]
     while waiting:
