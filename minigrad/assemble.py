@@ -22,7 +22,7 @@ import numpy as np
 from .arguments import with_numpy_names
 from .autograd.dual import Dual, dual_levels
 from .autograd.grad_mode import mode, threads_in_inference, threads_without_grad
-from .autograd.node import Node, call_creation_hooks, creation_hooks, op_order
+from .autograd.node import AutogradMeta, Node, call_creation_hooks, creation_hooks, op_order
 from .autograd.versions import FRESH, UNCOUNTED, freed, stale_error
 from .layout import laid_out
 from .messages import shapes_refused
@@ -30,7 +30,7 @@ from .numpy_warnings import NO_FILTER, SILENT, silence_numpy
 from .operands import NUMBERS, in_one_dtype, number, unwrap
 from .results import mark_as_inference, rebuild_result, with_zeros, wrap_outputs
 from .tensor import Tensor
-from .views import alias, unrecorded
+from .views import MANY_VIEWS, drop_dead, unrecorded
 
 
 def operation(row, write_out: Callable | None = None, operator: bool = False) -> FunctionType:
@@ -199,7 +199,7 @@ def _usual_operands_source(row) -> str:
 
 
 def _result_source(row) -> str:
-    share = f"alias(result, {row.inputs[0]})" if row.view else "result._version_counter = FRESH; result._meta = None"
+    share = _view_source(row.inputs[0]) if row.view else "result._version_counter = FRESH; result._meta = None"
     not_recorded = f"unrecorded(result, {row.inputs[0]})" if row.view else "result._node = None"
     arithmetic = len(row.inputs) == 2 and row.ufunc and row.rules and not row.floating  # it stays in one dtype
     dtype = "dtype if same else out.dtype" if arithmetic else "out.dtype"  # asking the array takes longer
@@ -229,6 +229,23 @@ if {_is_recorded(row)}{" and result._version_counter is not UNCOUNTED" * row.vie
 else:
 {_block(not_recorded)}
 return result
+"""
+
+
+def _view_source(source: str) -> str:
+    """What `make_views` does, for one result: a call of it would be a twentieth of a view's time."""
+    return f"""\
+counter = {source}._version_counter
+if counter is FRESH: counter = {source}._version_counter = [0]
+result._version_counter = counter
+if counter is UNCOUNTED: result._meta = None
+else:
+    meta = result._meta = AutogradMeta(); of_source = {source}._meta
+    if of_source is None or of_source.base is None: meta.base = {source}
+    else: meta.base, meta.creation_meta = of_source.base, of_source.creation_meta
+    if threads_without_grad and not mode.recording: meta.creation_meta = "inference" if mode.inference else "no_grad"
+    counter.append(ref(result))
+    if len(counter) > MANY_VIEWS: drop_dead(counter)
 """
 
 
@@ -366,9 +383,10 @@ if {field}.__class__ is Tensor or {field}.__class__ is Dual:
 
 # What the assembled code uses: as globals of its own, because those are found before Python's builtins.
 _TOOLS = dict(
-Dual=Dual, FRESH=FRESH, NO_FILTER=NO_FILTER, Node=Node, OPERANDS=(*NUMBERS, Tensor, np.ndarray),
-    OPTIONAL=(Tensor, type(None)), SILENT=SILENT, Tensor=Tensor, UNCOUNTED=UNCOUNTED, alias=alias, asarray=np.asarray,
-    ascontiguousarray=np.ascontiguousarray, call_creation_hooks=call_creation_hooks, creation_hooks=creation_hooks,
+    AutogradMeta=AutogradMeta, Dual=Dual, FRESH=FRESH, MANY_VIEWS=MANY_VIEWS, NO_FILTER=NO_FILTER, Node=Node,
+    OPERANDS=(*NUMBERS, Tensor, np.ndarray), OPTIONAL=(Tensor, type(None)), SILENT=SILENT, Tensor=Tensor,
+    UNCOUNTED=UNCOUNTED, asarray=np.asarray, ascontiguousarray=np.ascontiguousarray,
+    call_creation_hooks=call_creation_hooks, creation_hooks=creation_hooks, drop_dead=drop_dead,
     dual_levels=dual_levels, float32=np.dtype(np.float32), freed=freed, in_one_dtype=in_one_dtype, laid_out=laid_out,
     mark_as_inference=mark_as_inference, mode=mode, ndarray=np.ndarray, new=object.__new__, next=next, number=number,
     op_order=op_order, rebuild_result=rebuild_result, ref=weakref.ref, shapes_refused=shapes_refused,

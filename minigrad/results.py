@@ -8,7 +8,7 @@ from .autograd.node import Node
 from .autograd.outputs import output_node
 from .autograd.versions import UNCOUNTED
 from .tensor import Tensor, wrap
-from .views import alias, unrecorded
+from .views import make_views, unrecorded
 
 new = object.__new__
 
@@ -31,21 +31,22 @@ def rebuild_result(node: Node, array: np.ndarray, counter: list) -> Tensor:
 def wrap_outputs(node: Node | None, arrays, source: Tensor) -> tuple:
     """Wrap the several views that one operation makes; each gets a node that passes its gradient on."""
     results, recording, dtype = [], mode.recording, source._dtype
-    if node is not None:
-        node._shape, node._dtype, node._fits = tuple([a.shape for a in arrays]), dtype, False
-    for index, array in enumerate(arrays):
+    for array in arrays:
         result = new(Tensor)
         result._array, result._dtype = array, dtype
-        alias(result, source)
+        results.append(result)
+    make_views(results, source)
+    if node is not None:
+        node._shape, node._dtype, node._fits = tuple([a.shape for a in arrays]), dtype, False
+    for index, result in enumerate(results):
         meta = result._meta
         if node is None:
             unrecorded(result, source)
         else:
             meta = meta or result.materialize_meta()
-            meta.output_nr, result._node = index, output_node(node, index, array.shape, dtype)
+            meta.output_nr, result._node = index, output_node(node, index, arrays[index].shape, dtype)
         if recording and meta is not None:
             meta.creation_meta = "several"
-        results.append(result)
     return tuple(results)
 
 

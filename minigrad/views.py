@@ -8,30 +8,40 @@ from weakref import ref
 
 from .autograd.grad_mode import mode, threads_without_grad
 from .autograd.node import LEAF, AutogradMeta, is_sink, sink_node
-from .autograd.versions import FRESH, UNCOUNTED, maker_of
+from .autograd.versions import UNCOUNTED, maker_of, own_counter
 from .messages import refusal, view_refusal
 from .tensor import Tensor
 
+MANY_VIEWS = 15
 
-def alias(result: Tensor, source: Tensor) -> None:
-    """Make `result` a view of `source`: with the same version counter, which refers to its views, and with a base."""
-    counter = source._version_counter
-    if counter is FRESH:  # `own_counter`, written out for the sake of each view
-        counter = source._version_counter = [0]
-    result._version_counter, result._meta = counter, None
+
+def make_views(results, source: Tensor) -> None:
+    """Make results views of `source`: with the same version counter, which refers to its views, and with a base.
+
+    An operation with one result has this written out in its code (``assemble.py``).
+    """
+    counter, of_source = own_counter(source), source._meta
     if counter is UNCOUNTED:
+        for result in results:
+            result._version_counter, result._meta = counter, None
         return
-    meta, of_source = AutogradMeta(), source._meta
-    result._meta = meta
-    if of_source is None or of_source.base is None:
-        meta.base = source
-    else:
-        meta.base, meta.creation_meta = of_source.base, of_source.creation_meta
+    first = of_source is None or of_source.base is None
+    base, creation_meta = (source, "") if first else (of_source.base, of_source.creation_meta)
     if threads_without_grad and not mode.recording:
-        meta.creation_meta = "inference" if mode.inference else "no_grad"
-    counter.append(ref(result))
+        creation_meta = "inference" if mode.inference else "no_grad"
+    for result in results:
+        meta = AutogradMeta()
+        meta.base, meta.creation_meta = base, creation_meta
+        result._version_counter, result._meta = counter, meta
+        counter.append(ref(result))
+        if len(counter) > MANY_VIEWS:
+            drop_dead(counter)
+
+
+def drop_dead(counter: list) -> None:
+    """Drop a counter's references to views that are gone, whenever it is as long as a power of two."""
     size = len(counter)
-    if size > 15 and not size & (size - 1):  # at powers of two: drop the references to views that are gone
+    if not size & (size - 1):
         counter[1:] = [view for view in counter[1:] if view() is not None]
 
 

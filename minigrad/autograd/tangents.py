@@ -17,7 +17,7 @@ from ..messages import refusal, type_name
 from ..ops.inplace import COPY_SLICES, copy_
 from ..ops.pointwise import clone, where
 from ..tensor import Tensor, wrap
-from ..views import alias
+from ..views import make_views
 from .dual import Dual
 from .function import NOTHING_SAVED, FunctionNode, names_of_saved
 from .grad import grad
@@ -265,7 +265,7 @@ def same_part(base: Tensor, whole: Tensor, part: Tensor) -> Tensor:
         raise refusal("tangent of a scattered base")
     offset = part._array.__array_interface__["data"][0] - base._array.__array_interface__["data"][0]
     tangent = wrap(np.ndarray(part._array.shape, part._dtype, whole._array, offset, part._array.strides))
-    alias(tangent, whole)
+    make_views([tangent], whole)
     return tangent
 
 

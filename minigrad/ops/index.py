@@ -229,8 +229,10 @@ def getitem(self, key):
         for at, k in enumerate(key):
             if k.__class__ is int:
                 result = _selected(result, dim, k, at)
-            else:
-                result, dim = result if _covers(k, result._array.shape[dim]) else _sliced(result, dim, k), dim + 1
+                continue
+            if k != _ALL and not _covers(k, result._array.shape[dim]):
+                result = _sliced(result, dim, k)
+            dim += 1
         return result if result is not self else full_view(self)
     if key.__class__ is tuple and all([k.__class__ is Tensor and k._dtype.kind == "i" and k._array.ndim for k in key]):
         if 0 < len(key) <= self._array.ndim:

@@ -208,8 +208,9 @@ def _batch_by_batch(self, other):
             batch = np.broadcast_shapes(batch, others[:-2])
         except ValueError as error:
             raise shapes_refused("matmul", error, self._array[..., 0, 0], other._array[..., 0, 0]) from None
-    one = reshaped(expand(self, batch + matrix), (-1, *matrix))
-    two = reshaped(expand(other, batch + matrix2), (-1, *matrix2))
+        shape, others = batch + matrix, batch + matrix2
+    count = math.prod(batch)
+    one, two = reshaped(expand(self, shape), (count, *matrix)), reshaped(expand(other, others), (count, *matrix2))
     return unsafe_view(bmm(one, two), (*batch, matrix[0], matrix2[1]))
 
 

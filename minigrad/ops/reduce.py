@@ -708,8 +708,8 @@ def extremes(self, ufunc, dim, keepdim):
     """The largest or smallest elements along ``dim``. Along the last one it is quicker to find where they are."""
     if not self.size or self.ndim < 2 or dim not in (-1, self.ndim - 1):
         return ufunc.reduce(self, dim, None, None, keepdim)
-    found = take_from_lines(self, (self.argmax if ufunc is np.maximum else self.argmin)(-1), -1)
-    return found.reshape((*found.shape, 1)) if keepdim else found
+    positions = (self.argmax if ufunc is np.maximum else self.argmin)(-1, keepdims=keepdim)
+    return take_from_lines(self, positions, -1)
 
 
 @op(name="log_softmax", self=lambda grad, result, dim: grad - exp(result) * sum_dim(grad, dim, True))

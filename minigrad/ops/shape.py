@@ -232,7 +232,10 @@ def reversed_dims(self):
 @op(view=True, self=lambda grad, dim: squeeze_dim(grad, dim))
 def unsqueeze(self, dim):
     """Add a dimension of length 1 at ``dim``."""
-    shape, place = self.shape, dim if dim >= 0 else dim + self.ndim + 1
+    shape = self.shape
+    if dim == 0:
+        return self.reshape((1, *shape))
+    place = dim if dim > 0 else dim + len(shape) + 1
     if not 0 <= place <= len(shape):
         return np.expand_dims(self, dim)  # which refuses
     return self.reshape((*shape[:place], 1, *shape[place:]))
@@ -548,7 +551,7 @@ def op_of_many(*, tensors, keep):
 
     def decorate(forward):
         name = forward.__name__
-        names = ("dim", "_lengths")
+        names = ("dim", "_sizes")
         kind = Kind(name, make_grad_fn_class(camel(name) + "Backward0", name, (), names), (), names)
 
         def vjp(node, grad, next_nodes):
@@ -599,9 +602,10 @@ def _are_tensors(name, tensors) -> bool:
     return True
 
 
-def _cat_backward(grad, dim, sizes):
+def _cat_backward(grad, dim, shapes):
     """The parts of a joined gradient that belong to each input."""
     before = (slice(None),) * (dim % grad.ndim)
+    sizes = [None if shape == (0,) else shape[dim] for shape in shapes]
     ends = list(itertools.accumulate(n or 0 for n in sizes))
     parts = zip(sizes, ends, strict=True)
     return tuple(_empty_gradient(grad) if n is None else grad[(*before, slice(end - n, end))] for n, end in parts)
@@ -613,11 +617,7 @@ def _empty_gradient(grad):
     return wrap(nothing) if isinstance(grad, Tensor) else nothing
 
 
-def _lengths(arrays, dim):
-    return dim, [None if (shape := a.shape) == (0,) else shape[dim] for a in arrays]
-
-
-@op_of_many(tensors=_cat_backward, keep=_lengths)
+@op_of_many(tensors=_cat_backward, keep=lambda arrays, dim: (dim, [a.shape for a in arrays]))
 def cat(tensors, dim=0):
     """Join tensors along an existing dimension."""
     if not tensors:
@@ -709,21 +709,22 @@ def flat_positions(lists, shape: tuple) -> np.ndarray:
 
 def take_along(array, index, dim):
     """The elements of an array at the positions that ``index`` holds along ``dim``: quickest as a flat list."""
-    return array.reshape(-1).take(positions_along(array.shape, index, dim))
+    return array.take(positions_along(array.shape, index, dim))
 
 
 def take_from_lines(array, index, dim):
     """Of each line of an array along ``dim`` the element at the position that ``index`` holds for it."""
-    starts, step = (_starts_of_lines if index.size <= SMALL else _starts_of_lines.__wrapped__)(array.shape, dim)
-    return array.reshape(-1).take(starts + index if step == 1 else starts + step * index)
+    shapes = array.shape, index.shape
+    starts, step = (_starts_of_lines if index.size <= SMALL else _starts_of_lines.__wrapped__)(*shapes, dim)
+    return array.take(starts + index if step == 1 else starts + step * index)
 
 
 @functools.lru_cache(maxsize=64)
-def _starts_of_lines(shape: tuple, dim: int) -> tuple:
-    """Where the lines along a dimension start, and how far it is from one position to the next."""
+def _starts_of_lines(shape: tuple, lengths: tuple, dim: int) -> tuple:
+    """Where the lines along a dimension start, in that shape, and how far it is from one position to the next."""
     dim %= len(shape)
     starts, step = _positions_of_others.__wrapped__(shape, (*shape[:dim], 1, *shape[dim + 1 :]), dim)
-    return starts.reshape((*shape[:dim], *shape[dim + 1 :])), step
+    return starts.reshape(lengths), step
 
 
 def positions_along(shape: tuple, index, dim):

@@ -94,12 +94,9 @@ def watch_torch(log: Log) -> Iterator[None]:
 
 @contextmanager
 def _wrapped(torch: Any, log: Log, face: Theirs, mode: Any) -> Iterator[None]:
-    """What the mode does not see, and the attention of nn.functional.
-
-    That is written in Python with 25 arguments: PyTorch takes longer to ask a mode about it than we do to note it.
-    """
-    Function, functional, overrides = torch.autograd.Function, torch.nn.functional, torch.overrides
-    apply, attention = vars(Function)["apply"], functional.multi_head_attention_forward
+    """What the mode does not see: torch.autograd.backward, torch.from_numpy, a Function's apply. And attention."""
+    Function, functional = torch.autograd.Function, torch.nn.functional
+    apply = vars(Function)["apply"]
 
     def noted(name, function):
         def call(*args, **kwargs):
@@ -115,7 +112,27 @@ def _wrapped(torch: Any, log: Log, face: Theirs, mode: Any) -> Iterator[None]:
 
         return call(*args, **kwargs) if log.is_ignored() else log.watch(face, "apply", call, args, kwargs)
 
-    def noted_attention(*args, **kwargs):
+    attention = _noted_attention(torch.overrides, functional.multi_head_attention_forward, log, face, mode)
+    wrappers = (
+        (torch.autograd, "backward", noted("backward", torch.autograd.backward)),
+        (torch, "from_numpy", noted("from_numpy", torch.from_numpy)),
+        (Function, "apply", classmethod(noted_apply)),
+        (functional, "multi_head_attention_forward", attention),
+    )
+    with ExitStack() as undo:
+        for owner, name, wrapper in wrappers:
+            undo.callback(setattr, owner, name, vars(owner)[name])
+            setattr(owner, name, wrapper)
+        yield
+
+
+def _noted_attention(overrides: Any, attention: Callable, log: Log, face: Theirs, mode: Any) -> Callable:
+    """The attention of nn.functional, noted without its asking the mode.
+
+    It is written in Python, with 25 arguments: PyTorch takes longer to ask a mode about it than we do to note it.
+    """
+
+    def noted(*args, **kwargs):
         if log.is_ignored() or overrides._get_current_function_mode() is not mode:  # another mode comes first
             return attention(*args, **kwargs)
         overrides._pop_mode()
@@ -124,14 +141,4 @@ def _wrapped(torch: Any, log: Log, face: Theirs, mode: Any) -> Iterator[None]:
         finally:
             overrides._push_mode(mode)
 
-    wrappers = (
-        (torch.autograd, "backward", noted("backward", torch.autograd.backward)),
-        (torch, "from_numpy", noted("from_numpy", torch.from_numpy)),
-        (Function, "apply", classmethod(noted_apply)),
-        (functional, "multi_head_attention_forward", noted_attention),
-    )
-    with ExitStack() as undo:
-        for owner, name, wrapper in wrappers:
-            undo.callback(setattr, owner, name, vars(owner)[name])
-            setattr(owner, name, wrapper)
-        yield
+    return noted
