@@ -164,26 +164,36 @@ def gets_grad(answer):
         names.append(name)
     if said != truth:
         raise _wrong_rule(answer, said, truth, names)
-    _refuse_mode_asked(answer)
-    return "Tracked, and either a leaf or retained. The engine was asked about nine tensors, and agrees."
+    for name, right in zip(names, truth, strict=True):
+        _refuse_mode_asked(answer, name, right)
+    _refuse_remembered(answer)
+    return f"Tracked, and either a leaf or retained. The engine was asked about {len(names)} tensors, and agrees."
 
 
-def _refuse_mode_asked(answer: Callable) -> None:
+def _refuse_mode_asked(answer: Callable, name: str, right: bool) -> None:
     """The flags of `t` say it, whether something is recorded at the moment or not."""
-    t, _ = _used(_tracked())
+    t, _ = _STATES[name]()
     with mg.no_grad():
         said = call(answer, t)
-    if not said:
+    if bool(said) != right:
         why = "Nothing is recorded in there, but `t` and its loss were made before: `backward()` walks all the same."
         look = "what your function asks for beside `t`"
-        raise Wrong(
-            "asks-the-mode", "True for a tracked leaf, in a `no_grad` block too", show(said), why=why, look=look
-        )
+        raise Wrong("asks-the-mode", f"{right} for {name}, in a `no_grad` block too", show(said), why=why, look=look)
+
+
+def _refuse_remembered(answer: Callable) -> None:
+    """Flags may change from call to call."""
+    t = tools.constant(2.0)
+    call(answer, t)
+    said = call(answer, t.requires_grad_())
+    if not said:
+        expected = "True for a leaf that is tracked by now; it was untracked when your function was called before"
+        raise Wrong("remembered", expected, show(said), look="what your function keeps from call to call")
 
 
 def _used(t: mg.Tensor) -> tuple[mg.Tensor, mg.Tensor]:
     """The tensor, and a loss that was computed from it and from a tracked leaf."""
-    return t, (t * mg.tensor(2.0, dtype=t.dtype, requires_grad=True)).sum()
+    return t, (t * mg.tensor(2.0, requires_grad=True)).sum()
 
 
 def _leaf_with_gradient(tracked: bool) -> mg.Tensor:
@@ -194,6 +204,18 @@ def _leaf_with_gradient(tracked: bool) -> mg.Tensor:
 
 def _retaining(t: mg.Tensor) -> mg.Tensor:
     t.retain_grad()
+    return t
+
+
+def _result_with_gradient() -> mg.Tensor:
+    t = _retaining(_tracked() * 3)
+    (t * t).backward(retain_graph=True)
+    return t
+
+
+def _overwritten(t: mg.Tensor) -> mg.Tensor:
+    with mg.no_grad():
+        t += 1
     return t
 
 
@@ -211,6 +233,10 @@ _STATES: dict[str, Callable[[], tuple[mg.Tensor, mg.Tensor]]] = {
     "a tracked result after `retain_grad()`": lambda: _used(_retaining(_tracked([1.0, 2.0]) * 3)),
     "a frozen leaf that has an old gradient": lambda: _used(_leaf_with_gradient(False)),
     "the detached number of a result": lambda: _used((_tracked() * 3).detach()),
+    "an untracked tensor of whole numbers": lambda: _used(mg.tensor([1, 2])),
+    "a tracked leaf that was overwritten in `no_grad`": lambda: _used(_overwritten(_tracked([0.0, -2.0, 1.0]))),
+    "a tracked view after `retain_grad()`": lambda: _used(_retaining(_tracked([[0.0, -2.0], [1.0, 5.0]]).reshape(4))),
+    "a tracked result after `retain_grad()` that has a gradient already": lambda: _used(_result_with_gradient()),
 }
 
 
@@ -290,7 +316,7 @@ _RULES = (
         "Before `backward()` there may be no gradient yet, or one that an earlier pass has left behind.",
         "the three flags, instead of `.grad`",
     ),
-    _Rule("always", lambda t: True, "M03", "For some of the nine tensors nothing is kept.", "an untracked tensor"),
+    _Rule("always", lambda t: True, "M03", "For some of the tensors nothing is kept.", "an untracked tensor"),
 )
 
 
@@ -329,23 +355,25 @@ def _wrong_rule(answer: Callable, said: list[bool], truth: list[bool], names: li
 )
 def kept(answer):
     kit.a_function(answer)
-    for start, f, slope in _LOSSES:
-        _check_kept(answer, np.array(start), f, slope)
+    for start, f, slope, other_way in _LOSSES:
+        _check_kept(answer, np.array(start), f, slope, other_way)
     return "You asked before the gradient came by. `w` has its own as always: looking takes nothing away."
 
 
+# A start, a loss of h and w, its slope by h, and what else comes to w: the last loss is made from w itself, too.
 _LOSSES = (
-    (3.0, lambda h: h * h, lambda h: 2 * h),
-    ([1.0, -0.5], lambda h: (h.exp() * h).sum(), lambda h: (h + 1) * np.exp(h)),
+    (3.0, lambda h, w: h * h, lambda h: 2 * h, 0.0),
+    ([1.0, -0.5], lambda h, w: (h.exp() * h).sum(), lambda h: (h + 1) * np.exp(h), 0.0),
+    ([[0.5, -1.0, 0.3]], lambda h, w: (h * w).sum(), lambda h: h / 2, np.array([[1.0, -2.0, 0.6]])),
 )
 
 
-def _check_kept(answer, start, f, slope):
+def _check_kept(answer, start, f, slope, other_way):
     w, seen = tools.leaf(start), []
 
     def watched(t):
         seen.append(t)
-        return f(t)
+        return f(t, w)
 
     h = tools.result(tools.called(answer, (w, watched), "`w.grad` and `h.grad` filled", *_KEPT_ERRORS))
     if not seen:
@@ -368,7 +396,7 @@ def _check_kept(answer, start, f, slope):
     if w.grad.requires_grad or h.grad.requires_grad:
         look = "the options of `backward()`"
         raise Wrong("recorded-walk", "gradients without history", f"`w.grad` is {show(w.grad)}", look=look)
-    _check_kept_numbers(h.grad, right, w.grad, 2 * right)
+    _check_kept_numbers(h.grad, right, w.grad, 2 * right + other_way)
 
 
 _KEPT_ERRORS = tools.reasons("""
@@ -662,7 +690,7 @@ def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: st
 def step(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_STEP)
-    for start, size in ((3.0, 0.25), ([1.0, -2.0], 0.5), (0.01, 0.002)):
+    for start, size in ((3.0, 0.25), ([[1.0, -2.0], [0.0, 30.0]], 0.5), (0.01, 0.002)):
         _check_step(answer, np.array(start), size)
     return "The same leaf with another number: the caller's loop can go on with it."
 
@@ -767,7 +795,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
 def freeze(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_FREEZE)
-    for numbers, trained in (((3.0, 5.0, 2.0), True), ((-1.0, 0.5, 4.0), False), ((0.1, 0.02, [-0.3, 2.0]), True)):
+    for numbers, trained in (((3.0, 5.0, 2.0), True), ((-1.0, 0.5, 4.0), False), ((0.1, 0.02, [[-0.3, 2.0]]), True)):
         _check_freeze(answer, numbers, trained)
     return "The leaf is frozen, before the operation ran, and nothing old is left on it. `b` is trained as before."
 
@@ -792,6 +820,12 @@ def _check_freeze(answer, numbers, trained):
         why = "`b` should be trained. It is frozen now, or no way leads to it."
         raise Wrong("b-frozen", "a result that leads back to `b`", show(y), why=why, look="what is cut off or frozen")
     _check_frozen(answer, w, graphs.reaches(y, w))
+    b.grad = None
+    tools.walk(y.backward, mg.ones_like(y))
+    if b.grad is None or not kit.close(b.grad.item(), y.numel()):
+        expected = f"a backward from ones brings {y.numel()} to `b`, one for each entry"
+        got = "nothing" if b.grad is None else f"{b.grad.item():.7g}"
+        raise Wrong("b-slope", expected, got, look="what your result is made of, and each hook")
 
 
 _FREEZE_ERRORS = tools.reasons("""
@@ -853,9 +887,9 @@ def _check_frozen(answer: Any, w: mg.Tensor, reached: bool) -> None:
 )
 def train(answer):
     kit.a_function(answer)
-    for steps, size in ((4, 0.1), (3, 0.25), (1, 0.1), (4, 0.75), (130, 0.01), (0, 0.1)):
+    for steps, size in ((4, 0.1), (3, 0.25), (1, 0.1), (4, 0.75), (12, 1.2), (210, 0.01), (0, 0.1)):
         _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], steps, size))
-    _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], 4, 0.1, level=-50.0))
+    _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], 60, 0.1, level=-5e9))
     _check_three(answer)
     return "Compute, go backward, update, clear: this is the loop that every training has at its heart."
 
