@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import functools
+import traceback
 from typing import Any
 
 import numpy as np
@@ -271,9 +273,10 @@ no-factors: only for scalar outputs
 
 
 def _check_between(answer, f, g, values, slopes):
-    x = tools.leaf(values)
+    x, other = tools.leaf(values), tools.leaf(0.0)  # f and g use a leaf of their own, whose `.grad` is looked at, too
     results = []
-    given = tools.called(answer, (_keeping(f, results), g, x), "two gradients", *_BETWEEN_ERRORS)
+    inputs = _keeping(f, results, other), lambda h: g(h) + other, x
+    given = tools.called(answer, inputs, "two gradients", *_BETWEEN_ERRORS)
     if isinstance(given, list | tuple) and any(one is None for one in given):
         if given[0] is None and given[-1] is not None and kit.uses(answer, "backward"):
             why = "`backward()` leaves a `.grad` on leaves only. The one on the way was computed and let go."
@@ -304,9 +307,9 @@ def _check_between(answer, f, g, values, slopes):
     raise _wrong_between(tools.array(first), tools.array(second), right, show(given))
 
 
-def _keeping(f, results):
+def _keeping(f, results, other):
     def kept(x):
-        results.append(f(x))
+        results.append(f(x) + other)
         return results[-1]
 
     return kept
@@ -360,6 +363,8 @@ def weighted(answer):
     kit.refuse_given(answer, _GIVEN_WEIGHTED)
     for value, weights, wanted, old in _WEIGHTED:
         _check_weighted(answer, value, weights, wanted, old)
+    _check_entries(answer, [0.1234567, -60.0])
+    _check_entries(answer, [70.0])
     return "Each loss counted as often as its weight says, and only what was wanted is filled. One call can do it all."
 
 
@@ -422,6 +427,21 @@ def _check_weighted(answer, value, weights, wanted, old):
             raise Wrong("others-filled", f"`{name}.grad` as it was", got, why=why, look=look)
 
 
+def _check_entries(answer, weights):
+    """A leaf may have several entries, and there may be a single loss."""
+    wanted = [tools.leaf([1.0, -2.0, 0.5]), tools.leaf(3.0), tools.leaf(-1.0)]
+    squares = wanted[0] ** 2
+    losses = [squares.sum() * wanted[1] + wanted[2], squares[0] * 3][: len(weights)]
+    loss = sum(weight * loss for weight, loss in zip(weights, losses, strict=True))
+    right = list(map(tools.array, mg.autograd.grad(loss, wanted, retain_graph=True)))
+    expected = f"{tools.listed([tools.text(one) for one in right])} in the `.grad` of the leaves, which were None before"
+    tools.called(answer, (losses, weights, wanted), expected, *_WEIGHTED_ERRORS)
+    came = [None if leaf.grad is None else tools.array(leaf.grad) for leaf in wanted]
+    if any(one is None or not tools.same(one, slope) for one, slope in zip(came, right, strict=True)):
+        got = tools.listed(["None" if one is None else tools.text(one) for one in came])
+        raise Wrong("other-entries", expected, got, look="what is added for a leaf with several entries, and for each")
+
+
 def _expected_in(name, right, old):
     before = "None" if old is None else f"{old:g}"
     return f"{(old or 0) + right:.7g} in `{name}.grad`: {before} was there before, and {right:.7g} is the weighted sum"
@@ -481,10 +501,6 @@ def _wrong_weighted(name, came, old, parts, weights, slopes, by_backward):
 )
 def jacobian(answer):
     kit.a_function(answer)
-    if kit.uses(answer, "functional"):
-        why = "That is right in your own programs. Here you build it, so that you know what it does."
-        look = "one row at a time, with `backward` or `autograd.grad`"
-        raise Wrong("library", "rows that you ask for yourself", "a call of `autograd.functional`", why=why, look=look)
     for f, values in _JACOBIANS:
         _check_jacobian(answer, f, values)
     return "One walk for each row. That is why nobody builds J of a large result, and why a loss has one row."
@@ -525,16 +541,21 @@ def _jacobian(f, values):
 
 
 def _check_jacobian(answer, f, values):
-    x, visits = tools.leaf(values), []
+    x, visits, callers = tools.leaf(values), [], []
 
     def watched(t):
+        callers.extend(frame.f_globals.get("__name__") for frame, _ in traceback.walk_stack(None))
         visits.append(tools.array(t) if type(t) is mg.Tensor else t)
         return f(t)
 
     result = tools.array(f(x))
     right = _jacobian(f, tuple(values))
     expected = f"a tensor of shape {right.shape}: a row for each result, a column for each input"
-    given = tools.called(answer, (watched, x), expected, *_JACOBIAN_ERRORS)
+    try:
+        given = tools.called(answer, (watched, x), expected, *_JACOBIAN_ERRORS)
+    finally:
+        if mg.autograd.functional.__name__ in callers:
+            raise _library()
     if type(given) is np.ndarray and given.ndim == right.ndim + 1:  # a stack of tuples
         raise _TUPLE_IN_ROWS.wrong(expected, f"an array of shape {given.shape}")
     given = tools.array(tools.result(given))
@@ -546,6 +567,13 @@ def _check_jacobian(answer, f, values):
     if not tools.same(given, right):
         by_backward = kit.uses(answer, "backward")
         raise _wrong_jacobian(given, right, result, expected, by_backward, by_backward and not _clears(answer))
+
+
+def _library():
+    why = "That is right in your own programs. Here you build it, so that you know what it does."
+    look = "one row at a time, with `backward` or `autograd.grad`"
+    got = "`f` was called by `autograd.functional`"
+    return Wrong("library", "rows that you ask for yourself", got, why=why, look=look)
 
 
 def _clears(function):
@@ -650,7 +678,7 @@ _JACOBIAN_MISTAKES = (
 )
 def mirror(answer):
     kit.a_function(answer)
-    for values in ([0.5, -2.0, 3.0], [4.0], 2.0, [], [[1e-3, 0.0], [1e-20, 5.0]]):
+    for values in ([0.5, -2.0, 3.0], [4.0], 2.0, [], [[[1e-3, 0.1], [1e-20, 0.0]]]):
         _check_mirror(answer, values, values != [4.0])
     return "The value passes as it is, the gradient with the other sign, and only on this one way."
 
@@ -747,7 +775,8 @@ def fit(answer):
         ((2, 3), ()),
         ((2, 4, 3), (4, 1)),
         ((3,), (3,)),
-        ((4, 3), (1, 1)),
+        ((2, 4, 3), (1, 1, 1)),
+        ((2, 2, 3, 2), (2,)),
         ((0, 3), (3,)),
         ((2, 3, 4, 2), (3, 1, 2)),
         ((2, 3, 4), (2, 3, 1)),
@@ -833,7 +862,7 @@ def _wrong_fit(answer, came, numbers, right, shape, expected):
 def surprise(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SURPRISE)
-    for values in ([0.5, 0.0, 2.0], [0.0], [1.0, 0.25], [1e-3, 1e-36, 5e4], [-1.5, 0.5]):
+    for values in ([0.5, 0.0, 2.0], [0.0], [1.0, 0.25], [1e-3, 1e-36, 1e-300, 5e30], [-1.5, 0.5, 0.0, -2.0]):
         _check_surprise(answer, values)
     return "The slopes are right, and no NaN arrives. A `where` before the logarithm sends back only what it took."
 
@@ -845,7 +874,8 @@ def surprise(x):
 
 
 def _check_surprise(answer, values):
-    x, numbers = tools.leaf(values), np.array(values)
+    x = tools.leaf(values)
+    numbers = tools.array(x)
     positive = np.where(numbers > 0, numbers, 1.0)
     y = tools.called(answer, (x,), "a tensor of the shape of `x`")
     if type(y) is mg.Tensor and np.isnan(tools.array(y)).any():
@@ -913,8 +943,10 @@ def _check_nothing_hidden(x, values):
 )
 def steps(answer):
     kit.a_function(answer)
-    for values in ([1.0, 3.0, -2.0, 0.5, 4.0], [2.0, -1e4, 7.0], [3.0, 5.0], [0.5 * i * i for i in range(12)]):
+    for values in ([1.0, 3.0, -2.0, 0.5, 4.0], [2.0, -1e9, -1e9], [3.0, 5.0], [0.5 * i * i for i in range(30)]):
         _check_steps(answer, values)
+    with contextlib.suppress(Wrong):  # a matrix of the usual floats cannot be multiplied with it
+        kit.call(answer, mg.tensor([3.0, 5.0], dtype=mg.float64, requires_grad=True))  # the result's dtype is looked at
     return "Differences of neighbours: each result has two inputs, one with the slope 1 and one with -1."
 
 
@@ -998,7 +1030,7 @@ def _why_not_steps(given, right, elsewhere):
 def roots(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_ROOTS)
-    for values, factor in (([4.0, 0.0, 1.0], 4.0), ([-3.0, 2.0], 0.5), ([0.0], 2.0), ([1.0, 9e4, 1e-36], 4.0)):
+    for values, factor in (([4.0, 0.0, 1.0], 4.0), ([-3.0, 2.0, 0.0], 1e-8), ([0.0], 2.0), ([3.0, 9e4, 1e-36, 1e-300], 4e6)):
         _check_roots(answer, values, factor)
     return "Each slope that is multiplied by 0 is finite now, so no NaN reaches `x` or `w`."
 
@@ -1011,7 +1043,8 @@ def roots(x, w):
 
 
 def _check_roots(answer, values, factor):
-    x, w, numbers = tools.leaf(values), tools.leaf([factor]).sum().detach().requires_grad_(), np.array(values)
+    x, w = tools.leaf(values), tools.leaf([factor]).sum().detach().requires_grad_()
+    numbers = tools.array(x)
     y = tools.result(tools.called(answer, (x, w), "a tensor of the shape of `x`"))
     positive = np.where(numbers > 0, numbers, 1.0)
     right = np.where(numbers > 0, np.sqrt(positive * factor), 0.0)
