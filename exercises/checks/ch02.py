@@ -355,25 +355,23 @@ def _wrong_rule(answer: Callable, said: list[bool], truth: list[bool], names: li
 )
 def kept(answer):
     kit.a_function(answer)
-    for start, f, slope, other_way in _LOSSES:
-        _check_kept(answer, np.array(start), f, slope, other_way)
+    for start, f, slope in _LOSSES:
+        _check_kept(answer, np.array(start), f, slope)
     return "You asked before the gradient came by. `w` has its own as always: looking takes nothing away."
 
 
-# A start, a loss of h and w, its slope by h, and what else comes to w: the last loss is made from w itself, too.
 _LOSSES = (
-    (3.0, lambda h, w: h * h, lambda h: 2 * h, 0.0),
-    ([1.0, -0.5], lambda h, w: (h.exp() * h).sum(), lambda h: (h + 1) * np.exp(h), 0.0),
-    ([[0.5, -1.0, 0.3]], lambda h, w: (h * w).sum(), lambda h: h / 2, np.array([[1.0, -2.0, 0.6]])),
+    (3.0, lambda h: h * h, lambda h: 2 * h),
+    ([[1.0, -0.5, 0.3]], lambda h: (h.exp() * h).sum(), lambda h: (h + 1) * np.exp(h)),
 )
 
 
-def _check_kept(answer, start, f, slope, other_way):
+def _check_kept(answer, start, f, slope):
     w, seen = tools.leaf(start), []
 
     def watched(t):
         seen.append(t)
-        return f(t, w)
+        return f(t)
 
     h = tools.result(tools.called(answer, (w, watched), "`w.grad` and `h.grad` filled", *_KEPT_ERRORS))
     if not seen:
@@ -396,7 +394,7 @@ def _check_kept(answer, start, f, slope, other_way):
     if w.grad.requires_grad or h.grad.requires_grad:
         look = "the options of `backward()`"
         raise Wrong("recorded-walk", "gradients without history", f"`w.grad` is {show(w.grad)}", look=look)
-    _check_kept_numbers(h.grad, right, w.grad, 2 * right + other_way)
+    _check_kept_numbers(h.grad, right, w.grad, 2 * right)
 
 
 _KEPT_ERRORS = tools.reasons("""
@@ -532,6 +530,10 @@ def _second_loss():
 def recorded(answer):
     y = kit.a_tensor(answer, "`second_loss`")
     _targets.refuse_other(y, "second_loss", _why_not_recorded(y))
+    if y.grad_fn.next_functions[0][0].next_functions[0][0] is None:
+        why = "Your `w` is taken from something else. In an update the step is taken from `w`."
+        look = "the order in the line that makes `w`"
+        raise Wrong("taken-from", "`w` minus a step", "a subtraction the other way round", why=why, look=look)
     return "This is what a recorded step leaves behind. The gradient goes to the old leaf, not to your new `w`."
 
 

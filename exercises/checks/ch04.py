@@ -434,7 +434,7 @@ def _check_entries(answer, weights):
     losses = [squares.sum() * wanted[1] + wanted[2], squares[0] * 3][: len(weights)]
     loss = sum(weight * loss for weight, loss in zip(weights, losses, strict=True))
     right = list(map(tools.array, mg.autograd.grad(loss, wanted, retain_graph=True)))
-    expected = f"{tools.listed([tools.text(one) for one in right])} in the `.grad` of the leaves, which were None before"
+    expected = f"{tools.listed([tools.text(one) for one in right])} in the `.grad`s, which were None before"
     tools.called(answer, (losses, weights, wanted), expected, *_WEIGHTED_ERRORS)
     came = [None if leaf.grad is None else tools.array(leaf.grad) for leaf in wanted]
     if any(one is None or not tools.same(one, slope) for one, slope in zip(came, right, strict=True)):
@@ -1030,8 +1030,10 @@ def _why_not_steps(given, right, elsewhere):
 def roots(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_ROOTS)
-    for values, factor in (([4.0, 0.0, 1.0], 4.0), ([-3.0, 2.0, 0.0], 1e-8), ([0.0], 2.0), ([3.0, 9e4, 1e-36, 1e-300], 4e6)):
-        _check_roots(answer, values, factor)
+    _check_roots(answer, [4.0, 0.0, 1.0], 4.0)
+    _check_roots(answer, [-3.0, 2.0, 0.0], 1e-8)
+    _check_roots(answer, [0.0], 2.0)
+    _check_roots(answer, [3.0, 9e4, 1e-36, 1e-300], 4e6)
     return "Each slope that is multiplied by 0 is finite now, so no NaN reaches `x` or `w`."
 
 
