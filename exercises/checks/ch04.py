@@ -696,6 +696,7 @@ def _check_mirror(answer, values, as_leaf):
         why = "Your operation turns the sign on the way forward, too." if kit.same_values(-y, values) else ""
         look = "the operation that makes your result: it must change neither the values nor the shape"
         came = f"{tools.text(tools.array(y))}, of shape {tuple(y.shape)}"
+        came += ", other in the last digits" if tools.same(tools.array(y), numbers) else ""
         raise Wrong("value-changed", f"the values {values}, of shape {tuple(x.shape)}", came, why=why, look=look)
     if not graphs.reaches(y, x):
         why = "No way leads from your result to `x`, so no gradient comes there at all."
@@ -1067,8 +1068,8 @@ def _check_roots(answer, values, factor):
 
 
 def _wrong_root(name, came, slope, values, belief):
-    expected = f"`{name}.grad` is {np.round(slope, 4).tolist()} for x = {values}"
-    got = f"it is {None if came is None else np.round(came, 4).tolist()}"
+    expected = f"`{name}.grad` is {tools.text(slope)} for x = {values}"
+    got = f"it is {None if came is None else tools.text(came)}"
     if came is not None and np.isnan(came).any():
         return Wrong(
             "still-nan",
