@@ -640,9 +640,12 @@ def _check_as_leaf(answer, w, t):
 
 
 _AS_LEAF_ERRORS = tools.reasons("""
-flag-of-a-result: flags of leaf variables (M05)
+flag-of-a-result: use var_no_grad (M05)
     The flag of a result follows from its inputs. What can be cut off is a tensor that you take from it.
     look: what the message proposes at its end
+flag-of-a-result: flags of leaf variables
+    The flag of a result follows from its inputs, and cannot be set.
+    look: `is_leaf` of the tensor whose flag you set
 one-number-only: converted to Scalar
     `item()` is for one number. `t` may hold several.
     look: a call that takes all numbers of `t`
@@ -762,7 +765,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
             look = "each line that changes `w`, or clears its `.grad`"
             return Wrong("cleared-first", expected, got, why=why, look=look)
         why = "What is computed got a name, and that moves nothing. The caller's `w` is where it was."
-        if kit.rebinds(answer):
+        if kit.rebinds(answer, 0):
             return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
         return Wrong("not-moved", expected, got, why="`w` is where it was.", look="the line that moves `w`")
     if tools.same(came, start + size * slope):
@@ -831,7 +834,7 @@ def _check_freeze(answer, numbers, trained):
 
 
 _FREEZE_ERRORS = tools.reasons("""
-result-frozen: flags of leaf variables (M05)
+result-frozen: use var_no_grad (M05)
     The flag of a result follows from its inputs: it is tracked because one of them is. Freeze the input.
     look: the tensor whose flag you set
 nothing-to-clear: zero_
@@ -928,6 +931,7 @@ class _Course:
     size: float
     level: float = 0.0  # what is added to the loss: it may be below 0 from the start
     calls: int = 0
+    last: mg.Tensor | None = None  # the last loss
     unrecorded: bool = False  # whether a loss was computed where nothing is recorded
     params: list = field(init=False)
 
@@ -938,7 +942,8 @@ class _Course:
         self.calls, self.unrecorded = self.calls + 1, self.unrecorded or not mg.is_grad_enabled()
         goals = [tools.constant(goal) for goal in self.goals]
         one, other = (p - goal for p, goal in zip(self.params, goals, strict=True))
-        return (one**2).sum() + (other**2).sum() + 0.5 * one * other.sum() + self.level
+        self.last = (one**2).sum() + (other**2).sum() + 0.5 * one * other.sum() + self.level
+        return self.last
 
     def loss_function(self) -> Callable[[], mg.Tensor]:
         """What `train` gets as `loss_of`: a function that errors call by that name."""
@@ -989,7 +994,7 @@ def _train_error(wrong: Wrong, answer: Any, course: _Course, given: list, expect
         look = "the update: is autograd recording while it runs?"
         return Wrong("recorded-in-place", expected, got, belief="M07", why=why, look=look)
     if "does not require grad" in got and course.unrecorded:
-        why = "The loss was computed while recording was off."
+        why = "A loss was computed while recording was off."
         return Wrong("loss-not-recorded", expected, got, why=why, look="what switches it off, and for which lines")
     if "does not require grad" in got:
         why = "No way leads from what you go backward from to a tracked tensor."
@@ -1021,7 +1026,7 @@ def _none_in_train(wrong: Wrong, answer: Any, course: _Course, given: list, expe
     if "zero_" in got:
         why = "Before the first `backward()` every `.grad` is None, and there is nothing to fill with zeros."
         return Wrong("nothing-to-clear", expected, got, why=why, look="a clearing that always works")
-    if not kit.uses(answer, "backward"):
+    if not kit.uses(answer, "backward") and not graphs.is_freed(course.last):
         why = "Until `backward()` has run, `.grad` is None."
         return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
     why = "A parameter has no gradient when the update uses it: it was cleared before, or none has come."
@@ -1033,7 +1038,7 @@ def _replaced(given: list, course: _Course) -> bool:
 
 
 def _new_tensors(answer: Any, expected: str, got: str) -> Wrong:
-    why = "Your steps make or move other tensors. `loss_of()` never sees them: it uses the parameters."
+    why = "Your steps may make or move other tensors. `loss_of()` never sees them: it uses the parameters."
     belief = "" if kit.rebinds(answer, 0) else "M06"  # of `params` it says nothing
     look = "what is overwritten in a step: the parameters themselves?"
     return Wrong("new-tensors", expected, got, belief=belief, why=why, look=look)
@@ -1065,8 +1070,8 @@ def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: 
 
 
 def _unmoved(answer: Any, course: _Course, given: list, expected: str, got: str) -> Wrong:
-    if not kit.uses(answer, "backward", "grad"):
-        why = "No parameter has moved, and your function has no `backward()` in it."
+    if not kit.uses(answer, "backward", "grad") and all(p.grad is None for p in course.params):
+        why = "No parameter has moved, and none has a `.grad`. Has `backward()` run?"
         return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
     if all(p._version for p in course.params):
         why = "The parameters were written to, and have the numbers of the start. The gradients may have been cleared "

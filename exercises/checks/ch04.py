@@ -585,7 +585,7 @@ def _clears(function):
 
 def _wrong_jacobian(given, right, result, expected, by_backward, adds_up):
     came = f"{given.tolist()} of shape {given.shape}" if given.size <= 12 else f"a tensor of shape {given.shape}"
-    for code, what, belief, why, look in _JACOBIAN_MISTAKES:
+    for code, what, belief, why, look in _JACOBIAN_MISTAKES if right.size > 1 else ():  # of a single number all are one
         if any(tools.same(given, array) for array in what(right, result)):
             belief, why = (belief, why) if adds_up or belief != "M08" else ("", why.partition(":")[0] + ".")
             return Wrong(code, expected, came, belief=belief, why=why, look=look)
@@ -826,7 +826,7 @@ def _wrong_fit(answer, came, numbers, right, shape, expected):
     if came.shape != right.shape and came.size == right.size and np.allclose(came.ravel(), right.ravel(), 1e-4, 1e-4):
         why = "The numbers are right, and the shape is not: a gradient has exactly the shape of its tensor."
         return Wrong("other-shape", expected, got, why=why, look="`keepdim=True`, or a reshape at the end")
-    if right.size != 1 and np.allclose(came, numbers.sum(), 1e-4):
+    if right.size != 1 and came.size and np.allclose(came, numbers.sum(), 1e-4):
         why = "Everything was added up. Only what was repeated is."
         return Wrong("summed-too-far", expected, got, why=why, look="over which dimensions you sum")
     if came.size == right.size and np.allclose(came.ravel() * numbers.size / right.size, right.ravel(), 1e-4):
@@ -880,8 +880,9 @@ def _check_surprise(answer, values):
     positive = np.where(numbers > 0, numbers, 1.0)
     y = tools.called(answer, (x,), "a tensor of the shape of `x`")
     if type(y) is mg.Tensor and np.isnan(tools.array(y)).any():
-        why = "The value is NaN, too, as 0 · log(0) is, and the logarithm of a negative number."
-        raise Wrong("value-nan", "0 where `x` is not positive", show(y), why=why, look="those entries")
+        why = "The value is NaN, too. 0 · log(0) is NaN, and so is the logarithm of a negative number."
+        expected = "`x * log(x)` where `x` is positive, and 0 elsewhere"
+        raise Wrong("value-nan", expected, show(y), why=why, look="the entries that are NaN")
     y = tools.result(y)
     look = "`x * log(x)` where `x` is positive, and 0 elsewhere"
     tools.refuse_other_values(y, positive * np.log(positive), "the values as before", look)

@@ -519,6 +519,14 @@ raised/one-number
     "train": functions(
         "train(params, loss_of, steps, size)",
         """
+not-moved/backward-in-a-helper
+    def one():
+        loss_of().backward()
+        for p in params:
+            p.grad.zero_()
+
+    for _ in range(steps):
+        one()
 other-count/stops-at-equal-losses
     before = None
     for _ in range(steps):
