@@ -566,6 +566,9 @@ def _multiplied_twice(y):
     if factors != {"SubBackward0"}:
         why = "Your graph has two multiplications. In the picture there is one: the new `w` times itself."
         return Wrong("multiplied-again", why=why, look="both factors of the loss")
+    if y.grad_fn.next_functions[0][0].next_functions[1][0] is None:
+        why = "Your graph has two multiplications, one of them before the subtraction. In the picture there is one."
+        return Wrong("multiplied-again", why=why, look="what the step is subtracted from")
     why = "Your step was computed from the tracked `w`, and that was recorded, too. In the picture the step has no "
     return Wrong("step-computed", why=why + "way back.", look="what you subtract: a number, or `w.grad`")
 

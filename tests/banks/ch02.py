@@ -218,6 +218,12 @@ hooks-changed/adversary-1
         "kind": _numbers(d="an error"),
     },
     "recorded": {
+        "multiplied-again/before-the-step": """
+w = mg.tensor(3.0, requires_grad=True)
+v = w * 1
+v -= 0.5
+second_loss = v * v
+""",
         "taken-from/reversed": """
 w = mg.tensor(3.0, requires_grad=True)
 w = mg.tensor(0.5) - w

@@ -913,6 +913,24 @@ def roots(x):
 RIGHT |= {
     "roots": [
         """
+class Root(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return mg.where(x > 0, mg.sqrt(mg.where(x > 0, x, mg.ones_like(x)) * w), mg.zeros_like(x))
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, w = ctx.saved_tensors
+        safe = mg.where(x > 0, x, mg.ones_like(x))
+        for_x = mg.where(x > 0, grad * mg.sqrt(w / safe) / 2, mg.zeros_like(x))
+        for_w = mg.where(x > 0, grad * mg.sqrt(safe / w) / 2, mg.zeros_like(x))
+        return for_x, for_w.sum()
+
+def roots(x, w):
+    return Root.apply(x, w)
+""",
+        """
 def roots(x, w):
     taken = x > 0
     return mg.where(taken, mg.where(taken, x * w, 1.0).sqrt(), 0.0)
