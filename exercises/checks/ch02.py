@@ -749,7 +749,7 @@ grad-of-another: NoneType (M06)
     The caller's `w` still has its gradient. What is None is something else: the `.grad` of a new tensor?
     look: which tensor you take `.grad` of
 cleared-first: NoneType
-    The gradient was cleared before the update used it.
+    `w.grad` is None by now. It may have been cleared before the update used it.
     look: the order of your lines
 """,
     grad_of_another=lambda w, size: w.grad is not None,
@@ -997,7 +997,7 @@ def _train_error(wrong: Wrong, answer: Any, course: _Course, given: list, expect
         look = "the update: is autograd recording while it runs?"
         return Wrong("recorded-in-place", expected, got, belief="M07", why=why, look=look)
     if "does not require grad" in got and course.unrecorded:
-        why = "A loss was computed while recording was off."
+        why = "A loss was computed while recording was off. Was it the one that you go backward from?"
         return Wrong("loss-not-recorded", expected, got, why=why, look="what switches it off, and for which lines")
     if "does not require grad" in got:
         why = "No way leads from what you go backward from to a tracked tensor."
@@ -1030,7 +1030,7 @@ def _none_in_train(wrong: Wrong, answer: Any, course: _Course, given: list, expe
         why = "Before the first `backward()` every `.grad` is None, and there is nothing to fill with zeros."
         return Wrong("nothing-to-clear", expected, got, why=why, look="a clearing that always works")
     if not kit.uses(answer, "backward") and not graphs.is_freed(course.last):
-        why = "Until `backward()` has run, `.grad` is None."
+        why = "Has `backward()` run? Until then `.grad` is None."
         return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
     why = "A parameter has no gradient when the update uses it: it was cleared before, or none has come."
     return Wrong("cleared-too-early", expected, got, why=why, look="the order of the four parts of a step")
@@ -1081,7 +1081,8 @@ def _unmoved(answer: Any, course: _Course, given: list, expected: str, got: str)
         why += "before, or the old numbers put back."
         look = "each line that writes to a parameter, or clears its `.grad`"
         return Wrong("cleared-too-early", expected, got, why=why, look=look)
-    if kit.rebinds(answer) or _replaced(given, course):
+    others = any(kit.rebinds(answer, i) for i in (1, 2, 3))  # `size = float(size)` makes no parameter
+    if (kit.rebinds(answer) and not others) or _replaced(given, course):
         return _new_tensors(answer, expected, got)
     why = "The parameters have the numbers that they had."
     return Wrong("not-moved", expected, got, why=why, look="the line that moves a parameter: does it run?")

@@ -525,6 +525,12 @@ raised/one-number
     "train": functions(
         "train(params, loss_of, steps, size)",
         """
+not-moved/another-name-bound
+    size = float(size)
+    for _ in range(steps):
+        loss_of().backward()
+        for p in params:
+            p.grad = None
 not-moved/backward-in-a-helper
     def one():
         loss_of().backward()
