@@ -898,15 +898,15 @@ def train(answer):
     for steps, size in ((4, 0.1), (3, 0.25), (1, 0.1), (4, 0.75), (12, 1.2), (210, 0.01), (0, 0.1)):
         _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], steps, size))
     _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], 60, 0.1, level=-5e9))
-    _check_three(answer)
+    _check_four(answer)
     return "Compute, go backward, update, clear: this is the loop that every training has at its heart."
 
 
-def _check_three(answer):
-    """Parameters may be any number: here three, of which each has a minimum of its own."""
-    starts = (1.0, [2.0, -1.0], [[4.0]])
+def _check_four(answer):
+    """Parameters may be any number: here four, of which each has a minimum of its own, and two start alike."""
+    starts = (1.0, [2.0, -1.0], [[4.0]], 1.0)
     params = [tools.leaf(start) for start in starts]
-    goals = [tools.constant(goal) for goal in (3.0, [0.5, 1.0], [[-2.0]])]
+    goals = [tools.constant(goal) for goal in (3.0, [0.5, 1.0], [[-2.0]], -5.0)]
     right = [tools.array(goal + 0.8**3 * (p.detach() - goal)) for p, goal in zip(params, goals, strict=True)]
 
     def loss_of():

@@ -525,6 +525,14 @@ raised/one-number
     "train": functions(
         "train(params, loss_of, steps, size)",
         """
+other-numbers/looked-up-by-shape
+    for _ in range(steps):
+        loss_of().backward()
+        grads = {tuple(p.shape): p.grad for p in params}
+        with mg.no_grad():
+            for p in params:
+                p -= size * grads[tuple(p.shape)]
+                p.grad = None
 not-moved/another-name-bound
     size = float(size)
     for _ in range(steps):
