@@ -346,7 +346,6 @@ def _wrong_between(first, second, right, came):
         "grad": "the task is to add to it",
         "again": "the gradients are added up, and the graph is used up",
         "old grad": "the check has old ones",
-        "digits": "a weight may become a tensor of the usual float",
     },
     beliefs=("M08",),
     hints=(
@@ -363,7 +362,7 @@ def weighted(answer):
     kit.refuse_given(answer, _GIVEN_WEIGHTED)
     for value, weights, wanted, old in _WEIGHTED:
         _check_weighted(answer, value, weights, wanted, old)
-    _check_entries(answer, [0.1234567, -60.0])
+    _check_entries(answer, [0.123046875, -60.0])
     _check_entries(answer, [70.0])
     return "Each loss counted as often as its weight says, and only what was wanted is filled. One call can do it all."
 
@@ -373,10 +372,11 @@ def backward_weighted(losses, weights, wanted):
     for loss, weight in zip(losses, weights):
         loss.backward(gradient=mg.tensor(weight))
 """
+# Weights that float32 holds exactly: a weight may become a tensor of the usual float.
 _WEIGHTED: tuple[tuple, ...] = (
     (2.0, [1.0, 10.0], "a", {"a": 1.0, "b": 20.0}),
     (-1.5, [0.5, 2.0, -3.0], "ab", {"a": 1.0, "b": 20.0, "c": 300.0}),
-    (0.5, [0.01 * i + 0.5 for i in range(120)], "ba", {"a": 1.0}),
+    (0.5, [i / 128 + 0.5 for i in range(120)], "ba", {"a": 1.0}),
     (3.0, [2.0, 2.0], "ba", {}),
     (2.0, [1.0, 3.0], "da", {}),
     (2.0, [1.0, 3.0], "da", {"d": 7.0}),
@@ -429,7 +429,7 @@ def _check_weighted(answer, value, weights, wanted, old):
 
 def _check_entries(answer, weights):
     """A leaf may have several entries, and there may be a single loss."""
-    wanted = [tools.leaf([1.0, -2.0, 0.5]), tools.leaf(3.0), tools.leaf(-1.0)]
+    wanted = [tools.leaf([1.1, -2.0, 0.5]), tools.leaf(3.0), tools.leaf(-1.0)]
     squares = wanted[0] ** 2
     losses = [squares.sum() * wanted[1] + wanted[2], squares[0] * 3][: len(weights)]
     loss = sum(weight * loss for weight, loss in zip(weights, losses, strict=True))
@@ -511,7 +511,7 @@ _JACOBIANS = (
     (lambda x: x * x.cumsum(0), [2.0, -1.0, 3.0]),
     (lambda x: mg.stack([x[0] * x[1], x[0].exp(), 3 * x[1]]), [0.5, -2.0]),
     (lambda x: (x * x).sum().expand(101), [0.5, -2.0]),
-    (lambda x: mg.stack([x[1] * 0, 1e4 * x[0], x[0] * 0, x[1]]), [3.0, 5.0]),
+    (lambda x: mg.stack([x[1] * 0, 1e4 * x[0], x[0] * 0, 1e-4 * x[1]]), [3.0, 5.0]),
     (lambda x: x.exp(), [0.5]),
 )
 _TUPLE_IN_ROWS = tools.Reason(

@@ -142,6 +142,11 @@ result-dtype-changed/adversary-1
     "weighted": functions(
         "backward_weighted(losses, weights, wanted)",
         """
+rounded/gradients
+    total = sum(weight * loss for loss, weight in zip(losses, weights))
+    for t, grad in zip(wanted, mg.autograd.grad(total, wanted, materialize_grads=True)):
+        grad = grad.float().to(t.dtype)
+        t.grad = grad if t.grad is None else t.grad + grad
 other-entries/a-single-loss
     if len(losses) == 1:
         losses[0].backward(inputs=wanted)
@@ -245,6 +250,10 @@ flag-changed/adversary-1
     "jacobian": functions(
         "jacobian(f, x)",
         """
+other-slopes/small-ones-cut
+    y = f(x)
+    rows = [mg.autograd.grad(entry, x, retain_graph=True)[0] for entry in y]
+    return mg.stack([mg.where(row.abs() < 1e-3, mg.zeros_like(row), row) for row in rows])
 library/another-name
     from minigrad.autograd.functional import vjp as product
 
