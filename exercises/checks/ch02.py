@@ -164,26 +164,36 @@ def gets_grad(answer):
         names.append(name)
     if said != truth:
         raise _wrong_rule(answer, said, truth, names)
-    _refuse_mode_asked(answer)
-    return "Tracked, and either a leaf or retained. The engine was asked about nine tensors, and agrees."
+    for name, right in zip(names, truth, strict=True):
+        _refuse_mode_asked(answer, name, right)
+    _refuse_remembered(answer)
+    return f"Tracked, and either a leaf or retained. The engine was asked about {len(names)} tensors, and agrees."
 
 
-def _refuse_mode_asked(answer: Callable) -> None:
+def _refuse_mode_asked(answer: Callable, name: str, right: bool) -> None:
     """The flags of `t` say it, whether something is recorded at the moment or not."""
-    t, _ = _used(_tracked())
+    t, _ = _STATES[name]()
     with mg.no_grad():
         said = call(answer, t)
-    if not said:
+    if bool(said) != right:
         why = "Nothing is recorded in there, but `t` and its loss were made before: `backward()` walks all the same."
         look = "what your function asks for beside `t`"
-        raise Wrong(
-            "asks-the-mode", "True for a tracked leaf, in a `no_grad` block too", show(said), why=why, look=look
-        )
+        raise Wrong("asks-the-mode", f"{right} for {name}, in a `no_grad` block too", show(said), why=why, look=look)
+
+
+def _refuse_remembered(answer: Callable) -> None:
+    """Flags may change from call to call."""
+    t = tools.constant(2.0)
+    call(answer, t)
+    said = call(answer, t.requires_grad_())
+    if not said:
+        expected = "True for a leaf that is tracked by now; it was untracked when your function was called before"
+        raise Wrong("remembered", expected, show(said), look="what your function keeps from call to call")
 
 
 def _used(t: mg.Tensor) -> tuple[mg.Tensor, mg.Tensor]:
     """The tensor, and a loss that was computed from it and from a tracked leaf."""
-    return t, (t * mg.tensor(2.0, dtype=t.dtype, requires_grad=True)).sum()
+    return t, (t * mg.tensor(2.0, requires_grad=True)).sum()
 
 
 def _leaf_with_gradient(tracked: bool) -> mg.Tensor:
@@ -194,6 +204,18 @@ def _leaf_with_gradient(tracked: bool) -> mg.Tensor:
 
 def _retaining(t: mg.Tensor) -> mg.Tensor:
     t.retain_grad()
+    return t
+
+
+def _result_with_gradient() -> mg.Tensor:
+    t = _retaining(_tracked() * 3)
+    (t * t).backward(retain_graph=True)
+    return t
+
+
+def _overwritten(t: mg.Tensor) -> mg.Tensor:
+    with mg.no_grad():
+        t += 1
     return t
 
 
@@ -211,6 +233,10 @@ _STATES: dict[str, Callable[[], tuple[mg.Tensor, mg.Tensor]]] = {
     "a tracked result after `retain_grad()`": lambda: _used(_retaining(_tracked([1.0, 2.0]) * 3)),
     "a frozen leaf that has an old gradient": lambda: _used(_leaf_with_gradient(False)),
     "the detached number of a result": lambda: _used((_tracked() * 3).detach()),
+    "an untracked tensor of whole numbers": lambda: _used(mg.tensor([1, 2])),
+    "a tracked leaf that was overwritten in `no_grad`": lambda: _used(_overwritten(_tracked([0.0, -2.0, 1.0]))),
+    "a tracked view after `retain_grad()`": lambda: _used(_retaining(_tracked([[0.0, -2.0], [1.0, 5.0]]).reshape(4))),
+    "a tracked result after `retain_grad()` that has a gradient already": lambda: _used(_result_with_gradient()),
 }
 
 
@@ -290,7 +316,7 @@ _RULES = (
         "Before `backward()` there may be no gradient yet, or one that an earlier pass has left behind.",
         "the three flags, instead of `.grad`",
     ),
-    _Rule("always", lambda t: True, "M03", "For some of the nine tensors nothing is kept.", "an untracked tensor"),
+    _Rule("always", lambda t: True, "M03", "For some of the tensors nothing is kept.", "an untracked tensor"),
 )
 
 
@@ -336,7 +362,7 @@ def kept(answer):
 
 _LOSSES = (
     (3.0, lambda h: h * h, lambda h: 2 * h),
-    ([1.0, -0.5], lambda h: (h.exp() * h).sum(), lambda h: (h + 1) * np.exp(h)),
+    ([[1.0, -0.5, 0.3]], lambda h: (h.exp() * h).sum(), lambda h: (h + 1) * np.exp(h)),
 )
 
 
@@ -504,6 +530,10 @@ def _second_loss():
 def recorded(answer):
     y = kit.a_tensor(answer, "`second_loss`")
     _targets.refuse_other(y, "second_loss", _why_not_recorded(y))
+    if y.grad_fn.next_functions[0][0].next_functions[0][0] is None:
+        why = "Your `w` is taken from something else. In an update the step is taken from `w`."
+        look = "the order in the line that makes `w`"
+        raise Wrong("taken-from", "`w` minus a step", "a subtraction the other way round", why=why, look=look)
     return "This is what a recorded step leaves behind. The gradient goes to the old leaf, not to your new `w`."
 
 
@@ -536,6 +566,9 @@ def _multiplied_twice(y):
     if factors != {"SubBackward0"}:
         why = "Your graph has two multiplications. In the picture there is one: the new `w` times itself."
         return Wrong("multiplied-again", why=why, look="both factors of the loss")
+    if y.grad_fn.next_functions[0][0].next_functions[1][0] is None:
+        why = "Your graph has two multiplications, one of them before the subtraction. In the picture there is one."
+        return Wrong("multiplied-again", why=why, look="what the step is subtracted from")
     why = "Your step was computed from the tracked `w`, and that was recorded, too. In the picture the step has no "
     return Wrong("step-computed", why=why + "way back.", look="what you subtract: a number, or `w.grad`")
 
@@ -610,9 +643,12 @@ def _check_as_leaf(answer, w, t):
 
 
 _AS_LEAF_ERRORS = tools.reasons("""
-flag-of-a-result: flags of leaf variables (M05)
+flag-of-a-result: use var_no_grad (M05)
     The flag of a result follows from its inputs. What can be cut off is a tensor that you take from it.
     look: what the message proposes at its end
+flag-of-a-result: flags of leaf variables
+    The flag of a result follows from its inputs, and cannot be set.
+    look: `is_leaf` of the tensor whose flag you set
 one-number-only: converted to Scalar
     `item()` is for one number. `t` may hold several.
     look: a call that takes all numbers of `t`
@@ -662,7 +698,7 @@ def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: st
 def step(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_STEP)
-    for start, size in ((3.0, 0.25), ([1.0, -2.0], 0.5), (0.01, 0.002)):
+    for start, size in ((3.0, 0.25), ([[1.0, -2.0], [0.0, 30.0]], 0.5), (0.01, 0.002)):
         _check_step(answer, np.array(start), size)
     return "The same leaf with another number: the caller's loop can go on with it."
 
@@ -713,7 +749,7 @@ grad-of-another: NoneType (M06)
     The caller's `w` still has its gradient. What is None is something else: the `.grad` of a new tensor?
     look: which tensor you take `.grad` of
 cleared-first: NoneType
-    The gradient was cleared before the update used it.
+    `w.grad` is None by now. It may have been cleared before the update used it.
     look: the order of your lines
 """,
     grad_of_another=lambda w, size: w.grad is not None,
@@ -732,7 +768,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
             look = "each line that changes `w`, or clears its `.grad`"
             return Wrong("cleared-first", expected, got, why=why, look=look)
         why = "What is computed got a name, and that moves nothing. The caller's `w` is where it was."
-        if kit.rebinds(answer):
+        if kit.rebinds(answer, 0):
             return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
         return Wrong("not-moved", expected, got, why="`w` is where it was.", look="the line that moves `w`")
     if tools.same(came, start + size * slope):
@@ -767,7 +803,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
 def freeze(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_FREEZE)
-    for numbers, trained in (((3.0, 5.0, 2.0), True), ((-1.0, 0.5, 4.0), False), ((0.1, 0.02, [-0.3, 2.0]), True)):
+    for numbers, trained in (((3.0, 5.0, 2.0), True), ((-1.0, 0.5, 4.0), False), ((0.1, 0.02, [[-0.3, 2.0]]), True)):
         _check_freeze(answer, numbers, trained)
     return "The leaf is frozen, before the operation ran, and nothing old is left on it. `b` is trained as before."
 
@@ -792,10 +828,16 @@ def _check_freeze(answer, numbers, trained):
         why = "`b` should be trained. It is frozen now, or no way leads to it."
         raise Wrong("b-frozen", "a result that leads back to `b`", show(y), why=why, look="what is cut off or frozen")
     _check_frozen(answer, w, graphs.reaches(y, w))
+    b.grad = None
+    tools.walk(y.backward, mg.ones_like(y))
+    if b.grad is None or not kit.close(b.grad.item(), y.numel()):
+        expected = f"a backward from ones brings {y.numel()} to `b`, one for each entry"
+        got = "nothing" if b.grad is None else f"{b.grad.item():.7g}"
+        raise Wrong("b-slope", expected, got, look="what your result is made of, and each hook")
 
 
 _FREEZE_ERRORS = tools.reasons("""
-result-frozen: flags of leaf variables (M05)
+result-frozen: use var_no_grad (M05)
     The flag of a result follows from its inputs: it is tracked because one of them is. Freeze the input.
     look: the tensor whose flag you set
 nothing-to-clear: zero_
@@ -853,18 +895,18 @@ def _check_frozen(answer: Any, w: mg.Tensor, reached: bool) -> None:
 )
 def train(answer):
     kit.a_function(answer)
-    for steps, size in ((4, 0.1), (3, 0.25), (1, 0.1), (4, 0.75), (130, 0.01), (0, 0.1)):
+    for steps, size in ((4, 0.1), (3, 0.25), (1, 0.1), (4, 0.75), (12, 1.2), (210, 0.01), (0, 0.1)):
         _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], steps, size))
-    _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], 4, 0.1, level=-50.0))
-    _check_three(answer)
+    _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], 60, 0.1, level=-5e9))
+    _check_four(answer)
     return "Compute, go backward, update, clear: this is the loop that every training has at its heart."
 
 
-def _check_three(answer):
-    """Parameters may be any number: here three, of which each has a minimum of its own."""
-    starts = (1.0, [2.0, -1.0], [[4.0]])
+def _check_four(answer):
+    """Parameters may be any number: here four, of which each has a minimum of its own, and two start alike."""
+    starts = (1.0, [2.0, -1.0], [[4.0]], 1.0)
     params = [tools.leaf(start) for start in starts]
-    goals = [tools.constant(goal) for goal in (3.0, [0.5, 1.0], [[-2.0]])]
+    goals = [tools.constant(goal) for goal in (3.0, [0.5, 1.0], [[-2.0]], -5.0)]
     right = [tools.array(goal + 0.8**3 * (p.detach() - goal)) for p, goal in zip(params, goals, strict=True)]
 
     def loss_of():
@@ -892,6 +934,7 @@ class _Course:
     size: float
     level: float = 0.0  # what is added to the loss: it may be below 0 from the start
     calls: int = 0
+    last: mg.Tensor | None = None  # the last loss
     unrecorded: bool = False  # whether a loss was computed where nothing is recorded
     params: list = field(init=False)
 
@@ -902,7 +945,8 @@ class _Course:
         self.calls, self.unrecorded = self.calls + 1, self.unrecorded or not mg.is_grad_enabled()
         goals = [tools.constant(goal) for goal in self.goals]
         one, other = (p - goal for p, goal in zip(self.params, goals, strict=True))
-        return (one**2).sum() + (other**2).sum() + 0.5 * one * other.sum() + self.level
+        self.last = (one**2).sum() + (other**2).sum() + 0.5 * one * other.sum() + self.level
+        return self.last
 
     def loss_function(self) -> Callable[[], mg.Tensor]:
         """What `train` gets as `loss_of`: a function that errors call by that name."""
@@ -953,7 +997,7 @@ def _train_error(wrong: Wrong, answer: Any, course: _Course, given: list, expect
         look = "the update: is autograd recording while it runs?"
         return Wrong("recorded-in-place", expected, got, belief="M07", why=why, look=look)
     if "does not require grad" in got and course.unrecorded:
-        why = "The loss was computed while recording was off."
+        why = "A loss was computed while recording was off. Was it the one that you go backward from?"
         return Wrong("loss-not-recorded", expected, got, why=why, look="what switches it off, and for which lines")
     if "does not require grad" in got:
         why = "No way leads from what you go backward from to a tracked tensor."
@@ -985,8 +1029,8 @@ def _none_in_train(wrong: Wrong, answer: Any, course: _Course, given: list, expe
     if "zero_" in got:
         why = "Before the first `backward()` every `.grad` is None, and there is nothing to fill with zeros."
         return Wrong("nothing-to-clear", expected, got, why=why, look="a clearing that always works")
-    if not kit.uses(answer, "backward"):
-        why = "Until `backward()` has run, `.grad` is None."
+    if not kit.uses(answer, "backward") and not graphs.is_freed(course.last):
+        why = "Has `backward()` run? Until then `.grad` is None."
         return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
     why = "A parameter has no gradient when the update uses it: it was cleared before, or none has come."
     return Wrong("cleared-too-early", expected, got, why=why, look="the order of the four parts of a step")
@@ -997,7 +1041,7 @@ def _replaced(given: list, course: _Course) -> bool:
 
 
 def _new_tensors(answer: Any, expected: str, got: str) -> Wrong:
-    why = "Your steps make or move other tensors. `loss_of()` never sees them: it uses the parameters."
+    why = "Your steps may make or move other tensors. `loss_of()` never sees them: it uses the parameters."
     belief = "" if kit.rebinds(answer, 0) else "M06"  # of `params` it says nothing
     look = "what is overwritten in a step: the parameters themselves?"
     return Wrong("new-tensors", expected, got, belief=belief, why=why, look=look)
@@ -1029,15 +1073,16 @@ def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: 
 
 
 def _unmoved(answer: Any, course: _Course, given: list, expected: str, got: str) -> Wrong:
-    if not kit.uses(answer, "backward", "grad"):
-        why = "No parameter has moved, and your function has no `backward()` in it."
+    if not kit.uses(answer, "backward", "grad") and all(p.grad is None for p in course.params):
+        why = "No parameter has moved, and none has a `.grad`. Has `backward()` run?"
         return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
     if all(p._version for p in course.params):
         why = "The parameters were written to, and have the numbers of the start. The gradients may have been cleared "
         why += "before, or the old numbers put back."
         look = "each line that writes to a parameter, or clears its `.grad`"
         return Wrong("cleared-too-early", expected, got, why=why, look=look)
-    if kit.rebinds(answer) or _replaced(given, course):
+    others = any(kit.rebinds(answer, i) for i in (1, 2, 3))  # `size = float(size)` makes no parameter
+    if (kit.rebinds(answer) and not others) or _replaced(given, course):
         return _new_tensors(answer, expected, got)
     why = "The parameters have the numbers that they had."
     return Wrong("not-moved", expected, got, why=why, look="the line that moves a parameter: does it run?")

@@ -39,6 +39,24 @@ WRONG = {
     "gets_grad": functions(
         "gets_grad(t)",
         """
+remembered/memo
+    memo = gets_grad.__dict__
+    if t not in memo:
+        memo[t] = t.requires_grad and (t.is_leaf or t.retains_grad)
+    return memo[t]
+raised/flag-set-and-put-back
+    was = t.requires_grad
+    if t.is_leaf:
+        t.requires_grad_(True).requires_grad_(was)
+    return was and (t.is_leaf or t.retains_grad)
+other-rule/not-zero
+    return bool((t != 0).all()) and t.requires_grad and (t.is_leaf or t.retains_grad)
+other-rule/no-gradient-yet
+    return t.requires_grad and (t.is_leaf or t.retains_grad and t.grad is None)
+asks-the-mode/no-mode
+    if not mg.is_grad_enabled():
+        return t.is_leaf
+    return t.requires_grad and (t.is_leaf or t.retains_grad)
 asks-the-mode
     return mg.is_grad_enabled() and t.requires_grad and (t.is_leaf or t.retains_grad)
 flag-is-enough
@@ -84,6 +102,11 @@ hooks-changed/adversary-1
     "kept": functions(
         "kept(w, f)",
         """
+raised/two-entries
+    h = 2 * w if w.dim() == 0 else mg.stack([2 * w[0], 2 * w[1]])
+    h.retain_grad()
+    f(h).backward()
+    return h
 not-asked
     h = 2 * w
     f(h).backward()
@@ -195,6 +218,17 @@ hooks-changed/adversary-1
         "kind": _numbers(d="an error"),
     },
     "recorded": {
+        "multiplied-again/before-the-step": """
+w = mg.tensor(3.0, requires_grad=True)
+v = w * 1
+v -= 0.5
+second_loss = v * v
+""",
+        "taken-from/reversed": """
+w = mg.tensor(3.0, requires_grad=True)
+w = mg.tensor(0.5) - w
+second_loss = w * w
+""",
         "step-not-recorded": """
 w = mg.tensor(3.0, requires_grad=True)
 with mg.no_grad():
@@ -327,6 +361,14 @@ inference
     "step": functions(
         "step(w, size)",
         """
+other-step/part-of-itself
+    with mg.no_grad():
+        w *= 1 - size * w.grad / w
+    w.grad = None
+other-step/clipped
+    with mg.no_grad():
+        w -= size * w.grad.clamp(-100, 100)
+    w.grad = None
 recorded-in-place
     w -= size * w.grad
     w.grad = None
@@ -404,6 +446,12 @@ def step(w, size):
     "freeze": functions(
         "freeze_w(w, b, x)",
         """
+b-slope/half-for-b
+    w.requires_grad_(False)
+    w.grad = None
+    y = w * x + b
+    y.register_hook(lambda grad: grad / 2)
+    return y
 result-frozen
     h = w * x
     h.requires_grad = False
@@ -477,6 +525,56 @@ raised/one-number
     "train": functions(
         "train(params, loss_of, steps, size)",
         """
+other-numbers/looked-up-by-shape
+    for _ in range(steps):
+        loss_of().backward()
+        grads = {tuple(p.shape): p.grad for p in params}
+        with mg.no_grad():
+            for p in params:
+                p -= size * grads[tuple(p.shape)]
+                p.grad = None
+not-moved/another-name-bound
+    size = float(size)
+    for _ in range(steps):
+        loss_of().backward()
+        for p in params:
+            p.grad = None
+not-moved/backward-in-a-helper
+    def one():
+        loss_of().backward()
+        for p in params:
+            p.grad.zero_()
+
+    for _ in range(steps):
+        one()
+other-count/stops-at-equal-losses
+    before = None
+    for _ in range(steps):
+        loss = loss_of()
+        if loss.item() == before:
+            break
+        before = loss.item()
+        loss.backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+                p.grad = None
+other-count/stops-when-flat
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            if all(p.grad.abs().max() < 1e-3 for p in params):
+                break
+            for p in params:
+                p -= size * p.grad
+                p.grad = None
+other-numbers/clipped
+    for _ in range(steps):
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad.clamp(-20, 20)
+                p.grad = None
 not-all/two
     for _ in range(steps):
         loss_of().backward()

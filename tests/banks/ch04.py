@@ -56,6 +56,11 @@ WRONG = {
     "between": functions(
         "between(f, g, x)",
         """
+grad-changed/leaf-of-its-own-in-the-middle
+    h = f(x)
+    middle = h.detach().requires_grad_()
+    g(middle).backward()
+    return middle.grad, mg.autograd.grad(h, x, grad_outputs=middle.grad)[0]
 grad-on-the-way
     h = f(x)
     g(h).backward()
@@ -137,6 +142,26 @@ result-dtype-changed/adversary-1
     "weighted": functions(
         "backward_weighted(losses, weights, wanted)",
         """
+rounded/gradients
+    total = sum(weight * loss for loss, weight in zip(losses, weights))
+    for t, grad in zip(wanted, mg.autograd.grad(total, wanted, materialize_grads=True)):
+        grad = grad.float().to(t.dtype)
+        t.grad = grad if t.grad is None else t.grad + grad
+other-entries/a-single-loss
+    if len(losses) == 1:
+        losses[0].backward(inputs=wanted)
+    else:
+        mg.autograd.backward(losses, grad_tensors=[mg.tensor(w) for w in weights], inputs=wanted)
+other-entries/two-of-wanted
+    sum(w * l for w, l in zip(weights, losses)).backward(inputs=wanted[:2])
+other-entries/one-number-each
+    for leaf in wanted:
+        added = 0.0
+        for loss, weight in zip(losses, weights):
+            (grad,) = mg.autograd.grad(loss, leaf, retain_graph=True, allow_unused=True)
+            added += 0.0 if grad is None else weight * grad.sum().item()
+        old = mg.zeros_like(leaf.detach()) if leaf.grad is None else leaf.grad
+        leaf.grad = old + added
 unreached
     factors = [mg.tensor(weight, dtype=mg.float64) for weight in weights]
     for t, gradient in zip(wanted, mg.autograd.grad(losses, wanted, factors)):
@@ -225,6 +250,14 @@ flag-changed/adversary-1
     "jacobian": functions(
         "jacobian(f, x)",
         """
+other-slopes/small-ones-cut
+    y = f(x)
+    rows = [mg.autograd.grad(entry, x, retain_graph=True)[0] for entry in y]
+    return mg.stack([mg.where(row.abs() < 1e-3, mg.zeros_like(row), row) for row in rows])
+library/another-name
+    from minigrad.autograd.functional import vjp as product
+
+    return mg.stack([product(f, x, v.to(x.dtype))[1] for v in mg.eye(len(f(x)))])
 result-dtype-changed/list
     p = x.detach().requires_grad_()
     J = []
@@ -324,6 +357,10 @@ old-grad/adversary-1
     "mirror": functions(
         "mirror(x)",
         """
+value-changed/there-and-back
+    y = x * 3 / 3
+    y.register_hook(lambda grad: -grad)
+    return y
 gradient-unchanged/leaves-only
     y = x * 1
     if x.is_leaf:
@@ -441,6 +478,14 @@ value-changed/adversary-2
     "fit": functions(
         "fit(grad, shape)",
         """
+other-sum/two-in-front
+    for _ in range(2):
+        if grad.dim() > len(shape):
+            grad = grad.sum(0)
+    for i, size in enumerate(shape):
+        if size == 1:
+            grad = grad.sum(i, keepdim=True)
+    return grad
 other-shape/as-many
     if grad.numel() == mg.zeros(shape).numel():
         return grad
@@ -535,6 +580,15 @@ result-dtype-changed/adversary-2
     "surprise": functions(
         "surprise(x)",
         """
+still-nan/first-of-several
+    first = int((x <= 0).float().argmax().item())
+    safe = mg.where((mg.arange(len(x)) == first) & (x <= 0), mg.ones_like(x), x)
+    return mg.where(x > 0, safe * mg.log(safe), mg.zeros_like(x))
+other-value/not-large
+    safe = mg.where(x > 0, x.clamp(max=1e6), mg.ones_like(x))
+    return mg.where(x > 0, safe * mg.log(safe), mg.zeros_like(x))
+other-slope/clamped
+    return mg.where(x > 0, x * mg.log(x.clamp(min=1e-40)), mg.zeros_like(x))
 still-nan
     return mg.where(x == 0, mg.zeros_like(x), x * mg.log(x))
 still-nan/safe-factor-only
@@ -585,6 +639,13 @@ result-dtype-changed/adversary-1
     "steps": functions(
         "steps(x)",
         """
+other-rows/short
+    return mg.stack([x[i + 1] - x[i] for i in range(min(len(x) - 1, 11))])
+other-slopes/ties
+    rise = x[1:] - x[:-1]
+    return mg.relu(rise) - mg.relu(-rise)
+result-dtype-changed/float
+    return (x[1:] - x[:-1]).float()
 signs
     return x[:-1] - x[1:]
 added
@@ -808,6 +869,14 @@ WRONG |= {
     "roots": functions(
         "roots(x, w)",
         """
+other-value/w-not-large
+    safe = mg.where(x > 0, x, mg.ones_like(x))
+    return mg.where(x > 0, mg.sqrt(safe * w.clamp(max=1e3)), mg.zeros_like(x))
+other-value/w-not-small
+    safe = mg.where(x > 0, x, mg.ones_like(x))
+    return mg.where(x > 0, mg.sqrt(safe * w.clamp(min=1e-3)), mg.zeros_like(x))
+other-slope/clamped
+    return mg.where(x > 0, mg.sqrt(x.clamp(min=1e-38) * w), mg.zeros_like(x))
 still-nan
     safe = mg.where(x > 0, x, -mg.ones_like(x))
     return mg.where(x > 0, mg.sqrt(safe * w), mg.zeros_like(x))
@@ -852,6 +921,24 @@ def roots(x):
 
 RIGHT |= {
     "roots": [
+        """
+class Root(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return mg.where(x > 0, mg.sqrt(mg.where(x > 0, x, mg.ones_like(x)) * w), mg.zeros_like(x))
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, w = ctx.saved_tensors
+        safe = mg.where(x > 0, x, mg.ones_like(x))
+        for_x = mg.where(x > 0, grad * mg.sqrt(w / safe) / 2, mg.zeros_like(x))
+        for_w = mg.where(x > 0, grad * mg.sqrt(safe / w) / 2, mg.zeros_like(x))
+        return for_x, for_w.sum()
+
+def roots(x, w):
+    return Root.apply(x, w)
+""",
         """
 def roots(x, w):
     taken = x > 0
