@@ -819,6 +819,10 @@ def _check_runs(apply):
     x = tools.leaf([0.5, -1.0])
     watched = _Watched(_FUNCTIONS["x**3"], [0.5, -1.0])
     y = call(apply, x, watched)
+    kept = y.grad_fn.saved_tensors
+    if len(kept) > 1:
+        got, look = f"`save_for_backward` got {len(kept)} tensors", "what forward keeps"
+        raise Wrong("more-kept", "a forward that keeps only `x`", got, look=look)
     before = watched.calls
     was_recorded = watched.was_recorded
     mg.autograd.grad(y.sum(), x)
@@ -827,6 +831,9 @@ def _check_runs(apply):
         why = "The derivatives are right. But what backward goes through was kept from forward, so no memory is saved."
         look = "what forward keeps, and where `f` runs"
         raise Wrong("not-run-again", "a backward that runs `f`", "it did not", why=why, look=look)
+    if watched.calls > before + 1:
+        got, look = f"{watched.calls - before} runs in one backward", "each line of backward that runs `f`"
+        raise Wrong("run-too-often", "a backward that runs `f` once", got, look=look)
     if was_recorded:
         why = "The derivatives are right. But in forward `f` was recorded, too, so its whole graph was made there."
         look = "what turns recording on in forward"

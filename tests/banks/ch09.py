@@ -506,6 +506,15 @@ class CubeSlope(mg.autograd.Function):
             "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
             "y.backward(g, create_graph=True)\nresult, x.grad = x.grad, None\nreturn result, None"
         ),
+        "run-too-often": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    ctx.f(x)\n    y = ctx.f(x)\n"
+            "return mg.autograd.grad(y, x, g, create_graph=True)[0], None"
+        ),
+        "more-kept": _again(
+            "x, _ = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
+            "return mg.autograd.grad(y, x, g, create_graph=True)[0], None",
+            "ctx.f, y = f, f(x)\nctx.save_for_backward(x, y)\nreturn y",
+        ),
         "walk-not-recorded": _again(
             "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
             "return mg.autograd.grad(y, x, g)[0], None"
