@@ -429,7 +429,7 @@ def shares(answer):
     y = tools.result(tools.called(answer, (x * 1,), "a tensor of shares", _LEAF))
     if not graphs.reaches(y, x):
         why, look = "For a leaf a way leads back. Here `x` is itself a result.", "what your function does with `x`"
-        raise Wrong("not-of-a-leaf", "a way back to the leaf behind `x`, which is none", show(y), why=why, look=look)
+        raise Wrong("not-of-a-leaf", "a way back through `x`, which is no leaf here", show(y), why=why, look=look)
     return "Every part of the formula is recorded, and what `exp` has saved is what it computed."
 
 
