@@ -79,7 +79,7 @@ class _Watched:
     def refuse_steps(self, expected: str, got: str) -> None:
         """Say that the function was called elsewhere, if it was."""
         if self.was_elsewhere:
-            why = "`f` was called beside `x`. Autograd knows the slope at `x`, and its derivative, without a step."
+            why = "`f` was called with something else than `x`. For the slope at `x` autograd needs no other place."
             raise Wrong("nudged", expected, got, why=why, look="what you call `f` with")
 
 
