@@ -79,7 +79,7 @@ class _Watched:
     def refuse_steps(self, expected: str, got: str) -> None:
         """Say that the function was called elsewhere, if it was."""
         if self.was_elsewhere:
-            why = "`f` was called beside `x`. Autograd knows the slope at `x`, and its derivative, without a step."
+            why = "`f` was called with something else than `x`. For the slope at `x` autograd needs no other place."
             raise Wrong("nudged", expected, got, why=why, look="what you call `f` with")
 
 
@@ -626,12 +626,19 @@ def hypotenuse(answer):
     cases = elementwise(2, low=0.5, high=3.0, signed=True)
     functions.check(answer, lambda a, b: mg.sqrt(a * a + b * b), cases, second=True, suspects=_HYPOTENUSE)
     a, b = tools.leaf([0.5, 2.0]), tools.leaf([1.5, 1.0])
-    slopes = mg.autograd.grad(call(functions.apply_of(answer), a, b).sum(), (a, b), create_graph=True)
-    if any(map(_is_root, graphs.nodes_behind(*(slope.grad_fn for slope in slopes)))):
+    r = call(functions.apply_of(answer), a, b)
+    slopes = mg.autograd.grad(r.sum(), (a, b), create_graph=True)
+    made = graphs.nodes_behind(*(slope.grad_fn for slope in slopes))
+    if any(map(_is_root, made)) or _calls_itself(r, made):
         why = "backward takes a root, or what can stand for one. The output of forward is the only one that it needs."
         look = "what `save_for_backward` gets"
         raise Wrong("root-again", "a backward without a root", "a root in backward", why=why, look=look)
     return "The inputs and the output have their history in backward, and no second root is needed."
+
+
+def _calls_itself(result: mg.Tensor, nodes: Any) -> bool:
+    """Whether a Function was applied anew on the way back, so that what it computes is computed again."""
+    return any(node is not result.grad_fn and node.name() == result.grad_fn.name() for node in nodes)
 
 
 def _is_root(node: Any) -> bool:
@@ -819,6 +826,8 @@ def _check_runs(apply):
     x = tools.leaf([0.5, -1.0])
     watched = _Watched(_FUNCTIONS["x**3"], [0.5, -1.0])
     y = call(apply, x, watched)
+    kept = [one for one in (*y.grad_fn.saved_tensors, *vars(y.grad_fn).values()) if isinstance(one, mg.Tensor)]
+    others = [one for one in kept if not kit.same_values(one, [0.5, -1.0])]
     before = watched.calls
     was_recorded = watched.was_recorded
     mg.autograd.grad(y.sum(), x)
@@ -827,6 +836,12 @@ def _check_runs(apply):
         why = "The derivatives are right. But what backward goes through was kept from forward, so no memory is saved."
         look = "what forward keeps, and where `f` runs"
         raise Wrong("not-run-again", "a backward that runs `f`", "it did not", why=why, look=look)
+    if others:
+        look = "what `save_for_backward` gets, and what else forward puts on `ctx`"
+        raise Wrong("more-kept", "a forward that keeps only `x`", f"{show(others[0])} is kept", look=look)
+    if watched.calls > before + 1:
+        got, look = f"{watched.calls - before} runs in one backward", "each line of backward that runs `f`"
+        raise Wrong("run-too-often", "a backward that runs `f` once", got, look=look)
     if was_recorded:
         why = "The derivatives are right. But in forward `f` was recorded, too, so its whole graph was made there."
         look = "what turns recording on in forward"
@@ -1040,8 +1055,12 @@ def growth(answer):
     cases = [*elementwise(), Case("a vector with a 0", lambda: (tools.leaf([-1.0, 0.0, 2.0]),))]
     functions.check(answer, lambda x: (x * mg.exp(x), mg.exp(x)), cases, second=True, suspects=_GROWTH)
     x = tools.leaf([0.5, -1.0])
-    (slope,) = mg.autograd.grad(kit.call(functions.apply_of(answer), x)[0].sum(), x, create_graph=True)
-    again = [n.op_name for n in graphs.nodes(slope) if n.op_name in _EXPONENTIALS and n.name() != "PowBackward0"]
+    y = kit.call(functions.apply_of(answer), x)[0]
+    (slope,) = mg.autograd.grad(y.sum(), x, create_graph=True)
+    made = graphs.nodes(slope)
+    again = [n.op_name for n in made if n.op_name in _EXPONENTIALS and n.name() != "PowBackward0"]
+    if _calls_itself(y, made):
+        again.append("apply")
     if again:
         why = (
             "All derivatives are right. But there is an exponential in backward. You hand `e` out: it is there, with "

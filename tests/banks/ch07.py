@@ -232,6 +232,9 @@ other-gradient/adversary-1
     "shares": functions(
         "shares(x)",
         """
+not-of-a-leaf
+    y = mg.exp(x if x.is_leaf else x.detach())
+    return y / y.sum()
 found-not-repaired
     y = mg.exp(x)
     d = y.detach()
@@ -292,6 +295,12 @@ other-value/columns
     "descend": functions(
         "descend(leaves, rate)",
         """
+not-cleared/matrix
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= rate * p.grad
+                p.grad = None if p.ndim < 2 else p.grad
 zero-kept
     with mg.no_grad():
         for p in leaves:

@@ -441,6 +441,7 @@ class Swish(mg.autograd.Function):
             "ctx, g",
             "a, b = ctx.saved_tensors\nr = mg.sqrt(a * a + b * b)\nreturn g * a / r, g * b / r",
         ),
+        "root-again/applied": _hypotenuse("r = Hypotenuse.apply(a, b)\nreturn g * a / r, g * b / r"),
         "root-again/power": _hypotenuse("r = (a * a + b * b) ** 0.5\nreturn g * a / r, g * b / r"),
         "saved-intermediate/a-copy-returned": _hypotenuse(
             "return g * a / r, g * b / r", "r = mg.sqrt(a * a + b * b)\nctx.save_for_backward(a, b, r)\nreturn r * 1"
@@ -505,6 +506,20 @@ class CubeSlope(mg.autograd.Function):
         "not-of-a-leaf": _again(
             "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
             "y.backward(g, create_graph=True)\nresult, x.grad = x.grad, None\nreturn result, None"
+        ),
+        "run-too-often": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    ctx.f(x)\n    y = ctx.f(x)\n"
+            "return mg.autograd.grad(y, x, g, create_graph=True)[0], None"
+        ),
+        "more-kept": _again(
+            "x, _ = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
+            "return mg.autograd.grad(y, x, g, create_graph=True)[0], None",
+            "ctx.f, y = f, f(x)\nctx.save_for_backward(x, y)\nreturn y",
+        ),
+        "more-kept/on-ctx": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
+            "return mg.autograd.grad(y, x, g, create_graph=True)[0], None",
+            "ctx.f, ctx.y = f, f(x)\nctx.save_for_backward(x)\nreturn ctx.y",
         ),
         "walk-not-recorded": _again(
             "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
@@ -929,6 +944,7 @@ WRONG["growth"] = {
     "half-a-product/other": _growth("return g * e + g_e * e"),
     "no-grad-output": _growth("return e + x * e + g_e * e"),
     "computed-again": _growth("e = mg.exp(x)\nreturn g * (e + x * e) + g_e * e", saved="x"),
+    "computed-again/applied": _growth("y, e = Growth.apply(x)\nreturn g * (e + y) + g_e * e", saved="x"),
     "computed-again/power": _growth("e = 2.718281828459045**x\nreturn g * (e + x * e) + g_e * e", saved="x"),
     "saved-intermediate": _growth(
         "return g * (e + x * e) + g_e * e",
