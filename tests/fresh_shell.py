@@ -4,6 +4,7 @@ To start a kernel and import matplotlib takes longer than most notebooks. Here e
 has imported what takes long. The same notebooks run in real kernels, too: by nbval, under nbgrader and in the browser.
 """
 
+import gc
 import multiprocessing
 import os
 import sys
@@ -46,6 +47,7 @@ def run_notebook(path, environment, answers=None, without=()):
 
 
 def _run_cells(sender, sources, folder, environment, without):
+    gc.freeze()  # a collection that goes through what was imported before the fork copies all of it
     os.environ.clear()
     os.environ.update(environment)
     sys.modules.update(dict.fromkeys(without))
