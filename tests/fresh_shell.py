@@ -23,7 +23,7 @@ INLINE = "module://matplotlib_inline.backend_inline"  # what kernels draw with
 # macOS has libraries that do not survive a fork, and Windows has no fork: there a process starts from nothing.
 PROCESSES = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
 if sys.platform == "linux":
-    PROCESSES.set_forkserver_preload(["IPython.core.interactiveshell", "matplotlib.pyplot", "nbformat"])
+    PROCESSES.set_forkserver_preload(["tools", "IPython.core.interactiveshell", "matplotlib.pyplot", "nbformat"])
 
 
 def run_notebook(path, environment, answers=None, without=()):
