@@ -36,6 +36,7 @@ def pytest_configure(config):
     folder = tempfile.TemporaryDirectory(prefix="minigrad-progress-")
     config.add_cleanup(folder.cleanup)
     config.stash[PROGRESS] = Path(folder.name)
+    gc.disable()
     # For workers and kernels, which share the cores: more threads for small matrices only cost time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A shell's background jobs ignore Ctrl-C, and so would the programs that tests interrupt.
@@ -76,6 +77,7 @@ def pytest_collection_finish():
     """Spare the garbage collector what was collected: 11,000 tests would be looked through again and again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before nbval starts the kernel, which inherits the variable

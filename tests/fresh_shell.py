@@ -4,6 +4,7 @@ To start a kernel and import matplotlib takes longer than most notebooks. Here e
 has imported what takes long. The same notebooks run in real kernels, too: by nbval, under nbgrader and in the browser.
 """
 
+import gc
 import multiprocessing
 import os
 import sys
@@ -22,7 +23,7 @@ INLINE = "module://matplotlib_inline.backend_inline"  # what kernels draw with
 # macOS has libraries that do not survive a fork, and Windows has no fork: there a process starts from nothing.
 PROCESSES = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
 if sys.platform == "linux":
-    PROCESSES.set_forkserver_preload(["IPython.core.interactiveshell", "matplotlib.pyplot", "nbformat"])
+    PROCESSES.set_forkserver_preload(["tools", "IPython.core.interactiveshell", "matplotlib.pyplot", "nbformat"])
 
 
 def run_notebook(path, environment, answers=None, without=()):
@@ -46,6 +47,7 @@ def run_notebook(path, environment, answers=None, without=()):
 
 
 def _run_cells(sender, sources, folder, environment, without):
+    gc.freeze()  # a collection that goes through what was imported before the fork copies all of it
     os.environ.clear()
     os.environ.update(environment)
     sys.modules.update(dict.fromkeys(without))

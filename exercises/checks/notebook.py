@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import re
 import sys
 import types
@@ -87,6 +88,7 @@ class CellWatch:
             self.check = self.shell.user_ns["check"]
 
 
+@functools.lru_cache(maxsize=2)  # each cell is asked about before and after it runs
 def _names_in_check_cell(source: str) -> list[str] | None:
     """The names that a cell like `check.spread(flags)` reads, or None for any other cell."""
     try:

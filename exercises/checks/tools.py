@@ -71,8 +71,8 @@ def calls_in(function: Callable) -> list[tuple[str, Any]]:
 
     def watch(frame, event, called):
         if event == "call":
-            names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
-            found.append((frame.f_code.co_name, frame.f_locals.get(names[0]) if names else None))
+            code = frame.f_code
+            found.append((code.co_name, frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None))
         elif event == "c_call":
             found.append((getattr(called, "__name__", ""), None))
 

@@ -228,18 +228,23 @@ def built_by(nodes: Iterable[Any]) -> dict[int, int]:
     nodes = list(nodes)
     theirs = any(engine_node(node) is None for node in nodes)
     log = last_log() if theirs else None
-    walks = sorted(recorded_walks) if not theirs else [] if log is None else sorted(log.recorded_walks("torch"))
-    enclosing = _enclosing(walks)
-    found = {}
+    noted = recorded_walks if not theirs else [] if log is None else log.recorded_walks("torch")
+    numbers = {}
     for node in nodes:
         own = engine_node(node)
         number = pytorch.order(node) if own is None else -own._order
         if number > 0 and theirs == (own is None):
-            walk = bisect_right(walks, (number, math.inf)) - 1
-            while walk >= 0 and walks[walk][1] < number:
-                walk = enclosing[walk]
-            if walk >= 0:
-                found[id(node)] = walk
+            numbers[id(node)] = number
+    oldest = min(numbers.values(), default=math.inf)
+    walks = sorted(walk for walk in list(noted) if walk[1] >= oldest)  # thousands may have ended before
+    enclosing = _enclosing(walks)
+    found = {}
+    for key, number in numbers.items():
+        walk = bisect_right(walks, (number, math.inf)) - 1
+        while walk >= 0 and walks[walk][1] < number:
+            walk = enclosing[walk]
+        if walk >= 0:
+            found[key] = walk
     place = {walk: position for position, walk in enumerate(sorted(set(found.values())), 1)}
     return {id: place[walk] for id, walk in found.items()}
 

@@ -3,6 +3,7 @@
 `--sources` shows the answers that surprise; `--prune` takes out of `known/` what is no exception any more.
 """
 
+import gc
 import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -20,6 +21,7 @@ def main(arguments: list[str]) -> int:
     work = [(chapter, exercise) for chapter in judge.CHAPTERS for exercise in judge.exercises(chapter)]
     work = [pair for pair in work if f"{pair[0][2:]}.{pair[1]}".startswith(tuple(wanted))]
     tallies = []
+    gc.freeze()  # a process that looks through what it got from this one copies it
     with ProcessPoolExecutor() as processes:
         for tally in processes.map(judge.judge, *zip(*work, strict=True)):
             tallies.append(tally)
