@@ -336,11 +336,39 @@ def tracked():
         ("def f(w): o = w.grad; w.grad = None; w.grad = o", "old-grad", "in between it was set or cleared"),
         ("def f(w): (w * w).sum().backward(); w.detach().zero_()", "values-changed", "it holds [0.0, 0.0]"),
         ("def f(w): w.requires_grad_(False)", "flag-changed", "it is False"),
+        (
+            "def f(w): y = w * 2; y.register_hook(abs); return y",
+            "result-hooks-changed",
+            "your function has put one there",
+        ),
+        ("def f(w): y = w * 2; y.retain_grad(); return y", "result-hooks-changed", "your function has put one there"),
     ],
 )
 def test_what_was_changed_is_told_as_what_it_was(source, code, got):
     verdict = changes(source, tracked)
     assert verdict.code.startswith(code) and got in verdict.got, verdict
+
+
+def test_a_result_that_lost_its_history_is_told():
+    verdict = changes("def f(y): y.detach_(); y.requires_grad_()", lambda: tracked() * 2)
+    assert (verdict.code, verdict.got) == ("history-changed", "it is a leaf now")
+
+
+@pytest.mark.parametrize("key", ["f", "id(x)", "(f, id(x))"])
+def test_what_is_kept_from_call_to_call_is_found(key):
+    source = f"def f(f, x, kept={{}}):\n key = {key}\n kept.setdefault(key, [f, f(x).detach().clone(), x])\n return "
+    verdict = changes(source + "kept[key][1].clone()", lambda: lambda x: x * x, tracked)
+    assert verdict.code == "kept" and "as when both are new" in verdict.expected, verdict
+    assert changes(source + "f(x)", lambda: lambda x: x * x, tracked).status == "passed"
+
+
+def test_a_mode_has_to_be_put_back_where_a_function_raises():
+    source = (
+        "def f(f, x):\n was = mg.is_grad_enabled()\n mg.set_grad_enabled(not was)\n y = f(x)\n mg.set_grad_enabled(was)"
+    )
+    verdict = changes(source, lambda: lambda x: x * x, tracked)
+    assert (verdict.code, verdict.got) == ("mode-left", "recording is off from then on"), verdict
+    assert verdict.given == "a function for `f` that raises an error"
 
 
 def test_what_was_untracked_is_not_tracked_from_then_on():
@@ -357,7 +385,8 @@ def test_what_a_backward_leaves_behind_is_found_also_where_the_check_runs_it():
         kit.call(answer, tracked()).sum().backward()
         return "It is right."
 
-    one = kit.Exercise("ch99.one", "One", "write", 1, (), ("", "", ""), "", judge)
+    off = {"result hooks": "they are what this is about"}
+    one = kit.Exercise("ch99.one", "One", "write", 1, (), ("", "", ""), "", judge, off)
     source = "def f(w):\n y = w * 1\n y.register_hook(lambda g: (mg.{}, None)[1])\n return y"
     assert kit.judge(one, learner(source.format("is_grad_enabled()"))).status == "passed"
     verdict = kit.judge(one, learner(source.format("set_default_dtype(mg.float64)")))
