@@ -515,7 +515,7 @@ _ROUNDED = (
     "each number that is rounded or added, and each tensor or array that is made without a dtype: it may be float32",
 )
 _KEPT = (
-    "Your function was called before, with part of what is given here. It gives something else than for what is all new.",
+    "Your function was called before, with part of what is given here. For what is all new it gives another result.",
     "what is kept from one call to the next, and for what: a dict, a cache, a graph, an `id`",
 )
 _SWALLOWED = (
