@@ -240,6 +240,12 @@ def test_what_is_not_answered_is_told_kindly(stub, check, shown, relaxed):
     assert not relaxed.exists(), "nothing was tried, so nothing is kept"
 
 
+def test_what_minigrad_does_not_implement_is_no_missing_body():
+    assert changes("def f(x): raise NotImplementedError", tracked).status == "unanswered"
+    source = "class F(mg.autograd.Function): pass\ndef f(x): return F.apply(x)"
+    assert changes(source, tracked).code == "raised"
+
+
 @pytest.mark.parametrize(
     "source",
     ["def f(x): return x", "def f(x): return None or 5", "def f(x): return 5", "f = lambda x: x"],
@@ -485,6 +491,13 @@ def test_a_number_that_no_float_can_hold_is_told(number, code):
     with pytest.raises(kit.Wrong, match=f"^{code}$"):
         kit.a_number(eval(number))
     assert kit.a_number(10**300) == 1e300
+
+
+def test_each_entry_of_a_prediction_is_told_its_own_kind():
+    for name, kind in (("flag", "True or False"), ("count", "a number")):
+        with pytest.raises(kit.Wrong) as caught:
+            kit.predicted({"flag": True, "count": 2} | {name: "two"}, {"flag": True, "count": 2}, (), "a number")
+        assert caught.value.verdict.expected == f"`{name}` is {kind}"
 
 
 def test_what_is_no_dict_is_told_what_to_write():

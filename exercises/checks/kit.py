@@ -394,7 +394,7 @@ def call(function: Callable, *inputs: Any) -> Any:
     except adversaries.Found as found:
         raise Wrong(**found.parts) from None
     except NotImplementedError as error:
-        if "jvp function" in str(error):  # what forward mode says to a Function without one
+        if not sandbox.came_from_learner(error):
             raise _raised(error) from None
         raise Unanswered("Write the body of the function in the cell above.") from None
     except BaseException as error:
@@ -557,13 +557,15 @@ def predicted(
 ) -> None:
     """Compare predictions, by name, with the truth; raise the first pattern that fits, if any.
 
-    `kinds` says in words what the values may be ("True or False"). The name that is shown as wrong
-    is the first of the pattern that differs from the truth, so that example and diagnosis agree.
+    `kinds` says in words what the values may be; a flag among numbers is True or False. The name that is
+    shown as wrong is the first of the pattern that differs from the truth, so that example and diagnosis agree.
     Where no pattern fits, `looks` says by name what to look at.
     """
     given = {name: plain(value) for name, value in a_dict(answer, truth).items()}
     for name, right in truth.items():
         if type(given[name]) not in _comparable(right):
+            is_flag = type(right) is bool and not kinds.startswith("True")
+            kinds = "True or False" if is_flag else kinds
             raise Wrong("kind", f"`{name}` is {kinds}", show(given[name]), look=f"the value of `{name}`")
     wrong = [name for name in truth if not _agree(given[name], truth[name])]
     if not wrong:

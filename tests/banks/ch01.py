@@ -114,6 +114,10 @@ x = mg.tensor(2.0)
 k = mg.tensor(5.0)
 with_constants = 3 * x + k
 """,
+        "leaf-itself": """
+x = mg.tensor(2.0, requires_grad=True)
+with_constants = x
+""",
         "asked-at-the-end": """
 x = mg.tensor(2.0)
 k = mg.tensor(5.0)
