@@ -500,6 +500,17 @@ def test_each_entry_of_a_prediction_is_told_its_own_kind():
         assert caught.value.verdict.expected == f"`{name}` is {kind}"
 
 
+@pytest.mark.parametrize("when", ["before", "inside"])
+def test_what_is_replaced_in_minigrad_is_told_and_put_back(when):
+    own, source = mg.relu, "def f(x):\n mg.relu = abs"
+    if when == "before":
+        mg.relu, source = abs, "def f(x): return x"
+    verdict = changes(source, tracked)
+    assert verdict.code == "library-replaced" and verdict.expected == "`mg.relu` is minigrad's own"
+    assert mg.relu is own
+    assert changes("def f(x): return x", tracked).status == "passed"
+
+
 def test_what_is_no_dict_is_told_what_to_write():
     with pytest.raises(kit.Wrong) as told:
         kit.a_dict([True, False], ("a", "b"))

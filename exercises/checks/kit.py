@@ -146,8 +146,42 @@ _chapters: dict[str, Chapter] = {}
 # --- Judging -------------------------------------------------------------------------------------
 
 
+_LIBRARY = {
+    name: (module, {key: one for key, one in vars(module).items() if callable(one)})
+    for name, module in (("mg", mg), ("mg.autograd", mg.autograd))
+}
+
+
 def judge(exercise: Exercise, answer: Any) -> Verdict:
     """Judge one answer. Never raises, always ends, and only a judged answer can pass."""
+    replaced = _put_back()
+    verdict = _judged_in_time(exercise, answer)
+    replaced = replaced or _put_back()
+    if not replaced:
+        return verdict
+    return Verdict(
+        "wrong",
+        "library-replaced",
+        f"`{replaced}` is minigrad's own",
+        "something else, which the notebook has put in its place",
+        why="Whatever uses it gets another one, also other exercises. From now on it is minigrad's again.",
+        look=f"each assignment to `{replaced}`, in this cell or an earlier one: a name of your own does no harm",
+    )
+
+
+def _put_back() -> str:
+    """Put back what was replaced in minigrad, but not by itself (`mg.viz.lines()`); give the name of the last of it."""
+    found = ""
+    for prefix, (module, own) in _LIBRARY.items():
+        for name in [name for name, one in own.items() if vars(module).get(name) is not one]:
+            if str(getattr(vars(module).get(name), "__module__", "")).startswith("minigrad"):
+                continue
+            setattr(module, name, own[name])
+            found = f"{prefix}.{name}"
+    return found
+
+
+def _judged_in_time(exercise: Exercise, answer: Any) -> Verdict:
     outcome = sandbox.run(functools.partial(_judged, exercise, answer), sandbox.SECONDS)
     if outcome.timed_out:
         verdict = Verdict(
