@@ -354,3 +354,26 @@ def test_operations_without_a_function_are_refused():
 
 def test_an_input_that_is_given_back_is_no_function():
     assert diagnosis(lambda x: x, lambda x: x.clone(), elementwise()).code == "not-recorded"
+
+
+@pytest.mark.parametrize(
+    "saved, words, belief", [("x.detach()", "the numbers of an input", ""), ("x.clone()", "a copy", "M33")]
+)
+def test_what_is_saved_without_a_history_is_told_as_what_it_is(saved, words, belief):
+    answer = learners(f"(ctx, x):\n    ctx.x = {saved}\n    return x**3", "(ctx, g): return 3 * ctx.x**2 * g")
+    verdict = diagnosis(answer, cube, elementwise(), second=True)
+    assert (verdict.code, verdict.belief) == ("saved-intermediate", belief) and words in verdict.why
+
+
+def test_a_first_derivative_is_called_right_only_where_it_is():
+    backward = READ + "3 * x.detach()**2 * grad_output"
+    verdict = diagnosis(learners(SAVE, backward), cube, elementwise(), second=True)
+    assert verdict.why.startswith("The first derivative is right")
+    backward += " * (1 + mg.is_grad_enabled())"
+    verdict = diagnosis(learners(SAVE, backward), cube, elementwise(), second=True)
+    assert verdict.why.startswith("With `create_graph=True` the first one is wrong already")
+
+
+def test_nan_for_a_grad_output_of_0_is_not_called_a_number_that_is_left():
+    backward = READ + "5 * x**2 * grad_output * (grad_output / grad_output)"
+    assert diagnosis(learners(SAVE, backward), cube, elementwise()).code != "no-grad-output"

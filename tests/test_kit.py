@@ -240,6 +240,12 @@ def test_what_is_not_answered_is_told_kindly(stub, check, shown, relaxed):
     assert not relaxed.exists(), "nothing was tried, so nothing is kept"
 
 
+def test_what_minigrad_does_not_implement_is_no_missing_body():
+    assert changes("def f(x): raise NotImplementedError", tracked).status == "unanswered"
+    source = "class F(mg.autograd.Function): pass\ndef f(x): return F.apply(x)"
+    assert changes(source, tracked).code == "raised"
+
+
 @pytest.mark.parametrize(
     "source",
     ["def f(x): return x", "def f(x): return None or 5", "def f(x): return 5", "f = lambda x: x"],
@@ -336,11 +342,39 @@ def tracked():
         ("def f(w): o = w.grad; w.grad = None; w.grad = o", "old-grad", "in between it was set or cleared"),
         ("def f(w): (w * w).sum().backward(); w.detach().zero_()", "values-changed", "it holds [0.0, 0.0]"),
         ("def f(w): w.requires_grad_(False)", "flag-changed", "it is False"),
+        (
+            "def f(w): y = w * 2; y.register_hook(abs); return y",
+            "result-hooks-changed",
+            "your function has put one there",
+        ),
+        ("def f(w): y = w * 2; y.retain_grad(); return y", "result-hooks-changed", "your function has put one there"),
     ],
 )
 def test_what_was_changed_is_told_as_what_it_was(source, code, got):
     verdict = changes(source, tracked)
     assert verdict.code.startswith(code) and got in verdict.got, verdict
+
+
+def test_a_result_that_lost_its_history_is_told():
+    verdict = changes("def f(y): y.detach_(); y.requires_grad_()", lambda: tracked() * 2)
+    assert (verdict.code, verdict.got) == ("history-changed", "it is a leaf now")
+
+
+@pytest.mark.parametrize("key", ["f", "id(x)", "(f, id(x))"])
+def test_what_is_kept_from_call_to_call_is_found(key):
+    source = f"def f(f, x, kept={{}}):\n key = {key}\n kept.setdefault(key, [f, f(x).detach().clone(), x])\n return "
+    verdict = changes(source + "kept[key][1].clone()", lambda: lambda x: x * x, tracked)
+    assert verdict.code == "kept" and "as when both are new" in verdict.expected, verdict
+    assert changes(source + "f(x)", lambda: lambda x: x * x, tracked).status == "passed"
+
+
+def test_a_mode_has_to_be_put_back_where_a_function_raises():
+    source = (
+        "def f(f, x):\n was = mg.is_grad_enabled()\n mg.set_grad_enabled(not was)\n y = f(x)\n mg.set_grad_enabled(was)"
+    )
+    verdict = changes(source, lambda: lambda x: x * x, tracked)
+    assert (verdict.code, verdict.got) == ("mode-left", "recording is off from then on"), verdict
+    assert verdict.given == "a function for `f` that raises an error"
 
 
 def test_what_was_untracked_is_not_tracked_from_then_on():
@@ -357,7 +391,8 @@ def test_what_a_backward_leaves_behind_is_found_also_where_the_check_runs_it():
         kit.call(answer, tracked()).sum().backward()
         return "It is right."
 
-    one = kit.Exercise("ch99.one", "One", "write", 1, (), ("", "", ""), "", judge)
+    off = {"result hooks": "they are what this is about"}
+    one = kit.Exercise("ch99.one", "One", "write", 1, (), ("", "", ""), "", judge, off)
     source = "def f(w):\n y = w * 1\n y.register_hook(lambda g: (mg.{}, None)[1])\n return y"
     assert kit.judge(one, learner(source.format("is_grad_enabled()"))).status == "passed"
     verdict = kit.judge(one, learner(source.format("set_default_dtype(mg.float64)")))
@@ -456,6 +491,24 @@ def test_a_number_that_no_float_can_hold_is_told(number, code):
     with pytest.raises(kit.Wrong, match=f"^{code}$"):
         kit.a_number(eval(number))
     assert kit.a_number(10**300) == 1e300
+
+
+def test_each_entry_of_a_prediction_is_told_its_own_kind():
+    for name, kind in (("flag", "True or False"), ("count", "a number")):
+        with pytest.raises(kit.Wrong) as caught:
+            kit.predicted({"flag": True, "count": 2} | {name: "two"}, {"flag": True, "count": 2}, (), "a number")
+        assert caught.value.verdict.expected == f"`{name}` is {kind}"
+
+
+@pytest.mark.parametrize("when", ["before", "inside"])
+def test_what_is_replaced_in_minigrad_is_told_and_put_back(when):
+    own, source = mg.relu, "def f(x):\n mg.relu = abs"
+    if when == "before":
+        mg.relu, source = abs, "def f(x): return x"
+    verdict = changes(source, tracked)
+    assert verdict.code == "library-replaced" and verdict.expected == "`mg.relu` is minigrad's own"
+    assert mg.relu is own
+    assert changes("def f(x): return x", tracked).status == "passed"
 
 
 def test_what_is_no_dict_is_told_what_to_write():

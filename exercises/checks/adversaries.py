@@ -13,9 +13,12 @@ alone, to tell which it is:
     modes       the first call is made once more where modes are not the usual ones: they are the same afterwards
     errors      the first call is made with functions that raise: their error comes out
     untracked   the first call is made with untracked copies: they are untracked afterwards
+    kept        what the first call is given comes once more with one other part: the same function with another tensor,
+                or with other numbers in the same one, and another function. What comes is what comes for new ones
 
 All are on unless the exercise names one in `off`, with the reason: `off={"grad": "the task is to fill it"}`. What is
-looked at is called values, entries, flag, grad, grad between, hooks, memory, result grad, result dtype and digits;
+looked at is called values, entries, flag, history, grad, grad between, hooks, memory, result grad, result hooks, result
+dtype and digits;
 "values 0" is about the first argument alone. A mode that is left otherwise has no name: no task asks for it. The class
 of a Function is called in many ways and on many kinds of tensors by `functions.check`, so it meets "old grad" and
 "dtype" alone; its backward is looked at by `Trial.walk`.
@@ -207,6 +210,7 @@ class State:
     grad: mg.Tensor | None = None
     grad_values: np.ndarray | None = None
     hooks: int = 0
+    node: Any = None
 
     def __post_init__(self) -> None:
         tensor = self.tensor
@@ -214,6 +218,7 @@ class State:
         self.values = tensor.detach().numpy().copy() if small else None
         self.version = None if tensor.is_inference() else tensor._version
         self.flag, self.grad, self.hooks = tensor.requires_grad, _grad(tensor), hooks(tensor)
+        self.node = tensor._node
         self.grad_values = self.grad.detach().numpy().copy() if self.grad is not None and small else None
 
     def changed(self) -> Iterator[tuple[str, str, str]]:
@@ -228,6 +233,8 @@ class State:
             yield "values", f"{name} keeps its numbers, {_short(self.values)}", now
         if tensor.requires_grad != self.flag:
             yield "flag", f"`requires_grad` of {name} is {self.flag}, as before", f"it is {tensor.requires_grad}"
+        elif not overwritten and tensor._node is not self.node:
+            yield "history", f"{name} keeps its `grad_fn`", f"it is {'a leaf now' if tensor.is_leaf else 'another one'}"
         elif not overwritten and self.version is not None and tensor._version != self.version:
             yield "values", f"no operation in place on {name}", "there was one, after which the numbers are the same"
         grad = _grad(tensor)
@@ -489,6 +496,11 @@ class Trial(threading.local):
         if is_new and made.grad is not None and not self.circumstances and "result grad" not in self.off:
             got = f"one whose `.grad` is {_short(made.grad)}"
             return _of_change("result grad", "a new leaf, without a `.grad`", got)
+        is_made = all(made is not tensor for tensor in tensors) and not self.circumstances
+        if is_made and "result hooks" not in self.off and (hooks(made) or _marks(made.grad_fn)):
+            return _of_change(
+                "result hooks", "a result without hooks and `retain_grad()`", "your function has put one there"
+            )
         types = {tensor.dtype for tensor in tensors if tensor.is_floating_point()}
         if "result dtype" not in self.off and len(types) == 1 and made.is_floating_point() and made.dtype not in types:
             return _of_change("result dtype", f"a result of {next(iter(types))}, as what is given", f"{made.dtype}")
@@ -502,6 +514,10 @@ _ROUNDED = (
     "What is given has float64, with sixteen digits. Some are lost, or made up, on the way.",
     "each number that is rounded or added, and each tensor or array that is made without a dtype: it may be float32",
 )
+_KEPT = (
+    "Your function was called before, with part of what is given here. For what is all new it gives another result.",
+    "what is kept from one call to the next, and for what: a dict, a cache, a graph, an `id`",
+)
 _SWALLOWED = (
     "Whoever called your function does not hear of the error.",
     "each `except`: which errors it is for, and whether it raises them again",
@@ -512,10 +528,12 @@ _WHY = {
     "values": "The task does not ask to change what is given. Whoever holds it sees other numbers from now on.",
     "flag": "The task does not ask to change `requires_grad` of what is given: from now on its operations are recorded "
     "otherwise.",
+    "history": "The task does not ask to change the history of what is given: backward goes another way from now on.",
     "grad": "The task does not ask to touch this `.grad`, which belongs to whoever called your function.",
     "hooks": "The task does not ask for it, and it stays there when your function is over.",
     "memory": "The result shares its numbers with what is given: writing into one of them changes the other.",
     "result grad": "The task does not ask for it. Whoever goes backward later adds to what is there.",
+    "result hooks": "The task does not ask for it. It stays on the result, and runs in each backward of the caller.",
     "result dtype": "What is given has one dtype, and the result has another.",
 }
 _CHANGES = {f"{what.replace(' ', '-')}-changed" for what in _WHY}
@@ -525,10 +543,12 @@ _LOOK_AT = {
     "first result": "where it is made: in the function, or once for all calls?",
     "values": "each operation that ends in `_`, each `+=` and `-=`, and each assignment to `.data` or an entry",
     "flag": "each `requires_grad_` and each assignment to `requires_grad`",
+    "history": "each `detach_()`, and each operation that ends in `_`",
     "grad": "each `backward()`, and each line that sets or clears a `.grad`",
     "hooks": "each `register_hook`, `retain_grad` and mark: what takes it back?",
     "memory": "what the result is made from: a view, `detach()` and `.data` share memory, `clone()` does not",
     "result grad": "each `backward()`, and each line that sets a `.grad`",
+    "result hooks": "each `register_hook`, `retain_grad` and mark",
     "result dtype": "each tensor that your function makes itself, and each `.float()`",
 }
 
@@ -598,9 +618,12 @@ def _call_with_errors(function: Callable, inputs: tuple) -> None:
         if not several or any(isinstance(one, mg.autograd.graph.Node) or not callable(one) for one in several):
             continue
         raised.clear()
+        before = _modes()
         try:
             result = function(*inputs[:i], [fail] * len(given) if several is given else fail, *inputs[i + 1 :])
         except Exception:
+            if _left_after_an_error(before, name):
+                break
             continue
         if raised:
             expected, got = f"an error that comes from {name} goes on to the caller", f"no error, but {show(result)}"
@@ -608,6 +631,17 @@ def _call_with_errors(function: Callable, inputs: tuple) -> None:
             trial.found.given = f"a function for {name} that raises an error"
             break
     raise Called
+
+
+def _left_after_an_error(before: dict[str, Any], name: str) -> bool:
+    """Whether a function that ended in an error of the function it was given has left a mode behind; it is noted."""
+    try:
+        _refuse_left_modes(before, _modes())
+    except Found as found:
+        trial.found, found.given = found, f"a function for {name} that raises an error"
+        _set_modes(before)
+        return True
+    return False
 
 
 def _untracked(value: Any) -> Any:
@@ -633,8 +667,83 @@ def _call_untracked(function: Callable, inputs: tuple) -> None:
     raise Called
 
 
+def _places(inputs: tuple) -> tuple[int, int] | None:
+    """Where a function, and a leaf or a number that it may be called with, stand among the inputs."""
+    functions = [i for i, one in enumerate(inputs) if inspect.isfunction(one)]
+    numbers = [i for i, one in enumerate(inputs) if type(one) is float or (isinstance(one, mg.Tensor) and _fits(one))]
+    return (functions[0], numbers[0]) if functions and numbers else None
+
+
+def _fits(tensor: mg.Tensor) -> bool:
+    return tensor.is_leaf and tensor.is_floating_point() and 0 < tensor.numel() <= _MOST_NUMBERS
+
+
+def _call_with_others(function: Callable, inputs: tuple) -> None:
+    """Call a function with what it knows from an earlier call, but for one part: what comes is as for new ones."""
+    places = _places(inputs)
+    if places is None or "again" in trial.off:
+        raise Called
+    names = [_names(function, len(inputs))[place] for place in places]
+    given, start = (inputs[place] for place in places)
+    for power in (1, 3):
+        f = lambda *x, power=power: given(*x) ** power  # noqa: E731
+        other = lambda *x, f=f: f(*x) * f(*x) + f(*x)  # noqa: E731
+        known = _copied(start)
+        _numbers_of(function, inputs, places, f, known)
+        longer = _copied(start, 0.5, longer=True)
+        changed = f"{names[1]} with other numbers than before, and the same {names[0]}"
+        for said, g, x in (
+            (f"another {names[1]} than before, and the same {names[0]}", f, longer),
+            (f"another {names[0]} than before, and the same {names[1]}", other, known),
+            (changed, f, known),
+        ):
+            if said is changed and isinstance(x, mg.Tensor):
+                x.detach().numpy()[...] *= 0.5
+            wanted = _numbers_of(function, inputs, places, lambda *x, g=g: g(*x), _copied(x))
+            came = _numbers_of(function, inputs, places, g, x)
+            if wanted is not None and (came is None or not _alike(came, wanted)):
+                got = "an error" if came is None else _short(came)
+                trial.found = Found("kept", f"{_short(wanted)}, as when both are new", got, *_KEPT)
+                trial.found.given = f"{names[1]} = {_short(x)}: {said}"
+                raise Called
+    raise Called
+
+
+def _copied(x: Any, factor: float = 1.0, longer: bool = False) -> Any:
+    """A new leaf with the numbers of this one times a factor, and with twice as many; or such a number."""
+    if not isinstance(x, mg.Tensor):
+        return x * factor
+    values = x.detach().numpy() * x.detach().numpy().dtype.type(factor)
+    values = np.concatenate([values, values], -1) if longer and values.ndim else values.copy()
+    return mg.tensor(values).requires_grad_(x.requires_grad)
+
+
+def _numbers_of(function: Callable, inputs: tuple, places: tuple[int, int], *others: Any) -> np.ndarray | None:
+    """The numbers that a function returns for inputs of which two are others; None where it raises, or gives none."""
+    before, given = _modes(), dict(zip(places, others, strict=True))
+    try:
+        result = function(*(given.get(i, one) for i, one in enumerate(inputs)))
+        several = result if type(result) in (list, tuple) else [result]
+        return np.concatenate(
+            [np.ravel(one.detach().numpy() if isinstance(one, mg.Tensor) else one) for one in several]
+        )
+    except Exception:
+        return None
+    finally:
+        _set_modes(before)
+
+
+def _alike(one: np.ndarray, other: np.ndarray) -> bool:
+    return one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-6, equal_nan=True)
+
+
 # What is asked of the first call, and of no more of the check.
-_ALONE = {"modes": _call_in_other_modes, "errors": _call_with_errors, "untracked": _call_untracked}
+_ALONE = {
+    "modes": _call_in_other_modes,
+    "errors": _call_with_errors,
+    "untracked": _call_untracked,
+    "kept": _call_with_others,
+}
 
 
 def _lend(states: list[State]) -> list[tuple]:

@@ -353,7 +353,11 @@ def _other_operations(made_of, wanted):
     "A slope machine",
     kind="write",
     points=3,
-    off={"digits": "a tensor of a Python number has the usual float"},
+    off={
+        "digits": "a tensor of a Python number has the usual float",
+        "result dtype": "`x` is a number",
+        "grad": "a `backward()` also adds to that of the leaves that `f` uses",
+    },
     beliefs=("M03", "M08", "M27b"),
     hints=(
         "Four steps: make a tensor that asks, put it into `f`, call backward(), read `.grad`.",
@@ -367,6 +371,7 @@ def slope(answer):
     kit.a_function(answer)
     for f, x, value, right in _SLOPES:
         _check_slope(answer, f, x, value, right)
+    _refuse_cleared(answer)
     return "One recipe for every function: ask, compute, backward, read. `x² eˣ` was among the tests."
 
 
@@ -378,6 +383,16 @@ _SLOPES = (
     (lambda x: x * x + x + 2, 0, 2.0, 1.0),
     (lambda x: x * x - x, 0.5, -0.25, 0.0),
 )
+
+
+def _refuse_cleared(answer):
+    w = mg.tensor(2.0, requires_grad=True)
+    w.grad = mg.tensor(100.0)
+    call(answer, lambda t: w * t * t, 3)
+    if w.grad is None or w.grad.item() < 100:  # each backward() adds 9
+        expected = "a leaf that `f` uses has 100 in its `.grad`, and keeps them: backward() may only add to it"
+        look = "each line that sets or clears a `.grad`"
+        raise Wrong("old-grad-lost", expected, show(w.grad), look=look)
 
 
 @dataclass

@@ -344,6 +344,7 @@ def _wrong_rule(answer: Callable, said: list[bool], truth: list[bool], names: li
         "grad": "the task is to fill it",
         "again": "a second backward adds to `w.grad`",
         "old grad": adversaries.ADDED,
+        "result hooks": "the task is to keep the gradient of the result",
     },
     beliefs=("M01", "M03", "M04"),
     hints=(

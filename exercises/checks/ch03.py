@@ -36,8 +36,7 @@ _DRAWN = 30  # a larger graph is no near miss, and no picture to learn from
 )
 def follow(answer):
     truth = {"nodes": 4, "edges_of_z": 2, "z_to_p": True, "p_to_k": False}
-    kinds = "as asked: a number for `nodes` and `edges_of_z`, True or False for the others"
-    kit.predicted(answer, truth, _FOLLOW, kinds, _FOLLOW_LOOKS)
+    kit.predicted(answer, truth, _FOLLOW, "a number", _FOLLOW_LOOKS)
     return "One node for an operation, however often its result is used; constants have none."
 
 

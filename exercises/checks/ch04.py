@@ -666,6 +666,7 @@ _JACOBIAN_MISTAKES = (
     points=3,
     off={
         "memory": "a view has the values of `x`, too",
+        "result hooks": "a hook on the result is one way to turn the sign",
     },
     beliefs=("M34",),
     hints=(

@@ -125,7 +125,7 @@ def inside(answer):
         "w.grad": 4.0,
     }
     looks = {"w.grad": "the slope of w · w at 2, and for which tensor a `backward()` runs"}
-    kit.predicted(answer, truth, _INSIDE, "True or False (for `w.grad`: a number or None)", looks)
+    kit.predicted(answer, truth, _INSIDE, "a number or None", looks)
     return "The block decides about one thing: whether the operations that run in it are recorded."
 
 

@@ -67,7 +67,7 @@ def inside(answer):
         "operations": "the picture of the three sigmoids in the chapter",
         "gradients": "the arguments of `forward` after `ctx`",
     }
-    kit.predicted(answer, truth, _INSIDE, "True, False or a number", looks)
+    kit.predicted(answer, truth, _INSIDE, "a number", looks)
     return "One box, unrecorded inside; what comes in is the gradient of its result, and each argument gets an answer."
 
 

@@ -249,7 +249,7 @@ def _numbers(values: list[float]) -> str:
 def sources(answer):
     truth = {"A": 2, "B": 0, "C": 1, "D": 1, "E": 2, "B twice": True, "D twice": False}
     looks = {name: f"the row of line {name[0]}, and which of its inputs has a node" for name in truth}
-    kit.predicted(answer, truth, _SOURCES, "a whole number, or True or False in the last two", looks)
+    kit.predicted(answer, truth, _SOURCES, "a whole number", looks)
     return "A row says what is saved, and what is saved says whether a second walk is possible."
 
 

@@ -570,7 +570,7 @@ def _factor_of_start(trial: Trial, position: int, came: mg.Tensor, wanted: Any) 
     if not _same(doubled, None if wanted is None else 2 * wanted):
         return None
     zero, twice = (learners_gradients(trial, factor=f).came[position] for f in (0.0, 2.0))
-    if zero is not None and _array(zero).any():
+    if zero is not None and (np.abs(_array(zero)) > 0).any():  # which nan is not
         why = (
             "For grad_output 0 your gradient is not 0. A gradient is the slope times grad_output, in each of its terms."
         )
@@ -600,7 +600,7 @@ def _cause(trial: Trial, right: Gradients, position: int, all_came: tuple) -> tu
     if factor is not None:
         why = f"Every entry is {factor:.4g} times what it should be: a factor is wrong, or a term is missing."
         return "wrong-factor", why, "the numbers in backward, and each term of the slope", ""
-    look = "the slope of what forward computes, on paper, for one entry"
+    look = "one entry: the slope of what forward computes, on paper, and what backward makes of it"
     return "other-gradient", "", look if trial.numerical else "what is to become of one entry of `grad_output`", ""
 
 
@@ -739,7 +739,11 @@ def check_second(trial: Trial) -> None:
     wanted, _ = second_derivatives(right)
     wrong = next((i for i, pair in enumerate(zip(came, wanted, strict=True)) if not _same(*pair)), None)
     if wrong is not None:
-        raise _of_second(trial, mine, wrong, came[wrong], wanted[wrong], seen)
+        is_right = all(map(_same, mine.came, right.came))
+        first = (
+            "The first derivative is right" if is_right else "With `create_graph=True` the first one is wrong already"
+        )
+        raise _of_second(trial, mine, wrong, came[wrong], wanted[wrong], seen, first)
 
 
 def second_derivatives(first: Gradients) -> tuple[tuple, bool]:
@@ -753,25 +757,26 @@ def second_derivatives(first: Gradients) -> tuple[tuple, bool]:
     return tuple(source.grad for source in sources), True
 
 
-def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any, seen: bool) -> Wrong:
+def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any, seen: bool, first: str) -> Wrong:
     inputs = len(mine.run.inputs)
     source = trial.name(mine.run, place) if place < inputs else "grad_output"
     expected = f"how the gradient moves with {source}: {_in_words(wanted)} ({trial.inputs_in_words()})"
     got = f"{_in_words(came)}: no way back to {source}" if came is None else _in_words(came)
     details = dict(picture=_gradient_as_a_graph(trial) if seen else None)
-    kept = _kept_without_history(trial.learners())  # the graph of `mine` is used up
+    kept, copied = _kept_without_history(trial.learners())  # the graph of `mine` is used up
     if kept and place < inputs:
         why = (
-            f"The first derivative is right. But the node keeps {kept}, which forward made while nothing was recorded: "
+            f"{first}. But the node keeps {kept}, {copied or 'neither an input nor a result,'} and without a history: "
             "for autograd, what backward computes from it does not depend on the input."
         )
         look = "what you save: inputs and outputs have a history, what forward computes on the way has none"
-        return Wrong("saved-intermediate", expected, got, belief="M33", why=why, look=look, **details)
+        belief = "" if copied.startswith("the numbers") else "M33"  # which is about operations
+        return Wrong("saved-intermediate", expected, got, belief=belief, why=why, look=look, **details)
     if came is None:
-        why = f"The first derivative is right, but for autograd it does not depend on {source}: its history was cut."
+        why = f"{first}, but for autograd it does not depend on {source}: its history was cut."
         look = "each `detach`, `.data`, `.numpy()`, `item`, `no_grad`, and `grad` without `create_graph` in backward"
         return Wrong("detached", expected, got, belief="M29", why=why, look=look, **details)
-    why = "The first derivative is right, but its own derivative is not."
+    why = f"{first}, and its own derivative is not what it should be."
     return Wrong("other-second", expected, got, belief="M29", why=why, look="what backward computes from", **details)
 
 
@@ -791,8 +796,8 @@ class _Plain(Function):
     backward = staticmethod(lambda ctx, grad_output: grad_output)
 
 
-def _kept_without_history(run: Run) -> str:
-    """What the learner's node keeps that is neither an input nor an output, in words."""
+def _kept_without_history(run: Run) -> tuple[str, str]:
+    """What the learner's node keeps that is neither an input nor an output, and whether it is a copy, in words."""
     given = (*run.arguments, *run.outputs)
     of_all = set(vars(_Plain.apply(mg.tensor(1.0, requires_grad=True)).grad_fn))
     for output in run.outputs:
@@ -801,12 +806,19 @@ def _kept_without_history(run: Run) -> str:
                 continue
             for name, value in vars(node).items():
                 made = isinstance(value, mg.Tensor | np.ndarray) and not any(value is one for one in given)
-                if name not in of_all and made:
-                    return f"`ctx.{name}`"
+                if name not in of_all and made and getattr(value, "is_leaf", True):
+                    return f"`ctx.{name}`", _copy_of(value, run)
             for position, saved in enumerate(node.saved_tensors):
                 if saved is not None and saved.is_leaf and not any(saved is a for a in run.arguments):
-                    return f"`saved_tensors[{position}]`"
-    return ""
+                    return f"`saved_tensors[{position}]`", _copy_of(saved, run)
+    return "", ""
+
+
+def _copy_of(value: Any, run: Run) -> str:
+    """Whether this is the numbers of an input themselves, or a copy of them, in words."""
+    if any(np.shares_memory(_array(value), _array(one)) for one in run.inputs):
+        return "the numbers of an input,"
+    return "a copy of an input," * any(np.array_equal(_array(value), _array(one)) for one in run.inputs)
 
 
 # --- Numbers -------------------------------------------------------------------------------------

@@ -244,6 +244,12 @@ def learners_line(error: BaseException) -> str:
     return ""
 
 
+def came_from_learner(error: BaseException) -> bool:
+    """Whether it is the learner's own code that raised the error, and nothing that it called."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and is_learners(frames[-1].filename)
+
+
 def came_through_learner(error: BaseException) -> bool:
     """Whether the learner's own code is on the way to the error (a hostile __eq__, say)."""
     return any(is_learners(frame.filename) for frame in traceback.extract_tb(error.__traceback__))

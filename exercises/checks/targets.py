@@ -41,10 +41,16 @@ class Targets:
 def no_node(y: mg.Tensor, name: str) -> kit.Wrong:
     """The diagnosis for a tensor, called `name`, that no recorded operation has made."""
     if y.requires_grad:
-        why = f"You asked on `{name}` itself. The flag does not go back to what it was computed from: it is a leaf."
+        others = [one for one, tensor in kit.notebook_tensors().items() if tensor is y and one != name]
+        if others:
+            why = f"`{name}` is the leaf `{others[0]}` itself, by another name: nothing was computed from it."
+            return kit.Wrong("leaf-itself", why=why, look=f"the right side of `{name} =`")
+        why = (
+            f"`{name}` requires grad and is a leaf: a flag that is set on it does not go back to what it was made from."
+        )
         look = f"`{name}.grad_fn`, and on which tensor you set the flag"
         return kit.Wrong("asked-at-the-end", belief="M01", why=why, look=look)
-    why = "Your tensor has no node: nothing was tracked, or the way back was cut (detach, no_grad)."
+    why = "Your tensor has no node: nothing that it was computed from is tracked, or the way was cut (detach, no_grad)."
     return kit.Wrong("nothing-tracked", why=why, look="`requires_grad` of your leaf, and of each result after it")
 
 

@@ -113,7 +113,7 @@ def same(one: Any, other: Any) -> bool:
     return kit.same_arrays(np.asarray(one, dtype=float), np.asarray(other, dtype=float))
 
 
-FACTORS = "`x.grad` divided by what the walk starts from, 3, -2, 0.5 and so on"
+FACTORS = "`x.grad` divided by what the walk starts from, -2, 3, 0.5 and so on"
 
 
 def slopes(y: mg.Tensor, x: mg.Tensor) -> np.ndarray | None:
@@ -121,7 +121,7 @@ def slopes(y: mg.Tensor, x: mg.Tensor) -> np.ndarray | None:
 
     That is no `.grad`: where it is shown, `FACTORS` says what it is.
     """
-    factors = np.resize([3.0, -2.0, 0.5], y.shape)
+    factors = np.resize([-2.0, 3.0, 0.5], y.shape)
     walk(y.backward, mg.tensor(factors, dtype=y.dtype))
     return None if x.grad is None else array(x.grad) / factors
 

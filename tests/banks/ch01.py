@@ -114,6 +114,10 @@ x = mg.tensor(2.0)
 k = mg.tensor(5.0)
 with_constants = 3 * x + k
 """,
+        "leaf-itself": """
+x = mg.tensor(2.0, requires_grad=True)
+with_constants = x
+""",
         "asked-at-the-end": """
 x = mg.tensor(2.0)
 k = mg.tensor(5.0)
@@ -174,6 +178,13 @@ with_constants = [x * 2, x + 1]
     "slope": functions(
         "slope(f, x)",
         """
+old-grad-lost
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward()
+    for cell in f.__closure__ or ():
+        if isinstance(cell.cell_contents, mg.Tensor):
+            cell.cell_contents.grad = None
+    return t.grad.item()
 none-for-zero
     t = mg.tensor(float(x), requires_grad=True)
     f(t).backward()
