@@ -52,7 +52,7 @@ from .sandbox import TimeUp, clip, show
 CIRCUMSTANCES = {
     "again": "It is right when it is called once. Called a second time, it is not.",
     "old grad": "It is right where no leaf has a `.grad`. Here each leaf had an old one, of an earlier backward.",
-    "added grad": "It is right where no leaf has a `.grad`. Here each had one. What is shown is the change, or None.",
+    "added grad": "It is right where no leaf has a `.grad`. Here each had one. Of a leaf the change is shown.",
     "dtype": "It is right for other float types. Here what was float64 is float32, and the other way round.",
     "gaps": "It is right for a tensor that is in one piece. Here the numbers of the leaves are apart in memory.",
 }
@@ -227,7 +227,7 @@ class State:
         overwritten = self.values is not None and not _same(tensor, self.values)
         if overwritten:
             now = f"it holds {_short(tensor)}"
-            if _short(self.values) in now:
+            if _short(self.values) == _short(tensor):
                 same_type = self.values is not None and tensor.detach().numpy().dtype == self.values.dtype
                 now += ", with a difference that is not shown here" if same_type else f", as {tensor.dtype}"
             yield "values", f"{name} keeps its numbers, {_short(self.values)}", now
@@ -542,7 +542,7 @@ _LOOK_AT = {
     "entries": "each `append`, `pop`, `sort` and each assignment to an entry",
     "first result": "where it is made: in the function, or once for all calls?",
     "values": "each operation that ends in `_`, each `+=` and `-=`, and each assignment to `.data` or an entry",
-    "flag": "each `requires_grad_` and each assignment to `requires_grad`",
+    "flag": "each `requires_grad_`, each assignment to `requires_grad`, and each `detach_()`",
     "history": "each `detach_()`, and each operation that ends in `_`",
     "grad": "each `backward()`, and each line that sets or clears a `.grad`",
     "hooks": "each `register_hook`, `retain_grad` and mark: what takes it back?",
