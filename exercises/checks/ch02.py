@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -235,6 +236,7 @@ _STATES: dict[str, Callable[[], tuple[mg.Tensor, mg.Tensor]]] = {
     "the detached number of a result": lambda: _used((_tracked() * 3).detach()),
     "an untracked tensor of whole numbers": lambda: _used(mg.tensor([1, 2])),
     "a tracked leaf that was overwritten in `no_grad`": lambda: _used(_overwritten(_tracked([0.0, -2.0, 1.0]))),
+    "a tracked view of a leaf": lambda: _used(_tracked([[0.0, -2.0], [1.0, 5.0]]).reshape(4)),
     "a tracked view after `retain_grad()`": lambda: _used(_retaining(_tracked([[0.0, -2.0], [1.0, 5.0]]).reshape(4))),
     "a tracked result after `retain_grad()` that has a gradient already": lambda: _used(_result_with_gradient()),
 }
@@ -687,6 +689,7 @@ def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: st
         "grad 0": "the task is to clear it",
         "again": "a second step needs a gradient of its own",
         "old grad": "the gradient is an input here",
+        "untracked": "the text has a gradient in `w`",
     },
     beliefs=("M06", "M07"),
     hints=(
@@ -701,6 +704,7 @@ def step(answer):
     kit.refuse_given(answer, _GIVEN_STEP)
     for start, size in ((3.0, 0.25), ([[1.0, -2.0], [0.0, 30.0]], 0.5), (0.01, 0.002)):
         _check_step(answer, np.array(start), size)
+    _check_one_step(answer, tools.leaf(0.0), 0.25, 1e-4)
     return "The same leaf with another number: the caller's loop can go on with it."
 
 
@@ -904,16 +908,25 @@ def train(answer):
 
 
 def _check_four(answer):
-    """Parameters may be any number: here four, of which each has a minimum of its own, and two start alike."""
+    """Parameters may be any number: here four, of which each has a minimum of its own, and two start alike.
+
+    The loss is another one in each call, as that of new data is.
+    """
     starts = (1.0, [2.0, -1.0], [[4.0]], 1.0)
     params = [tools.leaf(start) for start in starts]
     goals = [tools.constant(goal) for goal in (3.0, [0.5, 1.0], [[-2.0]], -5.0)]
-    right = [tools.array(goal + 0.8**3 * (p.detach() - goal)) for p, goal in zip(params, goals, strict=True)]
+    left = 0.8 * 0.6 * 0.4  # of each distance, after three steps
+    right = [tools.array(goal + left * (p.detach() - goal)) for p, goal in zip(params, goals, strict=True)]
+    turns = itertools.count(1)
 
     def loss_of():
-        return sum(((p - goal) ** 2).sum() for p, goal in zip(params, goals, strict=True))
+        return next(turns) * sum(((p - goal) ** 2).sum() for p, goal in zip(params, goals, strict=True))
 
     call(answer, list(params), loss_of, 3, 0.1)
+    calls = next(turns) - 1
+    if calls != 3:
+        expected, why = "3 calls of `loss_of()` in 3 steps", "Each call may take other data."
+        raise Wrong("loss-calls", expected, f"{calls} calls", why=why, look="each `loss_of()`")
     came = [tools.array(p) for p in params]
     if not all(map(tools.same, came, right)):
         expected = f"after 3 steps {', '.join(map(tools.text, right))}"

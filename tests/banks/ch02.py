@@ -85,6 +85,8 @@ tensor-changed/asks
     return t.requires_grad
 other-rule
     return t.requires_grad and not t.is_leaf
+other-rule/views
+    return t.requires_grad and (t.is_leaf or t.retains_grad or "View" in type(t.grad_fn).__name__)
 none
     if t.requires_grad and t.is_leaf:
         return True
@@ -365,6 +367,11 @@ other-step/part-of-itself
     with mg.no_grad():
         w *= 1 - size * w.grad / w
     w.grad = None
+not-moved/small-slope
+    with mg.no_grad():
+        if w.grad.abs().max() > 1e-3:
+            w -= size * w.grad
+    w.grad = None
 other-step/clipped
     with mg.no_grad():
         w -= size * w.grad.clamp(-100, 100)
@@ -525,6 +532,14 @@ raised/one-number
     "train": functions(
         "train(params, loss_of, steps, size)",
         """
+loss-calls
+    for _ in range(steps):
+        print(loss_of().item())
+        loss_of().backward()
+        with mg.no_grad():
+            for p in params:
+                p -= size * p.grad
+                p.grad = None
 other-numbers/looked-up-by-shape
     for _ in range(steps):
         loss_of().backward()
@@ -965,6 +980,15 @@ def step(w, size):
     w.detach().sub_(size * w.grad)
     del w.grad
     return w
+""",
+        """
+def step(w, size):
+    w.requires_grad_(False)
+    try:
+        w -= size * w.grad
+    finally:
+        w.requires_grad_()
+    w.grad = None
 """,
     ],
     "freeze": [
