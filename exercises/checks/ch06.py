@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import weakref
 
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import graphs, kit, tools
+from exercises.checks import adversaries, graphs, kit, tools
 from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
 
@@ -323,6 +324,7 @@ def target(answer):
     for weight, now, later, reward in ((2.1, 3.0, 4.0, 1.0), (-0.5, 2.0, -1.0, 3.0), (1.0, 0.5, 4.0, -1.499)):
         _check_target(answer, weight, now, later, reward)
     _check_target(answer, 2.0, 3.0, 3.0, 1.0)
+    _check_trained(answer)
     return "The guess moves towards the target, and the target stands still. The loss has the same value as before."
 
 
@@ -363,6 +365,18 @@ def _check_target(answer, weight, now, later, reward):
         raise Wrong("way-left", "no way from the loss through the target", got, look=look)
 
 
+def _check_trained(answer):
+    """The same states once more, with the weight as it is then."""
+    w = tools.leaf(2.0)
+    value = lambda state: w * state  # noqa: E731
+    for weight in (2.0, 2.5):
+        y = tools.result(tools.called(answer, (value, 3.0, 4.0, 1.0), "a loss"))
+        what = f"the loss where `value` has the weight {weight}, after a call where it had another"
+        tools.refuse_other_values(y, (1.0 - weight) ** 2, what, "what is left from the first call")
+        with mg.no_grad():
+            w += 0.5
+
+
 def _wrong_target(came, by_guess, by_target):
     expected, got = f"{by_guess:.7g} for the weight, by the guess alone", f"{came:.7g}"
     if kit.close(came, by_guess + by_target):
@@ -400,6 +414,7 @@ def path(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PATH)
     runs = (([3.0, -1.0], [5.0, 1.0], 4), ([0.5], [-2.0], 1), ([0.5, 9.0], [1.0, -2.0], 120))
+    runs += (2.0, 1.0, 3), ([[2.0, -1.0], [0.5, 4.0]], [[1.0, 1.0], [0.0, 3.0]], 2)
     lists = [_check_path(answer, *run) for run in runs]
     if len(set(map(id, lists))) < len(lists):
         look = "where the list is made: in the function, or once for all calls?"
@@ -645,10 +660,11 @@ def values_of(answer):
     _check_recording(answer)
     _check_old_result(answer)
     _check_mode_after(answer)
+    tools.called(answer, (lambda t: t * 2, tools.leaf(3.0) * 1), "the value of `f(x)`", *tools.FLAG_OF_A_RESULT)
     return "Nothing was recorded, nothing tracked comes out, and the grad mode is as you found it."
 
 
-class _Probe(RuntimeError, ValueError, TypeError):
+class _Probe(RuntimeError, ValueError, TypeError, AttributeError, IndexError, KeyError, ZeroDivisionError):
     """What our f raises, to see where the grad mode is left."""
 
 
@@ -685,6 +701,8 @@ def _check_recording(answer):
         raise Wrong("inference-result", "a constant for later graphs", "an inference tensor", why=why, look=look)
     small = tools.result(tools.called(answer, (f, tools.leaf([1e-3, 0.0])), "the values of `f(x)`"))
     tools.refuse_other_values(small, [1e-6, 0.0], "the values of `f(x)`", "what you return", 1e-8)
+    total = tools.result(tools.called(answer, (lambda t: t.sum(), x), "the value of `f(x)`"))
+    tools.refuse_other_values(total, -1.0, "the value of `f(x)`, which has another shape than `x`", "what you return")
 
 
 def _check_old_result(answer):
@@ -849,6 +867,10 @@ def _check_pieces(answer, weight, start, inputs, every):
     if not kit.close(number, total):
         look = "what is added up, and when, and what you return"
         raise Wrong("other-total", f"the sum of all losses, {total:.7g}", f"{number:.7g}", look=look)
+    gc.collect()
+    if left := sum(node() is not None for node in cell.nodes):
+        got, look = f"nodes of {left} steps are still there", "what your function leaves elsewhere: a global name?"
+        raise Wrong("history-held", "no graph that is held when the run is over", got, look=look)
 
 
 def _states(weight, start, inputs):
@@ -949,6 +971,10 @@ def switch(answer):
     raises = tools.Reason("", "untracked-input", why, "what needs an `x` with a history")
     y = tools.result(tools.called(answer, (tools.constant([2.0, -1.0]),), "the values [1.0, 0.0]", raises))
     tools.refuse_other_values(y, [1.0, 0.0], "the values for an `x` that is not tracked", "what relies on a history")
+    if y.requires_grad:
+        look = "each tensor that your function makes itself, and asks for gradients"
+        raise Wrong("tracked", "a result that is not tracked, as `x` is not", show(y), look=look)
+    _check_calls_apart(answer)
     return "A hard switch going forward, a soft one going back: a constant corrects the value."
 
 
@@ -984,6 +1010,24 @@ def _check_switch(answer, values):
             raise Wrong("incoming-ignored", expected, got, look=look)
         overwritten = y.grad_fn.name() == "SigmoidBackward0" and kit.uses(answer, "data")
         raise _wrong_slopes(np.zeros(x.shape) if came is None else came, slopes, overwritten)
+
+
+def _check_calls_apart(answer):
+    """The slopes after a call with another tensor; and all of it once more, with other numbers in `x`."""
+    x = tools.leaf([0.5, -1.0])
+    for hard in ([1.0, 0.0], [1.0, 1.0]):
+        y = tools.result(tools.called(answer, (x,), "a tensor with the shape of `x`"))
+        tools.refuse_other_values(y, hard, "the values for what is in `x` now", "what is left from an earlier call")
+        kit.call(answer, tools.leaf([2.0, 3.0]))
+        adversaries.trial.forget_last()
+        x.grad, soft = None, 1 / (1 + np.exp(-tools.array(x)))
+        came, slopes = tools.slopes(y, x), soft * (1 - soft)
+        if came is None or not tools.same(came, slopes):
+            expected = f"the slopes {tools.text(slopes)}, also after a call with another tensor: {tools.FACTORS}"
+            got, look = "None" if came is None else tools.text(came), "what your function keeps from call to call"
+            raise Wrong("calls-mixed", expected, got, look=look)
+        with mg.no_grad():
+            x += 1.5
 
 
 def _wrong_values(y, hard, soft):

@@ -124,6 +124,11 @@ layers = (w1 * w3) * 2.0 * 3.0
     "target": functions(
         "surprise(value, now, later, reward)",
         """
+other-value/kept-from-a-call
+    kept = surprise.__dict__.setdefault("kept", {})
+    if (value, later) not in kept:
+        kept[value, later] = value(later).detach()
+    return (reward + 0.5 * kept[value, later] - value(now)) ** 2
 mode-left/on
     mg.set_grad_enabled(False)
     target = reward + 0.5 * value(later)
@@ -212,6 +217,24 @@ def surprise(value, now, later, reward, seen={}):
     "path": functions(
         "path(w, loss_of, steps)",
         """
+raised/vectors-only
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append([v.item() for v in w])
+    return seen
+other-numbers/flat
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.detach().clone().flatten())
+    return seen
 not-moved/put-back
     seen, start = [], w.detach().clone()
     for _ in range(steps):
@@ -522,6 +545,29 @@ rounded
     "values_of": functions(
         "values_of(f, x)",
         """
+flag-of-a-result/leaves-only
+    was = x.requires_grad
+    x.requires_grad_(False)
+    try:
+        with mg.no_grad():
+            return f(x).detach()
+    finally:
+        x.requires_grad_(was)
+other-value/shape-of-x
+    with mg.no_grad():
+        return mg.zeros_like(x).copy_(f(x))
+swallowed/attribute
+    with mg.no_grad():
+        try:
+            return f(x).detach()
+        except AttributeError:
+            return x.detach()
+swallowed/division
+    with mg.no_grad():
+        try:
+            return f(x).detach()
+        except ZeroDivisionError:
+            return x.detach() * 0
 still-tracked
     with mg.no_grad():
         return f(x)
@@ -649,6 +695,17 @@ def values_of(f, x, memo={}):
     "pieces": functions(
         "run(cell, state, inputs, every)",
         """
+history-held/afterwards
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss, state = 0.0, state.detach()
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    run.last_state = state
+    return total
 history-returned/state
     for start in range(0, len(inputs), every):
         state, loss = state.detach(), 0.0
@@ -886,6 +943,14 @@ raised/one-piece
     "switch": functions(
         "switch(x)",
         """
+tracked
+    x = x if x.requires_grad else x.clone().requires_grad_()
+    soft, hard = x.sigmoid(), (x > 0).float()
+    return soft + (hard - soft).detach()
+no-way-back/kept-for-the-tensor
+    kept = switch.__dict__.setdefault("kept", {})
+    soft = kept.setdefault(x, x.sigmoid())
+    return soft + ((x > 0).float() - soft).detach()
 incoming-ignored
     class Switch(mg.autograd.Function):
         @staticmethod
@@ -973,6 +1038,21 @@ untracked-input
 """,
     )
     | {
+        "calls-mixed": """
+class Hard(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        Hard.soft = x.sigmoid()
+        return (x > 0) * mg.ones_like(x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * Hard.soft * (1 - Hard.soft)
+
+
+def switch(x):
+    return Hard.apply(x)
+""",
         "no-way/cached": """
 soft = None
 def switch(x):
@@ -1124,7 +1204,7 @@ def path(w, loss_of, steps):
         with mg.no_grad():
             w -= 0.25 * w.grad
         w.grad = None
-        seen.append(tuple(w.tolist()))
+        seen.append(w.tolist() if w.dim() == 0 else tuple(w.tolist()))
     return seen
 """,
     ],
