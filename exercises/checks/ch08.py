@@ -559,7 +559,7 @@ class Bell(mg.autograd.Function):
 )
 def bell(answer):
     functions.refuse_given(answer, _GIVEN_BELL)
-    _check(answer, _bell, elementwise(), second=True)
+    _check(answer, _bell, [*elementwise(), given("numbers with a zero", [0.0, 1.5])], second=True)
     apply = functions.apply_of(answer)
     _check_overwritten(apply, "result", lambda x, y: y)
     _check_overwritten(apply, "input", lambda x, y: x)
@@ -874,10 +874,16 @@ def _check_no_second_tensor(apply):
     """What the node keeps has the memory of `h`."""
     h = tools.leaf([0.5, -1.5, 2.0]) * 1
     node = kit.call(apply, h).grad_fn
-    for kept in (*node.saved_tensors, *vars(node).values()):
+    for kept in _flat([*node.saved_tensors, *vars(node).values()]):
         if isinstance(kept, mg.Tensor | np.ndarray) and not np.shares_memory(_numbers(kept), _numbers(h)):
             look = "what you save, and each `ctx.name = ...`"
             raise Wrong("second-tensor", "nothing kept but `h`", f"the node keeps {show(kept)}, too", look=look)
+
+
+def _flat(kept: Any) -> list:
+    """What is in a collection, and in the collections in it."""
+    inside = kept.values() if type(kept) is dict else kept if type(kept) in (list, tuple) else None
+    return [kept] if inside is None else [one for part in inside for one in _flat(part)]
 
 
 def _numbers(kept: Any) -> np.ndarray:

@@ -372,6 +372,7 @@ class Outer(mg.autograd.Function):
         "circle": _bell(
             "return grad_output * -2 * x * y", forward=_BELL.replace("return y", "ctx.y = y\n    return y")
         ),
+        "nan-gradient": _bell("return grad_output * -2 * (mg.log(y) / x) * -y", forward=_BELL),
         "saved-intermediate": _bell(
             "return grad_output * -2 * ctx.x * ctx.y",
             forward="(ctx, x):\n    y = mg.exp(-x * x)\n    ctx.x, ctx.y = x.clone(), y.clone()\n    return y",
@@ -673,6 +674,9 @@ class Squash(mg.autograd.Function):
         (s,) = ctx.saved_tensors
         return g * s * (1 - s)
 """,
+    "second-tensor/in-a-dict": _squash(
+        _SLOPE, forward=_SQUASH.replace("h[...] =", "ctx.before = {'h': h.clone()}\n    h[...] =")
+    ),
     "second-tensor": """
 class Squash(mg.autograd.Function):
     @staticmethod
