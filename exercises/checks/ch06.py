@@ -603,7 +603,7 @@ def _check_step(answer, function, slope, start, size):
         look = "each line that changes `requires_grad` of `w`"
         raise Wrong("untracked", "a `w` that is still tracked", "`w.requires_grad` is False", look=look)
     if came is None or not tools.same(came, slope(start)):
-        early = bool(met) and tools.same(met[0], start + size)
+        early = any(tools.same(one, start + size) for one in met)
         raise _wrong_slope(came, slope, start, size, early, kit.uses(answer, "data"), expected, got)
     if tools.same(moved, start):
         why = "The slope is right. But the `w` that came in has not made the step."
@@ -892,7 +892,7 @@ def _slope(weight, states, every):
 def _wrong_states(seen, states):
     expected, got = f"the states {tools.text(states[:-1])}", f"{tools.text(seen)}"
     if len(seen) != len(states) - 1:
-        look = "the two loops: they were right"
+        look = "how often `cell` is called: once for each of `inputs`"
         return Wrong("other-steps", f"{len(states) - 1} steps", f"{len(seen)} steps", look=look)
     why = "Each state goes on with the number that `cell` has made. Only its history should end."
     look = "what you give to `cell`, and what `state` is at the start of a piece"
@@ -1000,6 +1000,8 @@ def _check_switch(answer, values):
         why = "The text asks for no less precision than `x` has. Here the slopes may be rounded on the way."
         look = "each `.float()`, and each tensor that your function makes itself"
         raise Wrong("rounded", f"a result as exact as `x`, of {x.dtype}", f"one of {y.dtype}", why=why, look=look)
+    if x.grad is not None:
+        raise tools.filled("an `x` that has no `.grad` yet", f"{tools.text(tools.array(x.grad))} in `x.grad`")
     came, slopes = tools.slopes(y, x), soft * (1 - soft)
     if not x.requires_grad:
         return  # which is told as what it is
@@ -1049,7 +1051,7 @@ def _no_slopes(answer, y):
         why = "What comes out of `item()`, `tolist()` or `numpy()` are numbers without a history. The way ends there."
         look = "where tensors turn into numbers"
         return Wrong("numbers", expected, show(y), belief="M27", why=why, look=look)
-    why = "The values are right, and no way leads to `x`. The slopes have to come by the sigmoid, as a tracked tensor."
+    why = "The values are right, and no way leads to `x`: no slope comes to it."
     return Wrong("no-way", expected, show(y), why=why, look="what of your result is not detached, and has a slope")
 
 
@@ -1063,7 +1065,7 @@ def _wrong_slopes(came, slopes, overwritten):
         look = "what is changed in place between the sigmoid and `backward()`"
         return Wrong("overwritten", expected, got, belief="M18", why=why, look=look)
     if np.abs(came).max() < 1e-9:
-        why = "All slopes are 0, or nearly: the sigmoid cancels out in the graph, or what is left is flat here."
+        why = "All slopes are 0, or nearly. The sigmoid may cancel out in the graph, or what is left may be flat here."
         return Wrong("zero-slopes", expected, got, why=why, look="what is detached, and what is not")
     if tools.same(came, np.ones_like(came)):
         why = "These are the slopes of `x` itself."

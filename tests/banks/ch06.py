@@ -412,6 +412,11 @@ def path(w, loss_of, steps):
     "step": functions(
         "slope_then_step(f, w, size)",
         """
+slope-of-the-new/called-again
+    y = f(w)
+    w.data += size
+    f(w).backward()
+    return y
 other-step/first-entry
     y = f(w)
     y.backward()
@@ -943,6 +948,11 @@ raised/one-piece
     "switch": functions(
         "switch(x)",
         """
+backward-inside
+    soft, hard = x.sigmoid(), (x > 0).float()
+    y = soft + (hard - soft).detach()
+    y.sum().backward(retain_graph=True)
+    return y
 tracked
     x = x if x.requires_grad else x.clone().requires_grad_()
     soft, hard = x.sigmoid(), (x > 0).float()
