@@ -321,7 +321,7 @@ _targets = Targets(layers=_three_layers)
 def target(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_TARGET)
-    for weight, now, later, reward in ((2.1, 3.0, 4.0, 1.0), (-0.5, 2.0, -1.0, 3.0), (1.0, 0.5, 4.0, -1.499)):
+    for weight, now, later, reward in ((2.1, 3.0, 4.0, 1.0), (-0.5, 8.0, -1.0, -3.0), (1.0, 0.5, 4.0, -1.499)):
         _check_target(answer, weight, now, later, reward)
     _check_target(answer, 2.0, 3.0, 3.0, 1.0)
     _check_trained(answer)

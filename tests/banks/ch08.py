@@ -110,6 +110,14 @@ WRONG = {
         "rounded": _reciprocal("return (-grad_output / x**2).float()"),
         "other-gradient/negative": _reciprocal("return -grad_output / (x * x.abs())"),
         "no-grad-output": _reciprocal("return -1 / x**2"),
+        "overwritten-later": "MADE = {}\n"
+        + _reciprocal(
+            "return -grad_output / x**2",
+            forward="(ctx, x):\n    ctx.save_for_backward(x)\n    made = MADE.setdefault(x.shape, mg.zeros_like(x))\n"
+            "    return made.copy_(1 / x).detach()",
+        ),
+        "overwritten-later/gradient": "MADE = {}\n"
+        + _reciprocal("return MADE.setdefault(x.shape, mg.zeros_like(x)).copy_(-grad_output / x**2)"),
         "wrong-sign": _reciprocal("return grad_output / x**2"),
         "power-lost": _reciprocal("return -grad_output / x"),
         "input-for-output": _reciprocal("return -grad_output / x**2", forward=_reciprocal_y),
@@ -231,6 +239,9 @@ class Reciprocal(mg.autograd.Function):
     "clip": {
         "memory-changed/view": _clip(f"return {_CLAMPED}, None, None", _CLIP.replace("x.clone()", "x.view_as(x)")),
         "memory-changed/itself": _clip(f"return {_CLAMPED}, None, None", forward=_CLIP.replace("x.clone()", "x")),
+        "other-gradient/below-zero": _clip(
+            "g = grad_output.clone()\n    g[g < min(ctx.low, 0)] = ctx.low\n    return g.clamp(max=ctx.high), None, None"
+        ),
         "one-limit/falsy": _clip(
             "g = grad_output.clamp(max=ctx.high)\n    return (g.clamp(min=ctx.low) if ctx.low else g), None, None"
         ),
