@@ -1214,7 +1214,7 @@ def path(w, loss_of, steps):
         with mg.no_grad():
             w -= 0.25 * w.grad
         w.grad = None
-        seen.append(w.tolist() if w.dim() == 0 else tuple(w.tolist()))
+        seen.append(mg.from_numpy(w.detach().numpy().copy()))
     return seen
 """,
     ],

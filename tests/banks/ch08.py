@@ -240,7 +240,8 @@ class Reciprocal(mg.autograd.Function):
         "memory-changed/view": _clip(f"return {_CLAMPED}, None, None", _CLIP.replace("x.clone()", "x.view_as(x)")),
         "memory-changed/itself": _clip(f"return {_CLAMPED}, None, None", forward=_CLIP.replace("x.clone()", "x")),
         "other-gradient/below-zero": _clip(
-            "g = grad_output.clone()\n    g[g < min(ctx.low, 0)] = ctx.low\n    return g.clamp(max=ctx.high), None, None"
+            "g = grad_output.clone()\n    g[g < min(ctx.low, 0)] = ctx.low\n"
+            "    return g.clamp(max=ctx.high), None, None"
         ),
         "one-limit/falsy": _clip(
             "g = grad_output.clamp(max=ctx.high)\n    return (g.clamp(min=ctx.low) if ctx.low else g), None, None"
