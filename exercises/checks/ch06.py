@@ -610,6 +610,9 @@ def _check_step(answer, function, slope, start, size):
     if came is None or not tools.same(came, slope(start)):
         early = any(tools.same(one, start + size) for one in met)
         raise _wrong_slope(came, slope, start, size, early, kit.uses(answer, "data"), expected, got)
+    if w.grad is not None and w.grad.requires_grad:
+        look = "what your backward is told: `create_graph` makes a graph of the gradient"
+        raise Wrong("slope-tracked", "an untracked slope in `w.grad`", show(w.grad), look=look)
     if tools.same(moved, start):
         why = "The slope is right. But the `w` that came in has not made the step."
         why += " An assignment such as `w = ...` gives the name to something else." if kit.rebinds(answer) else ""

@@ -412,6 +412,12 @@ def path(w, loss_of, steps):
     "step": functions(
         "slope_then_step(f, w, size)",
         """
+slope-tracked
+    y = f(w)
+    y.backward(create_graph=True)
+    with mg.no_grad():
+        w += size
+    return y
 slope-of-the-new/called-again
     y = f(w)
     w.data += size
