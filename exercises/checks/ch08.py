@@ -152,7 +152,8 @@ def verdicts(answer):
 def _verdict(value: Any) -> Any:
     known = {"pass": "pass", "passes": "pass", "true": "pass", "fail": "fail", "fails": "fail", "false": "fail"}
     known |= {"error": "fail", "raises": "fail"}
-    return known.get(str(value).strip().lower(), "") if isinstance(value, str | bool | np.bool_) else ""
+    value = kit.plain(value)
+    return known.get(str(value).strip().lower(), "") if isinstance(value, str | bool) else ""
 
 
 _VERDICTS = kit.patterns("""

@@ -487,6 +487,8 @@ RIGHT = {
         "answers |= {'y tracked': False, 'grad mode': False}",
     ],
     "verdicts": [
+        "import enum\nV = enum.Enum('V', {'P': 'pass', 'F': 'fail'}, type=str)\n"
+        "verdicts = {name: V.P if name in 'CDG' else V.F for name in 'ABCDEFGH'}",
         "verdicts = {'A': False, 'B': False, 'C': True, 'D': True, 'E': False, 'F': False, 'G': True, 'H': False}",
         _verdicts(**dict.fromkeys("ABEFH", "error"), **dict.fromkeys("CDG", "Passes")),
     ],
