@@ -978,9 +978,10 @@ def switch(answer):
         _check_switch(answer, values)
     why = "Here `x` is not tracked. The switch has the same values there, and no slopes to care for."
     raises = tools.Reason("", "untracked-input", why, "what needs an `x` with a history")
-    y = tools.result(tools.called(answer, (tools.constant([2.0, -1.0]),), "the values [1.0, 0.0]", raises))
+    x = tools.constant([2.0, -1.0])
+    y = tools.result(tools.called(answer, (x,), "the values [1.0, 0.0]", raises))
     tools.refuse_other_values(y, [1.0, 0.0], "the values for an `x` that is not tracked", "what relies on a history")
-    if y.requires_grad:
+    if y.requires_grad and not x.requires_grad:
         look = "each tensor that your function makes itself, and asks for gradients"
         raise Wrong("tracked", "a result that is not tracked, as `x` is not", show(y), look=look)
     _check_calls_apart(answer)

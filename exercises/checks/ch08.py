@@ -47,9 +47,11 @@ def _there_and_back(apply: Any, given: tuple) -> tuple:
 
 def _check_kept(apply: Any, cases: list[Case]) -> None:
     """What came from one `apply`, and the gradients through it, keep their numbers when the next one is made."""
-    came = _there_and_back(apply, cases[0].make())
-    before = [one.detach().clone() for one in came]
-    _there_and_back(apply, cases[-1].make())
+    came, before = (), []
+    for case in (cases[0], cases[-1]):
+        made = kit.call(lambda *given: _there_and_back(apply, given), *case.make())
+        came = came or made
+        before = before or [one.detach().clone() for one in came]
     adversaries.trial.forget_last()
     for one, kept in zip(came, before, strict=True):
         if not kit.same_values(one, kept.numpy()):

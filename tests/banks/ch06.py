@@ -954,6 +954,10 @@ raised/one-piece
     "switch": functions(
         "switch(x)",
         """
+flag-changed/to-true
+    x.requires_grad_()
+    soft, hard = x.sigmoid(), (x > 0).float()
+    return soft + (hard - soft).detach()
 backward-inside
     soft, hard = x.sigmoid(), (x > 0).float()
     y = soft + (hard - soft).detach()
