@@ -321,7 +321,7 @@ _targets = Targets(layers=_three_layers)
 def target(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_TARGET)
-    for weight, now, later, reward in ((2.1, 3.0, 4.0, 1.0), (-0.5, 8.0, -1.0, -3.0), (1.0, 0.5, 4.0, -1.499)):
+    for weight, now, later, reward in ((2.1, 3.0, 4.0, 1.0), (-0.5, 8.0, -1.0, -3.1416), (1.0, 0.5, 4.0, -1.499)):
         _check_target(answer, weight, now, later, reward)
     _check_target(answer, 2.0, 3.0, 3.0, 1.0)
     _check_trained(answer)
@@ -666,7 +666,9 @@ def _wrong_slope(came, slope, start, size, early, by_data, expected, got):
 def values_of(answer):
     kit.a_function(answer)
     _check_recording(answer)
-    _check_old_result(answer)
+    for on in (True, False):
+        with mg.set_grad_enabled(on):
+            _check_old_result(answer, "" if on else ", with recording off")
     _check_mode_after(answer)
     tools.called(answer, (lambda t: t * 2, tools.leaf(3.0) * 1), "the value of `f(x)`", *tools.FLAG_OF_A_RESULT)
     return "Nothing was recorded, nothing tracked comes out, and the grad mode is as you found it."
@@ -713,9 +715,10 @@ def _check_recording(answer):
     tools.refuse_other_values(total, -1.0, "the value of `f(x)`, which has another shape than `x`", "what you return")
 
 
-def _check_old_result(answer):
+def _check_old_result(answer, where):
     x = tools.leaf([2.0, -3.0])
-    old = x * 2
+    with mg.enable_grad():
+        old = x * 2
 
     def recording(t):
         with mg.enable_grad():
@@ -725,7 +728,7 @@ def _check_old_result(answer):
     for name, f, t in (*cases, ("an old result", lambda t: old, tools.constant([2.0, -3.0]))):
         given = tools.result(tools.called(answer, (f, t), "a tensor without history", *_VALUES_ERRORS))
         if given.requires_grad:
-            expected, got = "a result that is not tracked", f"{show(given)}, for an `f` that returns {name}"
+            expected, got = "a result that is not tracked", f"{show(given)}, for an `f` that returns {name}{where}"
             if kit.uses(answer, "detach"):
                 look = "which results your `detach()` reaches, and what comes after it"
                 raise Wrong("still-tracked", expected, got, look=look)

@@ -124,6 +124,12 @@ layers = (w1 * w3) * 2.0 * 3.0
     "target": functions(
         "surprise(value, now, later, reward)",
         """
+other-value/rounded
+    target = round((reward + 0.5 * value(later)).item(), 3)
+    return (target - value(now)) ** 2
+other-value/clamped
+    target = (reward + 0.5 * value(later)).detach().clamp(min=0)
+    return (target - value(now)) ** 2
 other-value/kept-from-a-call
     kept = surprise.__dict__.setdefault("kept", {})
     if (value, later) not in kept:
@@ -556,6 +562,11 @@ rounded
     "values_of": functions(
         "values_of(f, x)",
         """
+still-tracked/recording-off
+    if not mg.is_grad_enabled():
+        return f(x)
+    with mg.no_grad():
+        return f(x).detach()
 flag-of-a-result/leaves-only
     was = x.requires_grad
     x.requires_grad_(False)
