@@ -47,7 +47,8 @@ def _there_and_back(apply: Any, given: tuple) -> tuple:
 
 def _check_kept(apply: Any, cases: list[Case]) -> None:
     """What came from one `apply`, and the gradients through it, keep their numbers when the next one is made."""
-    came, before = (), []
+    came: tuple = ()
+    before: list[mg.Tensor] = []
     for case in (cases[0], cases[-1]):
         made = kit.call(lambda *given: _there_and_back(apply, given), *case.make())
         came = came or made
