@@ -867,8 +867,9 @@ not-returned: Some elements marked as dirty
 
 def _check_is_overwritten(apply):
     """`h` holds the result, is what `apply` returns, and leads back through the Function; tracked or not."""
-    for x in (tools.leaf([0.5, -1.5, 2.0]), tools.constant([0.5, -1.5, 2.0])):
-        h = x * 1
+    rows = tools.leaf([[0.5, -1.5, 2.0], [1.0, 0.0, -0.5]])
+    for x in (tools.leaf([0.5, -1.5, 2.0]), tools.constant([0.5, -1.5, 2.0]), rows.t()):
+        h = x * 1  # of `rows.t()`: its rows are columns in memory
         alias, before, node, right = h.detach(), h.detach().clone(), h.grad_fn, mg.sigmoid(x)
         y = tools.called(apply, (h,), "`h` as the result", _NOT_RETURNED)
         y = kit.a_tensor(y, "the result", "the `return` of forward")

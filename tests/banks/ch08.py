@@ -643,6 +643,9 @@ WRONG["squash"] = {
     "not-overwritten": _squash(
         _SLOPE, forward="(ctx, h):\n    s = h.sigmoid()\n    ctx.save_for_backward(s)\n    return s"
     ),
+    "not-overwritten/of-a-copy": _squash(
+        _SLOPE, forward=_SQUASH.replace("h[...] = mg.sigmoid(h)", "h.reshape(-1).sigmoid_()")
+    ),
     "not-overwritten/marked": _squash(
         _SLOPE,
         forward="(ctx, h):\n    s = mg.sigmoid(h)\n    ctx.mark_dirty(s)\n    ctx.save_for_backward(s)\n    return s",
