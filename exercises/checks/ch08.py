@@ -25,6 +25,7 @@ def _check(answer: Any, reference: Any, cases: Any, **options: Any) -> None:
     if cases[-1].make()[0].shape != cases[0].make()[0].shape:
         cases.append(Case(f"others for {cases[0].what}", lambda: _each(cases[0].make(), lambda a: 0.75 * a.detach())))
     functions.check(answer, reference, cases, **options)
+    _check_kept(apply, cases)
     kit.call(apply, *(a.detach().float() if isinstance(a, mg.Tensor) else a for a in cases[0].make()))
     tracked = _each(cases[0].make(), lambda a: a.detach())
     for leaf in (a for a in tracked if isinstance(a, mg.Tensor)):
@@ -36,11 +37,28 @@ def _each(arguments: tuple, change: Any) -> tuple:
     return tuple(change(a).requires_grad_() if isinstance(a, mg.Tensor) else a for a in arguments)
 
 
-def _there_and_back(apply: Any, given: tuple) -> Any:
+def _there_and_back(apply: Any, given: tuple) -> tuple:
     """Forward and backward in one call: what backward changes, or leaves behind, is found as well."""
     results = apply(*given)
-    total = sum((one * one).sum() for one in (results if isinstance(results, tuple) else (results,)))
-    return mg.autograd.grad(total, [a for a in given if isinstance(a, mg.Tensor)])
+    results = results if isinstance(results, tuple) else (results,)
+    total = sum((one * one).sum() for one in results)
+    return (*results, *mg.autograd.grad(total, [a for a in given if isinstance(a, mg.Tensor)]))
+
+
+def _check_kept(apply: Any, cases: list[Case]) -> None:
+    """What came from one `apply`, and the gradients through it, keep their numbers when the next one is made."""
+    came: tuple = ()
+    before: list[mg.Tensor] = []
+    for case in (cases[0], cases[-1]):
+        made = kit.call(lambda *given: _there_and_back(apply, given), *case.make())
+        came = came or made
+        before = before or [one.detach().clone() for one in came]
+    adversaries.trial.forget_last()
+    for one, kept in zip(came, before, strict=True):
+        if not kit.same_values(one, kept.numpy()):
+            expected = f"a result or a gradient of the first `apply` as it was, {show(kept)}, after a second one"
+            look = "which tensors are made once for all calls, and written to in each"
+            raise Wrong("overwritten-later", expected, show(one.detach()), look=look)
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -137,7 +155,8 @@ def verdicts(answer):
 def _verdict(value: Any) -> Any:
     known = {"pass": "pass", "passes": "pass", "true": "pass", "fail": "fail", "fails": "fail", "false": "fail"}
     known |= {"error": "fail", "raises": "fail"}
-    return known.get(str(value).strip().lower(), "") if isinstance(value, str | bool | np.bool_) else ""
+    value = kit.plain(value)
+    return known.get(str(value).strip().lower(), "") if isinstance(value, str | bool) else ""
 
 
 _VERDICTS = kit.patterns("""
@@ -221,7 +240,7 @@ _RECIPROCAL = (
     ),
     Suspect(
         "divided-and-multiplied",
-        "What comes is -grad_output, as if x had gone: `/ u * u` divides by u, and then multiplies by it.",
+        "What comes is -grad_output, with nothing of x. So it is with `/ u * u`: divided by u, and multiplied by it.",
         "the brackets around x²",
         backward=lambda x, g: -g,
     ),
@@ -329,7 +348,7 @@ class _Clip(Function):
 )
 def clip(answer):
     cases = elementwise(low=0.5, high=1.5, rest=(0.75, 1.25))  # limits that are the same in float32
-    for limits in (-1.0, 0.625), (1.125, 9.0), (0.0, 1.0), (-1.0, 0.0), (-9.0, -0.625):
+    for limits in (-1.0, 0.625), (1.453125, 9.0), (0.0, 1.0), (-1.0, 0.0), (-9.0, -0.625):
         cases.append(tensors(f"a vector, for the limits {limits}", (4,), low=0.5, high=1.5, rest=limits))
     _check(answer, _Clip.apply, cases, numerical=False, suspects=_CLIP)
     return "Nothing changes forward, the gradient keeps to its limits, and each of the three arguments has an answer."
@@ -559,7 +578,7 @@ class Bell(mg.autograd.Function):
 )
 def bell(answer):
     functions.refuse_given(answer, _GIVEN_BELL)
-    _check(answer, _bell, elementwise(), second=True)
+    _check(answer, _bell, [*elementwise(), given("numbers with a zero", [0.0, 1.5])], second=True)
     apply = functions.apply_of(answer)
     _check_overwritten(apply, "result", lambda x, y: y)
     _check_overwritten(apply, "input", lambda x, y: x)
@@ -848,8 +867,9 @@ not-returned: Some elements marked as dirty
 
 def _check_is_overwritten(apply):
     """`h` holds the result, is what `apply` returns, and leads back through the Function; tracked or not."""
-    for x in (tools.leaf([0.5, -1.5, 2.0]), tools.constant([0.5, -1.5, 2.0])):
-        h = x * 1
+    rows = tools.leaf([[0.5, -1.5, 2.0], [1.0, 0.0, -0.5]])
+    for x in (tools.leaf([0.5, -1.5, 2.0]), tools.constant([0.5, -1.5, 2.0]), rows.t()):
+        h = x * 1  # of `rows.t()`: its rows are columns in memory
         alias, before, node, right = h.detach(), h.detach().clone(), h.grad_fn, mg.sigmoid(x)
         y = tools.called(apply, (h,), "`h` as the result", _NOT_RETURNED)
         y = kit.a_tensor(y, "the result", "the `return` of forward")
@@ -874,10 +894,16 @@ def _check_no_second_tensor(apply):
     """What the node keeps has the memory of `h`."""
     h = tools.leaf([0.5, -1.5, 2.0]) * 1
     node = kit.call(apply, h).grad_fn
-    for kept in (*node.saved_tensors, *vars(node).values()):
+    for kept in _flat([*node.saved_tensors, *vars(node).values()]):
         if isinstance(kept, mg.Tensor | np.ndarray) and not np.shares_memory(_numbers(kept), _numbers(h)):
             look = "what you save, and each `ctx.name = ...`"
             raise Wrong("second-tensor", "nothing kept but `h`", f"the node keeps {show(kept)}, too", look=look)
+
+
+def _flat(kept: Any) -> list:
+    """What is in a collection, and in the collections in it."""
+    inside = kept.values() if type(kept) is dict else kept if type(kept) in (list, tuple) else None
+    return [kept] if inside is None else [one for part in inside for one in _flat(part)]
 
 
 def _numbers(kept: Any) -> np.ndarray:

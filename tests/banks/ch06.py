@@ -124,6 +124,17 @@ layers = (w1 * w3) * 2.0 * 3.0
     "target": functions(
         "surprise(value, now, later, reward)",
         """
+other-value/rounded
+    target = round((reward + 0.5 * value(later)).item(), 3)
+    return (target - value(now)) ** 2
+other-value/clamped
+    target = (reward + 0.5 * value(later)).detach().clamp(min=0)
+    return (target - value(now)) ** 2
+other-value/kept-from-a-call
+    kept = surprise.__dict__.setdefault("kept", {})
+    if (value, later) not in kept:
+        kept[value, later] = value(later).detach()
+    return (reward + 0.5 * kept[value, later] - value(now)) ** 2
 mode-left/on
     mg.set_grad_enabled(False)
     target = reward + 0.5 * value(later)
@@ -212,6 +223,24 @@ def surprise(value, now, later, reward, seen={}):
     "path": functions(
         "path(w, loss_of, steps)",
         """
+raised/vectors-only
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append([v.item() for v in w])
+    return seen
+other-numbers/flat
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.detach().clone().flatten())
+    return seen
 not-moved/put-back
     seen, start = [], w.detach().clone()
     for _ in range(steps):
@@ -389,6 +418,17 @@ def path(w, loss_of, steps):
     "step": functions(
         "slope_then_step(f, w, size)",
         """
+slope-tracked
+    y = f(w)
+    y.backward(create_graph=True)
+    with mg.no_grad():
+        w += size
+    return y
+slope-of-the-new/called-again
+    y = f(w)
+    w.data += size
+    f(w).backward()
+    return y
 other-step/first-entry
     y = f(w)
     y.backward()
@@ -522,6 +562,34 @@ rounded
     "values_of": functions(
         "values_of(f, x)",
         """
+still-tracked/recording-off
+    if not mg.is_grad_enabled():
+        return f(x)
+    with mg.no_grad():
+        return f(x).detach()
+flag-of-a-result/leaves-only
+    was = x.requires_grad
+    x.requires_grad_(False)
+    try:
+        with mg.no_grad():
+            return f(x).detach()
+    finally:
+        x.requires_grad_(was)
+other-value/shape-of-x
+    with mg.no_grad():
+        return mg.zeros_like(x).copy_(f(x))
+swallowed/attribute
+    with mg.no_grad():
+        try:
+            return f(x).detach()
+        except AttributeError:
+            return x.detach()
+swallowed/division
+    with mg.no_grad():
+        try:
+            return f(x).detach()
+        except ZeroDivisionError:
+            return x.detach() * 0
 still-tracked
     with mg.no_grad():
         return f(x)
@@ -649,6 +717,17 @@ def values_of(f, x, memo={}):
     "pieces": functions(
         "run(cell, state, inputs, every)",
         """
+history-held/afterwards
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss, state = 0.0, state.detach()
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    run.last_state = state
+    return total
 history-returned/state
     for start in range(0, len(inputs), every):
         state, loss = state.detach(), 0.0
@@ -886,6 +965,23 @@ raised/one-piece
     "switch": functions(
         "switch(x)",
         """
+flag-changed/to-true
+    x.requires_grad_()
+    soft, hard = x.sigmoid(), (x > 0).float()
+    return soft + (hard - soft).detach()
+backward-inside
+    soft, hard = x.sigmoid(), (x > 0).float()
+    y = soft + (hard - soft).detach()
+    y.sum().backward(retain_graph=True)
+    return y
+tracked
+    x = x if x.requires_grad else x.clone().requires_grad_()
+    soft, hard = x.sigmoid(), (x > 0).float()
+    return soft + (hard - soft).detach()
+no-way-back/kept-for-the-tensor
+    kept = switch.__dict__.setdefault("kept", {})
+    soft = kept.setdefault(x, x.sigmoid())
+    return soft + ((x > 0).float() - soft).detach()
 incoming-ignored
     class Switch(mg.autograd.Function):
         @staticmethod
@@ -973,6 +1069,21 @@ untracked-input
 """,
     )
     | {
+        "calls-mixed": """
+class Hard(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        Hard.soft = x.sigmoid()
+        return (x > 0) * mg.ones_like(x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * Hard.soft * (1 - Hard.soft)
+
+
+def switch(x):
+    return Hard.apply(x)
+""",
         "no-way/cached": """
 soft = None
 def switch(x):
@@ -1124,7 +1235,7 @@ def path(w, loss_of, steps):
         with mg.no_grad():
             w -= 0.25 * w.grad
         w.grad = None
-        seen.append(tuple(w.tolist()))
+        seen.append(mg.from_numpy(w.detach().numpy().copy()))
     return seen
 """,
     ],

@@ -110,6 +110,14 @@ WRONG = {
         "rounded": _reciprocal("return (-grad_output / x**2).float()"),
         "other-gradient/negative": _reciprocal("return -grad_output / (x * x.abs())"),
         "no-grad-output": _reciprocal("return -1 / x**2"),
+        "overwritten-later": "MADE = {}\n"
+        + _reciprocal(
+            "return -grad_output / x**2",
+            forward="(ctx, x):\n    ctx.save_for_backward(x)\n    made = MADE.setdefault(x.shape, mg.zeros_like(x))\n"
+            "    return made.copy_(1 / x).detach()",
+        ),
+        "overwritten-later/gradient": "MADE = {}\n"
+        + _reciprocal("return MADE.setdefault(x.shape, mg.zeros_like(x)).copy_(-grad_output / x**2)"),
         "wrong-sign": _reciprocal("return grad_output / x**2"),
         "power-lost": _reciprocal("return -grad_output / x"),
         "input-for-output": _reciprocal("return -grad_output / x**2", forward=_reciprocal_y),
@@ -231,6 +239,10 @@ class Reciprocal(mg.autograd.Function):
     "clip": {
         "memory-changed/view": _clip(f"return {_CLAMPED}, None, None", _CLIP.replace("x.clone()", "x.view_as(x)")),
         "memory-changed/itself": _clip(f"return {_CLAMPED}, None, None", forward=_CLIP.replace("x.clone()", "x")),
+        "other-gradient/below-zero": _clip(
+            "g = grad_output.clone()\n    g[g < min(ctx.low, 0)] = ctx.low\n"
+            "    return g.clamp(max=ctx.high), None, None"
+        ),
         "one-limit/falsy": _clip(
             "g = grad_output.clamp(max=ctx.high)\n    return (g.clamp(min=ctx.low) if ctx.low else g), None, None"
         ),
@@ -372,6 +384,7 @@ class Outer(mg.autograd.Function):
         "circle": _bell(
             "return grad_output * -2 * x * y", forward=_BELL.replace("return y", "ctx.y = y\n    return y")
         ),
+        "nan-gradient": _bell("return grad_output * -2 * (mg.log(y) / x) * -y", forward=_BELL),
         "saved-intermediate": _bell(
             "return grad_output * -2 * ctx.x * ctx.y",
             forward="(ctx, x):\n    y = mg.exp(-x * x)\n    ctx.x, ctx.y = x.clone(), y.clone()\n    return y",
@@ -474,6 +487,8 @@ RIGHT = {
         "answers |= {'y tracked': False, 'grad mode': False}",
     ],
     "verdicts": [
+        "import enum\nV = enum.Enum('V', {'P': 'pass', 'F': 'fail'}, type=str)\n"
+        "verdicts = {name: V.P if name in 'CDG' else V.F for name in 'ABCDEFGH'}",
         "verdicts = {'A': False, 'B': False, 'C': True, 'D': True, 'E': False, 'F': False, 'G': True, 'H': False}",
         _verdicts(**dict.fromkeys("ABEFH", "error"), **dict.fromkeys("CDG", "Passes")),
     ],
@@ -628,6 +643,9 @@ WRONG["squash"] = {
     "not-overwritten": _squash(
         _SLOPE, forward="(ctx, h):\n    s = h.sigmoid()\n    ctx.save_for_backward(s)\n    return s"
     ),
+    "not-overwritten/of-a-copy": _squash(
+        _SLOPE, forward=_SQUASH.replace("h[...] = mg.sigmoid(h)", "h.reshape(-1).sigmoid_()")
+    ),
     "not-overwritten/marked": _squash(
         _SLOPE,
         forward="(ctx, h):\n    s = mg.sigmoid(h)\n    ctx.mark_dirty(s)\n    ctx.save_for_backward(s)\n    return s",
@@ -673,6 +691,9 @@ class Squash(mg.autograd.Function):
         (s,) = ctx.saved_tensors
         return g * s * (1 - s)
 """,
+    "second-tensor/in-a-dict": _squash(
+        _SLOPE, forward=_SQUASH.replace("h[...] =", "ctx.before = {'h': h.clone()}\n    h[...] =")
+    ),
     "second-tensor": """
 class Squash(mg.autograd.Function):
     @staticmethod
