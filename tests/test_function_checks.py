@@ -377,3 +377,9 @@ def test_a_first_derivative_is_called_right_only_where_it_is():
 def test_nan_for_a_grad_output_of_0_is_not_called_a_number_that_is_left():
     backward = READ + "5 * x**2 * grad_output * (grad_output / grad_output)"
     assert diagnosis(learners(SAVE, backward), cube, elementwise()).code != "no-grad-output"
+
+
+def test_two_numbers_that_differ_are_shown_with_different_digits():
+    near = "(ctx, x):\n    ctx.save_for_backward(x)\n    return x**3 + 0.00002"
+    verdict = diagnosis(learners(near, READ + "3 * x**2 * grad_output"), cube, elementwise())
+    assert verdict.code == "other-value" and not verdict.expected.startswith(verdict.got)

@@ -448,7 +448,7 @@ class Trial(threading.local):
         if came.dtype == np.float64 and not np.allclose(came, wanted, 1e-9, 1e-12):
             off = np.abs(came - wanted).max()
             self.found = Found(
-                "rounded", "numbers as exact as float64 has them", f"some are off, by {off:.1g}", *_ROUNDED
+                "rounded", "numbers as exact as float64 has them", f"some are off, by {off:.1g}", *ROUNDED
             )
             self.found.given = self.given()
 
@@ -510,7 +510,7 @@ class Trial(threading.local):
 trial = Trial()
 
 
-_ROUNDED = (
+ROUNDED = (
     "What is given has float64, with sixteen digits. Some are lost, or made up, on the way.",
     "each number that is rounded or added, and each tensor or array that is made without a dtype: it may be float32",
 )

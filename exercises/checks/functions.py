@@ -268,14 +268,23 @@ class Trial:
         return clip(f"{self.case.what}: {', '.join(shown)}", 160)
 
 
-def _in_words(value: Any) -> str:
+def _in_words(value: Any, digits: int = 4) -> str:
     """A small tensor as a list, a large one by its shape, anything else as it is."""
     if value is None or not isinstance(value, mg.Tensor | np.ndarray):
         return show(value, 40)
     values = _array(value)
     if values.size > 6 or not values.size:
         return f"a tensor of shape {values.shape}"
-    return str(np.round(values, 4).tolist())
+    return str(np.round(values.astype(float) if values.dtype.kind == "f" else values, digits).tolist())
+
+
+def _told_apart(wanted: Any, came: Any) -> tuple[str, str]:
+    """Both in words, with as many digits as it takes to see a difference."""
+    for digits in (4, 8, 12):
+        words = _in_words(wanted, digits), _in_words(came, digits)
+        if words[0] != words[1]:
+            break
+    return words
 
 
 def _array(tensor: Any) -> np.ndarray:
@@ -316,18 +325,19 @@ def check_values(trial: Trial) -> None:
 
 
 def _check_value(trial: Trial, given: Any, expected: mg.Tensor) -> None:
-    wanted = f"{_in_words(expected)} for {trial.inputs_in_words()}"
+    shown, got = _told_apart(expected, given)
+    wanted = f"{shown} for {trial.inputs_in_words()}"
     if type(given) is not mg.Tensor:
         look = "what the `return` of forward gives back: a tensor"
         raise Wrong("none" if given is None else "other-type", "a tensor as the result", show(given), look=look)
     suspect = next((s for s in trial.suspects if s.forward and _computes(trial, s.forward, [given])), None)
     if suspect and not _same(given, expected):
-        raise _of_suspect(suspect, wanted, _in_words(given))
+        raise _of_suspect(suspect, wanted, got)
     if given.shape != expected.shape:
         wanted = f"a result of shape {tuple(expected.shape)} for {trial.inputs_in_words()}"
         raise Wrong("other-shape", wanted, f"shape {tuple(given.shape)}", look="the `return` of forward")
     if not _same(given, expected):
-        raise Wrong("other-value", wanted, _in_words(given), look="what forward computes")
+        raise Wrong("other-value", wanted, got, look="what forward computes")
     if given.dtype is not expected.dtype:
         why = "What is given has one dtype, and the result has another."
         look = "where forward makes a new tensor: it needs the dtype of its input"
@@ -538,19 +548,16 @@ def _refuse_rounded(trial: Trial, mine: Gradients, right: Gradients) -> None:
         came, wanted = (_array(0.0 if one is None else one) for one in pair)
         if came.shape == wanted.shape and not kit.same_arrays(came, wanted, 1e-9):
             got = f"one that is off by {np.abs(came - wanted).max():.1g}"
-            look = "each `.float()`, and each tensor or array that is made without a dtype"
             expected = f"gradient of {trial.name(mine.run, position)}: as exact as float64 is"
-            raise Wrong("rounded", expected, got, look=look)
+            raise Wrong("rounded", expected, got, look=adversaries.ROUNDED[1])
 
 
 def _of_gradients(trial: Trial, mine: Gradients, right: Gradients) -> Wrong:
     position = next(i for i, pair in enumerate(zip(mine.came, right.came, strict=True)) if not _same(*pair))
     name, came = trial.name(mine.run, position), mine.came[position]
     starts = " and ".join(map(_in_words, right.starts))
-    expected = (
-        f"gradient of {name}: {_in_words(right.came[position])} (grad_output {starts}, {trial.inputs_in_words()})"
-    )
-    got = _in_words(came)
+    wanted, got = _told_apart(right.came[position], came)
+    expected = f"gradient of {name}: {wanted} (grad_output {starts}, {trial.inputs_in_words()})"
     for suspect in trial.suspects:
         if suspect.backward and _computes(trial, suspect.backward, mine.came, tuple(right.starts)):
             return _of_suspect(suspect, expected, got)
@@ -699,10 +706,11 @@ def check_each_alone(trial: Trial) -> None:
         mine = learners_gradients(trial, only=position)
         if not _same(mine.came[0], right.came[position]):
             name = trial.name(mine.run, 0)
-            expected = f"gradient of {name}, where only {name} requires grad: {_in_words(right.came[position])}"
+            wanted, got = _told_apart(right.came[position], mine.came[0])
+            expected = f"gradient of {name}, where only {name} requires grad: {wanted}"
             why = f"If only {name} requires grad, its gradient is another one than if all inputs do."
             look = "each use of `ctx.needs_input_grad`, and the order of what backward returns"
-            raise Wrong("alone", expected, _in_words(mine.came[0]), why=why, look=look)
+            raise Wrong("alone", expected, got, why=why, look=look)
 
 
 def check_apart(trial: Trial, other: Trial) -> None:
@@ -760,11 +768,12 @@ def second_derivatives(first: Gradients) -> tuple[tuple, bool]:
 def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any, seen: bool, first: str) -> Wrong:
     inputs = len(mine.run.inputs)
     source = trial.name(mine.run, place) if place < inputs else "grad_output"
-    expected = f"how the gradient moves with {source}: {_in_words(wanted)} ({trial.inputs_in_words()})"
-    got = f"{_in_words(came)}: no way back to {source}" if came is None else _in_words(came)
+    shown, got = _told_apart(wanted, came)
+    expected = f"how the gradient moves with {source}: {shown} ({trial.inputs_in_words()})"
+    got += f": no way back to {source}" if came is None else ""
     details = dict(picture=_gradient_as_a_graph(trial) if seen else None)
     kept, copied = _kept_without_history(trial.learners())  # the graph of `mine` is used up
-    if kept and place < inputs:
+    if kept and place < inputs and not (came is not None and np.isnan(_array(came)).any()):
         why = (
             f"{first}. But the node keeps {kept}, {copied or 'neither an input nor a result,'} and without a history: "
             "for autograd, what backward computes from it does not depend on the input."
