@@ -257,6 +257,7 @@ _BETWEEN: tuple[tuple, ...] = (
         [[0.5, 3.0], [1.0, 2.0]],
         ([10.0, 3.0], [[20.0, 6.0], [20.0, 6.0]]),
     ),
+    (lambda x: x / 2, lambda h: (h * h).sum() * 2, [0.12345678, -3.0], ([0.24691356, -6.0], [0.12345678, -3.0])),
 )
 _BETWEEN_ERRORS = tools.reasons("""
 second-time: a second time
@@ -513,6 +514,7 @@ _JACOBIANS = (
     (lambda x: (x * x).sum().expand(101), [0.5, -2.0]),
     (lambda x: mg.stack([x[1] * 0, 1e4 * x[0], x[0] * 0, 1e-4 * x[1]]), [3.0, 5.0]),
     (lambda x: x.exp(), [0.5]),
+    (lambda x: mg.stack([x[0] * x[1], x[1]]), [0.0, 2.0]),
 )
 _TUPLE_IN_ROWS = tools.Reason(
     "got tuple",

@@ -56,6 +56,10 @@ WRONG = {
     "between": functions(
         "between(f, g, x)",
         """
+other-gradients/rounded
+    x = mg.tensor([round(v, 3) for v in x.detach().flatten().tolist()], dtype=x.dtype).reshape(x.shape)
+    h = f(x.requires_grad_())
+    return mg.autograd.grad(g(h), [h, x])
 grad-changed/leaf-of-its-own-in-the-middle
     h = f(x)
     middle = h.detach().requires_grad_()
@@ -250,6 +254,9 @@ flag-changed/adversary-1
     "jacobian": functions(
         "jacobian(f, x)",
         """
+other-slopes/zero-results
+    y = f(x)
+    return mg.stack([mg.autograd.grad(v, x, retain_graph=True)[0] if v else mg.zeros_like(x) for v in y])
 other-slopes/small-ones-cut
     y = f(x)
     rows = [mg.autograd.grad(entry, x, retain_graph=True)[0] for entry in y]
