@@ -652,18 +652,19 @@ def _untracked(value: Any) -> Any:
 
 
 def _call_untracked(function: Callable, inputs: tuple) -> None:
-    """Call a function with untracked copies: whatever it makes of them, they are untracked afterwards."""
+    """Call a function with untracked copies: they are untracked afterwards, and have their numbers."""
     copies = tuple(map(_untracked, inputs))
     named = enumerate(zip(_names(function, len(inputs)), copies, strict=True))
     depths = [0 if callable(one) else 1 for one in copies]  # what a function holds is no copy
-    made = [(i, *pair) for i, (name, one) in named for pair in _within(one, name, depths[i])]
+    states = [State(name, i, one) for i, (given, all) in named for name, one in _within(all, given, depths[i])]
     with contextlib.suppress(Exception):
         function(*copies)
-    for position, name, tensor in made:
-        if tensor.requires_grad and trial._asked("flag", State(name, position, tensor)):
-            trial.found = _of_change("flag", f"`requires_grad` of {name} is False, as before", "it is True")
-            trial.found.given = f"an untracked tensor for {name}"
-            break
+    for state in states:
+        for what, expected, got in state.changed():
+            if what in ("flag", "values") and trial._asked(what, state):
+                trial.found = _of_change(what, expected, got)
+                trial.found.given = f"an untracked tensor for {state.name}"
+                raise Called
     raise Called
 
 

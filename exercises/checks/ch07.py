@@ -353,6 +353,7 @@ def put(answer):
         ([4.1, 5.1], 0, -1.0, False),
         ([0.1 * n for n in range(9)], 8, 0.3, True),
         ([2.0, 2.0, 2.0], 1, 2.0, True),
+        ([1e16, 3.0], 0, 1.0, True),
     ):
         _check_put(answer, values, i, number, tracked)
     return "The clone has a memory of its own, and the assignment was recorded: the old entry out, `v` in."

@@ -137,6 +137,14 @@ other-value/a-millionth
     "put": functions(
         "put(x, i, v)",
         """
+values-changed/untracked
+    y = x.clone() if x.requires_grad else x
+    y[i] = v
+    return y
+other-value/by-difference
+    one = mg.zeros_like(x)
+    one[i] = 1
+    return x + one * (v - x[i])
 leaf-overwritten
     x[i] = v
     return x
@@ -232,6 +240,11 @@ other-gradient/adversary-1
     "shares": functions(
         "shares(x)",
         """
+values-changed/untracked
+    if not x.requires_grad:
+        x -= x.max()
+    y = mg.exp(x)
+    return y / y.sum()
 not-of-a-leaf
     y = mg.exp(x if x.is_leaf else x.detach())
     return y / y.sum()
