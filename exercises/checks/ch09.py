@@ -269,6 +269,8 @@ _DERIVATIVES = (
     (lambda x: mg.sin(x), 0.3, [np.cos(0.3)]),
     (lambda x: mg.sin(x), 0.0, [1.0, 0.0, -1.0]),
     (lambda x: -x, 2.0, [-1.0, *[0.0] * 149]),
+    (lambda x: x, 3.0, [1.0, 0.0]),
+    (lambda x: 3 * x, [4.0], [3.0, 0.0, 0.0]),
 )
 
 
@@ -287,7 +289,7 @@ def _check_derivatives(answer, f, value, right):
     if any(one.shape != x.shape for one in given):
         got = ", ".join(str(tuple(one.shape)) for one in given[:4])
         look = "what you append: a derivative has the shape of `x`"
-        raise Wrong("other-shape", "tensors of shape (), with one number each, as `x`", f"shapes {got}", look=look)
+        raise Wrong("other-shape", f"tensors of shape {tuple(x.shape)}, as `x`", f"shapes {got}", look=look)
 
 
 (_ENDS_EARLY,) = tools.reasons("""
@@ -344,6 +346,13 @@ def slope(answer):
     if not (graphs.reaches(given, a) and graphs.reaches(given, b)):
         look = "whether you go on with the two arguments themselves, or with copies"
         raise Wrong("other-leaves", "a graph that ends in the `a` and `b` of the call", show(given), look=look)
+    if not kit.close(given.item(), 2 * np.e):
+        look = "with what the walk back starts: a 1?"
+        raise Wrong("other-slope", "the slope of exp(a · b) for `a`, 5.436564", show(given), look=look)
+    if not mg.viz.record(given).titles:
+        got = "the same boxes, made by operations of yours"
+        look = "the frame in the picture, with `built by backward` on it"
+        raise Wrong("by-hand", "a graph that a walk back has made", got, look=look)
     return "The slope of exp is made from its result, so the second generation leads through the first."
 
 
@@ -623,7 +632,8 @@ class Swish(mg.autograd.Function):
     "back with their history.",
 )
 def hypotenuse(answer):
-    cases = elementwise(2, low=0.5, high=3.0, signed=True)
+    wide = tensors("two that broadcast to (2, 3, 4)", (3, 1), (2, 1, 4), low=0.5, high=3.0, signed=True)
+    cases = [*elementwise(2, low=0.5, high=3.0, signed=True), wide]
     functions.check(answer, lambda a, b: mg.sqrt(a * a + b * b), cases, second=True, suspects=_HYPOTENUSE)
     a, b = tools.leaf([0.5, 2.0]), tools.leaf([1.5, 1.0])
     r = call(functions.apply_of(answer), a, b)
@@ -935,6 +945,7 @@ def hvp(answer):
     kit.a_function(answer)
     for f, x, v in _HVPS:
         _check_hvp(answer, f, x, v)
+    _refuse_remembered(answer)
     _refuse_many_walks(answer)
     return "Two walks, one product, and no Hessian, however long x is."
 
@@ -980,6 +991,18 @@ def _check_hvp(answer, f, values, vector):
     if not tools.same(tools.array(given), right):
         belief = "M16" if kit.uses(answer, "backward") else ""
         raise _wrong_hvp(tools.array(given), right, hessian, f, values, vector, expected, belief)
+
+
+def _refuse_remembered(answer):
+    """The same `f` at the same leaf, which has other numbers by now."""
+    x, v, f = tools.leaf([1.0, 2.0]), tools.constant([1.0, 10.0]), lambda x: (x**3).sum()
+    call(answer, f, x, v)
+    with mg.no_grad():
+        x += 1
+    came = tools.array(kit.a_tensor(call(answer, f, x, v), "the result", "what `return` gives back"))
+    if not tools.same(came, np.array([12.0, 180.0])):
+        expected = "[12, 180] at [2, 3], for v = [1, 10]; `x` was [1, 2] when your function was called before"
+        raise Wrong("remembered", expected, tools.text(came), look="what your function keeps from call to call")
 
 
 def _refuse_many_walks(answer):

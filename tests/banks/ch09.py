@@ -74,6 +74,12 @@ WRONG = {
     "derivatives": functions(
         "derivatives(f, x, n)",
         """
+other-shape/of-zeros
+    out, y = [], f(x)
+    for _ in range(n):
+        y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.tensor(0.0, dtype=x.dtype)
+        out.append(y)
+    return out
 no-history
     found, y = [], f(x)
     for _ in range(n):
@@ -198,6 +204,11 @@ not-used
     "slope": functions(
         "slope(a, b)",
         """
+by-hand/the-same-boxes
+    return 1 * mg.exp(a * b) * b
+other-slope
+    two = mg.tensor(2.0, dtype=a.dtype)
+    return mg.autograd.grad(mg.exp(a * b), a, grad_outputs=two, create_graph=True)[0]
 flag-changed
     y = mg.exp(a * b)
     (found,) = mg.autograd.grad(y, a, create_graph=True)
@@ -609,6 +620,11 @@ class Again(mg.autograd.Function):
     "hvp": functions(
         "hvp(f, x, v)",
         """
+raised/remembered
+    known = hvp.__dict__.setdefault("known", {})
+    if (id(f), id(x)) not in known:
+        known[id(f), id(x)] = f, x, mg.autograd.grad(f(x), x, create_graph=True)[0]
+    return mg.autograd.grad(known[id(f), id(x)][2], x, v, retain_graph=True)[0]
 other-product/a-little-more
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     return mg.autograd.grad(slope, x, v)[0] + 1e-5
