@@ -173,7 +173,7 @@ def matmul(self, other):
     if not isinstance(other, Tensor):
         raise TypeError(f"unsupported operand type(s) for @: 'Tensor' and '{type(other).__name__}'")
     dims = (self._array.ndim, other._array.ndim)
-    if min(dims) > 2:
+    if dims[0] > 2 and dims[1] > 2:
         return _batch_by_batch(self, other)
     if dims == (2, 2):
         _check_types("mm", self, other)
@@ -202,16 +202,18 @@ def _batch_by_matrix(self, other):
 def _batch_by_batch(self, other):
     """Two batches of matrices, whose batch dimensions broadcast."""
     shape, others = self._array.shape, other._array.shape
-    batch, matrix, matrix2 = shape[:-2], shape[-2:], others[-2:]
-    if others[:-2] != batch:
+    if others[:-2] != shape[:-2]:
         try:
-            batch = np.broadcast_shapes(batch, others[:-2])
+            batch = np.broadcast_shapes(shape[:-2], others[:-2])
         except ValueError as error:
             raise shapes_refused("matmul", error, self._array[..., 0, 0], other._array[..., 0, 0]) from None
-        shape, others = batch + matrix, batch + matrix2
-    count = math.prod(batch)
-    one, two = reshaped(expand(self, shape), (count, *matrix)), reshaped(expand(other, others), (count, *matrix2))
-    return unsafe_view(bmm(one, two), (*batch, matrix[0], matrix2[1]))
+        shape, others = batch + shape[-2:], batch + others[-2:]
+    flat, flat2 = shape, others
+    if len(shape) != 3:
+        count = math.prod(shape[:-2])
+        flat, flat2 = (count, *shape[-2:]), (count, *others[-2:])
+    product = bmm(reshaped(expand(self, shape), flat), reshaped(expand(other, others), flat2))
+    return unsafe_view(product, (*shape[:-1], others[-1]))
 
 
 def einsum(equation, *operands):

@@ -235,7 +235,8 @@ def _in_dtype(found, dtype):
 def _variance(self, dim, correction, keepdim):
     """In a wider dtype where that is needed: squares of float32 overflow early. (PyTorch takes float64 always.)"""
     found = _variance_in(self if self.itemsize > 2 else self.astype(np.float32), dim, correction, keepdim)
-    if self.itemsize < 8 and not math.isfinite(found.dot(found) if found.ndim == 1 else np.vdot(found, found)):
+    size = found if not found.ndim else found.dot(found) if found.ndim == 1 else np.vdot(found, found)
+    if self.itemsize < 8 and not math.isfinite(size):
         found = _variance_in(self.astype(np.float64), dim, correction, keepdim)
     return found
 
