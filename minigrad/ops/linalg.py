@@ -212,7 +212,9 @@ def _batch_by_batch(self, other):
     if len(shape) != 3:
         count = math.prod(shape[:-2])
         flat, flat2 = (count, *shape[-2:]), (count, *others[-2:])
-    product = bmm(reshaped(expand(self, shape), flat), reshaped(expand(other, others), flat2))
+    fits = shape[-1] == others[-2] and self._dtype is other._dtype
+    multiply = batch_matrix if fits else bmm  # which asks and refuses
+    product = multiply(reshaped(expand(self, shape), flat), reshaped(expand(other, others), flat2))
     return unsafe_view(product, (*shape[:-1], others[-1]))
 
 
