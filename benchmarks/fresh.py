@@ -1,6 +1,7 @@
 """What takes a process of its own: the time of an import, the memory of a graph."""
 
 import gc
+import math
 import os
 import subprocess
 import sys
@@ -11,11 +12,25 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def ask(program: str) -> float | None:
     """The number that the program prints, run by a new Python in the repository's root."""
+    answer = _run("-c", program)
+    return float(answer.stdout) if answer.returncode == 0 else None
+
+
+def _run(*arguments: str) -> subprocess.CompletedProcess:
     # Bytecode is kept, as on a learner's machine, even where whoever measures has switched it off.
     keep = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    command = [sys.executable, "-c", program]
-    answer = subprocess.run(command, cwd=ROOT, env=keep, capture_output=True, text=True, check=False)
-    return float(answer.stdout) if answer.returncode == 0 else None
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=ROOT, env=keep, capture_output=True, text=True, check=False)
+
+
+def modules_of(module: str, rounds: int) -> dict[str, float]:
+    """Milliseconds that each module takes by itself which `import module` imports: the least of some processes."""
+    least: dict[str, float] = {}
+    for _ in range(rounds):
+        for line in _run("-X", "importtime", "-c", f"import {module}").stderr.splitlines()[1:]:
+            alone, _together, name = line.removeprefix("import time:").split("|")
+            least[name.strip()] = min(float(alone) / 1e3, least.get(name.strip(), math.inf))
+    return least
 
 
 def import_seconds(module: str) -> float | None:

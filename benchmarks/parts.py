@@ -1,14 +1,17 @@
 """Where the time of a step goes: `python -m benchmarks.parts`.
 
 Each workload is timed up to one stage after the other, in interleaved bursts, with minigrad and, where it is
-installed, with PyTorch. A line says how long a stage takes beyond the one before it, in microseconds.
+installed, with PyTorch. A line says how long a stage takes beyond the one before it, in microseconds. The parts of an
+import are modules, in milliseconds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import hand, inputs, libraries, timing, workloads
+import numpy as np
+
+from . import fresh, hand, inputs, libraries, timing, workloads
 
 ROUNDS = 40
 
@@ -78,7 +81,49 @@ def small_mlp(lib) -> dict[str, Callable]:
     return training_step(lib, workloads.squared_error(lib, inputs.SMALL, 32), inputs.layers(inputs.SMALL))
 
 
-PARTS = {"small_mlp": small_mlp, "double_backward": double_backward, "hvp_small": hvp_small}
+class Boxed:
+    """The least that a Tensor is: an object with five fields, made anew by each operation, which is a function."""
+
+    __slots__ = ("_array", "_dtype", "_meta", "_node", "_version_counter")
+
+    @staticmethod
+    def around(array, dtype) -> Boxed:
+        box = object.__new__(Boxed)
+        box._array, box._dtype = array, dtype
+        box._version_counter = box._meta = box._node = None
+        return box
+
+    def __mul__(self, other):
+        return Boxed.around(np.multiply(self._array, other._array), self._dtype)
+
+    def __add__(self, other):
+        return Boxed.around(np.add(self._array, other._array), self._dtype)
+
+    def tanh(self):
+        return Boxed.around(np.tanh(self._array), self._dtype)
+
+
+def chain_no_grad(lib) -> dict[str, Callable]:
+    """1,000 operations that are not recorded: NumPy's calls, the same in boxes, and all that minigrad does."""
+    everything = workloads.chain_no_grad(lib).run
+    if lib.module.__name__ != "minigrad":
+        return {"all": everything}
+    x, w, b = [Boxed.around(array, array.dtype) for array in inputs.chain()]
+
+    def in_boxes():
+        h = x
+        for _ in range(333):
+            h = (h * w + b).tanh()
+        return h
+
+    return {
+        "NumPy's calls": hand.chain_no_grad().run,
+        "... by functions, in new objects": in_boxes,
+        "what is asked besides": everything,
+    }
+
+
+PARTS = {run.__name__: run for run in (chain_no_grad, small_mlp, double_backward, hvp_small)}
 
 
 def measure(name: str) -> None:
@@ -95,11 +140,27 @@ def measure(name: str) -> None:
         before = 0.0
         for stage in all_:
             here = best[f"{key}: {stage}"]
-            print(f"    {stage:30} {here - before:+8.1f}")
+            print(f"    {stage:32} {here - before:+8.1f}")
             before = here
     print()
+
+
+def measure_import(rounds: int = 10) -> None:
+    """Print what an import takes: each module by itself, as Python's own account of its imports says."""
+    numpy, ours = fresh.modules_of("numpy", rounds), fresh.modules_of("minigrad", rounds)
+    added = {name: ours[name] for name in ours.keys() - numpy.keys()}
+    own = {name: added.pop(name) for name in [*added] if name.startswith("minigrad")}
+    slowest = sorted(own, key=own.__getitem__, reverse=True)[:5]
+    rest = [taken for name, taken in own.items() if name not in slowest]
+    lines = {f"NumPy, with {len(numpy)} modules": sum(numpy.values())}
+    lines |= {f"{len(added)} more of Python's": sum(added.values())} | {name: own[name] for name in slowest}
+    lines |= {f"{len(rest)} more, {sum(rest) / len(rest):.2f} each": sum(rest)}
+    print("import minigrad, in milliseconds")
+    for name, taken in lines.items():
+        print(f"    {name:32} {taken:+8.1f}")
 
 
 if __name__ == "__main__":
     for name in PARTS:
         measure(name)
+    measure_import()
