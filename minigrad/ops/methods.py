@@ -329,3 +329,4 @@ def nbytes(self) -> int:
 
 Tensor.untyped_storage, Tensor.element_size = untyped_storage, element_size
 Tensor.nbytes = property(nbytes, doc=nbytes.__doc__)
+Tensor.itemsize = property(element_size, doc=element_size.__doc__)
