@@ -558,7 +558,8 @@ def clamp_to_numbers(self, min, max):
             min, max = (bound if bound is None else np.asarray(as_element(bound, kind)) for bound in (min, max))
         self = self.astype(kind, copy=False)
     else:
-        min, max = min and number(min, self.dtype), max and number(max, self.dtype)
+        min = number(min, self.dtype) if min or min.__class__ is int else min  # as it is: None, 0.0 and -0.0
+        max = number(max, self.dtype) if max or max.__class__ is int else max
     if self.size > 2048 and min is not None and max is not None:
         return np.clip(self, min, max)
     raised = self if min is None else np.maximum(self, min)  # takes less time than to call np.clip
