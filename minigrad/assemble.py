@@ -304,8 +304,8 @@ def _saved(row, field: str) -> str:
     """
     if field == "result":
         return "out, counter, 0,"
-    if field.endswith(("_shape", "_strides")):
-        return f"{field.replace('_shape', '_array.shape').replace('_strides', '_array.strides')},"
+    if field.endswith("_shape"):
+        return f"{field.removesuffix('_shape')}_array.shape,"
     if field in row.frees:
         return f"{field}, 0,"
     if field not in row.inputs:

@@ -6,10 +6,10 @@
         return np.multiply(self, other)
 
 The parameter names of a derivative say what it needs, and only that is saved: ``grad``, any argument of the
-forward, ``result``, ``NAME_shape`` and ``NAME_strides`` of an input, or ``grads`` where there are several outputs. A
-derivative is called with arrays in a plain backward and with Tensors under ``create_graph=True``, so it uses operators
-and minigrad's own operations only. It need not care about versions or inputs that need no gradient, which the assembled
-code does (assemble.py), nor about broadcasting and dtypes, which the engine does (`fit`).
+forward, ``result``, ``NAME_shape`` of an input, or ``grads`` where there are several outputs. A derivative is called
+with arrays in a plain backward and with Tensors under ``create_graph=True``, so it uses operators and minigrad's own
+operations only. It need not care about versions or inputs that need no gradient, which the assembled code does
+(assemble.py), nor about broadcasting and dtypes, which the engine does (`fit`).
 
 PyTorch counterpart: ``tools/autograd/derivatives.yaml``.
 """

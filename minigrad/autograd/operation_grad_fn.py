@@ -67,20 +67,13 @@ def make_grad_fn_class(
 
 
 def _public(name: str) -> str:
-    """PyTorch's name for a shape that is kept: ``self_shape`` is ``self_sym_sizes``; likewise for strides."""
-    return name.replace("_shape", "_sym_sizes").replace("_strides", "_sym_strides")
+    """PyTorch's name for a shape that is kept: ``self_shape`` is ``self_sym_sizes``."""
+    return name.replace("_shape", "_sym_sizes")
 
 
 def _option(position: int, name: str, op_name: str) -> property:
     """``_saved_NAME`` of an option: a dim, an exponent, a shape."""
-
-    def value(grad_fn):
-        kept = grad_fn._node._options[position]
-        if name.endswith("_strides"):  # NumPy counts bytes
-            return tuple(step // grad_fn._node._dtype.itemsize for step in kept)
-        return _as_in_c(name, kept, op_name)
-
-    return property(value)
+    return property(lambda grad_fn: _as_in_c(name, grad_fn._node._options[position], op_name))
 
 
 def _as_in_c(name: str, value, op_name: str):

@@ -25,15 +25,9 @@ from .shape import (
     view,
 )
 
-
-def _gradient_of_second(grad, first, strides):
-    """The gradient of the second factor, with columns together where it has them so.
-
-    A transposed weight is such a factor: the transpose of its gradient is what the weight takes over, without a copy.
-    """
-    if strides == (grad.itemsize, first.shape[1] * grad.itemsize):
-        return transposed(matrix_matrix(transposed(grad), first))
-    return matrix_matrix(transposed(first), grad)
+# A second factor that is a transpose, as the weight of a linear layer: its gradient is computed by columns, and what
+# transposes that back has the weight's own order. It becomes the weight's .grad without a copy.
+TRANSPOSES = {"t", "transpose", "permute"}
 
 
 # `a.dot(b)` takes two thirds of the time of `a @ b` on small arrays, and the same on large ones.
@@ -42,7 +36,11 @@ def _gradient_of_second(grad, first, strides):
     name="mm",
     fits=True,
     self=lambda grad, mat2: matrix_matrix(grad, transposed(mat2)),
-    mat2=lambda grad, self, mat2_strides: _gradient_of_second(grad, self, mat2_strides),
+    mat2=lambda grad, self, node: (
+        transposed(matrix_matrix(transposed(grad), self))
+        if node._next_nodes[1]._kind.name in TRANSPOSES
+        else matrix_matrix(transposed(self), grad)
+    ),
 )
 def matrix_matrix(self, mat2):
     """The product of two matrices."""
@@ -107,7 +105,12 @@ def _check_types(name, self, other):
     layout="rows",
     input=lambda grad, beta: grad * beta,
     mat1=lambda grad, mat2, alpha: _times(matrix_matrix(grad, transposed(mat2)), alpha),
-    mat2=lambda grad, mat1, mat2_strides, alpha: _times(_gradient_of_second(grad, mat1, mat2_strides), alpha),
+    mat2=lambda grad, mat1, alpha, node: _times(
+        transposed(matrix_matrix(transposed(grad), mat1))
+        if node._next_nodes[2]._kind.name in TRANSPOSES
+        else matrix_matrix(transposed(mat1), grad),
+        alpha,
+    ),
 )
 def addmm(input, mat1, mat2, beta=1, alpha=1):
     """``beta * input + alpha * (mat1 @ mat2)``, for matrices and an input that broadcasts to their product."""
