@@ -154,7 +154,11 @@ def _nll_gradient(grad, self, target, weight, total_weight, ignore_index, reduct
 
 def _rows_gradient(grad, target, weight, ignore_index, reduction, self_shape):
     target, weight = (each._array if isinstance(each, Tensor) else each for each in (target, weight))
-    weights = -_target_weights(target, weight, ignore_index, grad._dtype if isinstance(grad, Tensor) else grad.dtype)
+    dtype = grad._dtype if isinstance(grad, Tensor) else grad.dtype
+    if not self_shape[-1]:  # of no class: every target was one to ignore
+        nothing = np.zeros(self_shape, dtype)
+        return wrap(nothing) if isinstance(grad, Tensor) else nothing
+    weights = -_target_weights(target, weight, ignore_index, dtype)
     if reduction == "mean":
         weights = weights / abs(weights.sum() or 1)
     target = np.where(target == ignore_index, 0, target)

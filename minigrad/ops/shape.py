@@ -155,10 +155,9 @@ def _fits_in_place(array, shape):
     return True
 
 
-@op(node="UnsafeViewBackward0", self=lambda grad, self_shape: view(grad, self_shape))
+@op(np.ndarray.reshape, node="UnsafeViewBackward0", self=lambda grad, self_shape: view(grad, self_shape))
 def unsafe_view(self, shape):
     """Another shape for a fresh result that nothing else refers to: not a view of anything."""
-    return view.row.forward(self, shape)
 
 
 def reshape(self, *sizes, shape=None):
@@ -170,7 +169,9 @@ def reshaped(self, shape):
     """`reshape`, for a shape that is a tuple."""
     if self._array.flags.c_contiguous:
         return view(self, shape)
-    return reshape_alias(self, shape) if _fits_in_place(self._array, shape) else unsafe_view(clone(self), shape)
+    if _fits_in_place(self._array, shape) or min(shape) < -1:  # which is refused there
+        return reshape_alias(self, shape)
+    return unsafe_view(clone(self), shape)
 
 
 @op(np.ndarray.transpose, view=True, name="t", self=lambda grad: transposed(grad) if grad.ndim else grad)
