@@ -319,7 +319,7 @@ def print_table(n: int, kind: str, rows: list[tuple], worst_only: int | None) ->
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks ops", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=30, help="bursts for each (default 30)")
+    parser.add_argument("--rounds", type=int, default=60, help="bursts for each (default 60)")
     parser.add_argument("--worst", type=int, metavar="N", help="print only the N slowest rows of each table")
     chosen = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
