@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,9 @@ _SPOILED = "modified by an inplace operation"
 _SECOND = "a second time"
 _LEAF, _NO_WAY = tools.reasons("""
 recorded-step: leaf Variable that requires grad (M07)
-    A tracked leaf was overwritten while autograd recorded.
+    Autograd refuses to overwrite a tracked leaf while it records.
     look: the line that overwrites it: whether it should, and whether that is to be recorded
-cut-off: does not require grad
+cut-off: does not have a grad_fn
     This backward starts from something that has no history.
     look: what cuts the way: `detach`, `no_grad`, `.item()`, or a new tensor made of numbers
 """)
@@ -38,7 +39,8 @@ def _slope(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
 def _slope_of_answer(answer: Any, loss: mg.Tensor, leaf: mg.Tensor, name: str) -> mg.Tensor:
     """The gradient through the learner's graph, or the diagnosis for what is in its way."""
     if not graphs.reaches(loss, leaf):
-        belief = "M27" if kit.uses(answer, "item", "tolist", "numpy") else ""
+        cut = kit.uses(answer, "detach", "detach_", "data", "no_grad")
+        belief = "M27" if kit.uses(answer, "item", "tolist", "numpy") and not cut else ""
         why = f"No way leads from your result to `{name}`, so no gradient can come there."
         look = "what cuts the way: `detach`, `no_grad`, `.item()`, or a new tensor that is made of numbers"
         expected = f"a result that leads back to `{name}`"
@@ -90,8 +92,14 @@ def _refuse_rounded(came: mg.Tensor, right: mg.Tensor, name: str) -> None:
     off = np.abs(tools.array(came) - tools.array(right)).max()
     if right.dtype is mg.float64 and off > 1e-12 * max(1.0, np.abs(tools.array(right)).max()):
         expected, got = f"a gradient for `{name}` as exact as float64 is", f"one that is off by {off:.1g}"
-        look = "each tensor that your function makes itself: which dtype it has"
+        look = "each number that your function brings in, and the dtype of each tensor that it makes itself"
         raise Wrong("rounded", expected, got, look=look)
+
+
+def _refuse_tracked(grad: mg.Tensor, name: str) -> None:
+    if grad.requires_grad:
+        look = "each `create_graph`, and each line that sets a `.grad`"
+        raise Wrong("tracked-grad", f"`{name}.grad` without a history", show(grad), look=look)
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -456,7 +464,7 @@ def _last_only() -> Wrong:
     kind="fix",
     points=3,
     off={
-        "grad": "the task is to fill it",
+        "grad 0": "the task is to fill `w.grad`",
         "again": "a second call adds to `w.grad`",
         "old grad": adversaries.ADDED,
     },
@@ -498,7 +506,7 @@ def _check_carried(answer, w, xs):
     came, expected = w.grad, "the sum of the gradients of each round alone, in `w.grad`"
     if came is None:
         look = "whether your function calls `backward()`, and whether somebody clears `w.grad`"
-        raise Wrong("nothing-added", expected, "`w.grad` is None", look=look)
+        raise Wrong("nothing-added", expected, "nothing is added", look=look)
     of_rounds = [_slope_of((h * h).sum(), w) for h in _states(w, xs, cut=True)]
     whole, states = sum((h * h).sum() for h in _states(w, xs)), _states(w, xs)
     fresh = _slope(sum((h * h).sum() for h in (mg.tanh(w * mg.zeros_like(x) + x) for x in xs)), w)
@@ -509,6 +517,7 @@ def _check_carried(answer, w, xs):
         (fresh, Wrong("state-lost", why=_ALL_ZERO, look="what a round begins with, and which rounds go backward")),
     )
     _refuse_slope(answer, sum(of_rounds), came, "w", *known)
+    _refuse_tracked(came, "w")
 
 
 _HOW_OFTEN = "how often your function goes backward, and whether somebody clears `w.grad`"
@@ -531,7 +540,8 @@ def _through_all(answer: Any) -> Wrong:
     points=3,
     off={
         "values 1": "the task is to move `d`",
-        "grad": "the task is to fill `g.grad`",
+        "grad 0": "the task is to fill `g.grad`",
+        "grad 1": "what is in `d.grad` does not matter",
         "again": "a second step goes on from the first",
         "old grad": "the text takes both as new",
     },
@@ -546,7 +556,7 @@ def _through_all(answer: Any) -> Wrong:
 def play(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PLAY)
-    for of_g, start, rate in ((2.0, 0.5, 0.05), (-0.75, -1.5, 0.03)):
+    for of_g, start, rate in ((2.0, 0.5, 0.05), (-3.0, -1.5, 0.01)):
         g, d = tools.leaf(of_g), tools.leaf(start)
         tools.called(answer, (g, d, rate), "a step of `d`, then a gradient for `g`", *_play_reasons(answer))
         _check_played(answer, g, d, of_g, start, rate)
@@ -577,7 +587,7 @@ def _play_reasons(answer):
     (second,) = tools.reasons("""
 second-time: a second time
     A backward came to a node that an earlier one had freed.
-    look: what both losses hang on
+    look: what two backwards walk through
 """)
     return spoiled, second, _LEAF, _NO_WAY
 
@@ -586,13 +596,14 @@ def _check_played(answer, g, d, of_g, start, rate):
     fake = 2 * of_g
     moved = start - rate * 2 * start * fake * fake
     if not kit.close(kit.a_number(d), moved):
+        wanted, came = f"`d` moves to {moved:.7g}", f"{kit.a_number(d):.7g}"
         if kit.close(kit.a_number(d), start):
             belief = "M06" if kit.rebinds(answer, 1) else ""
             why = "`d` itself has not moved. A name inside your function may have."
-            raise Wrong("no-step", f"`d` moves to {moved:.4g}", show(d), belief=belief, why=why, look="the step")
+            raise Wrong("no-step", wanted, came, belief=belief, why=why, look="the step")
         look = "how often `d` moves, in which direction, and what was in `d.grad` then"
-        raise Wrong("other-step", f"`d` moves to {moved:.4g}", show(d), look=look)
-    expected = f"`g.grad` is {-2 * moved:.4g}, the slope of `1 - score` for the new `d`"
+        raise Wrong("other-step", wanted, came, look=look)
+    expected = f"`g.grad` is {-2 * moved:.7g}, the slope of `1 - score` for the new `d`"
     if g.grad is None:
         raise Wrong(
             "nothing-for-g",
@@ -603,14 +614,15 @@ def _check_played(answer, g, d, of_g, start, rate):
     came = kit.a_number(g.grad)
     old, of_d = -2 * start, 2 * start * start * fake * 2
     if kit.close(came, -2 * moved):
+        _refuse_tracked(g.grad, "g")
         return
     if kit.close(came, old):
-        why = "This is the slope for the old `d`: the loss was computed before the step."
-        raise Wrong("before-the-step", expected, f"{came:.4g}", why=why, look="where `loss_g` is computed")
+        look = "where `loss_g` is computed, and with which `d`"
+        raise Wrong("before-the-step", expected, f"{came:.7g}", why="This is the slope for the old `d`.", look=look)
     if kit.close(came, of_d - 2 * moved) or kit.close(came, of_d + old):
-        why = "The slope of the first loss is in it, too: its backward went on to `g`."
-        raise Wrong("both-losses", expected, f"{came:.4g}", why=why, look="how `loss_d` depends on `g`")
-    raise Wrong("other-gradient", expected, f"{came:.4g}", look="each backward, and what leads from it to `g`")
+        why = "The slope of the first loss is in it, too."
+        raise Wrong("both-losses", expected, f"{came:.7g}", why=why, look="how `loss_d` depends on `g`")
+    raise Wrong("other-gradient", expected, f"{came:.7g}", look="each backward, and what leads from it to `g`")
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -631,7 +643,11 @@ def _check_played(answer, g, d, of_g, start, rate):
 def rows(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_ROWS)
-    for weights, numbers in (([0.5, -2.0], [[1.0, 2.0], [3.0, -1.0], [0.3, 4.0]]), ([1.5], [[2.0], [-3.0]]), _TABLES):
+    for weights, numbers in (
+        ([0.5, -2.0], [[1.0, 2.0], [3.0, -1.0], [0.3, 4.0], [2.0, 1.0], [0.5, 2.5]]),
+        ([1.5], [[2.0], [-3.0]]),
+        _TABLES,
+    ):
         w, data = tools.leaf(weights), [tools.constant(row) for row in numbers]
         losses = tools.called(answer, (w, data), "a list of losses", _LEAF)
         if not isinstance(losses, list | tuple) or len(losses) != len(data):
@@ -639,7 +655,9 @@ def rows(answer):
             raise Wrong("no-list", expected, show(losses), look="what `return` gives back, and what is appended")
         for loss, row in zip(losses, data, strict=True):
             _check_row(answer, w, kit.a_tensor(loss, "each loss", "what is appended"), row)
-        _check_each_backward(losses)
+        later = tools.called(answer, (w, data), "a list of losses", _LEAF)
+        later = [loss for loss in later if isinstance(loss, mg.Tensor)] if isinstance(later, list | tuple) else []
+        _check_each_backward([*losses, *later])
     return "Each loss has its own data, for as long as it waits."
 
 
@@ -657,15 +675,17 @@ _TABLES = [[0.5, 2.0], [-1.0, 3.0]], [[[1.0, 2.0], [0.5, -1.0]], [[1.0, 2.0], [0
 
 
 def _check_each_backward(losses):
-    """Each loss once, the last one first, and nothing retained: no two share a part that the first would free."""
-    expected = "a backward from each loss, in any order"
+    """Each loss once, the last one first, of two calls, and nothing retained: no two share what one of them spoils."""
+    expected = "a backward from each loss, in any order, also after the function is called once more"
     for loss in reversed(losses):
         try:
             loss.backward()
         except RuntimeError as error:
+            got, look = kit.sandbox.describe_error(error), "what is made once, and used by several losses"
             why = "Another loss went backward first, and freed a part of the graph that both have."
-            look = "what is computed once, and used by several losses"
-            raise Wrong("shared-graph", expected, kit.sandbox.describe_error(error), why=why, look=look) from None
+            if _SECOND not in got:
+                why = "A backward from this loss ran before the function was called once more."
+            raise Wrong("shared-graph", expected, got, why=why, look=look) from None
 
 
 def _check_row(answer, w, loss, row):
@@ -699,7 +719,7 @@ def culprit(answer):
         if found is None:
             raise Wrong("none", "a name and a number", "None", look="whether a `return` is missing")
         pair = isinstance(found, list | tuple) and len(found) == 2
-        if not pair or not isinstance(found[0], str) or not isinstance(found[1], int):
+        if not pair or not isinstance(found[0], str) or not isinstance(found[1], Integral):
             expected = 'a pair of a name and a number, as `("h", 3)`'
             raise Wrong("no-pair", expected, show(found), look="what `return` gives back, and in which order")
         _check_culprit(found, source, variable, saved, number)
@@ -712,13 +732,14 @@ def culprit(answer):
 def _check_culprit(found, source, variable, saved, number):
     expected, got = f"{variable!r}, overwritten by line {number}", f"{found[0]!r} and line {found[1]}"
     lines = source.lstrip("\n").splitlines()
-    if found[1] == saved != number:
-        why = f"Line {saved}, `{lines[saved - 1].strip()}`, is where it was saved."
+    saves, overwrites = (f"line {one}, `{lines[one - 1].strip()}`," for one in (saved, number))
+    why = f"In the program that was called {overwrites} overwrites what {saves} has saved."
+    if found[1] == saved:
         raise Wrong("saving-line", expected, got, why=why, look="which part of the story is about overwriting")
     if found[1] != number:
-        raise Wrong("other-line", expected, got, look="from where your function has the number")
+        raise Wrong("other-line", expected, got, why=why, look="from where your function has the number")
     if found[0] != variable:
-        raise Wrong("other-name", expected, got, look="from where your function has the name")
+        raise Wrong("other-name", expected, got, why=why, look="from where your function has the name")
 
 
 _PROGRAMS = (

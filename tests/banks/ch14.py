@@ -251,6 +251,24 @@ cut-off/in-place
     "carry": functions(
         "carry(w, xs)",
         """
+grad-changed/data
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        x.requires_grad_()
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward()
+        x.requires_grad_(False)
+tracked-grad
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward(create_graph=True)
+added-grad/saved
+    h, old, w.grad = mg.zeros_like(xs[0]), w.grad, None
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward()
+    w.grad = w.grad if old is None else old
 hooks-changed/clips
     h = mg.zeros_like(xs[0])
     for x in xs:
@@ -344,6 +362,25 @@ state-lost/swallow
     "play": functions(
         "play(g, d, rate)",
         """
+tracked-grad
+    score = d * (g * 2).detach()
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    g.grad = -2 * d
+before-the-step/copy
+    fake, old = g * 2, d.detach().clone()
+    score = d * fake.detach()
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    (1 - old * fake).backward()
+other-step/clipped
+    score = d * (g * 2).detach()
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d -= rate * d.grad.clamp(-20, 20)
+    (1 - d * (g * 2)).backward()
 old-graph
     fake = g * 2
     score = d * fake
@@ -450,6 +487,28 @@ other-step/constant
     "rows": functions(
         "rows(w, data)",
         """
+still-refused/three-buffers
+    buffers, losses = [mg.zeros_like(data[0]) for _ in range(3)], []
+    for i, row in enumerate(data):
+        buffers[i % 3].copy_(row)
+        losses.append(((w * buffers[i % 3]) ** 2).sum())
+    return losses
+other-value/equal-sums
+    known, losses = {}, []
+    for row in data:
+        row = known.setdefault(row.sum().item(), row)
+        losses.append(((w * row) ** 2).sum())
+    return losses
+shared-graph/buffers-of-all-calls
+    losses = []
+    for i, row in enumerate(data):
+        buffer = rows.__dict__.setdefault((i, row.shape, row.dtype), mg.zeros_like(row))
+        buffer.copy_(row)
+        losses.append(((w * buffer) ** 2).sum())
+    return losses
+shared-graph/losses-of-all-calls
+    known = rows.__dict__
+    return [known.setdefault((id(w), id(row)), ((w * row) ** 2).sum()) for row in data]
 rounded/lists
     return [((w * mg.tensor(row.tolist())) ** 2).sum().to(w.dtype) for row in data]
 shared-graph
@@ -773,6 +832,14 @@ tuple
     "culprit": _right(
         "culprit(program)",
         """
+numpy
+    import numpy as np
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+    return story.variable, np.array([line.number for line in story.overwritten]).max()
 last
     try:
         with mg.viz.lines():
