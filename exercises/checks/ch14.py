@@ -47,7 +47,7 @@ def _slope_of_answer(answer: Any, loss: mg.Tensor, leaf: mg.Tensor, name: str) -
         raise Wrong("cut-off", expected, show(loss), belief=belief, why=why, look=look)
     try:
         return _slope_of(loss, leaf)
-    except RuntimeError as error:
+    except Exception as error:
         got = kit.sandbox.describe_error(error)
         if _SPOILED not in got:
             look = "its shape, and what your function does with its graph"
@@ -66,9 +66,7 @@ def _wrong_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str) -> W
     """The diagnosis for a gradient that is none of the known ones."""
     expected, got = f"the gradient {tools.text(tools.array(right))} for `{name}`", tools.text(tools.array(came))
     if kit.uses(answer, "data"):
-        why = (
-            "The backward runs. It may compute with numbers that nobody saved: what `.data` overwrites is not counted."
-        )
+        why = "The backward runs. But what `.data` gives has no history, and an overwrite through it is not counted."
         return Wrong("silenced", expected, got, belief="M18", why=why, look="what a new tensor would change")
     why = "The backward runs, but what it brings is not all, or not only, what was meant."
     return Wrong("other-gradient", expected, got, why=why, look="each line that you changed, and what passes by it")
@@ -182,8 +180,13 @@ lines-for-rounds: R saved=3, R overwrote=2
 def names(answer):
     truth = {"A": "h", "B": "v", "C": "part", "D": "h"}
     looks = {name: f"program {name} in a cell of its own, under `%%explain`" for name in truth}
-    kit.predicted(answer, truth, _NAMES, "a name, as text", looks)
+    given = {name: _bare(value) for name, value in kit.a_dict(answer, truth).items()}
+    kit.predicted(given, truth, _NAMES, "a name, as text", looks)
     return "A name belongs to a place. The one that helps is that of the line which saved it."
+
+
+def _bare(value: Any) -> Any:
+    return value.strip(" `") if isinstance(value, str) else value
 
 
 _NAMES = kit.patterns("""
@@ -452,7 +455,7 @@ def _rounds_cut() -> Wrong:
 
 
 def _last_only() -> Wrong:
-    why = "This is the gradient of the last round's loss. The losses of the other rounds are only numbers in the sum."
+    why = "So much comes from the last round's loss, if the losses of the other rounds are only numbers in the sum."
     return Wrong("last-only", why=why, look="what happens to the sum so far in each round")
 
 
@@ -521,12 +524,12 @@ def _check_carried(answer, w, xs):
 
 
 _HOW_OFTEN = "how often your function goes backward, and whether somebody clears `w.grad`"
-_ALL_ZERO = "A round that begins with the state 0 brings 0. The first one does, and here nothing else has come."
+_ALL_ZERO = "A round that begins with the state 0, as the first one does, brings 0. So much has come."
 _LAST_WHOLE = "This is the gradient of the last round's loss, through all rounds."
 
 
 def _through_all(answer: Any) -> Wrong:
-    why = "This is the gradient through all rounds: a round flows back into those before it."
+    why = "This is the gradient through all rounds, as if each round flowed back into those before it."
     belief = "M13" if kit.says(answer, "retain_graph") else ""
     return Wrong("through-all", belief=belief, why=why, look="what a round uses of the one before, and where it is cut")
 
@@ -680,11 +683,11 @@ def _check_each_backward(losses):
     for loss in reversed(losses):
         try:
             loss.backward()
-        except RuntimeError as error:
+        except Exception as error:
             got, look = kit.sandbox.describe_error(error), "what is made once, and used by several losses"
             why = "Another loss went backward first, and freed a part of the graph that both have."
             if _SECOND not in got:
-                why = "A backward from this loss ran before the function was called once more."
+                why = "Before the second call each loss of the first one could go backward."
             raise Wrong("shared-graph", expected, got, why=why, look=look) from None
 
 
@@ -731,6 +734,7 @@ def culprit(answer):
 
 def _check_culprit(found, source, variable, saved, number):
     expected, got = f"{variable!r}, overwritten by line {number}", f"{found[0]!r} and line {found[1]}"
+    got += ", with a backquote in the name" if "`" in found[0] else ""
     lines = source.lstrip("\n").splitlines()
     saves, overwrites = (f"line {one}, `{lines[one - 1].strip()}`," for one in (saved, number))
     why = f"In the program that was called {overwrites} overwrites what {saves} has saved."

@@ -561,6 +561,13 @@ cut-off/number
     return losses
 type
     return [((w * row) ** 2).sum().item() for row in data]
+no-way-back/mutation
+    buffer, losses = mg.zeros_like(data[0]), []
+    with mg.autograd.graph.allow_mutation_on_saved_tensors():
+        for row in data:
+            buffer.copy_(row)
+            losses.append(((w * buffer) ** 2).sum())
+    return losses
 no-list
     return mg.stack([((w * row) ** 2).sum() for row in data])
 no-list/last
@@ -602,6 +609,13 @@ other-line/raised
     except RuntimeError as error:
         place = error.__traceback__.tb_next
         return mg.viz.explain(error).story.variable, place.tb_lineno
+other-name/backquotes
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+    return f"`{story.variable}`", story.overwritten[0].number
 other-line/constant
     try:
         program()
@@ -684,7 +698,7 @@ RIGHT = {
     ],
     "names": [
         "called = dict(D='h', C='part', B='v', A='h')",
-        "called = {**dict.fromkeys('AD', 'h'), 'B': 'v', 'C': 'part'}",
+        "called = {**dict.fromkeys('AD', 'h'), 'B': ' v', 'C': '`part`'}",
         "called = {name: value for name, value in zip('ABCD', ('h', 'v', 'part', 'h'))}",
     ],
     "lost": [
@@ -839,7 +853,7 @@ numpy
             program()
     except RuntimeError as error:
         story = mg.viz.explain(error).story
-    return story.variable, np.array([line.number for line in story.overwritten]).max()
+    return story.variable, np.int64(story.overwritten[0].number)
 last
     try:
         with mg.viz.lines():
