@@ -45,6 +45,12 @@ def _slope_of_answer(answer: Any, loss: mg.Tensor, leaf: mg.Tensor, name: str) -
         look = "what cuts the way: `detach`, `no_grad`, `.item()`, or a new tensor that is made of numbers"
         expected = f"a result that leads back to `{name}`"
         raise Wrong("cut-off", expected, show(loss), belief=belief, why=why, look=look)
+    for other in graphs.leaves(loss):
+        if not other.requires_grad:
+            got = f"one that ends at {tools.text(tools.array(other))}, too, which is untracked now"
+            why = "A backward puts a gradient into the `.grad` of each leaf at which a graph ends."
+            look = "each `requires_grad_`, and each assignment to `requires_grad`"
+            raise Wrong("untracked-leaf", f"a graph that ends at `{name}`", got, why=why, look=look)
     try:
         return _slope_of(loss, leaf)
     except Exception as error:
@@ -60,6 +66,19 @@ def _slope_of_answer(answer: Any, loss: mg.Tensor, leaf: mg.Tensor, name: str) -
 def _slope_of(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
     (slope,) = mg.autograd.grad(loss, leaf, retain_graph=True)
     return slope
+
+
+def _refuse_spoiled(answer: Any, inputs: tuple, *losses: mg.Tensor) -> Any:
+    """The diagnosis for results that were right, and that a second call spoils; the result of that call."""
+    later = kit.call(answer, *inputs)
+    for loss in losses:
+        try:
+            _slope_of(loss, inputs[0])
+        except Exception as error:
+            expected, got = "a backward from a result, also after a second call", kit.sandbox.describe_error(error)
+            look = "what is kept from one call to the next: a default argument, a global name, an attribute"
+            raise Wrong("spoiled", expected, got, why="Before the second call it ran.", look=look) from None
+    return later
 
 
 def _wrong_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str) -> Wrong:
@@ -368,14 +387,16 @@ new-tensor-refused: A=error or A=wrong
 def gated(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_GATED)
-    for weight, numbers in ((0.5, [1.0, -2.0]), (-1.5, [0.25, 3.0, 1.0])):
-        w, x = tools.leaf(weight), tools.constant(numbers)
+    first, second = tools.leaf(0.5), tools.leaf(-1.5)
+    for w, numbers in ((first, [1.0, -1.0]), (first, [2.0, 0.5]), (second, [0.25, 3.0, -3.0])):
+        x = tools.constant(numbers)
         loss = tools.result(tools.called(answer, (w, x), "a loss", _LEAF))
         s = mg.sigmoid(w * x)
         right = (s * x + s * 2).sum()
         look = "each line that you changed: what it computes has to stay the same"
         tools.refuse_other_values(loss, tools.array(right), "as it is now", look)
         _refuse_slope(answer, _slope(right, w), _slope_of_answer(answer, loss, w, "w"), "w")
+        _refuse_spoiled(answer, (w, x), loss)
     return "What sigmoid has saved is what it computed, and both uses of the gate lead back."
 
 
@@ -421,6 +442,7 @@ def remember(answer):
         last = _slope_of((states[-1] * states[-1]).sum(), w)
         alone = _slope(sum((h * h).sum() for h in _states(w, xs, cut=True)), w)
         _refuse_slope(answer, _slope(right, w), came, "w", (alone, _rounds_cut()), (last, _last_only()))
+        _refuse_spoiled(answer, (w, xs), total)
     return "Every round's loss is in it, and the way through the states to the first round is whole."
 
 
@@ -436,7 +458,7 @@ def remember(w, xs):
 _ROUNDS: tuple[tuple[float, list], ...] = (
     (0.5, [[1.0, -2.0], [0.25, 0.5], [-1.0, 0.125]]),
     (-1.5, [[0.5], [1.0], [-0.25], [0.75]]),
-    (0.75, [[[0.5, -0.25], [0.125 * i, 0.375], [1.0, -1.0]] for i in range(9)]),  # longer than the example, and tables
+    (0.75, [[[0.5, -0.25], [0.125 * i, 0.375], [1.0, -1.0]] for i in range(33)]),  # longer than the example, and tables
 )
 
 
@@ -483,7 +505,7 @@ def carry(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_CARRY)
     tools.called(answer, (tools.leaf(0.75), [tools.constant([2.0])]), "a backward in one round", _NO_WAY, _LEAF)
-    for weight, rows in _ROUNDS:
+    for weight, rows in (_ROUNDS[0], *_ROUNDS):  # the first one twice: nothing is left of an earlier call
         w, xs = tools.leaf(weight), [tools.constant(row) for row in rows]
         tools.called(answer, (w, xs), "a gradient of each round alone, added up in `w.grad`", _TWICE, _NO_WAY, _LEAF)
         _check_carried(answer, w, [tools.constant(row) for row in rows])
@@ -658,7 +680,7 @@ def rows(answer):
             raise Wrong("no-list", expected, show(losses), look="what `return` gives back, and what is appended")
         for loss, row in zip(losses, data, strict=True):
             _check_row(answer, w, kit.a_tensor(loss, "each loss", "what is appended"), row)
-        later = tools.called(answer, (w, data), "a list of losses", _LEAF)
+        later = _refuse_spoiled(answer, (w, data), *losses)
         later = [loss for loss in later if isinstance(loss, mg.Tensor)] if isinstance(later, list | tuple) else []
         _check_each_backward([*losses, *later])
     return "Each loss has its own data, for as long as it waits."
@@ -678,16 +700,14 @@ _TABLES = [[0.5, 2.0], [-1.0, 3.0]], [[[1.0, 2.0], [0.5, -1.0]], [[1.0, 2.0], [0
 
 
 def _check_each_backward(losses):
-    """Each loss once, the last one first, of two calls, and nothing retained: no two share what one of them spoils."""
-    expected = "a backward from each loss, in any order, also after the function is called once more"
+    """Each loss of two calls once, the last one first, nothing retained: no two share a part that one would free."""
+    expected = "a backward from each loss, in any order"
     for loss in reversed(losses):
         try:
             loss.backward()
         except Exception as error:
-            got, look = kit.sandbox.describe_error(error), "what is made once, and used by several losses"
-            why = "Another loss went backward first, and freed a part of the graph that both have."
-            if _SECOND not in got:
-                why = "Before the second call each loss of the first one could go backward."
+            got, look = kit.sandbox.describe_error(error), "what is computed once, and used by several losses"
+            why = "Another loss went backward first, and freed a part of the graph that both have." * (_SECOND in got)
             raise Wrong("shared-graph", expected, got, why=why, look=look) from None
 
 

@@ -74,6 +74,19 @@ WRONG = {
     "gated": functions(
         "gated(w, x)",
         """
+other-value/kept
+    kept = gated.__dict__
+    if kept.get("w") is not w:
+        kept |= {"w": w, "gate": mg.sigmoid(w * x)}
+    return (kept["gate"] * (x + 2)).sum()
+spoiled
+    two = gated.__dict__.setdefault((x.shape, x.dtype), mg.full_like(x, 2))
+    gate = mg.sigmoid(w * x)
+    return (gate * x + gate * two.fill_(2)).sum()
+other-gradient/clamped
+    gate = mg.sigmoid(w * x).clamp(0, 1 - 0.1)
+    gate = gate.detach() + (gate - gate.detach()) + (mg.sigmoid(w * x) - gate).detach()
+    return (gate * x + gate * 2).sum()
 values-changed
     gate = mg.sigmoid(w * x)
     out = gate * x
@@ -156,6 +169,13 @@ cut-off/first-round
     for x in xs[1:]:
         h = mg.tanh(w * h + x)
         total = total + (h * h).sum()
+    return total
+other-gradient/ten-rounds
+    h, total = mg.zeros_like(xs[0]), 0
+    for i, x in enumerate(xs, 1):
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+        h = h if i % 10 else h.detach()
     return total
 other-gradient/every-fourth
     h, total = mg.zeros_like(xs[0]), 0
@@ -251,6 +271,13 @@ cut-off/in-place
     "carry": functions(
         "carry(w, xs)",
         """
+other-gradient/next-call
+    h = carry.__dict__.get("h", xs[0] * 0)
+    h = h if h.shape == xs[0].shape else xs[0] * 0
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward()
+    carry.h = h.detach()
 grad-changed/data
     h = mg.zeros_like(xs[0])
     for x in xs:
@@ -499,7 +526,14 @@ other-value/equal-sums
         row = known.setdefault(row.sum().item(), row)
         losses.append(((w * row) ** 2).sum())
     return losses
-shared-graph/buffers-of-all-calls
+untracked-leaf
+    losses = []
+    for row in data:
+        row.requires_grad_()
+        losses.append(((w * row) ** 2).sum())
+        row.requires_grad_(False)
+    return losses
+spoiled
     losses = []
     for i, row in enumerate(data):
         buffer = rows.__dict__.setdefault((i, row.shape, row.dtype), mg.zeros_like(row))
