@@ -46,7 +46,7 @@ def _slope_of_answer(answer: Any, loss: mg.Tensor, leaf: mg.Tensor, name: str) -
         expected = f"a result that leads back to `{name}`"
         raise Wrong("cut-off", expected, show(loss), belief=belief, why=why, look=look)
     for other in graphs.leaves(loss):
-        if not other.requires_grad:
+        if not other.requires_grad and other is not leaf:
             got = f"one that ends at {tools.text(tools.array(other))}, too, which is untracked now"
             why = "A backward puts a gradient into the `.grad` of each leaf at which a graph ends."
             look = "each `requires_grad_`, and each assignment to `requires_grad`"
@@ -70,6 +70,8 @@ def _slope_of(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
 
 def _refuse_spoiled(answer: Any, inputs: tuple, *losses: mg.Tensor) -> Any:
     """The diagnosis for results that were right, and that a second call spoils; the result of that call."""
+    if adversaries.trial.found:  # something that was changed is told as what it is
+        return None
     later = kit.call(answer, *inputs)
     for loss in losses:
         try:
@@ -681,8 +683,8 @@ def rows(answer):
         for loss, row in zip(losses, data, strict=True):
             _check_row(answer, w, kit.a_tensor(loss, "each loss", "what is appended"), row)
         later = _refuse_spoiled(answer, (w, data), *losses)
-        later = [loss for loss in later if isinstance(loss, mg.Tensor)] if isinstance(later, list | tuple) else []
-        _check_each_backward([*losses, *later])
+        is_new = isinstance(later, list | tuple) and later is not losses
+        _check_each_backward([*losses, *(loss for loss in later if isinstance(loss, mg.Tensor))] if is_new else losses)
     return "Each loss has its own data, for as long as it waits."
 
 
@@ -707,7 +709,7 @@ def _check_each_backward(losses):
             loss.backward()
         except Exception as error:
             got, look = kit.sandbox.describe_error(error), "what is computed once, and used by several losses"
-            why = "Another loss went backward first, and freed a part of the graph that both have." * (_SECOND in got)
+            why = "An earlier backward freed a part of the graph of this loss." * (_SECOND in got)
             raise Wrong("shared-graph", expected, got, why=why, look=look) from None
 
 

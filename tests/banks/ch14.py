@@ -161,6 +161,13 @@ no-way-back/freed
     "remember": functions(
         "remember(w, xs)",
         """
+flag-changed
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+    w.requires_grad_(False)
+    return total
 cut-off/first-round
     with mg.no_grad():
         h = mg.tanh(xs[0])
