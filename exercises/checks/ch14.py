@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,9 @@ _SPOILED = "modified by an inplace operation"
 _SECOND = "a second time"
 _LEAF, _NO_WAY = tools.reasons("""
 recorded-step: leaf Variable that requires grad (M07)
-    A tracked leaf was overwritten while autograd recorded.
+    Autograd refuses to overwrite a tracked leaf while it records.
     look: the line that overwrites it: whether it should, and whether that is to be recorded
-cut-off: does not require grad
+cut-off: does not have a grad_fn
     This backward starts from something that has no history.
     look: what cuts the way: `detach`, `no_grad`, `.item()`, or a new tensor made of numbers
 """)
@@ -38,14 +39,21 @@ def _slope(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
 def _slope_of_answer(answer: Any, loss: mg.Tensor, leaf: mg.Tensor, name: str) -> mg.Tensor:
     """The gradient through the learner's graph, or the diagnosis for what is in its way."""
     if not graphs.reaches(loss, leaf):
-        belief = "M27" if kit.uses(answer, "item", "tolist", "numpy") else ""
+        cut = kit.uses(answer, "detach", "detach_", "data", "no_grad")
+        belief = "M27" if kit.uses(answer, "item", "tolist", "numpy") and not cut else ""
         why = f"No way leads from your result to `{name}`, so no gradient can come there."
         look = "what cuts the way: `detach`, `no_grad`, `.item()`, or a new tensor that is made of numbers"
         expected = f"a result that leads back to `{name}`"
         raise Wrong("cut-off", expected, show(loss), belief=belief, why=why, look=look)
+    for other in graphs.leaves(loss):
+        if not other.requires_grad and other is not leaf:
+            got = f"one that ends at {tools.text(tools.array(other))}, too, which is untracked now"
+            why = "A backward puts a gradient into the `.grad` of each leaf at which a graph ends."
+            look = "each `requires_grad_`, and each assignment to `requires_grad`"
+            raise Wrong("untracked-leaf", f"a graph that ends at `{name}`", got, why=why, look=look)
     try:
         return _slope_of(loss, leaf)
-    except RuntimeError as error:
+    except Exception as error:
         got = kit.sandbox.describe_error(error)
         if _SPOILED not in got:
             look = "its shape, and what your function does with its graph"
@@ -60,13 +68,26 @@ def _slope_of(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
     return slope
 
 
+def _refuse_spoiled(answer: Any, inputs: tuple, *losses: mg.Tensor) -> Any:
+    """The diagnosis for results that were right, and that a second call spoils; the result of that call."""
+    if adversaries.trial.found:  # something that was changed is told as what it is
+        return None
+    later = kit.call(answer, *inputs)
+    for loss in losses:
+        try:
+            _slope_of(loss, inputs[0])
+        except Exception as error:
+            expected, got = "a backward from a result, also after a second call", kit.sandbox.describe_error(error)
+            look = "what is kept from one call to the next: a default argument, a global name, an attribute"
+            raise Wrong("spoiled", expected, got, why="Before the second call it ran.", look=look) from None
+    return later
+
+
 def _wrong_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str) -> Wrong:
     """The diagnosis for a gradient that is none of the known ones."""
     expected, got = f"the gradient {tools.text(tools.array(right))} for `{name}`", tools.text(tools.array(came))
     if kit.uses(answer, "data"):
-        why = (
-            "The backward runs. It may compute with numbers that nobody saved: what `.data` overwrites is not counted."
-        )
+        why = "The backward runs. But what `.data` gives has no history, and an overwrite through it is not counted."
         return Wrong("silenced", expected, got, belief="M18", why=why, look="what a new tensor would change")
     why = "The backward runs, but what it brings is not all, or not only, what was meant."
     return Wrong("other-gradient", expected, got, why=why, look="each line that you changed, and what passes by it")
@@ -90,8 +111,14 @@ def _refuse_rounded(came: mg.Tensor, right: mg.Tensor, name: str) -> None:
     off = np.abs(tools.array(came) - tools.array(right)).max()
     if right.dtype is mg.float64 and off > 1e-12 * max(1.0, np.abs(tools.array(right)).max()):
         expected, got = f"a gradient for `{name}` as exact as float64 is", f"one that is off by {off:.1g}"
-        look = "each tensor that your function makes itself: which dtype it has"
+        look = "each number that your function brings in, and the dtype of each tensor that it makes itself"
         raise Wrong("rounded", expected, got, look=look)
+
+
+def _refuse_tracked(grad: mg.Tensor, name: str) -> None:
+    if grad.requires_grad:
+        look = "each `create_graph`, and each line that sets a `.grad`"
+        raise Wrong("tracked-grad", f"`{name}.grad` without a history", show(grad), look=look)
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -174,8 +201,13 @@ lines-for-rounds: R saved=3, R overwrote=2
 def names(answer):
     truth = {"A": "h", "B": "v", "C": "part", "D": "h"}
     looks = {name: f"program {name} in a cell of its own, under `%%explain`" for name in truth}
-    kit.predicted(answer, truth, _NAMES, "a name, as text", looks)
+    given = {name: _bare(value) for name, value in kit.a_dict(answer, truth).items()}
+    kit.predicted(given, truth, _NAMES, "a name, as text", looks)
     return "A name belongs to a place. The one that helps is that of the line which saved it."
+
+
+def _bare(value: Any) -> Any:
+    return value.strip(" `") if isinstance(value, str) else value
 
 
 _NAMES = kit.patterns("""
@@ -357,14 +389,16 @@ new-tensor-refused: A=error or A=wrong
 def gated(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_GATED)
-    for weight, numbers in ((0.5, [1.0, -2.0]), (-1.5, [0.25, 3.0, 1.0])):
-        w, x = tools.leaf(weight), tools.constant(numbers)
+    first, second = tools.leaf(0.5), tools.leaf(-1.5)
+    for w, numbers in ((first, [1.0, -1.0]), (first, [2.0, 0.5]), (second, [0.25, 3.0, -3.0])):
+        x = tools.constant(numbers)
         loss = tools.result(tools.called(answer, (w, x), "a loss", _LEAF))
         s = mg.sigmoid(w * x)
         right = (s * x + s * 2).sum()
         look = "each line that you changed: what it computes has to stay the same"
         tools.refuse_other_values(loss, tools.array(right), "as it is now", look)
         _refuse_slope(answer, _slope(right, w), _slope_of_answer(answer, loss, w, "w"), "w")
+        _refuse_spoiled(answer, (w, x), loss)
     return "What sigmoid has saved is what it computed, and both uses of the gate lead back."
 
 
@@ -410,6 +444,7 @@ def remember(answer):
         last = _slope_of((states[-1] * states[-1]).sum(), w)
         alone = _slope(sum((h * h).sum() for h in _states(w, xs, cut=True)), w)
         _refuse_slope(answer, _slope(right, w), came, "w", (alone, _rounds_cut()), (last, _last_only()))
+        _refuse_spoiled(answer, (w, xs), total)
     return "Every round's loss is in it, and the way through the states to the first round is whole."
 
 
@@ -425,7 +460,7 @@ def remember(w, xs):
 _ROUNDS: tuple[tuple[float, list], ...] = (
     (0.5, [[1.0, -2.0], [0.25, 0.5], [-1.0, 0.125]]),
     (-1.5, [[0.5], [1.0], [-0.25], [0.75]]),
-    (0.75, [[[0.5, -0.25], [0.125 * i, 0.375], [1.0, -1.0]] for i in range(9)]),  # longer than the example, and tables
+    (0.75, [[[0.5, -0.25], [0.125 * i, 0.375], [1.0, -1.0]] for i in range(33)]),  # longer than the example, and tables
 )
 
 
@@ -444,7 +479,7 @@ def _rounds_cut() -> Wrong:
 
 
 def _last_only() -> Wrong:
-    why = "This is the gradient of the last round's loss. The losses of the other rounds are only numbers in the sum."
+    why = "So much comes from the last round's loss, if the losses of the other rounds are only numbers in the sum."
     return Wrong("last-only", why=why, look="what happens to the sum so far in each round")
 
 
@@ -456,7 +491,7 @@ def _last_only() -> Wrong:
     kind="fix",
     points=3,
     off={
-        "grad": "the task is to fill it",
+        "grad 0": "the task is to fill `w.grad`",
         "again": "a second call adds to `w.grad`",
         "old grad": adversaries.ADDED,
     },
@@ -472,7 +507,7 @@ def carry(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_CARRY)
     tools.called(answer, (tools.leaf(0.75), [tools.constant([2.0])]), "a backward in one round", _NO_WAY, _LEAF)
-    for weight, rows in _ROUNDS:
+    for weight, rows in (_ROUNDS[0], *_ROUNDS):  # the first one twice: nothing is left of an earlier call
         w, xs = tools.leaf(weight), [tools.constant(row) for row in rows]
         tools.called(answer, (w, xs), "a gradient of each round alone, added up in `w.grad`", _TWICE, _NO_WAY, _LEAF)
         _check_carried(answer, w, [tools.constant(row) for row in rows])
@@ -498,7 +533,7 @@ def _check_carried(answer, w, xs):
     came, expected = w.grad, "the sum of the gradients of each round alone, in `w.grad`"
     if came is None:
         look = "whether your function calls `backward()`, and whether somebody clears `w.grad`"
-        raise Wrong("nothing-added", expected, "`w.grad` is None", look=look)
+        raise Wrong("nothing-added", expected, "nothing is added", look=look)
     of_rounds = [_slope_of((h * h).sum(), w) for h in _states(w, xs, cut=True)]
     whole, states = sum((h * h).sum() for h in _states(w, xs)), _states(w, xs)
     fresh = _slope(sum((h * h).sum() for h in (mg.tanh(w * mg.zeros_like(x) + x) for x in xs)), w)
@@ -509,15 +544,16 @@ def _check_carried(answer, w, xs):
         (fresh, Wrong("state-lost", why=_ALL_ZERO, look="what a round begins with, and which rounds go backward")),
     )
     _refuse_slope(answer, sum(of_rounds), came, "w", *known)
+    _refuse_tracked(came, "w")
 
 
 _HOW_OFTEN = "how often your function goes backward, and whether somebody clears `w.grad`"
-_ALL_ZERO = "A round that begins with the state 0 brings 0. The first one does, and here nothing else has come."
+_ALL_ZERO = "A round that begins with the state 0, as the first one does, brings 0. So much has come."
 _LAST_WHOLE = "This is the gradient of the last round's loss, through all rounds."
 
 
 def _through_all(answer: Any) -> Wrong:
-    why = "This is the gradient through all rounds: a round flows back into those before it."
+    why = "This is the gradient through all rounds, as if each round flowed back into those before it."
     belief = "M13" if kit.says(answer, "retain_graph") else ""
     return Wrong("through-all", belief=belief, why=why, look="what a round uses of the one before, and where it is cut")
 
@@ -531,7 +567,8 @@ def _through_all(answer: Any) -> Wrong:
     points=3,
     off={
         "values 1": "the task is to move `d`",
-        "grad": "the task is to fill `g.grad`",
+        "grad 0": "the task is to fill `g.grad`",
+        "grad 1": "what is in `d.grad` does not matter",
         "again": "a second step goes on from the first",
         "old grad": "the text takes both as new",
     },
@@ -546,7 +583,7 @@ def _through_all(answer: Any) -> Wrong:
 def play(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PLAY)
-    for of_g, start, rate in ((2.0, 0.5, 0.05), (-0.75, -1.5, 0.03)):
+    for of_g, start, rate in ((2.0, 0.5, 0.05), (-3.0, -1.5, 0.01)):
         g, d = tools.leaf(of_g), tools.leaf(start)
         tools.called(answer, (g, d, rate), "a step of `d`, then a gradient for `g`", *_play_reasons(answer))
         _check_played(answer, g, d, of_g, start, rate)
@@ -577,7 +614,7 @@ def _play_reasons(answer):
     (second,) = tools.reasons("""
 second-time: a second time
     A backward came to a node that an earlier one had freed.
-    look: what both losses hang on
+    look: what two backwards walk through
 """)
     return spoiled, second, _LEAF, _NO_WAY
 
@@ -586,13 +623,14 @@ def _check_played(answer, g, d, of_g, start, rate):
     fake = 2 * of_g
     moved = start - rate * 2 * start * fake * fake
     if not kit.close(kit.a_number(d), moved):
+        wanted, came = f"`d` moves to {moved:.7g}", f"{kit.a_number(d):.7g}"
         if kit.close(kit.a_number(d), start):
             belief = "M06" if kit.rebinds(answer, 1) else ""
             why = "`d` itself has not moved. A name inside your function may have."
-            raise Wrong("no-step", f"`d` moves to {moved:.4g}", show(d), belief=belief, why=why, look="the step")
+            raise Wrong("no-step", wanted, came, belief=belief, why=why, look="the step")
         look = "how often `d` moves, in which direction, and what was in `d.grad` then"
-        raise Wrong("other-step", f"`d` moves to {moved:.4g}", show(d), look=look)
-    expected = f"`g.grad` is {-2 * moved:.4g}, the slope of `1 - score` for the new `d`"
+        raise Wrong("other-step", wanted, came, look=look)
+    expected = f"`g.grad` is {-2 * moved:.7g}, the slope of `1 - score` for the new `d`"
     if g.grad is None:
         raise Wrong(
             "nothing-for-g",
@@ -603,14 +641,15 @@ def _check_played(answer, g, d, of_g, start, rate):
     came = kit.a_number(g.grad)
     old, of_d = -2 * start, 2 * start * start * fake * 2
     if kit.close(came, -2 * moved):
+        _refuse_tracked(g.grad, "g")
         return
     if kit.close(came, old):
-        why = "This is the slope for the old `d`: the loss was computed before the step."
-        raise Wrong("before-the-step", expected, f"{came:.4g}", why=why, look="where `loss_g` is computed")
+        look = "where `loss_g` is computed, and with which `d`"
+        raise Wrong("before-the-step", expected, f"{came:.7g}", why="This is the slope for the old `d`.", look=look)
     if kit.close(came, of_d - 2 * moved) or kit.close(came, of_d + old):
-        why = "The slope of the first loss is in it, too: its backward went on to `g`."
-        raise Wrong("both-losses", expected, f"{came:.4g}", why=why, look="how `loss_d` depends on `g`")
-    raise Wrong("other-gradient", expected, f"{came:.4g}", look="each backward, and what leads from it to `g`")
+        why = "The slope of the first loss is in it, too."
+        raise Wrong("both-losses", expected, f"{came:.7g}", why=why, look="how `loss_d` depends on `g`")
+    raise Wrong("other-gradient", expected, f"{came:.7g}", look="each backward, and what leads from it to `g`")
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -631,7 +670,11 @@ def _check_played(answer, g, d, of_g, start, rate):
 def rows(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_ROWS)
-    for weights, numbers in (([0.5, -2.0], [[1.0, 2.0], [3.0, -1.0], [0.3, 4.0]]), ([1.5], [[2.0], [-3.0]]), _TABLES):
+    for weights, numbers in (
+        ([0.5, -2.0], [[1.0, 2.0], [3.0, -1.0], [0.3, 4.0], [2.0, 1.0], [0.5, 2.5]]),
+        ([1.5], [[2.0], [-3.0]]),
+        _TABLES,
+    ):
         w, data = tools.leaf(weights), [tools.constant(row) for row in numbers]
         losses = tools.called(answer, (w, data), "a list of losses", _LEAF)
         if not isinstance(losses, list | tuple) or len(losses) != len(data):
@@ -639,7 +682,9 @@ def rows(answer):
             raise Wrong("no-list", expected, show(losses), look="what `return` gives back, and what is appended")
         for loss, row in zip(losses, data, strict=True):
             _check_row(answer, w, kit.a_tensor(loss, "each loss", "what is appended"), row)
-        _check_each_backward(losses)
+        later = _refuse_spoiled(answer, (w, data), *losses)
+        is_new = isinstance(later, list | tuple) and later is not losses
+        _check_each_backward([*losses, *(loss for loss in later if isinstance(loss, mg.Tensor))] if is_new else losses)
     return "Each loss has its own data, for as long as it waits."
 
 
@@ -657,15 +702,15 @@ _TABLES = [[0.5, 2.0], [-1.0, 3.0]], [[[1.0, 2.0], [0.5, -1.0]], [[1.0, 2.0], [0
 
 
 def _check_each_backward(losses):
-    """Each loss once, the last one first, and nothing retained: no two share a part that the first would free."""
+    """Each loss of two calls once, the last one first, nothing retained: no two share a part that one would free."""
     expected = "a backward from each loss, in any order"
     for loss in reversed(losses):
         try:
             loss.backward()
-        except RuntimeError as error:
-            why = "Another loss went backward first, and freed a part of the graph that both have."
-            look = "what is computed once, and used by several losses"
-            raise Wrong("shared-graph", expected, kit.sandbox.describe_error(error), why=why, look=look) from None
+        except Exception as error:
+            got, look = kit.sandbox.describe_error(error), "what is computed once, and used by several losses"
+            why = "An earlier backward freed a part of the graph of this loss." * (_SECOND in got)
+            raise Wrong("shared-graph", expected, got, why=why, look=look) from None
 
 
 def _check_row(answer, w, loss, row):
@@ -699,7 +744,7 @@ def culprit(answer):
         if found is None:
             raise Wrong("none", "a name and a number", "None", look="whether a `return` is missing")
         pair = isinstance(found, list | tuple) and len(found) == 2
-        if not pair or not isinstance(found[0], str) or not isinstance(found[1], int):
+        if not pair or not isinstance(found[0], str) or not isinstance(found[1], Integral):
             expected = 'a pair of a name and a number, as `("h", 3)`'
             raise Wrong("no-pair", expected, show(found), look="what `return` gives back, and in which order")
         _check_culprit(found, source, variable, saved, number)
@@ -711,14 +756,16 @@ def culprit(answer):
 
 def _check_culprit(found, source, variable, saved, number):
     expected, got = f"{variable!r}, overwritten by line {number}", f"{found[0]!r} and line {found[1]}"
+    got += ", with a backquote in the name" if "`" in found[0] else ""
     lines = source.lstrip("\n").splitlines()
-    if found[1] == saved != number:
-        why = f"Line {saved}, `{lines[saved - 1].strip()}`, is where it was saved."
+    saves, overwrites = (f"line {one}, `{lines[one - 1].strip()}`," for one in (saved, number))
+    why = f"In the program that was called {overwrites} overwrites what {saves} has saved."
+    if found[1] == saved:
         raise Wrong("saving-line", expected, got, why=why, look="which part of the story is about overwriting")
     if found[1] != number:
-        raise Wrong("other-line", expected, got, look="from where your function has the number")
+        raise Wrong("other-line", expected, got, why=why, look="from where your function has the number")
     if found[0] != variable:
-        raise Wrong("other-name", expected, got, look="from where your function has the name")
+        raise Wrong("other-name", expected, got, why=why, look="from where your function has the name")
 
 
 _PROGRAMS = (

@@ -74,6 +74,19 @@ WRONG = {
     "gated": functions(
         "gated(w, x)",
         """
+other-value/kept
+    kept = gated.__dict__
+    if kept.get("w") is not w:
+        kept |= {"w": w, "gate": mg.sigmoid(w * x)}
+    return (kept["gate"] * (x + 2)).sum()
+spoiled
+    two = gated.__dict__.setdefault((x.shape, x.dtype), mg.full_like(x, 2))
+    gate = mg.sigmoid(w * x)
+    return (gate * x + gate * two.fill_(2)).sum()
+other-gradient/clamped
+    gate = mg.sigmoid(w * x).clamp(0, 1 - 0.1)
+    gate = gate.detach() + (gate - gate.detach()) + (mg.sigmoid(w * x) - gate).detach()
+    return (gate * x + gate * 2).sum()
 values-changed
     gate = mg.sigmoid(w * x)
     out = gate * x
@@ -148,6 +161,13 @@ no-way-back/freed
     "remember": functions(
         "remember(w, xs)",
         """
+flag-changed
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+    w.requires_grad_(False)
+    return total
 cut-off/first-round
     with mg.no_grad():
         h = mg.tanh(xs[0])
@@ -156,6 +176,13 @@ cut-off/first-round
     for x in xs[1:]:
         h = mg.tanh(w * h + x)
         total = total + (h * h).sum()
+    return total
+other-gradient/ten-rounds
+    h, total = mg.zeros_like(xs[0]), 0
+    for i, x in enumerate(xs, 1):
+        h = mg.tanh(w * h + x)
+        total = total + (h * h).sum()
+        h = h if i % 10 else h.detach()
     return total
 other-gradient/every-fourth
     h, total = mg.zeros_like(xs[0]), 0
@@ -251,6 +278,31 @@ cut-off/in-place
     "carry": functions(
         "carry(w, xs)",
         """
+other-gradient/next-call
+    h = carry.__dict__.get("h", xs[0] * 0)
+    h = h if h.shape == xs[0].shape else xs[0] * 0
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward()
+    carry.h = h.detach()
+grad-changed/data
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        x.requires_grad_()
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward()
+        x.requires_grad_(False)
+tracked-grad
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward(create_graph=True)
+added-grad/saved
+    h, old, w.grad = mg.zeros_like(xs[0]), w.grad, None
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward()
+    w.grad = w.grad if old is None else old
 hooks-changed/clips
     h = mg.zeros_like(xs[0])
     for x in xs:
@@ -344,6 +396,25 @@ state-lost/swallow
     "play": functions(
         "play(g, d, rate)",
         """
+tracked-grad
+    score = d * (g * 2).detach()
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    g.grad = -2 * d
+before-the-step/copy
+    fake, old = g * 2, d.detach().clone()
+    score = d * fake.detach()
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d -= rate * d.grad
+    (1 - old * fake).backward()
+other-step/clipped
+    score = d * (g * 2).detach()
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d -= rate * d.grad.clamp(-20, 20)
+    (1 - d * (g * 2)).backward()
 old-graph
     fake = g * 2
     score = d * fake
@@ -450,6 +521,35 @@ other-step/constant
     "rows": functions(
         "rows(w, data)",
         """
+still-refused/three-buffers
+    buffers, losses = [mg.zeros_like(data[0]) for _ in range(3)], []
+    for i, row in enumerate(data):
+        buffers[i % 3].copy_(row)
+        losses.append(((w * buffers[i % 3]) ** 2).sum())
+    return losses
+other-value/equal-sums
+    known, losses = {}, []
+    for row in data:
+        row = known.setdefault(row.sum().item(), row)
+        losses.append(((w * row) ** 2).sum())
+    return losses
+untracked-leaf
+    losses = []
+    for row in data:
+        row.requires_grad_()
+        losses.append(((w * row) ** 2).sum())
+        row.requires_grad_(False)
+    return losses
+spoiled
+    losses = []
+    for i, row in enumerate(data):
+        buffer = rows.__dict__.setdefault((i, row.shape, row.dtype), mg.zeros_like(row))
+        buffer.copy_(row)
+        losses.append(((w * buffer) ** 2).sum())
+    return losses
+shared-graph/losses-of-all-calls
+    known = rows.__dict__
+    return [known.setdefault((id(w), id(row)), ((w * row) ** 2).sum()) for row in data]
 rounded/lists
     return [((w * mg.tensor(row.tolist())) ** 2).sum().to(w.dtype) for row in data]
 shared-graph
@@ -502,6 +602,13 @@ cut-off/number
     return losses
 type
     return [((w * row) ** 2).sum().item() for row in data]
+no-way-back/mutation
+    buffer, losses = mg.zeros_like(data[0]), []
+    with mg.autograd.graph.allow_mutation_on_saved_tensors():
+        for row in data:
+            buffer.copy_(row)
+            losses.append(((w * buffer) ** 2).sum())
+    return losses
 no-list
     return mg.stack([((w * row) ** 2).sum() for row in data])
 no-list/last
@@ -543,6 +650,13 @@ other-line/raised
     except RuntimeError as error:
         place = error.__traceback__.tb_next
         return mg.viz.explain(error).story.variable, place.tb_lineno
+other-name/backquotes
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+    return f"`{story.variable}`", story.overwritten[0].number
 other-line/constant
     try:
         program()
@@ -625,7 +739,7 @@ RIGHT = {
     ],
     "names": [
         "called = dict(D='h', C='part', B='v', A='h')",
-        "called = {**dict.fromkeys('AD', 'h'), 'B': 'v', 'C': 'part'}",
+        "called = {**dict.fromkeys('AD', 'h'), 'B': ' v', 'C': '`part`'}",
         "called = {name: value for name, value in zip('ABCD', ('h', 'v', 'part', 'h'))}",
     ],
     "lost": [
@@ -773,6 +887,14 @@ tuple
     "culprit": _right(
         "culprit(program)",
         """
+numpy
+    import numpy as np
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+    return story.variable, np.int64(story.overwritten[0].number)
 last
     try:
         with mg.viz.lines():
