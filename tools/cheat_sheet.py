@@ -42,6 +42,9 @@ BY_HAND = {
             ("exponent", "grad * where((self == 0) & (exponent >= 0), 0.0, result * log(self))"),
         ]
     },
+    "Products of matrices": {
+        "mm": [("self", "matrix_matrix(grad, transposed(mat2))"), ("mat2", "matrix_matrix(transposed(self), grad)")]
+    },
     "Sums and the like": {
         "sum": [("self", "expand(grad, self_shape)")],
         "mean": [("self", "expand(grad, self_shape) / count")],
