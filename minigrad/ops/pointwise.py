@@ -643,7 +643,8 @@ def lerp(self, end, weight):
 )
 def masked_fill_number(self, mask, value):
     """A Python number where the mask holds, ``self`` elsewhere."""
-    value = np.asarray(value).astype(self.dtype)
+    kind = self.dtype.kind
+    value = np.asarray(value, self.dtype) if kind == "f" else np.asarray(value).astype(self.dtype)  # which wraps around
     return np.where(mask, value, self) if mask.size < SMALL_MASK or any(value.tobytes()) else masked(self, ~mask)
 
 
