@@ -282,7 +282,8 @@ def _marks(node: Any) -> int:
     if hooks is None:
         return 0
     several = sum(len(one) for one in hooks.tensor_hooks.values())
-    return several + sum(map(len, (hooks.retained, hooks.pre_hooks, hooks.post_hooks, hooks.metadata)))
+    marks = hooks.metadata.keys() - {"traceback_", "parent_"}  # which anomaly mode leaves on each node
+    return several + sum(map(len, (hooks.retained, hooks.pre_hooks, hooks.post_hooks, marks)))
 
 
 @dataclass

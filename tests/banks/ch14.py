@@ -768,6 +768,10 @@ again
     return (mg.sigmoid(w * x) * x + mg.sigmoid(w * x) * 2).sum()
 factor
     return mg.sum(mg.sigmoid(x * w) * (x + 2))
+where-made
+    with mg.autograd.detect_anomaly():
+        gate = mg.sigmoid(w * x)
+        return (gate * x + gate * 2).sum()
 """,
     ),
     "remember": _right(
