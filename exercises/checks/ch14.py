@@ -812,6 +812,24 @@ def program():
         5,
         7,
     ),
+    (
+        """
+class Two:
+    def loss(self, x):
+        self.parts = [x.exp(), x * 2]
+        return (self.parts[0] * self.parts[1]).sum()
+
+def program():
+    two, x, calls = Two(), mg.tensor([1.0, 2.0], requires_grad=True), 0
+    calls += 1
+    loss = two.loss(x)
+    two.parts[1].mul_(3)
+    loss.backward()
+""",
+        "self.parts[1]",
+        4,
+        10,
+    ),
 )
 
 

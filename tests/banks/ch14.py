@@ -669,6 +669,13 @@ other-name
     except RuntimeError as error:
         story = mg.viz.explain(error).story
         return story.overwritten[0].text.split()[0].split(".")[0], story.overwritten[0].number
+other-name/a-part-of-it
+    try:
+        with mg.viz.lines():
+            program()
+    except RuntimeError as error:
+        story = mg.viz.explain(error).story
+    return story.variable.split(".")[-1], story.overwritten[0].number
 called-again
     try:
         program()
