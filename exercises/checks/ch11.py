@@ -503,6 +503,7 @@ def _none_in_update(answer: Any, wrong: Wrong, expected: str, leaves: list, fill
 def best(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_BEST)
+    earlier = None  # what the call before has returned, and a copy of its numbers
     for losses in (
         [5.0, 2.0, 3.0, 1.5, 4.0],
         [1.0, 6.0, 2.0],
@@ -516,7 +517,13 @@ def best(answer):
         [0.5, 0.0625001, 0.0625],
         [float(305 - n) for n in range(305)],
     ):
-        _check_best(answer, losses)
+        kept = _check_best(answer, losses)
+        if earlier is not None and not all(map(tools.same, map(tools.array, earlier[0]), earlier[1])):
+            why = "What an earlier call returned holds other numbers since your function was called again."
+            expected, got = "the tensors of an earlier call as they were", _texts(map(tools.array, earlier[0]))
+            look = "what both calls write to: a global name, a default argument"
+            raise Wrong("earlier-changed", expected, got, why=why, look=look)
+        earlier = kept, [tools.array(one).copy() for one in kept]
     return "Copies of the best round, which later steps cannot reach."
 
 
@@ -541,7 +548,7 @@ class _Stepping:
 
     def place(self, number: int) -> list[np.ndarray]:
         """The parameters after so many steps."""
-        return [np.array([1.5, -2.0]) * number**2, np.array(number + 0.25), np.array([[0.1 * number]])]
+        return [np.array([1.5, -2.0]) * number**2 + 0.0, np.array(number + 0.25), np.array([[0.1 * number]])]
 
     def step(self) -> float:
         self.calls += 1
@@ -586,6 +593,7 @@ def _check_best(answer, losses):
         expected = f"the parameters where the last `step()` has left them: {_texts(run.place(number))}"
         raise Wrong("parameters-changed", expected, got, why=why, look="each line that overwrites a parameter")
     _refuse_other_round(run, [tools.array(one) for one in kept], expected)
+    return kept
 
 
 def _refuse_shared(one, p, expected, belief):
@@ -773,6 +781,7 @@ def penalized(answer):
         ([1.0, -2.0], [3.0, 0.5], 0.1, 3),
         ([0.5, 4.0, 1.0], [2.0, 1.0, -1.0], 0.2, 4),
         ([1.0, -200.0], [3.0, -1.0], 0.001, 305),
+        ([2.1, 0.3], [3.0, 0.5], 0.1, 3),  # near the bottom
     ):
         _check_penalized(answer, *case)
     return "Loss and penalty are made anew in each round, from the `w` of that round, and nothing is retained."
@@ -838,8 +847,8 @@ _PENALIZED = (
     Mistake(
         "penalty-too-large",
         lambda *case: _penalized_end(*case, penalty="whole"),
-        "The slope of your penalty is twice as large. It is to be half the sum of the squares.",
-        "the factor of the penalty",
+        "`w` moves as if the slope of the penalty were twice as large.",
+        "the factor of the penalty, and whether anything else counts it",
     ),
 )
 (_OLD_PENALTY,) = tools.reasons("""
@@ -935,15 +944,17 @@ def _check_momentum(answer, starts, rate):
     parameters, speeds = list(leaves), [mg.zeros_like(leaf).detach() for leaf in leaves]
     places, pace = [np.array(start) for start in starts], [np.zeros(leaf.shape) for leaf in leaves]
     for number in (1, 2, 3):
-        sum(1.5 * (p * p).sum() for p in leaves).backward()
-        slopes = [3 * place for place in places]
+        steep = [0.0 if number == 3 else 3.0, *[3.0] * (len(leaves) - 1)]  # where a slope is 0, the speed goes on
+        sum(0.5 * s * (p * p).sum() for s, p in zip(steep, leaves, strict=True)).backward()
+        slopes = [s * place for s, place in zip(steep, places, strict=True)]
         before, old, versions = places, pace, [leaf._version for leaf in leaves]
         pace = [0.9 * v + slope for v, slope in zip(pace, slopes, strict=True)]
         places = [place - rate * v for place, v in zip(places, pace, strict=True)]
         expected = f"after call {number} the parameters {_texts(places)} and the speeds {_texts(pace)}"
         tools.called(answer, (parameters, speeds, rate), expected, _RECORDED_UPDATE, _CLEARED_FIRST)
         rebinds = kit.rebinds(answer)
-        _refuse_stayed(leaves, parameters, before, versions, expected, rebinds)
+        _refuse_other_lists(leaves, parameters, speeds, expected)
+        _refuse_stayed(leaves, before, versions, expected, rebinds)
         _refuse_other_pace(leaves, speeds, places, pace, (before, old, slopes, rate), expected, rebinds)
         _refuse_not_cleared(leaves)
     _refuse_frozen(**{f"parameters[{i}]": leaf for i, leaf in enumerate(leaves)})
@@ -953,11 +964,24 @@ def _texts(arrays: Any) -> str:
     return " and ".join(map(tools.text, arrays))
 
 
-def _refuse_stayed(leaves, parameters, before, versions, expected, rebinds):
-    got = f"the parameters {_texts(map(tools.array, leaves))}"
-    if len(parameters) != len(leaves) or any(a is not b for a, b in zip(parameters, leaves, strict=True)):
+def _refuse_other_lists(leaves, parameters, speeds, expected):
+    for name, entries in (("parameters", parameters), ("speeds", speeds)):
+        if len(entries) != len(leaves):
+            got, look = f"{len(entries)} entries in `{name}`", "each line that adds to the list, or takes from it"
+            raise Wrong("list-changed", f"{len(leaves)} entries, as before", got, look=look)
+    if any(a is not b for a, b in zip(parameters, leaves, strict=True)):
         why = "The list holds other tensors now. The caller's loss is made from those that were in it."
+        got = f"the parameters {_texts(map(tools.array, leaves))}"
         raise Wrong("list-changed", expected, got, belief="M06", why=why, look="each line that assigns to the list")
+    for v in speeds:
+        if kit.a_tensor(v, "each speed").requires_grad:
+            why = "A speed needs no gradient. One with a history keeps the graphs of all earlier steps."
+            look = "what makes the speeds tracked"
+            raise Wrong("speed-tracked", "speeds that are not tracked, as before", show(v), why=why, look=look)
+
+
+def _refuse_stayed(leaves, before, versions, expected, rebinds):
+    got = f"the parameters {_texts(map(tools.array, leaves))}"
     if all(tools.same(tools.array(leaf), place) for leaf, place in zip(leaves, before, strict=True)):
         if any(leaf._version > version for leaf, version in zip(leaves, versions, strict=True)):
             why = "The parameters were overwritten, with the numbers that they had: as with a speed that is still 0."
@@ -986,7 +1010,7 @@ def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected, rebinds)
             "speed-forgotten", expected, got, belief=belief, why=why, look="each line that makes or changes a speed"
         )
     if all(tools.same(p, q + rate * v) for p, q, v in zip(came, before, pace, strict=True)):
-        raise Wrong("uphill", expected, got, why="A step goes against the slope.", look="the sign of the step")
+        raise Wrong("uphill", expected, got, why="A step goes against the slope.", look="each sign, up to the step")
     stayed, right = list(map(tools.same, came, before)), list(map(tools.same, came, places))
     if any(stayed) and all(a or b for a, b in zip(stayed, right, strict=True)):
         why = "Some of the parameters are where they were, and the others are right."
@@ -1164,7 +1188,7 @@ def _check_newton(answer, factors, place, formula=None):
         ww, wb, bb, w1, b1 = factors
         terms = formula or (lambda w, b: ww * w * w + bb * b * b + w1 * w + b1 * b + (wb * w * b if wb else 0))
         y = terms(w, b)
-        tracked.append(y.requires_grad)
+        tracked.append(type(y) is not mg.Tensor or y.requires_grad)  # plain numbers give a plain number
         return y
 
     w, b = map(tools.leaf, place)

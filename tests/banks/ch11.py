@@ -201,6 +201,21 @@ WRONG = {
         "left-frozen": _halves("w.requires_grad_(True)\nw.grad = None\n" + _BOTH + "w.requires_grad_(False)"),
     },
     "best": {
+        "earlier-changed": _def(
+            "best_of(parameters, step, rounds)",
+            """
+            kind, lowest = str(parameters[0].dtype), float("inf")
+            best = buffers.setdefault(kind, [p.detach().clone() for p in parameters])
+            for _ in range(rounds):
+                loss = step()
+                if loss < lowest:
+                    lowest = loss
+                    for kept, p in zip(best, parameters):
+                        kept.copy_(p.detach())
+            return best
+            """,
+        )
+        + "buffers = {}\n",
         "other-moment/zero": _best("[p.detach().clone() for p in parameters]", "not lowest or loss < lowest"),
         "shared": _best("[p.data for p in parameters]"),
         "shared/view": _best("[p.detach().reshape(p.shape) for p in parameters]"),
@@ -400,6 +415,12 @@ def best_of(parameters, step, rounds):
         "cleared-too-late": _small(f"(loss_of(w) + 0.5 * (w * w).sum()).backward()\nw.grad = None\n{_STEP}"),
         "one-round": _small(f"w.grad = None\n(loss_of(w) + 0.5 * (w * w).sum()).backward()\n{_STEP}break"),
         "other-numbers": _small(f"w.grad = None\n(loss_of(w) + 3 * (w * w).sum()).backward()\n{_STEP}"),
+        "penalty-too-large/update": _small(
+            f"w.grad = None\n(loss_of(w) + {_PENALTY[10:]}).backward()\n{_STEP.replace('w.grad', '(w.grad + w)')}"
+        ),
+        "not-moved/small-slopes": _small(
+            f"w.grad = None\n(loss_of(w) + {_PENALTY[10:]}).backward()\nif w.grad.abs().max() < 0.5: break\n{_STEP}"
+        ),
     },
     "momentum": {
         "not-moved": _momentum(_SPEED + "p = p - rate * v\np.grad = None"),
@@ -445,6 +466,21 @@ def best_of(parameters, step, rounds):
             "if p.grad.sum():\n    v.mul_(0.9).add_(p.grad)\n    p -= rate * v\n    p.grad = None"
         ),
         "other-numbers/clamped": _momentum("v.mul_(0.9).add_(p.grad.clamp(-99, 99))\np -= rate * v\np.grad = None"),
+        "not-all/no-slope": _momentum(
+            "if p.grad.any():\n    v.mul_(0.9).add_(p.grad)\n    p -= rate * v\n    p.grad = None"
+        ),
+        "list-changed/longer": _momentum(_SPEED + "p -= rate * v\np.grad = None") + "    speeds.append(v)\n",
+        "list-changed/shorter": _momentum(_SPEED + "p -= rate * v\np.grad = None") + "    parameters.pop()\n",
+        "speed-tracked": _def(
+            "momentum_step(parameters, speeds, rate)",
+            """
+            for i, p in enumerate(parameters):
+                speeds[i] = 0.9 * speeds[i] + p.grad + 0 * p
+                with mg.no_grad():
+                    p -= rate * speeds[i]
+                p.grad = None
+            """,
+        ),
         "not-moved/second-call": _momentum(
             "if v.any():\n    p.grad = None\n    continue\n" + _SPEED + "p -= rate * v\np.grad = None"
         ),
@@ -799,6 +835,19 @@ def train_small(leaf, loss_of, size, n):
     "newton": [
         _newton("return np.array([w.item(), b.item()]) - np.linalg.inv(H) @ g"),
         _newton("s = np.linalg.solve(H, g)\nreturn w - s[0], b - s[1]"),
+        _def(
+            "newton(f, w, b)",
+            """
+            x, y = w.item(), b.item()
+            here, right, left, up, down, both = (
+                float(f(x + i, y + j)) for i, j in [(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1)]
+            )
+            mixed = both - right - up + here
+            H = [[right - 2 * here + left, mixed], [mixed, up - 2 * here + down]]
+            s = np.linalg.solve(H, [(right - left) / 2, (up - down) / 2])
+            return x - s[0], y - s[1]
+            """,
+        ),
         _def(
             "newton(f, w, b)",
             """
