@@ -515,6 +515,7 @@ def best(answer):
         [-1.0, -3.0, 2.0],
         [5e9, 4.125e9, 4.1875e9],
         [0.5, 0.0625001, 0.0625],
+        [1.0, 1.0 - 1e-6, 1.0 - 1.1e-6, 1.0 - 1.1001e-6, 2.0],
         [float(305 - n) for n in range(305)],
     ):
         kept = _check_best(answer, losses)
@@ -641,7 +642,7 @@ def _refuse_other_round(run, came, expected):
 def smooth(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SMOOTH)
-    for start, number in ((3.0, 12), (-2.0, 5), (1.0, 1), (0.5, 4), (3.0, 305)):
+    for start, number in ((3.0, 12), (-2.0, 5), (1.0, 1), (0.5, 4), (3.0, 1105)):
         _check_smooth(answer, start, number)
     return "The same number, and however long it runs, no graph is kept for it."
 

@@ -201,6 +201,18 @@ WRONG = {
         "left-frozen": _halves("w.requires_grad_(True)\nw.grad = None\n" + _BOTH + "w.requires_grad_(False)"),
     },
     "best": {
+        "other-moment/rounded": _def(
+            "best_of(parameters, step, rounds)",
+            """
+            best, lowest = None, float("inf")
+            for _ in range(rounds):
+                loss = round(step(), 3)
+                if loss < lowest:
+                    lowest = loss
+                    best = [p.detach().clone() for p in parameters]
+            return best
+            """,
+        ),
         "earlier-changed": _def(
             "best_of(parameters, step, rounds)",
             """
@@ -258,6 +270,11 @@ def best_of(parameters, step, rounds):
         "other-numbers": _best("[p.detach() * 2 for p in parameters]"),
     },
     "smooth": {
+        "raised/recursion": _smooth("""
+            if rounds == 1:
+                return step().item()
+            return 0.9 * smoothed(step, rounds - 1) + 0.1 * step().item()
+        """),
         "graphs-kept": _smooth("""
             smooth = step()
             for _ in range(rounds - 1):
