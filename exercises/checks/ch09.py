@@ -309,8 +309,8 @@ def _wrong_derivatives(came, right, f, value, belief):
         why = "Each entry is the first derivative. The second is the gradient of the first, not of `f` again."
         return Wrong("first-again", expected, got, why=why, look="what you go backward from in each turn")
     if kit.close(came[0], right[0]) and kit.close(came[1], right[0] + right[1]):
-        why = "The second entry is the first and the second derivative together, as they add up in one `.grad`."
-        look = "from what each walk starts; and each `backward()`, and what is in `.grad` before it"
+        why = "The second entry is the first and the second derivative together."
+        look = "from what each walk starts, and what is added up: by your code, or in a `.grad`"
         return Wrong("added-up", expected, got, belief=belief, why=why, look=look)
     if all(map(kit.close, came, right[::-1])):
         return Wrong("backwards", expected, got, why="The order is the other way round.", look="the order of the list")
@@ -404,7 +404,7 @@ def _wrong_slope(answer, given):
         )
         return Wrong("by-hand", why=why, look="who built the purple box")
     why = "Your graph is another one, by its boxes, its arrows, or its leaves: `y` or the walks back may be others."
-    return Wrong("other-graph", why=why, look="what `ExpBackward0` leads to in the picture, and in yours")
+    return Wrong("other-graph", why=why, look="from the top: the first place where your graph and the picture differ")
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -768,7 +768,7 @@ _CUBE = (
     ),
     Suspect(
         "g-gets-nothing",
-        why="The gradient for x is right. g gets none: it needs one where it has a history, as in Cube(x)².",
+        why="The gradient for x is right. g gets none, or 0: it needs one where it has a history, as in Cube(x)².",
         look="the first of the two gradients",
         backward=lambda g, x, gg: (0 * g, gg * g * 6 * x),
     ),
