@@ -444,7 +444,7 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool, what: str =
     if alone:
         why = "Only one of the inputs requires grad here. The gradient of the others is not needed, and may be None."
         return Wrong("alone", expected, got, why=why, look="what backward does when an input needs no gradient")
-    return Wrong("raised", expected, got, look="backward, at the line named above")
+    return Wrong("raised", expected, got, look="backward" + ", at the line named above" * ("your line" in got))
 
 
 def _reads_saved_tuple(error: Exception) -> bool:
@@ -768,6 +768,8 @@ def second_derivatives(first: Gradients) -> tuple[tuple, bool]:
 def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any, seen: bool, first: str) -> Wrong:
     inputs = len(mine.run.inputs)
     source = trial.name(mine.run, place) if place < inputs else "grad_output"
+    if place >= inputs and len(mine.starts) > 1:
+        source += f" {place - inputs + 1} of {len(mine.starts)}"
     shown, got = _told_apart(wanted, came)
     expected = f"how the gradient moves with {source}: {shown} ({trial.inputs_in_words()})"
     got += f": no way back to {source}" if came is None else ""
@@ -843,5 +845,6 @@ def check_numerically(trial: Trial, which: str) -> None:
         said = [note.removeprefix("minigrad: ") for note in getattr(error, "__notes__", ())]
         notes = " ".join(note for note in said if "kink" not in note)  # the values were compared: there is none
         expected = f"`{which}` passes for {trial.inputs_in_words()}"
-        look = "what backward does with each `grad_output`: one of zeros, none at all, and the same one twice"
+        look = "what forward does with its inputs and their numbers, and what backward does with each `grad_output`: "
+        look += "one of zeros, none at all, and the same one twice"
         raise Wrong(which, expected, describe_error(error), why=notes, look=look) from None
