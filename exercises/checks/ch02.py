@@ -220,17 +220,19 @@ def _overwritten(t: mg.Tensor) -> mg.Tensor:
     return t
 
 
-def _tracked(value: Any = 4.0) -> mg.Tensor:
-    return mg.tensor(value, requires_grad=True)
+def _tracked(value: Any = 4.0, dtype: Any = None) -> mg.Tensor:
+    return mg.tensor(value, dtype=dtype, requires_grad=True)
 
 
 _STATES: dict[str, Callable[[], tuple[mg.Tensor, mg.Tensor]]] = {
     "an untracked leaf": lambda: _used(mg.tensor(2.0)),
     "an untracked result": lambda: _used(tools.constant(2.0) * 3),
     "a tracked leaf": lambda: _used(_tracked()),
+    "a tracked leaf of float64": lambda: _used(_tracked(3.0, mg.float64)),
     "a tracked leaf that has a gradient already": lambda: _used(_leaf_with_gradient(True)),
     "a tracked leaf after `retain_grad()`": lambda: _used(_retaining(_tracked())),
     "a tracked result": lambda: _used(_tracked() * 3),
+    "a result of a tracked result": lambda: _used(_tracked() * 3 + 1),
     "a tracked result after `retain_grad()`": lambda: _used(_retaining(_tracked([1.0, 2.0]) * 3)),
     "a frozen leaf that has an old gradient": lambda: _used(_leaf_with_gradient(False)),
     "the detached number of a result": lambda: _used((_tracked() * 3).detach()),
@@ -394,9 +396,10 @@ def _check_kept(answer, start, f, slope):
         why = "A way leads from `h` to `w`, and nothing is left there."
         look = "each line that clears a `.grad`, and for whom you go backward"
         raise Wrong("w-missed", "`w.grad` and `h.grad` filled", "`w.grad` is None", why=why, look=look)
-    if w.grad.requires_grad or h.grad.requires_grad:
-        look = "the options of `backward()`"
-        raise Wrong("recorded-walk", "gradients without history", f"`w.grad` is {show(w.grad)}", look=look)
+    for name, grad in (("w", w.grad), ("h", h.grad)):
+        if grad.requires_grad:
+            look = "each `create_graph=True`, and what you put into a `.grad`"
+            raise Wrong("recorded-walk", "gradients without history", f"`{name}.grad` is {show(grad)}", look=look)
     _check_kept_numbers(h.grad, right, w.grad, 2 * right)
 
 
@@ -548,7 +551,7 @@ def _why_not_recorded(y):
         why = f"Your graph has {found} leaves that require grad, and the picture has one."
         return Wrong("step-tracked", why=why, look="`requires_grad` of the step that you subtract")
     if made_of == ["mul"]:
-        why = "In your graph there is no subtraction: the step was not recorded, it was cut off, or there was none."
+        why = "In your graph there is no subtraction: no recorded step leads to your loss."
         return Wrong("step-not-recorded", why=why, look="the line that updates `w`")
     if made_of == ["mul", "sub"]:
         return _joined_otherwise(y)
@@ -641,7 +644,7 @@ def _check_as_leaf(answer, w, t):
             f"the dtype {t.dtype}",
             f"{y.dtype}",
             why=why,
-            look="`dtype` of your result; `mg.tensor` of a list is float32 unless told",
+            look="`dtype` of your result, and the call that chooses it",
         )
 
 

@@ -134,6 +134,9 @@ _UNUSED = kit.patterns("""
 unused-is-zero: B=zero (M25)
     `w` was made without `u`. There is no way, so there is no gradient, not even a zero: `grad` raises.
     look: the error of line B, and the two options that its message names
+options-swapped: C=zero, D="None"
+    `allow_unused=True` allows that there is no gradient: you get None. The other option asks for zeros.
+    look: which option asks for zeros
 allowed-is-zero: C=zero (M25)
     `allow_unused=True` allows that there is no gradient. It does not invent one: you get None.
     look: which option asks for zeros
@@ -206,7 +209,7 @@ once-a-way: len(seen)=2
 part-seen: seen[0]=4 or seen[0]=5
     That is what comes by one of the two ways. A hook sees their sum.
     look: what else is made from `h`
-cannot-change: h.grad=9, a.grad=27
+cannot-change: seen[0]=9, h.grad=9, a.grad=27
     The second hook returns `-grad`, and what a hook returns takes the place of the gradient.
     look: the second hook: does it return something?
 kept-before-hooks: h.grad=9, a.grad=-27
@@ -455,7 +458,7 @@ def _wrong_weighted(name, came, old, parts, weights, slopes, by_backward):
         look = "whether you clear `.grad`, and whether a backward runs after that"
         return Wrong("cleared", expected, got, why="There was a gradient before your function ran.", look=look)
     if kit.close(added, 0) and name == "a":
-        look = "for which leaves of `wanted` something is stored, and where: `autograd.grad` alone stores nothing"
+        look = "for which leaves of `wanted` something arrives, and where it is stored"
         return Wrong("nothing-added", expected, got, why=f"Nothing was added for `{name}`.", look=look)
     if kit.close(added, 0):
         why = f"Nothing was added for `{name}`, which is in `wanted`, too."
@@ -670,7 +673,6 @@ _JACOBIAN_MISTAKES = (
         "memory": "a view has the values of `x`, too",
         "result hooks": "a hook on the result is one way to turn the sign",
     },
-    beliefs=("M34",),
     hints=(
         "Going forward nothing happens. Going backward a hook can change what passes.",
         "A hook on `x` itself would change what comes from everywhere. You need a tensor of its own.",
@@ -702,7 +704,7 @@ def _check_mirror(answer, values, as_leaf):
         came += ", other in the last digits" if tools.same(tools.array(y), numbers) else ""
         raise Wrong("value-changed", f"the values {values}, of shape {tuple(x.shape)}", came, why=why, look=look)
     if not graphs.reaches(y, x):
-        why = "No way leads from your result to `x`, so no gradient comes there at all."
+        why = "Autograd knows no way from your result to `x`."
         raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
     v, u = np.resize([50.1, -7e9, 1e-3, 0.0], x.shape), np.full(x.shape, 10.0)
     _refuse_changed(x, "x")
@@ -714,8 +716,8 @@ def _check_mirror(answer, values, as_leaf):
     if came is None or not tools.same(came, u - v):
         raise _wrong_mirror(came, u, v, y is given, expected, _hooks_behind(y))
     if not tools.same(tools.array(z.grad), v):
-        why = "Another tensor got another gradient. The one that a hook is given may be shared: change no entry."
-        look = "whether your hook changes its argument, or returns a new tensor"
+        why = "Another tensor got another gradient. The one that comes to you may be shared: change no entry."
+        look = "each operation in place on a gradient that comes: return a new tensor"
         raise Wrong("in-place", "the gradients of others as they are", show(z.grad), why=why, look=look)
     x.grad = None
     tools.walk(loss.backward)
@@ -743,8 +745,7 @@ def _wrong_mirror(came, u, v, same_tensor, expected, hooks):
         why += " Several hooks sit on the way: each gets what the one before it returns." if len(hooks) > 1 else ""
         look = "each hook: what it returns, and where it sits; and how often the sign is turned"
         look = look if hooks else "what turns the sign of a gradient, and of that on this way alone"
-        belief = "M34" if len(hooks) == 1 and kit.returns_nothing(hooks[0]) else ""
-        return Wrong("gradient-unchanged", expected, got, belief=belief, why=why, look=look)
+        return Wrong("gradient-unchanged", expected, got, why=why, look=look)
     if came is not None and tools.same(came, u):
         why = "Nothing came through your result: a zero, where minus the gradient was asked for."
         return Wrong("gradient-lost", expected, got, why=why, look="what becomes of it on its way to `x`")
@@ -828,7 +829,9 @@ def _wrong_fit(answer, came, numbers, right, shape, expected):
         return Wrong("not-summed", expected, got, belief=belief, why=why, look=look)
     if came.shape != right.shape and came.size == right.size and np.allclose(came.ravel(), right.ravel(), 1e-4, 1e-4):
         why = "The numbers are right, and the shape is not: a gradient has exactly the shape of its tensor."
-        return Wrong("other-shape", expected, got, why=why, look="`keepdim=True`, or a reshape at the end")
+        return Wrong(
+            "other-shape", expected, got, why=why, look="what makes the shape: `keepdim`, `squeeze`, `reshape`"
+        )
     if right.size != 1 and came.size and np.allclose(came, numbers.sum(), 1e-4):
         why = "Everything was added up. Only what was repeated is."
         return Wrong("summed-too-far", expected, got, why=why, look="over which dimensions you sum")
@@ -904,8 +907,8 @@ def _wrong_surprise(came, numbers, slopes, belief):
     expected = f"the slopes {tools.text(slopes)} for x = {numbers.tolist()}: {tools.FACTORS}"
     got = "`x.grad` is None" if came is None else tools.text(came)
     if came is not None and np.isnan(came).any():
-        why = "What is left out later is computed all the same, and gets a 0 back. At an infinite slope, as that of"
-        why += " `log` at 0, this makes NaN."
+        why = "What is left out later is computed all the same, and gets a 0 back. If a slope is infinite there, as"
+        why += " that of `log` at 0, or something is NaN, this makes NaN."
         look = "what goes into `log` where `x` is not positive"
         return Wrong("still-nan", expected, got, belief=belief, why=why, look=look)
     if came is not None and tools.same(came[numbers > 0], slopes[numbers > 0]):
@@ -914,7 +917,7 @@ def _wrong_surprise(came, numbers, slopes, belief):
             "slope-at-zero", expected, got, why=why, look="whether the branch that is not taken gets exactly 0"
         )
     why = "Slopes are others where `x` is positive."
-    look = "each `detach`, each number that you added or replaced, and each backward of your own"
+    look = "each `detach`, hook and dtype, each number that you added or replaced, and each backward of your own"
     return Wrong("other-slope", expected, got, why=why, look=look)
 
 
@@ -1088,7 +1091,7 @@ def _wrong_root(name, came, slope, values, belief):
         why = "Something on the way back is infinitely steep there, as the root is at 0."
         return Wrong("infinite", expected, got, why=why, look="what goes into `sqrt` where `x` is 0 or less")
     why = "This slope is another one."
-    look = "each `detach`, each hook, and each number that you added or replaced"
+    look = "each `detach`, hook and dtype, and each number that you added or replaced"
     return Wrong("other-slope", expected, got, why=why, look=look)
 
 
