@@ -761,7 +761,8 @@ def _check_culprit(found, source, variable, saved, number):
     saves, overwrites = (f"line {one}, `{lines[one - 1].strip()}`," for one in (saved, number))
     why = f"In the program that was called {overwrites} overwrites what {saves} has saved."
     if found[1] == saved:
-        raise Wrong("saving-line", expected, got, why=why, look="which part of the story is about overwriting")
+        look = "from where your function has the number: which part of the story is about overwriting?"
+        raise Wrong("saving-line", expected, got, why=why, look=look)
     if found[1] != number:
         raise Wrong("other-line", expected, got, why=why, look="from where your function has the number")
     if found[0] != variable:
