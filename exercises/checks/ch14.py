@@ -532,7 +532,7 @@ second-time: a second time
 def _check_carried(answer, w, xs):
     came, expected = w.grad, "the sum of the gradients of each round alone, in `w.grad`"
     if came is None:
-        look = "whether your function calls `backward()`, and whether somebody clears `w.grad`"
+        look = "what leads from a `backward()` of yours to `w`, and whether somebody clears `w.grad`"
         raise Wrong("nothing-added", expected, "nothing is added", look=look)
     of_rounds = [_slope_of((h * h).sum(), w) for h in _states(w, xs, cut=True)]
     whole, states = sum((h * h).sum() for h in _states(w, xs)), _states(w, xs)
