@@ -724,7 +724,12 @@ def _check_old_result(answer, where):
         with mg.enable_grad():
             return t * 3
 
+    def leaving_it_on(t):
+        mg.set_grad_enabled(True)
+        return t * 3
+
     cases = (("its own `x`", lambda t: t, x), ("an old result", lambda t: old, x), ("what it records", recording, x))
+    cases += (("what it records, with recording left on", leaving_it_on, x),)
     for name, f, t in (*cases, ("an old result", lambda t: old, tools.constant([2.0, -3.0]))):
         given = tools.result(tools.called(answer, (f, t), "a tensor without history", *_VALUES_ERRORS))
         if given.requires_grad:
@@ -977,6 +982,7 @@ def switch(answer):
         0.5,
         [],
         [[2.0, -1.0], [0.0, 30.0]],
+        [800.0, -30.0],
     ):
         _check_switch(answer, values)
     why = "Here `x` is not tracked. The switch has the same values there, and no slopes to care for."
@@ -996,7 +1002,7 @@ _TO_NUMBERS = ("item", "numpy", "tolist")
 
 def _check_switch(answer, values):
     x, numbers = tools.leaf(values), np.array(values)
-    hard, soft = (numbers > 0).astype(float), 1 / (1 + np.exp(-numbers))
+    hard, soft = (numbers > 0).astype(float), np.exp(-np.logaddexp(0, -numbers))
     refused = tools.Reason(
         "call numpy()",
         "numpy-refused",

@@ -562,6 +562,9 @@ rounded
     "values_of": functions(
         "values_of(f, x)",
         """
+still-tracked/copied-inside
+    with mg.no_grad():
+        return f(x).clone()
 still-tracked/recording-off
     if not mg.is_grad_enabled():
         return f(x)
