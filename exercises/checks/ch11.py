@@ -132,7 +132,7 @@ def _refuse_unmoved(w: mg.Tensor, start: Any, asked: _Asked, expected: str) -> N
         raise Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
     if w._version > asked.version and w.grad is not None and not tools.array(w.grad).any():
         raise _cleared_to_zero(expected, got)
-    look = "what is in `w.grad` when the update reads it, and whether the update overwrites"
+    look = "which tensor the update overwrites, and what is in the `.grad` that it reads"
     raise Wrong("not-moved", expected, got, look=look)
 
 
@@ -180,7 +180,7 @@ square-lost: w.grad 1=10, b 1=1.5
 inner-slope-lost: w.grad 1=10
     10 has one factor 2 only. The slope has two: that of the square, and that in front of `w`.
     look: by how much e = 2w − b moves, when `w` moves
-square-lost: w.grad 1=2
+square-lost: w.grad 1=2, w 1=2.8
     That is the slope of 2w − b. The loss is its square.
     look: the slope of e², for e = 5
 other-slope: w 1=1, b 1=1.5
@@ -699,7 +699,7 @@ def _check_smooth(answer, start, number):
         got = f"{run.held} graphs of earlier rounds are alive when a round begins"
         why = "Something holds them: a `smooth` that leads back to those before it, or losses that are kept with their "
         why += "graphs. What is cut at the end alone is freed too late."
-        look = "what `smooth`, or your list, holds while the loop runs"
+        look = "what holds a loss, or leads back to one, while the loop runs"
         belief = "" if kit.uses(answer, "detach", "detach_") else "M28"
         raise Wrong("graphs-kept", "not more than one at any time", got, belief=belief, why=why, look=look)
     if [loss.item() for loss in run.returned] != run.losses:
@@ -1520,7 +1520,7 @@ def _leads_nowhere(answer, run, right, problem, expected):
         return Wrong("not-all", expected, got, why=why, look="what your loop does with each of the parameters")
     why = f"With one call a round, and steps against the slope, it takes {_count(len(right.losses), 'call')}."
     return _mistaken_course(run, right, problem, expected, got) or Wrong(
-        "leads-nowhere", expected, got, why=why, look="one round alone: each call, each slope, and each step"
+        "leads-nowhere", expected, got, why=why, look="in each round: the calls, what is in each `.grad`, and the step"
     )
 
 
@@ -1583,7 +1583,7 @@ def _refuse_kept_graphs(run, losses):
     if run.held > 1:
         got = f"{run.held} graphs of earlier rounds are alive when a round begins"
         why = "Something holds them, such as a list of losses, or a sum with a history."
-        look = "each list, and each sum, that grows in the loop"
+        look = "each list, each sum and each name that outlives a round"
         raise Wrong("graphs-kept", "not more than one at any time", got, why=why, look=look)
 
 
@@ -1598,7 +1598,9 @@ def _refuse_other_course(answer, run, right, problem, expected):
         raise Wrong("stops-too-late", expected, got, why=why, look="where your loop ends, and where it looks")
     if tools.same(run.losses, right.losses[: len(run.losses)]):
         why = f"The last loss is still above {run.bound}."
-        raise Wrong("stops-too-early", expected, got, why=why, look="each way out of your loop")
+        raise Wrong(
+            "stops-too-early", expected, got, why=why, look="each way out of your loop, and each call of `loss_of()`"
+        )
     if len(run.losses) > 1 and not any(run.moved()):
         raise _not_moved(answer, run, expected, got)
     raise _mistaken_course(run, right, problem, expected, got) or Wrong(
@@ -1632,10 +1634,10 @@ def _refuse_other_end(answer, run, right):
         raise Wrong("one-step-more", expected, got, why=why, look="what your loop does before it looks at the loss")
     _refuse_frozen(**{f"parameters[{i}]": p for i, p in enumerate(run.parameters)})
     if run.was_waiting:
-        why = "Each round makes a graph of its own and needs it once. What is retained only keeps memory."
+        why = "One walk through its graph brings a round all of its slopes. What is retained only keeps memory."
         got = "when a round begins, the graph of the one before is still there, with all that it saved"
-        belief = "M13" if kit.says(answer, "retain_graph") else ""
-        raise Wrong("retained", "each graph is used up", got, belief=belief, why=why, look="the options of `backward`")
+        belief, look = "M13" if kit.says(answer, "retain_graph") else "", "the options of each `backward` and `grad`"
+        raise Wrong("retained", "each graph is used up", got, belief=belief, why=why, look=look)
 
 
 chapter.lock()
