@@ -202,7 +202,8 @@ def _result_source(row) -> str:
     share = _view_source(row.inputs[0]) if row.view else "result._version_counter = FRESH; result._meta = None"
     not_recorded = f"unrecorded(result, {row.inputs[0]})" if row.view else "result._node = None"
     arithmetic = len(row.inputs) == 2 and row.ufunc and row.rules and not row.floating  # it stays in one dtype
-    dtype = "dtype if same else out.dtype" if arithmetic else "out.dtype"  # asking the array takes longer
+    # Asking the array takes longer.
+    dtype = f"{row.inputs[0]}._dtype" if row.view else "dtype if same else out.dtype" if arithmetic else "out.dtype"
     not_recorded += "\nif threads_in_inference and mode.inference: mark_as_inference(result)"
     operands, ordered = ", ".join(f"{n}_array" for n in row.inputs), f"{row.inputs[0]}_array.flags.c_contiguous"
     layout = {
@@ -220,7 +221,7 @@ dtype = result._dtype = {dtype}
     if not row.rules:
         return f"{start}{not_recorded}\nreturn result"
     return f"""{start}\
-if {_is_recorded(row)}{" and result._version_counter is not UNCOUNTED" * row.view}:
+if {_is_recorded(row)}{" and counter is not UNCOUNTED" * row.view}:
 {_block(_node_source(row))}
 {_block(_shape_source(row))}
     node._dtype = dtype

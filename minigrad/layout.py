@@ -12,17 +12,34 @@ from numpy.lib.stride_tricks import as_strided
 
 def dimensions_inwards(shape: tuple, arrays) -> list:
     """The dimensions from the outermost (largest stride) to the innermost, in the stride order of the operands."""
-    steps = [np.broadcast_to(array, shape).strides for array in arrays]
-    order: list = []
-    for dim in range(len(shape)):
-        at = len(order)
-        for place in range(len(order) - 1, -1, -1):
-            outer = next((s[dim] - s[order[place]] for s in steps if s[dim] and s[order[place]]), 0)
-            if outer < 0 or (outer == 0 and shape[dim] == 1):
+    steps = [_strides_in(shape, array) for array in arrays]
+
+    def inside(dim: int, other: int) -> int:
+        """Above 0 if the first operand with strides for both has `dim` inside of `other`, below 0 if outside of it."""
+        for step in steps:
+            if step[dim] and step[other]:
+                if step[dim] != step[other]:
+                    return step[other] - step[dim]
+                if shape[dim] < shape[other]:
+                    return 1
+        return 0
+
+    order = list(range(len(shape)))[::-1]  # from the innermost; sorted by insertion, as not all can be compared
+    for dim in range(1, len(order)):
+        for place in range(dim - 1, -1, -1):
+            sign = inside(order[dim], order[place])
+            if sign < 0:
                 break
-            at = place if outer > 0 else at
-        order.insert(at, dim)
-    return order
+            if sign > 0:
+                order[place], order[dim], dim = order[dim], order[place], place
+    return order[::-1]
+
+
+def _strides_in(shape: tuple, array: np.ndarray) -> list:
+    """An array's strides, broadcast to a shape: 0 where it is repeated. ``np.broadcast_to`` loses those of length 1."""
+    missing = len(shape) - array.ndim
+    lengths = zip(array.strides, array.shape, shape[missing:], strict=True)
+    return [0] * missing + [step if own == length else 0 for step, own, length in lengths]
 
 
 def empty_as(arrays, shape: tuple, dtype) -> np.ndarray:

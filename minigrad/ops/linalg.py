@@ -14,6 +14,7 @@ from .pointwise import clone
 from .shape import (
     diagonal,
     expand,
+    movedim,
     permute,
     reshaped,
     squeeze_product,
@@ -239,20 +240,18 @@ def einsum(equation, *operands):
     """
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
-    terms, order, kept = _plan(equation, tuple([tensor._array.shape for tensor in operands]))
-    factors = [_laid_out(*pair, order) for pair in zip(operands, terms, strict=True)]
-    summed = range(kept, len(order))
-    if len(factors) == 1:
-        return factors[0].sum(tuple(summed)) if summed else factors[0]
-    shapes = [factor._array.shape for factor in factors]
-    left = {dim: builtins.sum([shape[dim] != 1 for shape in shapes]) for dim in summed}
-    product = functools.reduce(functools.partial(_contracted, left), factors)
+    layouts, contractions, kept, summed = _plan(equation, tuple([tensor._array.shape for tensor in operands]))
+    product, *others = [_laid_out(*pair) for pair in zip(operands, layouts, strict=True)]
+    if not others:
+        return product.sum(summed) if summed else product
+    for other, contraction in zip(others, contractions, strict=True):
+        product = _contracted(product, other, *contraction)
     return view(product, product._array.shape[:kept]) if summed else product
 
 
 @functools.lru_cache(maxsize=64)
 def _plan(equation: str, shapes: tuple) -> tuple:
-    """The letters of each operand, all letters in the order of the result's, and how many the result has."""
+    """The layout of each operand, how they are multiplied, the number of the result's letters, and what is summed."""
     terms, arrow, result = equation.replace(" ", "").partition("->")
     given = terms.split(",")
     terms, rest = _spelled_out(given, shapes)
@@ -261,7 +260,11 @@ def _plan(equation: str, shapes: tuple) -> tuple:
     once = sorted(letter for letter in counts if counts[letter] == 1 and letter not in rest)
     result = result.replace("...", rest) if arrow else rest + "".join(once)
     _check_lengths(terms, shapes, given)
-    return terms, result + "".join(sorted(counts.keys() - set(result))), len(result)
+    order = result + "".join(sorted(counts.keys() - set(result)))
+    summed = tuple(range(len(result), len(order)))
+    each = zip(range(len(terms)), terms, shapes, strict=True)
+    layouts, sizes = zip(*[_layout(*operand, order) for operand in each], strict=True)
+    return layouts, _contractions(sizes, summed), len(result), summed
 
 
 def _check_result(letters: str, counts: Counter) -> None:
@@ -275,43 +278,49 @@ def _check_result(letters: str, counts: Counter) -> None:
             )
 
 
-def _contracted(left: dict, one, other):
-    """The product of two factors, summed over the dimensions that no later one has: as a product of matrices.
+def _contractions(sizes: tuple, summed: tuple) -> list:
+    """For each factor but the first: what to sum in the product so far and in the factor, and the product of matrices.
 
-    `left` counts, for each dimension to be summed, the factors that have it and are still to come in.
+    Summed are the dimensions that no later factor has; those that both have are summed by a product of matrices.
     """
-    sizes = one._array.shape, other._array.shape
-    both = [dim for dim in left if sizes[0][dim] != 1 != sizes[1][dim]]
-    for dim in both:
-        left[dim] -= 1
-    inner = [dim for dim in both if left[dim] == 1]
-    for_one, for_other = (
-        tuple([dim for dim in left if left[dim] == 1 and size[dim] != 1 and dim not in both]) for size in sizes
-    )
-    left.update(dict.fromkeys((*inner, *for_one, *for_other), 0))
+    left = {dim: builtins.sum([size[dim] != 1 for size in sizes]) for dim in summed}
+    one, contractions = sizes[0], []
+    for other in sizes[1:]:
+        both = [dim for dim in left if one[dim] != 1 != other[dim]]
+        for dim in both:
+            left[dim] -= 1
+        last = [dim for dim in left if left[dim] == 1 and (dim in both or one[dim] != 1 or other[dim] != 1)]
+        left.update(dict.fromkeys(last, 0))
+        inner = [dim for dim in last if dim in both]
+        for_one, for_other = (tuple([d for d in last if d not in both and size[d] != 1]) for size in (one, other))
+        alone = (*for_one, *for_other)
+        one, other = ([1 if dim in alone else n for dim, n in enumerate(size)] for size in (one, other))
+        contractions.append((for_one, for_other, _matrices(one, other, inner) if inner else None))
+        one = [1 if dim in inner else n if m == 1 else m for dim, (m, n) in enumerate(zip(one, other, strict=True))]
+    return contractions
+
+
+def _contracted(one, other, for_one: tuple, for_other: tuple, matrices: tuple | None):
+    """The product of two factors, as `_contractions` planned it."""
     one = one.sum(for_one, True) if for_one else one
     other = other.sum(for_other, True) if for_other else other
-    return _summed_product(one, other, inner) if inner else one * other
-
-
-def _summed_product(one, other, inner: list):
-    """The sum of the products over the dimensions `inner`, which stay, with length 1."""
-    swapped, to_left, left, to_right, right, lengths, back = _matrices(
-        one._array.shape, other._array.shape, tuple(inner)
-    )
+    if matrices is None:
+        return one * other
+    swapped, to_left, left, to_right, right, lengths, back = matrices
     if swapped:
         one, other = other, one
-    left, right = reshaped(permute(one, to_left), left), reshaped(permute(other, to_right), right)
-    return permute(view(bmm(left, right), lengths), back)
+    _check_types("bmm", one, other)
+    product = batch_matrix(reshaped(permute(one, to_left), left), reshaped(permute(other, to_right), right))
+    return permute(view(product, lengths), back)
 
 
-@functools.lru_cache(maxsize=64)
-def _matrices(*sizes_and_inner) -> tuple:
-    """How two factors become matrices, and their product a result: orders of dimensions, and shapes."""
-    *sizes, inner = sizes_and_inner
-    dims = range(len(sizes[0]))
-    met = [b if a == 1 else a for a, b in zip(*sizes, strict=True)]
-    kinds = {dim: (sizes[0][dim] != 1) - (sizes[1][dim] != 1) for dim in dims if dim not in inner}
+def _matrices(one: list, other: list, inner: list) -> tuple:
+    """How factors of these sizes become matrices, and their product a result: orders of dimensions, and shapes.
+
+    The dimensions `inner`, over which the product is summed, stay, with length 1.
+    """
+    met = [n if m == 1 else m for m, n in zip(one, other, strict=True)]
+    kinds = {dim: (one[dim] != 1) - (other[dim] != 1) for dim in range(len(one)) if dim not in inner}
     batch, rows, columns = ([dim for dim in kinds if kinds[dim] == kind] for kind in (0, 1, -1))
     swapped = bool(rows and columns and rows[-1] > columns[-1])  # so that the product lies in the result's order
     if swapped:
@@ -319,7 +328,8 @@ def _matrices(*sizes_and_inner) -> tuple:
     count = functools.partial(_count, met)
     order = (*batch, *rows, *inner, *columns)
     left, right = (count(batch), count(rows), count(inner)), (count(batch), count(inner), count(columns))
-    lengths, back = tuple([1 if dim in inner else met[dim] for dim in order]), tuple([order.index(dim) for dim in dims])
+    lengths = tuple([1 if dim in inner else met[dim] for dim in order])
+    back = tuple([order.index(dim) for dim in range(len(one))])
     return swapped, order, left, (*batch, *inner, *columns, *rows), right, lengths, back
 
 
@@ -356,6 +366,12 @@ def _check_lengths(terms: list, shapes: tuple, given: list) -> None:
             )
         for letter, length in zip(letters, shape, strict=True):
             if lengths.setdefault(letter, length) != length and 1 not in (length, lengths[letter]):
+                if letter.isdigit():
+                    raise RuntimeError(
+                        f"einsum(): dimension {[*dict.fromkeys(letters)].index(letter)} covered by ellipsis in operand "
+                        f"{index}has size {length} which does not broadcast with previously seen ellipsis with size "
+                        f"{lengths[letter]} for the respective dimension"
+                    )
                 raise RuntimeError(
                     f"einsum(): subscript {letter} has size {length} for operand {index} which does not broadcast "
                     f"with previously seen size {lengths[letter]}"
@@ -363,25 +379,35 @@ def _check_lengths(terms: list, shapes: tuple, given: list) -> None:
             lengths[letter] = max(length, lengths[letter])
 
 
-def _laid_out(tensor, letters: str, order: str):
-    """A tensor with one dimension per letter of `order`, of length 1 where it has not that letter."""
-    twice, added, places = _rearrangement(letters, order)
+def _layout(operand: int, letters: str, shape: tuple, order: str) -> tuple:
+    """How an operand gets one dimension per letter of `order`, of length 1 where it has not that letter; and its shape.
+
+    The layout: the pairs of dimensions with one letter, the dimensions to add, and the order of all.
+    """
+    places: dict[str, int] = {}
+    lengths: dict[str, int] = {}
+    twice = []
+    for letter, length in zip(letters, shape, strict=True):
+        if letter not in places:
+            places[letter], lengths[letter] = len(places), length
+            continue
+        if lengths[letter] != length:
+            raise RuntimeError(
+                f"einsum(): subscript {letter} is repeated for operand {operand} but the sizes don't match, "
+                f"{length} != {lengths[letter]}"
+            )
+        twice.append((places[letter], len(places)))
+    for letter in order:
+        places.setdefault(letter, len(places))
+    added = range(len(lengths), len(places))
+    return (twice, added, tuple([places[letter] for letter in order])), [lengths.get(letter, 1) for letter in order]
+
+
+def _laid_out(tensor, layout: tuple):
+    """A tensor with the dimensions of a `_layout`."""
+    twice, added, places = layout
     for first, second in twice:
-        tensor = diagonal(tensor, 0, first, second)
+        tensor = movedim(diagonal(tensor, 0, first, second), -1, first)
     for dim in added:
         tensor = unsqueeze(tensor, dim)
     return permute(tensor, places)
-
-
-@functools.lru_cache(maxsize=64)
-def _rearrangement(letters: str, order: str) -> tuple:
-    """What to do for that: the pairs of dimensions with one letter, the dimensions to add, and the order of all."""
-    twice = []
-    for letter in order:
-        while letters.count(letter) > 1:
-            first, second = letters.index(letter), letters.rindex(letter)
-            twice.append((first, second))
-            letters = letters[:first] + letters[first + 1 : second] + letters[second + 1 :] + letter
-    missing = "".join([letter for letter in order if letter not in letters])
-    added, letters = range(len(letters), len(letters + missing)), letters + missing
-    return twice, added, tuple([letters.index(letter) for letter in order])

@@ -215,17 +215,17 @@ def matrix_transpose(self):
 @op(view=True, self=lambda grad, dims: permute(grad, tuple(np.argsort([d % len(dims) for d in dims]).tolist())))
 def permute(self, dims):
     """Put the dimensions in another order."""
-    if len(dims) != self.ndim:
-        raise RuntimeError(
-            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
-            f"ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}"
-        )
     try:
         return self.transpose(dims)
     except ValueError:
-        if len({place(dim, self.ndim) for dim in dims}) < self.ndim:
+        if len(dims) == self.ndim:
+            for dim in dims:
+                place(dim, self.ndim)  # which refuses one that is not there
             raise RuntimeError("permute(): duplicate dims are not allowed.") from None
-        raise
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}"
+        ) from None
 
 
 def reversed_dims(self):
@@ -287,8 +287,11 @@ def _squeeze_backward(grad, dim, shape):
 )
 def squeeze_dim(self, dim):
     """Drop dimension ``dim`` if its length is 1."""
-    dim = place(dim, self.ndim)
-    return self.squeeze(dim) if self.ndim and self.shape[dim] == 1 else self[...]
+    try:
+        return self.squeeze(dim)
+    except ValueError:
+        place(dim, self.ndim)  # which refuses one that is not there
+        return self[...]
 
 
 @op(node="SqueezeBackward4", name="squeeze", self=lambda grad, dim: unsqueeze(grad, dim))
@@ -445,11 +448,13 @@ def triu(self, diagonal=0):
 )
 def diagonal(self, offset=0, dim1=0, dim2=1):
     """The diagonal of matrices, ``offset`` above the main one, as the last dimension: a view."""
-    first, second = place(dim1, self.ndim), place(dim2, self.ndim)
-    if first == second:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    line = self.diagonal(offset, first, second)
-    line.flags.writeable = self.flags.writeable
+    try:
+        line = self.diagonal(offset, dim1, dim2)
+    except ValueError:
+        if place(dim1, self.ndim) != place(dim2, self.ndim):
+            raise
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}") from None
+    line.setflags(write=self.flags.writeable)
     return line
 
 
