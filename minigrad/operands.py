@@ -59,10 +59,10 @@ def in_one_dtype(row, *arrays) -> list:
     common = values[0].dtype if row.casts else promote(*values)
     if row.floating and common.kind != "f":
         common = dtypes.get_default_dtype().numpy
-    return [_cast(np.asarray(a), common) if meets else a for a, meets in zip(arrays, met, strict=True)]
+    return [cast(np.asarray(a), common) if meets else a for a, meets in zip(arrays, met, strict=True)]
 
 
-def _cast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def cast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """The array in another dtype, and in its layout."""
     if array.dtype == dtype:
         return array

@@ -9,7 +9,7 @@ from ..autograd.grad_mode import mode
 from ..dispatch import op
 from ..layout import laid_out
 from ..messages import C_NAMES, bool_not_subtracted, refusal, type_name
-from ..operands import as_element, number, promote
+from ..operands import as_element, cast, number, promote
 from ..tensor import Tensor, wrap
 from .arithmetic import minus, plus, quotient
 
@@ -56,7 +56,7 @@ def number_minus(self, other, alpha=1):
     if self.dtype.kind == "b":
         raise bool_not_subtracted()
     kind = self.dtype if self.dtype.kind == "f" else promote(self, other)
-    return np.subtract(np.asarray(other).astype(kind), scaled(self.astype(kind, copy=False), alpha))
+    return np.subtract(np.asarray(other).astype(kind), scaled(cast(self, kind), alpha))
 
 
 @op(
@@ -138,7 +138,7 @@ def power(self, exponent):
     if self.dtype.kind == "u" and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if isinstance(exponent, float) and self.dtype.kind != "f":
-        self = self.astype(dtypes.get_default_dtype().numpy)
+        self = cast(self, dtypes.get_default_dtype().numpy)
     product = _PRODUCTS.get(exponent) if self.dtype.char in "fd" else None
     return np.power(self, exponent) if product is None else product(self)
 
@@ -367,7 +367,7 @@ def ceil(self):
     """The smallest integer that is not below each element."""
 
 
-@op(np.round, self=zero_gradient)
+@op(np.round, layout="first", self=zero_gradient)
 def round(self):
     """The nearest integer to each element; of two, the even one."""
 
@@ -449,7 +449,7 @@ def remainder_by_number(self, other):
 def _both(self, number):
     """An array and a Python number in the dtype that they have together."""
     kind = promote(self, number)
-    return self.astype(kind, copy=False), np.asarray(number).astype(kind)
+    return cast(self, kind), np.asarray(number).astype(kind)
 
 
 @op(
@@ -556,7 +556,7 @@ def clamp_to_numbers(self, min, max):
         kind = promote(self, *[bound for bound in (min, max) if bound is not None])
         if kind.kind == "u":  # negative bounds are taken for large ones, as in PyTorch
             min, max = (bound if bound is None else np.asarray(as_element(bound, kind)) for bound in (min, max))
-        self = self.astype(kind, copy=False)
+        self = cast(self, kind)
     else:
         min = number(min, self.dtype) if min or min.__class__ is int else min  # as it is: None, 0.0 and -0.0
         max = number(max, self.dtype) if max or max.__class__ is int else max
