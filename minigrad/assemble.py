@@ -206,9 +206,10 @@ def _result_source(row) -> str:
     dtype = f"{row.inputs[0]}._dtype" if row.view else "dtype if same else out.dtype" if arithmetic else "out.dtype"
     not_recorded += "\nif threads_in_inference and mode.inference: mark_as_inference(result)"
     operands, ordered = ", ".join(f"{n}_array" for n in row.inputs), f"{row.inputs[0]}_array.flags.c_contiguous"
+    tensor = f"{row.inputs[-1]}.__class__ is Tensor"
     layout = {
         "rows": "elif out.ndim > 1 and not out.flags.c_contiguous: out = ascontiguousarray(out)",
-        "first": f"elif {row.inputs[-1]}.__class__ is Tensor and not {ordered}: out = laid_out(out, {operands})",
+        "first": f"elif out.ndim > 1 and {tensor} and not {ordered}: out = laid_out(out, {operands})",
     }
     start = f"""
 if out.__class__ is not ndarray: out = asarray(out)  # NumPy gives scalars for 0-d

@@ -133,14 +133,15 @@ _PRODUCTS = {
 @op(node="PowBackward0", name="pow", self=_pow_backward)
 def power(self, exponent):
     """``self ** exponent`` with a Python number as exponent."""
+    if self.dtype.char in "fd" and (product := _PRODUCTS.get(exponent)):
+        return product(self)
     if self.dtype.kind == "b" and isinstance(exponent, bool):
         return self | (not exponent)
     if self.dtype.kind == "u" and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if isinstance(exponent, float) and self.dtype.kind != "f":
         self = cast(self, dtypes.get_default_dtype().numpy)
-    product = _PRODUCTS.get(exponent) if self.dtype.char in "fd" else None
-    return np.power(self, exponent) if product is None else product(self)
+    return np.power(self, exponent)
 
 
 def _pow_backward_exponent(grad, base, exponent, result):

@@ -142,7 +142,8 @@ def _mean_backward(grad, shape):
 )
 def mean_all(self):
     """The mean of all elements."""
-    return sums(self) / self.size
+    size = self.size
+    return (np.add.reduce(self, None) if size <= SMALL else sums(self)) / size
 
 
 @op(

@@ -126,6 +126,8 @@ def _with_strides(expanded: np.ndarray, array: np.ndarray) -> np.ndarray:
     ]
     for length in shape[:added][::-1]:
         strides.insert(0, shape[-len(strides)] * strides[0] if length == 1 else 0)
+    if array.flags.c_contiguous and array.size:
+        return np.ndarray(shape, array.dtype, array, 0, strides)  # in a tenth of the time
     return as_strided(expanded, shape, strides, writeable=expanded.flags.writeable)
 
 
