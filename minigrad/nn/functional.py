@@ -11,7 +11,7 @@ from ..messages import C_NAMES, OTHER_SIZE, refuse
 from ..ops import masked_fill, sigmoid, tanh
 from ..ops.index import put
 from ..ops.linalg import addmm, matmul
-from ..ops.pointwise import chosen, op, where
+from ..ops.pointwise import chosen, op, where, zero_gradient
 from ..ops.shape import SMALL, broadcast_shape, expand, permute, reshape, squeeze, t, unsqueeze, view
 from ..tensor import Tensor, wrap
 from .convolution import convolved, input_gradient, weight_gradient
@@ -149,7 +149,17 @@ def _nll_gradient(grad, self, target, weight, total_weight, ignore_index, reduct
             slopes = np.zeros(self.shape, grad.dtype)
             slopes[np.arange(len(target)), target] = -grad / total_weight
             return slopes
-    return _rows_gradient(grad, target, weight, ignore_index, reduction, tuple(self.shape))
+    return _recorded_for(self, _rows_gradient(grad, target, weight, ignore_index, reduction, tuple(self.shape)))
+
+
+def _recorded_for(self, slopes):
+    """The gradient for an input that it does not depend on: PyTorch records it as depending on it, with slope 0."""
+    return _constant_in(slopes, self) if isinstance(slopes, Tensor) else slopes
+
+
+@op(node="NllLossBackwardBackward0", self=lambda grad: grad, other=lambda other: zero_gradient(other))
+def _constant_in(self, other):
+    return self.copy()
 
 
 def _rows_gradient(grad, target, weight, ignore_index, reduction, self_shape):
@@ -205,7 +215,7 @@ def _nll_2d_gradient(grad, self, target, weight, total_weight, ignore_index, red
     target = (target._array if isinstance(target, Tensor) else target).reshape(-1)
     grad = view(grad, target.shape) if reduction == "none" else grad
     rows = _rows_gradient(grad, target, weight, ignore_index, reduction, (len(target), classes))
-    return permute(view(rows, (count, height, width, classes)), (0, 3, 1, 2))
+    return _recorded_for(self, permute(view(rows, (count, height, width, classes)), (0, 3, 1, 2)))
 
 
 @op(

@@ -259,11 +259,12 @@ def _plan(equation: str, shapes: tuple) -> tuple:
     _check_result(result.replace("...", ""), counts)
     once = sorted(letter for letter in counts if counts[letter] == 1 and letter not in rest)
     result = result.replace("...", rest) if arrow else rest + "".join(once)
-    _check_lengths(terms, shapes, given)
+    _check_dimensions(terms, shapes, given)
     order = result + "".join(sorted(counts.keys() - set(result)))
     summed = tuple(range(len(result), len(order)))
     each = zip(range(len(terms)), terms, shapes, strict=True)
     layouts, sizes = zip(*[_layout(*operand, order) for operand in each], strict=True)
+    _check_broadcast(terms, shapes)
     return layouts, _contractions(sizes, summed), len(result), summed
 
 
@@ -347,12 +348,11 @@ def _spelled_out(terms: list, shapes: tuple) -> tuple:
     return [letters.replace("...", rest[len(rest) - builtins.max(count, 0) :]) for letters, count in shown], rest
 
 
-def _check_lengths(terms: list, shapes: tuple, given: list) -> None:
-    """Refuse what does not fit the equation: the number of operands, of dimensions, or a letter's two lengths."""
+def _check_dimensions(terms: list, shapes: tuple, given: list) -> None:
+    """Refuse another number of operands than the equation has terms, or of dimensions than a term has letters."""
     if len(terms) != len(shapes):
         more = "fewer" if len(terms) > len(shapes) else "more"
         raise RuntimeError(f"einsum(): {more} operands were provided than specified in the equation")
-    lengths: dict = {}
     for index, (letters, shape) in enumerate(zip(terms, shapes, strict=True)):
         if len(letters) > len(shape) and "..." in given[index]:
             raise RuntimeError(
@@ -364,6 +364,12 @@ def _check_lengths(terms: list, shapes: tuple, given: list) -> None:
                 f"einsum(): the number of subscripts in the equation ({len(letters)}) does not match the number of "
                 f"dimensions ({len(shape)}) for operand {index} and no ellipsis was given"
             )
+
+
+def _check_broadcast(terms: list, shapes: tuple) -> None:
+    """Refuse two lengths for one letter, unless one of them is 1."""
+    lengths: dict = {}
+    for index, (letters, shape) in enumerate(zip(terms, shapes, strict=True)):
         for letter, length in zip(letters, shape, strict=True):
             if lengths.setdefault(letter, length) != length and 1 not in (length, lengths[letter]):
                 if letter.isdigit():

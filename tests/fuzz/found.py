@@ -337,12 +337,20 @@ a = torch.ones(2, requires_grad=True)
 b = a * 2
 torch.autograd.graph.register_multi_grad_hook([b, b], several)
 c = torch.autograd.grad((b + a).sum(), a)[0]""",
+    "products by letters, one of them twice with two lengths": """\
+a = torch.ones(2, 3, requires_grad=True)
+b = torch.einsum("ii,i->i", a, a[0])""",
+    "products by letters, under an ellipsis of two lengths": """\
+a = torch.ones(2, 3, requires_grad=True)
+b = torch.einsum("...,ii...->...", a[:, 0], torch.ones(2, 2, 3))""",
     "products by letters": """\
 e = torch.einsum("ij,kj->ki", torch.ones((0, 3)), torch.ones((2, 3)))
 a = torch.tensor([[1.0, 2.0, 0.5], [0.25, -1.0, 3.0]], requires_grad=True)
 b = torch.einsum("ij,kj->ki", a, a)
 c = torch.einsum("ij,ij,j->i", a, a, a[0])
 d = torch.einsum("ij,ij->ij", a, a)
+f = torch.einsum("iij,jj->ji", torch.stack([a, a]), a.t() @ a)
+g = f.grad_fn.next_functions[0][0].next_functions
 (b.sum() + c.sum() + d.sum()).backward()""",
     "saved by two derivatives": """\
 a = torch.ones(2, requires_grad=True)

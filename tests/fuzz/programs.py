@@ -78,6 +78,7 @@ RARE = """
     {x}.var(()) {x}.isfinite() {x}.isinf() {x}.isclose({y}) {x}.clamp(max={y}) {x}.clamp({y},{x})
     torch.addmm({x},{y},{y},beta=0)
     torch.nn.functional.linear({x},{y},{y}[0]) torch.einsum("...i,...i->...",{x},{y}) torch.einsum("ij,kj->ki",{x},{y})
+    torch.einsum("ii->i",{x}) torch.einsum("jij,...i->i...j",{x},{y}) torch.einsum("ji,jj,i",{x},{y},{x}[0])
     torch.empty_like({x}).zero_()
     torch.nn.functional.cross_entropy({x},{y}) torch.nn.functional.cross_entropy({x},{y}.softmax(0))
     torch.nn.functional.cross_entropy({x},torch.tensor([1,0]),label_smoothing=0.1) {x}.half() {x}.to(torch.uint8)
