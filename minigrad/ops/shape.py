@@ -36,8 +36,6 @@ from .pointwise import clone, masked
 
 SMALL = 4096  # elements: what is kept for positions in as many is worth its memory
 _OF_A_MATRIX = (0, 1, -1, -2)  # its dimensions
-# How np.broadcast_to uses an np.nditer, which alone takes a third of the time.
-_BROADCAST = ("multi_index", "zerosize_ok"), ("readonly",), None, "C", "safe", None
 
 
 @functools.lru_cache(maxsize=64)
@@ -104,31 +102,33 @@ def expand(self, sizes):
         if min(sizes) < -1 and expandable(shape, tuple(abs(n) for n in sizes)):
             raise RuntimeError("numel: integer multiplication overflow")
         sizes = tuple(shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(sizes))
-    elif added > 0 and sizes[added:] == shape and self.flags.c_contiguous:  # as the derivative of a sum asks
-        return _with_strides(np.ndarray(sizes, self.dtype, self, 0, (0,) * added + self.strides), self)
-    try:
-        if sizes and min(sizes) < 0:
-            raise ValueError
-        repeated = np.nditer(self, *_BROADCAST, sizes).itviews[0]
-        repeated.flags.writeable = self.flags.writeable
-        return _with_strides(repeated, self)
-    except ValueError:
-        raise expand_refused(self.shape, asked, dtypes.from_numpy_dtype(self.dtype).tensor_type) from None
+        strides = _expanded_strides(sizes, self)
+    elif sizes[added:] == shape and (not shape or 1 not in sizes[:added]):  # as the derivative of a sum asks
+        strides = [*(0,) * added, *self.strides]
+    else:
+        strides = _expanded_strides(sizes, self)
+    if strides is None:
+        raise expand_refused(shape, asked, dtypes.from_numpy_dtype(self.dtype).tensor_type)
+    if self.flags.c_contiguous and self.size:
+        return np.ndarray(sizes, self.dtype, self, 0, strides)  # in a tenth of the time that as_strided takes
+    return as_strided(self, sizes, strides, writeable=self.flags.writeable)
 
 
-def _with_strides(expanded: np.ndarray, array: np.ndarray) -> np.ndarray:
-    """The expanded view of an array with PyTorch's strides, which differ from those of NumPy where a length is 1."""
-    shape, added = expanded.shape, expanded.ndim - array.ndim
-    if 1 not in shape or not array.ndim:
-        return expanded
-    strides = [
-        step if old == new else 0 for step, old, new in zip(array.strides, array.shape, shape[added:], strict=True)
-    ]
-    for length in shape[:added][::-1]:
-        strides.insert(0, shape[-len(strides)] * strides[0] if length == 1 else 0)
-    if array.flags.c_contiguous and array.size:
-        return np.ndarray(shape, array.dtype, array, 0, strides)  # in a tenth of the time
-    return as_strided(expanded, shape, strides, writeable=expanded.flags.writeable)
+def _expanded_strides(sizes: tuple, array: np.ndarray) -> list | None:
+    """PyTorch's strides, which differ from those of NumPy where a length is 1. None if the sizes do not fit."""
+    added = len(sizes) - array.ndim
+    if added < 0:
+        return None
+    strides = []
+    for step, old, new in zip(array.strides, array.shape, sizes[added:], strict=True):
+        if old != new and (old != 1 or new < 0):
+            return None
+        strides.append(step if old == new else 0)
+    for length in sizes[:added][::-1]:
+        if length < 0:
+            return None
+        strides.insert(0, sizes[-len(strides)] * strides[0] if length == 1 and strides else 0)
+    return strides
 
 
 @op(view=True, self=lambda grad, self_shape: view(grad, self_shape))
