@@ -1,8 +1,8 @@
 """Where the time of a step goes: `python -m benchmarks.parts`.
 
 Each workload is timed up to one stage after the other, in interleaved bursts, with minigrad and, where it is
-installed, with PyTorch. A line says how long a stage takes beyond the one before it, in microseconds. The parts of an
-import are modules, in milliseconds.
+installed, with PyTorch. A line says how long a stage takes beyond the one before it, in microseconds; a line that
+begins with "of which", how long that part takes alone. The parts of an import are modules, in milliseconds.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+
+import minigrad
+from minigrad.autograd import evaluate
 
 from . import fresh, hand, inputs, libraries, timing, workloads
 
@@ -28,13 +31,41 @@ def second_derivative(lib, value: Callable, arrays, combine: Callable) -> dict[s
     def recorded_walk():
         return combine(grad(value(*leaves), leaves, create_graph=True))
 
-    return {
+    stages = {
         "value, in no_grad": unrecorded,
         "value, recorded": lambda: value(*leaves),
         "first gradient": lambda: grad(value(*leaves), leaves),
         "... with a graph of its own": recorded_walk,
         "second gradient": lambda: grad(recorded_walk(), leaves),
     }
+    if module.__name__ == "minigrad":
+        calls = derivatives_of(lambda: grad(recorded_walk(), leaves, retain_graph=True))
+        first, second = ([call for call in calls if call[-1] is create_graph] for create_graph in (True, False))
+        stages[f"of which first: {len(first)} derivatives"] = applied(first)
+        stages[f"of which second: {len(second)} derivatives"] = applied(second)
+    return stages
+
+
+def derivatives_of(walk: Callable) -> list:
+    """The derivatives that minigrad applies in a walk, each with what it is applied to."""
+    calls, apply = [], evaluate.apply_vjp
+
+    def noted(*call):
+        calls.append(call)
+        return apply(*call)
+
+    evaluate.apply_vjp = noted
+    try:
+        with minigrad.autograd.set_detect_anomaly(True):  # in which a walk takes no short cuts
+            walk()
+    finally:
+        evaluate.apply_vjp = apply
+    return calls
+
+
+def applied(calls: list) -> Callable:
+    """These derivatives one after another, without the walk around them."""
+    return lambda: [evaluate.apply_vjp(*call) for call in calls]
 
 
 def training_step(lib, loss: Callable, arrays) -> dict[str, Callable]:
@@ -135,13 +166,14 @@ def measure(name: str) -> None:
     best = {key: 1e6 * min(taken) for key, taken in timing.interleave(steps, ROUNDS, seconds=0.003).items()}
     print(f"{workloads.WORKLOADS[name].title}: NumPy by hand {best['by hand']:.1f} us")
     for key, all_ in stages.items():
-        total = best[f"{key}: {list(all_)[-1]}"]
-        print(f"  {key}: {total:.1f} us")
+        whole = {stage: best[f"{key}: {stage}"] for stage in all_ if not stage.startswith("of which")}
+        print(f"  {key}: {[*whole.values()][-1]:.1f} us")
         before = 0.0
-        for stage in all_:
-            here = best[f"{key}: {stage}"]
+        for stage, here in whole.items():
             print(f"    {stage:32} {here - before:+8.1f}")
             before = here
+        for stage in [stage for stage in all_ if stage not in whole]:
+            print(f"      {stage:30} {best[f'{key}: {stage}']:8.1f}")
     print()
 
 
