@@ -211,9 +211,11 @@ class State:
     grad_values: np.ndarray | None = None
     hooks: int = 0
     node: Any = None
+    address: int = 0
 
     def __post_init__(self) -> None:
         tensor = self.tensor
+        self.address = _address(tensor)
         small = tensor.numel() <= _MOST_NUMBERS
         self.values = tensor.detach().numpy().copy() if small else None
         self.version = None if tensor.is_inference() else tensor._version
@@ -237,6 +239,8 @@ class State:
             yield "history", f"{name} keeps its `grad_fn`", f"it is {'a leaf now' if tensor.is_leaf else 'another one'}"
         elif not overwritten and self.version is not None and tensor._version != self.version:
             yield "values", f"no operation in place on {name}", "there was one, after which the numbers are the same"
+        elif not overwritten and _address(tensor) != self.address:
+            yield "values", f"{name} keeps its memory", "the same numbers in other memory"
         grad = _grad(tensor)
         if grad is not self.grad:
             same = grad is not None and self.grad_values is not None and _same(grad, self.grad_values)
@@ -248,6 +252,10 @@ class State:
             yield "grad", f"`.grad` of {name} is left alone", now
         if hooks(tensor) > self.hooks:
             yield "hooks", f"no hook stays on {name}, and no `retain_grad()`", "your function has put one there"
+
+
+def _address(tensor: mg.Tensor) -> int:
+    return tensor._array.__array_interface__["data"][0]
 
 
 def _grad(tensor: mg.Tensor) -> mg.Tensor | None:
@@ -581,7 +589,7 @@ def _share(one: Any, other: Any) -> bool:
 
 
 def _call_in_other_modes(function: Callable, inputs: tuple) -> None:
-    """Call a function where modes are not the usual ones. Where it raises, as many do in `no_grad`, nothing is said."""
+    """Call a function where modes are not the usual ones. It may raise, as many do in `no_grad`, and leaves them so."""
     before = _modes()
     unusual: dict[str, dict[str, Any]] = {
         "a call inside of `no_grad`": {"recording": False},
@@ -590,13 +598,12 @@ def _call_in_other_modes(function: Callable, inputs: tuple) -> None:
     for said, modes in unusual.items():
         try:
             _set_modes(before | modes)
-            function(*inputs)
+            with contextlib.suppress(Exception):
+                function(*inputs)
             _refuse_left_modes(modes, _modes())
         except Found as found:
             trial.found, found.given = found, said
             raise Called from None
-        except Exception:
-            pass
         finally:
             _set_modes(before)
     raise Called
