@@ -241,6 +241,7 @@ _STATES: dict[str, Callable[[], tuple[mg.Tensor, mg.Tensor]]] = {
     "a tracked view of a leaf": lambda: _used(_tracked([[0.0, -2.0], [1.0, 5.0]]).reshape(4)),
     "a tracked view after `retain_grad()`": lambda: _used(_retaining(_tracked([[0.0, -2.0], [1.0, 5.0]]).reshape(4))),
     "a tracked result after `retain_grad()` that has a gradient already": lambda: _used(_result_with_gradient()),
+    "a tracked leaf without elements": lambda: _used(_tracked(np.zeros((0, 2)))),
 }
 
 
