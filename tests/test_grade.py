@@ -17,6 +17,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -25,11 +26,11 @@ pytest.importorskip("IPython")
 
 from banks.classroom import ROOT, Classroom
 
-from tools.grading import material, processes, submissions, tables, walls
+from tools.grading import material, processes, submissions, tables, walls, worker
 from tools.grading.__main__ import Grading, grade_all
 from tools.grading.journal import Graded, Journal
 from tools.grading.submissions import Handed
-from tools.grading.supervisor import Limits, Result
+from tools.grading.supervisor import Limits, NotStarted, Result, _Messages
 
 BANKS = {name: importlib.import_module(f"banks.{name}") for name in ("ch01", "ch02")}
 NOTEBOOKS = {name: bank.NOTEBOOK for name, bank in BANKS.items()}
@@ -220,6 +221,24 @@ for fd in range(3, 64):
         try: os.write(fd, json.dumps(one).encode() + b"\\n")
         except OSError: pass
 """
+# It fills what the judge reads, says itself what the judge would say, and waits.
+FILLS_ITS_PIPES = """
+import fcntl, json, os, stat, time
+if os.fork():
+    time.sleep(1000)
+said = [{"event": one, "task": n, "status": "wrong", "memory": 0} for n in range(TASKS) for one in ("begin", "verdict")]
+said = "".join(json.dumps(one) + "\\n" for one in [*said, {"event": "end"}]).encode()
+fds = [fd for fd in range(3, 64) if os.path.exists(f"/proc/self/fd/{fd}") and stat.S_ISFIFO(os.stat(fd).st_mode)]
+reads = [fd for fd in fds if fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY]
+for fd in [os.open(f"/proc/self/fd/{fd}", os.O_WRONLY | os.O_NONBLOCK) for fd in reads]:
+    try:
+        while True:
+            os.write(fd, b"x" * 4096)
+    except OSError:
+        pass
+for fd in set(fds) - set(reads):
+    os.write(fd, said)
+""".replace("TASKS", str(len(SHEETS[NOTEBOOKS["ch01"]].tasks)))
 PARENT = "import os, time; os.kill(os.getppid(), 9); time.sleep(0.5)"
 PATCH = """
 from exercises.checks import ch01
@@ -245,6 +264,7 @@ def hostile():
     yield from cheats()
     if sys.platform.startswith("linux"):
         yield after("leaves-processes-behind", LEAVES_PROCESSES)
+        yield after("fills-its-pipes", FILLS_ITS_PIPES, but=everywhere(("wrong", None)), odd="could not be tried out")
 
 
 def packed(name, preludes, said=()):
@@ -723,6 +743,18 @@ def test_a_fault_of_ours_is_one_notebooks_own(tmp_path, fault):
     assert graded.keys() == {"ada", "bob", "eve"} and tried[-1] == "bob" and len(tried) == 4
     assert graded["ada"] == "nothing there"
     assert re.search("the grader itself failed on it|this computer could not do its part", graded["bob"])
+
+
+def test_a_process_that_does_not_begin_is_no_notebooks_fault(tmp_path, monkeypatch):
+    """It began too late on a busy machine, or its files found no room, which somebody else's have taken."""
+    read, write = os.pipe()
+    process = SimpleNamespace(stdout=os.fdopen(read, "rb"))
+    with os.fdopen(write, "wb"), pytest.raises(NotStarted, match="nothing came of it within"):
+        _Messages(SimpleNamespace(process=process), 1).next("ready", 0.01)
+    full = tmp_path / "full"
+    monkeypatch.setattr(Path, "write_bytes", lambda self, content: (_ for _ in ()).throw(OSError(28, "No space left")))
+    with pytest.raises(SystemExit, match="found no room"):
+        worker._unpack({str(full): "x"})
 
 
 # --- Walls ---------------------------------------------------------------------------------------
