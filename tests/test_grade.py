@@ -550,6 +550,21 @@ def test_nobody_is_left_out_whatever_their_name(tmp_path):
     assert {name for name, why in found.items() if why == nowhere} == {"nothing", "group/zoe", "deep"}
 
 
+def test_a_folder_that_nobody_may_read_is_named(tmp_path, monkeypatch):
+    (tmp_path / "submitted" / "ada").mkdir(parents=True)
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "bob" / "01_requires_grad.ipynb").write_text("")
+    read = Path.iterdir
+    closed = {tmp_path / "submitted": PermissionError(13, "Permission denied")}
+    monkeypatch.setattr(Path, "iterdir", lambda self: refused(closed[self]) if self in closed else read(self))
+    found = {one.learner: one.why for one in submissions.find(tmp_path, SHEETS)}
+    assert found == {"bob": "", "submitted": "there is no notebook (.ipynb) in this folder"}
+
+
+def refused(error):
+    raise error
+
+
 @pytest.mark.skipif(os.name == "nt", reason="makes links and a pipe")
 def test_only_real_files_are_read_and_the_others_are_named(tmp_path):
     (tmp_path / "ada.ipynb").write_text("")
@@ -752,7 +767,7 @@ def test_a_process_that_does_not_begin_is_no_notebooks_fault(tmp_path, monkeypat
     with os.fdopen(write, "wb"), pytest.raises(NotStarted, match="nothing came of it within"):
         _Messages(SimpleNamespace(process=process), 1).next("ready", 0.01)
     full = tmp_path / "full"
-    monkeypatch.setattr(Path, "write_bytes", lambda self, content: (_ for _ in ()).throw(OSError(28, "No space left")))
+    monkeypatch.setattr(Path, "write_bytes", lambda self, content: refused(OSError(28, "No space left")))
     with pytest.raises(SystemExit, match="found no room"):
         worker._unpack({str(full): "x"})
 

@@ -456,6 +456,9 @@ mg.draw(x * x + x, view="both", saved=True)
 ## monkeypatch-repr
 mg.Tensor.pretty = lambda self: f"<{self.shape}>"
 mg.tensor(1.0).pretty()
+## replaced-in-the-library
+import numpy as np
+mg.sum = np.sum; mg.relu = lambda x: (x + abs(x)) / 2
 ## reload
 import importlib, json
 importlib.reload(json)

@@ -151,6 +151,8 @@ class _Room:
         """
         with _settings(self.settings) as changed:
             verdict = self.verdict(test)
+            if verdict.code == "library-replaced":  # told to the learner, who judges again: now it is put back
+                verdict = self.verdict(test)
         if changed and verdict.status != "passed":
             again = self.verdict(test)
             verdict = again if again.status == "passed" else verdict

@@ -82,7 +82,9 @@ def _is_nbgraders(folder: Path, leave_out: Path | None) -> bool:
 
 
 def _folders(place: Path, leave_out: Path | None = None) -> set[str]:
-    folders = [one for one in place.iterdir() if one.is_dir() and one != leave_out]
+    folders: list[Path] = []
+    with contextlib.suppress(OSError):  # nobody may read it
+        folders = [one for one in place.iterdir() if one.is_dir() and one != leave_out]
     return {one.name for one in folders if not one.name.startswith(".") and one.name not in _NOBODYS}
 
 
