@@ -713,6 +713,19 @@ def assert_ended(pids):
     waited_for(lambda: not any(Path("/proc", str(pid)).exists() for pid in pids))
 
 
+@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+def test_a_killed_grading_leaves_no_folder_behind(tmp_path):
+    """A full one would take the room that the same command needs to go on."""
+    (rooms := tmp_path / "rooms").mkdir()
+    slow = with_answers({"tracked": "open('here', 'w').close()\nimport time; time.sleep(60)"})
+    command = [sys.executable, "-m", "tools.grading", str(class_of(tmp_path / "c", {"ada": slow})), "--plain"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, env=os.environ | {"TMPDIR": str(rooms)})
+    waited_for(lambda: list(rooms.glob("*/here")))
+    process.kill()
+    process.wait()
+    waited_for(lambda: not list(rooms.iterdir()))
+
+
 def test_what_was_changed_is_graded_again_and_what_was_our_fault_too(tmp_path):
     one = submissions.Submission("ada", "ada/x.ipynb", None)
     sheet = SHEETS["01_requires_grad"]

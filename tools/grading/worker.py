@@ -16,6 +16,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from .processes import remove
+
 try:
     import resource
 except ImportError:  # Windows has no such limits
@@ -77,7 +79,7 @@ def _limit(megabytes: int, seconds: float) -> list[str]:
 def _stand_between() -> None:
     """Go on in a child: a notebook that ends its parent ends this process, and not the grader.
 
-    This process waits, and ends as the child does; without the grader, it ends the child.
+    This process waits, and ends as the child does; without the grader, it ends the child and removes their folder.
     """
     if not hasattr(os, "fork") or os.getppid() == 1:  # behind the wall there is nobody else to end
         return
@@ -96,6 +98,8 @@ def _stand_between() -> None:
             code = os.waitstatus_to_exitcode(status)
             os._exit(code if code >= 0 else 128 - code)
         if os.getppid() != grader:
+            os.kill(child, signal.SIGKILL)
+            remove(Path.cwd())
             os.killpg(0, signal.SIGKILL)
 
 
