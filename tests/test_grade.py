@@ -17,6 +17,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -25,11 +26,11 @@ pytest.importorskip("IPython")
 
 from banks.classroom import ROOT, Classroom
 
-from tools.grading import material, processes, submissions, tables, walls
+from tools.grading import material, processes, submissions, tables, walls, worker
 from tools.grading.__main__ import Grading, grade_all
 from tools.grading.journal import Graded, Journal
 from tools.grading.submissions import Handed
-from tools.grading.supervisor import Limits, Result
+from tools.grading.supervisor import Limits, NotStarted, Result, _Messages
 
 BANKS = {name: importlib.import_module(f"banks.{name}") for name in ("ch01", "ch02")}
 NOTEBOOKS = {name: bank.NOTEBOOK for name, bank in BANKS.items()}
@@ -220,6 +221,24 @@ for fd in range(3, 64):
         try: os.write(fd, json.dumps(one).encode() + b"\\n")
         except OSError: pass
 """
+# It fills what the judge reads, says itself what the judge would say, and waits.
+FILLS_ITS_PIPES = """
+import fcntl, json, os, stat, time
+if os.fork():
+    time.sleep(1000)
+said = [{"event": one, "task": n, "status": "wrong", "memory": 0} for n in range(TASKS) for one in ("begin", "verdict")]
+said = "".join(json.dumps(one) + "\\n" for one in [*said, {"event": "end"}]).encode()
+fds = [fd for fd in range(3, 64) if os.path.exists(f"/proc/self/fd/{fd}") and stat.S_ISFIFO(os.stat(fd).st_mode)]
+reads = [fd for fd in fds if fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY]
+for fd in [os.open(f"/proc/self/fd/{fd}", os.O_WRONLY | os.O_NONBLOCK) for fd in reads]:
+    try:
+        while True:
+            os.write(fd, b"x" * 4096)
+    except OSError:
+        pass
+for fd in set(fds) - set(reads):
+    os.write(fd, said)
+""".replace("TASKS", str(len(SHEETS[NOTEBOOKS["ch01"]].tasks)))
 PARENT = "import os, time; os.kill(os.getppid(), 9); time.sleep(0.5)"
 PATCH = """
 from exercises.checks import ch01
@@ -245,6 +264,7 @@ def hostile():
     yield from cheats()
     if sys.platform.startswith("linux"):
         yield after("leaves-processes-behind", LEAVES_PROCESSES)
+        yield after("fills-its-pipes", FILLS_ITS_PIPES, but=everywhere(("wrong", None)), odd="could not be tried out")
 
 
 def packed(name, preludes, said=()):
@@ -530,6 +550,21 @@ def test_nobody_is_left_out_whatever_their_name(tmp_path):
     assert {name for name, why in found.items() if why == nowhere} == {"nothing", "group/zoe", "deep"}
 
 
+def test_a_folder_that_nobody_may_read_is_named(tmp_path, monkeypatch):
+    (tmp_path / "submitted" / "ada").mkdir(parents=True)
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "bob" / "01_requires_grad.ipynb").write_text("")
+    read = Path.iterdir
+    closed = {tmp_path / "submitted": PermissionError(13, "Permission denied")}
+    monkeypatch.setattr(Path, "iterdir", lambda self: refused(closed[self]) if self in closed else read(self))
+    found = {one.learner: one.why for one in submissions.find(tmp_path, SHEETS)}
+    assert found == {"bob": "", "submitted": "there is no notebook (.ipynb) in this folder"}
+
+
+def refused(error):
+    raise error
+
+
 @pytest.mark.skipif(os.name == "nt", reason="makes links and a pipe")
 def test_only_real_files_are_read_and_the_others_are_named(tmp_path):
     (tmp_path / "ada.ipynb").write_text("")
@@ -678,6 +713,19 @@ def assert_ended(pids):
     waited_for(lambda: not any(Path("/proc", str(pid)).exists() for pid in pids))
 
 
+@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+def test_a_killed_grading_leaves_no_folder_behind(tmp_path):
+    """A full one would take the room that the same command needs to go on."""
+    (rooms := tmp_path / "rooms").mkdir()
+    slow = with_answers({"tracked": "open('here', 'w').close()\nimport time; time.sleep(60)"})
+    command = [sys.executable, "-m", "tools.grading", str(class_of(tmp_path / "c", {"ada": slow})), "--plain"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, env=os.environ | {"TMPDIR": str(rooms)})
+    waited_for(lambda: list(rooms.glob("*/here")))
+    process.kill()
+    process.wait()
+    waited_for(lambda: not list(rooms.iterdir()))
+
+
 def test_what_was_changed_is_graded_again_and_what_was_our_fault_too(tmp_path):
     one = submissions.Submission("ada", "ada/x.ipynb", None)
     sheet = SHEETS["01_requires_grad"]
@@ -723,6 +771,18 @@ def test_a_fault_of_ours_is_one_notebooks_own(tmp_path, fault):
     assert graded.keys() == {"ada", "bob", "eve"} and tried[-1] == "bob" and len(tried) == 4
     assert graded["ada"] == "nothing there"
     assert re.search("the grader itself failed on it|this computer could not do its part", graded["bob"])
+
+
+def test_a_process_that_does_not_begin_is_no_notebooks_fault(tmp_path, monkeypatch):
+    """It began too late on a busy machine, or its files found no room, which somebody else's have taken."""
+    read, write = os.pipe()
+    process = SimpleNamespace(stdout=os.fdopen(read, "rb"))
+    with os.fdopen(write, "wb"), pytest.raises(NotStarted, match="nothing came of it within"):
+        _Messages(SimpleNamespace(process=process), 1).next("ready", 0.01)
+    full = tmp_path / "full"
+    monkeypatch.setattr(Path, "write_bytes", lambda self, content: refused(OSError(28, "No space left")))
+    with pytest.raises(SystemExit, match="found no room"):
+        worker._unpack({str(full): "x"})
 
 
 # --- Walls ---------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def test_every_right_answer_gets_all_its_points(answers, capsys):
 
 
 def test_an_honest_idiom_costs_nothing(answers, capsys):
-    rows = [row for row in answers if row["learner"].startswith("idioms-")]
+    rows = [row for row in answers if row["learner"].startswith("idioms-") and "helper" not in row["file"]]
     assert not lost(rows)
     assert len(IDIOMS) >= 100
     # It ran: what stands above the answer has raised nothing, but where that is the idiom.

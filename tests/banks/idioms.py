@@ -9,6 +9,9 @@ BESIDE = {
     "helper.py": "def double(x):\n    return 2 * x\n",
     "data/points.csv": "x,y\n1,2\n3,4\n",
     "note.txt": "hello\n",
+    "helper.ipynb": '{"cells": [{"cell_type": "code", "id": "a", "metadata": {}, "outputs": [],'
+    ' "source": "helped = 9"}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
+    "minigrad/__init__.py": "from .gone import tensor\n",  # a part of the course, which somebody copied there
 }
 
 
@@ -102,6 +105,13 @@ from pathlib import Path
 Path("script.py").write_text("made = 5")
 %run script.py
 assert made == 5
+## run-notebook
+%run helper.ipynb
+assert helped == 9
+## clear
+%clear
+%man ls
+%edit mine.py
 ## bash
 %%bash
 echo hello
@@ -361,6 +371,16 @@ sys.settrace(None); sys.setprofile(None)
 ## profile
 import cProfile, tracemalloc
 cProfile.run("sum(range(10))"); tracemalloc.start(); tracemalloc.stop()
+## trace-left
+import sys
+lines = set()
+def trace(frame, event, arg):
+    lines.add(frame.f_lineno); return trace
+sys.settrace(trace)
+## profile-left
+import sys, collections
+counts = collections.Counter()
+sys.setprofile(lambda frame, event, arg: counts.update([event]))
 ## signal
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -390,6 +410,23 @@ builtins.sum = functools.partial(builtins.sum)
 check = True
 ## input
 name = input("Your name? ")
+## getpass
+import getpass
+word = getpass.getpass("Password: ")
+## breakpoint
+def stops(x):
+    breakpoint()
+    return x
+stops(3)
+## set-trace
+from IPython.core.debugger import set_trace
+set_trace()
+import pdb; pdb.set_trace()
+## debug
+%pdb on
+get_ipython().run_cell("1 / 0")
+%debug
+%pdb off
 ## ask-shell
 get_ipython().__class__.__name__, "IPKernelApp" in get_ipython().config
 assert get_ipython().__class__.__name__ == "ZMQInteractiveShell"
@@ -419,6 +456,9 @@ mg.draw(x * x + x, view="both", saved=True)
 ## monkeypatch-repr
 mg.Tensor.pretty = lambda self: f"<{self.shape}>"
 mg.tensor(1.0).pretty()
+## replaced-in-the-library
+import numpy as np
+mg.sum = np.sum; mg.relu = lambda x: (x + abs(x)) / 2
 ## reload
 import importlib, json
 importlib.reload(json)

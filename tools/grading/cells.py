@@ -6,10 +6,13 @@ import ast
 import asyncio
 import builtins
 import contextlib
+import getpass
 import os
+import pdb
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 
 from IPython.core import page
@@ -17,7 +20,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 LONGEST = 400  # characters of a text that goes into the report
-_OF_JUPYTER = ("autosave", "connect_info", "less", "more", "qtconsole", "subshell")
+_OF_JUPYTER = ("autosave", "clear", "connect_info", "edit", "less", "man", "more", "qtconsole", "subshell")
 
 
 class ZMQInteractiveShell(InteractiveShell):
@@ -41,6 +44,11 @@ def _nothing(*arguments: Any, **options: Any) -> None:
     """Shows nothing."""
 
 
+def _go_on(debugger: Any, intro: Any = None) -> None:
+    """What a debugger does, for there is nobody to ask."""
+    debugger.set_continue()
+
+
 def _shell() -> InteractiveShell:
     """An IPython without history, in this folder."""
     config = Config()
@@ -50,7 +58,8 @@ def _shell() -> InteractiveShell:
     for name in _OF_JUPYTER:
         shell.register_magic_function(_nothing, "line", name)
     builtins.input = lambda prompt="": ""
-    sys.path.insert(0, "")  # as in a kernel: files beside the notebook can be imported
+    getpass.getpass = lambda *arguments, **options: ""
+    pdb.Pdb.cmdloop = _go_on  # type: ignore[method-assign,assignment]
     return shell
 
 
@@ -86,6 +95,8 @@ class _Room:
         self.shell.run_cell(setup)
         self.exercises = dict(self.shell.user_ns["check"].chapter.exercises)
         self.settings = _read_settings()
+        # As in a kernel, files beside the notebook can be imported; only now, for they may have names of the course's.
+        sys.path.insert(0, "")
 
     async def run(self, steps, receive, report, unlimited) -> None:
         report({"event": "ready", "unlimited": unlimited})
@@ -140,6 +151,8 @@ class _Room:
         """
         with _settings(self.settings) as changed:
             verdict = self.verdict(test)
+            if verdict.code == "library-replaced":  # told to the learner, who judges again: now it is put back
+                verdict = self.verdict(test)
         if changed and verdict.status != "passed":
             again = self.verdict(test)
             verdict = again if again.status == "passed" else verdict
@@ -160,7 +173,9 @@ class _Room:
         """Judge a right and a wrong answer that are known, in a fresh notebook; which of them was misjudged."""
         with _settings(self.settings):
             for answer, expected in ((wrong, "wrong"), (right, "passed")):
-                self.shell.user_ns.clear()
+                # The learner's names stay where they are: what is left of his code, a tracer, say, may still need them.
+                self.shell.user_module = module = ModuleType("__main__")
+                self.shell.user_ns = vars(module)
                 self.shell.user_ns.update(self.at_first)
                 for source in (self.setup, *cells, answer):
                     await self.run_cell(source)

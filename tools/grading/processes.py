@@ -41,6 +41,7 @@ class Worker:
         words = [sys.executable, "-I", "-c", _BEGIN, str(ROOT)]
         words = words if hidden is None else walls.around(words, hidden)
         self.ended: tuple[int, str] | None = None
+        self.ending = threading.Lock()
         options: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         # Windows's flag by its number, which Python has on Windows only: CREATE_NEW_PROCESS_GROUP.
         options |= {"creationflags": 0x200} if _WINDOWS else {"start_new_session": True}
@@ -57,8 +58,11 @@ class Worker:
 
         `patience` is how long it may take to end by itself, which it has begun to.
         """
-        if self.ended is not None:
+        with self.ending:
+            self.ended = self.ended or self._end(patience)
             return self.ended
+
+    def _end(self, patience: float) -> tuple[int, str]:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(patience)
         _end_group(self.process.pid)
@@ -73,8 +77,7 @@ class Worker:
         with contextlib.suppress(OSError):
             self.process.stdin.close()
         with self.process.stderr as stream:
-            self.ended = code, stream.read().decode(errors="replace").strip()
-        return self.ended
+            return code, stream.read().decode(errors="replace").strip()
 
 
 def environment(home: str) -> dict[str, str]:

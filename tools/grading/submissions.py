@@ -82,7 +82,9 @@ def _is_nbgraders(folder: Path, leave_out: Path | None) -> bool:
 
 
 def _folders(place: Path, leave_out: Path | None = None) -> set[str]:
-    folders = [one for one in place.iterdir() if one.is_dir() and one != leave_out]
+    folders: list[Path] = []
+    with contextlib.suppress(OSError):  # nobody may read it
+        folders = [one for one in place.iterdir() if one.is_dir() and one != leave_out]
     return {one.name for one in folders if not one.name.startswith(".") and one.name not in _NOBODYS}
 
 
@@ -131,7 +133,7 @@ def read(one: Submission, sheets: dict[str, Sheet], course: str) -> Handed:
         if one.path is None:
             raise Unreadable(one.why)
         content = _content(one.path)
-        files = _beside(one)
+        files = _beside(one, content, sheets)
         for part in (content, *(f"{name}\0{text}".encode(errors="replace") for name, text in sorted(files.items()))):
             fingerprint.update(hashlib.sha256(part).digest())
         cells = _cells(_parsed(content))
@@ -142,13 +144,20 @@ def read(one: Submission, sheets: dict[str, Sheet], course: str) -> Handed:
         return Handed(fingerprint.hexdigest(), sheet_named(one.name, sheets), why=str(why))
 
 
-def _beside(one: Submission) -> dict[str, str]:
-    """The files beside a notebook, as text of one letter a byte: its code may read or import them."""
+def _beside(one: Submission, content: bytes, sheets: dict[str, Sheet]) -> dict[str, str]:
+    """The files beside a notebook, as text of one letter a byte: its code may read or import them.
+
+    Of other notebooks those that it names, for `%run`, and that are no exercises.
+    """
     files: dict[str, str] = {}
     folder, left = Path(one.path or "").parent, MOST_BESIDE
     in_own_folder = "/" in one.name
     for entry in _walk(folder, 3 if in_own_folder else 0):
-        if entry.name.lower().endswith(".ipynb") or not entry.is_file(follow_symlinks=False):
+        if entry.name.lower().endswith(".ipynb"):
+            named = in_own_folder and os.fsencode(entry.name) in content
+            if not named or sheet_named(entry.name, sheets) or Path(entry.path) == one.path:
+                continue
+        if not entry.is_file(follow_symlinks=False):
             continue
         with contextlib.suppress(OSError):
             size = entry.stat().st_size

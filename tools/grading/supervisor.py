@@ -105,7 +105,7 @@ class _Run:
         self.current = None
         messages = _Messages(processes.Worker(self.supervisor.hidden), len(self.sheet.tasks))
         try:
-            messages.send(self._job())
+            messages.send(self._job(), STARTING_SECONDS)
             self._follow(messages)
         except Failed as failed:
             self.why = str(failed) if time.monotonic() < self.until else "the time for the whole notebook was over"
@@ -169,7 +169,7 @@ class _Run:
             }
             for n, task in chosen
         ]
-        messages.send({"known": job})
+        messages.send({"known": job}, self.limits.task_seconds)
         try:
             surprises = messages.next("tried", self.limits.task_seconds)["surprises"]
         except Failed as failed:
@@ -193,12 +193,17 @@ class _Messages:
         self.reader = threading.Thread(target=self._read, args=(worker.process.stdout, 4 * tasks + 4), daemon=True)
         self.reader.start()
 
-    def send(self, message: dict[str, Any]) -> None:
+    def send(self, message: dict[str, Any], seconds: float) -> None:
+        """Send one; to a process that does not take it, which may have filled its own pipe, only for so long."""
+        late = threading.Timer(seconds, self.worker.end)
+        late.start()
         try:
             self.worker.process.stdin.write(json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
             self.worker.process.stdin.flush()
         except OSError:
             pass  # it has ended already: the next read says so
+        finally:
+            late.cancel()
 
     def next(self, event: str, seconds: float) -> dict[str, Any]:
         """The next message; of another event than the one that is expected, if one is, it is passed over."""
@@ -207,6 +212,8 @@ class _Messages:
             try:
                 message = self.waiting.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
+                if event == "ready":  # nothing of the notebook has run so far
+                    raise NotStarted(f"nothing came of it within {seconds:.3g} seconds") from None
                 raise Failed(f"stopped after {seconds:.3g} seconds") from None
             if message is None:
                 code, said = self.worker.end(patience=2)

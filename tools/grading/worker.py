@@ -7,6 +7,7 @@ message. Learner's code may end this process, fill it or stop it: the supervisor
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import select
@@ -14,6 +15,8 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+
+from .processes import remove
 
 try:
     import resource
@@ -31,14 +34,15 @@ def main() -> None:
     _unpack(job["files"])
     from . import cells  # only now: IPython, NumPy and the checks are the notebook's own process's
 
+    os.dup2(1, 2)  # what failed so far was said there
     cells.run(job, receive, report, unlimited)
     os._exit(0)  # threads that learners' code left behind would keep it alive
 
 
 def _open_channel() -> tuple[dict, Callable[[], dict], Callable[[dict], None]]:
-    """The job, and the functions that receive and report; afterwards stdin, stdout and stderr lead nowhere."""
+    """The job, and the functions that receive and report; afterwards stdin and stdout lead nowhere."""
     source, channel, nowhere = os.fdopen(os.dup(0), "rb"), os.dup(1), os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1, 2):
+    for standard in (0, 1):
         os.dup2(nowhere, standard)
     loads, dumps, write = json.loads, json.dumps, os.write
 
@@ -75,7 +79,7 @@ def _limit(megabytes: int, seconds: float) -> list[str]:
 def _stand_between() -> None:
     """Go on in a child: a notebook that ends its parent ends this process, and not the grader.
 
-    This process waits, and ends as the child does; without the grader, it ends the child.
+    This process waits, and ends as the child does; without the grader, it ends the child and removes their folder.
     """
     if not hasattr(os, "fork") or os.getppid() == 1:  # behind the wall there is nobody else to end
         return
@@ -94,13 +98,18 @@ def _stand_between() -> None:
             code = os.waitstatus_to_exitcode(status)
             os._exit(code if code >= 0 else 128 - code)
         if os.getppid() != grader:
+            os.kill(child, signal.SIGKILL)
+            remove(Path.cwd())
             os.killpg(0, signal.SIGKILL)
 
 
 def _unpack(files: dict[str, str]) -> None:
-    """The files that lay beside the notebook; as many of them as there is room for."""
-    with contextlib.suppress(OSError):
-        for name, content in files.items():
-            path = Path(name)
+    """The files that lay beside the notebook. Without room for them, which others may have taken, nothing starts."""
+    for name, content in files.items():
+        path = Path(name)
+        try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content.encode("latin-1"))
+        except OSError as error:  # a name that this system does not take
+            if error.errno == errno.ENOSPC:
+                sys.exit(f"its files found no room ({error.strerror})")
