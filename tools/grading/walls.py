@@ -14,7 +14,7 @@ from pathlib import Path
 from .material import ROOT
 
 ROOM = "/tmp/notebook"  # where the notebook runs, inside
-MEGABYTES = 256  # of all files that one notebook may make
+MEGABYTES = 256  # of all files that one notebook may make; as many in /dev/shm
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store", "/var/cache/fontconfig")
 _SETTINGS = ("alternatives", "fonts", "group", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "passwd")
 _COURSE = ("minigrad", "exercises", "tools")
