@@ -491,7 +491,7 @@ def diag(self, diagonal=0):
     if self.ndim != 1:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.ndim}D")
     length = self.numel() + (diagonal if diagonal > 0 else -diagonal)
-    return embed_diagonal(self, diagonal, 0, 1, (length, length))
+    return embed_diagonal(self, diagonal, -2, -1, (length, length))
 
 
 def _trace_backward(grad, shape):
