@@ -478,7 +478,9 @@ def _check_ways(y, x, number):
         wrong = _wrong_way("both-ways", y, x, f"both ways: {first:.7g} + {second:.7g}", "what still has a history")
     elif kit.close(came, first):
         came = f"{came:.7g}, which is what the way through `x + 1` brings"
-        wrong = _wrong_way("other-way", y, x, came, "which factor you cut, and what changes numbers that a product has saved")
+        wrong = _wrong_way(
+            "other-way", y, x, came, "which factor you cut, and what changes numbers that a product has saved"
+        )
     else:
         wrong = _wrong_way("other-gradient", y, x, f"a gradient of {came:.7g}", "each operation on the way to `x`")
     wrong.verdict.expected = expected
