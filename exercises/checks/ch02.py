@@ -558,7 +558,7 @@ def _why_not_recorded(y):
         return _joined_otherwise(y)
     if made_of == ["mul", "sub", "sub"]:
         why = "Your graph has two subtractions. In the picture there is one."
-        return Wrong("two-steps", why=why, look="how often a step is computed before the loss")
+        return Wrong("two-steps", why=why, look="how often a step is computed, or subtracted, before the loss")
     if made_of == ["mul", "mul", "sub"]:
         return _multiplied_twice(y)
     why = "The picture shows one mul and one sub, and no other operation."
@@ -1135,7 +1135,7 @@ overwrites: h.grad=1.0 (M08)
     Each backward() adds to what is there, for a retained result, too, and `h.grad` was never cleared.
     look: what each of the four backward() brings to `h`
 note-is-a-copy: a=2.0
-    `a` is another name of the tensor in `w.grad`. What is written into that tensor shows in `a`.
+    `a` is another name of the tensor that was in `w.grad`. What is written into that tensor shows in `a`.
     look: `a is w.grad`, right after the line that makes `a`
 none-writes: a=0.0, d=0.0
     `w.grad = None` lets go of the tensor. It does not write zeros into it.

@@ -367,7 +367,9 @@ def _shrunk():
 def which_input(answer):
     number = kit.a_number(answer, "`start`")
     if abs(number) > 1000:
-        raise Wrong("far-off", "a number with two digits at most", show(answer), look="how many boxes the picture has")
+        raise Wrong(
+            "far-off", "a number of the size of those in the code", show(answer), look="how many boxes the picture has"
+        )
     x = mg.tensor(number, requires_grad=True)
     y = _shrink(x)
     try:
@@ -473,14 +475,14 @@ def _check_ways(y, x, number):
     elif kit.close(came, second) and _ways(y.grad_fn) == 1:
         return
     elif kit.close(came, second):
-        wrong = _wrong_way("cancelled", y, x, "that number, over several ways", "what each of the ways brings")
+        wrong = _wrong_way(
+            "cancelled", y, x, "that number, and several ways in the graph", "what each of the ways brings"
+        )
     elif kit.close(came, first + second):
         wrong = _wrong_way("both-ways", y, x, f"both ways: {first:.7g} + {second:.7g}", "what still has a history")
-    elif kit.close(came, first):
+    elif kit.close(came, first) and "AddBackward0" in [node.name() for node in graphs.nodes(y)]:
         came = f"{came:.7g}, which is what the way through `x + 1` brings"
-        wrong = _wrong_way(
-            "other-way", y, x, came, "which factor you cut, and what changes numbers that a product has saved"
-        )
+        wrong = _wrong_way("other-way", y, x, came, "which factor you cut")
     else:
         wrong = _wrong_way("other-gradient", y, x, f"a gradient of {came:.7g}", "each operation on the way to `x`")
     wrong.verdict.expected = expected
@@ -497,7 +499,7 @@ _WHY_NOT_ONE_WAY = {
     "all-cut": "Nothing leads back to `x`. The way through `x * 4` has to stay.",
     "both-ways": "That is what the two ways bring, added.",
     "other-way": "The right way to keep is the one through `x * 4`; it brings 4 times the value of `x + 1`.",
-    "cancelled": "The number is right. But it comes over several ways, and one was asked for.",
+    "cancelled": "The number is right. But there are several ways in the graph, and one was asked for.",
     "other-gradient": "What arrives is not what the way through `x * 4` brings.",
 }
 
