@@ -88,6 +88,7 @@ def main(words):
 def command_line(words):
     """The arguments for the environment's Python that do what was typed."""
     if not words or words[0].startswith("-"):
+        refuse_mistyped(words)
         existing(FIRST_NOTEBOOK)
         return tool("lab", words)
     command, options = words[0], words[1:]
@@ -100,8 +101,17 @@ def command_line(words):
     if command == "author":
         if options[0] not in AUTHOR:
             raise Problem(unknown(options[0], [*AUTHOR, "--help"], "author "))
+        if options[0] in ("pages", "transcripts") and options[1:]:
+            raise Problem(f"`{TYPED} author {options[0]}` takes nothing more, no {options[1]!r}. Nothing was run.")
         return tool(AUTHOR[options[0]], options[1:])
     raise Problem(unknown(command, [*COMMANDS, "--help", "--version"]))
+
+
+def refuse_mistyped(options):
+    """Stop at an option that is nearly one of ours: JupyterLab would answer it with sixty lines of its own."""
+    near = [word for word in options if difflib.get_close_matches(word, ["--help", "--version"], 1, 0.8)]
+    if near:
+        raise Problem(unknown(near[0], ["--help", "--version"]))
 
 
 def run_tests(options):
@@ -155,7 +165,7 @@ def docstring(name):
 
 def unknown(word, known, before=""):
     """The sentence for a command that does not exist: the nearest one that does, and nothing is run."""
-    near = difflib.get_close_matches(word, known, 1)
+    near = difflib.get_close_matches(word, known, 1, 0.7)
     if near:
         return f"There is no command {word!r}. Did you mean `{TYPED} {before}{near[0]}`? Nothing was run."
     opens = "" if before else f" `{TYPED}` alone opens the course;"

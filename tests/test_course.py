@@ -235,8 +235,9 @@ def test_the_exit_code_is_passed_on(ready):
 
 @pytest.mark.parametrize("words", [*LEARNERS, *AUTHORS, ["new", "exercise", "05", "name"]], ids=" ".join)
 def test_a_command_runs_in_the_environment(ready, words):
-    printed = run(ready, *words, "--check").stdout
-    assert str(ready / ".venv") in printed and "'--check']" in printed
+    takes_nothing_more = words[-1] in ("pages", "transcripts")
+    printed = run(ready, *words, *([] if takes_nothing_more else ["--check"])).stdout
+    assert str(ready / ".venv") in printed and ("'--check']" in printed or takes_nothing_more)
 
 
 @pytest.mark.parametrize("words", [["author", "new"], ["new"]], ids=" ".join)
@@ -261,6 +262,10 @@ def test_grading_knows_where_it_was_typed(ready):
         (["exercises"], ["'exercises'", "--help` says what there is"]),
         (["outputs", "--help"], ["'outputs'", "--help` says what there is"]),
         (["author", "excercises"], ["'excercises'", "course.py author exercises`"]),
+        (["reset", "05"], ["'reset'", "--help` says what there is"]),
+        (["--hlep"], ["'--hlep'", "course.py --help`"]),
+        (["--no-browser", "--versoin"], ["'--versoin'", "course.py --version`"]),
+        (["author", "pages", "--hlep"], ["takes nothing more", "'--hlep'"]),
     ],
     ids=lambda part: " ".join(part),
 )
@@ -546,8 +551,13 @@ def test_a_relative_place_is_one_from_where_it_is_typed(scratch, tmp_path):
 
 def test_a_folder_that_is_no_environment_is_left_alone(ready, tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work", encoding="utf-8")
-    assert_one_sentence(run(ready, "test", MINIGRAD_VENV=str(tmp_path)), "no virtual environment")
+    assert_one_sentence(run(ready, "test", MINIGRAD_VENV=str(tmp_path)), "no virtual environment: let MINIGRAD_VENV")
     assert (tmp_path / "thesis.txt").exists()
+
+
+def test_a_link_that_leads_nowhere_is_said(scratch, tmp_path):
+    (scratch / ".venv").symlink_to(tmp_path / "gone")
+    assert_one_sentence(run(scratch, "test"), "in the way", "delete it")
 
 
 def test_an_environment_of_the_users_own_that_is_broken_is_left_alone(ready, tmp_path):
@@ -679,6 +689,14 @@ def test_a_full_disk_is_said_before_anything_is_installed(scratch, monkeypatch):
         environment.Environment(scratch / ".venv").make()
 
 
+def test_a_disk_that_pip_fills_is_said_with_what_is_needed(scratch, monkeypatch):
+    monkeypatch.setattr(environment.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**12, 10**12, 3 * 10**7))
+    there = environment.Environment(scratch / ".venv")
+    there.folder.mkdir()
+    there.log.write_text("ERROR: [Errno 28] No space left on device", encoding="utf-8")
+    assert "need about 700 MB" in there.why_pip_failed()
+
+
 def test_a_place_where_no_folder_can_be_made_is_one_sentence(ready, tmp_path):
     (tmp_path / "a file").touch()
     result = run(ready, "test", MINIGRAD_VENV=str(tmp_path / "a file" / "venv"))
@@ -724,9 +742,9 @@ def test_jupyter_uses_the_home_folder_where_the_environment_is_not_private(tmp_p
 def test_a_terminal_that_cannot_show_the_path_is_no_error(tmp_path):
     folder = make_scratch(tmp_path / "课程")
     make_environment(folder / ".venv")
-    (folder / "pytest.py").write_text("", encoding="utf-8")
     result = run(folder, "test", PYTHONIOENCODING="cp1252")
     assert result.returncode == 0, result.stderr
+    assert "??" in result.stdout, "what runs in the environment prints the path, too"
     assert "??" in run(folder, "--version", PYTHONIOENCODING="cp1252").stdout
 
 
@@ -746,7 +764,16 @@ SAID = {
     "WARNING: Retrying after connection broken by 'NewConnectionError(...)'": (
         "cannot reach the Python package index",
     ),
-    "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device": ("No space left",),
+    # What a pip says for whom a process of its own speaks.
+    "error: subprocess-exited-with-error\n      ERROR: No matching distribution found for x\n"
+    "error: subprocess-exited-with-error": ("ERROR: No matching distribution found for x",),
+    "  ERROR: Could not find a version that satisfies the requirement x (from versions: none)": (
+        "finds nothing where it looks",
+        "pip config debug",
+    ),
+    "Configuration file could not be loaded.\nFile contains no section headers.\n'user = true'": (
+        "cannot read its settings",
+    ),
 }
 
 
@@ -754,6 +781,30 @@ SAID = {
 def test_a_pip_that_fails_is_one_sentence_with_its_log(scratch, said):
     make_environment(scratch / ".venv", pip=f"print({said!r}); raise SystemExit(1)")
     assert_one_sentence(run(scratch, "test"), *SAID[said], "minigrad-install.log")
+
+
+def test_a_pip_without_room_on_a_disk_that_has_some_names_the_temporary_files(scratch):
+    said = "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device"
+    make_environment(scratch / ".venv", pip=f"print({said!r}); raise SystemExit(1)")
+    assert_one_sentence(run(scratch, "test"), "a quota", "temporary files", "make room")
+
+
+@pytest.mark.parametrize("setting", ["target", "prefix", "root", "dry-run", "no-deps", "user", "python"])
+def test_no_setting_of_pip_sends_the_packages_elsewhere(ready, tmp_path, setting):
+    """In a variable, and what is usual in pip's file of settings."""
+    to = {"target": tmp_path / "t", "prefix": tmp_path / "p", "root": tmp_path / "r", "python": sys.executable}
+    value = to.get(setting, "true")
+    (tmp_path / "pip.conf").write_text(f"[install]\n{setting} = {value}\n", encoding="utf-8")
+    there = {} if setting in ("python", "prefix", "root") else {"PIP_CONFIG_FILE": str(tmp_path / "pip.conf")}
+    for variables in (there, {f"PIP_{setting.upper().replace('-', '_')}": str(value)}):
+        want(ready, "")
+        (ready / ".venv" / "minigrad-installed").unlink()
+        for installed in (ready / ".venv" / PACKAGES).glob("*scratch*"):
+            shutil.rmtree(installed) if installed.is_dir() else installed.unlink()
+        result = run(ready, "test", **variables)
+        assert result.returncode == 0, result.stderr
+        assert list((ready / ".venv" / PACKAGES).glob("scratch-*")), "it was installed elsewhere"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pip.conf"]
 
 
 def want(scratch, package):
@@ -773,7 +824,7 @@ def unreachable_index():
     ("variables", "parts"),
     [
         ({"PIP_INDEX_URL": unreachable_index()}, ["cannot reach the Python package index"]),
-        ({"PIP_NO_INDEX": "1"}, ["could not install", "minigrad-needs-this"]),
+        ({"PIP_NO_INDEX": "1"}, ["finds nothing where it looks", "minigrad-needs-this"]),
     ],
     ids=["no network", "no such package"],
 )

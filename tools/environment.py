@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -31,6 +32,9 @@ SECONDS_BETWEEN_NEWS = 5
 # What a user may have set for another Python or another Jupyter, and would break this one.
 OF_OTHERS = ["PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "JUPYTER_PATH", "JUPYTER_CONFIG_PATH"]
 OF_OTHERS += ["JUPYTERLAB_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR"]
+OF_OTHERS += ["PIP_PYTHON", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT"]
+# Settings of pip, in variables or in its file, with which it would install nothing, or not here.
+PIP_AS_IT_IS = {f"PIP_{name}": "0" for name in ("USER", "DRY_RUN", "NO_DEPS", "REQUIRE_HASHES")}
 # Asked of the environment's Python, which may be none, too old, or the user's own.
 STATE = (
     "import json, os, sys, sysconfig; print(json.dumps([list(sys.version_info[:2]), "
@@ -64,6 +68,8 @@ NO_NETWORK = re.compile(
     r"|Connection(Error| broken| aborted| refused| reset)|timed out|Timeout|ProxyError",
     re.IGNORECASE,
 )
+NO_SPACE = re.compile(r"No space left on device|Errno 28\b|not enough space|Disk quota exceeded", re.IGNORECASE)
+NOTHING_FOUND = re.compile(r"\(from versions: none\)")
 
 
 class Problem(Exception):
@@ -93,7 +99,10 @@ class Environment:
                     self.complete(parts, lock)
         except OSError as error:
             where = f" ({error.filename})" if error.filename else ""
-            raise Problem(f"The environment {self.folder} cannot be made: {error.strerror or error}{where}.") from None
+            raise Problem(
+                f"The environment {self.folder} cannot be made: {error.strerror or error}{where}; let the variable "
+                "MINIGRAD_VENV name a folder where you may write."
+            ) from None
 
     def complete(self, parts, lock):
         # A pip that was killed may leave half a package, which it later takes for a whole one.
@@ -149,7 +158,13 @@ class Environment:
                 f"The folder of the course, {ROOT}, is read-only: copy it to a place where you may write, "
                 "and start it there."
             )
+        mend = "let MINIGRAD_VENV name a folder that does not exist yet"
+        if self.folder == ROOT / ".venv":
+            mend = "delete it, or " + mend
+        in_the_way = f"{self.folder} is in the way and is no virtual environment: {mend}."
         if not self.folder.exists():
+            if self.folder.is_symlink():
+                raise Problem(in_the_way)
             return
         if not os.access(str(self.folder), os.W_OK):
             raise Problem(
@@ -158,10 +173,7 @@ class Environment:
             )
         ours = self.folder == ROOT / ".venv" or any(p.exists() for p in (self.lock, self.stamp, self.unfinished))
         if not self.folder.is_dir() or not (ours or self.is_whole() or not any(self.folder.iterdir())):
-            raise Problem(
-                f"{self.folder} is in the way and is no virtual environment: delete it, or let MINIGRAD_VENV name a "
-                "folder that does not exist yet."
-            )
+            raise Problem(in_the_way)
 
     @contextlib.contextmanager
     def one_start_at_a_time(self):
@@ -189,17 +201,23 @@ class Environment:
             raise Problem(f"Python cannot work in {ROOT}: there are bytes in it that are no text. Rename it.") from None
         say(f"Making a virtual environment in {self.folder} ...")
         self.clear()
-        free = shutil.disk_usage(str(self.folder)).free // 10**6
-        if free < MEGABYTES:
-            raise Problem(
-                f"The packages need about {MEGABYTES} MB and the disk of {self.folder} has {free} MB left: make room, "
-                "or let MINIGRAD_VENV name a folder on another disk."
-            )
+        if self.megabytes_free() < MEGABYTES:
+            raise Problem(self.too_full())
         command = [sys.executable, "-I", "-m", "venv", str(self.folder)]
         made = subprocess.run(command, env=self.variables(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if made.returncode != 0:
             reason = last_line(made.stdout.decode(errors="replace"))
             raise Problem(f"Python could not make the environment {self.folder}: {reason}")
+
+    def megabytes_free(self):
+        return shutil.disk_usage(str(self.folder)).free // 10**6
+
+    def too_full(self):
+        """The sentence for a disk without room."""
+        return (
+            f"The packages need about {MEGABYTES} MB and the disk of {self.folder} has {self.megabytes_free()} MB "
+            "left: make room, or let MINIGRAD_VENV name a folder on another disk."
+        )
 
     def clear(self):
         """Empty the folder, but for the lock and the learner's settings of JupyterLab."""
@@ -217,6 +235,7 @@ class Environment:
         say("Installing the packages of the {} ...".format(what))
         # Compiling all of it takes longer than the rest; Python compiles what is imported, the first time.
         options = ["--no-compile", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
+        options.append("--target=")  # not where pip's file of settings says
         # A pip that outlives this process keeps the lock, so that no other one gets in its way.
         keeping_the_lock = {} if os.name == "nt" else {"pass_fds": [lock.fileno()]}
         self.unfinished.touch()
@@ -268,8 +287,25 @@ class Environment:
                 "pip cannot reach the Python package index: connect to the network and run the same line again "
                 f"(pip's log: {self.log})."
             )
-        errors = [line for line in said.splitlines() if line.lower().startswith("error")]
+        if NO_SPACE.search(said):
+            if self.megabytes_free() < MEGABYTES:
+                return self.too_full()
+            return (
+                f"The disk of {self.folder} has room, but not for you (a quota), or the folder for temporary files, "
+                f"{tempfile.gettempdir()}, is full: make room, or let the variable TMPDIR name another folder."
+            )
+        lines = [line.strip() for line in said.splitlines()]
+        # That a process of pip's own has failed is no reason: the reason is what that process said.
+        errors = [line for line in lines if line.lower().startswith("error") and "subprocess-exited" not in line]
         reason = errors[-1] if errors else last_line(said)
+        if NOTHING_FOUND.search(said):
+            return (
+                f"pip finds nothing where it looks for packages ({reason}): take index-url, no-index and find-links "
+                "out of its settings (`python3 -m pip config debug` lists them) and run the same line again "
+                f"(pip's log: {self.log})."
+            )
+        if "Configuration file" in said:
+            return f"pip cannot read its settings: mend or move away the file that its log names, {self.log}."
         return f"pip could not install the packages ({reason}): its log is {self.log}."
 
     def set_up_jupyter(self):
@@ -289,7 +325,9 @@ class Environment:
     def variables(self):
         """The environment variables without those that would mislead Python, pip or Jupyter."""
         kept = {name: value for name, value in os.environ.items() if name not in OF_OTHERS}
-        return {**kept, "PIP_USER": "0", "JUPYTER_PREFER_ENV_PATH": "1"}
+        # The course prints paths, in which there may be letters that the terminal has not.
+        encoding = os.environ.get("PYTHONIOENCODING", "").partition(":")[0] + ":replace"
+        return {**kept, **PIP_AS_IT_IS, "JUPYTER_PREFER_ENV_PATH": "1", "PYTHONIOENCODING": encoding}
 
     def private_places(self):
         """Variables that keep what Jupyter writes here and not in the home folder, which may be read-only.

@@ -64,6 +64,9 @@ def _text(output: nbformat.NotebookNode) -> str:
 
 def main(words: list[str]) -> int:
     """Run those that are named, or all; 1 if one was left."""
+    missing = [word for word in words if not (ROOT / word).is_file()]
+    if missing:
+        sys.exit(f"There is no notebook {missing[0]!r}: name one as in `outputs notebooks/00_start_here.ipynb`.")
     said = []
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"PYTEST_VERSION": "refresh", "MINIGRAD_PROGRESS": str(Path(folder) / "progress.json")}
