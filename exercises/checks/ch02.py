@@ -771,7 +771,8 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
     if tools.same(came, start):
         if type(given) is mg.Tensor and tools.same(tools.array(given), right):
             why = "The number is right in a new tensor, which you return. The caller's `w` is where it was."
-            return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
+            belief = "M06" if kit.rebinds(answer, 0) else ""
+            return Wrong("new-tensor", expected, got, belief=belief, why=why, look="an update that overwrites")
         if w._version:
             why = "`w` was overwritten, with the number that it had. Was the gradient zero by then?"
             look = "each line that changes `w`, or clears its `.grad`"
@@ -1042,7 +1043,7 @@ def _none_in_train(wrong: Wrong, answer: Any, course: _Course, given: list, expe
     if all(p.grad is not None for p in course.params):
         why = "The parameters have their gradients. What is None is something else. It may be the `.grad` of a new "
         why += "tensor, and a step on that moves no parameter."
-        belief = "" if kit.rebinds(answer, 0) else "M06"
+        belief = "M06" if kit.rebinds(answer) and not kit.rebinds(answer, 0) else ""
         return Wrong("new-tensors", expected, got, belief=belief, why=why, look="an update that overwrites")
     if "zero_" in got:
         why = "Before the first `backward()` every `.grad` is None, and there is nothing to fill with zeros."
@@ -1060,7 +1061,7 @@ def _replaced(given: list, course: _Course) -> bool:
 
 def _new_tensors(answer: Any, expected: str, got: str) -> Wrong:
     why = "Your steps may make or move other tensors. `loss_of()` never sees them: it uses the parameters."
-    belief = "" if kit.rebinds(answer, 0) else "M06"  # of `params` it says nothing
+    belief = "M06" if kit.rebinds(answer) and not kit.rebinds(answer, 0) else ""  # of `params` it says nothing
     look = "what is overwritten in a step: the parameters themselves?"
     return Wrong("new-tensors", expected, got, belief=belief, why=why, look=look)
 
