@@ -822,15 +822,19 @@ def anomaly_mode(m, say):
         y.backward()
 
 
+def say_warnings(say, backward):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with say.refused():
+            backward()
+    caught = [w for w in caught if w.category is not RuntimeWarning]  # of NumPy's, about the numbers
+    say([[w.category.__name__, str(w.message).split(".")[0]] for w in caught])
+
+
 @case
 def anomaly_mode_warns(m, say):
     def said(backward):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            with say.refused():
-                backward()
-        caught = [w for w in caught if w.category is not RuntimeWarning]  # of NumPy's, about the numbers
-        say([[w.category.__name__, str(w.message).split(".")[0]] for w in caught])
+        say_warnings(say, backward)
 
     x = m.zeros(1, requires_grad=True)
     y = x.sqrt() * x
@@ -839,6 +843,54 @@ def anomaly_mode_warns(m, say):
         y = x.sqrt() * x
         said(y.backward)
     said(lambda: m.autograd.detect_anomaly())
+
+
+@case
+def anomaly_mode_looks_at_hooks_too(m, say):
+    """Whatever fails while a node is evaluated is reported; nan is looked for in what the post-hooks give."""
+
+    def fails(*_):
+        raise ValueError("from a hook")
+
+    hooks = {
+        "tensor": lambda x, y: y.register_hook(fails),
+        "node, before": lambda x, y: y.grad_fn.register_prehook(fails),
+        "node, after": lambda x, y: y.grad_fn.register_hook(fails),
+        "leaf": lambda x, y: x.register_hook(fails),
+        "leaf, another size": lambda x, y: x.register_hook(lambda g: m.ones(3)),
+        "leaf, after": lambda x, y: x.register_post_accumulate_grad_hook(fails),
+        "nan made": lambda x, y: y.grad_fn.register_hook(lambda inputs, outputs: (m.full((2,), float("nan")),)),
+        "nan at a leaf": lambda x, y: x.register_hook(lambda g: g * float("nan")),
+    }
+    for hook in hooks.values():
+        x = m.tensor([4.0, 1.0], requires_grad=True)
+        with m.autograd.set_detect_anomaly(True):
+            y = x.sqrt()
+            hook(x, y)
+            say_warnings(say, y.sum().backward)
+        say(None if x.grad is None else str(x.grad.tolist()))
+    x = m.zeros(2, requires_grad=True)
+    with m.autograd.set_detect_anomaly(True):
+        y = x.sqrt() * 0
+        y.grad_fn.next_functions[0][0].register_hook(lambda inputs, outputs: (m.zeros(2),))
+        say_warnings(say, y.sum().backward)
+        say(x.grad)
+        first, second = x.exp().unbind()
+        first.register_hook(fails)
+        say_warnings(say, (first + second).backward)
+
+
+@case
+def anomaly_mode_looks_at_several_starts(m, say):
+    """If the walk starts at all."""
+    x, u = m.ones(2, requires_grad=True), m.ones(1, requires_grad=True)
+    nan = m.full((2,), float("nan"))
+    with m.autograd.set_detect_anomaly(True):
+        y = x * 2
+        for inputs in ([u], [x], [m.ones(2)], None):
+            say_warnings(say, lambda inputs=inputs: m.autograd.backward([x, y], [m.ones(2), nan], inputs=inputs))
+        say_warnings(say, lambda: m.autograd.grad([u, y], x, [nan[:1], m.ones(2)]))
+        say_warnings(say, lambda: m.autograd.grad([y], x, [nan]))
 
 
 @case

@@ -3,6 +3,7 @@
 PyTorch counterpart: ``torch/autograd/anomaly_mode.py``.
 """
 
+import contextlib
 import os
 import sys
 import traceback
@@ -75,41 +76,69 @@ def _switch(enabled: bool, check_nan: bool) -> None:
     anomaly.enabled, anomaly.check_nan = enabled, check_nan
 
 
-def _note_origin(node: Node) -> None:
-    """Store the traceback of a new node, without minigrad's own frames, in its metadata."""
-    frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_OWN_FILES)]
-    metadata = node._materialize_hooks().metadata
-    metadata["traceback_"] = traceback.format_list([f for f in frames if not f.filename.startswith("<operation ")])
+def _origin() -> dict:
+    """Metadata of a node that is made now: the traceback without minigrad's own frames, and whose backward makes it."""
+    frames = [f for f in traceback.extract_stack() if not f.filename.startswith((_OWN_FILES, "<operation "))]
+    origin: dict = {"traceback_": traceback.format_list(frames)}
     if anomaly.evaluating:
-        metadata["parent_"] = grad_fn_of(anomaly.evaluating[-1])
+        origin["parent_"] = grad_fn_of(anomaly.evaluating[-1])
+    return origin
 
 
-def report_origin(node: Node) -> None:
+def _note_origin(node: Node) -> None:
+    node._materialize_hooks().metadata.update(_origin())
+
+
+@contextlib.contextmanager
+def report_failure(node: Node):
+    """Inside the block a node is evaluated, with its hooks: if that fails, warn with where the node was recorded."""
+    anomaly.evaluating.append(node)
+    try:
+        yield
+    except Exception:
+        report_origin(*_described(grad_fn_of(node)))
+        raise
+    finally:
+        anomaly.evaluating.pop()
+
+
+def _described(grad_fn: GradFn) -> tuple[str, dict]:
+    hooks = grad_fn._node._hooks
+    return grad_fn.name(), {} if hooks is None else hooks.metadata
+
+
+def report_origin(name: str, metadata: dict) -> None:
     """Warn with the traceback of the node that failed, and those of the nodes whose backward recorded it."""
-    grad_fn: GradFn | None = grad_fn_of(node)
     start = "Error detected in {}. "
-    while grad_fn is not None:
-        hooks = grad_fn._node._hooks
-        metadata = {} if hooks is None else hooks.metadata
+    while True:
         if "traceback_" not in metadata:
             text = (
-                f"{start.format(grad_fn.name())}No forward pass information available. Enable detect anomaly during "
+                f"{start.format(name)}No forward pass information available. Enable detect anomaly during "
                 "forward pass for more information."
             )
         else:
             call = "the error" if start.startswith("Error") else "the previous calculation"
-            text = f"{start.format(grad_fn.name())}Traceback of forward call that "
+            text = f"{start.format(name)}Traceback of forward call that "
             text += f"{'caused' if call == 'the error' else 'induced'} {call}:\n{''.join(metadata['traceback_'])}"
         try:
             warnings.warn(text, stacklevel=2)
         except UserWarning:  # where warnings are errors, the error that is on its way comes first
             print(f"UserWarning: {text}", file=sys.stderr)
-        grad_fn, start = metadata.get("parent_"), "\n\nPrevious calculation was induced by {}. "
+        if "parent_" not in metadata:
+            return
+        (name, metadata), start = _described(metadata["parent_"]), "\n\nPrevious calculation was induced by {}. "
 
 
-def refuse_nan(node: Node | None, grads) -> None:
-    """Raise RuntimeError for nan among the gradients that a node returned; without a node, among the seeds."""
+def refuse_nan(node: Node, grads) -> None:
+    """Raise RuntimeError for nan among the gradients that a node returned."""
     for index, grad in enumerate(grads if anomaly.check_nan else ()):
         if grad is not None and np.isnan(getattr(grad, "_array", grad)).any():
-            name = grad_fn_of(node).name() if node else "torch::autograd::GraphRoot"
-            raise refusal("nan found", name, index, about=node)
+            raise refusal("nan found", grad_fn_of(node).name(), index, about=node)
+
+
+def refuse_nan_seeds(seeds: list) -> None:
+    """Raise RuntimeError for nan among several gradients from which a walk is to start."""
+    for index, (node, grad) in enumerate(seeds if anomaly.check_nan else ()):
+        if np.isnan(getattr(grad, "_array", grad)).any():
+            report_origin("torch::autograd::GraphRoot", _origin())
+            raise refusal("nan found", "torch::autograd::GraphRoot", index, about=node)

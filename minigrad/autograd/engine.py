@@ -23,6 +23,7 @@ from heapq import heappop, heappush
 from numpy import ndarray
 
 from ..numpy_warnings import silence_numpy
+from .anomaly_mode import refuse_nan_seeds
 from .evaluate import add_undefined_gradient, evaluate_leaf, evaluate_node
 from .grad_fn import RemovableHandle
 from .grad_mode import anomaly, mode, set_mode
@@ -73,10 +74,14 @@ class GraphTask:
                 self.needed.update(requested)  # those that are no leaves are evaluated too, for their hooks
         if RemovableHandle.on_leaves:
             self.dependencies = dependencies_of_hooked_leaves(self.seeds, self.needed)
-        for node, grad in self.seeds:
+        seeds = self.seeds
+        if self.needed is not None and len(seeds) > 1:
             # PyTorch evaluates a single output in any case, and so runs its hooks, even if it leads to no input.
-            if self.needed is None or node in self.needed or node in (requested or ()) or len(self.seeds) == 1:
-                self.add_gradient(node, grad if self.create_graph or grad.__class__ is ndarray else grad._array)
+            seeds = [(node, grad) for node, grad in seeds if node in self.needed or node in (requested or ())]
+        if anomaly.enabled and len(self.seeds) > 1 and seeds:
+            refuse_nan_seeds(self.seeds)
+        for node, grad in seeds:
+            self.add_gradient(node, grad if self.create_graph or grad.__class__ is ndarray else grad._array)
         if self.dependencies:
             self.evaluate_complete_leaves([node for node, _ in self.seeds], self.dependencies)
 

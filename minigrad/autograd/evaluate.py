@@ -4,15 +4,31 @@ The usual case is written out in ``engine.run``. PyTorch counterparts: ``evaluat
 ``torch/csrc/autograd/engine.cpp``.
 """
 
-from .anomaly_mode import refuse_nan, report_origin
+import functools
+
+from .anomaly_mode import refuse_nan, report_failure
 from .grad_fn import GradFn
 from .grad_mode import anomaly
 from .gradients import accumulate, fit
 from .hooks import run_gradient_hooks, run_node_hooks, run_post_accumulate, run_tensor_hooks
-from .node import LEAF, Node
+from .node import LEAF, Node, NodeHooks
 from .outputs import NO_GRADIENT, OUTPUT, OutputGrads, output_nr
 
 
+def reported(evaluate):
+    """Let anomaly mode report where a node was recorded whose evaluation fails."""
+
+    @functools.wraps(evaluate)
+    def evaluate_reported(task, node: Node, grad):
+        if not anomaly.enabled:
+            return evaluate(task, node, grad)
+        with report_failure(node):
+            return evaluate(task, node, grad)
+
+    return evaluate_reported
+
+
+@reported
 def evaluate_node(task, node: Node, grad) -> tuple | None:
     """The gradients of a node's inputs; None where the walk need not go on from here."""
     if task.requested is not None and node in task.requested and grad is not NO_GRADIENT:
@@ -22,11 +38,11 @@ def evaluate_node(task, node: Node, grad) -> tuple | None:
     if node._hooks is not None:
         grad = run_tensor_hooks(node, grad)
     if task.requested is None:
-        return apply_between_hooks(node, grad, node._next_nodes, task.create_graph)
+        return apply(node, grad, node._next_nodes, task.create_graph)
     next_nodes = capture_gradient(task, node, grad)
     if next_nodes is None:
         return None
-    grads = apply_between_hooks(node, grad, next_nodes, task.create_graph)
+    grads = apply(node, grad, next_nodes, task.create_graph)
     return grads if any(next_nodes) else (None,) * len(grads)  # one of backward's `inputs`: run for its hooks only
 
 
@@ -49,6 +65,7 @@ def capture_gradient(task, node: Node, grad) -> tuple | None:
     return tuple([n if n in needed or n in requested else None for n in node._next_nodes])
 
 
+@reported
 def evaluate_leaf(task, node: Node, grad) -> None:
     """Capture the gradient of a leaf, or add it to ``.grad``, with the leaf's hooks before and after."""
     meta, requested, hooks = node._leaf, task.requested, node._hooks
@@ -86,11 +103,26 @@ def add_undefined_gradient(task, node: Node) -> bool:
     return True
 
 
-def apply_between_hooks(node: Node, grad, next_nodes: tuple, create_graph: bool):
+def apply(node: Node, grad, next_nodes: tuple, create_graph: bool):
+    """Apply the derivatives of a node, with its hooks; in anomaly mode, look for nan in what comes out."""
+    if node._hooks is None:
+        grads = apply_vjp(node, grad, next_nodes, create_graph)
+    else:
+        grads = apply_between_hooks(node, node._hooks, grad, next_nodes, create_graph)
+    if anomaly.enabled and node._kind is not OUTPUT:
+        grads = fitted(node, grads, next_nodes)
+        refuse_nan(node, grads)
+    return grads
+
+
+def fitted(node: Node, grads: tuple, next_nodes: tuple) -> tuple:
+    """The gradients in the shapes and dtypes of the inputs; None for an input without a node."""
+    pairs = zip(next_nodes, grads, strict=True)
+    return tuple(None if n is None or grad is None else fit(grad, n, node) for n, grad in pairs)
+
+
+def apply_between_hooks(node: Node, hooks: NodeHooks, grad, next_nodes: tuple, create_graph: bool):
     """Apply the derivatives of a node, with the hooks of its own before and after them."""
-    hooks = node._hooks
-    if hooks is None:
-        return apply_vjp(node, grad, next_nodes, create_graph)
     if hooks.pre_hooks:
         shown = run_node_hooks(node, hooks.pre_hooks, grad_outputs_of(node, grad))
         several = isinstance(grad, OutputGrads)
@@ -102,9 +134,7 @@ def apply_between_hooks(node: Node, grad, next_nodes: tuple, create_graph: bool)
     grads = apply_vjp(node, grad, next_nodes, create_graph)
     if not hooks.post_hooks:
         return grads
-    pairs = zip(next_nodes, grads, strict=True)
-    grads = tuple(None if n is None or grad is None else fit(grad, n, node) for n, grad in pairs)
-    return run_node_hooks(node, hooks.post_hooks, grads, grad_outputs)
+    return run_node_hooks(node, hooks.post_hooks, fitted(node, grads, next_nodes), grad_outputs)
 
 
 def grad_outputs_of(node: Node, grad) -> tuple:
@@ -115,19 +145,7 @@ def grad_outputs_of(node: Node, grad) -> tuple:
 
 
 def apply_vjp(node: Node, grad, next_nodes: tuple, create_graph: bool):
-    """Apply the derivatives; in anomaly mode, report where a node that fails was recorded, and look for nan."""
-    vjp = node._kind.vjp_recorded if create_graph else node._kind.vjp
+    """Apply the derivatives alone."""
     if grad is NO_GRADIENT and not isinstance(node, GradFn):  # a Function is given zeros, or None
         return (None,) * len(next_nodes)
-    if not anomaly.enabled or node._kind is OUTPUT:
-        return vjp(node, grad, next_nodes)
-    anomaly.evaluating.append(node)
-    try:
-        grads = vjp(node, grad, next_nodes)
-        refuse_nan(node, [g if n else None for g, n in zip(grads, next_nodes, strict=True)])
-        return grads
-    except Exception:
-        report_origin(node)
-        raise
-    finally:
-        anomaly.evaluating.pop()
+    return (node._kind.vjp_recorded if create_graph else node._kind.vjp)(node, grad, next_nodes)

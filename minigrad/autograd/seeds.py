@@ -14,9 +14,7 @@ from ..ops.pointwise import to_copy
 from ..ops.shape import expandable, sum_to
 from ..size import Size
 from ..tensor import Tensor, wrap
-from .anomaly_mode import refuse_nan
 from .grad_fn import GradFn, GradientEdge
-from .grad_mode import anomaly
 from .node import Node, is_sink
 
 
@@ -53,8 +51,6 @@ def seeds_of(outputs: tuple, gradients) -> list:
         if gradient._dtype is not node._dtype and gradient._dtype != node._dtype:
             gradient = to_copy(gradient, node._dtype)
         seeds.append((node, gradient))
-    if anomaly.enabled and len(seeds) > 1:  # as PyTorch does it
-        refuse_nan(None, [gradient for _, gradient in seeds])
     return seeds
 
 
