@@ -86,7 +86,7 @@ class Bound:
     def std(
         self,
         dim: Dims = None,
-        unbiased: Bool = True,
+        unbiased: Bool | None = None,
         keepdim: Bool = False,
         *,
         correction: Number | None = None,

@@ -509,6 +509,18 @@ out = torch.exp(torch.ones(2), out=torch.empty(0, dtype=torch.int64))""",
 x = torch.ones(1, requires_grad=True)
 with torch.autograd.set_detect_anomaly(True):
     torch.autograd.backward([x, x], [torch.ones(1), torch.tensor([float("nan")])])""",
+    "what var and std note as their correction": """\
+x = torch.ones(2, 3, requires_grad=True)
+results = [x.var(), x.std(), x.var(0), x.var(dim=0, keepdim=True), x.std(False), x.var(unbiased=True)]
+out = [(y.grad_fn._saved_correction, y.grad_fn._saved_dim) for y in results]""",
+    "the largest along no elements": """\
+out = []
+for dim in (-2, 1):
+    for name in ("amax", "amin", "argmax"):
+        try:
+            getattr(torch.ones(2, 0, 3), name)(dim)
+        except IndexError as error:
+            out.append(str(error))""",
     "a leaf's node called with a row": """\
 x = torch.ones(2, 3, requires_grad=True)
 end = (x * 2).grad_fn.next_functions[0][0]

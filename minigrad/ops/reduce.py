@@ -1,6 +1,5 @@
 """Operations that make fewer elements of many. PyTorch counterparts: the methods of the same names."""
 
-import builtins
 import math
 import warnings
 from collections import namedtuple
@@ -185,7 +184,8 @@ def _check_not_empty(name, self, dim):
     if dim is None and not self.size:
         raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
     if dim is not None and self.ndim and not self.shape[place(dim, self.ndim)]:
-        raise IndexError(f"{name}(): Expected reduction dim {place(dim, self.ndim)} to have non-zero size.")
+        named = dim if name in ("amax", "amin") else place(dim, self.ndim)  # as PyTorch does
+        raise IndexError(f"{name}(): Expected reduction dim {named} to have non-zero size.")
 
 
 @op(constant=("self",))
@@ -225,7 +225,7 @@ def _truth(found, self):
     self=lambda grad, self, dim, correction, keepdim: _var_backward(grad, self, dim, correction, keepdim),
 )
 def variance(self, dim, correction, keepdim):
-    """The mean squared distance from the mean, divided by ``n - correction``."""
+    """The mean squared distance from the mean, divided by ``n - correction``; None is 1."""
     return _in_dtype(_variance(self, dim, correction, keepdim), self.dtype)
 
 
@@ -248,13 +248,15 @@ def _variance_in(self, dim, correction, keepdim):
     dim, count = _normalized_dims(self, dim), _count(self.shape, dim)
     distance = self - _over(sums(self, dim, dim is not None), count)
     squares = sums_of_squares(distance, dim, keepdim)
-    if count > correction:
-        return _over(squares, count - correction)
+    freedom = count - (1 if correction is None else correction)
+    if freedom > 0:
+        return _over(squares, freedom)
     with np.errstate(all="ignore"):  # 0 / 0 is nan, silently
-        return squares / builtins.max(count - correction, 0)
+        return squares / 0
 
 
 def _var_backward(grad, self, dim, correction, keepdim):
+    correction = 1 if correction is None else correction
     count = _count(tuple(self.shape), dim) - correction  # of no dimensions: 1, as in PyTorch, though all are meant
     whole = dim is None or not self.ndim
     dim = None if dim == () else dim
@@ -272,8 +274,8 @@ def _mean_keeping(self, dim):
     return mean_dim(self, _normalized_dims(self, dim), True)
 
 
-def var(self, dim=None, unbiased=True, keepdim=False, *, correction=None, **others):
-    """The variance of all elements, or along ``dim``, divided by ``n - 1``, or by ``n`` if not `unbiased`.
+def var(self, dim=None, unbiased=None, keepdim=False, *, correction=None, **others):
+    """The variance of all elements, or along ``dim``, divided by ``n - 1``, or by ``n`` if ``unbiased=False``.
 
     PyTorch counterpart: ``torch.var``.
     """
@@ -292,8 +294,9 @@ def _spread_options(name, self, dim, unbiased, correction):
     dim = tuple(dim) if isinstance(dim, list) else dim
     if dim is not None:  # or it warns, and then refuses
         distinct(dim, self.ndim) if isinstance(dim, tuple) else place(dim, self.ndim)
-    correction = int(unbiased) if correction is None else correction
-    if _count(self._array.shape, None if dim == () else dim) <= correction:
+    if correction is None and (dim, unbiased) != (None, None):  # `var()` alone notes None
+        correction = 1 if unbiased is None else int(unbiased)
+    if _count(self._array.shape, None if dim == () else dim) <= (1 if correction is None else correction):
         warnings.warn(NO_FREEDOM.format(name), UserWarning, stacklevel=3)
     return dim, correction
 
@@ -310,7 +313,7 @@ def deviation(self, dim, correction, keepdim):
     return _in_dtype(np.sqrt(_variance(self, dim, correction, keepdim)), self.dtype)
 
 
-def std(self, dim=None, unbiased=True, keepdim=False, *, correction=None, **others):
+def std(self, dim=None, unbiased=None, keepdim=False, *, correction=None, **others):
     """The standard deviation of all elements, or along ``dim``: the root of ``var``. PyTorch: ``torch.std``."""
     if others:
         given = {"dim": dim, "unbiased": unbiased, "keepdim": keepdim, "correction": correction}
