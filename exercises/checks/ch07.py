@@ -407,6 +407,7 @@ def _check_put_gradients(answer, x, v, slopes, factors, i):
     "It runs, and it lies",
     kind="fix",
     points=2,
+    off={"result hooks": "a hook on the result is one way to mend the gradient"},
     beliefs=("M18",),
     hints=(
         "Which value has `exp` saved, and which line overwrites it unseen?",
