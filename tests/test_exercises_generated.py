@@ -4,6 +4,7 @@ import copy
 import importlib
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -154,10 +155,19 @@ def nbgrader_run(course, *commands):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.fixture(scope="session")
+def empty_gradebook(tmp_path_factory):
+    """nbgrader's database without entries: to make it takes longer than to grade a chapter."""
+    course = tmp_path_factory.mktemp("course")
+    nbgrader_run(course, "db upgrade")
+    return course / "gradebook.db"
+
+
 @nbgrader
 @by_notebook
-def test_nbgrader_generates_grades_and_exports(solution, tmp_path):
+def test_nbgrader_generates_grades_and_exports(solution, empty_gradebook, tmp_path):
     name = solution.stem
+    shutil.copy(empty_gradebook, tmp_path)
     full = nbformat.read(solution, as_version=4)
     source = tmp_path / "source" / name
     source.mkdir(parents=True)
