@@ -272,7 +272,7 @@ def _raised(error: BaseException) -> Wrong:
 def _refuse_unanswered(answer: Any) -> None:
     if type(answer) is Missing:
         why = "run the cell above this one first."
-        why = f"its cell ended with {answer.error}." if answer.error else why
+        why = f"its cell ended with {answer.error.rstrip('.')}." if answer.error else why
         raise Unanswered(f"There is no `{answer.name}` yet: {why}")
     if _has_dots(answer):
         raise Unanswered("Replace the three dots `...` in the cell above, run it, then run this cell.")
