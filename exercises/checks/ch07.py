@@ -705,7 +705,7 @@ def _check_alternate(answer, value, rate, losses):
 
 def _wrong_alternate(answer, came, value, steps, once, right, mixed):
     first, second = steps
-    swapped = value - second(value)
+    swapped = value - second(value) - first(value - second(value))
     expected = f"w goes from {value.tolist()} to {tools.text(once)} and then to {tools.text(right)}"
     got = f"`w` is {tools.text(came)}"
     for code, number, belief, why, look in (
@@ -738,13 +738,7 @@ def _wrong_alternate(answer, came, value, steps, once, right, mixed):
             "The second slope is mixed from the old and the new `w`: it belongs to no place, without an error.",
             "the line that moves `w`: does anybody count it?",
         ),
-        (
-            "other-order",
-            swapped - first(swapped),
-            "",
-            "The second loss went first.",
-            "the order of the two steps",
-        ),
+        ("other-order", swapped, "", "The second loss went first.", "the order of the two steps"),
     ):
         if tools.same(came, number):
             return Wrong(code, expected, got, belief=belief, why=why, look=look)
