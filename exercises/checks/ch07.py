@@ -285,7 +285,12 @@ step-refused: S=2
 def shift(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SHIFT)
-    for weight, numbers in ((0.5, [1.0, -2.0]), (-1.5, [0.25, 3.0, 1.0]), (0.01, [0.03, -0.02])):
+    for weight, numbers in (
+        (0.5, [1.0, -2.0]),
+        (-1.5, [0.25, 3.0, 1.0]),
+        (0.01, [0.03, -0.02]),
+        (1.5, [2.0, -1.0, 0.5, -0.25, 1.0]),
+    ):
         _check_shift(answer, weight, numbers)
     return "The result of sigmoid stays as it was saved; what nobody has saved may be overwritten."
 
@@ -425,6 +430,8 @@ def shares(answer):
         ([2.0, -1.0], [3.0, -1.0]),
         ([-12.0, -13.0], [1.0, -1.0]),
         ([[0.5, -1.0, 0.0], [1.5, 0.25, -0.5]], [[1.0, -2.0, 3.0], [5.0, 0.5, 1.0]]),
+        (np.linspace(4.0, 8.0, 9), np.arange(9.0) - 3),
+        (0.5, 3.0),
     ):
         _check_shares(answer, values, np.array(v))
     x = tools.leaf([0.5, -1.0])
@@ -449,7 +456,7 @@ def _check_shares(answer, values, v):
     right = np.exp(values) / np.exp(values).sum()
     _refuse_other_value(y, right)
     if not _same(x, values):
-        got = f"`x` is {show(tools.array(x).tolist())}, and was {values}"
+        got = f"`x` is {_text(x)}, and was {tools.text(values)}"
         raise Wrong("input-changed", "`x` as it was", got, look="on whose memory you write")
     _refuse_cut_off(y, x, "x")
     why = "A saved value was overwritten. Here the overwrite is counted, so that backward() is refused."
@@ -626,11 +633,18 @@ def _check_counted(waiting, belief):
 def alternate(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_ALTERNATE)
-    for value, rate in ((1.5, 0.0625), (-2.0, 0.03), ([0.5, -1.25], 0.05)):
-        _check_alternate(answer, np.array(value), rate)
+    square, cube, triple = ((lambda h: h * h, lambda h: 2 * h), (lambda h: h**3, lambda h: 3 * h**2), _TRIPLE)
+    for value, rate, *losses in (
+        (1.5, 0.0625, square, cube),
+        (-2.0, 0.03, square, cube),
+        ([0.5, -1.25], 0.05, square, cube),
+        ([0.75, -0.5], 0.125, triple, square),
+    ):
+        _check_alternate(answer, np.array(value), rate, losses)
     return "Each loss is computed where its step starts. No graph waits while `w` moves."
 
 
+_TRIPLE = (lambda h: 3 * h, lambda h: 3 + 0 * h)  # a function and its slope, each by h
 _GIVEN_ALTERNATE = """
 def alternate(w, first, second, rate):
     h = w * w
@@ -675,20 +689,24 @@ recorded-step: leaf Variable that requires grad
 """)
 
 
-def _check_alternate(answer, value, rate):
+def _check_alternate(answer, value, rate, losses):
     w = tools.leaf(value)
-    losses = lambda h: (h * h).sum(), lambda h: (h * h * h).sum()
-    tools.called(answer, (w, *losses, rate), "two steps", *_alternate_reasons())
-    once = value - rate * 4 * value**3
-    right = once - rate * 6 * once**5
+    (f, f_slope), (g, g_slope) = losses
+    tools.called(answer, (w, lambda h: f(h).sum(), lambda h: g(h).sum(), rate), "two steps", *_alternate_reasons())
+    steps = [lambda w, slope=slope: rate * slope(w * w) * 2 * w for slope in (f_slope, g_slope)]
+    once = value - steps[0](value)
+    right = once - steps[1](once)
     if not _same(w, right):
-        raise _wrong_alternate(answer, tools.array(w), value, rate, once, right)
+        mixed = once - rate * g_slope(value * value) * 2 * once
+        raise _wrong_alternate(answer, tools.array(w), value, steps, once, right, mixed)
     if not (w.is_leaf and w.requires_grad):
         got = f"is_leaf {w.is_leaf}, requires_grad {w.requires_grad}"
         raise Wrong("no-leaf", "`w` is a tracked leaf", got, look="whether you clear its flag, and set it again")
 
 
-def _wrong_alternate(answer, came, value, rate, once, right):
+def _wrong_alternate(answer, came, value, steps, once, right, mixed):
+    first, second = steps
+    swapped = value - second(value) - first(value - second(value))
     expected = f"w goes from {value.tolist()} to {tools.text(once)} and then to {tools.text(right)}"
     got = f"`w` is {tools.text(came)}"
     for code, number, belief, why, look in (
@@ -702,36 +720,30 @@ def _wrong_alternate(answer, came, value, rate, once, right):
         ("one-step", once, "", "This is where the first step leads. The second is missing.", "the second loss"),
         (
             "at-the-old-place",
-            once - rate * 6 * value**5,
+            once - second(value),
             "",
             "Both slopes are those at the old `w`. The second step should start with the slope at the new one.",
             "where the second loss is computed",
         ),
         (
             "not-cleared",
-            once - rate * (4 * value**3 + 6 * once**5),
+            right - first(value),
             "M08",
             "The second step has used the first gradient once more: backward adds to `.grad`.",
             "`w.grad` before the second backward",
         ),
         (
             "mixed",
-            once - rate * 6 * value**4 * once,
+            mixed,
             _belief_in_data(answer),
             "The second slope is mixed from the old and the new `w`: it belongs to no place, without an error.",
             "the line that moves `w`: does anybody count it?",
         ),
-        ("other-order", _both(value, rate), "", "The second loss went first.", "the order of the two steps"),
+        ("other-order", swapped, "", "The second loss went first.", "the order of the two steps"),
     ):
         if tools.same(came, number):
             return Wrong(code, expected, got, belief=belief, why=why, look=look)
     return Wrong("other-steps", expected, got, look="each of the two steps alone: from where, and with which slope")
-
-
-def _both(value, rate):
-    """Where the two steps lead in the other order."""
-    once = value - rate * 6 * value**5
-    return once - rate * 4 * once**3
 
 
 # --- 9 -------------------------------------------------------------------------------------------

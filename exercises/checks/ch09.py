@@ -261,7 +261,7 @@ def derivatives(answer):
     return "Each derivative is the gradient of the one before, and a constant has a gradient of zero."
 
 
-_DERIVATIVES = (
+_DERIVATIVES: tuple[tuple[Callable, Any, list[float]], ...] = (
     (lambda x: x**4, 1.5, [4 * 1.5**3, 12 * 1.5**2, 24 * 1.5]),
     (lambda x: mg.exp(2 * x) * x, 0.5, [np.e * 2, np.e * 6, np.e * 16, np.e * 40]),
     (lambda x: x * x * x, -2.0, [12.0, -12.0, 6.0, 0.0, 0.0]),
@@ -271,13 +271,14 @@ _DERIVATIVES = (
     (lambda x: -x, 2.0, [-1.0, *[0.0] * 149]),
     (lambda x: x, 3.0, [1.0, 0.0]),
     (lambda x: 3 * x, [4.0], [3.0, 0.0, 0.0]),
+    (lambda x: x * x, 3.0, []),
 )
 
 
 def _check_derivatives(answer, f, value, right):
     x = tools.leaf(value)
     expected = f"{len(right)} derivatives"
-    given = _called(answer, (f, x, len(right)), expected, _ENDS_EARLY if right[-1] == 0 else _NO_HISTORY)
+    given = _called(answer, (f, x, len(right)), expected, _ENDS_EARLY if right[-1:] == [0] else _NO_HISTORY)
     if not isinstance(given, list | tuple) or len(given) != len(right):
         got = f"one of {len(given)}" if isinstance(given, list | tuple) else show(given)
         raise Wrong("type", f"a list of {expected}", got, look="what is appended, and how often")
@@ -596,10 +597,12 @@ def swish(answer):
     functions.refuse_given(answer, _GIVEN_SWISH)
     cases = [*elementwise(), Case("a vector with a 0", lambda: (tools.leaf([-1.0, 0.0, 2.0]),)), _LARGE]
     functions.check(answer, lambda x: x * mg.sigmoid(x), cases, second=True)
+    functions.check(answer, lambda x: x * mg.sigmoid(x), [_FAR_BELOW])
     return "Everything that backward uses leads back to the input, so the slope has a whole history."
 
 
 _LARGE = Case("a large number", lambda: (tools.leaf([800.0]),))
+_FAR_BELOW = Case("a number far below 0", lambda: (tools.leaf([-800.0]),))
 _GIVEN_SWISH = """
 class Swish(mg.autograd.Function):
     @staticmethod
@@ -639,7 +642,12 @@ def hypotenuse(answer):
     r = call(functions.apply_of(answer), a, b)
     slopes = mg.autograd.grad(r.sum(), (a, b), create_graph=True)
     made = graphs.nodes_behind(*(slope.grad_fn for slope in slopes))
-    if any(map(_is_root, made)) or _calls_itself(r, made):
+    roots = ("sqrt", "rsqrt", "hypot", "norm", "vector_norm")
+    if (
+        any(map(_is_root, made))
+        or _calls_itself(r, made)
+        or _runs_in_backward(answer, call(functions.apply_of(answer), a, b), a, roots)
+    ):
         why = "backward takes a root, or what can stand for one. The output of forward is the only one that it needs."
         look = "what `save_for_backward` gets"
         raise Wrong("root-again", "a backward without a root", "a root in backward", why=why, look=look)
@@ -651,10 +659,18 @@ def _calls_itself(result: mg.Tensor, nodes: Any) -> bool:
     return any(node is not result.grad_fn and node.name() == result.grad_fn.name() for node in nodes)
 
 
+def _runs_in_backward(answer: Any, result: mg.Tensor, leaf: mg.Tensor, names: tuple[str, ...]) -> str:
+    """Which of these a plain backward from the result runs, recorded or not; one of NumPy's by its name in the code."""
+    run = {name for name, _ in tools.calls_in(lambda: mg.autograd.grad(result.sum(), leaf))}
+    named = getattr(answer, "backward", None)
+    powers = {"pow"}  # x**2 is one, too: a node tells which it is
+    return next((name for name in names if name not in powers and (name in run or kit.uses(named, name))), "")
+
+
 def _is_root(node: Any) -> bool:
     """Whether a node was made by a root, or by what can be used for one."""
     exponent = getattr(node, "_saved_exponent", 1.0) if node.op_name == "pow" else 1.0
-    return node.op_name in ("sqrt", "rsqrt", "exp", "log", "hypot") or exponent % 1 == 0.5
+    return node.op_name in ("sqrt", "rsqrt", "exp", "log", "hypot") or exponent % 1 != 0
 
 
 _HYPOTENUSE = (
@@ -703,6 +719,7 @@ def cube(answer):
         tensors("matrices with gaps in memory", (2, 3), (2, 3), gaps=True),
         tensors("single numbers", (), ()),
         tensors("empty tensors", (0,), (0,)),
+        functions.given("a zero for g", [0.0, 1.5], [2.0, -1.0]),
     ]
     functions.check(answer, lambda g, x: g * 3 * x**2, cases, suspects=_CUBE)
     apply = functions.apply_of(answer)
@@ -1084,6 +1101,7 @@ def growth(answer):
     again = [n.op_name for n in made if n.op_name in _EXPONENTIALS and n.name() != "PowBackward0"]
     if _calls_itself(y, made):
         again.append("apply")
+    again += filter(None, [_runs_in_backward(answer, kit.call(functions.apply_of(answer), x)[0], x, _EXPONENTIALS)])
     if again:
         why = (
             "All derivatives are right. But there is an exponential in backward. You hand `e` out: it is there, with "

@@ -64,6 +64,12 @@ WRONG = {
     "shift": functions(
         "loss_of(w, x)",
         """
+other-value/three-numbers-at-most
+    loss = 0
+    for i in range(3 if len(x) > 2 else len(x)):
+        a = mg.sigmoid(w * x[i]) * 10 - 5
+        loss = loss + a * a
+    return loss
 silenced
     a = mg.sigmoid(w * x)
     a.data *= 10
@@ -240,6 +246,15 @@ other-gradient/adversary-1
     "shares": functions(
         "shares(x)",
         """
+other-value/six-numbers-at-most
+    y = mg.exp(x)
+    return y / sum(y.reshape(-1)[:6])
+constant-sum/of-one-number
+    y = mg.exp(x)
+    return y / (y.sum() if x.dim() else y.detach())
+constant-sum/of-large-numbers
+    y = mg.exp(x)
+    return y / (y.detach().sum() if (x > 5).any() else y.sum())
 values-changed/untracked
     if not x.requires_grad:
         x -= x.max()
@@ -461,6 +476,10 @@ not-all
     "alternate": functions(
         "alternate(w, first, second, rate)",
         """
+other-steps/of-two-losses-only
+    with mg.no_grad():
+        w -= rate * 4 * w**3
+        w -= rate * 6 * w**5
 old-graph
     h = w * w
     a, b = first(h), second(h)

@@ -74,6 +74,12 @@ WRONG = {
     "derivatives": functions(
         "derivatives(f, x, n)",
         """
+type/one-at-least
+    out = list(mg.autograd.grad(f(x), x, create_graph=True))
+    while len(out) < n:
+        y = out[-1]
+        out.append(mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x))
+    return out
 other-shape/of-zeros
     out, y = [], f(x)
     for _ in range(n):
@@ -352,6 +358,10 @@ other-gradient
         "no-penalty": "def penalized(f, x, w):\n    return f(x, w)\n",
     },
     "swish": {
+        "nan-gradient/far-below": _swish(
+            "ctx.save_for_backward(x)\nreturn x * mg.sigmoid(x)",
+            "(x,) = ctx.saved_tensors\ne = mg.exp(-x)\nreturn g * (1 / (1 + e) + x * e / (1 + e) ** 2)",
+        ),
         "nan-gradient/overflow": _swish(
             "ctx.save_for_backward(x)\nreturn x * mg.sigmoid(x)",
             "(x,) = ctx.saved_tensors\ns = mg.exp(x) / (1 + mg.exp(x))\nreturn g * (s + x * s * (1 - s))",
@@ -452,6 +462,16 @@ class Swish(mg.autograd.Function):
             "ctx, g",
             "a, b = ctx.saved_tensors\nr = mg.sqrt(a * a + b * b)\nreturn g * a / r, g * b / r",
         ),
+        "root-again/not-recorded": _hypotenuse(
+            "with mg.no_grad():\n    q = mg.sqrt(a * a + b * b)\nreturn g * a / r + 0 * q, g * b / r"
+        ),
+        "root-again/of-numpy": _hypotenuse(
+            "import numpy as np\nq = np.sqrt(a.detach().numpy() ** 2)\nreturn g * a / r, g * b / r"
+        ),
+        "root-again/fourth-root": _hypotenuse("r = (a * a + b * b) ** 0.25\nreturn g * a / (r * r), g * b / (r * r)"),
+        "root-again/norm": _hypotenuse(
+            "r = mg.norm(mg.stack([a + 0 * b, b + 0 * a]), dim=0)\nreturn g * a / r, g * b / r"
+        ),
         "root-again/applied": _hypotenuse("r = Hypotenuse.apply(a, b)\nreturn g * a / r, g * b / r"),
         "root-again/power": _hypotenuse("r = (a * a + b * b) ** 0.5\nreturn g * a / r, g * b / r"),
         "saved-intermediate/a-copy-returned": _hypotenuse(
@@ -468,6 +488,13 @@ class Hypotenuse(mg.autograd.Function):
 """,
     },
     "cube": {
+        "nan-gradient/result-by-g": _function(
+            "CubeSlope",
+            "ctx, g, x",
+            "r = g * 3 * x * x\nctx.save_for_backward(g, x, r)\nreturn r",
+            "ctx, gg",
+            "g, x, r = ctx.saved_tensors\nreturn gg * r / g, gg * g * 6 * x",
+        ),
         "other-second/at-zero": _cube_slope("return gg * 3 * x**2, gg * g * 6 * x**2 / x"),
         "order-and-factor": _cube_slope("return 6 * gg * x, 3 * gg * x**2", "x"),
         "order": _cube_slope("return gg * g * 6 * x, gg * 3 * x**2"),
@@ -959,6 +986,9 @@ WRONG["growth"] = {
     "half-a-product": _growth("return g * x * e + g_e * e"),
     "half-a-product/other": _growth("return g * e + g_e * e"),
     "no-grad-output": _growth("return e + x * e + g_e * e"),
+    "computed-again/not-recorded": _growth(
+        "with mg.no_grad():\n    z = mg.exp(x)\nreturn g * (e + x * e) + g_e * e + 0 * z"
+    ),
     "computed-again": _growth("e = mg.exp(x)\nreturn g * (e + x * e) + g_e * e", saved="x"),
     "computed-again/applied": _growth("y, e = Growth.apply(x)\nreturn g * (e + y) + g_e * e", saved="x"),
     "computed-again/power": _growth("e = 2.718281828459045**x\nreturn g * (e + x * e) + g_e * e", saved="x"),
