@@ -789,22 +789,25 @@ def test_a_pip_without_room_on_a_disk_that_has_some_names_the_temporary_files(sc
     assert_one_sentence(run(scratch, "test"), "a quota", "temporary files", "make room")
 
 
-@pytest.mark.parametrize("setting", ["target", "prefix", "root", "dry-run", "no-deps", "user", "python"])
-def test_no_setting_of_pip_sends_the_packages_elsewhere(ready, tmp_path, setting):
-    """In a variable, and what is usual in pip's file of settings."""
-    to = {"target": tmp_path / "t", "prefix": tmp_path / "p", "root": tmp_path / "r", "python": sys.executable}
-    value = to.get(setting, "true")
-    (tmp_path / "pip.conf").write_text(f"[install]\n{setting} = {value}\n", encoding="utf-8")
-    there = {} if setting in ("python", "prefix", "root") else {"PIP_CONFIG_FILE": str(tmp_path / "pip.conf")}
-    for variables in (there, {f"PIP_{setting.upper().replace('-', '_')}": str(value)}):
-        want(ready, "")
-        (ready / ".venv" / "minigrad-installed").unlink()
-        for installed in (ready / ".venv" / PACKAGES).glob("*scratch*"):
-            shutil.rmtree(installed) if installed.is_dir() else installed.unlink()
-        result = run(ready, "test", **variables)
-        assert result.returncode == 0, result.stderr
-        assert list((ready / ".venv" / PACKAGES).glob("scratch-*")), "it was installed elsewhere"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["pip.conf"]
+@pytest.mark.parametrize("place", ["variables", "file"])
+def test_no_setting_of_pip_sends_the_packages_elsewhere(ready, tmp_path, place):
+    """Those that would install elsewhere, or nothing; prefix and root are in no file that anybody has."""
+    settings = {"target": tmp_path / "t", "dry-run": "true", "no-deps": "true", "user": "true"}
+    if place == "variables":
+        settings |= {"prefix": tmp_path / "p", "root": tmp_path / "r", "python": sys.executable}
+        given = {f"PIP_{name.upper().replace('-', '_')}": str(value) for name, value in settings.items()}
+    else:
+        lines = [f"{name} = {value}\n" for name, value in settings.items()]
+        (tmp_path / "pip.conf").write_text("[install]\n" + "".join(lines), encoding="utf-8")
+        given = {"PIP_CONFIG_FILE": str(tmp_path / "pip.conf")}
+    want(ready, "")
+    (ready / ".venv" / "minigrad-installed").unlink()
+    for installed in (ready / ".venv" / PACKAGES).glob("*scratch*"):
+        shutil.rmtree(installed) if installed.is_dir() else installed.unlink()
+    result = run(ready, "test", **given)
+    assert result.returncode == 0, result.stderr
+    assert list((ready / ".venv" / PACKAGES).glob("scratch-*")), "it was installed elsewhere"
+    assert {path.name for path in tmp_path.iterdir()} <= {"pip.conf"}
 
 
 def want(scratch, package):
