@@ -40,6 +40,21 @@ def _refuse_changed(leaf, name):
         raise tools.filled(f"`{name}.grad` as it was", f"it is {show(leaf.grad)} when your function returns")
 
 
+def _refuse_kept(answer, *inputs):
+    """The same tensors come once more with other numbers: what comes out is what comes for new tensors."""
+    with mg.no_grad():
+        for one in inputs:
+            one *= 0.5
+    new = [one.detach().clone().requires_grad_() for one in inputs]
+    came, wanted = (tools.array(tools.result(kit.call(answer, *given))) for given in (inputs, new))
+    if not tools.same(came, wanted):
+        why = "Your function was called before with this very tensor. Since then it was overwritten, as by a step of a "
+        why += "training."
+        expected, got = f"{tools.text(wanted)}, from the numbers of now", tools.text(came)
+        look = "what is kept from one call to the next, and for what: a dict, a cache, an `id`"
+        raise Wrong("kept", expected, got, why=why, look=look)
+
+
 # --- 1 -------------------------------------------------------------------------------------------
 
 
@@ -261,6 +276,7 @@ _BETWEEN: tuple[tuple, ...] = (
         ([10.0, 3.0], [[20.0, 6.0], [20.0, 6.0]]),
     ),
     (lambda x: x / 2, lambda h: (h * h).sum() * 2, [0.12345678, -3.0], ([0.24691356, -6.0], [0.12345678, -3.0])),
+    (lambda x: x * x, lambda h: (h * h).sum() / 2, [[400.0], [-300.0]], ([[1.6e5], [9e4]], [[1.28e8], [-5.4e7]])),
 )
 _BETWEEN_ERRORS = tools.reasons("""
 second-time: a second time
@@ -382,6 +398,7 @@ _WEIGHTED: tuple[tuple, ...] = (
     (-1.5, [0.5, 2.0, -3.0], "ab", {"a": 1.0, "b": 20.0, "c": 300.0}),
     (0.5, [i / 128 + 0.5 for i in range(120)], "ba", {"a": 1.0}),
     (3.0, [2.0, 2.0], "ba", {}),
+    (1.5, [0.0, -0.25, 0.25], "ab", {"a": 1.0, "b": 20.0}),
     (2.0, [1.0, 3.0], "da", {}),
     (2.0, [1.0, 3.0], "da", {"d": 7.0}),
 )
@@ -683,7 +700,7 @@ _JACOBIAN_MISTAKES = (
 )
 def mirror(answer):
     kit.a_function(answer)
-    for values in ([0.5, -2.0, 3.0], [4.0], 2.0, [], [[[1e-3, 0.1], [1e-20, 0.0]]]):
+    for values in ([0.5, -2.0, 3.0, -3e8, 0.0], [4.0], 2.0, [], [[[1e-3, 0.1], [1e-20, 0.0]]]):
         _check_mirror(answer, values, values != [4.0])
     return "The value passes as it is, the gradient with the other sign, and only on this one way."
 
@@ -706,7 +723,7 @@ def _check_mirror(answer, values, as_leaf):
     if not graphs.reaches(y, x):
         why = "Autograd knows no way from your result to `x`."
         raise Wrong("cut-off", "a result that leads back to `x`", show(y), why=why, look="what cuts the way back")
-    v, u = np.resize([50.1, -7e9, 1e-3, 0.0], x.shape), np.full(x.shape, 10.0)
+    v, u = np.resize([50.1, -7e9, 1e-3, 0.0, 8e9], x.shape), np.full(x.shape, 10.0)
     _refuse_changed(x, "x")
     loss = ((y + z) * mg.tensor(v)).sum() + (given * mg.tensor(u)).sum()
     expected = f"{(u - v).tolist()} for `x`: minus {v.tolist()} through your result, plus {u.tolist()} by another way"
@@ -724,6 +741,7 @@ def _check_mirror(answer, values, as_leaf):
     if not tools.same(tools.array(x.grad), u - v):
         why = "The first walk was right. A second one, through what was retained, was not."
         raise Wrong("once-only", expected, show(x.grad), why=why, look="what your function keeps from walk to walk")
+    _refuse_kept(answer, given)
 
 
 def _hooks_behind(y):
@@ -785,6 +803,7 @@ def fit(answer):
         ((0, 3), (3,)),
         ((2, 3, 4, 2), (3, 1, 2)),
         ((2, 3, 4), (2, 3, 1)),
+        ((2, 1, 2, 2, 3, 4), (3, 1)),
         ((1, 3), (1, 3)),
         ((), ()),
     ):
@@ -901,6 +920,7 @@ def _check_surprise(answer, values):
     if came is None or not tools.same(came, slopes):
         raise _wrong_surprise(came, numbers, slopes, "M26" if kit.uses(answer, "where") else "")
     _check_nothing_hidden(x, values)
+    _refuse_kept(answer, x)
 
 
 def _wrong_surprise(came, numbers, slopes, belief):
@@ -982,6 +1002,20 @@ def _check_steps(answer, values):
     if not tools.same(given, right):
         elsewhere = tools.constant([3 * value + 1 for value in values]).requires_grad_()
         raise _wrong_steps(given, right, lambda: _jacobian_of(answer(elsewhere), elsewhere))
+    _refuse_other_moves(answer, y, x, right)
+    _refuse_kept(answer, x)
+
+
+def _refuse_other_moves(answer, y, x, right):
+    """A hook or a `detach` can make autograd find slopes that the results do not have."""
+    moves = np.resize([1.0, -2.0, 4.0], x.shape)
+    there = mg.tensor(tools.array(x) + moves, dtype=x.dtype, requires_grad=True)
+    came = tools.array(tools.result(kit.call(answer, there))) - tools.array(y)
+    if not np.allclose(came, right @ moves, 1e-4, 1e-3 + 1e-6 * abs(tools.array(x)).max()):
+        why = "Autograd finds the slopes of the picture, but your results move otherwise when `x` does."
+        expected = f"results that move by {tools.text(right @ moves)} when `x` moves by {moves.tolist()}"
+        look = "each `detach`, hook and backward of your own"
+        raise Wrong("other-moves", expected, f"they move by {tools.text(came)}", why=why, look=look)
 
 
 def _jacobian_of(y, x):
@@ -1065,17 +1099,20 @@ def _check_roots(answer, values, factor):
         if not graphs.reaches(y, tensor) and (tensor is x or (numbers > 0).any()):
             why = f"No way leads back to `{name}` any more: without a gradient there is no NaN, but no slope either."
             raise Wrong("cut-off", f"a way back to `{name}`", show(y), why=why, look="what cuts the way back")
-    tools.walk(y.backward, mg.ones_like(y))
-    slopes = np.where(numbers > 0, np.sqrt(factor / positive) / 2, 0.0)
-    slope_of_w = np.where(numbers > 0, np.sqrt(positive / factor) / 2, 0.0).sum()
+    factors = np.resize([1.0, 1.0, -3.0, 0.5], x.shape)
+    tools.walk(y.backward, mg.tensor(factors, dtype=y.dtype))
+    slopes = factors * np.where(numbers > 0, np.sqrt(factor / positive) / 2, 0.0)
+    slope_of_w = (factors * np.where(numbers > 0, np.sqrt(positive / factor) / 2, 0.0)).sum()
     for tensor, name, slope in ((x, "x", slopes), (w, "w", slope_of_w)):
         came = None if tensor.grad is None else tools.array(tensor.grad)
         if (came is None and np.any(slope)) or (came is not None and not tools.same(came, slope)):
-            raise _wrong_root(name, came, slope, numbers.tolist(), "M26" if kit.uses(answer, "where") else "")
+            where = f"x = {numbers.tolist()} and `backward(gradient=...)` with {factors.tolist()}"
+            raise _wrong_root(name, came, slope, where, "M26" if kit.uses(answer, "where") else "")
+    _refuse_kept(answer, x, w)
 
 
-def _wrong_root(name, came, slope, values, belief):
-    expected = f"`{name}.grad` is {tools.text(slope)} for x = {values}"
+def _wrong_root(name, came, slope, where, belief):
+    expected = f"`{name}.grad` is {tools.text(slope)} for {where}"
     got = f"it is {None if came is None else tools.text(came)}"
     if came is not None and np.isnan(came).any():
         return Wrong(
@@ -1091,7 +1128,7 @@ def _wrong_root(name, came, slope, values, belief):
         why = "Something on the way back is infinitely steep there, as the root is at 0."
         return Wrong("infinite", expected, got, why=why, look="what goes into `sqrt` where `x` is 0 or less")
     why = "This slope is another one."
-    look = "each `detach`, hook and dtype, and each number that you added or replaced"
+    look = "each `detach`, hook and dtype, each number that you added or replaced, and each backward of your own"
     return Wrong("other-slope", expected, got, why=why, look=look)
 
 

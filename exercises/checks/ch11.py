@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import minigrad as mg
 from exercises.checks import graphs, kit, tools
 from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets
+from minigrad.autograd import engine
 
 chapter = kit.Chapter(__name__, "11", "What is it all for?")
 _AFTERWARDS = {"grad between": "the text asks how `.grad` is afterwards"}
@@ -92,6 +95,7 @@ class _Asked:
         self.last: Callable[[], mg.Tensor | None] = lambda: None
         self.was_waiting = False  # whether the graph of a loss was whole when the next one was asked for
         self.version, self.filled = leaf._version, _watch_filling([leaf])
+        self.retained = _watch_retaining([leaf])
 
     def __call__(self, *inputs: Any) -> mg.Tensor:
         self.of_the_leaf.append(any(one is self.leaf for one in inputs[:1]))
@@ -113,6 +117,35 @@ def _watch_filling(leaves: list[mg.Tensor]) -> list:
     for leaf in leaves:
         leaf.register_post_accumulate_grad_hook(lambda _: filled.append(True))
     return filled
+
+
+def _watch_retaining(leaves: list[mg.Tensor]) -> list:
+    """A list of where walks to the leaves began that have retained their graph, and after which none has used it up."""
+    retained: list[weakref.ref] = []
+
+    def note(_: mg.Tensor) -> None:
+        frame: FrameType | None = sys._getframe()
+        while frame is not None and frame.f_code is not engine.walk.__code__:
+            frame = frame.f_back
+        nodes = [] if frame is None else [seed[0] for seed in frame.f_locals["seeds"]]
+        retained[:] = [root for root in retained if all(root() is not node for node in nodes)]
+        if frame is not None and frame.f_locals["retain_graph"]:
+            retained.extend(map(weakref.ref, nodes))
+
+    for leaf in leaves:
+        leaf.register_hook(note)
+    return retained
+
+
+def _refuse_retained(retained: list, belief: str) -> None:
+    if retained:
+        why = (
+            "The numbers are right. But a walk has retained its graph, and none comes after it that uses the graph up."
+        )
+        expected, got = "no graph is retained", f"{_count(len(retained), 'walk')} that retain"
+        got += "s its graph" if len(retained) == 1 else " their graphs"
+        look = "the options of each `backward` and `grad`"
+        raise Wrong("retained", expected, got, belief=belief, why=why, look=look)
 
 
 def _cleared_to_zero(expected: str, got: str) -> Wrong:
@@ -227,6 +260,10 @@ def step_loss(answer):
         look = "which tensors require grad, and each `item`, `detach` and `no_grad`"
         raise Wrong("no-graph", "a loss with the graph in the picture", show(loss), look=look)
     _targets.refuse_other(loss, "loss", _wrong_loss(loss))
+    if loss.numel() != 1:
+        why = "The graph is that of the picture. But a loss is one number: `loss.backward()` starts from nothing else."
+        got = f"a tensor of shape {tuple(loss.shape)}"
+        raise Wrong("several-numbers", "a loss, which is one number", got, why=why, look="the shape of `w`, and of `b`")
     others = {node.name() for node in graphs.nodes(loss) if node.op_name == "pow"} - {"PowBackward0"}
     if others:
         why = "An exponent is a tensor. In the picture each is a plain number."
@@ -314,6 +351,13 @@ _BATCHES = (
     ([1.0, -2.0], None, [((1.0, 3.0), (2.0, 1.0)), ((0.5, 2.0), (-1.0, 4.0)), ((1.5, 0.0), (1.0, 2.0))], 0.1),
     (0.5, 3.0, [((1.0, 3.0), (2.0, 1.0)), ((0.5, 2.0), (-1.0, 4.0))], 0.1),
     ([300.0, -40.0], None, [((1.0, 3.0), (2.0, 1.0))] * 105, 0.01),
+    # Both slopes are 0, then that of one half, and then the two cancel.
+    (
+        1.0,
+        None,
+        [((2.0, 2.0), (1.0, 1.0)), ((3.0, 3.0), (1.0, 2.0)), ((1.0, 2.1), (1.0, 0.1)), ((1.0, 3.0), (2.0, 0.5))],
+        0.05,
+    ),
 )
 
 
@@ -513,7 +557,8 @@ def best(answer):
         [0.0, 1.0, 2.0],
         [7.0],
         [-1.0, -3.0, 2.0],
-        [5e9, 4.125e9, 4.1875e9],
+        [5e30, 4.125e30, 4.1875e30],
+        [3.0, *[9.0] * 150, 1.0, *[2.0] * 150],
         [0.5, 0.0625001, 0.0625],
         [1.0, 1.0 - 1e-6, 1.0 - 1.1e-6, 1.0 - 1.1001e-6, 2.0],
         [float(305 - n) for n in range(305)],
@@ -642,7 +687,7 @@ def _refuse_other_round(run, came, expected):
 def smooth(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SMOOTH)
-    for start, number in ((3.0, 12), (-2.0, 5), (1.0, 1), (0.5, 4), (3.0, 1105)):
+    for start, number in ((3.0, 12), (-2.0, 5), (1.0, 1), (0.5, 4), (300.0, 3), (3.0, 1105)):
         _check_smooth(answer, start, number)
     return "The same number, and however long it runs, no graph is kept for it."
 
@@ -783,6 +828,7 @@ def penalized(answer):
         ([0.5, 4.0, 1.0], [2.0, 1.0, -1.0], 0.2, 4),
         ([1.0, -200.0], [3.0, -1.0], 0.001, 305),
         ([2.1, 0.3], [3.0, 0.5], 0.1, 3),  # near the bottom
+        ([2.0008, 0.5], [3.0, 0.75], 0.1, 6),  # still nearer
     ):
         _check_penalized(answer, *case)
     return "Loss and penalty are made anew in each round, from the `w` of that round, and nothing is retained."
@@ -889,6 +935,7 @@ def _check_penalized(answer, start, goal, rate, rounds):
         why += "that has to be kept."
         look = "the options of `backward`, and each call of `loss_of`"
         raise Wrong("retained", "each graph is used up", got, belief=belief, why=why, look=look)
+    _refuse_retained(asked.retained, belief)
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -917,7 +964,7 @@ def _check_penalized(answer, start, goal, rate, rounds):
 def momentum(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_MOMENTUM)
-    for starts, rate in (([2.0, [1.0, -3.0], 0.7], 0.2), ([[[0.5], [-0.5]], -1.0, 0.0, [300.0, 0.0]], 0.05)):
+    for starts, rate in (([2.0, [1.0, -3.0], 0.7], 0.2), ([[[0.5], [-0.5]], -1.0, 0.0, [3e5, 0.0], 0.25, -4.0], 0.05)):
         _check_momentum(answer, starts, rate)
     return "Parameters and speeds are the same tensors as before, with other numbers, so the next step finds them."
 
@@ -1083,6 +1130,7 @@ _QUADRATICS = (
     ((1.0, -1.0, 0.5, 2.0, 3.0), (0.0, 0.0)),
     ((3.1, 0.7, 1.3, -7.0, 0.2), (-4.1, 2.5)),
     ((1.0, 0.0, 2.0, -2.0, 4.0), (3.0, 1.0)),
+    ((0.01, 0.005, 0.02, -1.0, 2.0), (3.0, 1.0)),  # flat, and far from the bottom
     # Their slopes in w and b share nodes.
     ((2.0, 2.0, 1.0, -2.0, 0.0), (3.0, 2.0), lambda w, b: (w - 1) ** 2 + (w + b) ** 2),
     ((3.5, 2.0, 1.0, -6.75, -3.75), (0.5, 1.0), _line_loss),
@@ -1250,6 +1298,12 @@ _VALLEYS = (
     ([[1.0, 0.5], [0.5, 1.0]], [4.0, -2.0]),  # at the bottom
     ([[3.0]], [2.0]),
     ([[2.0, 0.0], [0.0, 2.0]], [1.0, -2.0]),
+    ([[300.0, 100.0], [100.0, 200.0]], [0.5, 2.0]),
+    # Flat, and the first entry has no part in the steepest direction.
+    (
+        [[0.02, 0.0, 0.0, 0.0], [0.0, 0.01, 0.01, 0.0], [0.0, 0.01, 0.05, 0.02], [0.0, 0.0, 0.02, 0.03]],
+        [1.0, 2.0, 0.5, -1.0],
+    ),
 )
 
 
@@ -1359,7 +1413,16 @@ def _check_rate(answer, H, place):
 )
 def train(answer):
     kit.a_function(answer)
-    for problem in (_two_classes, _line, _rises_first, _takes_long, _stands_still, _below_zero, _done_already):
+    for problem in (
+        _two_classes,
+        _line,
+        _rises_first,
+        _takes_long,
+        _stands_still,
+        _below_zero,
+        _nearly_done,
+        _done_already,
+    ):
         trained = _check_train(answer, problem)
         if problem is _two_classes:
             points, labels = _quarters(np.random.default_rng(11))
@@ -1379,6 +1442,7 @@ class _Problem:
         self.graphs: list[weakref.ref] = []
         self.last: Callable[[], mg.Tensor | None] = lambda: None
         self.held, self.was_waiting, self.filled = 0, False, _watch_filling(self.parameters)
+        self.retained = _watch_retaining(self.parameters)
 
     def loss_of(self) -> mg.Tensor:
         self.held = max(self.held, _alive(self.graphs))
@@ -1448,8 +1512,13 @@ def _stands_still() -> _Problem:
 
 
 def _below_zero() -> _Problem:
-    """Large slopes, and a loss that falls far below 0."""
-    return _Problem([300.0], lambda w: w * w - 5, 0.4, 0.5)
+    """Large slopes, and a bound below 0."""
+    return _Problem([3e4], lambda w: w * w - 5, 0.4, -4.5)
+
+
+def _nearly_done() -> _Problem:
+    """A loss that is a little above its bound at the start."""
+    return _Problem([0.5], lambda w: w * w, 0.1, 0.24999)
 
 
 def _done_already() -> _Problem:
@@ -1633,11 +1702,13 @@ def _refuse_other_end(answer, run, right):
         expected, got = "at the end the parameters of the last loss", "other ones"
         raise Wrong("one-step-more", expected, got, why=why, look="what your loop does before it looks at the loss")
     _refuse_frozen(**{f"parameters[{i}]": p for i, p in enumerate(run.parameters)})
+    belief = "M13" if kit.says(answer, "retain_graph") else ""
     if run.was_waiting:
         why = "One walk through its graph brings a round all of its slopes. What is retained only keeps memory."
         got = "when a round begins, the graph of the one before is still there, with all that it saved"
-        belief, look = "M13" if kit.says(answer, "retain_graph") else "", "the options of each `backward` and `grad`"
+        look = "the options of each `backward` and `grad`"
         raise Wrong("retained", "each graph is used up", got, belief=belief, why=why, look=look)
+    _refuse_retained(run.retained, belief)
 
 
 chapter.lock()

@@ -141,6 +141,12 @@ result-dtype-changed/adversary-1
     h = f(x)
     a, b = mg.autograd.grad(g(h), [h, x])
     return a.float(), b.float()
+other-gradients/clamped
+    h = f(x)
+    return [gradient.clamp(-50, 50) for gradient in mg.autograd.grad(g(h), [h, x])]
+other-shape/squeezed
+    h = f(x)
+    return [gradient.squeeze() for gradient in mg.autograd.grad(g(h), [h, x])]
 """,
     ),
     "weighted": functions(
@@ -249,6 +255,17 @@ flag-changed/adversary-1
     keep = [(x, x.requires_grad) for x in wanted]
     sum(l * w for l, w in zip(losses, weights)).backward(inputs=wanted)
     for x in wanted: x.requires_grad_(False)
+other-gradient/no-weight-is-one
+    factors = [mg.tensor(weight or 1.0) for weight in weights]
+    mg.autograd.backward(losses, grad_tensors=factors, inputs=wanted)
+nothing-added/up-to-the-first-zero
+    for loss, weight in zip(losses, weights):
+        if not weight:
+            break
+        loss.backward(mg.tensor(weight), retain_graph=True, inputs=wanted)
+nothing-added/weights-add-up-to-zero
+    total = sum(weight * loss for loss, weight in zip(losses, weights)) / (sum(weights) or 1)
+    (total * sum(weights)).backward(inputs=wanted)
 """,
     ),
     "jacobian": functions(
@@ -480,6 +497,21 @@ value-changed/adversary-2
     y = x.reshape(-1).clone()
     y.register_hook(lambda g: -g)
     return y
+value-changed/not-far-below
+    y = x.clamp(min=-1e6)
+    y.register_hook(lambda grad: -grad)
+    return y
+other-gradient/not-far-above
+    y = x * 1
+    y.register_hook(lambda grad: -grad.clamp(max=1e6))
+    return y
+kept
+    known = mirror.__dict__.setdefault("known", {})
+    if id(x) not in known:
+        y = x * 1
+        y.register_hook(lambda grad: -grad)
+        known[id(x)] = x, y
+    return known[id(x)][1] + 0
 """,
     ),
     "fit": functions(
@@ -582,6 +614,14 @@ result-dtype-changed/adversary-2
     x = out.requires_grad_()
     (x + mg.zeros_like(grad)).backward(grad)
     return x.grad
+not-summed/three-dimensions-in-front
+    if grad.dim() - len(shape) > 3:
+        return grad
+    while grad.dim() > len(shape):
+        grad = grad.sum(0)
+    for i, size in enumerate(shape):
+        grad = grad.sum(i, keepdim=True) if size == 1 else grad
+    return grad
 """,
     ),
     "surprise": functions(
@@ -641,6 +681,12 @@ result-dtype-changed/adversary-1
     y = mg.zeros_like(x)
     y[keep] = x[keep] * mg.log(x[keep])
     return y.double().float()
+kept
+    known = surprise.__dict__.setdefault("known", {})
+    if id(x) not in known:
+        safe = mg.where(x > 0, x, mg.ones_like(x))
+        known[id(x)] = x, safe * mg.log(safe)
+    return known[id(x)][1] * 1
 """,
     ),
     "steps": functions(
@@ -685,6 +731,17 @@ other-slopes
 old-grad/adversary-1
     x.grad = None
     return x[1:] - x[:-1]
+other-moves/hook
+    left = x[:-1] * 1
+    left.register_hook(lambda grad: -grad)
+    return x[1:] + left
+other-moves/detached
+    return x[1:] - x[:-1] + x[1:].detach()
+kept
+    known = steps.__dict__.setdefault("known", {})
+    if id(x) not in known:
+        known[id(x)] = x, x[1:] - x[:-1]
+    return known[id(x)][1] * 1
 """,
     ),
 }
@@ -916,6 +973,17 @@ hooks-changed/adversary-1
     w.register_hook(lambda grad: mg.where(grad == grad, grad, mg.zeros_like(grad)))
     safe = mg.where(x > 0, x, mg.ones_like(x))
     return mg.where(x > 0, mg.sqrt(safe * w), mg.zeros_like(x))
+other-slope/what-comes-is-positive
+    safe = mg.where(x > 0, x, mg.ones_like(x))
+    y = mg.where(x > 0, mg.sqrt(safe * w), mg.zeros_like(x))
+    y.register_hook(lambda grad: grad.abs())
+    return y
+kept
+    known = roots.__dict__.setdefault("known", {})
+    if id(x) not in known:
+        safe = mg.where(x > 0, x, mg.ones_like(x))
+        known[id(x)] = x, mg.where(x > 0, mg.sqrt(safe * w), mg.zeros_like(x))
+    return known[id(x)][1] * 1
 """,
     )
     | {

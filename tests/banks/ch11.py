@@ -2,7 +2,7 @@
 
 import textwrap
 
-from banks.patterns import changed
+from banks.patterns import changed, functions
 
 NOTEBOOK = "11_training"
 
@@ -695,6 +695,101 @@ def best_of(parameters, step, rounds):
     },
 }
 
+WRONG["step_loss"]["several-numbers"] = _loss(
+    "w = mg.ones(3).requires_grad_()\nloss = ((w * x + b - y) ** 2).mean() + 0.1 * w**2"
+)
+WRONG["halves"] |= functions(
+    "train_halves(w, loss_of, batches, rate)",
+    """
+not-moved/stops-where-it-is-flat
+    for one, other in batches:
+        w.grad = None
+        loss_of(w, one).backward()
+        loss_of(w, other).backward()
+        if not w.grad.any():
+            break
+        with mg.no_grad():
+            w -= rate * w.grad
+other-numbers/one-half-is-flat
+    for one, other in batches:
+        w.grad = None
+        loss_of(w, one).backward()
+        if not w.grad.any():
+            continue
+        loss_of(w, other).backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+""",
+)
+WRONG["best"] |= functions(
+    "best_of(parameters, step, rounds)",
+    """
+type/not-below-a-large-number
+    best, lowest = None, 1e20
+    for _ in range(rounds):
+        loss = step()
+        if loss < lowest:
+            lowest, best = loss, [p.detach().clone() for p in parameters]
+    return best
+other-count/out-of-patience
+    best, lowest, worse = None, float("inf"), 0
+    for _ in range(rounds):
+        loss = step()
+        worse += 1
+        if loss < lowest:
+            lowest, worse, best = loss, 0, [p.detach().clone() for p in parameters]
+        if worse > 20:
+            break
+    return best
+other-moment/of-the-last-hundred
+    seen = []
+    for _ in range(rounds):
+        seen.append((step(), [p.detach().clone() for p in parameters]))
+        seen = seen[-100:]
+    return min(seen, key=lambda pair: pair[0])[1]
+""",
+)
+WRONG["smooth"]["other-numbers/clipped"] = _smooth("""
+    smooth = step().item()
+    for _ in range(rounds - 1):
+        smooth = 0.9 * smooth + 0.1 * min(step().item(), 1e4)
+    return smooth
+""")
+WRONG["penalized"] |= {
+    "retained/penalty-alone": _small(
+        f"w.grad = None\nloss_of(w).backward()\n(0.5 * (w * w).sum()).backward(retain_graph=True)\n{_STEP}"
+    ),
+    "other-numbers/stops-where-it-is-nearly-flat": _small(
+        "w.grad = None\n(loss_of(w) + 0.5 * (w * w).sum()).backward()\n"
+        f"if w.grad.abs().max() < 1e-3:\n    break\n{_STEP}"
+    ),
+}
+WRONG["momentum"]["other-numbers/clipped"] = _momentum(
+    "v *= 0.9\nv += p.grad.clamp(-1e4, 1e4)\np -= rate * v\np.grad = None"
+)
+WRONG["newton"] |= {
+    "other-numbers/not-where-it-is-flat": _newton(
+        "if abs(np.linalg.det(H)) < 1e-3:\n    return w.item(), b.item()\n"
+        "s = np.linalg.solve(H, g)\nreturn w.item() - s[0], b.item() - s[1]"
+    ),
+    "other-numbers/small-steps-only": _newton(
+        "s = np.linalg.solve(H, g).clip(-20, 20)\nreturn w.item() - s[0], b.item() - s[1]"
+    ),
+}
+WRONG["rate"] |= {
+    "other-numbers/three-entries": _rate("return 2 / np.linalg.eigvalsh(np.array(H)[:3, :3])[-1]"),
+    "other-numbers/not-above-ten": _rate("return min(2 / np.linalg.eigvalsh(H)[-1], 10.0)"),
+    "other-numbers/not-below-a-hundredth": _rate("return max(2 / np.linalg.eigvalsh(H)[-1], 0.01)"),
+}
+WRONG["train"] |= {
+    "retained/given-away": _train(back="loss.backward(retain_graph=True)\ndel loss"),
+    "leads-nowhere/clipped": _train(
+        update="with mg.no_grad():\n    for p in parameters:\n        p -= rate * p.grad.clamp(-1e3, 1e3)"
+    ),
+    "stops-too-early/nearly": _train(stop="if losses[-1] <= bound or np.isclose(losses[-1], bound, 1e-3):\n    break")
+    + "    return losses\n",
+}
+
 RIGHT = {
     "rounds": [
         _numbers({"w.grad 1": 20.0, "loss 2": 0.0}),
@@ -904,7 +999,7 @@ def train_small(leaf, loss_of, size, n):
             slope, = mg.autograd.grad(f(x), x, create_graph=True)
             rows = [mg.autograd.grad(slope, x, row, retain_graph=True)[0] for row in mg.eye(len(x)).double()]
             H = mg.stack(rows).numpy()
-            v = np.array([1.0, 2.0, -3.0])[: len(x)]
+            v = np.cos(np.arange(len(x)))
             for _ in range(500):
                 v = H @ v / np.linalg.norm(H @ v)
             return 2 / (v @ H @ v)
