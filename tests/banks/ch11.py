@@ -756,9 +756,6 @@ WRONG["smooth"]["other-numbers/clipped"] = _smooth("""
     return smooth
 """)
 WRONG["penalized"] |= {
-    "retained/penalty-alone": _small(
-        f"w.grad = None\nloss_of(w).backward()\n(0.5 * (w * w).sum()).backward(retain_graph=True)\n{_STEP}"
-    ),
     "other-numbers/stops-where-it-is-nearly-flat": _small(
         "w.grad = None\n(loss_of(w) + 0.5 * (w * w).sum()).backward()\n"
         f"if w.grad.abs().max() < 1e-3:\n    break\n{_STEP}"
