@@ -40,16 +40,16 @@ def _refuse_changed(leaf, name):
         raise tools.filled(f"`{name}.grad` as it was", f"it is {show(leaf.grad)} when your function returns")
 
 
-def _refuse_kept(answer, *inputs):
-    """The same tensors come once more with other numbers: what comes out is what comes for new tensors."""
+def _refuse_kept(answer, y, *inputs):
+    """The same tensors come once more with other numbers: `y`, which came for those before, does not come again."""
+    before = tools.array(y)
     with mg.no_grad():
         for one in inputs:
             one *= 0.5
     new = [one.detach().clone().requires_grad_() for one in inputs]
     came, wanted = (tools.array(tools.result(kit.call(answer, *given))) for given in (inputs, new))
-    if not tools.same(came, wanted):
-        why = "Your function was called before with this very tensor. Since then it was overwritten, as by a step of a "
-        why += "training."
+    if tools.same(came, before) and not tools.same(came, wanted):
+        why = "That came for the numbers before. Since then the tensor was overwritten, as by a step of a training."
         expected, got = f"{tools.text(wanted)}, from the numbers of now", tools.text(came)
         look = "what is kept from one call to the next, and for what: a dict, a cache, an `id`"
         raise Wrong("kept", expected, got, why=why, look=look)
@@ -741,7 +741,7 @@ def _check_mirror(answer, values, as_leaf):
     if not tools.same(tools.array(x.grad), u - v):
         why = "The first walk was right. A second one, through what was retained, was not."
         raise Wrong("once-only", expected, show(x.grad), why=why, look="what your function keeps from walk to walk")
-    _refuse_kept(answer, given)
+    _refuse_kept(answer, y, given)
 
 
 def _hooks_behind(y):
@@ -920,7 +920,7 @@ def _check_surprise(answer, values):
     if came is None or not tools.same(came, slopes):
         raise _wrong_surprise(came, numbers, slopes, "M26" if kit.uses(answer, "where") else "")
     _check_nothing_hidden(x, values)
-    _refuse_kept(answer, x)
+    _refuse_kept(answer, y, x)
 
 
 def _wrong_surprise(came, numbers, slopes, belief):
@@ -1003,7 +1003,7 @@ def _check_steps(answer, values):
         elsewhere = tools.constant([3 * value + 1 for value in values]).requires_grad_()
         raise _wrong_steps(given, right, lambda: _jacobian_of(answer(elsewhere), elsewhere))
     _refuse_other_moves(answer, y, x, right)
-    _refuse_kept(answer, x)
+    _refuse_kept(answer, y, x)
 
 
 def _refuse_other_moves(answer, y, x, right):
@@ -1108,7 +1108,7 @@ def _check_roots(answer, values, factor):
         if (came is None and np.any(slope)) or (came is not None and not tools.same(came, slope)):
             where = f"x = {numbers.tolist()} and `backward(gradient=...)` with {factors.tolist()}"
             raise _wrong_root(name, came, slope, where, "M26" if kit.uses(answer, "where") else "")
-    _refuse_kept(answer, x, w)
+    _refuse_kept(answer, y, x, w)
 
 
 def _wrong_root(name, came, slope, where, belief):
