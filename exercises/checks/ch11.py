@@ -874,13 +874,15 @@ old-graph: modified by an inplace operation
 
 
 def _check_penalized(answer, start, goal, rate, rounds):
-    w, made = tools.leaf(start), []
+    w, walked = tools.leaf(start), []
     goals = tools.constant(goal)
 
     @_named("loss_of")
     def loss_of(tensor):
-        made.append(((tensor - goals) ** 2).sum())
-        return made[-1]
+        loss = ((tensor - goals) ** 2).sum()
+        if loss.requires_grad:
+            loss.register_hook(lambda _: walked.append(loss))
+        return loss
 
     case, asked = (start, goal, rate, rounds), _Asked(loss_of, w)
     expected = f"`w` at {tools.text(_penalized_end(*case))} after {rounds} rounds"
@@ -896,7 +898,7 @@ def _check_penalized(answer, start, goal, rate, rounds):
     look = "what each round makes: the loss, the penalty, the step; and how many rounds there are"
     _refuse_other(tools.array(w), case, _penalized_end, mistakes, "`w` at the end:", look)
     _refuse_frozen(w=w)
-    if any(map(_is_waiting, made)):
+    if any(map(_is_waiting, walked)):
         got = "after the last round there is still a graph with all that it saved"
         why = "`w` is right, but graphs are kept. Where loss and penalty are made anew in each round, there is nothing "
         why += "that has to be kept."
