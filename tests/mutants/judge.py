@@ -146,7 +146,7 @@ def judge(chapter: str, exercise: str, share: int = 1) -> Tally:
                 patient = reason("equal", tally.exercise, mutant.change) or reason(
                     "hole", tally.exercise, mutant.change
                 )
-                sandbox.SECONDS = 4 * limit if patient else min(limit, 0.3 + 8 * usual)
+                sandbox.SECONDS = 4 * limit if patient else min(limit, 0.15 + 8 * usual)
                 _kill(tally, chapter, mutant)
         sandbox.SECONDS = 4 * limit
         _seconds(chapter, exercise, sources[0])  # the room is still as it was
