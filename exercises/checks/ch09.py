@@ -876,8 +876,14 @@ def _check_runs(apply):
 
 
 def _check_history_of_gradient(apply):
-    """The gradient that arrives may lead to `x` as well: backward is about `f` alone."""
+    """The gradient that arrives may have no history, or lead to `x` as well: backward is about `f` alone."""
     x = tools.leaf([0.5, -1.0])
+    (slope,) = mg.autograd.grad(call(apply, x, _FUNCTIONS["x**3"]).sum(), x, create_graph=True)
+    if not graphs.reaches(slope, x):
+        why = "The gradient that arrives at backward has no history here, as a plain sum sends it. The slope of x**3 "
+        why += "needs one all the same: it depends on `x`."
+        expected = "a slope of the sum of x**3 that leads back to `x`, asked for with `create_graph=True`"
+        raise Wrong("of-gradient-only", expected, show(slope), why=why, look="the options of `grad` in backward")
     square = (call(apply, x, _FUNCTIONS["x**3"]) ** 2).sum()
     (slope,) = mg.autograd.grad(square, x, create_graph=True)
     right = 6 * tools.array(x) ** 5
