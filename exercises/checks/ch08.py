@@ -535,7 +535,7 @@ _SEVERAL = (
     ),
     Suspect(
         "sign-of-quotient",
-        "A larger b makes the quotient smaller: this part has the other sign.",
+        "The slope of a / b with respect to b is -a / b²: this part has the other sign.",
         "the slope of a / b with respect to b",
         backward=lambda a, b, g, h: _both_fit(a, b, g * b + h / b, g * a + h * a / b**2),
     ),
@@ -606,10 +606,11 @@ def _check_overwritten(apply, what, chosen):
     if kit.same_values(came, right.numpy()):
         return
     why = (
-        f"The {what} was overwritten in place, and nobody noticed. Only what comes from `ctx.saved_tensors` is watched."
+        f"The {what} was overwritten in place, and no error came out of backward. What comes from `ctx.saved_tensors` "
+        "is watched: it raises then."
     )
     expected = f"after an overwrite of the {what}: the right gradient, or an error"
-    look = f"how the {what} gets from forward to backward"
+    look = f"how the {what} gets from forward to backward, and each `except`"
     raise Wrong(f"unwatched-{what}", expected, f"the wrong gradient {show(came)}", why=why, look=look)
 
 
@@ -923,7 +924,10 @@ def _check_overwritten_again(apply):
     except Exception:  # whoever refuses: autograd, or a line of backward
         return
     if not kit.same_values(came, right.numpy()):
-        why = "`h` was overwritten once more, and nobody noticed. Only what comes from `ctx.saved_tensors` is watched."
+        why = (
+            "`h` was overwritten once more, and no error came out of backward. What comes from `ctx.saved_tensors` is "
+        )
+        why += "watched: it raises then."
         expected, look = "the right gradient, or an error", "how the result gets from forward to backward"
         raise Wrong("unwatched-result", expected, f"the wrong gradient {show(came)}", why=why, look=look)
 
