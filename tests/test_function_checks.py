@@ -133,6 +133,10 @@ WRONG_CUBES = {
     ),
     "saved-no-tensor": ("(ctx, x):\n    ctx.save_for_backward(3)\n    return x**3", READ + "x"),
     "detached": (SAVE, READ + "3 * x.detach()**2 * grad_output"),
+    "detached/where grad_output requires no grad": (
+        SAVE,
+        READ + "3 * (x if grad_output.requires_grad else x.detach())**2 * grad_output",
+    ),
     "detached/numpy": (SAVE, READ + "mg.tensor(3 * x.detach().numpy()**2 * grad_output.detach().numpy())"),
     "saved-intermediate": (
         "(ctx, x):\n    s = x * x\n    ctx.save_for_backward(s)\n    return s * x",

@@ -377,6 +377,19 @@ def test_a_mode_has_to_be_put_back_where_a_function_raises():
     assert verdict.given == "a function for `f` that raises an error"
 
 
+def test_a_leaf_that_a_given_function_uses_keeps_its_grad():
+    source = "def f(f, x):\n x = x.detach().requires_grad_()\n f(x).sum().backward({})\n return x.grad"
+    verdict = changes(source.format(""), lambda: lambda x: x * x, tracked)
+    assert verdict.code == "grad-changed" and "a leaf that `f` uses" in verdict.expected, verdict
+    assert changes(source.format("inputs=[x]"), lambda: lambda x: x * x, tracked).status == "passed"
+
+
+def test_a_result_stays_what_it_is_when_the_function_is_called_again():
+    source = "def f(w, kept=[]):\n kept[:] = kept or [w.detach().clone()]\n kept[0].data[:] = w.data * 2\n return w * "
+    assert changes(source + "kept[0]", tracked).code == "next-call"
+    assert changes(source + "kept[0].clone()", tracked).status == "passed"
+
+
 def test_what_was_untracked_is_not_tracked_from_then_on():
     source = "def f(xs): return [mg.autograd.grad((x.requires_grad_() ** 2).sum(), x)[0] for x in xs]"
     verdict = changes(source, lambda: [tracked()])
@@ -1041,3 +1054,26 @@ def test_pytorch_answers_each_warm_up_alike(belief):
     torch = pytest.importorskip("torch")
     question = review.WARM_UPS[belief]
     assert review.is_right(question, question.answer(torch))
+
+
+@pytest.mark.parametrize(
+    "source, keeps",
+    [
+        ("def f(x): return x.data", False),
+        ("def f(x, kept={}): return kept", True),
+        ("def f(x):\n global data\n data = x", True),
+        ("data = []\ndef f(x): return data", True),
+        ("data = []\ndef f(x): return x.data", False),
+        ("import functools\n@functools.cache\ndef f(x): return x", True),
+        ("def f(x): return x\nf.known = 1", True),
+        ("def make(kept):\n def f(x): return kept\n return f\nf = make([])", True),
+        ("class f(mg.autograd.Function):\n last = []\n def forward(ctx, x): return x", True),
+        ("class f(mg.autograd.Function):\n @staticmethod\n def forward(ctx, x, *rest): return x", False),
+    ],
+)
+def test_what_a_function_keeps_from_call_to_call_is_something_to_look_at(source, keeps):
+    def judge(answer):
+        raise kit.Wrong("sum", "one thing", "another", look="the numbers")
+
+    one = kit.Exercise("ch99.one", "One", "write", 1, (), ("", "", ""), "", judge)
+    assert kit.judge(one, learner(source)).look == "the numbers" + "; what is kept from one call to the next" * keeps

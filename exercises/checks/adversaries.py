@@ -13,8 +13,10 @@ alone, to tell which it is:
     modes       the first call is made once more where modes are not the usual ones: they are the same afterwards
     errors      the first call is made with functions that raise: their error comes out
     untracked   the first call is made with untracked copies: they are untracked afterwards
+    own leaf    the first call is made with functions that use a tracked leaf of their own: it keeps its `.grad`
     kept        what the first call is given comes once more with one other part: the same function with another tensor,
                 or with other numbers in the same one, and another function. What comes is what comes for new ones
+    next call   the first call is followed by another one before its result is used: that stays what it is
 
 All are on unless the exercise names one in `off`, with the reason: `off={"grad": "the task is to fill it"}`. What is
 looked at is called values, entries, flag, history, grad, grad between, hooks, memory, result grad, result hooks, result
@@ -47,7 +49,7 @@ from minigrad.autograd.forward_ad import exit_dual_level
 from minigrad.viz.lines import last_log
 
 from . import graphs
-from .sandbox import TimeUp, clip, show
+from .sandbox import TimeUp, clip, describe_error, show
 
 CIRCUMSTANCES = {
     "again": "It is right when it is called once. Called a second time, it is not.",
@@ -169,12 +171,13 @@ def _within(value: Any, name: str, depth: int = 4) -> Iterator[tuple[str, mg.Ten
         yield name, value
     if depth == 0 or isinstance(value, mg.Tensor):
         return
-    for part in _parts(value):
+    for part in parts(value):
         inside = name if " " in name else f"a tensor of {name}"
         yield from _within(part, inside, depth - 1)
 
 
-def _parts(value: Any) -> list:
+def parts(value: Any) -> list:
+    """What is in a collection, and what a function uses from outside."""
     if isinstance(value, list | tuple):
         return list(value)
     if type(value) is dict:
@@ -210,6 +213,8 @@ class State:
     grad: mg.Tensor | None = None
     grad_values: np.ndarray | None = None
     hooks: int = 0
+    dtype: Any = None
+    shape: Any = None
     node: Any = None
     address: int = 0
 
@@ -220,7 +225,7 @@ class State:
         self.values = tensor.detach().numpy().copy() if small else None
         self.version = None if tensor.is_inference() else tensor._version
         self.flag, self.grad, self.hooks = tensor.requires_grad, _grad(tensor), hooks(tensor)
-        self.node = tensor._node
+        self.dtype, self.shape, self.node = tensor.dtype, tensor.shape, tensor._node
         self.grad_values = self.grad.detach().numpy().copy() if self.grad is not None and small else None
 
     def changed(self) -> Iterator[tuple[str, str, str]]:
@@ -250,6 +255,9 @@ class State:
         elif grad is not None and self.grad_values is not None and not _same(grad, self.grad_values):
             now = f"it was {_short(self.grad_values)}, and is {_short(grad)}"
             yield "grad", f"`.grad` of {name} is left alone", now
+        if (tensor.dtype, tensor.shape) != (self.dtype, self.shape):
+            expected = f"{name} is a tensor of {self.dtype} and shape {tuple(self.shape)}, as before"
+            yield "dtype", expected, f"it is one of {tensor.dtype} and shape {tuple(tensor.shape)}"
         if hooks(tensor) > self.hooks:
             yield "hooks", f"no hook stays on {name}, and no `retain_grad()`", "your function has put one there"
 
@@ -450,7 +458,7 @@ class Trial(threading.local):
 
     def note_rounded(self, came: np.ndarray, wanted: np.ndarray) -> None:
         """Note numbers that a check takes for right, and that have fewer digits than float64 has."""
-        if not self.running or self.circumstances or self.found or "digits" in self.off:
+        if not self.running or self.found or "digits" in self.off:
             return
         if all(state.tensor.dtype is not mg.float64 for state in self.last[1]):
             return
@@ -521,11 +529,17 @@ trial = Trial()
 
 ROUNDED = (
     "What is given has float64, with sixteen digits. Some are lost, or made up, on the way.",
-    "each number that is rounded or added, and each tensor or array that is made without a dtype: it may be float32",
+    "each number that is rounded or added, each difference in place of a derivative, and each tensor or array that is "
+    "made without a dtype: it may be float32",
 )
 _KEPT = (
     "Your function was called before, with part of what is given here. For what is all new it gives another result.",
     "what is kept from one call to the next, and for what: a dict, a cache, a graph, an `id`",
+)
+_NEXT_CALL = (
+    "Your function is called once more before its result is used. That changes the numbers of the first result, or the "
+    "gradients that come back from it.",
+    "what the next call sets anew, and a result or a hook still uses: a global name, a tensor that is made once",
 )
 _SWALLOWED = (
     "Whoever called your function does not hear of the error.",
@@ -540,6 +554,7 @@ _WHY = {
     "history": "The task does not ask to change the history of what is given: backward goes another way from now on.",
     "grad": "The task does not ask to touch this `.grad`, which belongs to whoever called your function.",
     "hooks": "The task does not ask for it, and it stays there when your function is over.",
+    "dtype": "The task may change its numbers. Whoever holds it goes on with another kind of tensor.",
     "memory": "The result shares its numbers with what is given: writing into one of them changes the other.",
     "result grad": "The task does not ask for it. Whoever goes backward later adds to what is there.",
     "result hooks": "The task does not ask for it. It stays on the result, and runs in each backward of the caller.",
@@ -550,11 +565,12 @@ _COUNTED = "The task does not ask for it, and it is counted: a graph that has sa
 _LOOK_AT = {
     "entries": "each `append`, `pop`, `sort` and each assignment to an entry",
     "first result": "where it is made: in the function, or once for all calls?",
-    "values": "each operation that ends in `_`, each `+=` and `-=`, and each assignment to `.data` or an entry",
+    "values": "each operation that ends in `_`, each `+=` and its like, and each assignment to `.data` or an entry",
     "flag": "each `requires_grad_`, each assignment to `requires_grad`, and each `detach_()`",
     "history": "each `detach_()`, and each operation that ends in `_`",
     "grad": "each `backward()`, and each line that sets or clears a `.grad`",
     "hooks": "each `register_hook`, `retain_grad` and mark: what takes it back?",
+    "dtype": "each assignment to `.data`, and what is assigned",
     "memory": "what the result is made from: a view, `detach()` and `.data` share memory, `clone()` does not",
     "result grad": "each `backward()`, and each line that sets a `.grad`",
     "result hooks": "each `register_hook`, `retain_grad` and mark",
@@ -609,6 +625,10 @@ def _call_in_other_modes(function: Callable, inputs: tuple) -> None:
     raise Called
 
 
+def _is_function(value: Any) -> bool:
+    return callable(value) and not isinstance(value, mg.autograd.graph.Node)
+
+
 class _OnPurpose(Exception):
     """The error of a function that a learner's function is given."""
 
@@ -623,7 +643,7 @@ def _call_with_errors(function: Callable, inputs: tuple) -> None:
 
     for i, (name, given) in enumerate(zip(_names(function, len(inputs)), inputs, strict=True)):
         several = given if type(given) is list else [given]
-        if not several or any(isinstance(one, mg.autograd.graph.Node) or not callable(one) for one in several):
+        if not several or not all(map(_is_function, several)):
             continue
         raised.clear()
         before = _modes()
@@ -676,9 +696,37 @@ def _call_untracked(function: Callable, inputs: tuple) -> None:
     raise Called
 
 
+def _call_with_own_leaves(function: Callable, inputs: tuple) -> None:
+    """Call a function with functions that use a leaf which it is not given: that one's `.grad` is left alone, too."""
+    if any(re.match("grad(?! between)|old grad", what) for what in trial.off):  # for that, the task may use `backward`
+        raise Called
+    states: list[State] = []
+
+    def with_a_leaf(given: Callable, i: int, name: str) -> Callable:
+        leaf = mg.tensor(1.0, requires_grad=True)
+        states.append(State(f"a leaf that {name} uses, and that is not given,", i, leaf))
+
+        def scaled(*arguments, **options):
+            made = given(*arguments, **options)
+            return made * leaf if isinstance(made, mg.Tensor) else made
+
+        return scaled
+
+    named = enumerate(zip(_names(function, len(inputs)), inputs, strict=True))
+    others = [with_a_leaf(one, i, name) if _is_function(one) else one for i, (name, one) in named]
+    lent = _lend(states)
+    with contextlib.suppress(Exception):
+        function(*others)
+    changed = _take_back(lent)
+    if changed:
+        trial.found = _of_change(*changed[1])
+        trial.found.given = "a function that uses such a leaf"
+    raise Called
+
+
 def _places(inputs: tuple) -> tuple[int, int] | None:
     """Where a function, and a leaf or a number that it may be called with, stand among the inputs."""
-    functions = [i for i, one in enumerate(inputs) if inspect.isfunction(one)]
+    functions = [i for i, one in enumerate(inputs) if _is_function(one)]
     numbers = [i for i, one in enumerate(inputs) if type(one) is float or (isinstance(one, mg.Tensor) and _fits(one))]
     return (functions[0], numbers[0]) if functions and numbers else None
 
@@ -718,6 +766,39 @@ def _call_with_others(function: Callable, inputs: tuple) -> None:
     raise Called
 
 
+def _call_twice_before_backward(function: Callable, inputs: tuple) -> None:
+    """Call a function twice, and use the first result then: it is as if there had been no second call."""
+    if "again" in trial.off:
+        raise Called
+
+    def again(factor: float) -> tuple:
+        return tuple(_copied(one, factor) if isinstance(one, mg.Tensor) and _fits(one) else one for one in inputs)
+
+    def numbers(result: Any, sources: tuple) -> list[np.ndarray]:
+        """What is in a result, and the gradients that come back from it."""
+        made = [tensor for _, tensor in _within(result, "the result")]
+        roots = [tensor for tensor in made if tensor.requires_grad and tensor.is_floating_point()]
+        leaves = [one for one in sources if isinstance(one, mg.Tensor) and one.requires_grad]
+        starts = [mg.ones_like(root) for root in roots]
+        came = mg.autograd.grad(roots, leaves, starts, allow_unused=True) if roots and leaves else ()
+        return [tensor.detach().numpy().copy() for tensor in (*made, *came) if tensor is not None]
+
+    with contextlib.suppress(Exception):
+        alone, first, other = again(1.0), again(1.0), again(0.5)
+        wanted = numbers(function(*alone), alone)
+        result = function(*first)
+        function(*other)
+        try:
+            came = numbers(result, first)
+        except Exception as error:
+            came, got = [], describe_error(error)
+        else:
+            got = ", ".join(map(_short, came))
+        if len(came) != len(wanted) or not all(map(_alike, came, wanted)):
+            trial.found = Found("next-call", ", ".join(map(_short, wanted)), got, *_NEXT_CALL)
+    raise Called
+
+
 def _copied(x: Any, factor: float = 1.0, longer: bool = False) -> Any:
     """A new leaf with the numbers of this one times a factor, and with twice as many; or such a number."""
     if not isinstance(x, mg.Tensor):
@@ -751,7 +832,9 @@ _ALONE = {
     "modes": _call_in_other_modes,
     "errors": _call_with_errors,
     "untracked": _call_untracked,
+    "own leaf": _call_with_own_leaves,
     "kept": _call_with_others,
+    "next call": _call_twice_before_backward,
 }
 
 

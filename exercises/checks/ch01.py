@@ -108,7 +108,7 @@ everything-tracked: a=True, d=True
     Behind `a` and `d` there is only `k`, and nobody asked for its gradient.
     look: whether `x` is somewhere behind `a`
 only-who-asked: b=False, c=False, e=False
-    You ask once, on `x`. What is computed from it is tracked without being asked.
+    You ask once, on `x`. What is computed from it while autograd is recording is tracked without being asked.
     look: `(x * k).requires_grad` in a cell of its own
 all-inputs-needed: b=False, e=True
     One tracked input is enough. Whether `k` is tracked, too, makes no difference.
@@ -145,7 +145,7 @@ def leaves(answer):
 
 
 _LEAVES = kit.patterns("""
-result-never-leaf: m=False, w=False, k=True (M02)
+result-never-leaf: m=False, w=False, x=True, k=True, y=False, v=False (M02)
     `k * 2` is not recorded, because `k` is not tracked. So `m` has no history: it is a leaf.
     look: `m.grad_fn`
 leaf-means-tracked: k=False, m=False
@@ -161,7 +161,7 @@ tracked-means-leaf: y=True, v=True
 asked-too-late: w=False, m=True
     When `* 2` ran, nothing was tracked, so nothing was recorded. The flag came after.
     look: which of the two calls in the line of `w` runs first
-untracked-result: m=False (M02)
+untracked-result: m=False
     `k * 2` is not recorded, because `k` is not tracked. So `m` has no history: it is a leaf.
     look: `m.grad_fn`
 untracked-no-leaf: k=False
@@ -211,8 +211,8 @@ _BEFORE_AFTER = kit.patterns("""
 zero-before: before=0 (M35)
     Before backward() there is no gradient at all, not even a zero: `.grad` is None.
     look: `x.grad` of a new tensor
-grad-before: before=24 (M35)
-    The forward pass only records what to do. Gradients are computed by backward().
+grad-before: before=24
+    `before` holds what `x.grad` was when its line ran. Gradients are computed by backward().
     look: the order of the lines
 grad-on-the-way: y.grad=3 (M03)
     3 is indeed dz/dy, and it passes through `y`. But it is kept on leaves only.
@@ -262,12 +262,12 @@ _RAISE = kit.patterns("""
 ints-can-ask: A=False (M27b)
     `n` holds integers. They cannot change a little, so they cannot require grad.
     look: `n.dtype`
-numpy-connected: B=False (M27)
-    NumPy records nothing, so the history would be lost without a word. It is refused instead.
-    look: `x.requires_grad`, and what the message of `x.numpy()` proposes
-item-connected: D=False (M27)
+item-connected: D=False, C=False (M27)
     `.item()` gives a plain number. The tensor made from it is new and has no history.
     look: `mg.tensor(x.sum().item()).requires_grad`
+numpy-allowed: B=False
+    NumPy records nothing, so the history would be lost without a word. It is refused instead.
+    look: `x.requires_grad`, and what the message of `x.numpy()` proposes
 item-refused: C=True
     Taking the number out is allowed. It is only a number after that.
     look: what `x.sum().item()` gives, in a cell of its own
@@ -528,8 +528,8 @@ def _wrong_slope(number, visits, x, value, right):
         why = "A small step gives the slope nearly. Autograd gives it exactly, with one call of `f`."
         return Wrong("nudged", expected, got, why=why, look="how you get from `f` to the slope")
     if kit.close(number, 1):
-        why = "1 is also the slope of `y` with respect to itself, whatever `f` is."
-        look = "what you return, and whose `.grad` it is"
+        why = "1 is also the slope of a tensor with respect to itself, whatever `f` is."
+        look = "from which tensor you go backward, and whose `.grad` you return"
         return Wrong("slope-of-itself", expected, came, why=why, look=look)
     if not any(visit.asked for visit in visits):
         return _not_asked(expected, came, visits)
@@ -544,7 +544,8 @@ def _wrong_slope(number, visits, x, value, right):
     if any(grad is not None and kit.close(grad.sum().item(), right) for grad in grads):
         why = "`.grad` of the tensor that went into `f` holds the slope. What you return is another number."
         return Wrong("not-the-grad", expected, came, why=why, look="what you return")
-    look = "what `f` is given: is it `x`?" if elsewhere else "what you return, for `f = lambda x: x * x`"
+    look = "each step to what you return, for several `f`, such as `lambda x: x * x * x.exp()`"
+    look = "what `f` is given: is it `x`?" if elsewhere else look
     return Wrong("other-slope", expected, came, look=look)
 
 
@@ -557,6 +558,7 @@ def _wrong_slope(number, visits, x, value, right):
     points=2,
     off={
         "result dtype": "the text asks for the value, in any float type",
+        "digits": "a tensor of the data has the usual float, and with it the result",
     },
     beliefs=("M01", "M27"),
     hints=(
@@ -570,7 +572,7 @@ def _wrong_slope(number, visits, x, value, right):
 def squared_errors(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SQUARED_ERRORS)
-    for start, data in ((0.5, [1.0, 4.0]), (-1.0, [3.0, 0.5, 1.5]), (0.5, [2.0, 1.0, -2.0, 1.0])):
+    for start, data in ((0.5, [1.0, 4.0]), (-1.0, [3.0, 0.5, 1.5]), (0.7, [2.0, 1.0, 0.0, -2.5, 1.0])):
         _check_squared_errors(answer, start, data)
     return "The sum stayed a tensor all the way, so backward() found the way from the loss to `w`."
 
@@ -688,16 +690,16 @@ def _check_cut(y, inputs, w, x, b):
     found = graphs.leaves(y)
     reached = [name for name, tensor in names.items() if any(leaf is tensor for leaf in found)]
     if reached != ["w", "b"] or len(found) > 2:
-        raise _wrong_cut(y, reached, len(found) > len(reached), inputs, names)
+        raise _wrong_cut(y, reached, len(found) - len(reached), inputs, names)
     came = [gradient.item() for gradient in tools.walk(mg.autograd.grad, y, (w, b))]
     if not all(map(kit.close, came, (values["x"], 1.0))):
         expected, got = (f"slopes by `w` and `b` of {w:.7g} and {b:.7g}" for w, b in ((values["x"], 1), came))
         raise Wrong("other-gradient", expected, got, look="what `w` and `b` go into, and each hook")
 
 
-def _wrong_cut(y, reached, new_leaf, inputs, names):
+def _wrong_cut(y, reached, new, inputs, names):
     w, x, b = inputs
-    ways = [f"`{name}`" for name in reached] + ["a new leaf"] * new_leaf
+    ways = [f"`{name}`" for name in reached] + ["a new leaf" if new == 1 else f"{new} new leaves"] * bool(new)
     wrong = _cut_diagnosis(reached, [name for name in ("w", "b") if name not in reached])
     wrong.verdict.expected = "ways to `w` and `b`, none to `x`"
     wrong.verdict.got = f"ways to {tools.listed(ways)}" if ways else "no way to any of them"
@@ -812,7 +814,7 @@ def _joined_otherwise(y):
     "Lost in silence",
     kind="predict",
     points=2,
-    beliefs=("M01", "M27"),
+    beliefs=("M01",),
     hints=(
         "Ask of each line: do tensors go into an operation, or are numbers taken out of them first?",
         "A result may have several inputs. One that leads back to `w` is enough.",
@@ -829,7 +831,7 @@ def silent(answer):
 
 
 _SILENT = kit.patterns("""
-numbers-copied: A=True (M27)
+numbers-copied: A=True
     `mg.tensor` reads the numbers of what it is given and makes a new tensor of them, without a history.
     look: `mg.tensor([u[0], u[1]]).requires_grad`
 flag-at-the-end: E=True (M01)
@@ -841,15 +843,15 @@ data-connected: G=True
 joined-is-new: B=False
     `stack` is an operation on tensors. Unlike `mg.tensor` it is recorded.
     look: `mg.stack([u[0], u[1]])`, as it is printed
-written-is-lost: F=False
-    To write a tracked tensor into another one is recorded, too: `buffer` is a result from then on.
-    look: `buffer`, as it is printed after that line
 number-cuts-all: C=False
     `float(u[1])` is a plain number, but `u[0]` is not. One input that leads back is enough.
     look: the inputs of the multiplication, one by one
 comparison-cuts-all: D=False
     The comparison leads nowhere. But it is multiplied by `w` itself, and that is recorded.
     look: the inputs of the multiplication, one by one
+written-is-lost: F=False
+    To write a tracked tensor into another one is recorded, too: `buffer` is a result from then on.
+    look: `buffer`, as it is printed after that line
 """)
 
 
@@ -888,7 +890,7 @@ clearing-clears: D=None
     Clearing the flag says what happens from now on. It does not touch what is in `.grad`.
     look: `w.grad` before and after `w.requires_grad_(False)`
 still-added: E=12.0, D=6.0
-    Without the flag `w * w` is not recorded, so the last backward() finds no way to `w`.
+    Without the flag `w * w` is not recorded, and backward() finds no way to `w`.
     look: `w.requires_grad` when the last `w * w` runs
 set-to-none: E=None
     backward() does not reach `w`. It does not clear what it does not reach, either.

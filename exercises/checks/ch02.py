@@ -65,7 +65,7 @@ unrecorded-result: e=False
     look: `e.grad_fn`
 conversion: b=True
     `w` is `float32`, so `double()` has to convert. That is an operation on a tracked tensor.
-    look: `b.grad_fn`
+    look: `w.double().grad_fn`
 pick: c=True
     `w[0]` is no part of `w` that you take out, but the result of picking: an operation on a tracked tensor.
     look: `c.grad_fn`
@@ -106,8 +106,8 @@ everything-on-the-way: v=6, p=1 (M03)
     These gradients do pass by, but they are not kept. `v` and `p` are results, and nobody asked.
     look: `v.is_leaf` and `p.is_leaf`
 asked-then-divided: v=6 (M01)
-    The flag was set on the tensor that holds 8. `v` is the result of a division, and keeps nothing.
-    look: `v.is_leaf`
+    In the text the flag was set on the tensor that holds 8. `v` is the result of a division, and keeps nothing.
+    look: the line that makes `v`, and `v.is_leaf` after it
 gradient-of-the-8: v=3 (M01)
     3 is the gradient of the leaf that holds 8, and it is kept there. `v` is the result of a division.
     look: which tensor the name `v` belongs to
@@ -381,7 +381,7 @@ def _check_kept(answer, start, f, slope):
 
     h = tools.result(tools.called(answer, (w, watched), "`w.grad` and `h.grad` filled", *_KEPT_ERRORS))
     if not seen:
-        why = "Your function never called `f`, so there was no loss to go backward from."
+        why = "In this call your function did not call `f`, so there was no loss to go backward from."
         raise Wrong("f-not-used", "a loss from `f(h)`", show(h), why=why, look="where `f` is used")
     right = slope(2 * start)
     if all(h is not t for t in seen):
@@ -471,7 +471,7 @@ def _check_kept_numbers(of_h: mg.Tensor, right_h: np.ndarray, of_w: mg.Tensor, r
 def sums(answer):
     truth = {"a": 4.0, "b": 10.0, "c": 10.0, "d": 5.0, "e": 6.0}
     looks = {
-        "a": "the slope of `4 * w`",
+        "a": "the slope of `4 * w`, and when `a` is read",
         "b": "the slope of `w * w` at 3, and what was in `w.grad` before",
         "c": "`g is w.grad`, right before `c` is read",
         "d": "what `w.grad` was when `loss.backward()` ran",
@@ -492,8 +492,8 @@ overwritten: b=6
     6 is right for `w * w` alone. It is added to the 4 that was there.
     look: `w.grad` before and after the second `backward()`
 note-is-a-copy: c=4
-    `g = w.grad` copies nothing: `g` is the tensor that stands in `w.grad`, and it was added to.
-    look: `g is w.grad`, right before `c` is read
+    In the text `g = w.grad` copies nothing: `g` is the tensor that stands in `w.grad`, and it was added to.
+    look: the line that makes `g`, and `g is w.grad` after it
 clearing-destroys: d=0 (M09)
     The graph of `loss` holds what `backward()` needs, and `w.grad` is not part of it.
     look: `mg.draw(loss, saved=True)`
@@ -502,7 +502,7 @@ clearing-stops: d=None (M09)
     look: `mg.draw(loss, saved=True)`
 not-cleared: d=15
     `w.grad = None` took the 10 away. The next `backward()` starts from nothing.
-    look: the line above `loss.backward()`
+    look: the line above `loss.backward()`, and the slope of `5 * w`
 inside-adds: e=9 (M10)
     Inside the graph nothing is kept from the first pass. The second one brings 3 again, not 6.
     look: `mg.viz.trace(y.backward)`
@@ -550,10 +550,10 @@ def _why_not_recorded(y):
     made_of, found = graphs.operations(y), len(graphs.leaves(y))
     if found > 1:
         why = f"Your graph has {found} leaves that require grad, and the picture has one."
-        return Wrong("step-tracked", why=why, look="`requires_grad` of the step that you subtract")
+        return Wrong("step-tracked", why=why, look="each leaf of your graph, and its `requires_grad`")
     if made_of == ["mul"]:
         why = "In your graph there is no subtraction: no recorded step leads to your loss."
-        return Wrong("step-not-recorded", why=why, look="the line that updates `w`")
+        return Wrong("step-not-recorded", why=why, look="what you do with `w` before the loss: is it recorded?")
     if made_of == ["mul", "sub"]:
         return _joined_otherwise(y)
     if made_of == ["mul", "sub", "sub"]:
@@ -774,7 +774,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
             belief = "M06" if kit.rebinds(answer, 0) else ""
             return Wrong("new-tensor", expected, got, belief=belief, why=why, look="an update that overwrites")
         if w._version:
-            why = "`w` was overwritten, with the number that it had. Was the gradient zero by then?"
+            why = "`w` was overwritten, with the number that it had. Was the step zero, or the gradient by then?"
             look = "each line that changes `w`, or clears its `.grad`"
             return Wrong("cleared-first", expected, got, why=why, look=look)
         why = "What is computed got a name, and that moves nothing. The caller's `w` is where it was."
@@ -813,7 +813,12 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
 def freeze(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_FREEZE)
-    for numbers, trained in (((3.0, 5.0, 2.0), True), ((-1.0, 0.5, 4.0), False), ((0.1, 0.02, [[-0.3, 2.0]]), True)):
+    for numbers, trained in (
+        ((3.0, 5.0, 2.0), True),
+        ((-1.0, 0.5, 4.0), False),
+        ((2.0, -3.0, 1.0), True),
+        ((0.1, 0.02, [[-0.3, 2.0]]), True),
+    ):
         _check_freeze(answer, numbers, trained)
     return "The leaf is frozen, before the operation ran, and nothing old is left on it. `b` is trained as before."
 
@@ -1068,7 +1073,7 @@ def _new_tensors(answer: Any, expected: str, got: str) -> Wrong:
 
 def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: str) -> Wrong:
     if not course.calls:
-        why = "Your function never called `loss_of()`."
+        why = "In this call your function did not call `loss_of()`."
         return Wrong("loss-not-used", expected, got, why=why, look="where the loss is computed")
     if course.is_at(course.ends(0)):
         return _unmoved(answer, course, given, expected, got)
@@ -1096,8 +1101,8 @@ def _unmoved(answer: Any, course: _Course, given: list, expected: str, got: str)
         why = "No parameter has moved, and none has a `.grad`. Has `backward()` run?"
         return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
     if all(p._version for p in course.params):
-        why = "The parameters were written to, and have the numbers of the start. The gradients may have been cleared "
-        why += "before, or the old numbers put back."
+        why = "The parameters were written to, and have the numbers of the start. Each step may have been zero, as "
+        why += "with cleared gradients, or the old numbers put back."
         look = "each line that writes to a parameter, or clears its `.grad`"
         return Wrong("cleared-too-early", expected, got, why=why, look=look)
     others = any(kit.rebinds(answer, i) for i in (1, 2, 3))  # `size = float(size)` makes no parameter
@@ -1136,8 +1141,8 @@ overwrites: h.grad=1.0 (M08)
     Each backward() adds to what is there, for a retained result, too, and `h.grad` was never cleared.
     look: what each of the four backward() brings to `h`
 note-is-a-copy: a=2.0
-    `a` is another name of the tensor that was in `w.grad`. What is written into that tensor shows in `a`.
-    look: `a is w.grad`, right after the line that makes `a`
+    In the text `a` is another name of the tensor that was in `w.grad`. What is written into it shows in `a`.
+    look: the line that makes `a`, and `a is w.grad` after it
 none-writes: a=0.0, d=0.0
     `w.grad = None` lets go of the tensor. It does not write zeros into it.
     look: what `zero_()` does to a tensor, and what `w.grad = None` does

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dis
 import functools
 import traceback
 from typing import Any
@@ -588,7 +587,7 @@ def _check_jacobian(answer, f, values):
         raise Wrong("nudged", expected, got, why=why, look="what you call `f` with")
     if not tools.same(given, right):
         by_backward = kit.uses(answer, "backward")
-        raise _wrong_jacobian(given, right, result, expected, by_backward, by_backward and not _clears(answer))
+        raise _wrong_jacobian(given, right, result, expected, by_backward, by_backward and not kit.clears(answer))
 
 
 def _library():
@@ -596,13 +595,6 @@ def _library():
     look = "one row at a time, with `backward` or `autograd.grad`"
     got = "`f` was called by `autograd.functional`"
     return Wrong("library", "rows that you ask for yourself", got, why=why, look=look)
-
-
-def _clears(function):
-    steps = dis.get_instructions(function)
-    return kit.uses(function, "zero_", "zeros_like") or any(
-        s.opname == "STORE_ATTR" and s.argval == "grad" for s in steps
-    )
 
 
 def _wrong_jacobian(given, right, result, expected, by_backward, adds_up):

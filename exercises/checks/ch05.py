@@ -22,25 +22,26 @@ def _grad_text(tensor: mg.Tensor) -> str:
     return "None" if tensor.grad is None else tools.text(tools.array(tensor.grad))
 
 
-def _used_up(y: mg.Tensor, x: mg.Tensor) -> bool:
-    """Whether a walk has freed what lies between `y` and `x`. (Asking frees it.)
+def _used_up(y: mg.Tensor) -> bool:
+    """Whether a walk has freed what `y` was made from. (Asking frees it.)
 
-    Where `x` is not tracked any more that cannot be told.
+    Where no leaf is tracked any more that cannot be told.
     """
-    if not x.requires_grad:
+    leaves = [leaf for leaf in graphs.leaves(y) if leaf.requires_grad]
+    if not leaves:
         return True
     try:
-        mg.autograd.grad(y.sum(), x, allow_unused=True)
+        mg.autograd.grad(y.sum(), leaves)
     except RuntimeError as error:
         return "a second time" in str(error)
     return False
 
 
-def _retained(answer: Any, why: str, expected: str, got: str, code: str = "retained-anyway") -> Wrong:
+def _retained(answer: Any, why: str, expected: str, got: str, look: str = "what keeps the graph: an option?") -> Wrong:
     """The diagnosis for a graph that is still there; `retain_graph=True` is named where it is written."""
     option = "`retain_graph=True` does nothing but keep memory" if kit.says(answer, "retain_graph") else ""
-    why = f"{why} {option or 'What is kept is of no use to anybody: it costs memory'}."
-    return Wrong(code, expected, got, belief="M13" if option else "", why=why, look="what keeps the graph: an option?")
+    why = f"{why} {option or 'what is kept is of no use to anybody: it costs memory'}."
+    return Wrong("retained-anyway", expected, got, belief="M13" if option else "", why=why, look=look)
 
 
 def _in_words(answer: Any, names: Any, words: dict, kinds: str) -> dict[str, str]:
@@ -151,7 +152,7 @@ def walks(answer):
     truth = {"A": "6", "B": "6", "C": "12", "D": "error"}
     given = _in_words(answer, truth, _ERROR_WORDS, 'a number or "error"')
     looks = {
-        "A": "the slope of `x * x` at 3",
+        "A": "the slope of `x * x` at 3, and what a walk with `retain_graph=True` adds to `x.grad`",
         "B": "what is in `x.grad` before B, and what B adds",
         "C": "what is in `x.grad` before C, and what C adds",
         "D": "whether C left anything for D",
@@ -165,7 +166,7 @@ _WALKS = kit.patterns("""
 clearing-destroys: B=error (M09)
     `x.grad` is where a walk puts its result. What it reads is saved in the nodes, and A has retained that.
     look: the cell of the chapter that clears `x.grad` before `backward()`
-not-cleared: B="12"
+not-cleared: A="6", B="12"
     Between A and B `x.grad` was cleared. So B starts from nothing.
     look: the line between A and B
 overwrites: B="6", C="6" (M08)
@@ -218,7 +219,7 @@ def _why_not_four_times(y):
     if set(made_of) != {"add"}:
         why = "There is another operation than additions in your graph."
         if "mul" in made_of or "matmul" in made_of or "pow" in made_of:
-            why = "A multiplication saves its factors, and a walk frees them: from your result you can go once."
+            why = "A product or a power saves what its slope depends on, and a walk frees that: you can go once."
         return Wrong("other-operation", why=why, look="the boxes of the picture")
     if len(made_of) > 2:
         why = f"{len(made_of)} additions. In the picture there are two: one of them is used twice."
@@ -245,6 +246,12 @@ _SECOND_TIME = tools.Reason(
     "second-time",
     "A walk came to a node that an earlier walk had freed.",
     "how many walks your function makes, and what they have in common",
+)
+_OVERWRITTEN = tools.Reason(
+    "modified by an inplace operation",
+    "overwritten",
+    "Here each loss is the result of `exp`, whose node has saved it. Something has overwritten it since.",
+    "each `+=` and each operation that ends in `_`: what do they write into?",
 )
 _NO_WAY = "does not require grad"
 
@@ -274,6 +281,8 @@ def shared(answer):
     data, w = tools.constant([0.5, 2.0]), tools.leaf(3.0)
     head = lambda h: h.sum()  # noqa: E731
     tools.called(answer, (lambda t: w * t * t, head, head, data), "a step from data", _SECOND_TIME)
+    saves = lambda h: mg.exp(head(h))  # noqa: E731
+    tools.called(answer, (lambda t: w * t, saves, saves, data), "a step where both losses are saved", _OVERWRITTEN)
     return "One walk from both losses: each node of the trunk had its turn once, with the sum of what came to it."
 
 
@@ -327,9 +336,9 @@ def _check_the_walk(answer, runs, turns, x):
         why += " what it saved stays in memory until then. For the sum of two gradients one walk is enough."
         look = "how often your function goes backward"
         raise Wrong("two-walks", expected, got, belief="M13", why=why, look=look)
-    if not all(_used_up(h, x) for h in runs):
+    if not all(_used_up(h) for h in runs):
         got = "the graph of the trunk is still there, with all that it saved"
-        raise _retained(answer, "One walk, and the right gradients.", "a trunk that is freed", got)
+        raise _retained(answer, "One walk, and the right gradients:", "a trunk that is freed", got)
 
 
 def _wrong_shared(x, a, b, from_a, from_b, expected):
@@ -341,7 +350,8 @@ def _wrong_shared(x, a, b, from_a, from_b, expected):
     for one, head, grad in ((from_a, "head_a", b.grad), (from_b, "head_b", a.grad)):
         if tools.same(added, one) and grad is not None and tools.array(grad).any():
             why = f"Only the loss of `{head}` reaches the leaf behind the trunk. The other one trains its head alone."
-            return Wrong("cut-off", expected, got, why=why, look="each `detach` or `no_grad` before the heads")
+            look = "each `detach` or `no_grad` before the heads, and each line that clears a `.grad`"
+            return Wrong("cut-off", expected, got, why=why, look=look)
         if tools.same(added, one):
             why = f"Only the loss of `{head}` arrives."
             return Wrong("one-loss", expected, got, why=why, look="whether both losses go into the walk")
@@ -463,11 +473,13 @@ def _wrong_curvature(y, value, first, second, expected, by_backward):
         return Wrong("same-walk-twice", expected, got, belief="M14", why=why, look="from what the second walk starts")
     if kit.close(came, first):
         why = "That is the first derivative, the slope itself."
-        return Wrong("first-slope", expected, got, why=why, look="from what the second walk starts")
+        look = "whether there is a second walk, and from what it starts"
+        return Wrong("first-slope", expected, got, why=why, look=look)
     if kit.close(came, first * first):
         why = "That is the slope times itself. The slope of the slope is another number."
         return Wrong("squared", expected, got, why=why, look="what you do with the slope")
-    return Wrong("other-number", expected, got, look="from what each walk starts, and for whom it asks")
+    look = "whether two walks run, from what each starts, for whom it asks, and what you make of the slopes"
+    return Wrong("other-number", expected, got, look=look)
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -501,13 +513,13 @@ kept-fails: A=error
 retained-for-the-slope: B="6" (M14)
     `retain_graph=True` keeps the graph of `y`. `g` is a plain 3: it has no graph, and nothing to walk.
     look: whether line B makes a graph for `g`
-retained-for-the-slope: B="0" (M14)
+no-way: B="0"
     No way leads from `g` to `x`, not even one that brings 0: `g` has no graph.
     look: whether line B makes a graph for `g`
-slope-again: B="3" (M14)
+slope-again: B="3"
     The second `grad` of B starts from `g`, not from `y`. And `g` has no graph.
     look: from what the second `grad` starts
-create-needs-retain: E=error (M15)
+create-needs-retain: C="6", E=error (M15)
     What is freed is the graph of `y`. The graph of `g` was made in that walk, and has numbers of its own.
     look: the cell of the chapter with `create_graph=True, retain_graph=False` and x ** 3
 create-does-not-retain: D=error
@@ -516,9 +528,9 @@ create-does-not-retain: D=error
 both-graphs-kept: F="3"
     Line F says `retain_graph=False`. The graph of `g` is there, but that of `y` is used up.
     look: from what the second `grad` of F starts
-second-from-y: D="6"
-    The second `grad` of D starts from `y`, so it gives the slope of `y` once more.
-    look: from what the second `grad` of D starts
+second-from-y: A="6" or D="6"
+    In A and in D the second `grad` starts from `y`. It returns the slope of `y` once more, and adds it to nothing.
+    look: from what the second `grad` starts
 second-from-y: F="6"
     The second `grad` of F starts from `y`. So 6, the slope of `g`, is not what it looks for.
     look: from what the second `grad` of F starts, and whether that graph is there
@@ -528,12 +540,10 @@ first-again: C="3"
 first-again: E="3"
     3 is `g` itself. The second `grad` of E starts from `g`, and returns its slope.
     look: from what the second `grad` of E starts
-grad-adds-up: A="6"
-    `grad` returns what it has computed, and adds it to nothing.
-    look: where the result of `autograd.grad` goes
 """)
 _KINDS_LOOKS = {
-    name: f"from what the second `grad` of {name} starts, and whether that graph is there" for name in "ABCDEF"
+    name: f"from what the second `grad` of {name} starts, whether that graph is there, and its slope where `x` is 1"
+    for name in "ABCDEF"
 }
 
 
@@ -581,6 +591,7 @@ _MODELS = (
     (lambda w: w * w * 0.1, lambda w: 0.2 * w, -2.0, 0.5, 305),
     (lambda w: 3 * w + 1, lambda w: 3.0, 2.0, 1300.0, 4),
     (lambda w: 2 * w, lambda w: 2.0, 1.0, 2.001, 1),
+    (lambda w: 2 * w, lambda w: 2.0, 1.0, 4.0, 0),
 )
 
 
@@ -638,9 +649,9 @@ def _check_stale(answer, model, slope, start, target, rounds):
     tools.called(answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
     if not kit.close(w.item(), right):
         raise _wrong_stale(w, model, slope, start, target, rounds, expected, answer)
-    if sum(_used_up(y, w) for y in made) < rounds:
+    if sum(map(_used_up, made)) < rounds:
         got = "the graphs of the rounds are still there, with all that they saved"
-        raise _retained(answer, "`w` is right, for the forward runs in each round.", "graphs that are used up", got)
+        raise _retained(answer, "`w` is right, for the forward runs in each round:", "graphs that are used up", got)
 
 
 def _path(model, slope, w, target, rounds, stale=False, adds=False, first=None):
@@ -657,9 +668,11 @@ def _path(model, slope, w, target, rounds, stale=False, adds=False, first=None):
 def _wrong_stale(w, model, slope, start, target, rounds, expected, answer):
     came, got = w.item(), f"`w` is {w.item():.7g}"
     numbers = (model, slope, start, target, rounds)
+    if not rounds:
+        return Wrong("no-round", expected, got, why="`w` has moved.", look="how often your loop runs if `rounds` is 0")
     if kit.close(came, start) and kit.rebinds(answer):
         why = "`w` is where it was. `w = ...` gives the name to another tensor, and the `w` of the caller stays."
-        return Wrong("not-updated", expected, got, belief="M06", why=why, look="the line that updates `w`")
+        return Wrong("not-updated", expected, got, why=why, look="the line that updates `w`")
     if kit.close(came, start):
         look = "the line that updates `w`: does it run in each round, and which tensor does it overwrite?"
         return Wrong("not-moved", expected, got, why="`w` is where it was.", look=look)
@@ -670,11 +683,13 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected, answer):
         return Wrong("stale-slope", expected, got, belief=belief, why=why, look=look)
     if kit.close(came, _path(*numbers, adds=True)):
         why = "The gradients of all rounds so far add up in `w.grad`."
-        return Wrong("not-cleared", expected, got, belief="M08", why=why, look="where `w.grad` is cleared")
+        belief = "" if kit.clears(answer) else "M08"
+        return Wrong("not-cleared", expected, got, belief=belief, why=why, look="where `w.grad` is cleared")
     if kit.close(came, _path(*numbers[:-1], 1)):
         why = "`w` is where the first round alone brings it."
         return Wrong("one-round", expected, got, why=why, look="what each later round does")
-    return Wrong("other-w", expected, got, look="one round alone: the loss, its slope, and the step of 0.01")
+    look = "how many rounds run, and in each the loss, its slope and the step of 0.01"
+    return Wrong("other-w", expected, got, look=look)
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -719,10 +734,10 @@ def run(w, inputs):
 """
 _MEMORY_ERRORS = tools.reasons("""
 second-time: a second time
-    The second round still goes back into the graph of the first.
-    look: which tensor of the last round goes into this one
+    A round goes back into a graph that an earlier walk has freed.
+    look: which tensor of the round before goes into each round
 cut-too-far: does not require grad
-    You have cut the way to `w`, too: no way leads from the loss to any leaf.
+    The way to `w` is cut: no way leads from the loss to any leaf.
     look: which of the operands is the old state, and which one is `w`
 """)
 
@@ -738,14 +753,17 @@ def _check_memory(answer, start, inputs):
     if state.numel() != 1 or not kit.close(state.item(), states[-1]):
         why = "That is not the value of the last state. A cut leaves all values as they are."
         last = f"the last state, {states[-1]:.7g}"
-        raise Wrong("state-lost", last, show(state), why=why, look="what goes from round to round")
+        look = "what goes from round to round, and what you return"
+        raise Wrong("state-lost", last, show(state), why=why, look=look)
     if w.grad is None or not kit.close(w.grad.item(), right):
         raise _wrong_memory(w, start, inputs, states, len(walks), expected)
     if len(walks) != len(inputs):
         expected, got = f"{len(inputs)} walks, one in each round", f"{len(walks)}"
         raise Wrong("other-walks", expected, got, look="where `backward` stands: in the loop, once for each round?")
-    if graphs.reaches(state, w) and not _used_up(state, w):
-        raise _retained(answer, "The cut is right.", "nothing retained", "the graph of the last round is still there")
+    if graphs.reaches(state, w) and not _used_up(state):
+        why, got = "`w.grad` is right. After a cut,", "the graph of the last round is still there"
+        look = "what keeps the graph: an option? And what cuts it off"
+        raise _retained(answer, why, "nothing retained", got, look)
 
 
 def _states(w, inputs):
@@ -830,12 +848,13 @@ def _check_apart(answer, values, count):
         tools.array(kit.a_tensor(one, "each entry of the list", "what you append for each loss")) for one in given
     ]
     if not all(map(tools.same, arrays, right)):
-        raise _wrong_apart(given, arrays, right, expected, "M08" if kit.uses(answer, "backward") else "")
+        belief = "M08" if kit.uses(answer, "backward") and not kit.clears(answer) else ""
+        raise _wrong_apart(given, arrays, right, expected, belief)
     if x.grad is not None:
         why = "`backward` stores in `.grad`. `autograd.grad` returns the gradient and stores nothing."
         got = f"`x.grad` is {_grad_text(x)}"
         raise Wrong("traces", "`x.grad` as it was: None", got, why=why, look="each `backward` in your function")
-    if not _used_up(h, x):
+    if not _used_up(h):
         expected, got = "what the losses share is freed in the end", "one can still go backward from what they share"
         why = "After the last walk all that was saved is still there, as long as a loss lives."
         raise Wrong("kept-to-the-end", expected, got, why=why, look="what the last walk keeps, and by which option")
@@ -846,17 +865,19 @@ def _wrong_apart(given, arrays, right, expected, belief):
     if len({id(one) for one in given}) < len(given):
         why = "All entries are one and the same tensor."
         why += " A `.grad` is one that each walk adds to." if belief else ""
-        return Wrong("same-tensor", expected, got, belief=belief, why=why, look="what you append: the tensor or a copy")
+        look = "whether each loss has a walk and a tensor of its own"
+        return Wrong("same-tensor", expected, got, belief=belief, why=why, look=look)
     if len(arrays) > 1 and all(map(tools.same, arrays, np.cumsum(right, 0))):
         why = "Each entry holds those before it, too, as a `.grad` does that nobody clears."
-        look = "from what each walk starts, and what is in a `.grad` before it"
+        look = "from what each walk starts, and to what its gradient is added: a `.grad`, a sum?"
         return Wrong("added-up", expected, got, belief=belief, why=why, look=look)
     if len(arrays) > 1 and all(tools.same(one, np.sum(right, 0)) for one in arrays):
         why = "Each entry is the gradient of the sum of all losses."
-        return Wrong("summed", expected, got, why=why, look="from what each walk starts")
+        return Wrong("summed", expected, got, why=why, look="from what each walk starts, and what you append")
     if len(arrays) > 1 and all(map(tools.same, arrays, right[::-1])):
         return Wrong("other-order", expected, got, why="These are the gradients in another order.", look="the loop")
-    return Wrong("other-gradients", expected, got, look="from which loss each walk starts, and for whom it asks")
+    look = "each walk: from which loss it starts, for whom it asks, and what you do with its result or its error"
+    return Wrong("other-gradients", expected, got, look=look)
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -894,6 +915,7 @@ _SAVING: tuple = (
     (lambda x: x * mg.ones_like(x.detach()), [0.3, 0.0], (2, 1)),
     (lambda x: x * x, [], (0, 2)),
     (lambda x: mg.where(x > 0, x, x * x), [0.5, -2.0, 1.0], (9, 3)),  # one of them is a condition
+    (lambda x: x * mg.autograd.grad((x * x).sum(), x)[0], [0.5, 2.0], (6, 3)),  # with a walk on the way
 )
 
 
@@ -955,16 +977,17 @@ def _wrong_saved(came, numbers, tensors, before, x, expected):
         return Wrong("tensors-counted", expected, got, why=why, look="what you note of each tensor")
     if kit.close(came, 0):
         why = "Nothing was counted. The hooks see what is saved inside of their block; `unpack` runs only in a walk."
-        return Wrong("nothing-seen", expected, got, why=why, look="where `f(x)` is computed, and where you count")
+        return Wrong("nothing-seen", expected, got, why=why, look="where `f(x)` runs, and what you count where")
     if kit.close(came, 2 * numbers):
         why = "That is twice as much. `pack` sees each tensor once, when it is saved; `unpack` sees it once a walk."
-        return Wrong("counted-twice", expected, got, why=why, look="how often `f(x)` runs, and where you count")
+        return Wrong("counted-twice", expected, got, why=why, look="how often `f(x)` runs, and what you count where")
     if x.ndim == 2 and kit.close(came, tensors * len(x)):
         why = "Right for a row of numbers. For a table `len(t)` or `t.shape[0]` is the number of its rows."
         return Wrong("rows-counted", expected, got, why=why, look="how to count all numbers of a tensor")
     if kit.close(came, x.numel()):
-        why = "That is the number of entries of `x`. How much is saved is up to the operations in `f`."
-        return Wrong("entries-counted", expected, got, why=why, look="what your hook is called with")
+        why = "That is as many as `x` has entries. How much is saved is up to the operations in `f`."
+        look = "what your hook counts in each of its calls, and what you add up"
+        return Wrong("entries-counted", expected, got, why=why, look=look)
     return Wrong("other-count", expected, got, look="what you add up, and for which tensors")
 
 

@@ -338,7 +338,7 @@ def slope(answer):
     a, b = tools.leaf(0.5), tools.leaf(2.0)
     given = _called(answer, (a, b), "a slope with the graph in the picture")
     given = kit.a_tensor(given, "the result", "what `return` gives back")
-    if not given.requires_grad:
+    if given.is_leaf:
         raise _slope_without_graph(answer, given)
     _targets.refuse_other(given, "slope", _wrong_slope(answer, given))
     if kit.close(given.item(), 0.5 * np.e):  # the graph is the same, with `a` and `b` in each other's place
@@ -348,8 +348,13 @@ def slope(answer):
         look = "whether you go on with the two arguments themselves, or with copies"
         raise Wrong("other-leaves", "a graph that ends in the `a` and `b` of the call", show(given), look=look)
     if not kit.close(given.item(), 2 * np.e):
-        look = "with what the walk back starts: a 1?"
+        look = "which operations make `y`, and with what the walk back starts: a 1?"
         raise Wrong("other-slope", "the slope of exp(a · b) for `a`, 5.436564", show(given), look=look)
+    try:
+        mg.autograd.grad(given, (a, b), retain_graph=True)
+    except Exception as error:
+        got, look = kit.sandbox.describe_error(error), "each option of `grad`: what frees the graph of `y`?"
+        raise Wrong("freed", "a slope that one can go backward from", got, look=look) from None
     if not mg.viz.record(given).titles:
         got = "the same boxes, made by operations of yours"
         look = "the frame in the picture, with `built by backward` on it"
@@ -394,7 +399,7 @@ def _wrong_slope(answer, given):
         why = "There is no `ExpBackward0` in your graph."
         return Wrong("no-exp", why=why, look="which operation has a slope that is made from its own result")
     if len(graphs.leaves(given)) < 2:
-        return Wrong("one-leaf", why="The picture has two leaves.", look="how `b` takes part in `y`")
+        return Wrong("one-leaf", why="The picture has two leaves.", look="how `a` and `b` take part in `y`")
     if "copy" in made_of:
         why = "What `backward()` puts into `.grad` is a copy, and has a node of its own, `CopyBackwards`."
         return Wrong("copied", why=why, look="which function returns the gradient itself")
@@ -514,13 +519,14 @@ def _check_penalty(answer, f, x_value, w_value):
     watched = _Watched(f, x_value)
     loss = _called(answer, (watched, x, w), "the loss")
     loss = kit.a_tensor(loss, "the result", "what `return` gives back")
-    watched.refuse_steps("`f(x, w)` only", show(loss))
     leaves = tools.leaf(x_value), tools.leaf(w_value)
     value = f(*leaves)
     (slope,) = mg.autograd.grad(value, leaves[0], create_graph=True)
-    if loss.numel() != 1 or not kit.close(tools.array(loss).sum(), (value + (slope - 1) ** 2).item()):
+    right_loss = value + (slope - 1) ** 2
+    watched.refuse_steps(f"{right_loss.item():.6g}, from `f(x, w)` alone", show(loss))
+    if loss.numel() != 1 or not kit.close(tools.array(loss).sum(), right_loss.item()):
         raise _wrong_loss(float(tools.array(loss).sum()), value.item(), slope.item())
-    right = mg.autograd.grad(value + (slope - 1) ** 2, leaves, retain_graph=True)
+    right = mg.autograd.grad(right_loss, leaves, retain_graph=True)
     by_w = mg.autograd.grad(value, leaves[1])[0].item()
     came = _gradient_for(loss, w)
     if came is None or not kit.close(came, right[1].item()):
@@ -543,7 +549,7 @@ def _gradient_for(loss, leaf):
             raise _FREED_LATER.wrong("a loss to go backward from", got) from None
         if _NO_HISTORY.message in got:
             return None
-        look = "what your function does to the graph of its result, and to `requires_grad` of what it is given"
+        look = "each line that writes in place, or changes `requires_grad` or the graph of your result"
         raise Wrong("no-way-back", "a loss to go backward from", got, look=look) from None
     return None if found is None else float(tools.array(found).sum())
 
@@ -585,7 +591,7 @@ def _wrong_penalty(came, right, by_w, retains):
     "Half a history",
     kind="fix",
     points=3,
-    beliefs=("M29", "M33"),
+    beliefs=("M33",),
     hints=(
         "Which of the two saved tensors is neither an input nor an output of forward?",
         "`s` was made while nothing was recorded: in backward it is a constant. `x` has its history.",
@@ -625,7 +631,7 @@ class Swish(mg.autograd.Function):
     "From the output",
     kind="write",
     points=3,
-    beliefs=("M29", "M32", "M33"),
+    beliefs=("M32", "M33"),
     hints=(
         "forward has two inputs, so backward returns two gradients: g · a / r and g · b / r.",
         "Which three tensors does backward need? Each of them is an input or the output.",
@@ -702,7 +708,7 @@ _HYPOTENUSE = (
     "Right at 2",
     kind="fix",
     points=3,
-    beliefs=("M29", "M32"),
+    beliefs=("M32",),
     hints=(
         "CubeSlope computes b(g, x) = g · 3x². What are its two derivatives, for g and for x?",
         "3x² for g, and g · 6x for x, each times gg. At x = 2 and g = 1 both are 12. What does backward lack to "
@@ -799,7 +805,7 @@ _CUBE = (
     "Recorded again",
     kind="fix",
     points=3,
-    beliefs=("M29", "M30", "M32"),
+    beliefs=("M30", "M32"),
     hints=(
         "Draw `slope` for `Again.apply(x, lambda x: x**3)`, as the chapter does. Where does its history lead?",
         "Two things cut the way: the walk is not recorded, and what it walks back to is a copy.",
@@ -816,7 +822,6 @@ def recorded(answer):
     except Wrong as wrong:
         raise _of_recorded(answer, wrong) from None
     _check_runs(functions.apply_of(answer))
-    _check_history_of_gradient(functions.apply_of(answer))
     _check_rest_of_walk(functions.apply_of(answer))
     return "f is recorded again from the saved input itself, and the walk through it is recorded, too."
 
@@ -875,25 +880,6 @@ def _check_runs(apply):
         raise Wrong("forward-recorded", "a forward that records nothing", "`f` was recorded in it", why=why, look=look)
 
 
-def _check_history_of_gradient(apply):
-    """The gradient that arrives may have no history, or lead to `x` as well: backward is about `f` alone."""
-    x = tools.leaf([0.5, -1.0])
-    (slope,) = mg.autograd.grad(call(apply, x, _FUNCTIONS["x**3"]).sum(), x, create_graph=True)
-    if not graphs.reaches(slope, x):
-        why = "The gradient that arrives at backward has no history here, as a plain sum sends it. The slope of x**3 "
-        why += "needs one all the same: it depends on `x`."
-        expected = "a slope of the sum of x**3 that leads back to `x`, asked for with `create_graph=True`"
-        raise Wrong("of-gradient-only", expected, show(slope), why=why, look="the options of `grad` in backward")
-    square = (call(apply, x, _FUNCTIONS["x**3"]) ** 2).sum()
-    (slope,) = mg.autograd.grad(square, x, create_graph=True)
-    right = 6 * tools.array(x) ** 5
-    if not tools.same(tools.array(slope), right):
-        why = "The gradient that arrives at backward has a history there, which leads to `x` too: it is recorded."
-        expected = f"the slope {tools.text(right)} of the square of x**3, asked for with `create_graph=True`"
-        look = "what the walk in backward goes through besides `f`"
-        raise Wrong("walks-on", expected, tools.text(tools.array(slope)), why=why, look=look)
-
-
 def _check_rest_of_walk(apply):
     """Where `x` is no leaf the walk goes on, recorded or not as before."""
     for recorded in (True, False):
@@ -917,10 +903,10 @@ def _of_recorded(answer, wrong):
     verdict = wrong.verdict
     if verdict.code == "raised" and _NO_HISTORY.message in verdict.got:
         why = (
-            "What the inner walk starts from has no history. In a plain backward nothing is recorded unless you turn "
-            "it on, and a copy that was made in forward requires no grad."
+            "What the inner walk starts from has no history: it was not recorded, or was cut off. In a plain backward "
+            "nothing is recorded unless you turn it on."
         )
-        look = "where backward runs `f`: what turns recording on, and what is `f` given?"
+        look = "where backward runs `f`: what turns recording on, and does what `f` is given require grad?"
         return Wrong("f-not-recorded", verdict.expected, verdict.got, why=why, look=look)
     if verdict.code == "raised" and _NO_FACTORS.message in verdict.got:
         why = "What `f` makes may have several entries, so the inner `grad` needs a factor for each: the `g` that came."
@@ -929,18 +915,21 @@ def _of_recorded(answer, wrong):
     if verdict.code not in ("detached", "saved-intermediate", "other-second"):
         return wrong
     if isinstance(answer, type) and kit.uses(answer.backward, "backward"):
-        why = "`backward()` inside backward adds to a `.grad`. In that of `x` the gradients of the caller arrive, too."
-        look = "which function returns gradients, and adds to nothing"
+        why = (
+            "`backward()` inside backward adds to the `.grad` of a leaf. In that of `x` the gradients of the caller "
+            "arrive, too, and from that of a copy no way leads to `x`."
+        )
+        look = "which function returns gradients, and adds to nothing: for which tensor, and with which options"
         return Wrong("backward-inside", verdict.expected, verdict.got, why=why, look=look)
     source = tools.leaf(2.0)
     result = functions.apply_of(answer)(source, _FUNCTIONS["x**3"])
     (slope,) = mg.autograd.grad(result, source, create_graph=True)
     details = {"belief": "M30", "picture": mg.draw(result, slope, params={"x": source, "slope": slope}, grads=False)}
-    if slope.requires_grad and not graphs.reaches(slope, source):
+    if not slope.is_leaf and not graphs.reaches(slope, source):
         why = "What backward returns is tracked, but its history begins at another leaf. No way leads to `x`."
         look = "for which tensor the inner `grad` is asked, and where this tensor was made"
         return Wrong("leads-to-copy", verdict.expected, verdict.got, why=why, look=look, **details)
-    if not slope.requires_grad:
+    if slope.is_leaf:
         why = "What backward returns has no history: the walk of the inner `grad` is not recorded, or it was cut off."
         look = "the options of the inner `grad`, and each `no_grad` and `detach`"
         return Wrong("walk-not-recorded", verdict.expected, verdict.got, why=why, look=look, **details)
@@ -974,7 +963,7 @@ def hvp(answer):
 
 
 _HVPS = (
-    (lambda x: (x[1:] * x[:-1]).sum() + (x**3).sum(), [1.0, -2.0, 0.5], [1.0, 10.0, 100.0]),
+    (lambda x: (x[1:] * x[:-1]).sum() + (x**3).sum(), [1.0, -2.0, 0.5], [0.1, 1.3, 100.7]),
     (lambda x: mg.exp(x[0] * x[1]) + x[1] ** 2, [0.5, 1.0], [-1.0, 3.0]),
     (lambda x: (x**4).sum() / 12, [2.0], [5.0]),
     (lambda x: x.sum() ** 3, [1.0, 0.5, 0.25], [2.0, 0.0, -1.0]),
@@ -1010,7 +999,7 @@ def _check_hvp(answer, f, values, vector):
 
     given = _called(answer, (watched, x, v), expected, _NO_FACTORS)
     given = kit.a_tensor(given, "the result", "what `return` gives back")
-    watched.refuse_steps(expected, show(given))
+    watched.refuse_steps(f"{expected}, from `f(x)` alone", show(given))
     if not tools.same(tools.array(given), right):
         belief = "M16" if kit.uses(answer, "backward") else ""
         raise _wrong_hvp(tools.array(given), right, hessian, f, values, vector, expected, belief)
@@ -1078,7 +1067,8 @@ def _wrong_hvp(came, right, hessian, f, values, vector, expected, belief_in_sum)
             return Wrong(code, expected, got, belief=belief, why=why, look=look)
     if came.shape != right.shape:
         return Wrong("other-shape", expected, got, look="the shape of what you return: that of `x`")
-    return Wrong("other-product", expected, got, look="each of the two walks: from where, to where, with which factors")
+    look = "how often you walk, each time from where, to where and with which factors, and what is done with the result"
+    return Wrong("other-product", expected, got, look=look)
 
 
 # --- 12 -------------------------------------------------------------------------------------------
@@ -1088,7 +1078,7 @@ def _wrong_hvp(came, right, hessian, f, values, vector, expected, belief_in_sum)
     "Hand it out",
     kind="write",
     points=3,
-    beliefs=("M29", "M33"),
+    beliefs=("M33",),
     hints=(
         "`Sinh` in section 4 has two intermediates that it hands out. Yours has one: e = eˣ.",
         "`backward` gets two gradients, `g` for x · e and `g_e` for e. Both results move with `x`.",
@@ -1121,6 +1111,12 @@ def growth(answer):
 _EXPONENTIALS = ("exp", "exp2", "expm1", "pow", "sigmoid", "tanh", "sinh", "cosh", "softmax")
 _E_LOOK = "what the second gradient that comes to `backward` is multiplied by"
 _GROWTH = (
+    Suspect(
+        "other-result",
+        "That is eˣ. The first result is x · eˣ, and eˣ is the second.",
+        "the `return` of forward: what stands first?",
+        forward=mg.exp,
+    ),
     Suspect(
         "handed-out-forgotten",
         "That is the gradient through x · eˣ alone. What comes to `e` is lost: that is where the second walk arrives.",

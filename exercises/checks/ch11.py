@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -115,23 +116,39 @@ def _watch_filling(leaves: list[mg.Tensor]) -> list:
     return filled
 
 
-def _cleared_to_zero(expected: str, got: str) -> Wrong:
-    why = "Each `.grad` is 0 in the end, and nothing has moved: as if it was cleared after `backward()`, too late. To "
-    why += "clear before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
+def _cleared_to_zero(answer: Any, expected: str, got: str) -> Wrong:
+    why = "Each `.grad` is 0 in the end, and nothing has moved: as if it was cleared after `backward()`, too late."
+    return _cleared_too_late(answer, expected, got, why)
+
+
+def _cleared_too_late(answer: Any, expected: str, got: str, why: str) -> Wrong:
+    """With the belief behind it, unless the code names a `.grad` before the first `backward()`, as to clear it."""
+    steps = dis.get_instructions(answer) if kit.uses(answer, "backward") else ()
+    first = next((step.argval for step in steps if step.argval in ("grad", "backward")), "")
+    belief = "M09" if first == "backward" else ""
+    if belief:
+        why += " To clear before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
     look = "each line that clears: before or after the `backward()` that the update needs?"
-    return Wrong("cleared-too-late", expected, got, belief="M09", why=why, look=look)
+    return Wrong("cleared-too-late", expected, got, belief=belief, why=why, look=look)
 
 
-def _refuse_unmoved(w: mg.Tensor, start: Any, asked: _Asked, expected: str) -> None:
+def _new_name(answer: Any) -> str:
+    """The belief behind an update like `w = w - ...`; who makes the new tensor a leaf knows that it is another one."""
+    tracks = kit.uses(answer, "requires_grad_", "requires_grad") or kit.says(answer, "requires_grad")
+    return "M06" if kit.rebinds(answer) and not tracks else ""
+
+
+def _refuse_unmoved(answer: Any, w: mg.Tensor, start: Any, asked: _Asked, expected: str) -> None:
     """Raise what explains a leaf that is where it was: an update with zeros, or one of another tensor."""
     if not tools.same(tools.array(w), start):
         return
     got = f"`w` at {tools.text(start)}, where it was"
     if asked.lost_the_leaf:
         why = "The later losses are those of another tensor, as after a `w = w - ...`. The caller's `w` stays."
-        raise Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
+        belief = _new_name(answer)
+        raise Wrong("new-tensor", expected, got, belief=belief, why=why, look="an update that overwrites")
     if w._version > asked.version and w.grad is not None and not tools.array(w.grad).any():
-        raise _cleared_to_zero(expected, got)
+        raise _cleared_to_zero(answer, expected, got)
     look = "which tensor the update overwrites, and what is in the `.grad` that it reads"
     raise Wrong("not-moved", expected, got, look=look)
 
@@ -187,10 +204,10 @@ other-slope: w 1=1, b 1=1.5
     `b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.
     look: the slope of the loss in `b`
 uphill: w 1=5
-    The gradient points uphill. `-=` goes the other way.
+    `w` goes as far as it should, and the wrong way. Two signs decide: that of its slope, and that of `-=`.
     look: the line `w -= ...`, and the sign of `w.grad`
 uphill: b 1=0
-    The gradient points uphill. `-=` goes the other way.
+    `b` goes as far as it should, and the wrong way. Two signs decide: that of its slope, and that of `-=`.
     look: the line `b -= ...`, and the sign of `b.grad`
 not-moved: w 1=3, b 1=1
     `-=` moves both, also inside `no_grad()`: it overwrites as ever, and is not recorded.
@@ -272,9 +289,10 @@ def _wrong_loss(loss):
         return Wrong("other-graph", why=why, look="the boxes of the picture, from the end to the leaves")
     if (number := len(graphs.leaves(loss))) != 2:
         why = f"The picture ends in two leaves, `w` and `b`. In your graph the ways back end in {number}."
-        return Wrong("other-leaves", why=why, look="which tensors are made with `requires_grad=True`")
+        look = "which tensors require grad: each `requires_grad`, `requires_grad_` and `detach`"
+        return Wrong("other-leaves", why=why, look=look)
     why = "The boxes are those of the picture, but they are connected otherwise."
-    look = "what each addition adds, and what each `pow` squares: a leaf, or more than that?"
+    look = "what each addition adds, and what each `pow` squares: which leaf, or more than a leaf?"
     return Wrong("other-ways", why=why, look=look)
 
 
@@ -420,7 +438,7 @@ _HALVES = (
         "one-round",
         lambda start, old, batches, rate: _halves_end(start, old, batches[:1], rate),
         "`w` is where one round takes it.",
-        "how many rounds there are, and what each update reads",
+        "how many rounds reach their update, and what it reads there",
     ),
 )
 
@@ -437,7 +455,7 @@ def _check_halves(answer, start, old, batches, rate):
         tools.called(answer, (w, asked, tensors, rate), expected, *reasons)
     except Wrong as wrong:
         raise _none_in_update(answer, wrong, expected, [w], asked.filled) from None
-    _refuse_unmoved(w, start, asked, expected)
+    _refuse_unmoved(answer, w, start, asked, expected)
     what, look = f"{len(batches)} batches, and at the end `w` at", "how many rounds there are, and each line of one"
     lost, *others = _HALVES
     if len(asked.filled) == 2 * len(batches):
@@ -462,7 +480,7 @@ def _new_tensor(answer: Any) -> tools.Reason:
         "The first losses were those of the caller's leaf. This one is that of another tensor, which is not tracked: "
         "such as `w = w - ...` makes inside `no_grad()`.",
         "the line that updates `w`, and what each `loss_of` is given",
-        "M06" if kit.rebinds(answer) else "",
+        _new_name(answer),
         when=lambda w, asked, *_: asked.lost_the_leaf,
     )
 
@@ -475,7 +493,7 @@ def _none_in_update(answer: Any, wrong: Wrong, expected: str, leaves: list, fill
     if all(leaf.grad is not None for leaf in leaves):
         why = "The leaf has its gradient. What is None is something else, such as the `.grad` of a tensor that an "
         why += "update has made."
-        belief = "M06" if kit.rebinds(answer) else ""
+        belief = _new_name(answer)
         return Wrong("new-tensor", expected, got, belief=belief, why=why, look="an update that overwrites")
     if "zero_" in got:
         why = "A `.grad` may be None, as before the first `backward()`: then there is nothing to fill with zeros."
@@ -485,10 +503,8 @@ def _none_in_update(answer: Any, wrong: Wrong, expected: str, leaves: list, fill
         return Wrong(
             "no-backward", expected, got, why=why, look="what you do with each loss before the line named above"
         )
-    why = "A `.grad` is None where your function reads it: it was cleared after `backward()` had filled it. To clear "
-    why += "before `backward()` destroys nothing, because the graph keeps values, and no `.grad`."
-    look = "each line that clears: before or after the `backward()` that the update needs?"
-    return Wrong("cleared-too-late", expected, got, belief="M09", why=why, look=look)
+    why = "A `.grad` is None where your function reads it: it was cleared after `backward()` had filled it."
+    return _cleared_too_late(answer, expected, got, why)
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -595,7 +611,8 @@ def _check_best(answer, losses):
         look = "what is put into `best`, and what is returned with it"
         raise Wrong("type", f"a list of {len(run.parameters)} tensors, and nothing else", show(kept), look=look)
     for p, one in zip(run.parameters, kept, strict=True):
-        belief = "M17" if kit.uses(answer, "detach") and not kit.uses(answer, "clone", "copy", "deepcopy") else ""
+        copied = kit.uses(answer, "clone", "copy", "deepcopy", "from_numpy", "as_tensor")  # by something else
+        belief = "M17" if kit.uses(answer, "detach") and not copied else ""
         _refuse_shared(kit.a_tensor(one, "each entry", "what is put into `best`"), p, expected, belief)
     if run.calls != number:
         got = _count(run.calls, "call")
@@ -706,13 +723,15 @@ def _check_smooth(answer, start, number):
         got = _count(len(run.losses), "call")
         raise Wrong("other-count", f"{_count(number, 'call')} of `step()`", got, look="how often `step()` is called")
     case = (np.array(run.losses),)
-    _refuse_other(came, case, _smooth_of, _SMOOTHS, "the smoothed loss", "the factors, the start, and what rounds")
+    look = "the factors, the start, how often each loss counts, and what rounds"
+    _refuse_other(came, case, _smooth_of, _SMOOTHS, "the smoothed loss", look)
     if run.held > 1:
         got = f"{run.held} graphs of earlier rounds are alive when a round begins"
         why = "Something holds them: a `smooth` that leads back to those before it, or losses that are kept with their "
         why += "graphs. What is cut at the end alone is freed too late."
         look = "what holds a loss, or leads back to one, while the loop runs"
-        belief = "" if kit.uses(answer, "detach", "detach_") else "M28"
+        tracked = type(given) is mg.Tensor and given.requires_grad  # else it is cut, though too late
+        belief = "M28" if tracked and not kit.uses(answer, "detach", "detach_") else ""
         raise Wrong("graphs-kept", "not more than one at any time", got, belief=belief, why=why, look=look)
     if [loss.item() for loss in run.returned] != run.losses:
         why = "A loss that `step()` has returned holds another number now. `detach()` does not copy it."
@@ -796,6 +815,8 @@ def penalized(answer):
         ([1.0, -200.0], [3.0, -1.0], 0.001, 305),
         ([2.1, 0.3], [3.0, 0.5], 0.1, 3),  # near the bottom
         ([2.0008, 0.5], [3.0, 0.75], 0.1, 6),  # still nearer
+        ([[1.0, -2.0], [0.5, 4.0]], [[3.0, 0.5], [2.0, -1.0]], 0.1, 2),
+        (1.0, 3.0, 0.1, 2),
     ):
         _check_penalized(answer, *case)
     return "Loss and penalty are made anew in each round, from the `w` of that round, and nothing is retained."
@@ -850,7 +871,7 @@ _PENALIZED = (
         "one-round",
         lambda start, goal, rate, rounds: _penalized_end(start, goal, rate, 1),
         "`w` is where one step takes it.",
-        "how many rounds there are, and what each update reads",
+        "how many rounds reach their update, and what it reads there",
     ),
     Mistake(
         "loss-without-slope",
@@ -893,7 +914,7 @@ def _check_penalized(answer, start, goal, rate, rounds):
         tools.called(answer, (w, asked, rate, rounds), expected, *reasons)
     except Wrong as wrong:
         raise _none_in_update(answer, wrong, expected, [w], asked.filled) from None
-    _refuse_unmoved(w, start, asked, expected)
+    _refuse_unmoved(answer, w, start, asked, expected)
     mistakes = tuple(replace(one, belief=belief) if one.code == "old-penalty" else one for one in _PENALIZED)
     look = "what each round makes: the loss, the penalty, the step; and how many rounds there are"
     _refuse_other(tools.array(w), case, _penalized_end, mistakes, "`w` at the end:", look)
@@ -902,7 +923,7 @@ def _check_penalized(answer, start, goal, rate, rounds):
         got = "after the last round there is still a graph with all that it saved"
         why = "`w` is right, but graphs are kept. Where loss and penalty are made anew in each round, there is nothing "
         why += "that has to be kept."
-        look = "the options of `backward`, and each call of `loss_of`"
+        look = "the options of `backward`, each call of `loss_of`, and where the penalty is made"
         raise Wrong("retained", "each graph is used up", got, belief=belief, why=why, look=look)
 
 
@@ -988,7 +1009,7 @@ def _refuse_other_lists(leaves, parameters, speeds, expected):
     if any(a is not b for a, b in zip(parameters, leaves, strict=True)):
         why = "The list holds other tensors now. The caller's loss is made from those that were in it."
         got = f"the parameters {_texts(map(tools.array, leaves))}"
-        raise Wrong("list-changed", expected, got, belief="M06", why=why, look="each line that assigns to the list")
+        raise Wrong("list-changed", expected, got, why=why, look="each line that assigns to the list")
     for v in speeds:
         if kit.a_tensor(v, "each speed").requires_grad:
             why = "A speed needs no gradient. One with a history keeps the graphs of all earlier steps."
@@ -1001,9 +1022,8 @@ def _refuse_stayed(leaves, before, versions, expected, rebinds):
     if all(tools.same(tools.array(leaf), place) for leaf, place in zip(leaves, before, strict=True)):
         if any(leaf._version > version for leaf, version in zip(leaves, versions, strict=True)):
             why = "The parameters were overwritten, with the numbers that they had: as with a speed that is still 0."
-            raise Wrong(
-                "old-speed", expected, got, why=why, look="the order of the lines: which speed does a step use?"
-            )
+            look = "the order of the lines, and which tensor holds the new speed: which speed does a step use?"
+            raise Wrong("old-speed", expected, got, why=why, look=look)
         why = "The parameters are where they were."
         why += " One way to get this: `p = p - ...` makes a new tensor, and gives it the name `p`." if rebinds else ""
         belief = "M06" if rebinds else ""
@@ -1333,8 +1353,9 @@ _RATES = (
     Mistake(
         "one-row",
         lambda H: 2 / np.linalg.norm(H[0]),
-        "That is 2 divided by the length of one row of H.",
-        "what `np.linalg.eigvalsh` is given",
+        "That is as much as 2 divided by the length of one row of H. The steepest direction need not lie along one of "
+        "the entries of `x`.",
+        "how the curvature comes from H, and in which direction it is measured",
     ),
 )
 
@@ -1561,7 +1582,8 @@ def _leads_nowhere(answer, run, right, problem, expected):
         still = [number for number, moved in enumerate(run.moved()) if not moved]
         why = f"These are where they were: {', '.join(f'`parameters[{number}]`' for number in still)}."
         return Wrong("not-all", expected, got, why=why, look="what your loop does with each of the parameters")
-    why = f"With one call a round, and steps against the slope, it takes {_count(len(right.losses), 'call')}."
+    why = "With one call a round, and a step of `rate` times its slope for each parameter, it takes "
+    why += f"{_count(len(right.losses), 'call')}."
     return _mistaken_course(run, right, problem, expected, got) or Wrong(
         "leads-nowhere", expected, got, why=why, look="in each round: the calls, what is in each `.grad`, and the step"
     )
@@ -1572,11 +1594,12 @@ def _not_moved(answer, run, expected, got):
         why = "No parameter has moved, and your function itself names neither `backward` nor `autograd`."
         return Wrong("no-backward", expected, got, why=why, look="what comes after the loss is computed")
     if all(p._version and p.grad is not None and not tools.array(p.grad).any() for p in run.parameters):
-        return _cleared_to_zero(expected, got)
+        return _cleared_to_zero(answer, expected, got)
     if kit.rebinds(answer):
         why = "No parameter has moved. One way to get this: `p = p - ...` makes a new tensor, and `loss_of()` knows "
         why += "nothing of it."
-        return Wrong("new-tensor", expected, got, belief="M06", why=why, look="an update that overwrites")
+        belief = _new_name(answer)
+        return Wrong("new-tensor", expected, got, belief=belief, why=why, look="an update that overwrites")
     look = "what is in each `.grad` when the update reads it, and whether the update overwrites"
     return Wrong("not-moved", expected, got, why="No parameter has moved.", look=look)
 

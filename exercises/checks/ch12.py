@@ -7,7 +7,6 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -87,7 +86,8 @@ def _no_tangent(function: Callable, inputs: tuple, expected: str, got: str) -> W
         why = "`unpack_dual` stands where the level is over: it gives None there, whatever it is given."
         return Wrong("no-tangent", expected, got, belief="M55", why=why, look="where `unpack_dual` stands")
     why = "If it comes from `unpack_dual`, what was unpacked has no tangent."
-    return Wrong("no-tangent", expected, got, why=why, look="what goes into `f`, what is unpacked, and the `return`")
+    look = "what goes into `f`, the modes around it, what is unpacked, and the `return`"
+    return Wrong("no-tangent", expected, got, why=why, look=look)
 
 
 def _tensor(given: Any, expected: str, function: Callable, inputs: tuple) -> np.ndarray:
@@ -208,7 +208,10 @@ value: A=9 or B=7 or C=9 or D=9 or F=6
 after-the-nudge: B=17 or A=69 or A=169
     That is where the value would be after the nudge. The tangent is by how much it moves.
     look: which part of the pair `.tangent` is
-detach-harmless: C=60 (M54)
+none-moves: A=None or A=0
+    `x` moves by 10, whether it requires grad or not: `make_dual` has given it a tangent.
+    look: what each operation on `x` makes of its tangent
+detach-harmless: C=60, A=60 (M54)
     `detach()` leaves the value, and takes the tangent away: the second factor counts as a constant.
     look: what `x.detach()` prints inside of the level
 detach-cuts-all: C=0 or C=None
@@ -273,8 +276,8 @@ walks-of-inputs: B=10
     A walk gives one row of J: all slopes of one result. There are 300 results.
     look: what one walk gives
 a-turn-an-entry: A=3000 or B=3000
-    That is five turns for each entry of J. But one push gives a whole column, one walk a whole row.
-    look: the shape of what one push gives
+    That is as much as five turns for each entry of J. But one push gives a whole column, one walk a whole row.
+    look: what one push gives, and one walk, and the turns in each
 dearer-way: C=1500
     1500 turns are 300 pushes, a column each. J has one row, and a walk gives all of it.
     look: the numbers of columns and rows in line C
@@ -336,7 +339,7 @@ _PAIRS = (
     ((7.0, 0.0), (2.0, 3.0)),
     ((1.5, 0.3), (3e3, 0.7)),
     ((1.0, 2.0), (1e-150, 1.0)),
-    ((Fraction(1, 3), Fraction(2)), (Fraction(3, 7), Fraction(1, 5))),
+    ((7, 2), (-3, 5)),
 )
 _BY_ZERO = tools.Reason(
     "division by zero",
@@ -381,7 +384,8 @@ def _wrong_quotient(came, right, p, q):
     ):
         if not is_near and math.isclose(came, found, rel_tol=1e-6, abs_tol=1e-12):
             return Wrong(code, expected, got, why=why, look="what the quotient does if only one of the two moves")
-    return Wrong("other-tangent", expected, got, look="the quotient rule: nudge each of the two alone, and add up")
+    look = "the tangent: nudge each of the two alone, add up, and round nothing"
+    return Wrong("other-tangent", expected, got, look=look)
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -458,7 +462,7 @@ def _wrong_moved(came, right, f, values, nudge):
     ):
         if tools.same(came, found):
             return Wrong(code, expected, got, why=why, look=look)
-    return Wrong("other-tangent", expected, got, look="what goes into `make_dual`, and what becomes of the tangent")
+    return Wrong("other-tangent", expected, got, look="where `t` goes in, what comes out, and what you make of it")
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -551,11 +555,13 @@ def _wrong_climb(y, target, names):
 )
 def columns(answer):
     kit.a_function(answer)
+    pushes = kit.uses(answer, "jvp") or kit.says(answer, "create_graph")  # each of them made of walks
+    walked = replace(_WALKED, belief="") if pushes else _WALKED
     for f, values in _JACOBIANS:
         x, watched = tools.constant(values), _Watched(f, values)
         right = _jacobian(f, values)
         expected = f"J, of shape {right.shape}"
-        given = _called(answer, (watched, x), expected, _WALKED)
+        given = _called(answer, (watched, x), expected, walked, _NONE_KEPT)
         came = _tensor(given, expected, answer, (watched, x))
         watched.refuse_steps()
         if not tools.same(came, right):
@@ -576,11 +582,14 @@ _JACOBIANS = (
     (lambda x: _NoWayBack.apply(x) * mg.tensor([1.0, 0.0, 2.0], dtype=x.dtype), [1.0, -2.0, 0.5]),
     (lambda x: x, [1.0, -2.0]),
 )
-(_WALKED,) = tools.reasons("""
+_WALKED, _NONE_KEPT = tools.reasons("""
 walked: has no way back (M53)
     Somewhere in your function a walk went back, and `f` has an operation that cannot. A push needs no way back.
-    (`functional.jacobian` walks, too, if you do not tell it otherwise.)
+    (`functional.jvp` walks, too, as does `functional.jacobian` if you do not tell it otherwise.)
     look: each `grad`, `backward` and `functional`
+none-kept: NoneType
+    None came where a tensor belongs. `unpack_dual` gives it for what has no tangent, and where the level is over.
+    look: where each column comes from, and where `unpack_dual` stands
 """)
 
 
@@ -855,14 +864,15 @@ def _wrong_jvp(came, right, numbers, moving, expected):
         ),
         ("other-sign", tb * a / b**2 - ta / b, "", "The size is right, and the sign is the other one."),
         ("other-sign", ta / b + tb * a / b**2, "", "The part of `b` has the other sign."),
-        ("first-alone", ta / b, "", "The part of `b` is missing."),
-        ("second-alone", -tb * a / b**2, "", "The part of `a` is missing."),
+        ("first-alone", ta / b, "", "The part of `b` is missing here."),
+        ("second-alone", -tb * a / b**2, "", "The part of `a` is missing here."),
         ("swapped", tb / b - ta * a / b**2, "", "Each tangent is multiplied by the slope of the other input."),
         ("quotient-of-tangents", tangents_divided if moving[1] else right + np.nan, "", "The tangents do not divide."),
         ("product", ta * b + a * tb, "", "That is the tangent of the product."),
     ):
         if tools.same(came, found):
-            return Wrong(code, expected, got, belief=belief, why=why, look="the `return` of your jvp")
+            look = "your jvp, from its arguments to its `return`, and what is saved for it"
+            return Wrong(code, expected, got, belief=belief, why=why, look=look)
     return Wrong("other-tangent", expected, got, look="the slope for each input, and which tangent it is multiplied by")
 
 
@@ -873,7 +883,7 @@ def _wrong_jvp(came, right, numbers, moving, expected):
     "Cut one way only",
     kind="cut",
     points=2,
-    beliefs=("M29", "M52", "M54"),
+    beliefs=("M52", "M54"),
     hints=(
         "`detach()` cuts both ways. In a Function the two ways are written apart.",
         "`backward` passes on what comes. `jvp` says that the result does not move.",
@@ -1023,8 +1033,8 @@ def _refuse_second_walk(walks: list, watched: _Watched) -> None:
         why = why if several else "Both are right. But `f` was called more often than once."
         walked = "a walk over the walk" if watched.was_plain else f"{len(walks)} walk{'s' * (len(walks) != 1)}"
         got = f"{walked}, from {watched.calls} call{'s' * (watched.calls != 1)} of `f`"
-        look = "section 6, forward over reverse"
-        raise Wrong("two-walks", "one walk, from one call of `f`", got, belief="M57" * several, why=why, look=look)
+        belief, look = "M57" * watched.was_plain, "section 6, forward over reverse"
+        raise Wrong("two-walks", "one walk, from one call of `f`", got, belief=belief, why=why, look=look)
 
 
 def _wrong_curved(came, right, f, values, vector):

@@ -84,15 +84,15 @@ def weigh(answer):
 
 
 _WEIGH = kit.patterns("""
-numbers-not-bytes: B=2000, C=2000, D=2000 or B=2, C=2, D=2
-    That is a count of numbers or tensors. A number of float32 has four bytes, and a tensor here has 1,000 of them.
+other-unit: B=2000, C=2000, D=2000 or B=2, C=2, D=2 or B=16000, C=16000, D=16000 or B=8, C=8, D=8
+    These are not bytes of float32: a number has four of them, and a tensor here has 1,000 numbers.
     look: the comment behind the first line
-counted-twice: C=12000 (M44)
+counted-twice: C=12000, B=8000 (M44)
     exp saves its result, and `*` saves its factors, of which that result is one. Both hold the same memory.
     look: `exp(a) ** 2` in the chapter's table
 view-is-small: F=4040 or F=40 (M40)
     The view has ten numbers, but its memory has a thousand, and it lives as long as the view.
-    look: the picture of the chapter with `h[:1] ** 2`
+    look: the picture of the chapter with `mg.sin(a)[:1] ** 2`
 in-place-saves: E=8000 (M39)
     relu saves its result, in place or not: the numbers are written over a · b, and kept there.
     look: the last section of the chapter: what `relu` and `relu_` keep
@@ -133,13 +133,13 @@ leaf-forgotten: F=4000
 )
 def runs(answer):
     truth = {"A": 1, "B": 2, "C": 3, "D": 4, "E": 6}
-    looks = {name: f"which calls of `f` are new since the line before {name}" for name in truth}
+    looks = {name: f"which calls of `f` are new at {name}, and how many there are in all" for name in truth}
     kit.predicted(answer, truth, _RUNS, "a number of calls", looks)
     return "A box is filled anew in each backward, whatever is retained. A second run goes as far as it has to."
 
 
 _RUNS = kit.patterns("""
-runs-once: A=1, B=1, C=1 (M45)
+runs-once: A=1, B=1, C=1, D=2 (M45)
     Then nothing would be there for backward: what `f` saved was thrown away. It has to run again.
     look: the two numbers in the chapter that are printed before and after `backward()`
 retained: B=2, C=2
@@ -203,7 +203,8 @@ def _check_part(answer, values, n):
     tools.refuse_other_values(y, (sines**2).sum(), "the sum of the squares", "what is left out, and what is added up")
     if not graphs.reaches(y, x):
         why = "Your result has no history that leads to `x`."
-        copies = kit.uses(answer, "detach") and not kit.uses(answer, "clone", "item", "tensor", "no_grad")
+        others = "clone", "copy", "item", "numpy", "tensor", "no_grad"
+        copies = kit.uses(answer, "detach") and not kit.uses(answer, *others)
         why += " `detach()` leaves no way back, and copies nothing." * copies
         look = "each `detach`, `.data`, `.item()`, `no_grad` or `mg.tensor`"
         belief = "M17" * copies
@@ -218,7 +219,9 @@ def _check_part(answer, values, n):
         views = [t for t in _kept(y) if storage(t) != storage(x) and t.nbytes < storage_bytes(t)]
         belief, why = "", "More is kept than n numbers."
         if views and storage_bytes(views[0]) > room:
-            belief, why = "M40", "What is kept shows fewer numbers than its memory has. A view keeps all of its memory."
+            copies = "contiguous", "reshape", "to", "double", "float"  # which may be taken for copies
+            belief = "" if kit.uses(answer, *copies) else "M40"
+            why = "What is kept shows fewer numbers than its memory has. A view keeps all of its memory."
         look = "which tensor each node saves, and on whose memory that is: `mg.draw(power(x, 3), memory=True)`"
         raise Wrong("all-kept", f"{room} bytes besides x", f"{kept} bytes", belief=belief, why=why, look=look)
     mg.autograd.grad(y, x)
@@ -325,8 +328,10 @@ def extra(answer):
 
 _EXTRA = (
     ("x * x", lambda x: x * x, [0.5, 2.0, 4.0, 1.0, 3.0]),
+    ("(h := x + 1) * h", lambda x: (h := x + 1) * h, [0.5, 2.0, 4.0, 1.0, 3.0]),
     ("mg.exp(x) ** 2", lambda x: mg.exp(x) ** 2, [0.5, 2.0, 4.0, 1.0, 3.0]),
     ("mg.exp(x)[:1] ** 2", lambda x: mg.exp(x)[:1] ** 2, [0.5, 1.0, 0.25, 2.0]),
+    ("mg.exp(x)[1:] ** 2", lambda x: mg.exp(x)[1:] ** 2, [0.5, 1.0, 0.25, 2.0]),
     ("mg.tanh(mg.sin(x))", lambda x: mg.tanh(mg.sin(x)), [0.5, 1.0, 0.25]),
     ("mg.tanh(mg.tanh(x * 2))", lambda x: mg.tanh(mg.tanh(x * 2)), [0.5, 1.0, 0.25]),
     ("x + 1", lambda x: x + 1, [0.5, 1.0]),
@@ -370,10 +375,11 @@ def _check_extra(answer, what, f, values):
         raise _wrong_extra(came, right, f(x), x, expected, len(results))
     for y in results:
         look = "what `f` is given, what your `pack` and `unpack` return, and whether you go backward yourself"
-        slope = _gradient(y, x, "a result that one can go backward from", look)
+        _gradient(y, x, "a result that one can go backward from", look)
+        slope = _gradient(y, x, "a result that one can go backward from twice, with `retain_graph=True`", look)
         wanted = tools.array(mg.autograd.grad(f(x).sum(), x)[0])
         if not tools.same(slope, wanted):
-            why = "The number is right. But what `pack` returns is kept in place of the tensor."
+            why = "The number is right. But backward gets other numbers than were saved."
             look = "what your `pack` returns, and what your `unpack` makes of it"
             raise Wrong("other-kept", tools.text(wanted), tools.text(slope), why=why, look=look)
 
@@ -388,19 +394,21 @@ def _wrong_extra(came, right, y, x, expected, calls):
         why = "That is as much as with the memory of `x`, or with a copy of it."
         return Wrong("leaf-counted", expected, got, why=why, look="the address of the memory of `x`")
     if kit.close(came, sum(map(storage_bytes, others))) or kit.close(came, sum(map(storage_bytes, saved))):
-        why = "That is each saved tensor by itself. What is saved twice is there once: both times it is one memory."
-        return Wrong("counted-twice", expected, got, belief="M44", why=why, look="how you tell one memory from another")
+        why = "That is as much as each saved tensor by itself. What is saved twice is there once: it is one memory."
+        belief = "M44" * (len(set(map(id, others))) < len(others))  # else it may tell them apart, by a wrong key
+        look = "how you tell one memory from another"
+        return Wrong("counted-twice", expected, got, belief=belief, why=why, look=look)
     shown = [sum(each.nbytes for each in some) for some in (others, saved)]
     shown += [sum({storage(each): each.nbytes for each in some}.values()) for some in (others, others[::-1])]
     if any(kit.close(came, one) for one in shown):
-        why = "That is as much as the saved tensors show. A view keeps all of its memory."
+        why = "That is as much as saved tensors show of a memory. But a view keeps all of its memory."
         return Wrong("view-counted", expected, got, belief="M40", why=why, look="`untyped_storage().nbytes()`")
     if kit.close(came * x.element_size(), right):
         why = "That is as many as there are numbers. Asked for are bytes."
         return Wrong("numbers-counted", expected, got, why=why, look="what you note of each memory")
     if kit.close(came, 0):
-        why = "That is 0, as where nothing is noted, or all is left out. Hooks see what is saved inside of their block."
-        look = "where `f(x)` is computed, what `pack` notes, and what you leave out"
+        why = "That is 0, as where nothing is noted or all is taken off. Hooks see what is saved inside of their block."
+        look = "where `f(x)` is computed, what `pack` notes, and what you leave out, or take off"
         return Wrong("nothing-seen", expected, got, why=why, look=look)
     return Wrong("other-count", expected, got, look="what you add up, and for which memories")
 
@@ -434,8 +442,10 @@ _HALF = (
     ("mg.tanh(mg.sin(x))", lambda x: mg.tanh(mg.sin(x))),
     ("mg.exp(mg.sin(x)) * x", lambda x: mg.exp(mg.sin(x)) * x),
     ("mg.exp(mg.sin(x).sum()) * x", lambda x: mg.exp(mg.sin(x).sum()) * x),
+    ("mg.sin(x)[..., 1:] ** 2", lambda x: mg.sin(x)[..., 1:] ** 2),
     ("(mg.sin(x) * 200) ** 2", lambda x: (mg.sin(x) * 200) ** 2),
     ("mg.sin(x.double()) * x", lambda x: mg.sin(x.double()) * x),
+    ("mg.exp(x) * mg.sin(x.float())", lambda x: mg.exp(x) * mg.sin(x.float())),
     ("mg.sin(x.float()) * x.double() * data", lambda x: mg.sin(x.float()) * x.double() * _data(x)),
 )
 
@@ -468,12 +478,13 @@ def _check_half(answer, what, f, values):
         look = "what `f` is given, and each `detach` and `no_grad`"
         raise Wrong("cut-off", "a result with a way back to `x`", show(y), look=look)
     _check_packed(y, plain, packed, x, what)
-    try:
-        (came,) = mg.autograd.grad(y.sum(), x, retain_graph=True)
-    except Exception as error:
-        got = kit.sandbox.describe_error(error)
-        look = "your `unpack`: what it is given, and what it returns, a tensor of which shape and dtype"
-        raise Wrong("not-unpacked", "a gradient for `x`", got, look=look) from None
+    for walk in "", ", from a second walk with `retain_graph=True`":
+        try:
+            (came,) = mg.autograd.grad(y.sum(), x, retain_graph=True)
+        except Exception as error:
+            got = kit.sandbox.describe_error(error)
+            look = "your `unpack`: what it is given, what it takes away, and what it returns, of which shape and dtype"
+            raise Wrong("not-unpacked", "a gradient for `x`" + walk, got, look=look) from None
     _check_packed(y, plain, packed, x, f"{what}`, after a walk with `retain_graph=True")
     (wanted,) = mg.autograd.grad(packed.sum(), x)
     if not kit.same_arrays(tools.array(came), tools.array(wanted), 1e-6):
@@ -493,9 +504,10 @@ def _check_packed(y, plain, packed, x, what):
     if kept == right:
         return
     saved = [each for each in _kept(plain)]
-    copies = right + sum(2 * each.numel() for each in saved if storage(each) in set(map(storage, beside)))
-    halves = [each for each in _kept(y) if each.dtype in (mg.float16, np.float16)]
-    if kept == copies and len(halves) == len(_kept(y)):
+    copies = [sum(2 * each.numel() for each in saved if storage(each) == storage(one)) for one in beside]
+    others = [each for each in _kept(y) if storage(each) not in set(map(storage, beside))]
+    halved = all(each.dtype in (mg.float16, np.float16) for each in others)
+    if halved and kept - right in (*copies, sum(copies)):
         why = "A leaf, or data, was packed, too. It is there anyway: the copy costs more than it saves."
         raise Wrong("leaf-copied", expected, f"{kept}", why=why, look="which tensors `pack` leaves as they are")
     if kept < right:
@@ -505,7 +517,7 @@ def _check_packed(y, plain, packed, x, what):
             expected,
             f"{kept}",
             why=why,
-            look="what your `pack` returns, what it leaves elsewhere, and whether you go backward",
+            look="what your `pack` returns and leaves elsewhere, what `unpack` takes away, and whether you go backward",
         )
     why = "The graph keeps more than half precision would need."
     why = "The graph keeps as many bytes as it does without hooks." if kept == before else why
@@ -596,7 +608,24 @@ def _check_watch(answer, values):
         why = "A note that is a tensor may hold a graph."
         raise Wrong("tensor-noted", "plain numbers", show(notes), why=why, look="`.item()` in the hook")
     _check_other_walks(answer, values)
+    _check_two_at_once(answer, values)
     _check_lets_go(answer, values)
+
+
+def _check_two_at_once(answer, values):
+    """Whether two results that are there at the same time have a hook each."""
+    notes: list[list] = [[], []]
+    leaves = [tools.leaf(values), tools.leaf(2 * values)]
+    results = list(map(mg.sin, leaves))
+    for y, noted in zip(results, notes, strict=True):
+        tools.called(answer, (y, noted), "a hook on each of two results")
+    wanted = [[0.01 * float(tools.array(y).sum())] for y in results]
+    for y, x in zip(results, leaves, strict=True):
+        _gradient(y, x, "a backward through each of two hooks", "your hook, and what it uses from outside")
+    if not all(tools.same(came, right) for came, right in zip(notes, wanted, strict=True)):
+        why = "Your function was called for two results before any backward. Each hook notes what is about its own."
+        look = "what your hook uses that the next call sets anew, such as a global name"
+        raise Wrong("next-call", f"a note for each, {show(wanted)}", show(notes), why=why, look=look)
 
 
 def _check_other_walks(answer, values):
@@ -607,10 +636,11 @@ def _check_other_walks(answer, values):
         expected = f"one note, where `y` is {what}"
         tools.called(answer, (y, notes), f"a hook on `y`, {what}")
         source = y if y.is_leaf else inner
+        look = "your hook, and how you register it"
         try:
             mg.autograd.grad((y * y).sum(), source, create_graph=not y.is_leaf)
         except Exception as error:
-            raise Wrong("hook-raised", expected, kit.sandbox.describe_error(error), look="your hook") from None
+            raise Wrong("hook-raised", expected, kit.sandbox.describe_error(error), look=look) from None
         wanted = 0.02 * float((tools.array(y) ** 2).sum())
         if len(notes) != 1 or not kit.close(kit.a_number(notes[0], "the note"), wanted):
             look = "what your hook hangs on, and what it computes with"
@@ -787,14 +817,9 @@ def _dice_gradient(y, x):
 def _wrong_dice(came, right, values, drawn, same_numbers, times, runs, sets):
     expected, got = tools.text(right), tools.text(came)
     if times == 2:
-        why = "The first backward was right. The graph was retained, and a second backward from the same result is not."
-        return Wrong(
-            "once-only",
-            expected,
-            got,
-            why=why,
-            look="what your backward takes away, or leaves on `ctx` or in a `.grad`",
-        )
+        why = "The first `autograd.grad` gave the right gradient. The graph was retained, and the second one does not."
+        look = "from which tensor `f` runs again, and what your backward takes away, or leaves on `ctx` or in a `.grad`"
+        return Wrong("once-only", expected, got, why=why, look=look)
     if tools.same(came, right / 2):
         why = "What arrives in `backward`, here 2, is a factor of the gradient."
         return Wrong("no-grad-output", expected, got, why=why, look="what `y.backward` is given")
@@ -920,9 +945,17 @@ def _check_random(answer):
         return run
 
     with mg.random.fork_rng():
+        x = tools.constant([0.8, -0.3])
+        mg.manual_seed(5)
+        alone = [mg.rand(2, dtype=x.dtype) for _ in drawn]
+        mg.manual_seed(5)
         layers = [layer(numbers, tools.leaf([1.0, 2.0])) for numbers in drawn]
-        y = tools.result(tools.called(answer, (layers, tools.constant([0.8, -0.3]), 2), "what 4 layers make of `x`"))
+        y = tools.result(tools.called(answer, (layers, x, 2), "what 4 layers make of `x`"))
         y.sum().backward()
+    if not all(tools.same(numbers[0], one) for numbers, one in zip(drawn, alone, strict=True)):
+        why = "Without your function the layers draw other random numbers from where the generator is."
+        look = "each line that sets the generator, and the order in which the layers run"
+        raise Wrong("generator-set", "what the layers draw one after the other", "other numbers", why=why, look=look)
     if not all(numbers[0].equal(later) for numbers in drawn for later in numbers):
         why = "Layers that draw random numbers drew others when they ran again."
         look = "the arguments of `checkpoint`, and what you do with the generator"
@@ -987,7 +1020,9 @@ def _check_weights(y, layers, unrecorded):
     for i, (weight, right) in enumerate(zip(layers.weights, wanted, strict=True)):
         if not kit.same_arrays(tools.array(weight.grad), tools.array(right), 1e-5):
             why = "The value is right. But backward does not compute with what forward had there."
-            look = "what backward is given, and which layers a segment runs again: a name of the loop may have moved on"
+            look = "what backward is given in place of what forward had"
+            if max(layers.runs) > 1:
+                look += ", and which layers a segment runs again: a name of the loop may have moved on"
             expected, got = tools.text(tools.array(right)), f"{tools.text(tools.array(weight.grad))}, layer {i}"
             raise Wrong("other-layers", expected, got, why=why, look=look)
 

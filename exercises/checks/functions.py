@@ -138,10 +138,13 @@ def check(
         check_each_alone(trial)
     if len(trials) > 1:
         check_apart(trials[0], trials[-1])
-    for trial in trials if second else ():
-        check_second(trial)
+    for start in ("leaf", "constant") if second else ():
+        for trial in trials:
+            check_second(trial, start)
     for trial in trials:
         check_second_walk(trial)
+    for trial in trials if second else ():
+        check_second(trial, "result")
     # Not once more under an adversary: an old `.grad` changes nothing that these look at, and they take the longest.
     for trial in trials if numerical and not adversaries.trial.circumstances else ():
         check_numerically(trial, "gradcheck")
@@ -188,8 +191,11 @@ def _written(answer: type) -> dict[str, types.FunctionType]:
 
 
 def _words(answer: type) -> dict:
-    codes = {name: inspect.unwrap(method).__code__ for name, method in _written(answer).items()}
-    return {name: (code.co_code, code.co_consts, code.co_names) for name, code in codes.items()}
+    written = {name: (method, inspect.unwrap(method)) for name, method in _written(answer).items()}
+    return {
+        name: (one is plain, plain.__code__.co_code, plain.__code__.co_consts, plain.__code__.co_names)
+        for name, (one, plain) in written.items()
+    }
 
 
 def names_of(answer: Any, case: Case) -> list[str]:
@@ -394,10 +400,12 @@ def start_of(output: mg.Tensor, number: int, factor: float = 1.0) -> mg.Tensor:
     return mg.tensor(np.asarray(factor * _every_other_negative(numbers)[..., 0]), dtype=output.dtype)
 
 
-def gradients(run: Run, factor: float = 1.0, **options: Any) -> Gradients:
-    """One backward from all outputs that require grad."""
+def gradients(run: Run, factor: float = 1.0, start: str = "constant", **options: Any) -> Gradients:
+    """One backward from all outputs that require grad, where each grad_output is a "constant", a "leaf" that requires
+    grad, or a "result" that is made from the output itself."""
     outputs = [o for o in run.outputs if isinstance(o, mg.Tensor) and o.requires_grad]
-    starts = [start_of(o, i, factor).requires_grad_(options.get("create_graph", False)) for i, o in enumerate(outputs)]
+    starts = [start_of(o, i, factor).requires_grad_(start == "leaf") for i, o in enumerate(outputs)]
+    starts = [o * one for o, one in zip(outputs, starts, strict=True)] if start == "result" else starts
     came = mg.autograd.grad(outputs, run.inputs, starts, allow_unused=True, **options)
     return Gradients(run, starts, came)
 
@@ -444,7 +452,9 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool, what: str =
     if alone:
         why = "Only one of the inputs requires grad here. The gradient of the others is not needed, and may be None."
         return Wrong("alone", expected, got, why=why, look="what backward does when an input needs no gradient")
-    return Wrong("raised", expected, got, look="backward" + ", at the line named above" * ("your line" in got))
+    look = "backward" + ", at the line named above" * ("your line" in got)
+    look = "what is changed in place, and in which walk" if "modified by an inplace operation" in got else look
+    return Wrong("raised", expected, got, look=look)
 
 
 def _reads_saved_tuple(error: Exception) -> bool:
@@ -583,8 +593,8 @@ def _factor_of_start(trial: Trial, position: int, came: mg.Tensor, wanted: Any) 
         )
         return "no-grad-output", why, "where grad_output stands in what backward returns", ""
     if twice is not None and not _same(_array(twice), 2 * _array(came)):
-        why = "When grad_output doubles, the gradient has to double. Yours does not: grad_output is a factor, once."
-        return "grad-output-twice", why, "how often grad_output stands in what backward returns", ""
+        why = "When grad_output doubles, the gradient has to double. Yours does not."
+        return "grad-output-twice", why, "what backward does to grad_output: it is a factor, once", ""
     return None
 
 
@@ -605,8 +615,8 @@ def _cause(trial: Trial, right: Gradients, position: int, all_came: tuple) -> tu
             return code, why, look, belief
     factor = _one_factor(came, wanted)
     if factor is not None:
-        why = f"Every entry is {factor:.4g} times what it should be: a factor is wrong, or a term is missing."
-        return "wrong-factor", why, "the numbers in backward, and each term of the slope", ""
+        why = f"Every entry is {factor:.4g} times what it should be."
+        return "wrong-factor", why, "each factor, term, sum and mean in backward", ""
     look = "one entry: the slope of what forward computes, on paper, and what backward makes of it"
     return "other-gradient", "", look if trial.numerical else "what is to become of one entry of `grad_output`", ""
 
@@ -622,12 +632,12 @@ def _slopes_of_mistakes(trial: Trial, right: Gradients, position: int) -> Iterab
     x, y, start = _array(run.inputs[position]), _array(run.outputs[0]), _array(right.starts[0])
     for row in _single_rows(trial, position, y.shape):
         why = "The input is used for several results, and each use brings a gradient: they are added up. One is left."
-        yield "not-summed", row, why, "over which dimensions backward sums", "M37"
+        yield "not-summed", row, why, "over which dimensions backward sums", ""
     if len(run.outputs) > 1 or x.shape != y.shape:
         return
     yield "no-slope", start, "grad_output was passed on as it came: the slope is missing.", look, ""
-    yield "slope-of-output", start * y, "grad_output was multiplied by the result, not by the slope.", look, ""
-    why = "grad_output was multiplied by the input. What is needed is the slope at the input."
+    yield "slope-of-output", start * y, "That is grad_output times the result, not times the slope.", look, ""
+    why = "That is grad_output times the input. What is needed is the slope at the input."
     yield "slope-of-input", start * x, why, look, ""
     at_output = _slope_at(trial, position, y, start)
     yield "slope-at-output", at_output, "That is the slope at the result. The slope is needed at the input.", look, ""
@@ -736,10 +746,10 @@ def check_apart(trial: Trial, other: Trial) -> None:
 # --- Second derivatives --------------------------------------------------------------------------
 
 
-def check_second(trial: Trial) -> None:
-    """The gradient of the gradients, by the inputs and by grad_output."""
-    mine = learners_gradients(trial, create_graph=True)
-    right = gradients(trial.run(trial.reference), create_graph=True)
+def check_second(trial: Trial, start: str) -> None:
+    """The gradient of the gradients, by the inputs and, where that is a leaf, by grad_output."""
+    mine = learners_gradients(trial, start=start, create_graph=True)
+    right = gradients(trial.run(trial.reference), start=start, create_graph=True)
     try:
         came, seen = second_derivatives(mine)
     except Exception as error:
@@ -756,7 +766,7 @@ def check_second(trial: Trial) -> None:
 
 def second_derivatives(first: Gradients) -> tuple[tuple, bool]:
     """Of the weighted sum of the gradients, by inputs and grad_outputs; and whether there was any history."""
-    sources = [*first.run.inputs, *first.starts]
+    sources = [*first.run.inputs, *(start for start in first.starts if start.is_leaf)]
     tracked = [g for g in first.came if g is not None and g.requires_grad]
     if not tracked:
         return (None,) * len(sources), False
@@ -773,7 +783,16 @@ def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any
     shown, got = _told_apart(wanted, came)
     expected = f"how the gradient moves with {source}: {shown} ({trial.inputs_in_words()})"
     got += f": no way back to {source}" if came is None else ""
-    details = dict(picture=_gradient_as_a_graph(trial) if seen else None)
+    if not mine.starts[0].is_leaf:  # and it was right for a leaf
+        why = "It is right where `grad_output` is a leaf. Here it was computed from the result, as in a square of it: "
+        why += "its history leads to the inputs, too, and is no part of your Function."
+        expected += ", where `grad_output` has a history"
+        return Wrong(
+            "walks-on", expected, got, why=why, look="each walk in backward: what it goes through, and to what"
+        )
+    start = "leaf" if mine.starts[0].requires_grad else "constant"
+    expected += ", where `grad_output` requires no grad" * (start == "constant")
+    details = dict(picture=_gradient_as_a_graph(trial, start) if seen and inputs == 1 else None)
     kept, copied = _kept_without_history(trial.learners())  # the graph of `mine` is used up
     if kept and place < inputs and not (came is not None and np.isnan(_array(came)).any()):
         why = (
@@ -781,19 +800,20 @@ def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any
             "for autograd, what backward computes from it does not depend on the input."
         )
         look = "what you save: inputs and outputs have a history, what forward computes on the way has none"
-        belief = "" if copied.startswith("the numbers") else "M33"  # which is about operations
+        belief = "" if copied.startswith(("the numbers", "an array")) else "M33"  # which is about operations
         return Wrong("saved-intermediate", expected, got, belief=belief, why=why, look=look, **details)
     if came is None:
         why = f"{first}, but for autograd it does not depend on {source}: its history was cut."
         look = "each `detach`, `.data`, `.numpy()`, `item`, `no_grad`, and `grad` without `create_graph` in backward"
-        return Wrong("detached", expected, got, belief="M29", why=why, look=look, **details)
+        return Wrong("detached", expected, got, why=why, look=look, **details)
     why = f"{first}, and its own derivative is not what it should be."
-    return Wrong("other-second", expected, got, belief="M29", why=why, look="what backward computes from", **details)
+    look = "what backward computes from, each `detach` in it, and the backward of each Function that it calls"
+    return Wrong("other-second", expected, got, why=why, look=look, **details)
 
 
-def _gradient_as_a_graph(trial: Trial) -> Any:
+def _gradient_as_a_graph(trial: Trial, start: str) -> Any:
     """The graph of the first gradient that has one, before anything is done with it."""
-    fresh = learners_gradients(trial, create_graph=True)
+    fresh = learners_gradients(trial, start=start, create_graph=True)
     names = {name.strip("`"): a for name, a in zip(trial.names, fresh.run.arguments, strict=False)}
     gradient = next(g for g in fresh.came if g is not None and g.requires_grad)
     names |= {"grad_output": fresh.starts[0], "gradient": gradient}
@@ -827,8 +847,10 @@ def _kept_without_history(run: Run) -> tuple[str, str]:
 
 def _copy_of(value: Any, run: Run) -> str:
     """Whether this is the numbers of an input themselves, or a copy of them, in words."""
-    if any(np.shares_memory(_array(value), _array(one)) for one in run.inputs):
-        return "the numbers of an input,"
+    if any(np.shares_memory(_array(value), _array(one)) for one in (*run.inputs, *run.outputs)):
+        return "the numbers of an input or a result,"
+    if isinstance(value, np.ndarray):
+        return "an array of NumPy,"
     return "a copy of an input," * any(np.array_equal(_array(value), _array(one)) for one in run.inputs)
 
 

@@ -208,6 +208,10 @@ def _judged(exercise: Exercise, answer: Any) -> Verdict:
             raise found
     except Wrong as wrong:
         wrong.verdict.given = wrong.verdict.given or adversaries.trial.given()
+        if _keeps_something(answer) and not re.search("keep|kept|earlier|call", wrong.verdict.look):
+            also = "what is kept from one call to the next"
+            joint = " And " if wrong.verdict.look.endswith("?") else "; " if wrong.verdict.look else ""
+            wrong.verdict.look += joint + also
         return wrong.verdict
     except Unanswered as nothing_yet:
         return Verdict("unanswered", "unanswered", look=str(nothing_yet))
@@ -392,9 +396,38 @@ def _stores(function: types.FunctionType) -> tuple[list[str], list[str], list[st
     return named, looped, put_back
 
 
+def _keeps_something(answer: Any) -> bool:
+    """Whether something of a function, or of a class, is there from one call to the next, and can be written into."""
+    if isinstance(answer, type):
+        own = list(vars(answer).values())
+        functions = [getattr(one, "__func__", one) for one in own if not isinstance(one, type)]
+        return any(map(_can_be_written, own)) or any(map(_keeps_something, functions))
+    if hasattr(answer, "cache_info"):
+        return True
+    answer = inspect.unwrap(answer) if callable(answer) else answer  # of `no_grad` and its like
+    if type(answer) is not types.FunctionType:
+        return False
+    steps = [(step.opname, step.argval) for code in _codes(answer) for step in dis.get_instructions(code)]
+    reached = [answer.__globals__.get(name) for operation, name in steps if operation == "LOAD_GLOBAL"]
+    defaults = [*(answer.__defaults__ or ()), *(answer.__kwdefaults__ or {}).values()]
+    sets = any(operation == "STORE_GLOBAL" for operation, _ in steps) or bool(vars(answer))
+    return sets or any(map(_can_be_written, [*defaults, *adversaries.parts(answer), *reached]))
+
+
+def _can_be_written(value: Any) -> bool:
+    return isinstance(value, list | dict | set | mg.Tensor) or hasattr(value, "cache_info")
+
+
 def says(function: Any, option: str) -> bool:
     """Whether a function, or one inside it, gives an option of this name in a call."""
     return any(type(one) is tuple and option in one for code in _codes(function) for one in code.co_consts)
+
+
+def clears(function: Any) -> bool:
+    """Whether a function sets a `.grad`, or fills something with zeros."""
+    steps = dis.get_instructions(function) if type(function) is types.FunctionType else ()
+    sets = any(step.opname == "STORE_ATTR" and step.argval == "grad" for step in steps)
+    return sets or uses(function, "zero_", "zeros_like")
 
 
 def returns_nothing(function: Any) -> bool:

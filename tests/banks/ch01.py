@@ -82,6 +82,7 @@ def tracked():
         "tracked-means-leaf": _leaf(y=True, v=True),
         "asked-too-late": _leaf(w=False),
         "untracked-result": _leaf(m=False),
+        "untracked-result/but-tracked": _leaf(m=False, w=False, y=True),
         "untracked-no-leaf": _leaf(k=False),
         "tracked-no-leaf": _leaf(x=False),
         "tracked-result": _leaf(y=True),
@@ -103,8 +104,10 @@ def tracked():
     },
     "which_raise": {
         "ints-can-ask": _raises(A=False),
-        "numpy-connected": _raises(B=False),
+        "numpy-allowed": _raises(B=False),
         "item-connected": _raises(D=False),
+        "item-connected/numpy-too": _raises(B=False, D=False),
+        "item-refused/no-history": _raises(C=True, D=False),
         "item-refused": _raises(C=True),
         "ints-refused": _raises(E=True),
     },
@@ -185,6 +188,14 @@ old-grad-lost
         if isinstance(cell.cell_contents, mg.Tensor):
             cell.cell_contents.grad = None
     return t.grad.item()
+slope-of-itself/from-the-leaf
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t)
+    t.backward()
+    return t.grad.item()
+other-slope/of-squares
+    t = mg.tensor(float(x), requires_grad=True)
+    return (2 * f(t) / t).item()
 none-for-zero
     t = mg.tensor(float(x), requires_grad=True)
     f(t).backward()
@@ -360,6 +371,12 @@ def slope(f, x, cache={}):
     "squared_errors": functions(
         "squared_errors(w, data)",
         """
+other-value/skips-zero
+    total = 0.0 * w
+    for value in data:
+        if value:
+            total = total + (w * value - 1.0) ** 2
+    return total
 flag-at-the-end
     total = sum((w * value - 1.0) ** 2 for value in data)
     return mg.tensor(total.item(), requires_grad=True)
@@ -483,6 +500,9 @@ other-gradient
     return w * x.detach() + b + (w - w.detach())
 other-gradient/half
     return w * x.detach() + (b + b.detach()) / 2
+all-cut/two-leaves
+    w, b = (one.detach().requires_grad_() for one in (w, b))
+    return w * x.detach() + b
 new-leaf/beside
     return w * x.detach() + b + 0 * mg.tensor(0.0, requires_grad=True)
 rounded
@@ -771,6 +791,7 @@ WRONG |= {
         "joined-is-new": _leads(B=False),
         "written-is-lost": _leads(F=False),
         "number-cuts-all": _leads(C=False),
+        "number-cuts-all/every-place": _leads(C=False, D=False, F=False),
         "comparison-cuts-all": _leads(D=False),
         "kind": _leads(A=None),
     },

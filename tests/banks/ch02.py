@@ -363,6 +363,9 @@ inference
     "step": functions(
         "step(w, size)",
         """
+dtype-changed
+    w.data = (w.data - size * w.grad).float()
+    w.grad = None
 other-step/part-of-itself
     with mg.no_grad():
         w *= 1 - size * w.grad / w
@@ -453,6 +456,11 @@ def step(w, size):
     "freeze": functions(
         "freeze_w(w, b, x)",
         """
+old-gradient/negative
+    if w.grad is not None and w.grad > 0:
+        w.grad = None
+    w.requires_grad_(False)
+    return w * x + b
 b-slope/half-for-b
     w.requires_grad_(False)
     w.grad = None

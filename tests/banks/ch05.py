@@ -35,6 +35,7 @@ WRONG = {
         "one-way": _walks(A=3, B=3, C=6),
         "wrong-D": _walks(D=12),
         "wrong-A": _walks(A=None),
+        "wrong-A/double": _walks(A=12, B=12, C=18),
         "kind": _walks(A="six"),
     },
     "four_times": functions(
@@ -77,6 +78,11 @@ old-grad/adversary-1
     "shared": functions(
         "train_both(trunk, head_a, head_b, x)",
         """
+overwritten
+    h = trunk(x)
+    loss = head_a(h)
+    loss += head_b(h)
+    loss.backward()
 error-swallowed/adversary-1
     h, losses = trunk(x), []
     for head in (head_a, head_b):
@@ -164,6 +170,12 @@ mode-left/adversary-1
     "curvature": functions(
         "curvature(f, x)",
         """
+grad-changed/leaf-of-f
+    copy = x.detach().clone().requires_grad_()
+    f(copy).backward(create_graph=True)
+    slope, copy.grad = copy.grad, None
+    result, = mg.autograd.grad(slope, copy)
+    return result
 kept/graph-of-the-first-call
     kept = vars(curvature).setdefault("kept", {})
     if (f, id(x)) not in kept:
@@ -282,7 +294,7 @@ old-grad/adversary-2
     ),
     "kinds": {
         "retained-for-the-slope": _kinds(B=6),
-        "retained-for-the-slope/zero": _kinds(B=0),
+        "no-way": _kinds(B=0),
         "slope-again": _kinds(B=3),
         "create-needs-retain": _kinds(E="error"),
         "create-does-not-retain": _kinds(D="error"),
@@ -291,15 +303,26 @@ old-grad/adversary-2
         "second-from-y/freed": _kinds(F=6),
         "first-again": _kinds(C=3),
         "first-again/freed": _kinds(E=3),
-        "grad-adds-up": _kinds(A=6),
+        "second-from-y/retained": _kinds(A=6),
         "kept-fails": _kinds(A="error"),
         "kept-fails/all": _kinds(A="error", C="error", D="error", E="error"),
         "wrong-C": _kinds(C="error"),
+        "wrong-C/no-graph-at-all": _kinds(C="error", E="error"),
         "kind": _kinds(A="three"),
     },
     "stale": functions(
         "fit(model, w, target, rounds)",
         """
+no-round
+    while True:
+        w.grad = None
+        loss = (model(w) - target) ** 2
+        loss.backward()
+        with mg.no_grad():
+            w -= 0.01 * w.grad
+        rounds -= 1
+        if rounds <= 0:
+            break
 old-grad
     y = model(w)
     for _ in range(rounds):
@@ -383,6 +406,13 @@ not-cleared
         loss.backward()
         with mg.no_grad():
             w -= 0.01 * w.grad
+not-cleared/once
+    w.grad = None
+    for _ in range(rounds):
+        loss = (model(w) - target) ** 2
+        loss.backward()
+        with mg.no_grad():
+            w -= 0.01 * w.grad
 not-updated
     for _ in range(rounds):
         loss = (model(w) - target) ** 2
@@ -434,6 +464,28 @@ other-w
         loss.backward()
         with mg.no_grad():
             w += 0.01 * w.grad
+other-w/one-round-less
+    for _ in range(1, rounds):
+        w.grad = None
+        loss = (model(w) - target) ** 2
+        loss.backward()
+        with mg.no_grad():
+            w -= 0.01 * w.grad
+other-w/first-w
+    kept = vars(fit).setdefault("kept", w.detach().clone().requires_grad_())
+    for _ in range(rounds):
+        slope, = mg.autograd.grad((model(kept) - target) ** 2, kept)
+        with mg.no_grad():
+            kept -= 0.01 * slope
+    w.data = kept.detach().clone()
+retained-anyway/copy
+    copy = w.detach().clone().requires_grad_()
+    for _ in range(rounds):
+        slope, = mg.autograd.grad((model(copy) - target) ** 2, copy, retain_graph=True)
+        with mg.no_grad():
+            copy -= 0.01 * slope
+    with mg.no_grad():
+        w.copy_(copy)
 other-w/adversary-1
     for _ in range(min(rounds, 50)):
         w.grad = None
@@ -666,6 +718,15 @@ result-dtype-changed/adversary-1
     "saved": functions(
         "saved_numbers(f, x)",
         """
+other-count/comes-back
+    total = 0
+    def seen(t):
+        nonlocal total
+        total += t.numel()
+        return t
+    with mg.autograd.graph.saved_tensors_hooks(seen, seen):
+        f(x)
+    return total
 kept/for-each-function
     kept = vars(saved_numbers).setdefault("kept", {})
     if f not in kept:
@@ -919,7 +980,7 @@ def train_both(trunk, head_a, head_b, x):
         """
 def curvature(f, x):
     p = x.detach().requires_grad_()
-    f(p).backward(create_graph=True)
+    f(p).backward(create_graph=True, inputs=[p])
     return mg.autograd.grad(p.grad, p)[0]
 """,
         "curvature = mg.autograd.functional.hessian",
@@ -970,6 +1031,14 @@ def fit(model, w, target, rounds):
         loss.backward()
         w.data = w.data - 0.01 * w.grad
         left -= 1
+""",
+        """
+def fit(model, w, target, rounds):
+    for _ in range(rounds):
+        copy = w.detach().requires_grad_()
+        ((model(copy) - target) ** 2).backward()
+        with mg.no_grad():
+            w -= 0.01 * copy.grad
 """,
     ],
     "memory": [

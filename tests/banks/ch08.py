@@ -96,7 +96,10 @@ WRONG = {
     "verdicts": {
         "right-formula-passes": _verdicts(A="pass"),
         "right-formula-passes/kink": _verdicts(B="pass"),
+        "right-formula-passes/both": _verdicts(A="pass", B="pass"),
         "wrong-formula-fails": _verdicts(C="fail"),
+        "wrong-formula-fails/all": _verdicts(C="fail", D="fail", G="fail"),
+        "wrong-formula-fails/but-the-second": _verdicts(C="fail", E="pass", G="fail"),
         "first-is-second": _verdicts(E="pass"),
         "second-is-first": _verdicts(D="fail"),
         "factor-not-seen": _verdicts(F="pass"),

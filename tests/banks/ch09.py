@@ -210,8 +210,12 @@ not-used
     "slope": functions(
         "slope(a, b)",
         """
+freed
+    return mg.autograd.grad(mg.exp(a * b), a, create_graph=True, retain_graph=False)[0]
 by-hand/the-same-boxes
     return 1 * mg.exp(a * b) * b
+other-slope/of-twice-exp
+    return mg.autograd.grad(2 * mg.exp(a * b), a, create_graph=True)[0]
 other-slope
     two = mg.tensor(2.0, dtype=a.dtype)
     return mg.autograd.grad(mg.exp(a * b), a, grad_outputs=two, create_graph=True)[0]
@@ -247,6 +251,11 @@ def slope(one, other):
 """,
         "y-returned": "def slope(a, b):\n    return mg.exp(a * b)\n",
         "not-recorded": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * b), a)[0]\n",
+        "not-recorded/made-a-leaf": """
+def slope(a, b):
+    return mg.autograd.grad(mg.exp(a * b), a, create_graph=True)[0].detach().requires_grad_()
+""",
+        "one-leaf/b": "def slope(a, b):\n    return mg.autograd.grad(a * mg.exp(b), a, create_graph=True)[0]\n",
         "retained": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * b), a, retain_graph=True)[0]\n",
         "no-exp": "def slope(a, b):\n    return mg.autograd.grad(a * a * b, a, create_graph=True)[0]\n",
         "one-leaf": "def slope(a, b):\n    return mg.autograd.grad(mg.exp(a * a), a, create_graph=True)[0]\n",
@@ -348,6 +357,11 @@ cut-y
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
     return y.detach() + (slope - 1) ** 2
+no-way-back
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    y += (slope - 1) ** 2
+    return y
 other-gradient
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
@@ -488,6 +502,22 @@ class Hypotenuse(mg.autograd.Function):
 """,
     },
     "cube": {
+        "walks-on/through-g": """
+class CubeSlope(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, g, x):
+        ctx.save_for_backward(g, x)
+        return mg.tensor(g.detach().numpy() * 3 * x.detach().numpy() ** 2)
+
+    @staticmethod
+    def backward(ctx, gg):
+        g, x = ctx.saved_tensors
+        needs = ctx.needs_input_grad
+        asked = [t for t, n in zip((g, x), needs) if n]
+        with mg.enable_grad():
+            found = iter(mg.autograd.grad(g * 3 * x**2, asked, gg, create_graph=True))
+        return tuple(next(found) if n else None for n in needs)
+""",
         "nan-gradient/result-by-g": _function(
             "CubeSlope",
             "ctx, g, x",
@@ -536,7 +566,7 @@ class CubeSlope(mg.autograd.Function):
             "with mg.enable_grad():\n    ctx.copy = x.detach().requires_grad_()\n    ctx.y = f(ctx.copy)\n"
             "return ctx.y.detach()",
         ),
-        "of-gradient-only": _again(
+        "walk-not-recorded/of the gradient alone": _again(
             "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
             "return mg.autograd.grad(y, x, g, create_graph=g.grad_fn is not None or g.requires_grad)[0], None"
         ),
@@ -570,6 +600,11 @@ class CubeSlope(mg.autograd.Function):
         "walk-not-recorded/retained": _again(
             "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
             "return mg.autograd.grad(y, x, g, retain_graph=True)[0], None"
+        ),
+        "walk-not-recorded/made-a-leaf": _again(
+            "(x,) = ctx.saved_tensors\ncopy = x.detach().requires_grad_()\n"
+            "with mg.enable_grad():\n    y = ctx.f(copy)\n"
+            "return mg.autograd.grad(y, copy, g)[0].requires_grad_(), None"
         ),
         "f-not-recorded": _again(
             "(x,) = ctx.saved_tensors\nreturn mg.autograd.grad(ctx.f(x), x, g, create_graph=True)[0], None"
@@ -651,6 +686,9 @@ class Again(mg.autograd.Function):
     "hvp": functions(
         "hvp(f, x, v)",
         """
+rounded/v
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad((slope * mg.tensor(v.tolist()).to(mg.float32).to(x.dtype)).sum(), x)[0]
 raised/remembered
     known = hvp.__dict__.setdefault("known", {})
     if (id(f), id(x)) not in known:
@@ -1008,7 +1046,7 @@ WRONG["growth"] = {
     "untracked": _growth("return g * (e + x * e)").replace(
         "    return x * e, e", "    ctx.mark_non_differentiable(e)\n        return x * e, e"
     ),
-    "other-value": _growth(
+    "other-result": _growth(
         "return g_e * (e + x * e) + g * e", "e = mg.exp(x)\nctx.save_for_backward(x, e)\nreturn e, x * e"
     ),
     "other-second": _growth("e = e.detach()\nreturn g * (e + x * e) + g_e * e"),

@@ -385,6 +385,7 @@ def best_of(parameters, step, rounds):
         """),
     },
     "penalized": {
+        "raised/row-alone": _small(f"w.grad = None\n(loss_of(w) + 0.5 * (w @ w)).backward()\n{_STEP}"),
         "no-backward": _small(f"w.grad = None\nloss = loss_of(w) + {_PENALTY[10:]}\n{_STEP}"),
         "second-time": _small(f"w.grad = None\n(loss_of(w) + penalty).backward()\n{_STEP}", _PENALTY),
         "old-graph": _small(f"w.grad = None\n(penalty + loss_of(w)).backward(retain_graph=True)\n{_STEP}", _PENALTY),

@@ -37,6 +37,7 @@ WRONG = {
         "value": _inside(A=9),
         "value/B": _inside(B=7),
         "after-the-nudge": _inside(B=17),
+        "none-moves": _inside(A=None, B=None, C=None, D=None, F=None),
         "detach-harmless": _inside(C=60),
         "detach-cuts-all": _inside(C=None),
         "no-grad-stops": _inside(D=None),
@@ -47,6 +48,7 @@ WRONG = {
         "none-for-zero": _inside(F=None),
         "stays": _inside(G=60),
         "zero-after": _inside(G=0),
+        "wrong-A": _inside(A=30, C=60),
         "wrong-B": _inside(B=3),
         "kind": _inside(E="nothing"),
     },
@@ -272,6 +274,13 @@ last-column
         for t in mg.eye(len(x)):
             column = unpack_dual(f(make_dual(x, t))).tangent
     return column
+none-kept
+    found = []
+    for t in mg.eye(len(x)):
+        with dual_level():
+            y = f(make_dual(x, t))
+        found.append(unpack_dual(y).tangent)
+    return mg.stack(found, 1)
 walked
     return mg.autograd.functional.jacobian(f, x)
 walked/grad
@@ -482,6 +491,13 @@ second-time
     "curved": functions(
         "curved(f, p, v)",
         """
+grad-changed/leaf-of-f
+    saved, p.grad = p.grad, None
+    with dual_level():
+        f(make_dual(p, v)).backward(create_graph=True)
+        g, h = unpack_dual(p.grad)
+    p.grad = saved
+    return g.detach(), (mg.zeros_like(p) if h is None else h).detach()
 two-walks
     (slope,) = grad(f(p), p, create_graph=True)
     return slope.detach(), grad(slope, p, v)[0]

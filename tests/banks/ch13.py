@@ -57,8 +57,9 @@ class Again(mg.autograd.Function):
 
 WRONG = {
     "weigh": {
-        "numbers-not-bytes": _weigh(B=2000, C=2000, D=2000, E=3000, F=2000),
-        "numbers-not-bytes/tensors": _weigh(B=2, C=2, D=2, E=3, F=2),
+        "other-unit": _weigh(B=2000, C=2000, D=2000, E=3000, F=2000),
+        "other-unit/tensors": _weigh(B=2, C=2, D=2, E=3, F=2),
+        "other-unit/kilobytes": _weigh(B=8, C=8, D=8, E=12, F=8),
         "counted-twice": _weigh(C=12000),
         "view-is-small": _weigh(F=4040),
         "view-is-small/alone": _weigh(F=40),
@@ -70,6 +71,7 @@ WRONG = {
         "all-that-exists": _weigh(D=12000),
         "leaf-forgotten": _weigh(F=4000),
         "wrong-E": _weigh(E=16000),
+        "wrong-A": _weigh(A=4004, B=12000, C=12000, F=8040),
         "kind": _weigh(A="nothing"),
     },
     "runs": {
@@ -79,6 +81,7 @@ WRONG = {
         "no-grad-skips": _runs(D=3, E=5),
         "nested-thrice": _runs(E=7),
         "wrong-B": _runs(B=1, C=2, D=3, E=5),
+        "wrong-B/each-line": _runs(B=1, C=1, D=1, E=2),
         "forward-is-late/backward-only": _runs(A=0, B=1, C=2, D=3, E=5),
         "wrong-E": _runs(E=8),
         "kind": _runs(A="once"),
@@ -128,6 +131,9 @@ all-kept/del
 cut-off
     part = mg.sin(x)[:n].detach()
     return (part ** 2).sum()
+cut-off/numpy
+    part = mg.from_numpy(mg.sin(x).detach().numpy()[:n].copy()).requires_grad_()
+    return (part ** 2).sum()
 cut-off/both
     h = mg.sin(x).detach()
     return (h[:n].clone() ** 2).sum()
@@ -176,6 +182,39 @@ other-gradient
     "extra": functions(
         "extra(f, x)",
         """
+no-way-back/emptied
+    own = x.untyped_storage().data_ptr()
+    found = {}
+    def pack(t):
+        memory = t.untyped_storage()
+        if memory.data_ptr() != own:
+            found[memory.data_ptr()] = memory.nbytes()
+        return [t]
+    with mg.autograd.graph.saved_tensors_hooks(pack, list.pop):
+        y = f(x)
+    return sum(found.values())
+counted-twice/objects
+    found = {}
+
+    def pack(t):
+        if t.untyped_storage().data_ptr() != x.untyped_storage().data_ptr():
+            found[id(t)] = t
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f(x)
+    return sum(t.untyped_storage().nbytes() for t in found.values())
+counted-twice/start-of-a-view
+    own = x.untyped_storage().data_ptr()
+    found = {}
+    def pack(t):
+        memory = t.untyped_storage()
+        if memory.data_ptr() != own:
+            found[t.detach().numpy().ctypes.data] = memory.nbytes()
+        return t
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f(x)
+    return sum(found.values())
 nothing-seen/numbers
     hooks = mg.autograd.graph.saved_tensors_hooks
     found, alive = {}, []
@@ -323,6 +362,38 @@ other-count
     "half": functions(
         "halved(f, x)",
         """
+leaf-copied/data
+    def pack(t):
+        return t.dtype, t if t is x else t.detach().half()
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box[1].to(box[0])):
+        return f(x)
+other-dtype/last
+    kinds = []
+
+    def pack(t):
+        kinds.append(x.dtype if t.is_leaf else t.dtype)
+        return t if t.is_leaf else t.detach().half()
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t.to(kinds[-1]) if t.dtype == mg.float16 else t):
+        return f(x)
+not-unpacked/emptied
+    def pack(t):
+        return [t if t.is_leaf else t.detach().half(), t.dtype]
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box.pop(0).to(box.pop(0))):
+        return f(x)
+not-halved/views
+    def pack(t):
+        if t.is_leaf or t._is_view():
+            return t
+        return t.detach().half(), t.dtype
+    def unpack(box):
+        if isinstance(box, tuple):
+            return box[0].to(box[1])
+        return box
+    with mg.autograd.graph.saved_tensors_hooks(pack, unpack):
+        return f(x)
 not-halved/opened
     class Box:
         def __init__(self, t):
@@ -418,6 +489,10 @@ cut-off
     "watch": functions(
         "watch(y, notes)",
         """
+next-call
+    global value
+    value = y.detach()
+    y.register_hook(lambda grad: notes.append(0.01 * (grad * value).sum().item()))
 raised/leaf
     value = y.detach()
     def hook(grad):
@@ -528,6 +603,7 @@ too-early
         "moved-by-forward": _again(before="mg.manual_seed(0)"),
         "moved-by-forward/back": _again(after="mg.set_rng_state(ctx.state)"),
         "no-grad-output": _again(grad="mg.ones_like(y)"),
+        "once-only": _again().replace("x = x.detach().requires_grad_()", "x.requires_grad_()"),
         "other-gradient/half": _again().replace("x.detach().requires", "x.detach().half().to(x.dtype).requires"),
         "kept-instead/beside": _again(after="ctx.y = y").replace("return y\n", "return y.clone()\n"),
         "kept-instead": """
@@ -550,6 +626,28 @@ class Again(mg.autograd.Function):
     "segments": functions(
         "run(layers, x, k)",
         """
+rounded
+    def segment(t, part):
+        for layer in part:
+            t = layer(t)
+        return t
+
+    size, x = len(layers) // k, x.float()
+    for i in range(k):
+        x = mg.utils.checkpoint.checkpoint(segment, x, layers[i * size:(i + 1) * size], use_reentrant=False)
+    return x
+generator-set
+    size = len(layers) // k
+    def segment(part):
+        def f(t):
+            mg.manual_seed(0)
+            for layer in part:
+                t = layer(t)
+            return t
+        return f
+    for start in range(0, len(layers), size):
+        x = mg.utils.checkpoint.checkpoint(segment(layers[start:start + size]), x, use_reentrant=False)
+    return x
 other-numbers
     def segment(t, part):
         for layer in part:
