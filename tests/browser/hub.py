@@ -10,6 +10,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+from playwright.sync_api import TimeoutError as NotInTime
+
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS_TO_START = 60
 # The hub as it is, on free ports, and with servers whose JupyterLab can be driven.
@@ -48,7 +50,11 @@ class Hub:
             page.get_by_label("Username").fill(name)
             page.get_by_role("button", name="Sign in").click()
         for name, page in pages.items():
-            page.wait_for_url(f"{self.address}/user/{name}/lab/tree/**")
+            try:
+                page.wait_for_url(f"{self.address}/user/{name}/lab/tree/**")
+            except NotInTime:  # one retry: a server that was given up is started anew
+                page.goto(f"{self.address}/hub/spawn/{name}")
+                page.wait_for_url(f"{self.address}/user/{name}/lab/tree/**")
             page.wait_for_function(IS_THERE)
         return pages
 
