@@ -12,6 +12,7 @@ import pytest
 
 # Not tests: they need playwright or torch, and pytest would import them in its search for doctests.
 collect_ignore = [
+    "tests/browser/hub.py",
     "tests/browser/lab.py",
     "tests/browser/screenshot.py",
     "tests/browser/web.py",
