@@ -634,39 +634,51 @@ class _OnPurpose(Exception):
 
 
 def _call_with_errors(function: Callable, inputs: tuple) -> None:
-    """Call a function with one that raises in place of each that it is given in turn: the error has to come out."""
-    raised: list[bool] = []
+    """Call a function with one that raises in place of each that it is given in turn: the error has to come out.
 
-    def fail(*arguments, **options):
-        raised.append(True)
-        raise _OnPurpose("this is an error")
+    It raises at its first call, then at its second: by then a mode may be another one.
+    """
+    calls = [0]
+
+    def fails(given: Any, at: int) -> Callable:
+        def called(*arguments, **options):
+            calls[0] += 1
+            if calls[0] == at:
+                raise _OnPurpose("this is an error")
+            return given(*arguments, **options)
+
+        return called
 
     for i, (name, given) in enumerate(zip(_names(function, len(inputs)), inputs, strict=True)):
         several = given if type(given) is list else [given]
         if not several or not all(map(_is_function, several)):
             continue
-        raised.clear()
-        before = _modes()
-        try:
-            result = function(*inputs[:i], [fail] * len(given) if several is given else fail, *inputs[i + 1 :])
-        except Exception:
-            if _left_after_an_error(before, name):
+        for at, said in ((1, "an error"), (2, "an error when it is called again")):
+            said = f"a function for {name} that raises {said}"
+            calls[0] = 0
+            failing = [fails(one, at) for one in several]
+            before = _modes()
+            try:
+                result = function(*inputs[:i], failing if several is given else failing[0], *inputs[i + 1 :])
+            except Exception:
+                if _left_after_an_error(before, said):
+                    raise Called from None
+                continue
+            if calls[0] < at:
                 break
-            continue
-        if raised:
             expected, got = f"an error that comes from {name} goes on to the caller", f"no error, but {show(result)}"
             trial.found = Found("error-swallowed", expected, got, *_SWALLOWED)
-            trial.found.given = f"a function for {name} that raises an error"
-            break
+            trial.found.given = said
+            raise Called
     raise Called
 
 
-def _left_after_an_error(before: dict[str, Any], name: str) -> bool:
+def _left_after_an_error(before: dict[str, Any], said: str) -> bool:
     """Whether a function that ended in an error of the function it was given has left a mode behind; it is noted."""
     try:
         _refuse_left_modes(before, _modes())
     except Found as found:
-        trial.found, found.given = found, f"a function for {name} that raises an error"
+        trial.found, found.given = found, said
         _set_modes(before)
         return True
     return False
