@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -556,10 +557,6 @@ def _wrong_slope(number, visits, x, value, right):
     "Repair the lost history",
     kind="fix",
     points=2,
-    off={
-        "result dtype": "the text asks for the value, in any float type",
-        "digits": "a tensor of the data has the usual float, and with it the result",
-    },
     beliefs=("M01", "M27"),
     hints=(
         "Print `total` after each round. When does it stop being a tensor with a `grad_fn`?",
@@ -588,7 +585,7 @@ def squared_errors(w, data):
 
 
 def _check_squared_errors(answer, start, data):
-    w = mg.tensor(start, requires_grad=True)
+    w = tools.leaf(start)
     given = call(answer, w, list(data))
     right = sum((start * value - 1) ** 2 for value in data)
     if w.grad is not None:
@@ -657,9 +654,12 @@ def _no_way_to_w(total, answer):
 )
 def cut(answer):
     kit.a_function(answer)
-    for numbers in ((3.0, 2.0, 1.0), (-0.5, 4.0, 7.0), (1.1, 0.3456789, 0.7), (2.0, 0.0, 3.0)):
+    several = ((3.0, 2.0, 1.0), (-0.5, 4.0, 7.0), (1.1, 0.3456789, 0.7), (2.0, 0.0, 3.0))
+    for numbers, with_grads in zip(several * 2, itertools.product((False, True), repeat=3), strict=True):
         leaves = [tools.leaf(number) for number in numbers]
         for inputs in (leaves, [leaf * 1 for leaf in leaves]):  # a result is a tensor that requires grad, too
+            for tensor in itertools.compress(inputs, with_grads):
+                tools.with_gradient(tensor)
             errors = *_CUT_ERRORS, *tools.FLAG_OF_A_RESULT
             given = tools.called(answer, tuple(inputs), "a tensor with the value of `w * x + b`", *errors)
             _check_cut(tools.result(given), inputs, *leaves)

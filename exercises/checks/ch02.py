@@ -214,6 +214,11 @@ def _result_with_gradient() -> mg.Tensor:
     return t
 
 
+def _set_by_hand(t: mg.Tensor) -> mg.Tensor:
+    t.grad = mg.ones_like(t.detach())
+    return t
+
+
 def _overwritten(t: mg.Tensor) -> mg.Tensor:
     with mg.no_grad():
         t += 1
@@ -241,6 +246,7 @@ _STATES: dict[str, Callable[[], tuple[mg.Tensor, mg.Tensor]]] = {
     "a tracked view of a leaf": lambda: _used(_tracked([[0.0, -2.0], [1.0, 5.0]]).reshape(4)),
     "a tracked view after `retain_grad()`": lambda: _used(_retaining(_tracked([[0.0, -2.0], [1.0, 5.0]]).reshape(4))),
     "a tracked result after `retain_grad()` that has a gradient already": lambda: _used(_result_with_gradient()),
+    "a tracked result whose `.grad` was set by hand": lambda: _used(_set_by_hand(_tracked() * 3)),
     "a tracked leaf without elements": lambda: _used(_tracked(np.zeros((0, 2)))),
 }
 
@@ -613,9 +619,11 @@ def _joined_otherwise(y):
 )
 def as_leaf(answer):
     kit.a_function(answer)
-    for start, dtype in (([1.0, -2.0, 0.123456], mg.float32), ([[0.1, 1e-9]], mg.float64), (4.0, mg.float32)):
+    several = ([1.0, -2.0, 0.123456], mg.float32), ([[0.1, 1e-9]], mg.float64), (4.0, mg.float32), ([7.1], mg.float16)
+    for start, dtype in several:
         w = mg.tensor(start, dtype=dtype, requires_grad=True)
-        _check_as_leaf(answer, w, w * 3)
+        t = w * 3
+        _check_as_leaf(answer, w, tools.with_gradient(t) if dtype is mg.float16 else t)
     return "A leaf starts a trail of its own. `t` still has the old one, and `backward()` from it still finds the way."
 
 
@@ -801,6 +809,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
         "untracked": "the text has `w` and `b` tracked",
         "flag 0": "the task is to freeze `w`",
         "grad 0": "the task is to clear it",
+        "gaps": "`w` and `b` are one number each, and `detach_()` refuses a view",
     },
     beliefs=("M05", "M19"),
     hints=(
@@ -813,13 +822,9 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
 def freeze(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_FREEZE)
-    for numbers, trained in (
-        ((3.0, 5.0, 2.0), True),
-        ((-1.0, 0.5, 4.0), False),
-        ((2.0, -3.0, 1.0), True),
-        ((0.1, 0.02, [[-0.3, 2.0]]), True),
-    ):
-        _check_freeze(answer, numbers, trained)
+    for numbers in ((3.0, 5.0, 2.0), (-1.0, 0.5, 4.0), (2.0, -3.0, 1.0), (0.1, 0.02, [[-0.3, 2.0]])):
+        for trained in itertools.product((True, False), repeat=2):
+            _check_freeze(answer, numbers, trained)
     return "The leaf is frozen, before the operation ran, and nothing old is left on it. `b` is trained as before."
 
 
@@ -832,10 +837,10 @@ def freeze_w(w, b, x):
 
 
 def _check_freeze(answer, numbers, trained):
-    w, b = (mg.tensor(number, requires_grad=True) for number in numbers[:2])
-    x = mg.tensor(numbers[2])
-    if trained:
-        (w * b).backward()
+    w, b = map(tools.leaf, numbers[:2])
+    x = tools.constant(numbers[2])
+    if any(trained):
+        (w * b).backward(inputs=list(itertools.compress((w, b), trained)))
     y = tools.result(tools.called(answer, (w, b, x), "`w` frozen, and a result", *_FREEZE_ERRORS))
     right = numbers[0] * np.array(numbers[2]) + numbers[1]
     tools.refuse_other_values(y, right, "the value of `w * x + b`", "what is computed")

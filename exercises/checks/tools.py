@@ -155,3 +155,10 @@ def walk(go_backward: Callable, *arguments: Any) -> Any:
         why = "Your function returns, but a backward from its result does not reach the end."
         look = "what your hooks return, what is changed in place, and whether you go backward yourself"
         raise Wrong("no-way-back", "a result that backward() can start from", got, why=why, look=look) from None
+
+
+def with_gradient(tensor: mg.Tensor) -> mg.Tensor:
+    """A tensor with an old `.grad`: a result keeps one if it was asked to."""
+    tensor.retain_grad()
+    tensor.grad = mg.ones_like(tensor.detach())
+    return tensor
