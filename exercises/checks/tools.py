@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import kit
+from exercises.checks import graphs, kit
 from exercises.checks.adversaries import Found, text, trial
 from exercises.checks.kit import Wrong
+from exercises.checks.targets import no_node
 
 
 @dataclass(frozen=True)
@@ -162,3 +163,24 @@ def with_gradient(tensor: mg.Tensor) -> mg.Tensor:
     tensor.retain_grad()
     tensor.grad = mg.ones_like(tensor.detach())
     return tensor
+
+
+def told(patterns: tuple[kit.Pattern, ...], facts: dict[str, Any], expected: str = "", got: str = "") -> Wrong:
+    """The first of these diagnoses whose facts hold, or the last one; `{name}` in a text stands for a fact."""
+    *known, other = patterns
+    one = next((one for one in known if all(facts.get(name) == value for name, value in one.gives.items())), other)
+    return Wrong(one.code, expected, got, belief=one.belief, why=one.why.format(**facts), look=one.look)
+
+
+def other_graph(y: mg.Tensor, name: str, patterns: tuple[kit.Pattern, ...], **more: Any) -> Wrong:
+    """The diagnosis for a tensor, called `name`, that has another graph than that of the picture, which has one leaf.
+
+    Facts are the sorted `operations`, the `root`, the number of `leaves`, how many `ways` end in one, and whether one
+    is multiplied by itself (`squares`).
+    """
+    if y.grad_fn is None:
+        return no_node(y, name)
+    operations, leaves = graphs.operations(y), len(graphs.leaves(y))
+    facts = {"operations": " ".join(operations), "records": ", ".join(operations[:6]), "root": y.grad_fn.op_name}
+    facts |= {"leaves": leaves, "one_leaf": leaves == 1, "ways": graphs.ways_to_leaves(y)}
+    return told(patterns, facts | {"squares": graphs.multiplies_by_itself(y)} | more)
