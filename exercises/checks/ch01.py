@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 
@@ -54,10 +53,8 @@ def _check_tracked(answer, values):
         raise Wrong("flag-for-tensor", "a tensor", show(given), look=look)
     tools.result(given)
     if not given.requires_grad:
-        why, look = (
-            "What you return is not tracked, whatever was asked of other tensors.",
-            "`requires_grad` of your result",
-        )
+        why = "What you return is not tracked, whatever was asked of other tensors."
+        look = "`requires_grad` of your result"
         raise Wrong("not-asked", "a tensor with `requires_grad` True", show(given), why=why, look=look)
     if not given.is_leaf:
         why = "The tensor you asked on is another one. This one is the result of an operation, and no leaf."
@@ -239,9 +236,8 @@ value-not-slope: x.grad=36
         "`.item()` of one number always works: it gives a plain Python number, which knows nothing of `x`.",
         "Whole numbers may take part as constants. They just cannot be asked for a gradient.",
     ),
-    idea="`A`, `B` and `D` raise. `A`: integers cannot require grad. `B`: NumPy would lose the "
-    "history, so you must detach first. `D`: the new tensor has no history for backward() to "
-    "follow.",
+    idea="`A`, `B` and `D` raise. `A`: integers cannot require grad. `B`: NumPy would lose the history, so you must "
+    "detach first. `D`: the new tensor has no history for backward() to follow.",
 )
 def which_raise(answer):
     truth = {"A": True, "B": True, "C": False, "D": True, "E": False}
@@ -367,94 +363,70 @@ def _refuse_cleared(answer):
         raise Wrong("old-grad-lost", expected, show(w.grad), look=look)
 
 
-class _Visit:
-    """One call of `f` near `x`: what came in, what was true of it at that moment, and whether a walk came back."""
+def _watched(f, x, tensors, facts):
+    """`f`, which notes what it is given, what is true of that at the moment, and whether a walk comes back."""
 
-    def __init__(self, t: Any, x: float) -> None:
-        self.plain = not isinstance(t, mg.Tensor)
-        self.tensor = tensor = tools.constant(float(t)) if self.plain else t
-        self.asked = tensor.requires_grad or type(tensor) is not mg.Tensor  # a dual tensor is asked otherwise
-        self.elsewhere = not kit.same_values(tensor.sum(), x, 1e-12)
-        self.had_grad = tensor.is_leaf and tensor.grad is not None
-        self.arrived = False
-
-    def watch(self, y: Any) -> Any:
-        """Note whether a gradient arrives at the result, by backward() or grad(): both call its hooks."""
+    def watched(t):
+        plain = not isinstance(t, mg.Tensor)
+        t = tools.constant(float(t)) if plain else t
+        tensors.append(t)
+        facts["called"] = True
+        facts["plain"] |= plain
+        facts["asked"] |= t.requires_grad or type(t) is not mg.Tensor  # a dual tensor is asked otherwise
+        facts["elsewhere"] |= not kit.same_values(t.sum(), x, 1e-12)
+        facts["had_grad"] |= t.is_leaf and t.grad is not None
+        y = f(t)
         if isinstance(y, mg.Tensor) and y.requires_grad:
-            y.register_hook(lambda grad: setattr(self, "arrived", True))
+            y.register_hook(lambda grad: facts.update(walked=True))  # backward() calls it, and so does grad()
         return y
 
-    @property
-    def asked_since(self) -> bool:
-        return self.tensor.requires_grad
-
-    @property
-    def walked(self) -> bool:
-        return self.arrived or (self.tensor.is_leaf and self.tensor.grad is not None)
+    return watched
 
 
 def _check_slope(answer, f, x, value, right):
-    visits = []
-
-    def watched(t):
-        visits.append(_Visit(t, x))
-        return visits[-1].watch(f(visits[-1].tensor))
-
+    tensors, facts = [], dict.fromkeys(("called", "plain", "asked", "elsewhere", "had_grad", "walked"), False)
     expected = f"a number, the slope at {x}"
     try:
-        given = call(answer, watched, x)
+        given = tools.called(answer, (_watched(f, x, tensors, facts), x), expected, *_INTS)
+        came, got = "nothing" if given is None else "number", show(given)
     except Wrong as wrong:
-        got = wrong.verdict.got
-        error = next((one for one in _SLOPE_ERRORS if one in got), None)
-        if error is None or (error == "does not require grad" and any(visit.asked for visit in visits)):
+        came, got = next((one for one in _SLOPE_ERRORS if one in wrong.verdict.got), ""), wrong.verdict.got
+        if not came or (came == "does not require grad" and facts["asked"]):
             raise
-        of_backward = "attribute 'grad'" in got or not kit.uses(answer, "grad")
-        facts = _facts_of_slope(answer, visits, came=error, of_backward=of_backward)
-        raise tools.told(_SLOPE, facts, expected, got) from None
-    if given is None:
-        facts = _facts_of_slope(answer, visits, came="nothing", zero=not right, returns=not kit.returns_nothing(answer))
-        raise tools.told(_SLOPE, facts, expected, "None")
-    number = kit.a_number(given)
-    facts = _facts_of_slope(
-        answer, visits, came="number", near=kit.close(number, right, 1e-2), one=kit.close(number, 1)
-    )
-    one_place = facts["called"] and not facts["elsewhere"]  # forward mode has no walk back
-    if (one_place or facts["walked"]) and kit.close(number, right):
-        return
-    grads = [visit.tensor.grad for visit in visits if visit.tensor.is_leaf]
-    in_grad = any(grad is not None and kit.close(grad.sum().item(), right) for grad in grads)
-    facts |= {"is_value": kit.close(number, value), "in_grad": in_grad}
-    raise tools.told(_SLOPE, facts, f"another number, the slope at {x}", f"{number:.7g}")
+    facts["walked"] |= any(t.is_leaf and t.grad is not None for t in tensors)
+    if came == "number":
+        number = kit.a_number(given)
+        one_place = facts["called"] and not facts["elsewhere"]  # forward mode has no walk back
+        if (one_place or facts["walked"]) and kit.close(number, right):
+            return
+        expected, got = f"another number, the slope at {x}", f"{number:.7g}"
+        grads = [t.grad.sum().item() for t in tensors if t.is_leaf and t.grad is not None]
+        facts |= {"near": kit.close(number, right, 1e-2), "in_grad": any(kit.close(grad, right) for grad in grads)}
+        facts |= {"one": kit.close(number, 1), "is_value": kit.close(number, value)}
+    facts |= {"came": came, "zero": not right, "returns": not kit.returns_nothing(answer)}
+    facts |= {"reads_grad": kit.uses(answer, "grad"), "grad_of_none": "attribute 'grad'" in got}
+    facts |= {"asked_since": any(t.requires_grad for t in tensors)}
+    facts |= {"none_left": all(t.is_leaf and t.grad is None for t in tensors)}
+    raise tools.told(_SLOPE, facts, expected, got)
 
 
-def _facts_of_slope(answer, visits, **facts):
-    """What is known of a call, beside what came of it."""
-    names = "plain", "asked", "asked_since", "elsewhere", "had_grad", "walked"
-    seen = {name: any(getattr(visit, name) for visit in visits) for name in names}
-    none_left = all(visit.tensor.is_leaf and visit.tensor.grad is None for visit in visits)
-    return facts | seen | {"called": bool(visits), "none_left": none_left, "reads_grad": kit.uses(answer, "grad")}
-
-
-_SLOPE_ERRORS = "can require gradients", "element 0", "does not require grad", "NoneType"
+_SLOPE_ERRORS = "element 0", "does not require grad", "NoneType"
 _SLOPE = kit.patterns("""
-asked-for-ints: came=can require gradients (M27b)
-    A tensor of integers cannot require grad.
-    look: the dtype of the tensor you make
 none-for-zero: came=nothing, zero=True
     It was a number for other functions. A slope of 0 is one, too: None would say that there is none.
     look: each `or` and `if` after backward()
 none: came=nothing, returns=False
     look: whether a `return` is missing
-returned-none: came=NoneType, of_backward=True or came=nothing, walked=True, reads_grad=False
+returned-none: grad_of_none=True or came=NoneType, reads_grad=False or came=nothing, walked=True, reads_grad=False
     Something is None, as what backward() returns is. The slope is in `.grad` of the leaf.
     look: which object holds the slope
 f-not-used: called=False
     In this call your function did not call `f`, so what comes of it cannot depend on this one.
     look: where `f` is used
-nudged: came=number, elsewhere=True, walked=False, near=True
+nudged: elsewhere=True, walked=False, near=True
     No backward pass came through `f`. A small step gives the slope nearly. Autograd gives it exactly, with one call.
     look: how you get from `f` to the slope
-slope-of-itself: came=number, one=True
+slope-of-itself: one=True
     1 is also the slope of a tensor with respect to itself, whatever `f` is.
     look: from which tensor you go backward, and whose `.grad` you return
 f-never-saw: asked=False, plain=True
@@ -542,8 +514,7 @@ def _check_squared_errors(answer, start, data):
         why = "A plain number has no history. There is nothing that backward() could follow."
         look = "where `w` goes: which results are tensors, and which are plain numbers"
         raise Wrong("plain-number", expected, got, belief=_of_numbers(answer), why=why, look=look)
-    total = tools.result(given)
-    look = "the result: is it one number, the sum of the squares of all errors?"
+    total, look = tools.result(given), "the result: is it one number, the sum of the squares of all errors?"
     tools.refuse_other_values(total, right, "the sum", look)
     if not graphs.reaches(total, w):
         raise _no_way_to_w(total, answer)
@@ -603,16 +574,12 @@ def cut(answer):
         for inputs in (leaves, [leaf * 1 for leaf in leaves]):  # a result is a tensor that requires grad, too
             for tensor in itertools.compress(inputs, with_grads):
                 tools.with_gradient(tensor)
-            errors = *_CUT_ERRORS, *tools.FLAG_OF_A_RESULT
-            given = tools.called(answer, tuple(inputs), "a tensor with the value of `w * x + b`", *errors)
+            given = tools.called(answer, tuple(inputs), "a tensor with the value of `w * x + b`", *_CUT_ERRORS)
             _check_cut(tools.result(given), inputs, *leaves)
-            if any(one.grad_fn is None for one in inputs if inputs is not leaves):
-                expected, got = "`w`, `x` and `b` as they were: results", "one that has no history any more"
-                raise Wrong("input-changed", expected, got, look="how to use a value, and leave the tensor alone")
     return "The value is the same, and there is no way to `x`: what you multiplied `w` by is not tracked."
 
 
-_CUT_ERRORS = tools.reasons("""
+_CUT_ERRORS = tools.FLAG_OF_A_RESULT + tools.reasons("""
 numpy-refused: numpy() on Tensor that requires grad
     NumPy records nothing, so a tensor that requires grad must be detached first. Then it is cut already.
     look: the last sentence of the message: what it proposes
@@ -621,22 +588,20 @@ numpy-refused: numpy() on Tensor that requires grad
 
 def _check_cut(y, inputs, w, x, b):
     names = {"w": w, "x": x, "b": b}
-    unasked = [name for name, tensor in names.items() if not tensor.requires_grad]
-    if unasked:
-        expected, got = "`w`, `x` and `b` as they were", f"`{unasked[0]}.requires_grad` is False now"
-        why = "The flag is off on the tensor itself. From now on it gets no gradient anywhere, not only here."
-        look = "how to use the value of a tensor, and leave the tensor alone"
-        raise Wrong("input-changed", expected, got, why=why, look=look)
-    values = {name: tensor.detach().item() for name, tensor in names.items()}
-    right = values["w"] * values["x"] + values["b"]
-    tools.refuse_other_values(y, right, "the value of `w * x + b`", "the value and its shape: only the edge should go")
+    for (name, leaf), given in zip(names.items(), inputs, strict=True):
+        if not given.requires_grad or (given.is_leaf and given is not leaf):
+            why = "Its flag or its history is gone for all who use the tensor, not only here."
+            look = "how to use the value of a tensor, and leave the tensor alone"
+            raise Wrong("input-changed", f"`{name}` as it was", f"`{name}` is {show(given)}", why=why, look=look)
+    look = "the value and its shape: only the edge should go"
+    tools.refuse_other_values(y, (w * x + b).item(), "the value of `w * x + b`", look)
     found = graphs.leaves(y)
     reached = [name for name, tensor in names.items() if any(leaf is tensor for leaf in found)]
     if reached != ["w", "b"] or len(found) > 2:
         raise _wrong_cut(y, reached, len(found) - len(reached), inputs, names)
     came = [gradient.item() for gradient in tools.walk(mg.autograd.grad, y, (w, b))]
-    if not all(map(kit.close, came, (values["x"], 1.0))):
-        expected, got = (f"slopes by `w` and `b` of {w:.7g} and {b:.7g}" for w, b in ((values["x"], 1), came))
+    if not all(map(kit.close, came, (x.item(), 1.0))):
+        expected, got = (f"slopes by `w` and `b` of {w:.7g} and {b:.7g}" for w, b in ((x.item(), 1), came))
         raise Wrong("other-gradient", expected, got, look="what `w` and `b` go into, and each hook")
 
 
