@@ -329,7 +329,9 @@ def _check_kept(answer, start, f, slope):
         raise _another_tensor(h, right)
     tools.refuse_other_values(h, 2 * start, "the value of `2 * w`", "the line that makes `h`")
     if h.grad is None:
-        raise _nothing_kept(answer, w, h)
+        asks, sets_flag = kit.uses(answer, "retain_grad"), kit.uses(answer, "requires_grad_", "requires_grad")
+        facts = {"walked": w.grad is not None, "retained": h.retains_grad, "asks": asks, "sets_flag": sets_flag}
+        raise tools.told(_NOTHING_KEPT, facts, "`h.grad` filled", "`h.grad` is None")
     if not graphs.reaches(h, w):
         why = "Your `h` was not computed from `w`, as autograd knows it: from `h` no gradient goes on to `w`."
         look = "`h.is_leaf`: it should be False" if h.is_leaf else "what `h` is computed from"
@@ -369,16 +371,6 @@ def _another_tensor(h: mg.Tensor, right: np.ndarray) -> Wrong:
         return Wrong("gradient-returned", expected, show(h), why=why, look="what `return` gives back")
     why = "The tensor that went into `f` is another one than the one that you return."
     return Wrong("another-tensor", expected, show(h), why=why, look="what `f` is called with, and what is returned")
-
-
-def _nothing_kept(answer: Any, w: mg.Tensor, h: mg.Tensor) -> Wrong:
-    facts = {
-        "walked": w.grad is not None,
-        "retained": h.retains_grad,
-        "asks": kit.uses(answer, "retain_grad"),
-        "sets_flag": kit.uses(answer, "requires_grad_", "requires_grad"),
-    }
-    return tools.told(_NOTHING_KEPT, facts, "`h.grad` filled", "`h.grad` is None")
 
 
 _NOTHING_KEPT = kit.patterns("""
@@ -668,9 +660,11 @@ def _check_step(answer, w, size, factor):
     start = tools.array(w)
     (factor * (w * w * w - 5 * w)).sum().backward()
     slope = factor * (3 * start**2 - 5)
-    given = tools.called(answer, (w, size), _expected_step(start, slope, size), *_STEP_ERRORS)
+    before = f"it was {tools.text(start)}, its gradient {tools.text(slope)}, and `size` {size}"
+    expected = f"`w` is {tools.text(start - size * slope)} afterwards ({before})"
+    given = tools.called(answer, (w, size), expected, *_STEP_ERRORS)
     if not tools.same(tools.array(w), start - size * slope):
-        raise _wrong_step(answer, given, w, start, slope, size)
+        raise _wrong_step(answer, given, w, start, size * slope, slope, expected)
     if not w.requires_grad or not w.is_leaf:
         why = "The number is right, but `w` is no tracked leaf any more: no later gradient stays in it."
         raise Wrong("left-frozen", "`w` is a tracked leaf", f"`w` is {show(w)}", why=why, look="`w.requires_grad`")
@@ -679,13 +673,6 @@ def _check_step(answer, w, size, factor):
         why = "The next `backward()` adds to what is there."
         look = "`w.grad` at the end of your function"
         raise Wrong("not-cleared", expected, got, why=why, look=look)
-
-
-def _expected_step(start: np.ndarray, slope: np.ndarray, size: float) -> str:
-    right = tools.text(start - size * slope)
-    return (
-        f"`w` is {right} afterwards (it was {tools.text(start)}, its gradient {tools.text(slope)}, and `size` {size})"
-    )
 
 
 _STEP_ERRORS = tools.reasons(
@@ -704,11 +691,11 @@ cleared-first: NoneType
 )
 
 
-def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope: np.ndarray, size: float) -> Wrong:
-    came, right = tools.array(w), start - size * slope
-    expected, got = _expected_step(start, slope, size), f"`w` is {tools.text(came)}"
+def _wrong_step(answer, given, w, start, step, slope, expected):
+    came = tools.array(w)
+    got = f"`w` is {tools.text(came)}"
     if tools.same(came, start):
-        if type(given) is mg.Tensor and tools.same(tools.array(given), right):
+        if type(given) is mg.Tensor and tools.same(tools.array(given), start - step):
             why = "The number is right in a new tensor, which you return. The caller's `w` is where it was."
             belief = "M06" if kit.rebinds(answer, 0) else ""
             return Wrong("new-tensor", expected, got, belief=belief, why=why, look="an update that overwrites")
@@ -721,7 +708,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
             return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
         look = "what each line overwrites: is it the `w` that is given?"
         return Wrong("not-moved", expected, got, why="`w` is where it was.", look=look)
-    if tools.same(came, start + size * slope):
+    if tools.same(came, start + step):
         why = "A gradient points uphill. A step goes the other way."
         return Wrong("uphill", expected, got, why=why, look="the sign of the step")
     if tools.same(came, start - slope):
@@ -784,8 +771,7 @@ def _check_freeze(answer, numbers, trained):
     tools.walk(y.backward, mg.ones_like(y))
     if b.grad is None or not kit.close(b.grad.item(), y.numel()):
         expected = f"a backward from ones brings {y.numel()} to `b`, one for each entry"
-        got = "nothing" if b.grad is None else f"{b.grad.item():.7g}"
-        raise Wrong("b-slope", expected, got, look="what your result is made of, and each hook")
+        raise Wrong("b-slope", expected, show(b.grad), look="what your result is made of, and each hook")
 
 
 _FREEZE_ERRORS = tools.reasons("""
@@ -895,13 +881,9 @@ class _Course:
     def end(self) -> str:
         """Which known end the parameters have come to."""
         several = range(len(self.params))
-        ends = {
-            "start": lambda: self.is_at(self.starts),
-            "added": lambda: self.is_at(self.ends(uncleared=several)),
-            "added-for-one": lambda: any(self.is_at(self.ends(uncleared=[i])) for i in several),
-            "up": lambda: self.is_at(self.ends(sign=1)),
-        }
-        return next((name for name, holds in ends.items() if holds()), "")
+        ends = [("start", self.starts), ("added", self.ends(uncleared=several)), ("up", self.ends(sign=1))]
+        ends += [("added-for-one", self.ends(uncleared=[i])) for i in several]
+        return next((name for name, places in ends if self.is_at(places)), "")
 
 
 def _check_train(answer, course):
@@ -935,19 +917,12 @@ def _check_train(answer, course):
 def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: str, **facts: Any) -> Wrong:
     replaced = len(given) != len(course.params) or any(a is not b for a, b in zip(given, course.params, strict=True))
     rebinds = kit.rebinds(answer) and not any(kit.rebinds(answer, i) for i in (1, 2, 3))  # not `size = float(size)`
+    stay = [tools.same(tools.array(p), start) for p, start in zip(course.params, course.starts, strict=True)]
     filled = [p.grad is not None for p in course.params]
-    facts |= {
-        "steps": course.steps,
-        "calls": course.calls,
-        "counted": course.calls == course.steps,
-        "unrecorded": course.unrecorded,
-        "walked": any(filled) or kit.uses(answer, "backward") or graphs.is_freed(course.last),
-        "filled": all(filled),
-        "written": all(p._version for p in course.params),
-        "replaced": replaced,
-        "others": replaced or rebinds,
-        "moved": not any(tools.same(tools.array(p), at) for p, at in zip(course.params, course.starts, strict=True)),
-    }
+    walked = any(filled) or kit.uses(answer, "backward") or graphs.is_freed(course.last)
+    facts |= {"steps": course.steps, "calls": course.calls, "counted": course.calls == course.steps}
+    facts |= {"unrecorded": course.unrecorded, "walked": walked, "filled": all(filled), "moved": not any(stay)}
+    facts |= {"replaced": replaced, "others": replaced or rebinds, "written": all(p._version for p in course.params)}
     wrong = tools.told(_TRAIN, facts, expected, got)
     if wrong.verdict.code == "new-tensors" and (not kit.rebinds(answer) or kit.rebinds(answer, 0)):
         wrong.verdict.belief = ""  # of `params = ...` it says nothing
