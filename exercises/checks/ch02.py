@@ -576,7 +576,8 @@ def _check_as_leaf(answer, w, t):
         raise Wrong("inference", expected, "an inference tensor", why=why, look="the block in which the leaf is made")
     tools.refuse_other_values(y, before, "the numbers of `t`", "the numbers and the shape of your result")
     if y.dtype is not t.dtype:
-        why, look = "With the same dtype no digit is lost, and none is added.", "the call that chooses the dtype"
+        why = "With the same dtype no digit is lost, and none is added."
+        look = "`dtype` of your result, and the call that chooses it"
         raise Wrong("other-dtype", f"the dtype {t.dtype}", f"{y.dtype}", why=why, look=look)
     if not np.array_equal(tools.array(y), before):
         got = f"numbers that are off by up to {np.abs(tools.array(y) - before).max():.1g}"
@@ -584,8 +585,7 @@ def _check_as_leaf(answer, w, t):
         raise Wrong("rounded", "the numbers of `t`, to the last digit", got, look=look)
 
 
-_AS_LEAF_ERRORS = (
-    *tools.reasons("""
+_AS_LEAF_ERRORS = tools.reasons("""
 flag-of-a-result: use var_no_grad (M05)
     The flag of a result follows from its inputs. What can be cut off is a tensor that you take from it.
     look: what the message proposes at its end
@@ -595,9 +595,8 @@ one-number-only: converted to Scalar
 array: Can't call numpy()
     `numpy()` refuses a tracked tensor. And an array is no tensor: it could not be tracked.
     look: a call that gives you a tensor without the history
-"""),
-    *tools.FLAG_OF_A_RESULT,
-)
+""")
+_AS_LEAF_ERRORS += tools.FLAG_OF_A_RESULT
 
 
 def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: str) -> Wrong:
@@ -675,7 +674,7 @@ def _check_step(answer, w, size, factor):
         raise Wrong("not-cleared", expected, got, why=why, look=look)
 
 
-_STEP_ERRORS = tools.reasons(
+_STEP_ERRORS = tools.GRAD_OF_ANOTHER_TYPE + tools.reasons(
     """
 recorded-in-place: in-place operation (M07)
     If this were recorded, `w` itself would turn into a result, and no leaf would be left.
@@ -774,7 +773,7 @@ def _check_freeze(answer, numbers, trained):
         raise Wrong("b-slope", expected, show(b.grad), look="what your result is made of, and each hook")
 
 
-_FREEZE_ERRORS = tools.reasons("""
+_FREEZE_ERRORS = tools.GRAD_OF_ANOTHER_TYPE + tools.reasons("""
 result-frozen: use var_no_grad (M05)
     The flag of a result follows from its inputs: it is tracked because one of them is. Freeze the input.
     look: the tensor whose flag you set

@@ -184,3 +184,10 @@ def other_graph(y: mg.Tensor, name: str, patterns: tuple[kit.Pattern, ...], **mo
     facts = {"operations": " ".join(operations), "records": ", ".join(operations[:6]), "root": y.grad_fn.op_name}
     facts |= {"leaves": leaves, "one_leaf": leaves == 1, "ways": graphs.ways_to_leaves(y)}
     return told(patterns, facts | {"squares": graphs.multiplies_by_itself(y)} | more)
+
+
+GRAD_OF_ANOTHER_TYPE = reasons("""
+grad-of-another-type: attempting to assign a gradient with dtype
+    A `.grad` has the dtype of its tensor, which here is another one than that of what you put there.
+    look: the dtype of each tensor that becomes a `.grad`: is it made for float64 as for float32?
+""")

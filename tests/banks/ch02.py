@@ -440,6 +440,10 @@ uphill
     with mg.no_grad():
         w += size * w.grad
     w.grad = None
+grad-of-another-type
+    with mg.no_grad():
+        w -= size * w.grad
+    w.grad = mg.zeros(w.shape)
 size-ignored
     with mg.no_grad():
         w -= w.grad
@@ -550,6 +554,10 @@ raised/one-number
     w.requires_grad_(False)
     w.grad = None
     return w.item() * x.item() + b
+grad-of-another-type
+    w.requires_grad_(False)
+    w.grad = mg.tensor(0.0)
+    return w * x + b
 old-gradient/kept-alone
     w.requires_grad_(False)
     if w.grad is not None and b.grad is not None:
