@@ -918,7 +918,7 @@ def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: 
     rebinds = kit.rebinds(answer) and not any(kit.rebinds(answer, i) for i in (1, 2, 3))  # not `size = float(size)`
     stay = [tools.same(tools.array(p), start) for p, start in zip(course.params, course.starts, strict=True)]
     filled = [p.grad is not None for p in course.params]
-    walked = any(filled) or kit.uses(answer, "backward") or graphs.is_freed(course.last)
+    walked = any(filled) or kit.uses(answer, "backward", "autograd") or graphs.is_freed(course.last)
     facts |= {"steps": course.steps, "calls": course.calls, "counted": course.calls == course.steps}
     facts |= {"unrecorded": course.unrecorded, "walked": walked, "filled": all(filled), "moved": not any(stay)}
     facts |= {"replaced": replaced, "others": replaced or rebinds, "written": all(p._version for p in course.params)}
