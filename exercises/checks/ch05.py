@@ -17,42 +17,41 @@ chapter = kit.Chapter(__name__, "05", "Why can't I go backward twice?")
 
 # --- What several exercises share ----------------------------------------------------------------
 
+_ADDS = {"again": "the gradients are added up", "old grad": adversaries.ADDED}
+_EXACT = {"result dtype": "float64 is right for a float32, too"}
+
 
 def _grad_text(tensor: mg.Tensor) -> str:
     return "None" if tensor.grad is None else tools.text(tools.array(tensor.grad))
 
 
-def _used_up(y: mg.Tensor) -> bool:
-    """Whether a walk has freed what `y` was made from. (Asking frees it.)
+def _keeps(y: mg.Tensor) -> bool:
+    """Whether a node behind `y` still has what it saved. Of a graph that saves nothing, nothing can be kept."""
+    return any(getattr(getattr(node, "_node", None), "_saved", None) for node in graphs.nodes(y))
 
-    Where no leaf is tracked any more that cannot be told.
-    """
-    leaves = [leaf for leaf in graphs.leaves(y) if leaf.requires_grad]
-    if not leaves:
-        return True
+
+def _retained(answer: Any, why: str, what: str) -> Wrong:
+    """The diagnosis for a graph, `what`, that is still there; `retain_graph=True` is named where it is written."""
+    belief = "M13" if kit.says(answer, "retain_graph") else ""
+    why += f" {'`retain_graph=True` does nothing but keep memory' if belief else 'What is kept costs memory, for nothing'}."
+    got = f"{what} is still there, with all that it saved"
+    look = "what keeps the graph: an option, or a result that no walk goes through?"
+    return Wrong("retained-anyway", "nothing is retained", got, belief=belief, why=why, look=look)
+
+
+def _predicted(answer: Any, truth: dict, words: dict, kinds: str, patterns: tuple, looks: dict) -> None:
+    """kit.predicted for `words`, and numbers where "none" is one; what is shown as wrong is what the learner wrote."""
+    answer = kit.a_dict(answer, truth)
+    given = {name: _word(value, words) for name, value in answer.items()}
+    for name, word in given.items():
+        if word is None:
+            raise Wrong("kind", f"`{name}` is {kinds}", show(answer[name]), look=f"the value of `{name}`")
     try:
-        mg.autograd.grad(y.sum(), leaves)
-    except RuntimeError as error:
-        return "a second time" in str(error)
-    return False
-
-
-def _retained(answer: Any, why: str, expected: str, got: str, look: str = "what keeps the graph: an option?") -> Wrong:
-    """The diagnosis for a graph that is still there; `retain_graph=True` is named where it is written."""
-    option = "`retain_graph=True` does nothing but keep memory" if kit.says(answer, "retain_graph") else ""
-    why = f"{why} {option or 'what is kept is of no use to anybody: it costs memory'}."
-    return Wrong("retained-anyway", expected, got, belief="M13" if option else "", why=why, look=look)
-
-
-def _in_words(answer: Any, names: Any, words: dict, kinds: str) -> dict[str, str]:
-    """Predictions by name as text: numbers and known `words`. Others are refused with `kinds`, what they may be."""
-    answer = kit.a_dict(answer, names)
-    given = {}
-    for name, value in answer.items():
-        word = given[name] = _word(value, words) or ""
-        if not word:
-            raise Wrong("kind", f"`{name}` is {kinds}", show(value), look=f"the value of `{name}`")
-    return given
+        kit.predicted(given, truth, patterns, "text", looks)
+    except Wrong as wrong:
+        name = wrong.verdict.got.split("`")[1]
+        wrong.verdict.got = f"`{name}`: {show(answer[name])}"
+        raise
 
 
 def _word(value: Any, words: dict) -> str | None:
@@ -60,19 +59,9 @@ def _word(value: Any, words: dict) -> str | None:
     value = kit.plain(value)
     if type(value) is str:
         return words.get(value.strip().lower())
-    if type(value) in (int, float) and abs(value) < 1e6:
-        return words.get(value, f"{value:g}")
-    return "None" if value is None else None
-
-
-def _predicted(answer: dict, given: dict, truth: dict, patterns: tuple, looks: dict) -> None:
-    """kit.predicted for values in words; what is shown as wrong is what the learner wrote."""
-    try:
-        kit.predicted(given, truth, patterns, "text", looks)
-    except Wrong as wrong:
-        name = next(name for name in truth if wrong.verdict.got.startswith(f"`{name}`"))
-        wrong.verdict.got = f"`{name}`: {show(answer[name])}"
-        raise
+    if type(value) in (int, float) and abs(value) < 1e6 and "none" in words:
+        return f"{value:g}"
+    return words.get("none") if value is None else None
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -94,16 +83,11 @@ def _predicted(answer: dict, given: dict, truth: dict, patterns: tuple, looks: d
 )
 def often(answer):
     truth = {"A": "twice", "B": "once", "C": "twice", "D": "once", "E": "twice", "F": "once"}
-    given = _in_words(answer, truth, _OFTEN_WORDS, '"once" or "twice"')
-    for name, value in given.items():
-        if value not in _OFTEN_WORDS:
-            raise Wrong("kind", f'`{name}` is "once" or "twice"', value, look=f"the value of `{name}`")
     looks = {name: f"what each operation of {name} saves" for name in truth}
-    _predicted(answer, given, truth, _OFTEN, looks)
+    _predicted(answer, truth, {"once": "once", "twice": "twice"}, '"once" or "twice"', _OFTEN, looks)
     return "A second walk fails where something was saved and freed. What saves nothing can be walked again."
 
 
-_OFTEN_WORDS = {"once": "once", "twice": "twice"}
 _OFTEN = kit.patterns("""
 always-once: A=once, B=once, C=once, D=once, E=once, F=once (M12)
     It fails only at a node that has lost what it saved. Here no node has anything to lose.
@@ -150,25 +134,27 @@ moving-goes-again: E=once
 )
 def walks(answer):
     truth = {"A": "6", "B": "6", "C": "12", "D": "error"}
-    given = _in_words(answer, truth, _ERROR_WORDS, 'a number or "error"')
     looks = {
         "A": "the slope of `x * x` at 3, and what a walk with `retain_graph=True` adds to `x.grad`",
         "B": "what is in `x.grad` before B, and what B adds",
         "C": "what is in `x.grad` before C, and what C adds",
         "D": "whether C left anything for D",
     }
-    _predicted(answer, given, truth, _WALKS, looks)
+    _predicted(answer, truth, _ERROR_WORDS, 'a number or "error"', _WALKS, looks)
     return "Clearing concerns .grad, retaining what the nodes saved. And it is each walk that says whether it frees."
 
 
 _ERROR_WORDS = {"error": "error", "an error": "error", "raises": "error", "none": "None"}
 _WALKS = kit.patterns("""
-clearing-destroys: B=error (M09)
+clearing-destroys: B=error, C="12" or B=error, C=error (M09)
     `x.grad` is where a walk puts its result. What it reads is saved in the nodes, and A has retained that.
     look: the cell of the chapter that clears `x.grad` before `backward()`
+kept-for-once: B=error
+    What B reads is saved in the node, and A has retained that. Clearing `x.grad` in between does not touch it.
+    look: what the line of A leaves to the walk after it
 not-cleared: A="6", B="12"
     Between A and B `x.grad` was cleared. So B starts from nothing.
-    look: the line between A and B
+    look: the line between A and B; if you noted `x.grad` itself, C has added to that very tensor
 overwrites: B="6", C="6" (M08)
     C finds 6 in `x.grad` and adds 6.
     look: what backward does to a `.grad` that is there already
@@ -203,23 +189,23 @@ one-way: A="3"
 )
 def four_times(answer):
     kit.a_function(answer)
-    for number in (1.5, -2.0):
+    for number in (1.5, -2.0, 0.0):
         x = tools.leaf(number)
         y = tools.result(tools.called(answer, (x,), "a tensor, 4 times `x`"))
         tools.refuse_other_values(y, 4 * number, "4 times `x`", "what you add to what")
         if not graphs.reaches(y, x):
             why = "No way leads from your result to `x`."
             raise Wrong("cut-off", "a result that was made from `x`", show(y), why=why, look="where `x` goes in")
-        _targets.refuse_other(y, "four_times", _why_not_four_times(y))
+        _targets.refuse_other(y, "four_times", _why_not_four_times(graphs.operations(y)))
     return "Additions save nothing, so this graph can be walked any number of times. 4 * x could be walked once."
 
 
-def _why_not_four_times(y):
-    made_of = graphs.operations(y)
+def _why_not_four_times(made_of):
+    if not {"mul", "matmul", "pow"}.isdisjoint(made_of):
+        why = "A product or a power saves what its slope depends on, and a walk frees that: you can go once."
+        return Wrong("other-operation", why=why, look="the boxes of the picture")
     if set(made_of) != {"add"}:
         why = "There is another operation than additions in your graph."
-        if "mul" in made_of or "matmul" in made_of or "pow" in made_of:
-            why = "A product or a power saves what its slope depends on, and a walk frees that: you can go once."
         return Wrong("other-operation", why=why, look="the boxes of the picture")
     if len(made_of) > 2:
         why = f"{len(made_of)} additions. In the picture there are two: one of them is used twice."
@@ -234,37 +220,17 @@ def _four_times():
 
 
 _targets = Targets(four_times=_four_times)
-
-
 show_target = _targets.show
 
 
 # --- 4 -------------------------------------------------------------------------------------------
-
-_SECOND_TIME = tools.Reason(
-    "a second time",
-    "second-time",
-    "A walk came to a node that an earlier walk had freed.",
-    "how many walks your function makes, and what they have in common",
-)
-_OVERWRITTEN = tools.Reason(
-    "modified by an inplace operation",
-    "overwritten",
-    "Here each loss is the result of `exp`, whose node has saved it. Something has overwritten it since.",
-    "each `+=` and each operation that ends in `_`: what do they write into?",
-)
-_NO_WAY = "does not require grad"
 
 
 @chapter.exercise(
     "One trunk, one walk",
     kind="fix",
     points=3,
-    off={
-        "grad": "the task is to fill it",
-        "again": "the gradients are added up",
-        "old grad": adversaries.ADDED,
-    },
+    off={"grad": "the task is to fill it", **_ADDS},
     beliefs=("M13",),
     hints=(
         "Which nodes do the two walks have in common? What does the first do to them?",
@@ -276,13 +242,9 @@ _NO_WAY = "does not require grad"
 def shared(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SHARED)
-    for values in ([0.5, 2.0, -1.0], [1.5]):
-        _check_shared(answer, values)
-    data, w = tools.constant([0.5, 2.0]), tools.leaf(3.0)
-    head = lambda h: h.sum()  # noqa: E731
-    tools.called(answer, (lambda t: w * t * t, head, head, data), "a step from data", _SECOND_TIME)
-    saves = lambda h: mg.exp(head(h))  # noqa: E731
-    tools.called(answer, (lambda t: w * t, saves, saves, data), "a step where both losses are saved", _OVERWRITTEN)
+    _check_shared(answer, tools.leaf([0.5, 2.0, -1.0]), 0.5)
+    _check_shared(answer, tools.leaf([1.5, 0.25]), 0.0, in_a_row=True)
+    _check_shared(answer, tools.constant([0.5, 2.0]), 0.5)
     return "One walk from both losses: each node of the trunk had its turn once, with the sum of what came to it."
 
 
@@ -294,79 +256,105 @@ def train_both(trunk, head_a, head_b, x):
 """
 
 
-def _check_shared(answer, values):
-    x, a, b = tools.leaf(values), tools.leaf(3.0), tools.leaf(-2.0)
-    turns, runs = [], []
+_SHARED_ERRORS = tools.reasons("""
+second-time: a second time
+    A walk came to a node that an earlier walk had freed.
+    look: how many walks your function makes, and what they have in common
+overwritten: modified by an inplace operation
+    Here each loss is the result of `tanh`, whose node has saved it. Something has overwritten it since.
+    look: each `+=` and each operation that ends in `_`: what do they write into?
+""")
+
+
+def _trunk_and_heads(p, a, b, in_a_row):
+    """A trunk and two heads, each with a parameter of its own; and what is seen: turns, runs of the trunk, losses."""
+    turns, runs, losses = [], [], []
 
     def trunk(t):
-        inner = t * t
+        inner = p * t * t
         if inner.requires_grad:
             inner.register_hook(turns.append)
         runs.append(mg.sin(inner))
         return runs[-1]
 
-    numbers = np.array(values)
-    way = np.cos(numbers**2) * 2 * numbers
-    from_a, from_b = 3 * way, -2 * 2 * np.sin(numbers**2) * way
-    x.grad = mg.ones_like(x)
-    expected = f"{tools.text(1 + from_a + from_b)} in the `.grad` of a leaf: 1 was there, and both losses add to it"
-    inputs = (trunk, lambda h: (a * h).sum(), lambda h: (b * h * h).sum(), x)
-    tools.called(answer, inputs, expected, _SECOND_TIME)
-    if x.grad is None or not tools.same(tools.array(x.grad), 1 + from_a + from_b):
-        raise _wrong_shared(x, a, b, from_a, from_b, expected)
-    if a.grad is None or b.grad is None:
-        who = "a" if a.grad is None else "b"
-        look = "from what you go backward, and for whom: `inputs=` leaves out all others"
-        raise Wrong("head-missed", "a gradient for each leaf", f"None for a parameter of `head_{who}`", look=look)
-    for who, leaf, right in (("a", a, np.sin(numbers**2).sum()), ("b", b, (np.sin(numbers**2) ** 2).sum())):
-        if not kit.close(leaf.grad.item(), right):
-            expected, got = f"{right:.7g} in the `.grad` of a parameter of `head_{who}`", f"{leaf.grad.item():.7g}"
-            raise Wrong("other-head", expected, got, look=f"what the loss of `head_{who}` goes through on its way")
-    _check_the_walk(answer, runs, turns, x)
+    def loss(t):
+        losses.append(mg.tanh(t.sum(0, keepdim=in_a_row)))
+        return losses[-1]
+
+    return trunk, lambda h: loss(a * h), lambda h: loss(b * h * h), (turns, runs, losses)
 
 
-def _check_the_walk(answer, runs, turns, x):
-    """Whether the trunk, whose results are `runs`, was computed once, walked once, and freed."""
+def _check_shared(answer, x, in_a, in_a_row=False):
+    """The losses end in one number, or in a row of one; that of `head_a` is 0 where its parameter `in_a` is."""
+    p, a, b = map(tools.leaf, (1.0, in_a, -0.3))
+    leaves = {"`x`": x, "a parameter of `trunk`": p, "a parameter of `head_a`": a, "a parameter of `head_b`": b}
+    leaves = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}
+    trunk, head_a, head_b, seen = _trunk_and_heads(p, a, b, in_a_row)
+    ways = [mg.autograd.grad(head(trunk(x)), leaves.values(), materialize_grads=True) for head in (head_a, head_b)]
+    for one in seen:
+        one.clear()
+    first = next(iter(leaves))
+    leaves[first].grad = mg.ones_like(leaves[first])
+    expected = f"{tools.text(1 + sum(tools.array(way[0]) for way in ways))} in the `.grad` of {first}: 1 was there, and"
+    expected += " both losses add to it"
+    tools.called(answer, (trunk, head_a, head_b, x), expected, *_SHARED_ERRORS)
+    for (name, leaf), *both in zip(leaves.items(), *ways, strict=True):
+        from_a, from_b = map(tools.array, both)
+        added = None if leaf.grad is None else tools.array(leaf.grad) - (name == first)
+        if added is not None and tools.same(added, from_a + from_b):
+            continue
+        if name == first:
+            raise _wrong_shared(added, name, a, b, from_a, from_b, expected)
+        if added is None:
+            look = "from what you go backward, and for whom: `inputs=` leaves out all others"
+            raise Wrong("head-missed", "a gradient for each leaf", f"None for {name}", look=look)
+        expected = f"{tools.text(from_a + from_b)} in the `.grad` of {name}"
+        raise Wrong("other-head", expected, tools.text(added), look="which losses reach it, and through what")
+    _check_the_walk(answer, *seen)
+
+
+def _check_the_walk(answer, turns, runs, losses):
+    """Whether the trunk, whose results are `runs`, was computed once, walked once, and all of it freed."""
     if len(runs) > 1:
         why = "The gradients are right. But the trunk was computed more than once, and a trunk is most of the work."
         raise Wrong("two-forwards", "one call of `trunk`", f"{len(runs)} calls", why=why, look="each `trunk(x)`")
     if len(turns) > 1:
+        why = "The gradients are right, and the error is gone. But the trunk is walked again for each loss, and what it"
+        why += " saved stays in memory until then. For the sum of two gradients one walk is enough."
+        belief, look = "M13" if kit.says(answer, "retain_graph") else "", "how often your function goes backward"
         expected, got = "one turn for each node of the trunk", f"{len(turns)} turns"
-        why = "The gradients are right, and the error is gone. But the trunk is walked again for each loss, and"
-        why += " what it saved stays in memory until then. For the sum of two gradients one walk is enough."
-        look = "how often your function goes backward"
-        raise Wrong("two-walks", expected, got, belief="M13", why=why, look=look)
-    if not all(_used_up(h) for h in runs):
-        got = "the graph of the trunk is still there, with all that it saved"
-        raise _retained(answer, "One walk, and the right gradients:", "a trunk that is freed", got)
+        raise Wrong("two-walks", expected, got, belief=belief, why=why, look=look)
+    for made, what in ((runs, "the graph of the trunk"), (losses, "the graph of a head")):
+        if any(map(_keeps, made)):
+            why = "The gradients are right, and each node of the trunk had its turn once."
+            raise _retained(answer, why, what)
 
 
-def _wrong_shared(x, a, b, from_a, from_b, expected):
-    got = _grad_text(x)
-    added = None if x.grad is None else tools.array(x.grad) - 1
-    if added is None or any(tools.same(added + 1, one) for one in (from_a + from_b, from_a, from_b)):
+def _wrong_shared(added, name, a, b, from_a, from_b, expected):
+    got = "None" if added is None else tools.text(added + 1)
+    came = lambda wanted: added is not None and tools.same(added, wanted)  # noqa: E731
+    if added is None or any(came(one - 1) for one in (from_a + from_b, from_a, from_b)):
         why = "What was in `.grad` before, the 1 or the gradient of the first loss, is gone."
         return Wrong("cleared", expected, got, why=why, look="each line that clears or sets a `.grad`")
-    for one, head, grad in ((from_a, "head_a", b.grad), (from_b, "head_b", a.grad)):
-        if tools.same(added, one) and grad is not None and tools.array(grad).any():
-            why = f"Only the loss of `{head}` reaches the leaf behind the trunk. The other one trains its head alone."
+    for one, head, other in ((from_a, "head_a", b), (from_b, "head_b", a)):
+        if came(one) and other.grad is not None and tools.array(other.grad).any():
+            why = f"Only the loss of `{head}` reaches {name}. The other one trains its head alone."
             look = "each `detach` or `no_grad` before the heads, and each line that clears a `.grad`"
             return Wrong("cut-off", expected, got, why=why, look=look)
-        if tools.same(added, one):
+        if came(one):
             why = f"Only the loss of `{head}` arrives."
             return Wrong("one-loss", expected, got, why=why, look="whether both losses go into the walk")
-    if tools.same(added, (from_a + from_b) / 2):
+    if came((from_a + from_b) / 2):
         why = "Half of what should arrive: a mean, where the sum was asked for."
         return Wrong("mean", expected, got, why=why, look="what the losses are divided by")
-    if tools.same(added, 2 * (from_a + from_b)):
+    if came(2 * (from_a + from_b)):
         why = "Twice what should arrive."
         return Wrong("twice", expected, got, why=why, look="how often each loss goes backward")
-    if tools.same(added, 0 * added) and a.grad is not None:
-        why = "The parameters of the heads have their gradients. But nothing went on to the leaf behind the trunk."
-        return Wrong(
-            "trunk-missed", expected, got, why=why, look="which leaf `h` was made from, and where the way to `x` ends"
-        )
-    if tools.same(added, 0 * added):
+    if came(0 * added) and a.grad is not None:
+        why = f"The parameters of the heads have their gradients. But nothing went on to {name}."
+        look = "what `trunk` and the heads are called with, and whether a walk goes on from `h`, also where `x` is data"
+        return Wrong("trunk-missed", expected, got, why=why, look=look)
+    if came(0 * added):
         why = "Nothing arrived. `autograd.grad` returns gradients, `backward` adds them to `.grad`."
         return Wrong("nothing-added", expected, got, why=why, look="whether a `backward` runs, and from what")
     return Wrong("other-gradient", expected, got, look="from which number you go backward, and how often")
@@ -379,9 +367,7 @@ def _wrong_shared(x, a, b, from_a, from_b, expected):
     "The slope of the slope",
     kind="fix",
     points=2,
-    off={
-        "result dtype": "float64 is right for a float32, too",
-    },
+    off=_EXACT,
     beliefs=("M08", "M14"),
     hints=(
         "Print `slope`: is there a `grad_fn`? What could a walk from it follow?",
@@ -394,8 +380,8 @@ def _wrong_shared(x, a, b, from_a, from_b, expected):
 def curvature(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_CURVATURE)
-    for f, number, derivatives in _CURVATURES:
-        _check_curvature(answer, f, number, derivatives)
+    for f, number, first, second in _CURVATURES:
+        _check_curvature(answer, f, number, first, second)
     return "The first walk was recorded, so the slope has a graph of its own, and the second walk can follow it."
 
 
@@ -405,10 +391,11 @@ def curvature(f, x):
     result, = mg.autograd.grad(slope, x)
     return result
 """
-_CURVATURES = (
-    (lambda t: t**4, 0.8, (0.8**4, 4 * 0.8**3, 12 * 0.8**2)),
-    (mg.exp, 0.5, (np.exp(0.5),) * 3),
-    (lambda t: t * mg.sin(t), 2.0, (2 * np.sin(2), np.sin(2) + 2 * np.cos(2), 2 * np.cos(2) - 2 * np.sin(2))),
+_CURVATURES: tuple = (
+    (lambda t: t**4, 0.8, 4 * 0.8**3, 12 * 0.8**2),
+    (mg.exp, 0.5, np.exp(0.5), np.exp(0.5)),
+    (lambda t: t * mg.sin(t), [2.0], np.sin(2) + 2 * np.cos(2), 2 * np.cos(2) - 2 * np.sin(2)),
+    (lambda t: t * mg.sin(t), 0.0, 0.0, 2.0),
 )
 _CURVATURE_ERRORS = tools.reasons(
     """
@@ -417,13 +404,13 @@ cut-off: does not require grad
     look: what you call `f` with, and whether recording is on there
 slope-without-graph: does not require grad (M14)
     What the second walk starts from has no history. What `retain_graph=True` keeps is the graph of `f(x)`.
-    look: the option of `grad` that makes a graph for the gradient
+    look: the option of `grad` that makes a graph for the gradient: in which of the walks it has to stand
 cut-slope: does not require grad
     What the second walk starts from has no history.
     look: the option of `grad` that makes a graph for the gradient, and each `detach`
 another-tensor: not have been used
-    No way leads from the slope to `x`. To ask for `requires_grad` afterwards gives it no history.
-    look: how the slope is computed: is that recorded?
+    No way leads to `x` from what a walk starts from. To ask for `requires_grad` afterwards gives it no history.
+    look: how the slope is computed: is that recorded, and is it the slope itself that goes on?
 freed-too-early: a second time
     A walk came to a node that was freed. A new graph may lead back into the old one: the slope of exp does.
     look: what frees the graph of `f(x)` in your function
@@ -433,10 +420,9 @@ freed-too-early: a second time
 )
 
 
-def _check_curvature(answer, f, number, derivatives):
+def _check_curvature(answer, f, number, first, second):
     x = tools.leaf(number)
-    value, first, second = derivatives
-    expected = f"the second derivative at {number:g}, {second:.7g}"
+    expected = f"the second derivative at {x.item():g}, {second:.7g}"
 
     def watched(t):
         watched.results.append(f(t))
@@ -448,22 +434,18 @@ def _check_curvature(answer, f, number, derivatives):
         look = "whether a `return` is missing, and whether a `grad` was allowed to return None"
         raise Wrong("none", expected, "None", look=look)
     y = tools.result(y)
-    if y.numel() == 1 and y.shape != x.shape:
-        got, look = f"one of shape {tuple(y.shape)}", "what your function does with what `grad` returns"
+    if y.numel() != 1 or y.ndim > x.ndim == 0:
+        got, look = f"one of shape {tuple(y.shape)}", "what you return, and what you do with what `grad` returns"
         raise Wrong("other-shape", f"a tensor of the shape of `x`, {tuple(x.shape)}", got, look=look)
-    if y.numel() == 1 and kit.close(y.item(), second):
-        if x.grad is not None:
-            why = "`backward` adds to `.grad`. `autograd.grad` returns the gradient and adds nothing."
-            raise Wrong("traces", "`x.grad` as it was", f"`x.grad` is {show(x.grad)}", why=why, look="each `backward`")
-        return
-    raise _wrong_curvature(y, value, first, second, expected, kit.uses(answer, "backward"))
+    if not kit.close(y.item(), second):
+        raise _wrong_curvature(y, first, second, expected, kit.uses(answer, "backward"))
+    if x.grad is not None:
+        why = "`backward` adds to `.grad`. `autograd.grad` returns the gradient and adds nothing."
+        raise Wrong("traces", "`x.grad` as it was", f"`x.grad` is {show(x.grad)}", why=why, look="each `backward`")
 
 
-def _wrong_curvature(y, value, first, second, expected, by_backward):
-    got = show(y)
-    if y.numel() != 1:
-        return Wrong("other-shape", expected, got, look="what you return: one number")
-    came = y.item()
+def _wrong_curvature(y, first, second, expected, by_backward):
+    came, got = y.item(), show(y)
     if kit.close(came, first + second):
         why = "That is the first derivative and the second, added up, as in a `.grad` that still holds the first."
         look = "what is added to the second derivative, and what is in `.grad` before each `backward`"
@@ -472,8 +454,7 @@ def _wrong_curvature(y, value, first, second, expected, by_backward):
         why = "That is the first derivative twice, as two walks from the same result leave it."
         return Wrong("same-walk-twice", expected, got, belief="M14", why=why, look="from what the second walk starts")
     if kit.close(came, first):
-        why = "That is the first derivative, the slope itself."
-        look = "whether there is a second walk, and from what it starts"
+        why, look = "That is the first derivative, the slope itself.", "whether there is a second walk, and from what"
         return Wrong("first-slope", expected, got, why=why, look=look)
     if kit.close(came, first * first):
         why = "That is the slope times itself. The slope of the slope is another number."
@@ -501,8 +482,9 @@ def _wrong_curvature(y, value, first, second, expected, by_backward):
 )
 def kinds(answer):
     truth = {"A": "3", "B": "error", "C": "6", "D": "3", "E": "6", "F": "error"}
-    given = _in_words(answer, truth, _ERROR_WORDS, 'a number or "error"')
-    _predicted(answer, given, truth, _KINDS, _KINDS_LOOKS)
+    look = "from what the second `grad` of {} starts, whether that graph is there, and its slope where `x` is 1"
+    looks = {name: look.format(name) for name in truth}
+    _predicted(answer, truth, _ERROR_WORDS, 'a number or "error"', _KINDS, looks)
     return "Two graphs, two questions: is the old one kept, and is there a new one for the gradient?"
 
 
@@ -522,6 +504,9 @@ slope-again: B="3"
 create-needs-retain: C="6", E=error (M15)
     What is freed is the graph of `y`. The graph of `g` was made in that walk, and has numbers of its own.
     look: the cell of the chapter with `create_graph=True, retain_graph=False` and x ** 3
+one-for-all: A="3", C=error, D=error, E=error
+    Each marked program is alone, with a new `y`: what another one has freed is not missing in C, D and E.
+    look: the sentence below the programs, and what `create_graph=True` leaves behind
 create-does-not-retain: D=error
     Unless you say otherwise, `create_graph=True` retains the graph of `y`, too.
     look: what differs between lines D and F
@@ -534,18 +519,10 @@ second-from-y: A="6" or D="6"
 second-from-y: F="6"
     The second `grad` of F starts from `y`. So 6, the slope of `g`, is not what it looks for.
     look: from what the second `grad` of F starts, and whether that graph is there
-first-again: C="3"
-    3 is `g` itself. The second `grad` of C starts from `g`, and returns its slope.
-    look: from what the second `grad` of C starts
-first-again: E="3"
-    3 is `g` itself. The second `grad` of E starts from `g`, and returns its slope.
-    look: from what the second `grad` of E starts
+first-again: C="3" or E="3"
+    3 is `g` itself. The second `grad` of C and of E starts from `g`, and returns its slope.
+    look: from what the second `grad` starts
 """)
-_KINDS_LOOKS = {
-    name: f"from what the second `grad` of {name} starts, whether that graph is there, and its slope where `x` is 1"
-    for name in "ABCDEF"
-}
-
 
 # --- 7 -------------------------------------------------------------------------------------------
 
@@ -554,11 +531,7 @@ _KINDS_LOOKS = {
     "It fails in the second round",
     kind="fix",
     points=3,
-    off={
-        "values 1": "the task is to move `w`",
-        "grad 1": "each round sets it",
-        "again": "twice the rounds",
-    },
+    off={"values 1": "the task is to move `w`", "grad 1": "each round sets it", "again": "twice the rounds"},
     beliefs=("M06", "M07", "M08", "M13"),
     hints=(
         "Draw `loss` in the second round, before its walk. Which node was made before the loop?",
@@ -570,8 +543,8 @@ _KINDS_LOOKS = {
 def stale(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_STALE)
-    for model, slope, start, target, rounds in _MODELS:
-        _check_stale(answer, model, slope, start, target, rounds)
+    for numbers in _MODELS:
+        _check_stale(answer, *numbers)
     return "Each round computes model(w) anew, from the w of that round. So nothing old is in its graph."
 
 
@@ -587,7 +560,8 @@ def fit(model, w, target, rounds):
 """
 _MODELS = (
     (lambda w: w * w, lambda w: 2 * w, 1.5, 4.0, 3),
-    (lambda w: 3 * w + 1, lambda w: 3.0, 2.0, 13.0, 4),
+    (lambda w: 3 * w + 1, lambda w: 3.0, [2.0], 13.0, 4),
+    (lambda w: w + 1, lambda w: 1.0, 0.0, 0.0, 3),  # saves nothing, so that it can be walked again
     (lambda w: w * w * 0.1, lambda w: 0.2 * w, -2.0, 0.5, 305),
     (lambda w: 3 * w + 1, lambda w: 3.0, 2.0, 1300.0, 4),
     (lambda w: 2 * w, lambda w: 2.0, 1.0, 2.001, 1),
@@ -610,7 +584,7 @@ still-stale: a second time
     look: what was computed before the loop, or in an earlier round
 lost-later: does not require grad
     In the first round a gradient came to `w`. Later no way leads from the loss to a tensor that asks for one.
-    look: what the first round leaves behind: is `w` still the same tensor then, and is it tracked?
+    look: what goes into the later loss: is `w` still the same tensor, and tracked, and is `model(w)` recorded?
 no-way: does not require grad
     No way leads from the loss to a tensor that asks for a gradient.
     look: each `detach` or `no_grad` around what `w` goes into
@@ -623,7 +597,7 @@ grad-cleared: unsupported operand type(s) for *
     look: each line that clears: before or after the `backward()` that the update needs?
 grad-elsewhere: unsupported operand type(s) for *
     A factor is no number: a `.grad` that is None? No gradient came to the caller's `w`.
-    look: which tensor goes into `model`: `w` itself, or another one?
+    look: what goes into `model`, and into the loss: `w` and `model(w)` themselves, or others, as `detach` makes them?
 recorded-update: a leaf Variable that requires grad is being used in an in-place operation (M07)
     The update would be recorded, like any operation. A leaf may be overwritten only where nothing is recorded.
     look: the `with` line around the update
@@ -637,6 +611,7 @@ recorded-update: a leaf Variable that requires grad is being used in an in-place
 
 def _check_stale(answer, model, slope, start, target, rounds):
     w, made = tools.leaf(start), []
+    start = w.item()
 
     def watched(t):
         made.append(model(t))
@@ -644,30 +619,27 @@ def _check_stale(answer, model, slope, start, target, rounds):
 
     watched.made, watched.walks = made, []
     w.register_hook(watched.walks.append)
-    right = _path(model, slope, start, target, rounds)
-    expected = f"`w` at {right:.7g} after {rounds} rounds, from {start:g}"
+    path = lambda **how: _path(model, slope, start, target, **{"rounds": rounds, **how})  # noqa: E731
+    expected = f"`w` at {path():.7g} after {rounds} rounds, from {start:g}"
     tools.called(answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
-    if not kit.close(w.item(), right):
-        raise _wrong_stale(w, model, slope, start, target, rounds, expected, answer)
-    if sum(map(_used_up, made)) < rounds:
-        got = "the graphs of the rounds are still there, with all that they saved"
-        raise _retained(answer, "`w` is right, for the forward runs in each round:", "graphs that are used up", got)
+    if not kit.close(w.item(), path()):
+        raise _wrong_stale(answer, w.item(), start, rounds, path, expected)
+    if sum(map(_keeps, made)) > len(made) - rounds:
+        raise _retained(answer, "`w` is right, for the forward runs in each round.", "the graph of a round")
 
 
-def _path(model, slope, w, target, rounds, stale=False, adds=False, first=None):
+def _path(model, slope, w, target, rounds, stale=False, adds=False, slope_at=None):
     """Where plain numbers go: with the y of the first round (stale), or with gradients that add up (adds)."""
     y, total = float(model(w)), 0.0
     for _ in range(rounds):
         y = y if stale else float(model(w))
-        step = 2 * (y - target) * slope(first or w)
-        total = total + step if adds else step
+        total = total * adds + 2 * (y - target) * slope(w if slope_at is None else slope_at)
         w -= 0.01 * total
     return w
 
 
-def _wrong_stale(w, model, slope, start, target, rounds, expected, answer):
-    came, got = w.item(), f"`w` is {w.item():.7g}"
-    numbers = (model, slope, start, target, rounds)
+def _wrong_stale(answer, came, start, rounds, path, expected):
+    got = f"`w` is {came:.7g}"
     if not rounds:
         return Wrong("no-round", expected, got, why="`w` has moved.", look="how often your loop runs if `rounds` is 0")
     if kit.close(came, start) and kit.rebinds(answer):
@@ -676,16 +648,16 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected, answer):
     if kit.close(came, start):
         look = "the line that updates `w`: does it run in each round, and which tensor does it overwrite?"
         return Wrong("not-moved", expected, got, why="`w` is where it was.", look=look)
-    if any(kit.close(came, _path(*numbers, stale=True, first=first)) for first in (None, start)):
+    if any(kit.close(came, path(stale=True, slope_at=at)) for at in (None, start)):
         why = "No error, but `model(w)` is still that of the first `w`: the steps do not fit the `w` of their round."
         look = "where `model(w)` is computed, and how often"
         belief = "M13" if kit.says(answer, "retain_graph") else ""
         return Wrong("stale-slope", expected, got, belief=belief, why=why, look=look)
-    if kit.close(came, _path(*numbers, adds=True)):
+    if kit.close(came, path(adds=True)):
         why = "The gradients of all rounds so far add up in `w.grad`."
         belief = "" if kit.clears(answer) else "M08"
         return Wrong("not-cleared", expected, got, belief=belief, why=why, look="where `w.grad` is cleared")
-    if kit.close(came, _path(*numbers[:-1], 1)):
+    if kit.close(came, path(rounds=1)):
         why = "`w` is where the first round alone brings it."
         return Wrong("one-round", expected, got, why=why, look="what each later round does")
     look = "how many rounds run, and in each the loss, its slope and the step of 0.01"
@@ -699,12 +671,7 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected, answer):
     "A state without a past",
     kind="cut",
     points=3,
-    off={
-        "result dtype": "float64 is right for a float32, too",
-        "grad 0": "each round goes backward",
-        "again": "the gradients are added up",
-        "old grad": adversaries.ADDED,
-    },
+    off={"grad 0": "each round goes backward", **_ADDS, **_EXACT},
     beliefs=("M13",),
     hints=(
         "Draw the loss of the second round, before its walk. Where does the graph of the first round begin?",
@@ -717,8 +684,7 @@ def _wrong_stale(w, model, slope, start, target, rounds, expected, answer):
 def memory(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_MEMORY)
-    many = [0.123, 1.0] * 153
-    for start, inputs in ((0.5, [1.0, 2.0, -1.0]), (-1.5, [0.5, 3.0]), (0.7, [20.0, -30.0]), (0.3, many)):
+    for start, inputs in _RUNS:
         _check_memory(answer, start, inputs)
     return "Each round starts from a number. Its walk ends in its own multiplication, and nothing old is needed."
 
@@ -732,13 +698,21 @@ def run(w, inputs):
         loss.backward()
     return state
 """
+_RUNS = (
+    (0.5, [1.0, 2.0, -1.0]),
+    (-1.5, [0.5, 3.0]),
+    (0.7, [20.0, -30.0]),
+    (0.3, [0.123, 1.0] * 153),
+    (0.5, [-0.5, 0.0, 2.0, -1.0]),  # with states of 0, also the last one
+    (0.0, [2.0, 3.0]),
+)
 _MEMORY_ERRORS = tools.reasons("""
 second-time: a second time
     A round goes back into a graph that an earlier walk has freed.
     look: which tensor of the round before goes into each round
 cut-too-far: does not require grad
     The way to `w` is cut: no way leads from the loss to any leaf.
-    look: which of the operands is the old state, and which one is `w`
+    look: what you cut: the old state alone has to be, and neither `w` nor the new state
 """)
 
 
@@ -750,20 +724,20 @@ def _check_memory(answer, start, inputs):
     expected = f"{right:.7g} in `w.grad`: from each round 2 · its state · the state before it"
     state = tools.called(answer, (w, list(inputs)), expected, *_MEMORY_ERRORS)
     state = kit.a_tensor(state, "the result", "what `return` gives back: the last state")
-    if state.numel() != 1 or not kit.close(state.item(), states[-1]):
+    if not tools.same(tools.array(state).ravel(), states[-1:]):
         why = "That is not the value of the last state. A cut leaves all values as they are."
-        last = f"the last state, {states[-1]:.7g}"
-        look = "what goes from round to round, and what you return"
-        raise Wrong("state-lost", last, show(state), why=why, look=look)
+        look, got = "what goes from round to round, and what you return", tools.text(tools.array(state))
+        raise Wrong("state-lost", f"the last state, {states[-1]:.7g}", got, why=why, look=look)
     if w.grad is None or not kit.close(w.grad.item(), right):
-        raise _wrong_memory(w, start, inputs, states, len(walks), expected)
+        raise _wrong_memory(answer, w, states, len(walks), expected)
     if len(walks) != len(inputs):
-        expected, got = f"{len(inputs)} walks, one in each round", f"{len(walks)}"
-        raise Wrong("other-walks", expected, got, look="where `backward` stands: in the loop, once for each round?")
-    if graphs.reaches(state, w) and not _used_up(state):
-        why, got = "`w.grad` is right. After a cut,", "the graph of the last round is still there"
-        look = "what keeps the graph: an option? And what cuts it off"
-        raise _retained(answer, why, "nothing retained", got, look)
+        expected, look = (
+            f"{len(inputs)} walks, one in each round",
+            "where `backward` stands: in the loop, once for each round?",
+        )
+        raise Wrong("other-walks", expected, f"{len(walks)}", look=look)
+    if graphs.reaches(state, w) and _keeps(state):
+        raise _retained(answer, "`w.grad` is right, for the past was cut.", "the graph of the last round")
 
 
 def _states(w, inputs):
@@ -773,21 +747,23 @@ def _states(w, inputs):
     return states
 
 
-def _wrong_memory(w, start, inputs, states, walks, expected):
+def _wrong_memory(answer, w, states, walks, expected):
     got = f"`w.grad` is {_grad_text(w)}"
-    came = None if w.grad is None else w.grad.item()
-    if came is None:
+    if w.grad is None:
         look = "whether each round goes backward, and whether `w` is in its graph"
         return Wrong("nothing-arrives", expected, got, look=look)
-    slopes, full = [0.0], 0.0
+    came, slope, full = w.grad.item(), 0.0, 0.0
     for old, new in pairwise(states):
-        slopes.append(old + start * slopes[-1])
-        full += 2 * new * slopes[-1]
+        slope = old + w.item() * slope
+        full += 2 * new * slope
     if kit.close(came, full) and walks > 1:
         why = "The error is gone, but each round walks through all rounds before it: its gradient holds their"
         why += " share, too, and every walk is longer than the last. Nothing was cut."
-        look = "what keeps the old graphs, and where they end"
-        return Wrong("through-the-past", expected, got, belief="M13", why=why, look=look)
+        belief, look = (
+            "M13" if kit.says(answer, "retain_graph") else "",
+            "what keeps the old graphs, and where they end",
+        )
+        return Wrong("through-the-past", expected, got, belief=belief, why=why, look=look)
     if kit.close(came, full):
         why = "You go backward once, through all rounds: the gradient holds ways from each round into earlier ones."
         return Wrong("one-walk", expected, got, why=why, look="where the old state goes into the next round")
@@ -804,9 +780,7 @@ def _wrong_memory(w, start, inputs, states, walks, expected):
     "A gradient for each loss",
     kind="write",
     points=3,
-    off={
-        "again": "the text has the last walk free the graph",
-    },
+    off={"again": "the text has the last walk free the graph"},
     beliefs=("M08",),
     hints=(
         "`mg.autograd.grad` returns a gradient, and touches no `.grad`. One call for each loss.",
@@ -818,7 +792,7 @@ def _wrong_memory(w, start, inputs, states, walks, expected):
 )
 def apart(answer):
     kit.a_function(answer)
-    for values, count in (([0.5, -2.0], 3), ([1.5], 1), ([0.25, 1.0, 2.0], 2), ([3.0], 5)):
+    for values, count in (([0.5, -2.0], 3), ([1.5], 1), ([0.25, 1.0, 2.0], 2), ([3.0], 5), ([0.0], 3)):
         _check_apart(answer, values, count)
     return "This is what retain_graph=True is for: one graph, walked for each loss, and freed by the last walk."
 
@@ -831,10 +805,11 @@ second-time: a second time
 
 
 def _check_apart(answer, values, count):
+    """The last of five losses is the first once more. They are in a row of one where `x` is one."""
     x = tools.leaf(values)
     h = x * x
-    losses = [(3 * h).sum(), h.exp().sum(), (h * x).sum(), (-1e3 * h).sum()]
-    losses = [*losses, losses[0]][:count]  # the first once more, at the end
+    losses = [t.sum(0, keepdim=len(values) == 1) for t in (3 * h, h.exp(), h * x, -1e3 * h)]
+    losses = [*losses, losses[0]][:count]
     numbers = np.array(values)
     right = [6 * numbers, 2 * numbers * np.exp(numbers**2), 3 * numbers**2, -2e3 * numbers, 6 * numbers][:count]
     expected = f"a list of {count} {'gradients' if count > 1 else 'gradient'}, each in the shape of `x`"
@@ -849,22 +824,21 @@ def _check_apart(answer, values, count):
     ]
     if not all(map(tools.same, arrays, right)):
         belief = "M08" if kit.uses(answer, "backward") and not kit.clears(answer) else ""
-        raise _wrong_apart(given, arrays, right, expected, belief)
+        raise _wrong_apart(given, arrays, right, belief)
     if x.grad is not None:
         why = "`backward` stores in `.grad`. `autograd.grad` returns the gradient and stores nothing."
         got = f"`x.grad` is {_grad_text(x)}"
         raise Wrong("traces", "`x.grad` as it was: None", got, why=why, look="each `backward` in your function")
-    if not _used_up(h):
+    if _keeps(h):
         expected, got = "what the losses share is freed in the end", "one can still go backward from what they share"
         why = "After the last walk all that was saved is still there, as long as a loss lives."
         raise Wrong("kept-to-the-end", expected, got, why=why, look="what the last walk keeps, and by which option")
 
 
-def _wrong_apart(given, arrays, right, expected, belief):
-    got = ", ".join(map(tools.text, arrays))
+def _wrong_apart(given, arrays, right, belief):
+    expected, got = (", ".join(map(tools.text, gradients)) for gradients in (right, arrays))
     if len({id(one) for one in given}) < len(given):
-        why = "All entries are one and the same tensor."
-        why += " A `.grad` is one that each walk adds to." if belief else ""
+        why = f"All entries are one and the same tensor.{' A `.grad` is one that each walk adds to.' if belief else ''}"
         look = "whether each loss has a walk and a tensor of its own"
         return Wrong("same-tensor", expected, got, belief=belief, why=why, look=look)
     if len(arrays) > 1 and all(map(tools.same, arrays, np.cumsum(right, 0))):
@@ -942,45 +916,47 @@ def _check_saved(answer, f, values, right, before):
 
 
 def _check_can_go_back(f, x, y):
-    expected = "a result that one can go backward from"
+    expected, look = (
+        "a result that one can go backward from",
+        "what your `pack` returns, and what your `unpack` makes of it",
+    )
+    why = "The number is right. But what `pack` returns is kept in place of the tensor, and `unpack` has to make the tensor"
+    kept = {"code": "nothing-kept", "why": f"{why} of it again.", "look": look}
     try:
         for retains in True, False:  # also twice
             (came,) = mg.autograd.grad(y.sum(), graphs.leaves(y)[:1] or [x], retain_graph=retains)
     except Exception as error:
+        got = kit.sandbox.describe_error(error)
         if "a second time" in str(error):
             why = "The number is right. But a walk in your function has freed what was saved."
-            look = "each `backward` and `grad` in your function"
-            raise Wrong("walked", expected, kit.sandbox.describe_error(error), why=why, look=look) from None
+            raise Wrong("walked", expected, got, why=why, look="each `backward` and `grad` in your function") from None
         if not y.requires_grad:
             why, look = "The number is right. But the result of `f` was cut off.", "what `f` is called with"
             raise Wrong("cut-off", expected, show(y), why=why, look=look) from None
-        raise _nothing_kept(expected, kit.sandbox.describe_error(error)) from None
+        raise Wrong(expected=expected, got=got, **kept) from None
     (right,) = mg.autograd.grad(f(x).sum(), x)
     if not tools.same(tools.array(came), tools.array(right)):
         got = f"the gradient {tools.text(tools.array(came))}, where it is {tools.text(tools.array(right))}"
-        raise _nothing_kept(expected, got)
-
-
-def _nothing_kept(expected, got):
-    why = "The number is right. But what `pack` returns is kept in place of the tensor, and `unpack` has to make the "
-    look = "what your `pack` returns, and what your `unpack` makes of it"
-    return Wrong("nothing-kept", expected, got, why=why + "tensor of it again.", look=look)
+        raise Wrong(expected=expected, got=got, **kept)
 
 
 def _wrong_saved(came, numbers, tensors, before, x, expected):
+    """Some numbers tell what was done only in the first example, which comes `before` none that was right."""
     got = f"{came:g}"
     if before and kit.close(came, before + numbers):
         why = "That holds what your function counted in earlier calls, too. Each call has to start from 0."
         return Wrong("counted-before", expected, got, why=why, look="where the count is made: inside of the function?")
-    if kit.close(came, tensors):
+    if kit.close(came, tensors) and not before:
         why = "That is how many tensors were saved. Asked for are the numbers in them."
         return Wrong("tensors-counted", expected, got, why=why, look="what you note of each tensor")
-    if kit.close(came, 0):
+    if kit.close(came, 0) and not before:
         why = "Nothing was counted. The hooks see what is saved inside of their block; `unpack` runs only in a walk."
-        return Wrong("nothing-seen", expected, got, why=why, look="where `f(x)` runs, and what you count where")
-    if kit.close(came, 2 * numbers):
+        look = "where `f(x)` runs, whether it is recorded there, and what you count where"
+        return Wrong("nothing-seen", expected, got, why=why, look=look)
+    if kit.close(came, 2 * numbers) and not before:
         why = "That is twice as much. `pack` sees each tensor once, when it is saved; `unpack` sees it once a walk."
-        return Wrong("counted-twice", expected, got, why=why, look="how often `f(x)` runs, and what you count where")
+        look = "how often `f(x)` runs, where you count, and what: numbers, or their bytes?"
+        return Wrong("counted-twice", expected, got, why=why, look=look)
     if x.ndim == 2 and kit.close(came, tensors * len(x)):
         why = "Right for a row of numbers. For a table `len(t)` or `t.shape[0]` is the number of its rows."
         return Wrong("rows-counted", expected, got, why=why, look="how to count all numbers of a tensor")
