@@ -311,9 +311,7 @@ def _check_the_walk(answer, turns, runs, losses):
         why = "The gradients are right. But the trunk was computed more than once, and a trunk is most of the work."
         raise Wrong("two-forwards", "one call of `trunk`", f"{len(runs)} calls", why=why, look="each `trunk(x)`")
     if len(turns) > 1:
-        why = (
-            "The gradients are right. But the trunk is kept, and walked for each loss; for their sum one walk will do."
-        )
+        why = "The gradients are right. But the trunk is kept, and walked for each loss. For a sum one walk is enough."
         belief, look = "M13" if kit.says(answer, "retain_graph") else "", "how often your function goes backward"
         expected, got = "one turn for each node of the trunk", f"{len(turns)} turns"
         raise Wrong("two-walks", expected, got, belief=belief, why=why, look=look)
@@ -540,7 +538,7 @@ def fit(model, w, target, rounds):
 """
 _MODELS = (
     (lambda w: w * w, lambda w: 2 * w, 1.5, 4.0, 3),
-    (lambda w: w + 1, lambda w: 1.0, 0.0, 0.0, 3),  # saves nothing, so that it can be walked again
+    (lambda w: w - 1, lambda w: 1.0, 0.0, 0.0, 3),  # saves nothing, so that it can be walked again
     (lambda w: w * w * 0.1, lambda w: 0.2 * w, -2.0, 0.5, 305),
     (lambda w: 3 * w + 1, lambda w: 3.0, [2.0], 1300.0, 4),
     (lambda w: 2 * w, lambda w: 2.0, 1.0, 2.001, 1),
@@ -611,7 +609,7 @@ def _wrong_stale(answer, came, start, rounds, path, expected):
     wrong = partial(Wrong, expected=expected, got=f"`w` is {came:.7g}")
     if not rounds:
         return wrong("no-round", why="`w` has moved.", look="how often your loop runs if `rounds` is 0")
-    if kit.close(came, start) and kit.rebinds(answer):
+    if kit.close(came, start) and kit.rebinds(answer, 1):
         why = "`w` is where it was. `w = ...` gives the name to another tensor, and the `w` of the caller stays."
         return wrong("not-updated", why=why, look="the line that updates `w`")
     if kit.close(came, start):
