@@ -909,10 +909,11 @@ def _add_to(states: list[State]) -> list[mg.Tensor]:
 
 
 def _subtract(leaves: list[mg.Tensor]) -> None:
-    """Leave in `.grad` what was added to the ones; minus one, if they were cleared first."""
+    """Leave in `.grad` what was added to the ones, None where nothing was; minus one, if they were cleared first."""
     for leaf in leaves:
         grad = mg.zeros_like(leaf.detach()) if leaf.grad is None else leaf.grad.detach()
-        leaf.grad = None if leaf.grad is not None and _same(grad, np.ones_like(grad.numpy())) else grad - 1
+        untouched = leaf.grad is not None and not grad._version and _same(grad, np.ones_like(grad.numpy()))
+        leaf.grad = None if untouched else grad - 1
 
 
 def circumstances(answer: Any, judge: Callable[[Any], Any], is_wrong: Any) -> Found | None:
