@@ -16,7 +16,7 @@ other-shape other-value other-dtype number-of-outputs list untracked tracked inp
 number-of-gradients gradient-of-no-tensor arguments-of-backward no-tensor saved-tuple shape-of-gradient
 summed-too-far transposed; no-gradient nan-gradient no-grad-output grad-output-twice grad-output-changed wrong-sign
 swapped not-summed slope-of-input slope-of-output slope-at-output no-slope wrong-factor other-gradient alone shared;
-once saved-intermediate detached other-second; second-walk gradcheck gradgradcheck.
+once saved-intermediate detached other-second walks-on; create-graph second-walk zeros gradcheck gradgradcheck.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import sys
 import traceback
 import types
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,6 +145,10 @@ def check(
         check_second_walk(trial)
     for trial in trials if second else ():
         check_second(trial, "result")
+    for trial in trials:
+        check_create_graph(trial)
+    for trial in trials[0], *trials[1:][-1:]:
+        check_zeros(trial, second)
     # Not once more under an adversary: an old `.grad` changes nothing that these look at, and they take the longest.
     for trial in trials if numerical and not adversaries.trial.circumstances else ():
         check_numerically(trial, "gradcheck")
@@ -400,11 +404,12 @@ def start_of(output: mg.Tensor, number: int, factor: float = 1.0) -> mg.Tensor:
     return mg.tensor(np.asarray(factor * _every_other_negative(numbers)[..., 0]), dtype=output.dtype)
 
 
-def gradients(run: Run, factor: float = 1.0, start: str = "constant", **options: Any) -> Gradients:
+def gradients(run: Run, factor: float = 1.0, start: str = "constant", zeros: tuple = (), **options: Any) -> Gradients:
     """One backward from all outputs that require grad, where each grad_output is a "constant", a "leaf" that requires
-    grad, or a "result" that is made from the output itself."""
+    grad, or a "result" that is made from the output itself. `zeros` are the positions of those that are all 0."""
     outputs = [o for o in run.outputs if isinstance(o, mg.Tensor) and o.requires_grad]
-    starts = [start_of(o, i, factor).requires_grad_(start == "leaf") for i, o in enumerate(outputs)]
+    starts = [start_of(o, i, 0.0 if i in zeros else factor) for i, o in enumerate(outputs)]
+    starts = [one.requires_grad_(start == "leaf") for one in starts]
     starts = [o * one for o, one in zip(outputs, starts, strict=True)] if start == "result" else starts
     came = mg.autograd.grad(outputs, run.inputs, starts, allow_unused=True, **options)
     return Gradients(run, starts, came)
@@ -537,10 +542,10 @@ def _of_shape(trial: Trial, run: Run, error: Exception, got: str) -> Wrong:
     return Wrong("shape-of-gradient", expected, got, why="A gradient has the shape of its input.", look=look)
 
 
-def check_gradients(trial: Trial) -> None:
+def check_gradients(trial: Trial, zeros: tuple = ()) -> None:
     """One backward, compared with the reference's; what differs is explained as well as the evidence allows."""
-    mine = learners_gradients(trial, retain_graph=True)
-    right = gradients(trial.run(trial.reference))
+    mine = learners_gradients(trial, zeros=zeros, retain_graph=True)
+    right = gradients(trial.run(trial.reference), zeros=zeros)
     for number, (start, fresh) in enumerate(zip(mine.starts, right.starts, strict=True), 1):
         if not _same(start, fresh):
             name = "`grad_output`" if len(mine.starts) == 1 else f"the gradient of result {number}"
@@ -709,6 +714,24 @@ def check_second_walk(trial: Trial) -> None:
     raise Wrong("second-walk", expected, got, look="what backward changes on `ctx`, in a global name or in place")
 
 
+def check_create_graph(trial: Trial) -> None:
+    """The same gradients from a walk that is recorded: it is a first walk, whatever may come of a second one."""
+    right = gradients(trial.run(trial.reference)).came
+    mine = trial.learners()
+    try:
+        came = gradients(mine, create_graph=True).came
+    except Exception as error:
+        got = describe_error(error)
+    else:
+        if all(map(_same, came, right)):
+            return
+        got = ", ".join(map(_in_words, came))
+    expected = f"with `create_graph=True` the same gradients as without it ({trial.inputs_in_words()})"
+    why = "In a first walk with `create_graph=True` grad mode is on in backward. The gradients are the same ones."
+    look = "what backward does where grad mode is on"
+    raise Wrong("create-graph", expected, got, why=why, look=look)
+
+
 def check_each_alone(trial: Trial) -> None:
     """The same gradients where only one of several inputs requires grad."""
     right = gradients(trial.run(trial.reference))
@@ -746,10 +769,10 @@ def check_apart(trial: Trial, other: Trial) -> None:
 # --- Second derivatives --------------------------------------------------------------------------
 
 
-def check_second(trial: Trial, start: str) -> None:
+def check_second(trial: Trial, start: str, zeros: tuple = ()) -> None:
     """The gradient of the gradients, by the inputs and, where that is a leaf, by grad_output."""
-    mine = learners_gradients(trial, start=start, create_graph=True)
-    right = gradients(trial.run(trial.reference), start=start, create_graph=True)
+    mine = learners_gradients(trial, start=start, zeros=zeros, create_graph=True)
+    right = gradients(trial.run(trial.reference), start=start, zeros=zeros, create_graph=True)
     try:
         came, seen = second_derivatives(mine)
     except Exception as error:
@@ -852,6 +875,62 @@ def _copy_of(value: Any, run: Run) -> str:
     if isinstance(value, np.ndarray):
         return "an array of NumPy,"
     return "a copy of an input," * any(np.array_equal(_array(value), _array(one)) for one in run.inputs)
+
+
+# --- Zeros ---------------------------------------------------------------------------------------
+
+
+def check_zeros(trial: Trial, second: bool) -> None:
+    """The same where a grad_output, or an input, is zero in all places: it has a slope and a history all the same."""
+    zero = [replace(trial, case=case) for case in _cases_of_zeros(trial)]
+    results = range(len(trial.run(trial.reference).outputs))
+    arriving = [tuple(results), *((one,) for one in results if len(results) > 1)]
+    where = ""
+    try:
+        for one in [trial, *zero]:
+            where = "an input" if one is not trial else where
+            check_values(one)
+            check_gradients(one)
+            for start in ("leaf", "constant", "result") if second else ():
+                check_second(one, start)
+            where = "a `grad_output`" if one is trial else "an input, and a `grad_output`,"
+            for zeros in arriving:
+                check_gradients(one, zeros)
+                if second:
+                    check_second(one, "leaf", zeros)
+    except Wrong as wrong:
+        why = (
+            f"For other numbers it is right, and here {where} is zero in all places. A zero is a number as any other: "
+        )
+        why += "the same rule holds for it, and what comes of it moves when it does."
+        look = "each `if`, `where`, mask and `except` that depends on numbers"
+        raise Wrong("zeros", wrong.verdict.expected, wrong.verdict.got, why=why, look=look) from None
+
+
+def _cases_of_zeros(trial: Trial) -> list[Case]:
+    """The case with zeros for each input, and for all, where the reference has two derivatives."""
+    arguments = trial.case.make()
+    places = [i for i, a in enumerate(arguments) if isinstance(a, mg.Tensor) and a.requires_grad]
+    found = []
+    for chosen in [*((i,) for i in places if len(places) > 1), tuple(places)]:
+        names = " and ".join(trial.names[i] for i in chosen)
+        case = Case(f"zeros for {names}", lambda chosen=chosen: _zeroed(trial.case.make(), chosen))
+        if _has_two_derivatives(replace(trial, case=case)):
+            found.append(case)
+    return found
+
+
+def _zeroed(arguments: tuple, chosen: tuple) -> tuple:
+    return tuple((0 * a.detach()).requires_grad_() if i in chosen else a for i, a in enumerate(arguments))
+
+
+def _has_two_derivatives(trial: Trial) -> bool:
+    """Whether the reference, its gradients and theirs have numbers for this case."""
+    with np.errstate(all="ignore"):
+        first = gradients(trial.run(trial.reference), start="leaf", create_graph=True)
+        second, _ = second_derivatives(first)
+    made = [_array(one) for one in (*first.run.outputs, *first.came, *second) if one is not None]
+    return all(np.isfinite(one).all() for one in made)
 
 
 # --- Numbers -------------------------------------------------------------------------------------
