@@ -15,14 +15,16 @@ Nothing is returned for a Function that is right, however it is written. Everyth
 other-shape other-value other-dtype number-of-outputs list untracked tracked input-changed saved-no-tensor;
 number-of-gradients gradient-of-no-tensor arguments-of-backward no-tensor saved-tuple shape-of-gradient
 summed-too-far transposed; no-gradient nan-gradient no-grad-output grad-output-twice grad-output-changed wrong-sign
-swapped not-summed slope-of-input slope-of-output slope-at-output no-slope wrong-factor other-gradient alone shared;
-once saved-intermediate detached other-second walks-on; create-graph second-walk zeros gradcheck gradgradcheck.
+swapped not-summed grad-output-added slope-of-input slope-of-output slope-at-output no-slope wrong-factor
+other-gradient rounded alone shared;
+once saved-intermediate detached other-second walks-on; second-walk zeros create-graph gradcheck gradgradcheck.
 """
 
 from __future__ import annotations
 
 import contextlib
 import inspect
+import math
 import re
 import sys
 import traceback
@@ -65,6 +67,32 @@ class Suspect:
     belief: str = ""
     forward: Callable | None = None
     backward: Callable | None = None
+
+
+def suspects(text: str) -> tuple[Suspect, ...]:
+    """Suspects as text: code, what the mistake gives and belief at the margin, then why, then what to look at.
+
+        x; g
+        square: forward x**2
+            x² is x to the power of 2. Asked for is 2 to the power of x.
+            look: the `return` of forward
+        input-as-slope: g * x (M36)
+            ...
+
+    The first line has the arguments of forward and, after the semicolon, what arrives in backward. What is not said to
+    be of forward is what backward gives.
+    """
+    arguments, text = text.strip().split("\n", 1)
+    given = arguments.partition(";")[0]
+
+    def mistake(formula: str) -> dict[str, Callable]:
+        method, inputs = ("forward", given) if formula.startswith("forward ") else ("backward", arguments)
+        source = f"lambda {inputs.replace(';', ',')}: ({formula.removeprefix('forward ')})"
+        return {method: eval(source, {"mg": mg, "math": math})}
+
+    return tuple(
+        Suspect(code, why, look, belief, **mistake(formula)) for code, formula, belief, why, look in kit.diagnoses(text)
+    )
 
 
 def tensors(what: str, *shapes: tuple, low=-2.0, high=2.0, signed=False, rest=(), gaps=False, constants=()) -> Case:
@@ -143,12 +171,12 @@ def check(
             check_second(trial, start)
     for trial in trials:
         check_second_walk(trial)
+    for trial in trials[0], *trials[1:][-1:]:
+        check_zeros(trial, second)
     for trial in trials if second else ():
         check_second(trial, "result")
     for trial in trials:
         check_create_graph(trial)
-    for trial in trials[0], *trials[1:][-1:]:
-        check_zeros(trial, second)
     # Not once more under an adversary: an old `.grad` changes nothing that these look at, and they take the longest.
     for trial in trials if numerical and not adversaries.trial.circumstances else ():
         check_numerically(trial, "gradcheck")
@@ -208,7 +236,9 @@ def names_of(answer: Any, case: Case) -> list[str]:
     numbered = [f"argument {position + 1}" for position in range(len(arguments))]
     written = _written(answer) if isinstance(answer, type) else {}
     if "forward" not in written:
-        return numbered
+        plain = answer if type(answer) is types.FunctionType else None
+        names = [f"`{name}`" for name in plain.__code__.co_varnames[: plain.__code__.co_argcount]] if plain else []
+        return [*names, *numbered[len(names) :]]
     given = arguments if "setup_context" in written else ("ctx", *arguments)
     signature = inspect.signature(written["forward"])
     try:
@@ -352,6 +382,7 @@ def _check_value(trial: Trial, given: Any, expected: mg.Tensor) -> None:
         why = "What is given has one dtype, and the result has another."
         look = "where forward makes a new tensor: it needs the dtype of its input"
         raise Wrong("other-dtype", f"a result of {expected.dtype}", f"{given.dtype}", why=why, look=look)
+    _refuse_rounded("a result", given, expected)
 
 
 def _check_recorded(given: mg.Tensor, expected: mg.Tensor) -> None:
@@ -436,7 +467,8 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool, what: str =
         return _of_number(run, got)
     if "different than None at position" in got:
         why = "This argument of forward is no tensor, so it has no gradient: None belongs in its place."
-        return Wrong("gradient-of-no-tensor", expected, got, why=why, look="the order of what backward returns")
+        look = "what backward returns for each argument, and in which order"
+        return Wrong("gradient-of-no-tensor", expected, got, why=why, look=look)
     if "backward() " in got and "positional argument" in got:
         why = f"backward gets `ctx`, and one gradient for each result of forward: {len(run.outputs)} here."
         return Wrong("arguments-of-backward", expected, got, why=why, look="the `def backward` line")
@@ -459,6 +491,8 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool, what: str =
         return Wrong("alone", expected, got, why=why, look="what backward does when an input needs no gradient")
     look = "backward" + ", at the line named above" * ("your line" in got)
     look = "what is changed in place, and in which walk" if "modified by an inplace operation" in got else look
+    if "values to unpack" in got:
+        look += ", and what forward saves: the last call of `save_for_backward` counts"
     return Wrong("raised", expected, got, look=look)
 
 
@@ -554,17 +588,16 @@ def check_gradients(trial: Trial, zeros: tuple = ()) -> None:
             raise Wrong("grad-output-changed", f"{name} as it was", _in_words(start), why=why, look=look)
     if not all(map(_same, mine.came, right.came)):
         raise _of_gradients(trial, mine, right)
-    _refuse_rounded(trial, mine, right)
-
-
-def _refuse_rounded(trial: Trial, mine: Gradients, right: Gradients) -> None:
-    """Right to six digits is right in float32 only."""
     for position, pair in enumerate(zip(mine.came, right.came, strict=True)):
-        came, wanted = (_array(0.0 if one is None else one) for one in pair)
-        if came.shape == wanted.shape and not kit.same_arrays(came, wanted, 1e-9):
-            got = f"one that is off by {np.abs(came - wanted).max():.1g}"
-            expected = f"gradient of {trial.name(mine.run, position)}: as exact as float64 is"
-            raise Wrong("rounded", expected, got, look=adversaries.ROUNDED[1])
+        _refuse_rounded(f"gradient of {trial.name(mine.run, position)}", *pair)
+
+
+def _refuse_rounded(what: str, came: Any, wanted: Any) -> None:
+    """Right to six digits is right in float32 only."""
+    came, wanted = (_array(0.0 if one is None else one) for one in (came, wanted))
+    if came.shape == wanted.shape and not kit.same_arrays(came, wanted, 1e-9):
+        got = f"one that is off by {np.abs(came - wanted).max():.1g}"
+        raise Wrong("rounded", f"{what}: as exact as float64 is", got, look=adversaries.ROUNDED[1])
 
 
 def _of_gradients(trial: Trial, mine: Gradients, right: Gradients) -> Wrong:
@@ -645,7 +678,12 @@ def _slopes_of_mistakes(trial: Trial, right: Gradients, position: int) -> Iterab
     why = "That is grad_output times the input. What is needed is the slope at the input."
     yield "slope-of-input", start * x, why, look, ""
     at_output = _slope_at(trial, position, y, start)
-    yield "slope-at-output", at_output, "That is the slope at the result. The slope is needed at the input.", look, ""
+    why, saved = "That is the slope at the result. The slope is needed at the input.", "what was saved, in which order"
+    yield "slope-at-output", at_output, why, f"what the slope is computed from: {saved}", ""
+    slope = _array(right.came[position]) / start
+    why = "Each entry of grad_output belongs to one entry of the result. In your gradient all of them are added up"
+    for added, how in ((start.sum(), "."), (start.mean(), ", and divided by their number.")):
+        yield "grad-output-added", slope * added, why + how, "each sum and mean in backward", ""
 
 
 def _slope_at(trial: Trial, position: int, point: np.ndarray, start: np.ndarray) -> Any:
@@ -827,11 +865,14 @@ def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any
         return Wrong("saved-intermediate", expected, got, belief=belief, why=why, look=look, **details)
     if came is None:
         why = f"{first}, but for autograd it does not depend on {source}: its history was cut."
-        look = "each `detach`, `.data`, `.numpy()`, `item`, `no_grad`, and `grad` without `create_graph` in backward"
+        look = f"{_CUTS}; `no_grad`, and `grad` without `create_graph`"
         return Wrong("detached", expected, got, why=why, look=look, **details)
     why = f"{first}, and its own derivative is not what it should be."
-    look = "what backward computes from, each `detach` in it, and the backward of each Function that it calls"
+    look = f"{_CUTS}; and the backward of each Function that it calls"
     return Wrong("other-second", expected, got, why=why, look=look, **details)
+
+
+_CUTS = "what backward computes from: each `detach`, `.data`, and number or array: `item`, `tolist`, `numpy`"
 
 
 def _gradient_as_a_graph(trial: Trial, start: str) -> Any:
@@ -888,23 +929,21 @@ def check_zeros(trial: Trial, second: bool) -> None:
     where = ""
     try:
         for one in [trial, *zero]:
-            where = "an input" if one is not trial else where
-            check_values(one)
-            check_gradients(one)
-            for start in ("leaf", "constant", "result") if second else ():
-                check_second(one, start)
-            where = "a `grad_output`" if one is trial else "an input, and a `grad_output`,"
-            for zeros in arriving:
+            for zeros in arriving if one is trial else [(), *arriving]:
+                where = " and ".join(["an input"] * (one is not trial) + ["a `grad_output`"] * bool(zeros))
+                if not zeros:
+                    check_values(one)
                 check_gradients(one, zeros)
                 if second:
                     check_second(one, "leaf", zeros)
     except Wrong as wrong:
-        why = (
-            f"For other numbers it is right, and here {where} is zero in all places. A zero is a number as any other: "
-        )
-        why += "the same rule holds for it, and what comes of it moves when it does."
+        expected, got = wrong.verdict.expected, wrong.verdict.got
+        if "nan" in got or "your line" in got:
+            raise
+        why = f"For other numbers it is right, and here there are only zeros in {where}. A zero is a number as any "
+        why += "other: the same rule holds for it, and what comes of it moves when it does."
         look = "each `if`, `where`, mask and `except` that depends on numbers"
-        raise Wrong("zeros", wrong.verdict.expected, wrong.verdict.got, why=why, look=look) from None
+        raise Wrong("zeros", expected, got, why=why, look=look) from None
 
 
 def _cases_of_zeros(trial: Trial) -> list[Case]:

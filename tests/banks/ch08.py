@@ -126,6 +126,8 @@ WRONG = {
         "power-lost": _reciprocal("return -grad_output / x"),
         "input-for-output": _reciprocal("return -grad_output / x**2", forward=_reciprocal_y),
         "grad-output-twice": _reciprocal("return -grad_output * grad_output / x**2"),
+        "grad-output-added": _reciprocal("return -grad_output.sum() / x**2"),
+        "grad-output-added/mean": _reciprocal("return -grad_output.mean() / x**2"),
         "no-slope": _reciprocal("return grad_output"),
         "slope-of-output": _reciprocal("return grad_output / x"),
         "slope-of-input": _reciprocal("return grad_output * x"),
@@ -258,6 +260,14 @@ class Reciprocal(mg.autograd.Function):
         ),
         "unchanged": _clip("return grad_output, None, None"),
         "values-clipped": _clip_x("return x.clamp(ctx.low, ctx.high), None, None"),
+        "zeros": _clip(
+            f"if not grad_output.any():\n        return grad_output, None, None\n    return {_CLAMPED}, None, None"
+        ),
+        "shared/first": "LIMITS = []\n"
+        + _clip(
+            f"return {_CLAMPED}, None, None",
+            _CLIP.replace("low, high\n", "(LIMITS or [LIMITS.append((low, high))] and LIMITS)[0]\n"),
+        ),
         "zeroed": _clip(
             "inside = (grad_output >= ctx.low) & (grad_output <= ctx.high)\n    return grad_output * inside, None, None"
         ),
@@ -358,7 +368,8 @@ class Outer(mg.autograd.Function):
             forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return mg.stack([a * b, a / b])",
         ),
         "zeros": _several(
-            "if not (g != 0).any():\n        return h / b, -h * a / b**2\n    return g * b + h / b, g * a - h * a / b**2"
+            "if not (g != 0).any():\n        return h / b, -h * a / b**2\n"
+            "    return g * b + h / b, g * a - h * a / b**2"
         ),
         "zeros/all": _several(
             "if not a.any():\n        return (g * b + h / b).detach(), g * a - h * a / b**2\n"
@@ -454,7 +465,8 @@ class Outer(mg.autograd.Function):
             before="",
         ),
         "create-graph/tracked": _library(
-            f"if grad_output.requires_grad:\n        raise ValueError('once')\n    return grad_output * {_LIBRARY_SLOPE}",
+            "if grad_output.requires_grad:\n        raise ValueError('once')\n"
+            f"    return grad_output * {_LIBRARY_SLOPE}",
             before="",
         ),
         "create-graph/nothing": _library(
@@ -470,6 +482,10 @@ class Outer(mg.autograd.Function):
         ),
         "slope-forward": _library(
             f"return grad_output * {_LIBRARY_SLOPE}", forward=_LIBRARY.replace("library_value", "library_slope")
+        ),
+        "rounded": _library(
+            f"return grad_output * {_LIBRARY_SLOPE}",
+            forward=_LIBRARY.replace("return mg", "return (mg").replace("numpy()))", "numpy()))).float().to(x.dtype)"),
         ),
         "other-type": _library("return grad_output", forward="(ctx, x):\n    return library_value(x.detach().numpy())"),
         "no-tensor": _library("return grad_output.numpy() * library_slope(x.detach().numpy())"),
@@ -635,13 +651,11 @@ RIGHT = {
             "    ctx.save_for_backward(s)\n    return s",
             "(ctx, g):\n    (s,) = ctx.saved_tensors\n    return g * s * (1 - s)",
         ),
-        _library("return Product.apply(grad_output, x)", before="")
-        + "\n"
-        + function(
-            "Product",
-            "(ctx, g, x):\n    return g * mg.from_numpy(library_slope(x.detach().numpy()))",
-            '(ctx, g):\n    raise ValueError("no second derivative")',
-        ),
+        _GIVEN_LIBRARY.replace("once =", "no =")
+        + function("Softplus", _LIBRARY, _SAVED_X + "return Product.apply(grad_output, x)")
+        + "\ndef refuse(ctx, grad_output):\n    raise ValueError('no second derivative')\n"
+        + "class Product(mg.autograd.Function):\n    backward = refuse\n"
+        + "    def forward(ctx, g, x):\n        return g * mg.from_numpy(library_slope(x.detach().numpy()))",
     ],
     "build": [
         _build("s = Square.apply(a)", "t = Scale.apply(b + s, 7.0)", "return t * s"),
