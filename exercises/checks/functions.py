@@ -23,6 +23,7 @@ once saved-intermediate detached other-second walks-on; second-walk zeros create
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import math
 import re
@@ -953,14 +954,14 @@ def _cases_of_zeros(trial: Trial) -> list[Case]:
     found = []
     for chosen in [*((i,) for i in places if len(places) > 1), tuple(places)]:
         names = " and ".join(trial.names[i] for i in chosen)
-        case = Case(f"zeros for {names}", lambda chosen=chosen: _zeroed(trial.case.make(), chosen))
+        case = Case(f"zeros for {names}", functools.partial(_zeroed, trial.case, chosen))
         if _has_two_derivatives(replace(trial, case=case)):
             found.append(case)
     return found
 
 
-def _zeroed(arguments: tuple, chosen: tuple) -> tuple:
-    return tuple((0 * a.detach()).requires_grad_() if i in chosen else a for i, a in enumerate(arguments))
+def _zeroed(case: Case, chosen: tuple) -> tuple:
+    return tuple((0 * a.detach()).requires_grad_() if i in chosen else a for i, a in enumerate(case.make()))
 
 
 def _has_two_derivatives(trial: Trial) -> bool:
