@@ -91,7 +91,7 @@ tensors/walks
     a, b = (mg.tensor(float(v), dtype=mg.float64, requires_grad=True) for v in (p[0], q[0]))
     by_a, by_b = grad(a / b, (a, b))
     return p[0] / q[0], by_a.item() * p[1] + by_b.item() * q[1]
-first-alone/stands-still
+other-tangent/stands-still
     return p[0] / q[0], (p[1] - p[0] / q[0] * q[1]) / q[0] if p[1] else 0.0
 quotient-of-tangents
     return p[0] / q[0], p[1] / q[1]
@@ -328,7 +328,7 @@ whole-pair
     "trick": functions(
         "trick(f, x, t)",
         """
-other-product/kept
+kept
     if not hasattr(trick, 'known'):
         trick.known = {}
     if f not in trick.known:
