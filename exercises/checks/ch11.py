@@ -34,6 +34,14 @@ class Mistake:
     belief: str = ""
 
 
+def _mistakes(names: str, text: str) -> tuple[Mistake, ...]:
+    """Mistakes as text: code, what comes out of it as a formula in these names, and belief; then why; then the look."""
+    return tuple(
+        Mistake(code, eval(f"lambda {names}: {formula}"), why, look, belief)
+        for code, formula, belief, why, look in kit.diagnoses(text)
+    )
+
+
 _RECORDED_UPDATE, _NO_HISTORY, _SECOND_TIME = tools.reasons("""
 recorded-update: in-place operation (M07)
     An operation in place is recorded, like any other. A tracked leaf may be overwritten only where nothing is recorded.
@@ -1096,15 +1104,17 @@ def _refuse_not_cleared(leaves):
     hints=(
         "You need the two slopes and the four second derivatives at (w, b). Which functions of the chapter give them?",
         "`H = mg.autograd.functional.hessian(f, (w, b))`, and `mg.autograd.grad(f(w, b), (w, b))` for the slopes.",
-        "`np.linalg.solve` gives the s with H · s = the slopes. Which way do you go from (w, b)?",
+        "`np.linalg.solve` gives the s with H · s = the slopes, all made plain numbers by `item()`. Which way do you "
+        "go from (w, b)?",
     ),
-    idea="`s = np.linalg.solve(np.array(H, float), np.array(slopes, float))`, then "
+    idea="`s = np.linalg.solve([[h.item() for h in row] for row in H], [slope.item() for slope in slopes])`, then "
     "`return w.item() - s[0], b.item() - s[1]`.",
 )
 def newton(answer):
     kit.a_function(answer)
-    for case in _QUADRATICS:
-        _check_newton(answer, *case)
+    for shape in ((), (1,)):
+        for case in _QUADRATICS:
+            _check_newton(answer, shape, *case)
     return "One step from anywhere, and both slopes are 0: gradient and Hessian know the whole of a quadratic."
 
 
@@ -1123,138 +1133,93 @@ _QUADRATICS = (
     ((2.0, 2.0, 1.0, -2.0, 0.0), (3.0, 2.0), lambda w, b: (w - 1) ** 2 + (w + b) ** 2),
     ((3.5, 2.0, 1.0, -6.75, -3.75), (0.5, 1.0), _line_loss),
 )
-
-
-def _slopes(factors, place):
-    (ww, wb, bb, w1, b1), (w, b) = factors, place
-    return np.array([2 * ww * w + wb * b + w1, 2 * bb * b + wb * w + b1])
-
-
-def _curvatures(factors):
-    ww, wb, bb, *_ = factors
-    return np.array([[2 * ww, wb], [wb, 2 * bb]])
-
-
-def _newton_step(factors, place):
-    return np.linalg.solve(_curvatures(factors), _slopes(factors, place))
-
-
-def _bottom(factors, place):
-    return np.array(place) - _newton_step(factors, place)
-
-
-_NEWTONS = (
-    Mistake(
-        "wrong-way",
-        lambda factors, place: np.array(place) + _newton_step(factors, place),
-        "The step has the right size, and goes the wrong way: the slopes are to become 0.",
-        "the sign of the step",
-    ),
-    Mistake(
-        "step-alone",
-        _newton_step,
-        "That is the solution of H · s = slopes. It says how to move, and not where you arrive.",
-        "what you do with the step",
-    ),
-    Mistake(
-        "step-alone",
-        lambda factors, place: -_newton_step(factors, place),
-        "That is the step. It says how to move, and not where you arrive.",
-        "what you do with the step",
-    ),
-    Mistake(
-        "no-curvature",
-        lambda factors, place: np.array(place) - _slopes(factors, place),
-        "You move by the slopes themselves. The second derivatives say how far.",
-        "where the Hessian goes into the step",
-    ),
-    Mistake(
-        "each-alone",
-        lambda factors, place: np.array(place) - _slopes(factors, place) / _curvatures(factors).diagonal(),
-        "Each slope is divided by its own curvature. But when `w` moves, the slope in `b` moves, too.",
-        "the two entries of H that are not on its diagonal",
-    ),
-    Mistake(
-        "times-curvature",
-        lambda factors, place: np.array(place) - _curvatures(factors) @ _slopes(factors, place),
-        "The slopes are multiplied by H. You look for the s with H · s = slopes.",
-        "how the step comes from H and the slopes",
-    ),
-    Mistake(
-        "slopes-swapped",
-        lambda factors, place: np.array(place) - np.linalg.solve(_curvatures(factors), _slopes(factors, place)[::-1]),
-        "The step is that of the two slopes in the wrong order.",
-        "in which order `autograd.grad` returns the slopes",
-    ),
-    Mistake(
-        "swapped",
-        lambda factors, place: _bottom(factors, place)[::-1],
-        "The two numbers are in the wrong order.",
-        "the order of what you return",
-    ),
+_NEWTONS = _mistakes(
+    "place, step, slopes, H",
+    """
+wrong-way: place + step
+    The step has the right size, and goes the wrong way: the slopes are to become 0.
+    look: the sign of the step
+step-alone: step
+    That is the solution of H · s = slopes. It says how to move, and not where you arrive.
+    look: what you do with the step
+step-alone: -step
+    That is the step. It says how to move, and not where you arrive.
+    look: what you do with the step
+no-curvature: place - slopes
+    You move by the slopes themselves. The second derivatives say how far.
+    look: where the Hessian goes into the step
+each-alone: place - slopes / H.diagonal()
+    Each slope is divided by its own curvature. But when `w` moves, the slope in `b` moves, too.
+    look: the two entries of H that are not on its diagonal
+times-curvature: place - H @ slopes
+    The slopes are multiplied by H. You look for the s with H · s = slopes.
+    look: how the step comes from H and the slopes
+slopes-swapped: place - np.linalg.solve(H, slopes[::-1])
+    The step is that of the two slopes in the wrong order.
+    look: in which order `autograd.grad` returns the slopes
+swapped: (place - step)[::-1]
+    The two numbers are in the wrong order.
+    look: the order of what you return
+""",
 )
-_NO_SECOND = tools.Reason(
-    _NO_HISTORY.message,
-    "gradient-without-history",
-    "What is to be differentiated here has no history. A gradient has one only if the walk that made it was recorded.",
-    "the options of each `grad`, and each `detach` and `item`",
-)
-_RETAINED_SECOND = tools.Reason(
-    _NO_HISTORY.message,
-    "retained-is-not-recorded",
-    "What is to be differentiated here has no history. `retain_graph=True` keeps the graph of f. It does not record "
-    "the walk back, so the slopes have none.",
-    "the options of each `grad`",
-    "M14",
-)
-
-
-(_UNUSED,) = tools.reasons("""
+_NO_SECOND, _RETAINED_SECOND, _UNUSED, _SHAPE_OF_ONE = tools.reasons("""
+gradient-without-history: does not require grad and does not have a grad_fn
+    What is to be differentiated here has no history. A gradient has one only if the walk that made it was recorded.
+    look: the options of each `grad`, and each `detach` and `item`
+retained-is-not-recorded: does not require grad and does not have a grad_fn (M14)
+    What is to be differentiated here has no history. `retain_graph=True` keeps the graph of f. It does not record the
+    walk back, so the slopes have none.
+    look: the options of each `grad`
 no-mixed-term: not have been used (M25)
     A quadratic may have no term with both. Then the slope in one of them does not depend on the other, and `grad`
     refuses to differentiate it.
     look: each `grad` of a slope: what it does where a tensor was not used
+shape-of-one: Error
+    For leaves of shape () it is right. These have shape (1,): so have their slopes, and the entries of `hessian` have
+    shape (1, 1).
+    look: the shape of each array that you make of them
 """)
+_ENOUGH = 20  # calls of f, for one Newton step in whatever way it is written
 
 
-def _check_newton(answer, factors, place, formula=None):
+def _check_newton(answer, shape, factors, place, formula=None):
     tracked = []
+    ww, wb, bb, w1, b1 = factors
+    terms = formula or (lambda w, b: ww * w * w + bb * b * b + w1 * w + b1 * b + (wb * w * b if wb else 0))
 
     @_named("f")
     def f(w, b):
-        ww, wb, bb, w1, b1 = factors
-        terms = formula or (lambda w, b: ww * w * w + bb * b * b + w1 * w + b1 * b + (wb * w * b if wb else 0))
         y = terms(w, b)
         tracked.append(type(y) is not mg.Tensor or y.requires_grad)  # plain numbers give a plain number
         return y
 
-    w, b = map(tools.leaf, place)
+    w, b = (tools.leaf(np.full(shape, number)) for number in place)
     second = _RETAINED_SECOND if kit.says(answer, "retain_graph") else _NO_SECOND
     second = replace(second, when=lambda *_: all(tracked))
-    unused = replace(_UNUSED, when=lambda *_: not factors[1])
-    known = (second, unused, _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE)
-    found = tools.called(answer, (f, w, b), "w and b at the bottom", *known)
-    came = _pair(found)
-    what = f"from w = {place[0]:g}, b = {place[1]:g} to"
-    _refuse_other(
-        came, (factors, place), _bottom, _NEWTONS, what, "the slopes, H, the step, and what is returned, each alone"
+    unused, shape_of_one = replace(_UNUSED, when=lambda *_: not wb), replace(_SHAPE_OF_ONE, when=lambda *_: bool(shape))
+    known = (second, unused, _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE, shape_of_one)
+    came = _pair(tools.called(answer, (f, w, b), "w and b at the bottom", *known))
+    H = np.array([[2 * ww, wb], [wb, 2 * bb]])
+    slopes = H @ place + (w1, b1)
+    case = np.array(place), np.linalg.solve(H, slopes), slopes, H
+    what, look = (
+        f"from w = {place[0]:g}, b = {place[1]:g} to",
+        "the slopes, H, the step, and what is returned, each alone",
     )
+    _refuse_other(came, case, lambda place, step, *_: place - step, _NEWTONS, what, look)
     if len(tracked) > _ENOUGH and not tools.trial.circumstances:  # in these each call may be made twice
         why = "The bottom is right. But these are many small steps, or many tries: Newton's method gets there with one."
-        got = f"{len(tracked)} calls of `f`"
-        raise Wrong("many-steps", "the slopes and H at one place, and one step", got, why=why, look="your loop")
-
-
-_ENOUGH = 20  # calls of f, for one Newton step in whatever way it is written
+        expected, got = "the slopes and H at one place, and one step", f"{len(tracked)} calls of `f`"
+        raise Wrong("many-steps", expected, got, why=why, look="your loop")
 
 
 def _pair(found: Any) -> np.ndarray:
-    """Two numbers, however they come: a tuple, a list, an array or a tensor."""
-    if type(found) in (np.ndarray, mg.Tensor) and found.shape == (2,):
-        found = list(found)
+    """Two numbers, however they come: a tuple, a list, an array or a tensor, with numbers or arrays of one number."""
+    if type(found) in (np.ndarray, mg.Tensor):
+        found = list(found.reshape(-1))
     if not isinstance(found, tuple | list) or len(found) != 2:
         raise Wrong("type", "two numbers, w and b", show(found), look="what `return` gives back")
-    return np.array([kit.a_number(one, "each of the two") for one in found])
+    return np.array([kit.a_number(kit.plain(one), "each of the two") for one in found])
 
 
 # --- 9 -------------------------------------------------------------------------------------------

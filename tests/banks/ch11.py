@@ -74,8 +74,8 @@ def _newton(end: str, slopes: str = "slopes = mg.autograd.grad(f(w, b), (w, b))"
     return _def(
         "newton(f, w, b)",
         f"{slopes}\n"
-        "H = np.array(mg.autograd.functional.hessian(f, (w, b)), float)\n"
-        f"g = np.array([s.detach().item() for s in slopes])\n{end}",
+        "H = np.array([[h.item() for h in row] for row in mg.autograd.functional.hessian(f, (w, b))])\n"
+        f"g = np.array([s.item() for s in slopes])\n{end}",
     )
 
 
@@ -593,6 +593,20 @@ def best_of(parameters, step, rounds):
             """,
         ),
         "type": _newton("return np.linalg.solve(H, g)[0]"),
+        "shape-of-one": _newton(
+            "H = np.array(mg.autograd.functional.hessian(f, (w, b)), float)\n"
+            "s = np.linalg.solve(H, np.array(slopes, float))\nreturn w.item() - s[0], b.item() - s[1]"
+        ),
+        "shape-of-one/grads": _def(
+            "newton(f, w, b)",
+            """
+            slopes = mg.autograd.grad(f(w, b), (w, b), create_graph=True)
+            options = dict(retain_graph=True, materialize_grads=True)
+            H = mg.stack([mg.stack(mg.autograd.grad(s, (w, b), **options)) for s in slopes]).numpy()
+            place = mg.stack([w, b]).detach().numpy() - np.linalg.inv(H) @ mg.stack(slopes).detach().numpy()
+            return place[0], place[1]
+            """,
+        ),
     },
     "rate": {
         "flattest": _rate("return 2 / np.linalg.eigvalsh(H)[0]"),
@@ -945,6 +959,10 @@ def train_small(leaf, loss_of, size, n):
     "newton": [
         _newton("return np.array([w.item(), b.item()]) - np.linalg.inv(H) @ g"),
         _newton("s = np.linalg.solve(H, g)\nreturn w - s[0], b - s[1]"),
+        _newton("s = np.linalg.solve(H, g)\nreturn w.detach().numpy() - s[0], b.detach().numpy() - s[1]"),
+        _newton(
+            "place = np.array([w.tolist(), b.tolist()])\nreturn place - np.linalg.solve(H, g).reshape(place.shape)"
+        ),
         _def(
             "newton(f, w, b)",
             """
@@ -973,7 +991,7 @@ def train_small(leaf, loss_of, size, n):
         _def(
             "newton(f, w, b)",
             """
-            zero = mg.tensor(0.0, dtype=w.dtype, requires_grad=True), mg.tensor(0.0, dtype=w.dtype, requires_grad=True)
+            zero = mg.zeros((), dtype=w.dtype, requires_grad=True), mg.zeros((), dtype=w.dtype, requires_grad=True)
             slopes = mg.autograd.grad(f(*zero), zero)
             H = mg.autograd.functional.hessian(f, zero)
             return list(-np.linalg.solve(np.array(H, float), np.array(slopes, float)))
