@@ -931,11 +931,19 @@ _PROGRAMS: dict[str, Callable] = {
     "h + h * h, with h = a * b": lambda a, b: _diamond(a, b).sum(),
     "tanh of a + b": lambda a, b: (a + b).tanh().sum(),
     "a @ a.t() - b": lambda a, b: (a @ a.t() - b).sum(),
+    "a constant first": lambda a, b: (_constant(a) - _constant(a) * a * b).sum(),
     "a constant in it": lambda a, b: (a * np.array([2.0, 5.0]) + 3.0).exp().sum(),
     "1 / log of a * a + 2": lambda a, b: ((a * a + 2.0).log() ** -1.0).sum(),
     "a ** 3": lambda a, b: (a**3.0).sum(),
     "a * b * 0": lambda a, b: (a * b * 0.0).sum(),
 }
+
+
+def _constant(like: Any) -> Any:
+    """A constant of the kind of another tensor."""
+    return mg.tensor([2.0, 5.0], dtype=mg.float64) if type(like) is mg.Tensor else type(like)([2.0, 5.0])
+
+
 _VALUES = ([[0.5, -1.0], [0.0, 1.5]], [0.75, -0.5])
 
 
@@ -1104,6 +1112,12 @@ def _check_record(answer):
         look = "the condition on which you make no node"
         raise Wrong(
             "one-is-enough", "a node for x * k, where x requires grad and k does not", "None", why=why, look=look
+        )
+    if _keeping(answer, op, [k, x], (2,)) is None and not kit.returns_nothing(answer):
+        why = "It is the second input that has a node. One is enough, whichever it is."
+        look = "the condition on which you make no node"
+        raise Wrong(
+            "one-is-enough", "a node for k * x, where x requires grad and k does not", "None", why=why, look=look
         )
     node = _a_node(given)
     _check_next_nodes(node.next_nodes, x, k)
@@ -1469,12 +1483,13 @@ def rule(answer):
         factors = np.resize([1.0, 10.0, -2.0], mine.data.shape)
         came, right = (op(mine) * factors).sum(), (mg.sigmoid(true) * mg.tensor(factors)).sum()
         for order in ("first", "second", "third"):
-            came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
+            came = _next_slope(answer, came, mine, f"{order} derivative of σ")
+            (right,) = mg.autograd.grad(right, true, create_graph=True)
             _check_slope(answer, came, right, order, factors, mine.data)
             came, right = came.sum(), right.sum()
-    _check_square(op, mine, true)
+    _check_square(answer, op, mine, true)
     mine.sub_(0.5)
-    came, right = _next_slope(op(mine), mine), mg.sigmoid(tools.leaf(-2.0))
+    came, right = _next_slope(answer, op(mine), mine, "slope of σ"), mg.sigmoid(tools.leaf(-2.0))
     if not _exact(came.data, (right * (1 - right)).detach().numpy()):
         why = "Your rule was right before. Then `a` was overwritten by `a.sub_(0.5)`, and a new σ(a) was made."
         look = "what your function keeps from call to call"
@@ -1484,12 +1499,13 @@ def rule(answer):
     return "Three derivatives from one rule, because the rule is written in what the engine can record."
 
 
-def _check_square(op, mine, true):
+def _check_square(answer, op, mine, true):
     """σ(a) · σ(a): here the gradient that arrives has a history of its own."""
     once, right = op(mine), mg.sigmoid(true)
     came, right = (once * once).sum(), (right * right).sum()
     for order in ("first", "second"):
-        came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
+        came = _next_slope(answer, came, mine, f"{order} derivative of σ(a) · σ(a)")
+        (right,) = mg.autograd.grad(right, true, create_graph=True)
         if not np.allclose(came.data, right.detach().numpy(), 1e-4, 1e-6):
             expected, got = _entry(came.data, right.detach().numpy(), f"as the {order} derivative of σ(a) · σ(a)")
             why = "With σ alone your rule is right. Here `grad` depends on a, too, and its history may have got lost."
@@ -1513,12 +1529,13 @@ def _check_switched_off(answer):
 
 
 def _check_far_out(answer):
-    """At -1000, `exp(-a)` is infinite: right where it is divided by, not where it is multiplied."""
-    for values, right in (([-1000.0], [0.0]), ([0.0, -1000.0], [0.25, 0.0])):
+    """At -1000 `exp(-a)` is infinite, and `exp(a)` at 1000: it may be divided by, and not be multiplied."""
+    for values, right in (([-1000.0], [0.0]), ([1000.0], [0.0]), ([0.0, -1000.0, 1000.0], [0.25, 0.0, 0.0])):
         with np.errstate(all="ignore"):
             came = _ruled(answer, small.Tensor(np.ones(len(values))), small.Tensor(values)).data
         if not np.allclose(came, right):
-            why = "There `exp(-a)` is infinite, and infinity times 0 is no number." if np.isnan(came).any() else ""
+            large = "exp(a)" if np.isnan(came[np.array(values) > 0]).any() else "exp(-a)"
+            why = f"There `{large}` is infinite, and infinity times 0 is no number." if np.isnan(came).any() else ""
             look = "what your formula multiplies: each factor should be a number for every a"
             expected = f"{right} as the slope of σ at a = {values}"
             raise Wrong("overflow", expected, show(came.tolist()), why=why, look=look)
@@ -1534,9 +1551,15 @@ def _ruled(answer, grad, a):
     return given
 
 
-def _next_slope(result, leaf):
+def _next_slope(answer, result, leaf, which):
+    """The gradient of the leaf, with a history; a dead end where none arrives."""
     leaf.grad = None
-    call(lambda: result.backward(create_graph=True))
+    if result.node is not None:
+        call(lambda: result.backward(create_graph=True))
+    if leaf.grad is None:
+        why = "What your rule returned before is not connected to `a`, so nothing arrives there."
+        look, belief = "each tensor that your rule makes: what it is made from", _belief_in_arrays(answer)
+        raise Wrong("dead-end", f"a gradient of `a` as the {which}", "None", belief=belief, why=why, look=look)
     return leaf.grad
 
 

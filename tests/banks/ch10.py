@@ -748,6 +748,8 @@ unbroadcast/same-size
         ),
     },
     "record": {
+        "one-is-enough/the-second": _with(_RECORD, "not any(next_nodes)", "next_nodes[0] is None"),
+        "one-is-enough/the-first": _with(_RECORD, "not any(next_nodes)", "next_nodes[-1] is None"),
         "rules-used-up": """
 def record(op, inputs, shape):
     next_nodes = [tensor.node for tensor in inputs]
@@ -1022,6 +1024,20 @@ always-recorded
     result = grad * s - grad * s * s
     small.Node.recording = before
     return result
+overflow/of-exp-a
+    e = a.exp()
+    return grad * e * (e + 1.0) ** -2.0
+overflow/sigma-of-exp-a
+    e = a.exp()
+    s = e * (e + 1.0) ** -1.0
+    return grad * s * (s * -1.0 + 1.0)
+dead-end/new-leaf
+    s = small.Tensor(1.0 / (1.0 + np.exp(-a.data)), requires_grad=True)
+    return grad * s * (s * -1.0 + 1.0)
+dead-end/grad-of-a-result
+    s = ((a * -1.0).exp() + 1.0) ** -1.0
+    slope = grad * s - grad * s * s
+    return small.Tensor(slope.data) if grad.node and grad.node.next_nodes else slope
 overflow/all
     if (a.data < -500).all():
         return grad * 0.0
@@ -1224,6 +1240,7 @@ def walk(node, grad, retain_graph):
         "no-version/second": _broken("engine", ("self.version += 1", "self.version = 1")),
         "leaf-overwritten": _broken("engine", ("grad + (node.leaf.grad or 0.0)", "grad + 0.0")),
         "create-fails": _broken("engine", ("retain_graph or create_graph", "retain_graph")),
+        "not-recorded/first-input": _broken("engine", ("not any(next_nodes)", "next_nodes[0] is None")),
         "not-recorded": _broken("engine", ("return Node(op.name, shape", "Node(op.name, shape")),
         "second-derivative/arrays-arrive": _broken(
             "engine", ("part = part.sum(next_node.shape)", "part = Tensor(part.sum(next_node.shape).data)")
@@ -1356,6 +1373,20 @@ def backward(root):
         node.grad = grads[node]
         for next_node, slope in zip(node.next_nodes, node.slopes):
             grads[next_node] += node.grad * slope
+""",
+        """
+def backward(root):
+    grads, waiting = {root: 1.0}, {root}
+    while waiting:
+        node = max(waiting, key=attrgetter("number"))
+        waiting.remove(node)
+        if not node.next_nodes:
+            node.grad = grads[node]
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            part = grads[node] * slope
+            if part:  # without a part of 0 a leaf has 0, as before
+                grads[next_node] = grads.get(next_node, 0.0) + part
+                waiting.add(next_node)
 """,
     ],
     "twice": [
@@ -1512,8 +1543,7 @@ def turn(node, g, retain_graph):
     "rule": [
         """
 def sigmoid_rule(grad, a):
-    e = a.exp()
-    return grad * e * (e + 1.0) ** -2.0
+    return grad * ((a * -1.0).exp() + 1.0) ** -1.0 * (a.exp() + 1.0) ** -1.0
 """,
         """
 sigmoid_rule = lambda g, t: g * ((t * 0.5).tanh() ** 2.0 * -0.25 + 0.25)
