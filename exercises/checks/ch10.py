@@ -30,9 +30,54 @@ _MAY_WAIT = 1_000  # Python's own limit, which others may have raised
 _ONE_DTYPE = dict.fromkeys(("dtype", "digits"), "the engine under the answer has one dtype")
 _USED_UP = {"again": "the engine under the answer has a graph that is used up, or sums that go on"}
 _CALLS = 20_000  # an engine that walks a small graph once needs some hundred
+_MANY = "many thousand calls for 25 additions `h = h + h`"
 
 
 # --- What several exercises share ----------------------------------------------------------------
+
+
+def _texts(text: str, expected: str = "{when}") -> Callable[..., Wrong]:
+    """Diagnoses as text, in the form of `kit.diagnoses`, with what is expected for "when".
+
+    What comes back makes one: from its name, of which the code is the part before "/", what came, and what is left open
+    in the text.
+    """
+    known = {name: parts for name, *parts in kit.diagnoses(text)}
+
+    def wrong(name: str, got: str, /, **left_open: Any) -> Wrong:
+        when, belief, why, look = (part.format(**left_open) for part in known[name])
+        wanted = expected.format(when=when, **left_open)
+        return Wrong(name.partition("/")[0], wanted, got, belief=belief, why=why, look=look)
+
+    return wrong
+
+
+_shared = _texts("""
+given-engine: a walk of yours
+    That engine was given. This exercise is about one of your own.
+    look: where your code hands the work on
+no-end: an answer for {where}
+    There are a few nodes, or numbers, only. So your loop, or your recursion, does not come to an end.
+    look: what a loop waits for: in a walk, what leaves `waiting`, and on which condition something is put in
+paths: as many turns as there are nodes
+    A small graph was walked well. Here each addition doubles the ways, and your code seems to go each of them.
+    look: what your code does at a node that it has met before
+recursion: an answer for 1,200 operations in a row
+    A call waits for a call for each node, and Python lets only so many wait. A loop has no such limit.
+    look: which function calls itself
+mode-left: {name} as it was: {was}
+    Whatever comes after your function finds it changed.
+    look: where it is set, and set back
+in-place: {was} in an array that was given
+    Others may hold the same array.
+    look: each line that changes an array: `+=`, or its entries or shape
+given-changed: `{name}` of {whose} that your function was given, as it was
+    The task does not ask to change it.
+    look: each line that sets `{name}`, or writes into what is there
+given-changed/version: `{name}` of {whose} that your function was given, as it was
+    The task does not ask to overwrite it.
+    look: each `sub_`, and each line that sets `version`
+""")
 
 
 def _once(
@@ -47,9 +92,10 @@ def _once(
         try:
             return within(_CALLS, function, *inputs, never=never)
         except TooMany:
-            raise (_no_end(where) if where else _paths()) from None
+            known = ("no-end", f"none after {_CALLS:,} calls") if where else ("paths", _MANY)
+            raise _shared(*known, where=where) from None
         except Forbidden:
-            raise _given_engine() from None
+            raise _shared("given-engine", "a given one") from None
 
     kit._refuse_other_arguments(function, inputs)
     return _without_recursion(careful, about=inputs, may=may)
@@ -64,7 +110,7 @@ def _without_recursion(
         return _keeping(function, *inputs, about=about, may=may)
     except Wrong as wrong:
         if "RecursionError" in wrong.verdict.got:
-            raise _recursion(wrong.verdict.got) from None
+            raise _shared("recursion", wrong.verdict.got) from None
         raise
     finally:
         sys.setrecursionlimit(before)
@@ -75,6 +121,7 @@ _SWITCHES: dict[str, Callable] = {
     "Python's recursion limit": sys.getrecursionlimit,
     "`np.geterr()`": np.geterr,
 }
+_OF_A_SCALAR = vars(Scalar(0.0)).keys()
 
 
 def _keeping(function: Callable, *inputs: Any, about: tuple | None = None, may: tuple[str, ...] = ()) -> Any:
@@ -92,11 +139,10 @@ def _keeping(function: Callable, *inputs: Any, about: tuple | None = None, may: 
         np.seterr(**switches["`np.geterr()`"])
     for name, was in switches.items():
         if left[name] != was:
-            why, look = "Whatever comes after your function finds it changed.", "where it is set, and set back"
-            raise Wrong("mode-left", f"{name} as it was: {show(was)}", show(left[name]), why=why, look=look)
+            raise _shared("mode-left", show(left[name]), name=name, was=show(was))
     for one, was in zip(given, before, strict=True):
         now = _facts(one)
-        for name in (was if "grad" in may else was | now).keys() - set(may):
+        for name in (_OF_A_SCALAR if "grad" in may else (was | now).keys()) - set(may):
             if name not in was or name not in now or now[name] != was[name]:
                 kit.adversaries.trial.forget_last()  # it would be shown as it is by now
                 raise _changed(one, name, was.get(name, ...), now.get(name, ...))
@@ -105,15 +151,12 @@ def _keeping(function: Callable, *inputs: Any, about: tuple | None = None, may: 
 
 def _changed(one: Any, name: str, was: Any, now: Any) -> Wrong:
     if isinstance(one, np.ndarray):
-        why, look = "Others may hold the same array.", "each line that changes an array: `+=`, or its entries or shape"
-        whose = "" if name == "data" else f" as `{name}`"
-        return Wrong("in-place", f"{show(was)}{whose} in an array that was given", show(now), why=why, look=look)
-    kinds = {Scalar: "a `Scalar`", Node: "a node", small.Tensor: "a tensor"}
-    whose = f"`{name}` of {kinds.get(type(one), 'the operation')} that your function was given"
+        return _shared("in-place", show(now), was=show(was) + f" as `{name}`" * (name != "data"))
     got = f"{show(now)}, where it was {show(was)}" if show(now) != show(was) else "other values in it"
     got = f"{show(now)}, and there was none before" if was is ... else "it is gone" if now is ... else got
-    why, look = "The task does not ask to change it.", f"each line that sets `{name}`, or writes into what is there"
-    return Wrong("given-changed", f"{whose}, as it was", got, why=why, look=look)
+    kinds = {Scalar: "a `Scalar`", Node: "a node", small.Tensor: "a tensor"}
+    code = "given-changed/version" if name == "version" else "given-changed"
+    return _shared(code, got, name=name, whose=kinds.get(type(one), "the operation"))
 
 
 def _behind(inputs: tuple) -> list:
@@ -147,42 +190,6 @@ def _frozen(value: Any) -> Any:
     return value.copy() if type(value) in (list, dict) else value
 
 
-def _given_engine() -> Wrong:
-    why = "That engine was given. This exercise is about one of your own."
-    return Wrong("given-engine", "a walk of yours", "a given one", why=why, look="where your code hands the work on")
-
-
-def _no_end(where: str) -> Wrong:
-    return Wrong(
-        "no-end",
-        f"an answer for {where}",
-        f"none after {_CALLS:,} calls",
-        why="There are a few nodes, or numbers, only. So your loop, or your recursion, does not come to an end.",
-        look="what a loop waits for: in a walk, what leaves `waiting`, and on which condition something is put in",
-    )
-
-
-def _paths() -> Wrong:
-    return Wrong(
-        "paths",
-        "as many turns as there are nodes",
-        "many thousand calls for 25 additions `h = h + h`",
-        belief="M11",
-        why="A small graph was walked well. Here each addition doubles the ways, and each way seems to have its turn.",
-        look="whether a node can have more than one turn",
-    )
-
-
-def _recursion(got: str) -> Wrong:
-    return Wrong(
-        "recursion",
-        f"an answer for {_DEEP:,} operations in a row",
-        got,
-        why="A call waits for a call for each node, and Python lets only so many wait. A loop has no such limit.",
-        look="which function calls itself",
-    )
-
-
 def _doubled(x: Any, times: int = 25) -> Any:
     for _ in range(times):
         x = x + x
@@ -213,8 +220,6 @@ _SCALAR_PROGRAMS: dict[str, Callable] = {
     "h * x + h, with h = x + z": lambda x, z: (x + z) * x + (x + z),
     "(h + z) * h, with h = x * x": lambda x, z: (lambda h: (h + z) * h)(x * x),
 }
-
-
 _WITH_ZEROS = (-2.0, 0.0), (0.5, -2.0)  # a leaf is 0; h + h * h is
 
 
@@ -367,16 +372,8 @@ def square(answer):
     kit.refuse_given(answer, _GIVEN_SQUARE)
     for name, program in _SCALAR_PROGRAMS.items():
         _check_walk(answer, name, program, (1.5, -2.5))
-    _check_zero(answer)
     _check_other_walks(answer, 1)
-    leaf = Scalar(1.5)
-    _walked(answer, _doubled(leaf))
-    if not kit.close(*_grads([leaf]), 2.0**25):
-        raise _unlike(_grads([leaf]), [2.0**25], "25 times h = h + h")
-    leaves = [Scalar(1.0), Scalar(2.0)]
-    _without_recursion(answer, _chain(*leaves))
-    if not _all_close(_grads(leaves), [1.0, _DEEP]):
-        raise _unlike(_grads(leaves), [1.0, _DEEP], "a long chain of additions")
+    _check_large(answer, _without_recursion, _DEEP)
     return "What arrives is added, and each node has one turn, when all has arrived. That is a correct walk."
 
 
@@ -394,40 +391,58 @@ def backward(root):
 
 
 def _check_walk(answer, name, program, values):
-    leaves = [Scalar(value) for value in values]
+    leaves, true = list(map(Scalar, values)), _true_slopes(program, values)
     root = program(*leaves)
     _walked(answer, root, where=name)
-    came, true = _grads(leaves), _true_slopes(program, values)
-    if not _all_close(came, true):
-        raise _with_picture(_diagnosed(root, leaves, came, true, name), root, leaves)
+    if not _all_close(_grads(leaves), true):
+        raise _with_picture(_diagnosed(root, leaves, true, name), root, leaves, true)
     for node in _reachable(root):
         node.grad = 0.0
-    _walked(answer, root, where=name)
-    if not _all_close(_grads(leaves), true):
-        why = "The first walk was right. Then all `.grad` were set to 0, and it was called again."
-        look = "what your function keeps from call to call: a global name, a default argument, a mark on a node"
-        raise _wrong_walk("again", _grads(leaves), true, f"{name}, walked again,", why, look)
+    _expect_walk(answer, root, leaves, true, "again", name)
 
 
 def _walked(answer: Callable, *inputs: Any, **options: Any) -> Any:
     return _once(answer, *inputs, **options, may=("grad",))
 
 
+def _expect_walk(answer, root, leaves, true, code, name, walks=1, **left_open):
+    """One more walk over the graph of `root`, the last of so many: if the gradients are others, that is `code`."""
+    _walked(answer, root, where=name)
+    came = _grads(leaves)
+    if not _all_close(came, true):
+        raise _with_picture(_wrong_walk(code, came, true, name=name, **left_open), root, leaves, true, walks)
+
+
 def _check_other_walks(answer, walks):
+    """Gradients that are 0 on the way, numbers of all kinds, and graphs of other forms."""
+    x, z = Scalar(1.5), Scalar(-1.0)
+    h = x * x
+    name = "h * z * z + h * z + h, with h = x * x, z = -1"
+    _expect_walk(answer, (h * (z * z) + h * z) + h, [x, z], [3.0, -2.25], "zero-is-not-new", name)
     for name, program in _SCALAR_PROGRAMS.items():
         _check_digits(answer, name, program)
-    for values, (name, program) in product(_WITH_ZEROS, _SCALAR_PROGRAMS.items()):
-        _check_walk_at_zero(answer, name, program, values)
-    _check_late_leaf(answer)
-    _check_leaf_as_root(answer, walks)
+    for (x, z), (name, program) in product(_WITH_ZEROS, _SCALAR_PROGRAMS.items()):
+        leaves = [Scalar(x), Scalar(z)]
+        root = program(*leaves)
+        zero = any(0.0 in node.slopes for node in _reachable(root)) or 0.0 in _walk(root).values()
+        code, where = "at-zero" if zero else "at-zero/not", f"{name}, x = {x:g} and z = {z:g},"
+        _expect_walk(answer, root, leaves, _true_slopes(program, (x, z)), code, where)
+    x = Scalar(1.5)
+    h, z = x * x, Scalar(-2.0)
+    name = "h * z + h, with h = x * x, and z made after h,"
+    _expect_walk(answer, h * z + h, [x, z], [-3.0, 2.25], "late-leaf", name)
+    x, name = Scalar(2.0), "a root x that is a leaf" + f", after {walks} walks," * (walks > 1)
+    for _ in range(walks - 1):
+        _walked(answer, x, where="a leaf")
+    _expect_walk(answer, x, [x], [float(walks)], "leaf-as-root", name)
 
 
 def _check_digits(answer, name, program):
     """Small and large numbers, with many digits."""
     for x, z in ((2e-5 / 3, 1e-5 / 7), (2e5 / 3, -1e5 / 7)):
-        leaves = [Scalar(x), Scalar(z)]
+        leaves, true = [Scalar(x), Scalar(z)], _true_slopes(program, (x, z))
         _walked(answer, program(*leaves), where=name)
-        came, true = _grads(leaves), _true_slopes(program, (x, z))
+        came = _grads(leaves)
         if not np.allclose(came, true, 1e-9, 0.0):
             why = "With other numbers your walk was right. These are small or large, and have many digits."
             expected = f"for {name}, x = {x:.6g} and z = {z:.6g}, the gradients {true[0]:.12g} and {true[1]:.12g}"
@@ -435,85 +450,45 @@ def _check_digits(answer, name, program):
             raise Wrong("rounded", expected, f"{came[0]:.12g} and {came[1]:.12g}", why=why, look=look)
 
 
-def _check_walk_at_zero(answer, name, program, values):
-    """Slopes and gradients that are 0."""
-    leaves = [Scalar(value) for value in values]
-    root = program(*leaves)
-    _walked(answer, root, where=name)
-    came, true = _grads(leaves), _true_slopes(program, values)
-    if not _all_close(came, true):
-        zero = any(0.0 in node.slopes for node in _reachable(root)) or 0.0 in _complete(root).values()
-        why = "With other numbers your walk was right." + " Here a slope, or a gradient on the way, is 0." * zero
-        look = "what your walk does where a slope or a gradient is 0" if zero else "what depends on the numbers"
-        where = f"{name}, x = {values[0]:g} and z = {values[1]:g},"
-        raise _with_picture(_wrong_walk("at-zero", came, true, where, why, look), root, leaves)
+def _check_large(answer, walk, times):
+    """As many ways as nobody can walk, and many operations in a row."""
+    leaves = [Scalar(1.0), Scalar(2.0)]
+    _walked(answer, _doubled(leaves[0]))
+    for true, name in (([2.0**25, 0.0], "25 times h = h + h"), ([1.0, times], f"{times:,} additions in a row")):
+        came = _grads(leaves)
+        if not _all_close(came, true):
+            raise _unlike(came, true, name)
+        leaves = [Scalar(1.0), Scalar(2.0)]
+        walk(answer, _chain(*leaves, times))
 
 
-def _check_late_leaf(answer):
-    """A leaf that is newer than a result."""
-    x = Scalar(1.5)
-    h = x * x
-    leaves = [x, Scalar(-2.0)]
-    root = h * leaves[1] + h
-    name = "h * z + h, with h = x * x, and z made after h,"
-    _walked(answer, root, where=name)
-    came, true = _grads(leaves), [-3.0, 2.25]
-    if not _all_close(came, true):
-        why = "Your walk was right where all leaves are older than all results. Here `z` is newer than `h`."
-        look = "what your walk does when a leaf comes before a result"
-        raise _with_picture(_wrong_walk("late-leaf", came, true, name, why, look), root, leaves)
-
-
-def _check_leaf_as_root(answer, walks):
-    x = Scalar(2.0)
-    for _ in range(walks):
-        _walked(answer, x, where="a leaf")
-    came = _grads([x])
-    if not _all_close(came, [float(walks)]):
-        why = "The slope of x by x is 1. Here the root is a leaf: it has no next nodes, and was made by no operation."
-        where = "a root x that is a leaf" + f", after {walks} walks," * (walks > 1)
-        raise _wrong_walk("leaf-as-root", came, [float(walks)], where, why, "what the root gets, if it is a leaf")
-
-
-def _diagnosed(root, leaves, came, true, name):
+def _diagnosed(root, leaves, true, name):
     """What is wrong with the gradients of one walk: the known bug that gives the same numbers, if any."""
-    for simulated, diagnosis in _SIMULATED:
-        grads = simulated(root)
+    came = _grads(leaves)
+    for code, bug in _BUGS:
+        grads = _walk(root, **bug)
         if _all_close(came, [grads.get(leaf, 0.0) for leaf in leaves]):
-            return diagnosis(came, true, name)
+            return _wrong_walk(code, came, true, name=name)
     start = root.grad if type(root.grad) in (int, float) else 0.0
     if start and _all_close(came, [start * one for one in true]):
-        return _other_start(came, true, name, start)
+        return _wrong_walk("other-start", came, true, name=name, times=f"{start:.10g}")
     return _unlike(came, true, name)
 
 
-def _check_zero(answer):
-    """A gradient that is 0 on the way, and goes on growing."""
-    x, z = leaves = [Scalar(1.5), Scalar(-1.0)]
-    h = x * x
-    root = (h * (z * z) + h * z) + h
-    name = "h * z * z + h * z + h, with h = x * x, z = -1"
-    _walked(answer, root, where=name)
-    came, true = _grads(leaves), [3.0, -2.25]
-    if not _all_close(came, true):
-        why = "Your walk was right before. Here 1, then -1, then 1 reach `h`, so its gradient is 0 for a while."
-        look = "how your walk knows that a node is waiting already: its numbers do not tell that"
-        raise _with_picture(_wrong_walk("zero-is-not-new", came, true, name, why, look), root, leaves)
-
-
-def _with_picture(wrong: Wrong, root: Scalar, leaves: list[Scalar], times: int = 1) -> Wrong:
+def _with_picture(wrong: Wrong, root: Scalar, leaves: list[Scalar], true: list, walks: int = 1) -> Wrong:
     """The same diagnosis with the gradients of minigrad and of the learner's walk, node by node.
 
-    After more than one walk minigrad has gradients on leaves alone.
+    After more than one walk minigrad has gradients on leaves alone. A 0 is not shown where all that is on the way is
+    kept elsewhere, and the 1 of a root is no fault.
     """
-    found = _reachable(root)
-    true = {node: _text(times * grad) for node, grad in _complete(root).items() if times == 1 or not node.next_nodes}
-    mine = {node: _text(node.grad) for node in found}
-    if all(mine[node] == "0" for node in found if node.next_nodes and node is not root):
-        mine = {node: mine[node] for node in found if not node.next_nodes}  # what is on the way is kept elsewhere
-    names = dict(zip(leaves, "xz", strict=True))
-    unlike = {node for node, grad in mine.items() if grad != true.get(node, "0")}
-    expected = graph_of(root, names, "minigrad", true)
+    right = (_walk(root) if walks == 1 else {}) | dict(zip(leaves, true, strict=True))
+    right = {node: _text(grad) for node, grad in right.items()}
+    mine = {node: _text(node.grad) for node in _reachable(root)}
+    if all(grad == "0" for node, grad in mine.items() if node.next_nodes and node is not root):
+        mine = {node: grad for node, grad in mine.items() if grad != "0" or not node.next_nodes}
+    unlike = {node for node, grad in mine.items() if grad != right.get(node, "0") and (node, grad) != (root, "1")}
+    names = dict(zip(leaves, "xz", strict=False))
+    expected = graph_of(root, names, "minigrad", right)
     came = graph_of(root, names, "your walk, at its end", mine, unlike)
     wrong.verdict.picture = mg.viz.Picture((expected, numbered(came, count(len(expected.nodes)))))
     return wrong
@@ -525,80 +500,72 @@ def _text(grad: Any) -> str:
 
 def _unlike(came, true, name):
     if not any(came):
-        why = "The leaves have 0. Nothing has reached them, or it was cleared again."
-        look = "the edges that lead to a leaf, and every line that sets a `.grad`"
-        return _wrong_walk("nothing", came, true, name, why, look)
+        return _wrong_walk("nothing", came, true, name=name)
     times = next((one / other for one, other in zip(came, true, strict=True) if other), 1.0)
     if sum(map(bool, true)) > 1 and math.isfinite(times) and _all_close(came, [times * one for one in true]):
-        return _other_start(came, true, name, times)
-    look = "the first node, from the root on, whose gradient is another: what was passed on to it, and when?"
-    return _wrong_walk("other-gradient", came, true, name, "", look)
+        return _wrong_walk("other-start", came, true, name=name, times=f"{times:.10g}")
+    return _wrong_walk("other-gradient", came, true, name=name)
 
 
-def _other_start(came, true, name, times):
-    why = f"All of them are {times:.10g} times what they should be."
-    return _wrong_walk("other-start", came, true, name, why, "with which gradient the walk starts")
+def _wrong_walk(code, came, true, **left_open):
+    return _of_walks(code, _numbers(came), true=_numbers(true), s="s" * (len(true) > 1), **left_open)
 
 
-def _wrong_walk(code, came, true, name, why, look, belief=""):
-    expected = f"for {name} the gradients {_numbers(true)}, as in minigrad"
-    return Wrong(code, expected, _numbers(came), belief=belief, why=why, look=look)
-
-
-def _overwrites(came, true, name):
-    why = "Where several edges lead to one node, it has only what one of them brought."
-    look = "the line in which a gradient arrives, `=` or `+=`, and whether each edge is walked"
-    return _wrong_walk("overwrites", came, true, name, why, look)
-
-
-def _two_turns(came, true, name):
-    why = "A node that is used twice has two turns, and passes on all it has each time."
-    return _wrong_walk("two-turns", came, true, name, why, "what is put into `waiting` when it is there already", "M11")
-
-
-def _too_early(came, true, name):
-    why = "A node has had its turn before all that used its result, when its gradient was not complete."
-    return _wrong_walk("too-early", came, true, name, why, "which of the waiting nodes goes first", "M11")
-
-
-def _overwriting(root):
-    grads, waiting = {root: 1.0}, [root]
-    while waiting:
-        node = max(waiting, key=lambda one: one.number)
-        waiting = [one for one in waiting if one is not node]
-        for next_node, slope in zip(node.next_nodes, node.slopes, strict=True):
-            grads[next_node] = grads[node] * slope
-            waiting.append(next_node)
-    return grads
-
-
-def _repeated(root):
-    grads, waiting = {root: 1.0}, [root]
-    while waiting:
-        node = max(waiting, key=lambda one: one.number)
-        waiting.remove(node)
-        for next_node, slope in zip(node.next_nodes, node.slopes, strict=True):
-            grads[next_node] = grads.get(next_node, 0.0) + grads[node] * slope
-            waiting.append(next_node)
-    return grads
-
-
-def _in_order(pick: Callable, again: bool) -> Callable:
-    """A walk in which `pick` says which of those that wait goes next; `again`: a node may wait more than once."""
-
-    def walk(root):
-        grads, waiting, met = {root: 1.0}, [root], {root}
-        while waiting:
-            node = pick(waiting)
-            waiting.remove(node)
-            for next_node, slope in zip(node.next_nodes, node.slopes, strict=True):
-                grads[next_node] = grads.get(next_node, 0.0) + grads[node] * slope
-                if next_node not in (waiting if again else met):
-                    met.add(next_node)
-                    waiting.append(next_node)
-        return grads
-
-    return walk
+_of_walks = _texts(
+    """
+overwrites: {name}
+    Where several edges lead to one node, it has only what one of them brought.
+    look: the line in which a gradient arrives, `=` or `+=`, and whether each edge is walked
+two-turns: {name} (M11)
+    A node that is used twice has two turns, and passes on all it has each time.
+    look: what is put into `waiting` when it is there already
+too-early: {name} (M11)
+    A node has had its turn before all that used its result, when its gradient was not complete.
+    look: which of the waiting nodes goes first
+nothing: {name}
+    The leaves have 0. Nothing has reached them, or it was cleared again.
+    look: the edges that lead to a leaf, and every line that sets a `.grad`
+other-start: {name}
+    All of them are {times} times what they should be.
+    look: with which gradient the walk starts
+other-gradient: {name}
+    look: the first node, from the root on, whose gradient is another: what was passed on to it, and when?
+again: {name}, walked again,
+    The first walk was right. Then all `.grad` were set to 0, and it was called again.
+    look: what your function keeps from call to call: a global name, a default argument, a mark on a node
+zero-is-not-new: {name}
+    Your walk was right before. Here 1, then -1, then 1 reach `h`, so its gradient is 0 for a while.
+    look: how your walk knows that a node is waiting already: its numbers do not tell that
+at-zero: {name}
+    With other numbers your walk was right. Here a slope, or a gradient on the way, is 0.
+    look: what your walk does where a slope or a gradient is 0
+at-zero/not: {name}
+    With other numbers your walk was right.
+    look: what depends on the numbers
+late-leaf: {name}
+    Your walk was right where all leaves are older than all results. Here `z` is newer than `h`.
+    look: what your walk does when a leaf comes before a result
+leaf-as-root: {name}
+    The slope of x by x is 1. Here the root is a leaf: it has no next nodes, and was made by no operation.
+    look: what the root gets, if it is a leaf
+leaves-cleared: {name}, after {times} walks (M08)
+    The leaves have what a single walk gives. From walk to walk theirs have to add up.
+    look: which `.grad` you clear, or set with `=`
+leaves-cleared/no-walk: {name}, after {times} walks
+    The leaves have what a single walk gives: another walk over the same nodes brings nothing.
+    look: what stays after a walk, and lets the next one end at once: a mark, a `.grad`, a set
+kept-inside: {name}, after {times} walks
+    More than it should be: something of an earlier walk may have been passed on again.
+    look: what is left on nodes with next nodes after a walk
+kept-inside/trunk: {name}
+    Three walks share `h`. A later one may have met something that an earlier one left behind.
+    look: what is left on nodes with next nodes after a walk
+cleared-comes-back: {name}, walked once more,
+    After six walks every `.grad` of a leaf was set to {old}. A walk adds to that.
+    look: what your function keeps beside `.grad`
+""",
+    "for {when} the gradient{s} {true}, as in minigrad",
+)
 
 
 def _newest(waiting: list[Scalar]) -> Scalar:
@@ -609,14 +576,31 @@ def _oldest(waiting: list[Scalar]) -> Scalar:
     return min(waiting, key=lambda node: node.number)
 
 
-_complete = _in_order(_newest, again=False)  # as it should be
-_SIMULATED = (
-    (_overwriting, _overwrites),
-    (_repeated, _two_turns),
+def _walk(root: Scalar, pick: Callable = _newest, again: str = "never", adds: bool = True) -> dict[Scalar, float]:
+    """The gradients of a walk, which has the bugs that it is told.
+
+    `pick` says which of those that wait goes next, `again` whether a node may wait once more when it has met it.
+    """
+    grads, waiting, met = {root: 1.0}, [root], {root}
+    known: Any = {"never": met, "later": waiting, "always": ()}[again]
+    while waiting:
+        node = pick(waiting)
+        waiting.remove(node)
+        for next_node, slope in zip(node.next_nodes, node.slopes, strict=True):
+            grads[next_node] = grads.get(next_node, 0.0) * adds + grads[node] * slope
+            if next_node not in known:
+                met.add(next_node)
+                waiting.append(next_node)
+    return grads
+
+
+_BUGS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("overwrites", {"adds": False}),
+    ("two-turns", {"again": "always"}),
     *(
-        (_in_order(pick, again), _too_early)
+        ("too-early", {"pick": pick, "again": again})
         for pick in (lambda waiting: waiting[0], lambda waiting: waiting[-1], _oldest)
-        for again in (False, True)
+        for again in ("never", "later")
     ),
 )
 
@@ -644,27 +628,22 @@ def twice(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_TWICE)
     for values, (name, program) in product(((0.5, 3.0), (-2.0, 0.0)), _SCALAR_PROGRAMS.items()):
-        leaves = [Scalar(value) for value in values]
-        root, true = program(*leaves), _true_slopes(program, values)
+        leaves, true = list(map(Scalar, values)), _true_slopes(program, values)
+        root = program(*leaves)
         for times in range(1, 7):
             _walked(answer, root, where=name)
-            _check_times(root, leaves, true, times, name)
-        for leaf in leaves:
-            leaf.grad = 0.0
+            _check_times(answer, root, leaves, true, times, name)
+        for old in (0.0, 7.0):
+            for leaf in leaves:
+                leaf.grad = old
+            total = [old + one for one in true]
+            _expect_walk(answer, root, leaves, total, "cleared-comes-back", name, walks=7, old=f"{old:g}")
+    _check_large(answer, call, 300)
+    x = Scalar(2.0)
+    h, name = x * x, "h, then 3h, then 4h, with h = x * x"
+    for root in (h, h * Scalar(3.0)):
         _walked(answer, root, where=name)
-        if not _all_close(_grads(leaves), true):
-            why, look = (
-                "After six walks every `.grad` of a leaf was set to 0.",
-                "what your function keeps beside `.grad`",
-            )
-            raise _wrong_walk("cleared-comes-back", _grads(leaves), true, f"{name}, cleared, then walked,", why, look)
-    _check_zero(answer)
-    _walked(answer, _doubled(Scalar(1.0)))
-    leaves = [Scalar(1.0), Scalar(2.0)]
-    call(answer, _chain(*leaves, 300))
-    if not _all_close(_grads(leaves), [1.0, 300.0]):
-        raise _unlike(_grads(leaves), [1.0, 300.0], "300 additions in a row")
-    _check_trunk(answer)
+    _expect_walk(answer, h * Scalar(4.0), [x], [32.0], "kept-inside/trunk", name, walks=3)
     _check_other_walks(answer, 2)
     return "What is on the way belongs to one walk. So nothing inside of a graph ever needs clearing."
 
@@ -682,32 +661,22 @@ def backward_twice(root):
 """
 
 
-def _check_times(root, leaves, true, times, name):
+def _check_times(answer, root, leaves, true, times, name):
     came, wanted = _grads(leaves), [times * one for one in true]
     if _all_close(came, wanted):
         return
     if times == 1:
-        raise _with_picture(_diagnosed(root, leaves, came, true, name), root, leaves)
-    where = f"{name}, after {times} walks"
+        raise _with_picture(_diagnosed(root, leaves, true, name), root, leaves, true)
     if _all_close(came, true):
-        why = "The leaves have what a single walk gives. From walk to walk theirs have to add up."
-        raise _wrong_walk("leaves-cleared", came, wanted, where, why, "which `.grad` you clear, or set with `=`", "M08")
+        for leaf in leaves:
+            leaf.grad = 7.0
+        _walked(answer, root, where=name)
+        code = "leaves-cleared/no-walk" if _grads(leaves) == [7.0, 7.0] else "leaves-cleared"
+        raise _wrong_walk(code, came, wanted, name=name, times=times)
     if sum(map(abs, came)) > sum(map(abs, wanted)):
-        why = "More than it should be: something of an earlier walk may have been passed on again."
-        look = "what is left on nodes with next nodes after a walk"
-        raise _with_picture(_wrong_walk("kept-inside", came, wanted, where, why, look), root, leaves, times)
-    raise _unlike(came, wanted, where)
-
-
-def _check_trunk(answer):
-    x = Scalar(2.0)
-    h = x * x
-    for root in (h, h * Scalar(3.0), h * Scalar(4.0)):
-        _walked(answer, root, where="h, then 3h, then 4h, with h = x * x")
-    if not kit.close(*_grads([x]), 32.0):
-        why = "Three walks share `h`. A later one may have met something that an earlier one left behind."
-        look = "what is left on nodes with next nodes after a walk"
-        raise _wrong_walk("kept-inside", _grads([x]), [32.0], "h, then 3h, then 4h, with h = x * x", why, look)
+        wrong = _wrong_walk("kept-inside", came, wanted, name=name, times=times)
+        raise _with_picture(wrong, root, leaves, wanted, times)
+    raise _unlike(came, wanted, f"{name}, after {times} walks")
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -728,19 +697,15 @@ def _check_trunk(answer):
 )
 def turns(answer):
     kit.a_function(answer)
-    for name, program in _SCALAR_PROGRAMS.items():
-        root = program(Scalar(1.5), Scalar(-2.5))
-        _check_turns(_once(answer, root, where=name), root, name)
-    leaf = Scalar(1.5)
-    _check_turns(_once(answer, leaf, where="a leaf"), leaf, "a root that is a leaf")
-    h = leaf * leaf
-    root = h * Scalar(2.0) + h
-    name = "h * z + h, with h = x * x, and z made after h,"
-    _check_turns(_once(answer, root, where=name), root, name)
+    graphs = {name: program(Scalar(1.5), Scalar(-2.5)) for name, program in _SCALAR_PROGRAMS.items()}
+    x = graphs["a root that is a leaf"] = Scalar(1.5)
+    h = x * x
+    graphs["h * z + h, with h = x * x, and z made after h,"] = h * Scalar(2.0) + h
     x = Scalar(1.5)
     h = x * x
-    root, name = h * h + h * x * x * x, "h * h + h * x * x * x, with h = x * x,"
-    _check_turns(_once(answer, root, where=name), root, name)
+    graphs["h * h + h * x * x * x, with h = x * x,"] = h * h + h * x * x * x
+    for name, root in graphs.items():
+        _check_turns(_once(answer, root, where=name), root, name)
     root = _doubled(Scalar(1.0))
     _check_turns(_once(answer, root), root, "25 times h = h + h")
     root = _chain(Scalar(1.0), Scalar(2.0))
@@ -752,33 +717,29 @@ def _check_turns(given, root, name):
     expected = f"for {name} a list of its nodes, each once, those that used a result before the node that made it"
     if not isinstance(given, list | tuple):
         raise Wrong("type", expected, show(given), look="what `return` gives back: a list of nodes")
-    nodes = _reachable(root)
-    place = {id(node): i for i, node in enumerate(given)}
     if any(type(one) is not Scalar for one in given):
         raise Wrong("type", expected, "a list with other things in it", look="what you put into the list")
+    nodes, place = _reachable(root), {node: i for i, node in enumerate(given)}
     if len(place) < len(given):
         got = f"{len(given)} entries for {len(place)} nodes"
         raise Wrong("twice", expected, got, why="A node has more than one turn.", look="how you know who was found")
-    missing = [node for node in nodes if id(node) not in place]
-    if missing or len(place) != len(nodes):
-        got = (
-            f"{len(place)} of {len(nodes)} nodes"
-            if len(place) < len(nodes)
-            else "nodes, too, that are not behind the root"
-        )
+    missing = [node for node in nodes if node not in place]
+    if missing:
         ends = all(node is root or not node.next_nodes for node in missing)
-        why = "Leaves and the root have a turn, too." if missing and ends else ""
-        look = "who is left out" if missing else "what is there from another graph, or an earlier call"
-        raise Wrong("missing", expected, got, why=why, look=look)
-    pairs = [(place[id(node)], place[id(next_node)]) for node in nodes for next_node in node.next_nodes]
-    if all(one < other for one, other in pairs):
-        return
+        why = "Leaves and the root have a turn, too." if ends else ""
+        got = f"{len(nodes) - len(missing)} of {len(nodes)} nodes"
+        raise Wrong("missing", expected, got, why=why, look="who is left out")
+    if len(place) != len(nodes):
+        look = "what is there from another graph, or an earlier call"
+        raise Wrong("missing", expected, "nodes, too, that are not behind the root", look=look)
+    pairs = [(place[node], place[next_node]) for node in nodes for next_node in node.next_nodes]
     got = "a list in which a node comes before one that used its result"
-    if all(one > other for one, other in pairs):
+    if pairs and all(one > other for one, other in pairs):
         why = "This is the order of the forward pass."
         raise Wrong("inputs-first", expected, got, why=why, look="who comes first on the way back: the root")
-    why = "When such a node has its turn, a part of its gradient is still to come."
-    raise Wrong("too-early", expected, got, belief="M11", why=why, look="the numbers of your nodes, in your order")
+    if any(one > other for one, other in pairs):
+        why = "When such a node has its turn, a part of its gradient is still to come."
+        raise Wrong("too-early", expected, got, belief="M11", why=why, look="the numbers of your nodes, in your order")
 
 
 def _reachable(root):
@@ -1864,7 +1825,7 @@ def _stage_order(kind):
     _first_walk(lambda: result.backward(), "x * x")
     came = _one(x.grad, "`x.grad` is")
     if kit.close(came, 3.0):
-        raise _overwrites([came], [6.0], "x * x")
+        raise _wrong_walk("overwrites", [came], [6.0], name="x * x")
     if call(lambda: result.grad) is not None:
         look = "who gets a `.grad`: a node that has next nodes is no leaf"
         raise Wrong("grad-of-result", "None as the `.grad` of x * x, which is no leaf", show(result.grad), look=look)
@@ -1902,7 +1863,7 @@ def _check_diamond(kind):
         return
     wrong = _unlike(came, right, name)
     if kit.close(came[0], 4.0):  # h passed on what had come from the sum alone
-        wrong = _too_early(came, right, name)
+        wrong = _wrong_walk("too-early", came, right, name=name)
     leaves = [tools.leaf(value) for value in values]
     true = leaves[1] * _diamond(*leaves)
     true.backward(retain_graph=True)

@@ -430,6 +430,34 @@ kept-inside/root
 """,
     )
     | {
+        "too-early": """
+def backward_twice(root):
+    grads, found = {root: 1.0}, [root]
+    for node in found:
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            grads[next_node] = grads.get(next_node, 0.0) + grads[node] * slope
+            if next_node not in found:
+                found.append(next_node)
+    for node in found:
+        if not node.next_nodes:
+            node.grad += grads[node]
+""",
+        "leaves-cleared/marked": _with(
+            _ANSWERS["twice"], "    grads = {root: 1.0}", "    grads = {} if hasattr(root, 'walked') else {root: 1.0}"
+        ).replace("    while", "    root.walked = True\n    while"),
+        "kept-inside/divided-by-the-walks": """
+def backward_twice(root):
+    root.walks = getattr(root, "walks", 0) + 1
+    root.grad = root.grad + 1.0 if not root.next_nodes else 1.0
+    waiting = {root}
+    while waiting:
+        node = max(waiting, key=attrgetter("number"))
+        waiting.remove(node)
+        grad = node.grad if node is root or not node.next_nodes else node.grad / root.walks
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += grad * slope
+            waiting.add(next_node)
+""",
         "nothing/all-cleared": _TWICE + "        node.grad = 0.0\n",
         "overwrites": _with(_TWICE, "next_node.grad += ", "next_node.grad = "),
         "leaf-as-root": _TWICE + "        if node.next_nodes:\n            node.grad = 0.0\n",
@@ -1390,6 +1418,18 @@ def backward(root):
 """,
     ],
     "twice": [
+        """
+def backward_twice(root):
+    root.part, waiting = 1.0, {root}
+    while waiting:
+        node = max(waiting, key=attrgetter("number"))
+        waiting.remove(node)
+        if not node.next_nodes:
+            node.grad += node.part
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.part = (next_node.part if next_node in waiting else 0.0) + node.part * slope
+            waiting.add(next_node)
+""",
         """
 def backward_twice(root):
     root.grad += 1.0
