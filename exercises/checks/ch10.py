@@ -142,10 +142,10 @@ def _keeping(function: Callable, *inputs: Any, about: tuple | None = None, may: 
             raise _shared("mode-left", show(left[name]), name=name, was=show(was))
     for one, was in zip(given, before, strict=True):
         now = _facts(one)
-        for name in (_OF_A_SCALAR if "grad" in may else (was | now).keys()) - set(may):
-            if name not in was or name not in now or now[name] != was[name]:
-                kit.adversaries.trial.forget_last()  # it would be shown as it is by now
-                raise _changed(one, name, was.get(name, ...), now.get(name, ...))
+        names = _OF_A_SCALAR if "grad" in may else was | now  # a walk may leave marks on a Scalar
+        for name in [key for key in names if key not in may and was.get(key, ...) != now.get(key, ...)]:
+            kit.adversaries.trial.forget_last()  # it would be shown as it is by now
+            raise _changed(one, name, was.get(name, ...), now.get(name, ...))
     return result
 
 
@@ -233,6 +233,95 @@ def _all_close(came: list, true: list) -> bool:
 
 def _numbers(values: list[float]) -> str:
     return " and ".join(f"{value:.6g}" for value in values)
+
+
+def _unlike(came, true, name):
+    if not any(came):
+        return _wrong_walk("nothing", came, true, name=name)
+    times = next((one / other for one, other in zip(came, true, strict=True) if other), 1.0)
+    if sum(map(bool, true)) > 1 and math.isfinite(times) and _all_close(came, [times * one for one in true]):
+        return _wrong_walk("other-start", came, true, name=name, times=f"{times:.10g}")
+    return _wrong_walk("other-gradient", came, true, name=name)
+
+
+def _wrong_walk(code, came, true, **left_open):
+    return _of_walks(code, _numbers(came), true=_numbers(true), s="s" * (len(true) > 1), **left_open)
+
+
+_of_walks = _texts(
+    """
+overwrites: {name}
+    Where several edges lead to one node, it has only what one of them brought.
+    look: the line in which a gradient arrives, `=` or `+=`, and whether each edge is walked
+two-turns: {name} (M11)
+    A node that is used twice has two turns, and passes on all it has each time.
+    look: what is put into `waiting` when it is there already
+too-early: {name} (M11)
+    A node has had its turn before all that used its result, when its gradient was not complete.
+    look: which of the waiting nodes goes first
+nothing: {name}
+    The leaves have 0. Nothing has reached them, or it was cleared again.
+    look: the edges that lead to a leaf, and every line that sets a `.grad`
+other-start: {name}
+    All of them are {times} times what they should be.
+    look: with which gradient the walk starts
+other-gradient: {name}
+    look: the first node, from the root on, whose gradient is another: what was passed on to it, and when?
+again: {name}, walked again,
+    The first walk was right. Then all `.grad` were set to 0, and it was called again.
+    look: what your function keeps from call to call: a global name, a default argument, a mark on a node
+zero-is-not-new: {name}
+    Your walk was right before. Here 1, then -1, then 1 reach `h`, so its gradient is 0 for a while.
+    look: how your walk knows that a node is waiting already: its numbers do not tell that
+at-zero: {name}
+    With other numbers your walk was right. Here a slope, or a gradient on the way, is 0.
+    look: what your walk does where a slope or a gradient is 0
+at-zero/not: {name}
+    With other numbers your walk was right.
+    look: what depends on the numbers
+late-leaf: {name}
+    Your walk was right where all leaves are older than all results. Here `z` is newer than `h`.
+    look: what your walk does when a leaf comes before a result
+leaf-as-root: {name}
+    The slope of x by x is 1. Here the root is a leaf: it has no next nodes, and was made by no operation.
+    look: what the root gets, if it is a leaf
+leaves-cleared: {name}, after {times} walks (M08)
+    The leaves have what a single walk gives. From walk to walk theirs have to add up.
+    look: which `.grad` you clear, or set with `=`
+leaves-cleared/no-walk: {name}, after {times} walks
+    The leaves have what a single walk gives: another walk over the same nodes brings nothing.
+    look: what stays after a walk, and lets the next one end at once: a mark, a `.grad`, a set
+kept-inside: {name}, after {times} walks
+    More than it should be: something of an earlier walk may have been passed on again.
+    look: what is left on nodes with next nodes after a walk
+kept-inside/trunk: {name}
+    Three walks share `h`. A later one may have met something that an earlier one left behind.
+    look: what is left on nodes with next nodes after a walk
+grad-shared: {name}
+    An addition hands one and the same gradient to both inputs. What was added for `x` is in that of `z`, too.
+    look: the line that adds what arrives: does it write into an array?
+grad-shared/leaf: {name}
+    An addition hands one and the same gradient to both inputs. A leaf that keeps it as it came shares it.
+    look: what becomes the `.grad` of a leaf when there was none
+grad-elsewhere: {name}
+    `x.grad` was 0, because `sub_` had changed it, and 2 arrived.
+    look: what you add to: the `.grad` of the leaf, or another place that keeps its gradient?
+leaf-overwritten: {name} (M08)
+    52 was there before. A leaf adds what arrives to what it has.
+    look: the line that sets the `.grad` of a leaf
+kept-inside/passed-on: {name} (M10)
+    The second walk has passed on what the first left inside of the graph. With such an engine people would have to
+    clear it; in PyTorch and minigrad nothing is left there.
+    look: where you keep what is on the way
+kept-inside/after-an-error: {name}
+    The walk before ended with an error, as it should. Something of it may have been passed on by this one.
+    look: where you keep what is on the way
+cleared-comes-back: {name}, walked once more,
+    After six walks every `.grad` of a leaf was set to {old}. A walk adds to that.
+    look: what your function keeps beside `.grad`
+""",
+    "for {when} the gradient{s} {true}, as in minigrad",
+)
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -498,76 +587,6 @@ def _text(grad: Any) -> str:
     return f"{grad:.6g}" if type(grad) in (int, float) else show(grad, 20)
 
 
-def _unlike(came, true, name):
-    if not any(came):
-        return _wrong_walk("nothing", came, true, name=name)
-    times = next((one / other for one, other in zip(came, true, strict=True) if other), 1.0)
-    if sum(map(bool, true)) > 1 and math.isfinite(times) and _all_close(came, [times * one for one in true]):
-        return _wrong_walk("other-start", came, true, name=name, times=f"{times:.10g}")
-    return _wrong_walk("other-gradient", came, true, name=name)
-
-
-def _wrong_walk(code, came, true, **left_open):
-    return _of_walks(code, _numbers(came), true=_numbers(true), s="s" * (len(true) > 1), **left_open)
-
-
-_of_walks = _texts(
-    """
-overwrites: {name}
-    Where several edges lead to one node, it has only what one of them brought.
-    look: the line in which a gradient arrives, `=` or `+=`, and whether each edge is walked
-two-turns: {name} (M11)
-    A node that is used twice has two turns, and passes on all it has each time.
-    look: what is put into `waiting` when it is there already
-too-early: {name} (M11)
-    A node has had its turn before all that used its result, when its gradient was not complete.
-    look: which of the waiting nodes goes first
-nothing: {name}
-    The leaves have 0. Nothing has reached them, or it was cleared again.
-    look: the edges that lead to a leaf, and every line that sets a `.grad`
-other-start: {name}
-    All of them are {times} times what they should be.
-    look: with which gradient the walk starts
-other-gradient: {name}
-    look: the first node, from the root on, whose gradient is another: what was passed on to it, and when?
-again: {name}, walked again,
-    The first walk was right. Then all `.grad` were set to 0, and it was called again.
-    look: what your function keeps from call to call: a global name, a default argument, a mark on a node
-zero-is-not-new: {name}
-    Your walk was right before. Here 1, then -1, then 1 reach `h`, so its gradient is 0 for a while.
-    look: how your walk knows that a node is waiting already: its numbers do not tell that
-at-zero: {name}
-    With other numbers your walk was right. Here a slope, or a gradient on the way, is 0.
-    look: what your walk does where a slope or a gradient is 0
-at-zero/not: {name}
-    With other numbers your walk was right.
-    look: what depends on the numbers
-late-leaf: {name}
-    Your walk was right where all leaves are older than all results. Here `z` is newer than `h`.
-    look: what your walk does when a leaf comes before a result
-leaf-as-root: {name}
-    The slope of x by x is 1. Here the root is a leaf: it has no next nodes, and was made by no operation.
-    look: what the root gets, if it is a leaf
-leaves-cleared: {name}, after {times} walks (M08)
-    The leaves have what a single walk gives. From walk to walk theirs have to add up.
-    look: which `.grad` you clear, or set with `=`
-leaves-cleared/no-walk: {name}, after {times} walks
-    The leaves have what a single walk gives: another walk over the same nodes brings nothing.
-    look: what stays after a walk, and lets the next one end at once: a mark, a `.grad`, a set
-kept-inside: {name}, after {times} walks
-    More than it should be: something of an earlier walk may have been passed on again.
-    look: what is left on nodes with next nodes after a walk
-kept-inside/trunk: {name}
-    Three walks share `h`. A later one may have met something that an earlier one left behind.
-    look: what is left on nodes with next nodes after a walk
-cleared-comes-back: {name}, walked once more,
-    After six walks every `.grad` of a leaf was set to {old}. A walk adds to that.
-    look: what your function keeps beside `.grad`
-""",
-    "for {when} the gradient{s} {true}, as in minigrad",
-)
-
-
 def _newest(waiting: list[Scalar]) -> Scalar:
     return max(waiting, key=lambda node: node.number)
 
@@ -640,10 +659,10 @@ def twice(answer):
             _expect_walk(answer, root, leaves, total, "cleared-comes-back", name, walks=7, old=f"{old:g}")
     _check_large(answer, call, 300)
     x = Scalar(2.0)
-    h, name = x * x, "h, then 3h, then 4h, with h = x * x"
-    for root in (h, h * Scalar(3.0)):
+    h, name = x * x, "h, then h + h + h, then (h + h) + (h + h), with h = x * x,"
+    for root in (h, h + h + h):
         _walked(answer, root, where=name)
-    _expect_walk(answer, h * Scalar(4.0), [x], [32.0], "kept-inside/trunk", name, walks=3)
+    _expect_walk(answer, (h + h) + (h + h), [x], [32.0], "kept-inside/trunk", name, walks=3)
     _check_other_walks(answer, 2)
     return "What is on the way belongs to one walk. So nothing inside of a graph ever needs clearing."
 
@@ -772,25 +791,24 @@ def _reachable(root):
 def arrive(answer):
     kit.a_function(answer)
     rng = np.random.default_rng(10)
-    for shape, of_part in (
-        ((4, 3), (4, 3)),
-        ((3,), (4, 3)),
-        ((4, 1), (4, 3)),
-        ((1, 3), (4, 3)),
-        ((), (4, 3)),
-        ((4, 1), (2, 4, 3)),
-        ((2, 1, 3), (5, 2, 4, 3)),
-        ((2, 3, 1), (2, 3, 4)),
-        ((3,), (2, 1, 4, 3)),
-        ((1, 1), (4, 3)),
-        ((3,), (1, 3)),
-        ((3,), (0, 3)),
-    ):
-        _check_arrival(answer, shape, rng.integers(-5, 6, (2, *of_part)) / 2)
+    for of_part, shapes in _BROADCAST.items():
+        for shape in shapes:
+            _check_arrival(answer, shape, rng.integers(-5, 6, (2, *of_part)) / 2)
     _check_arrival(answer, (3,), rng.integers(1, 6, (2, 4, 3)) / 3e9)  # small, with many digits
     _check_shared(answer)
     _check_programs(small_with(arrive=_on_tensors(answer)))
     return "What was broadcast is summed, and what arrives is added, without touching arrays that others hold."
+
+
+_BROADCAST: dict[tuple, tuple] = {  # the shape of a part, and those of nodes where it may arrive
+    (4, 3): ((4, 3), (3,), (4, 1), (1, 3), (), (1, 1)),
+    (2, 4, 3): ((4, 1),),
+    (5, 2, 4, 3): ((2, 1, 3),),
+    (2, 3, 4): ((2, 3, 1),),
+    (2, 1, 4, 3): ((3,),),
+    (1, 3): ((3,),),
+    (0, 3): ((3,),),
+}
 
 
 def _check_arrival(answer, shape, parts):
@@ -802,26 +820,26 @@ def _check_arrival(answer, shape, parts):
             got = "one with another key, or more than one" if grads else "`grads` is empty"
             raise Wrong("nothing-stored", "one entry in `grads`, for `next_node`", got, look=look)
         _check_array(grads[next_node], shape, part.shape)
-    came, right = grads[next_node], [sum_to(part, shape) for part in parts]
-    if np.allclose(came, right[0] + right[1], 1e-9, 1e-18):
+    came, (first, second) = grads[next_node], (sum_to(part, shape) for part in parts)
+    right, where = first + second, f"for a node of shape {shape}"
+    close = lambda other: np.allclose(came, other, 1e-9, 1e-18)  # noqa: E731
+    if close(right):
         return
-    if np.allclose(came, right[0] + right[1], 1e-4, 1e-6):
-        expected, got = _worst(came, right[0] + right[1])
+    if np.allclose(came, right, 1e-4, 1e-6):
+        expected, got = _worst(came, right)
         look = "whatever rounds a part, or leaves out a small one"
-        raise Wrong("rounded", f"{expected} for a node of shape {shape}", got, look=look)
-    expected, got = _entry(came, right[0] + right[1], f"for a node of shape {shape}", 1e-9, 1e-18)
-    if np.allclose(came, right[1], 1e-9, 1e-18):
-        why = "Only the second part is there: it took the place of the first."
-        raise Wrong("overwrites", expected, got, why=why, look="what you do when `next_node in grads`")
-    if np.allclose(came, right[0], 1e-9, 1e-18):
-        why = "Only the first part is there."
-        raise Wrong("first-only", expected, got, why=why, look="what you do when `next_node in grads`")
-    if 0 < came.size < parts[0].size and np.allclose(
-        came * (parts[0].size // came.size), right[0] + right[1], 1e-9, 1e-18
-    ):
+        raise Wrong("rounded", f"{expected} {where}", got, look=look)
+    expected, got = _entry(came, right, where, 1e-9, 1e-18)
+    why, stored = "", "what you do when `next_node in grads`"
+    code, look = "other-gradient", "along which dimensions you sum, and how parts are added"
+    if close(second):
+        code, why, look = "overwrites", "Only the second part is there: it took the place of the first.", stored
+    elif close(first):
+        code, why, look = "first-only", "Only the first part is there.", stored
+    elif parts[0].size and close(right * came.size / parts[0].size):
+        code, look = "mean", "the function that you call on the part"
         why = "That is a mean. What the forward pass repeats, the backward pass adds up."
-        raise Wrong("mean", expected, got, why=why, look="the function that you call on the part")
-    raise Wrong("other-gradient", expected, got, look="along which dimensions you sum, and how parts are added")
+    raise Wrong(code, expected, got, why=why, look=look)
 
 
 def _check_array(came, shape, of_part):
@@ -895,7 +913,7 @@ _PROGRAMS: dict[str, Callable] = {
     "a constant first": lambda a, b: (_constant(a) - _constant(a) * a * b).sum(),
     "a constant in it": lambda a, b: (a * np.array([2.0, 5.0]) + 3.0).exp().sum(),
     "1 / log of a * a + 2": lambda a, b: ((a * a + 2.0).log() ** -1.0).sum(),
-    "a ** 3": lambda a, b: (a**3.0).sum(),
+    "a ** 3 - a ** 2": lambda a, b: (a**3.0 - a**2.0).sum(),
     "a * b * 0": lambda a, b: (a * b * 0.0).sum(),
 }
 
@@ -912,27 +930,19 @@ def _leaves(kind: Callable) -> list:
     return [call(lambda value=value: kind(value, requires_grad=True)) for value in _VALUES]
 
 
-def _trues() -> list[mg.Tensor]:
-    return [tools.leaf(value) for value in _VALUES]
-
-
-def _for_minigrad(program: Callable) -> tuple[list[mg.Tensor], Any]:
-    """A program on minigrad's leaves, where constants have to be tensors."""
-    leaves = _trues()
+def _on_minigrad(program: Callable) -> tuple[list[mg.Tensor], mg.Tensor]:
+    """minigrad's leaves, and what a program makes of them."""
+    leaves = list(map(tools.leaf, _VALUES))
     return leaves, program(*leaves)
 
 
 def _check_programs(kind: type) -> None:
     for name, program in _PROGRAMS.items():
-        mine, (leaves, true) = _leaves(kind), _for_minigrad(program)
-        made = lambda mine=mine, program=program: _without_recursion(lambda: program(*mine))  # noqa: E731
-        result = _ours(f"a value for {name}", made, "what your code does in this program")
+        mine, (leaves, true) = _leaves(kind), _on_minigrad(program)
+        look = "what your code does in this program"
+        result = _ours(f"a value for {name}", lambda m=mine, run=program: _without_recursion(lambda: run(*m)), look)
         _check_graph(result, true, mine, leaves, name)
-        _ours(
-            f"a walk over {name}",
-            lambda result=result: _without_recursion(result.backward),
-            "what your code does in it",
-        )
+        _ours(f"a walk over {name}", lambda result=result: _without_recursion(result.backward), look)
         for leaf, values in zip(mine, _VALUES, strict=True):
             if _array(leaf, "a leaf is").tolist() != values:
                 look = "what writes into an array: the forward, a rule, or the walk"
@@ -968,18 +978,26 @@ def _same_grad(leaf, right):
 
 def _check_grad(one, other, letter, name):
     """The gradient of a leaf, entry by entry."""
-    if other.grad is None:
-        if one.grad is not None:
-            look = "what `.grad` is at the start, and who gets one"
-            raise Wrong("grad-unreached", f"`{letter}.grad` None, for {name}", show(one.grad), look=look)
-        return
-    came = _array(one.grad, f"`{letter}.grad`, for {name},")
-    right, where = other.grad.numpy(), f"in `{letter}.grad`, for {name}"
+    if other.grad is not None:
+        came, look = (
+            _array(one.grad, f"`{letter}.grad`, for {name}, is"),
+            f"what happens in the walk of {name}, node by node",
+        )
+        _check_numbers(came, other.grad.numpy(), f"in `{letter}.grad`, for {name}", look)
+    elif one.grad is not None:
+        look = "what `.grad` is at the start, and who gets one"
+        raise Wrong("grad-unreached", f"`{letter}.grad` None, for {name}", show(one.grad), look=look)
+
+
+def _check_numbers(came: np.ndarray, right: np.ndarray, where: str, look: str) -> None:
     if came.shape != right.shape:
-        raise _wrong_shape(came.shape, right.shape, where)
+        code, belief = ("unbroadcast", "M37") if came.shape == (2, 2) else ("other-shape", "")
+        why = "A gradient has the shape of its tensor: what was broadcast is summed."
+        expected, look = f"the shape {right.shape} {where}", "where a part arrives at a node of another shape"
+        raise Wrong(code, expected, f"the shape {came.shape}", belief=belief, why=why, look=look)
     if not np.allclose(came, right, 1e-4, 1e-6):
         expected, got = _entry(came, right, where)
-        raise Wrong("other-gradient", expected, got, look=f"what happens in the walk of {name}, node by node")
+        raise Wrong("other-gradient", expected, got, look=look)
 
 
 def _array(tensor: Any, what: str) -> np.ndarray:
@@ -989,6 +1007,7 @@ def _array(tensor: Any, what: str) -> np.ndarray:
     data = tensor.tolist() if isinstance(tensor, np.ndarray) else call(lambda: tensor.data)
     if not isinstance(data, np.ndarray | np.generic) or data.dtype.kind != "f":
         look = "what is put into it: a tensor of your engine, with an array in `.data`"
+        look = "which dtype the array in `.data` has" if isinstance(data, np.ndarray) else look
         raise Wrong("type", f"{what} a tensor with an array of floats in `.data`", show(data), look=look)
     return np.array(data)
 
@@ -1006,13 +1025,6 @@ def _is(came: Any, right: list[float]) -> bool:
     return isinstance(came, np.ndarray) and came.shape == (len(right),) and np.allclose(came, right)
 
 
-def _not_recorded(name: str) -> Wrong:
-    why = "An input has a node, so the result needs a node."
-    return Wrong(
-        "not-recorded", f"a node for {name}", "None", why=why, look="when a node is made, and who puts it there"
-    )
-
-
 def _check_graph(result, true, mine, leaves, name):
     """The learner's graph beside minigrad's."""
     names = dict(zip([call(lambda leaf=leaf: leaf.node) for leaf in mine], "ab", strict=True))
@@ -1020,7 +1032,7 @@ def _check_graph(result, true, mine, leaves, name):
     expected = mg.viz.record(true, view="kept", params=dict(zip("ab", leaves, strict=True)), values=False)
     look = "`name` and `next_nodes` of the nodes, which should be as in the graph of minigrad"
     if node is None:
-        raise _not_recorded(name)
+        raise _of_engines("not-recorded", "None", name=name)
     try:
         came = graph_of(node, names)
         same = mg.viz.difference(expected, came, view="kept").same
@@ -1052,63 +1064,25 @@ def _check_graph(result, true, mine, leaves, name):
 )
 def record(answer):
     kit.a_function(answer)
-    _check_record(answer)
-    _check_programs(small_with(record=answer))
-    return "Next nodes where a gradient is needed, saved values for their rules, and nothing else: that is a node."
-
-
-def _check_record(answer):
-    x, k = small.Tensor([2.0, 3.0], requires_grad=True), small.Tensor([5.0, 7.0])
-    k.sub_(1.0)
-    x.grad = k.grad = small.Tensor([9.0, 9.0])
-    op = small.op("mul", np.multiply, a=lambda grad, b: grad * b, b=lambda grad, a: grad * a)
-    nothing = _keeping(answer, op, [k, k], (2,))
+    tensors = {"x": small.Tensor([2.0, 3.0], requires_grad=True), "k": small.Tensor([5.0, 7.0])}
+    tensors["k"].sub_(1.0)
+    for tensor in tensors.values():
+        tensor.grad = small.Tensor([9.0, 9.0])
+    tensors |= {"h": tensors["x"] * tensors["x"], "m": small.Tensor([[1.0, 2.0]] * 3)}
+    mul = small.op("mul", np.multiply, a=lambda grad, b: grad * b, b=lambda grad, a: grad * a)
+    nothing = _keeping(answer, mul, [tensors["k"]] * 2, (2,))
     if nothing is not None:
-        why = "No input has a node, so nobody will ask for a gradient."
-        look = "the condition on which you make a node"
+        why, look = "No input has a node, so nobody will ask for a gradient.", "the condition on which you make a node"
         raise Wrong("constant-recorded", "None for two constants", show(nothing), why=why, look=look)
-    given = _keeping(answer, op, [x, k], (2,))
-    if given is None and not kit.returns_nothing(answer):
-        why = "One input with a node is enough: its gradient has to find the way."
-        look = "the condition on which you make no node"
-        raise Wrong(
-            "one-is-enough", "a node for x * k, where x requires grad and k does not", "None", why=why, look=look
-        )
-    if _keeping(answer, op, [k, x], (2,)) is None and not kit.returns_nothing(answer):
-        why = "It is the second input that has a node. One is enough, whichever it is."
-        look = "the condition on which you make no node"
-        raise Wrong(
-            "one-is-enough", "a node for k * x, where x requires grad and k does not", "None", why=why, look=look
-        )
-    node = _a_node(given)
-    _check_next_nodes(node.next_nodes, x, k)
-    _check_saved(node.saved, k)
-    if list(node.rules) != list(node.rules):
-        look = "how `rules` is made: an iterator is used up by the first walk"
-        raise Wrong("rules-used-up", "rules that can be read more than once", show(node.rules), look=look)
-    if _keeping(answer, op, [x, k], (2,)) is node:
+    first = _check_node(answer, mul, "xk", tensors)
+    for op, letters in ((mul, "kx"), (mul, "xx"), (_three_inputs(), "hkx")):
+        _check_node(answer, op, letters, tensors)
+    if _check_node(answer, mul, "xk", tensors) is first:
         look = "what your function keeps from call to call"
         raise Wrong("same-node", "a node of its own for a second x * k", "the node of the first", look=look)
-    _check_one_input_twice(answer, op, x)
-    _check_three_inputs(answer, x, k)
-    _check_saved(_a_node(_keeping(answer, op, [x, k], (2,))).saved, k)  # as it was the first time
-    _check_arguments(_a_node(_keeping(answer, op, [x, small.Tensor([[1.0, 2.0]] * 3)], (3, 2))), op)
-
-
-def _check_one_input_twice(answer, op, x):
-    twice = _a_node(_keeping(answer, op, [x, x], (2,)))
-    if len(twice.next_nodes) != 2 or any(next_node is not x.node for next_node in twice.next_nodes):
-        why = "There is a next node for each input, also where two inputs are one tensor."
-        got = f"{len(twice.next_nodes)} of them"
-        raise Wrong(
-            "edge-lost", "two next nodes for x * x, both the node of x", got, why=why, look="how `next_nodes` is made"
-        )
-    if set(twice.saved) != {"a", "b"}:
-        code, why = "saves-all", "No rule of x * x asks for more than `a` and `b`."
-        if not {"a", "b"} <= set(twice.saved):
-            code, why = "not-saved", "Both inputs have a node, so both rules are needed, and what they ask for."
-        look = "what `small.needs(rule)` says of each rule"
-        raise Wrong(code, "for x * x `a` and `b`", f"{sorted(twice.saved)}", why=why, look=look)
+    _check_node(answer, mul, "xm", tensors, (3, 2))
+    _check_programs(small_with(record=answer))
+    return "Next nodes where a gradient is needed, saved values for their rules, and nothing else: that is a node."
 
 
 def _three_inputs() -> Any:
@@ -1122,82 +1096,98 @@ def _three_inputs() -> Any:
     )
 
 
-def _check_three_inputs(answer, x, k):
-    op, h = _three_inputs(), x * x
-    node = _a_node(_keeping(answer, op, [h, k, x], (2,)))
-    what = "for an operation with the inputs `left`, `right` and `more`"
-    if len(node.next_nodes) != 3 or any(
-        a is not b for a, b in zip(node.next_nodes, (h.node, None, x.node), strict=True)
-    ):
-        expected = f"[{h.node}, None, {x.node}] as the next nodes, {what}"
-        raise Wrong("edge-lost", expected, f"{node.next_nodes}", look="how `next_nodes` is made")
-    if set(node.saved) != {"left", "right", "more"}:
-        why = "The rule for `left` needs `more` and `left`, that for `more` needs `right` and `left`."
-        look = "which of the names in `small.needs(rule)` you look at, and of which rules"
-        code = "not-saved" if len(node.saved) < 4 else "saves-all"
-        raise Wrong(code, f"all three saved, {what}", f"{sorted(node.saved)}", why=why, look=look)
-    if node.leaf is not None:
-        raise Wrong("other-leaf", "a node whose `leaf` is None", show(node.leaf), look="who sets `leaf`")
+def _check_node(answer, op, letters, tensors, shape=(2,)):
+    """The node that is recorded when an operation has run on the tensors with these letters."""
+    name = " * ".join(letters) if op.name == "mul" else "`three(left=h, right=k, more=x)`"
+    inputs = [tensors[letter] for letter in letters]
+    node = _keeping(answer, op, inputs, shape)
+    if node is None and not kit.returns_nothing(answer):
+        why = "One input with a node is enough, whichever it is: its gradient has to find the way."
+        expected, look = f"a node for {name}, where k alone has none", "the condition on which you make no node"
+        raise Wrong("one-is-enough", expected, "None", why=why, look=look)
+    if type(node) is not Node or not isinstance(node.next_nodes, list | tuple):
+        raise Wrong("type", "a `small.Node`, with a list of next nodes", show(node), look="what `return` gives back")
+    _check_next_nodes(node.next_nodes, letters, inputs, name)
+    _check_saved(node.saved, op, letters, inputs, name)
+    _check_arguments(node, op, shape)
+    return node
 
 
-def _check_arguments(node, op):
-    look = "the arguments of `small.Node`, in order: name, shape, next_nodes, rules, saved"
-    for what, right, came in (
-        ("name", op.name, node.name),
-        ("shape", (3, 2), node.shape),
-        ("rules", list(op.rules.values()), call(lambda: list(node.rules))),
-    ):
-        if type(came) is not type(right) or came != right:
-            expected = {"name": "'mul'", "shape": "(3, 2), the shape of the result"}.get(what, "both rules, in a list")
-            got = show(node.rules if what == "rules" else came)
-            raise Wrong("arguments-of-node", f"`{what}`: {expected}", f"`{what}`: {got}", look=look)
-
-
-def _a_node(given: Any) -> Node:
-    if type(given) is Node and isinstance(given.next_nodes, list | tuple):
-        return given
-    raise Wrong("type", "a `small.Node`, with a list of next nodes", show(given), look="what `return` gives back")
-
-
-def _check_next_nodes(next_nodes, x, k):
-    expected = "the next nodes of x * k: the node of x, and None"
-    if any(isinstance(next_node, small.Tensor) for next_node in next_nodes):
+def _check_next_nodes(next_nodes, letters, inputs, name):
+    edges = [one.node for one in inputs]
+    words = [
+        "None" if one.node is None else f"the node of {letter}" for letter, one in zip(letters, inputs, strict=True)
+    ]
+    expected, look = f"the next nodes of {name}: {tools.listed(words)}", "how `next_nodes` is made"
+    if any(isinstance(one, small.Tensor) for one in next_nodes):
         why = "What comes next is a node, not a tensor: so results that nobody holds can go."
-        raise Wrong("tensor-as-edge", expected, "a tensor", why=why, look="what `next_nodes` is made from")
-    if any(next_node is not None and type(next_node) is not Node for next_node in next_nodes):
-        other = next(next_node for next_node in next_nodes if next_node is not None and type(next_node) is not Node)
-        raise Wrong("type", expected, f"{show(other)} among them", look="what `next_nodes` is made from")
-    if len(next_nodes) != 2:
-        why = "Each input has its place among the next nodes, also one that gets nothing."
-        raise Wrong("edge-lost", expected, f"{len(next_nodes)} of them", why=why, look="how `next_nodes` is made")
-    if next_nodes[1] is not None:
-        why = "`k` needs no gradient, so nothing is to be sent there."
-        raise Wrong(
-            "edge-for-constant", expected, f"{next_nodes}", why=why, look="the entry of an input without a node"
-        )
-    if next_nodes[0] is not x.node:
-        raise Wrong("other-edge", expected, f"{next_nodes}", look="the node of x, `x.node`")
+        raise Wrong("tensor-as-edge", expected, "a tensor", why=why, look=look)
+    others = [one for one in next_nodes if one is not None and type(one) is not Node]
+    if others:
+        raise Wrong("type", expected, f"{show(others[0])} among them", look=look)
+    if len(next_nodes) != len(edges):
+        why = "Each input has its place among the next nodes, also one that gets nothing, or that is there twice."
+        raise Wrong("edge-lost", expected, f"{len(next_nodes)} of them", why=why, look=look)
+    for letter, came, right in zip(letters, next_nodes, edges, strict=True):
+        if right is None and came is not None:
+            why, look = (
+                f"`{letter}` needs no gradient: nothing is to be sent there.",
+                "the entry of an input without a node",
+            )
+            raise Wrong("edge-for-constant", expected, f"{next_nodes}", why=why, look=look)
+        if came is not right:
+            raise Wrong("other-edge", expected, f"{next_nodes}", look=f"the node of {letter}, `{letter}.node`")
 
 
-def _check_saved(saved, k):
-    expected = "for x * k only `b`, with its version 1"
+def _check_saved(saved, op, letters, inputs, name):
+    letter_of, input_of = dict(zip(op.rules, letters, strict=True)), dict(zip(op.rules, inputs, strict=True))
+    needs = {rule: small.needs(function) for rule, function in op.rules.items()}
+    needed = {one: rule for rule, names in needs.items() if input_of[rule].node for one in names}
+    expected = f"for {name} only {tools.listed([f'`{one}`' for one in sorted(needed)])} saved, each with its version"
     if type(saved) is not dict:
         raise Wrong("type", "a dict of what is saved", show(saved), look="the last argument of `small.Node`")
-    if "b" not in saved:
-        why = "`x` has a node, so the rule for `a` is needed, and it asks for `b`."
-        look = "what `small.needs(rule)` says of each rule"
-        raise Wrong("not-saved", expected, f"{sorted(saved)}", why=why, look=look)
-    if set(saved) != {"b"}:
-        why = "The rule for `b` is not needed, because `k` has no node. So what it asks for is not kept."
-        why = why if set(saved) == {"a", "b"} else "No rule of x * k asks for that."
-        raise Wrong("saves-all", expected, f"{sorted(saved)}", why=why, look="for which inputs you look at the rule")
-    entry = saved["b"]
-    if type(entry) not in (tuple, list) or len(entry) != 2 or entry[0] is not k:
-        look = "the pair that you save: the tensor itself, and a number"
-        raise Wrong("not-a-pair", expected, show(entry), look=look)
-    if entry[1] != 1:
-        why = "`k` was overwritten once before the operation, so its version is 1 now. The node notes that."
-        raise Wrong("other-version", expected, f"the version {show(entry[1])}", why=why, look="`tensor.version`")
+    for one, rule in needed.items():
+        if one not in saved:
+            why = f"`{letter_of[rule]}` has a node, so the rule for `{rule}` is needed, and it asks for `{one}`."
+            look = "what `small.needs(rule)` says of each rule"
+            raise Wrong("not-saved", expected, show(list(saved)), why=why, look=look)
+    for one in saved.keys() - needed.keys():
+        asking = next((rule for rule, names in needs.items() if one in names), "")
+        why = f"The rule for `{asking}` is not needed, because `{letter_of.get(asking)}` has no node."
+        why = (
+            f"{why} So {show(one)}, which it asks for, is not kept."
+            if asking
+            else f"No rule of {name} asks for {show(one)}."
+        )
+        look = "for which inputs you look at the rule"
+        raise Wrong("saves-all", expected, show(list(saved)), why=why, look=look)
+    for one, entry in saved.items():
+        letter, tensor = letter_of[one], input_of[one]
+        if type(entry) not in (tuple, list) or len(entry) != 2 or entry[0] is not tensor:
+            look = f"the pair that you save for `{one}`: {letter} itself, and a number"
+            raise Wrong("not-a-pair", expected, show(entry), look=look)
+        if entry[1] != tensor.version:
+            why = f"`{letter}.version` was {tensor.version} when the operation ran. The node notes that."
+            got = f"the version {show(entry[1])} for `{one}`"
+            raise Wrong("other-version", expected, got, why=why, look="`tensor.version`")
+
+
+def _check_arguments(node, op, shape):
+    rules, again = call(lambda: (list(node.rules), list(node.rules)))
+    if rules != again:
+        look = "how `rules` is made: an iterator is used up by the first walk"
+        raise Wrong("rules-used-up", "rules that can be read more than once", show(node.rules), look=look)
+    look = "the arguments of `small.Node`, in order: name, shape, next_nodes, rules, saved"
+    for what, right, came, words in (
+        ("name", op.name, node.name, show(op.name)),
+        ("shape", shape, node.shape, f"{shape}, the shape of the result"),
+        ("rules", list(op.rules.values()), rules, "all rules, in a list"),
+    ):
+        if type(came) is not type(right) or came != right:
+            got = show(node.rules if what == "rules" else came)
+            raise Wrong("arguments-of-node", f"`{what}`: {words}", f"`{what}`: {got}", look=look)
+    if node.leaf is not None:
+        raise Wrong("other-leaf", "a node whose `leaf` is None", show(node.leaf), look="who sets `leaf`")
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -1222,10 +1212,53 @@ def _check_saved(saved, k):
 def turn(answer):
     kit.a_function(answer)
     _check_rules(answer)
+    _check_errors(answer)
     _check_release(answer)
     _check_versions(answer)
     _check_programs(small_with(turn=answer))
     return "Freed, overwritten, rules, release: everything that chapters 05 and 07 told you is in these few lines."
+
+
+_of_turns = _texts("""
+too-strict: no error: {what} (M22)
+    What counts is whether a tensor that was saved has changed since it was saved.
+    look: which two numbers you compare
+too-strict/at-once: a first turn of {what}, without an error
+    Nothing was freed here, and nothing was overwritten. What its rules need is saved, if they need anything.
+    look: on which condition you raise this error
+frees-all: two turns of {what} (M12)
+    An addition saves nothing, so there is nothing to free, and a second walk may come.
+    look: what happens to an empty dict
+frees-anyway: what was saved, after a turn with retain_graph=True
+    With `retain_graph=True` the next walk still needs it.
+    look: the condition on which you free
+no-release: `node.saved` is None after a turn
+    The node keeps tensors alive that nobody needs, or cannot tell that it was used up.
+    look: the end of your function
+rule-again: one call of the rule
+    Each next node gets its part once a turn.
+    look: where you call a rule
+not-the-tensor: a rule called with {what} itself
+    look: what you take out of the pair (tensor, version), and what you hand on as `grad`
+not-the-tensor/same-numbers: a rule called with {what} itself
+    The numbers are right. But a rule that gets an array, or a copy, leaves no history behind.
+    look: what you take out of the pair (tensor, version), and what you hand on as `grad`
+dead-end: {what}, with a history
+    The numbers are right. But all that the rules are made for requires grad here, so a node belongs to each.
+    look: what a rule is called with, what becomes of its result, and what is switched off
+error-swallowed: a {what} of a rule goes on to the caller
+    Whoever walks does not hear of the error.
+    look: each `except`: which errors it is for
+unneeded: {what}
+    Where no node comes next, nobody needs a gradient.
+    look: what your list has where no node comes next
+rules-first: an error before a rule is called
+    A number that a rule was made for is lost. Before any rule is called, the turn is refused.
+    look: what comes first: the versions, or the rules
+frees-first: `node.saved` as before, after the error
+    It has raised, so it is as if the turn had not been. Here what was saved is gone all the same.
+    look: the line that frees: when does it run?
+""")
 
 
 def _made(operation: Callable) -> tuple[Node, Any, Any]:
@@ -1240,75 +1273,67 @@ def _take_turn(answer, node, retain_graph=False):
     return _keeping(answer, node, grad, retain_graph, may=("saved",))
 
 
+def _goes(answer, node, code, what, kind=Exception):
+    """The parts of a turn that is not to be refused: an error of this kind is the diagnosis `code`."""
+    try:
+        return _take_turn(answer, node)
+    except Wrong as wrong:
+        if wrong.verdict.code != "raised" or not isinstance(wrong.__context__, kind):
+            raise
+        raise _of_turns(code, wrong.verdict.got, what=what) from None
+
+
 def _check_rules(answer):
     for name, operation, right in (
         ("x * k", lambda x, k: x * k, ([5, 70], None)),
         ("k - x", lambda x, k: k - x, (None, [-1, -10])),
+        ("k * x", lambda x, k: k * x, (None, [5, 70])),
         ("x * x", lambda x, k: x * x, ([2, 30], [2, 30])),
     ):
-        node = _made(operation)[0]
-        given = _take_turn(answer, node)
         expected = f"for {name} a list with an entry for each next node: {right[0]} and {right[1]}"
-        if not isinstance(given, list | tuple) or len(given) != 2:
-            raise Wrong("type", expected, show(given), look="what `return` gives back")
-        for came, wanted in zip(given, right, strict=True):
-            _check_part(came, wanted, expected)
-    _check_needs(answer)
-    _check_two_needs(answer)
-    _check_errors(answer)
-
-
-def _check_needs(answer):
-    """Whether a rule gets the tensors themselves, which have a history."""
+        given = _goes(answer, _made(operation)[0], "too-strict/at-once", name, RuntimeError)
+        _check_parts(given, right, expected)
     heard, node, k = _overheard()
     grad = small.Tensor([1.0, 10.0])
     _keeping(answer, node, grad, False, may=("saved",))
     if len(heard) != 1:
-        why = "Each next node gets its part once a turn."
-        raise Wrong("rule-again", "one call of the rule", f"{len(heard)} calls", why=why, look="where you call a rule")
-    for what, came, right in (("the gradient", heard[0][0], grad), ("the saved tensor", heard[0][1], k)):
-        if came is not right:
-            same = np.array_equal(getattr(came, "data", came), right.data)
-            why = "The numbers are right. But a rule that gets an array, or a copy, leaves no history behind." * same
-            look = "what you take out of the pair (tensor, version), and what you hand on as `grad`"
-            raise Wrong("not-the-tensor", f"a rule called with {what} itself", show(came), why=why, look=look)
-
-
-def _check_two_needs(answer):
-    """Each rule has an order of its own."""
+        raise _of_turns("rule-again", f"{len(heard)} calls")
+    for what, came, one in (("the gradient", heard[0][0], grad), ("the saved tensor", heard[0][1], k)):
+        if came is not one:
+            same = np.array_equal(getattr(came, "data", came), one.data)
+            raise _of_turns("not-the-tensor" + "/same-numbers" * same, show(came), what=what)
     inputs = [small.Tensor(values, requires_grad=True) for values in ([2.0, 3.0], [5.0, 7.0], [1.0, 1.0])]
     given = _take_turn(answer, _three_inputs()(*inputs).node)
     expected = "[3, 13] from a rule (grad, more, left), [3, 30] from one (grad), [7, 73] from one (grad, right, left)"
-    if len(given) != 3:
-        raise Wrong("type", f"a list of three: {expected}", show(given), look="over what you loop")
-    for came, wanted in zip(given, ([3, 13], [3, 30], [7, 73]), strict=True):
-        _check_part(came, wanted, expected)
+    _check_parts(given, ([3, 13], [3, 30], [7, 73]), expected)
     if any(came.node is None for came in given):
-        why = (
-            "The numbers are right. But all that the rules are made for requires grad here, so a node belongs to each."
-        )
-        look = "what a rule is called with, what becomes of its result, and what is switched off"
-        raise Wrong("dead-end", f"{expected}, with a history", "one without", why=why, look=look)
+        raise _of_turns("dead-end", "one without", what=expected)
+
+
+def _check_parts(given, right, expected):
+    if not isinstance(given, list | tuple) or len(given) != len(right):
+        raise Wrong("type", expected, show(given), look="what `return` gives back, and over what you loop")
+    for came, wanted in zip(given, right, strict=True):
+        if wanted is None and came is not None:
+            raise _of_turns("unneeded", "a gradient where None comes next", what=expected)
+        if wanted is not None and not isinstance(came, small.Tensor):
+            raise Wrong("type", expected, show(came), look="what your list has where a node comes next")
+        if wanted is not None and (np.shape(came.data) != (2,) or not np.allclose(came.data, wanted)):
+            look = "what each rule is called with: the gradient, then the tensors"
+            raise Wrong("other-gradient", expected, f"{show(came)} among them", look=look)
 
 
 def _check_errors(answer):
-    for kind in (ValueError, RuntimeError):
-        _check_error(answer, kind)
-
-
-def _check_error(answer, kind):
     def fail(grad):
         raise kind("this is an error")
 
-    node = small.op("fail", np.negative, a=fail)(small.Tensor([2.0, 3.0], requires_grad=True)).node
-    try:
-        given = _take_turn(answer, node)
-    except Wrong:
-        return
-    why, look = "Whoever walks does not hear of the error.", "each `except`: which errors it is for"
-    raise Wrong(
-        "error-swallowed", f"a {kind.__name__} of a rule goes on to the caller", show(given), why=why, look=look
-    )
+    for kind in (ValueError, RuntimeError):
+        node = small.op("fail", np.negative, a=fail)(small.Tensor([2.0, 3.0], requires_grad=True)).node
+        try:
+            given = _take_turn(answer, node)
+        except Wrong:
+            continue
+        raise _of_turns("error-swallowed", show(given), what=kind.__name__)
 
 
 def _overheard():
@@ -1318,49 +1343,20 @@ def _overheard():
     return heard, small.op("mul", np.multiply, **rules)(x, k).node, k
 
 
-def _check_part(came, wanted, expected):
-    if wanted is None and came is None:
-        return
-    if wanted is None:
-        why, look = "Where no node comes next, nobody needs a gradient.", "what your list has where no node comes next"
-        raise Wrong("unneeded", expected, "a gradient where None comes next", why=why, look=look)
-    if not isinstance(came, small.Tensor):
-        raise Wrong("type", expected, show(came), look="what your list has where a node comes next")
-    if came.data.shape != (2,) or not np.allclose(came.data, wanted):
-        got = f"{came.data.tolist()} among them"
-        raise Wrong(
-            "other-gradient", expected, got, look="what each rule is called with: the gradient, then the tensors"
-        )
-
-
 def _check_release(answer):
     node = _made(lambda x, k: x * k)[0]
     _take_turn(answer, node, True)
     if not node.saved:
-        why = "With `retain_graph=True` the next walk still needs it."
-        raise Wrong(
-            "frees-anyway",
-            "what was saved, after a turn with retain_graph=True",
-            "nothing",
-            why=why,
-            look="the condition on which you free",
-        )
+        raise _of_turns("frees-anyway", "nothing")
     _take_turn(answer, node)
     saved = getattr(node, "saved", ...)
     if saved is not None:
         got = "what was saved is still there" if saved else "an empty dict"
-        got = "the node has no `saved` any more" if saved is ... else got
-        why = "The node keeps tensors alive that nobody needs, or cannot tell that it was used up."
-        raise Wrong("no-release", "`node.saved` is None after a turn", got, why=why, look="the end of your function")
+        raise _of_turns("no-release", "the node has no `saved` any more" if saved is ... else got)
     _expect_refusal(answer, node, "no-second-time", "a freed node")
     empty = _made(lambda x, k: x + k)[0]
-    _take_turn(answer, empty)
-    try:
-        _take_turn(answer, empty)
-    except Wrong as wrong:
-        why = "An addition saves nothing, so there is nothing to free, and a second walk may come."
-        look = "what happens to an empty dict"
-        raise Wrong("frees-all", "two turns of x + k", wrong.verdict.got, belief="M12", why=why, look=look) from None
+    for _ in range(2):
+        _goes(answer, empty, "frees-all", "x + k")
 
 
 def _expect_refusal(answer, node, code, what):
@@ -1388,13 +1384,9 @@ def _check_versions(answer):
     _expect_refusal(answer, second, "no-version", "a tensor for the second rule that was overwritten")
     kit.adversaries.trial.forget_last()  # what follows is about any of these turns
     if heard:
-        why = "A number that a rule was made for is lost. Before any rule is called, the turn is refused."
-        look = "what comes first: the versions, or the rules"
-        raise Wrong("rules-first", "an error before a rule is called", "a call of a rule", why=why, look=look)
+        raise _of_turns("rules-first", "a call of a rule")
     if not node.saved:
-        why = "It has raised, so it is as if the turn had not been. Here what was saved is gone all the same."
-        look = "the line that frees: when does it run?"
-        raise Wrong("frees-first", "`node.saved` as before, after the error", show(node.saved), why=why, look=look)
+        raise _of_turns("frees-first", show(node.saved))
     for which, made in product((0, 1), ("", ", itself the result of an operation,")):
         factors = [small.Tensor([2.0, 3.0], requires_grad=True) for _ in range(2)]
         factors = [factor * factor for factor in factors] if made else factors
@@ -1405,18 +1397,8 @@ def _check_versions(answer):
     late, _, k = _made(lambda x, k: (k.sub_(1.0), x * k)[1])
     other, x, _ = _made(lambda x, k: x * k)
     x.sub_(1.0)
-    for node, what in (
-        (late, "k was overwritten before x * k saved it"),
-        (other, "x was overwritten after x * k, which saved k alone"),
-    ):
-        try:
-            _take_turn(answer, node)
-        except Wrong as wrong:
-            why = "What counts is whether a tensor that was saved has changed since it was saved."
-            look = "which two numbers you compare"
-            raise Wrong(
-                "too-strict", f"no error: {what}", wrong.verdict.got, belief="M22", why=why, look=look
-            ) from None
+    _goes(answer, late, "too-strict", "k was overwritten before x * k saved it")
+    _goes(answer, other, "too-strict", "x was overwritten after x * k, which saved k alone")
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -1444,34 +1426,28 @@ def rule(answer):
         factors = np.resize([1.0, 10.0, -2.0], mine.data.shape)
         came, right = (op(mine) * factors).sum(), (mg.sigmoid(true) * mg.tensor(factors)).sum()
         for order in ("first", "second", "third"):
-            came = _next_slope(answer, came, mine, f"{order} derivative of σ")
-            (right,) = mg.autograd.grad(right, true, create_graph=True)
-            _check_slope(answer, came, right, order, factors, mine.data)
+            came, right = _next_slopes(answer, came, mine, right, true)
+            _check_slope(answer, came, right.detach().numpy(), order, factors, mine.data)
             came, right = came.sum(), right.sum()
-    _check_square(answer, op, mine, true)
+    once, right = op(mine), mg.sigmoid(true)
+    came, right = (once * once).sum(), (right * right).sum()
+    for order in ("first", "second"):  # here the gradient that arrives has a history of its own
+        came, right = _next_slopes(answer, came, mine, right, true)
+        if not np.allclose(came.data, right.detach().numpy(), 1e-4, 1e-6):
+            expected, got = _entry(came.data, right.detach().numpy(), f"as the {order} derivative of σ(a) · σ(a)")
+            why = "With σ alone your rule is right. Here `grad` depends on a, too, and its history may have got lost."
+            raise Wrong("grad-without-history", expected, got, why=why, look="what you do with `grad`")
+        came, right = came.sum(), right.sum()
     mine.sub_(0.5)
-    came, right = _next_slope(answer, op(mine), mine, "slope of σ"), mg.sigmoid(tools.leaf(-2.0))
-    if not _exact(came.data, (right * (1 - right)).detach().numpy()):
+    true = tools.leaf(-2.0)
+    came, right = _next_slopes(answer, op(mine), mine, mg.sigmoid(true), true)
+    if not _exact(came.data, right.detach().numpy()):
         why = "Your rule was right before. Then `a` was overwritten by `a.sub_(0.5)`, and a new σ(a) was made."
         look = "what your function keeps from call to call"
         raise Wrong("again", "the slope of σ at -2, 0.105", f"{came.data:.3g}", why=why, look=look)
     _check_switched_off(answer)
     _check_far_out(answer)
     return "Three derivatives from one rule, because the rule is written in what the engine can record."
-
-
-def _check_square(answer, op, mine, true):
-    """σ(a) · σ(a): here the gradient that arrives has a history of its own."""
-    once, right = op(mine), mg.sigmoid(true)
-    came, right = (once * once).sum(), (right * right).sum()
-    for order in ("first", "second"):
-        came = _next_slope(answer, came, mine, f"{order} derivative of σ(a) · σ(a)")
-        (right,) = mg.autograd.grad(right, true, create_graph=True)
-        if not np.allclose(came.data, right.detach().numpy(), 1e-4, 1e-6):
-            expected, got = _entry(came.data, right.detach().numpy(), f"as the {order} derivative of σ(a) · σ(a)")
-            why = "With σ alone your rule is right. Here `grad` depends on a, too, and its history may have got lost."
-            raise Wrong("grad-without-history", expected, got, why=why, look="what you do with `grad`")
-        came, right = came.sum(), right.sum()
 
 
 def _check_switched_off(answer):
@@ -1512,26 +1488,27 @@ def _ruled(answer, grad, a):
     return given
 
 
-def _next_slope(answer, result, leaf, which):
-    """The gradient of the leaf, with a history; a dead end where none arrives."""
-    leaf.grad = None
-    if result.node is not None:
-        call(lambda: result.backward(create_graph=True))
-    if leaf.grad is None:
-        why = "What your rule returned before is not connected to `a`, so nothing arrives there."
+def _next_slopes(answer, came, mine, right, true):
+    """The gradients of both leaves, with a history; a dead end where none arrives at the learner's."""
+    mine.grad = None
+    if came.node is not None:
+        call(lambda: came.backward(create_graph=True))
+    if mine.grad is None:
+        why = "What your rule has returned is not connected to `a`, so its own slope does not arrive there."
         look, belief = "each tensor that your rule makes: what it is made from", _belief_in_arrays(answer)
-        raise Wrong("dead-end", f"a gradient of `a` as the {which}", "None", belief=belief, why=why, look=look)
-    return leaf.grad
+        raise Wrong("dead-end", "a gradient of `a`", "None", belief=belief, why=why, look=look)
+    return mine.grad, mg.autograd.grad(right, true, create_graph=True)[0]
 
 
 def _check_slope(answer, came, right, order, factors, values):
-    right = right.detach().numpy()
     if not _exact(came.data, right):
         raise _wrong_slope(answer, came.data, right, order, factors, 1 / (1 + np.exp(-values)))
     if came.node is None and order != "third":
         why = "The number is right, but it was computed without a history: a dead end."
-        look = "each place where you take `.data`, call NumPy, or switch recording off"
-        belief = _belief_in_arrays(answer)
+        look, belief = (
+            "each place where you take `.data`, call NumPy, or switch recording off",
+            _belief_in_arrays(answer),
+        )
         raise Wrong(
             "dead-end", f"a {order} derivative with a history", "one without", belief=belief, why=why, look=look
         )
@@ -1591,12 +1568,75 @@ def engine(answer):
     if type(answer) is not type:
         raise Wrong("type", "a class `Tensor`", show(answer), look="the name of your class")
     if issubclass(answer, small.Tensor | mg.Tensor):
-        why = "That engine was given. This exercise is about one of your own."
-        raise Wrong("given-engine", "a class of yours", "a given one", why=why, look="what `Tensor` stands for")
+        raise _of_engines("given-engine", show(answer))
     _check_own(answer)
     for stage in STAGES:
-        said = stage(answer)
+        said = call(stage, answer)  # what fails in it fails in what the learner's tensors do
     return said  # by the last one, which trains
+
+
+_of_engines = _texts("""
+given-engine: a class of yours
+    That engine was given. This exercise is about one of your own.
+    look: what `Tensor` stands for
+given-engine/made: a tensor of your class
+    The class is yours, but what it makes is not.
+    look: what `Tensor(3.0)` returns
+shares-memory: the caller's array as it was
+    `Tensor(array)` lies on the memory of `array`: whoever overwrites the one overwrites the other.
+    look: your `__init__`
+sub: {what}
+    look: your `sub_`: it overwrites `.data`
+not-recorded: a node for {name}
+    An input has a node, so the result needs a node.
+    look: when a node is made, and who puts it there
+constant-recorded: no node for constants
+    No input requires a gradient, so there is nothing to record.
+    look: when a node is made
+always-recorded: an `x.grad` without a node, after backward()
+    Nobody asked for a graph of the gradient, and it keeps alive all that it was made from.
+    look: whether your walk, or an operation in it, records when `create_graph` is False
+edge-lost: two next nodes for a * 3.0: a node, and None
+    Each input has its place among the next nodes, also one that gets nothing.
+    look: how `next_nodes` is made
+second-turn: a first walk over {name}
+    Nobody has walked there before. It may be that a node has more than one turn in one walk.
+    look: how often each node has its turn, and on which condition you raise this error
+no-release: a RuntimeError at the second backward of x * x
+    The first walk has to free what the node saved, and the second to notice it.
+    look: what is done after a node's turn, and what is checked before it
+no-release/third: a RuntimeError at the third backward of 5 · x · x
+    The first walk had retain_graph=True, and the second had not.
+    look: what is kept of `retain_graph` from walk to walk
+frees-all: two backwards of x + 3 (M12)
+    An addition needs nothing saved, so nothing should be used up.
+    look: what is saved for an addition, and on which condition you free
+frees-all/leaf: a backward of x + x (M12)
+    This graph is new, only its leaf was reached before. A leaf has nothing saved, so nothing is used up.
+    look: on which condition you free
+frees-anyway: two backwards of 5 · x · x, the first with retain_graph=True
+    look: on which condition you free
+no-version: a RuntimeError: {what}
+    What was saved is needed as it was then.
+    look: what `sub_` counts, which version you save, and where you compare it
+too-strict: no error in a backward of x + k, and in one of a new x * k (M22)
+    x + k needs neither, and the later x * k needs `k` as it is now, and not `x`.
+    look: what is saved, and which two numbers you compare
+switch-left: a node for x + 3.0
+    A walk before has ended with an error. What it had switched off has stayed off.
+    look: `try` and `finally` in `backward`
+switch-left/on: `Node.recording` False after a walk, as before
+    look: what `backward` sets the switch to in the end
+grad-lost: an `x.grad` after `x.sub_`, as before
+    look: your `sub_`
+grad-of-result: None as the `.grad` of x * x + z, which is no leaf
+    look: who gets a `.grad`: a node that has next nodes is no leaf
+create-fails: the {what}, with create_graph=True
+    With `create_graph=True` a new graph is made, which may lead into the old one.
+    look: what is recorded, and what is freed, in a walk with `create_graph=True`
+second-derivative: 4 as the slope of the {what}
+    look: the line that adds to the `.grad` of a leaf: with your own `+`, or in an array?
+""")
 
 
 def _leaf(kind, value):
@@ -1609,8 +1649,7 @@ def _check_own(kind):
         raise Unanswered("Fill in the parts of the engine in the cell above, and run both cells.")
     x = _ours("a leaf, `Tensor(3.0, requires_grad=True)`", lambda: _leaf(kind, 3.0), "`__init__` of your `Tensor`")
     if type(x) is not kind:
-        why = "The class is yours, but what it makes is not."
-        raise Wrong("given-engine", "a tensor of your class", show(x), why=why, look="what `Tensor(3.0)` returns")
+        raise _of_engines("given-engine/made", show(x))
     given = (minigrads.walk, small.walk, small.record, small.turn, small.arrive)
     _fails(lambda: _once(lambda: (x * x).sum().backward(), where="x * x", never=given), tell="given-engine")
 
@@ -1625,21 +1664,74 @@ def _ours(what: str, function: Callable, look: str) -> Any:
         raise
 
 
+def _fails(function: Callable, tell: str = "") -> str:
+    """What the learner's engine says: the error in one line, "" for none. The diagnosis `tell` is raised."""
+    try:
+        call(lambda: [function(), 0][1])
+    except Wrong as wrong:
+        if wrong.verdict.code == tell:
+            raise
+        said = wrong.verdict.got
+        of_its_own = isinstance(wrong.__context__, RuntimeError) and not said.startswith("RuntimeError")
+        return f"RuntimeError, as {said}" if of_its_own else said
+    return ""
+
+
+def _goes_on(code: str, walk: Callable) -> None:
+    """A walk that is not to be refused: a RuntimeError is the diagnosis `code`."""
+    said = _fails(walk)
+    if said:
+        wrong = _of_engines(code, said)
+        if said.startswith("RuntimeError"):
+            raise wrong
+        look = "the line named above, and what leads to it"
+        raise Wrong("raised", f"{wrong.verdict.expected} without an error", said, look=look)
+
+
+def _is_refused(code: str, walk: Callable, **left_open: str) -> None:
+    """A walk that is to be refused: without a RuntimeError it is the diagnosis `code`."""
+    said = _fails(walk)
+    if not said.startswith("RuntimeError"):
+        wrong = _of_engines(code, said or "no error", **left_open)
+        if said:  # what is missing is told where no error came
+            wrong.verdict.why = "This is another error: your engine has to notice it, and raise a RuntimeError."
+        raise wrong
+
+
+def _first_walk(name: str, walk: Callable, *leaves_and_grads: Any) -> None:
+    """A walk where nobody has walked before, and what it brings (see `_expect_grads`)."""
+    try:
+        _once(walk, where=name)
+    except Wrong as wrong:
+        if wrong.verdict.code != "raised" or not isinstance(wrong.__context__, RuntimeError):
+            raise
+        raise _of_engines("second-turn", wrong.verdict.got, name=name) from None
+    if leaves_and_grads:
+        _expect_grads(name, *leaves_and_grads)
+
+
+def _expect_grads(name: str, leaves: list, right: list[float], known: dict[str, list] | None = None) -> None:
+    """The gradients of leaves with one number each. `known` has diagnoses by wrong gradients, None for any."""
+    came = [_one(leaf.grad, f"`.grad` of a leaf, for {name}, is") for leaf in leaves]
+    if _all_close(came, right):
+        return
+    for code, values in (known or {}).items():
+        if _all_close(came, [one if value is None else value for one, value in zip(came, values, strict=True)]):
+            raise _wrong_walk(code, came, right, name=name)
+    raise _unlike(came, right, name)
+
+
 def _stage_values(kind):
-    _array(call(lambda: kind([1, 2])), "of whole numbers `Tensor([1, 2])` is")
+    _array(kind([1, 2]), "`Tensor([1, 2])` is")
     callers = np.array([5.0, 7.0])
-    call(lambda: kind(callers).sub_(np.array([1.0, 1.0])))
+    kind(callers).sub_(np.array([1.0, 1.0]))
     if not _is(callers, [5.0, 7.0]):
-        why = "`Tensor(array)` lies on the memory of `array`: whoever overwrites the one overwrites the other."
-        raise Wrong("shares-memory", "the caller's array as it was", show(callers), why=why, look="your `__init__`")
+        raise _of_engines("shares-memory", show(callers))
     for name, program in _PROGRAMS.items():
-        mine = _leaves(kind)
         look = "the table, and which operators and methods your `Tensor` has"
-        result = _ours(f"a value for {name}", lambda mine=mine, program=program: program(*mine), look)
-        came, right = _array(result, f"the result of {name} is"), _for_minigrad(program)[1].detach().numpy()
-        if came.shape != right.shape or not np.allclose(came, right, 1e-4, 1e-6):
-            look = "the forward of these operations"
-            raise Wrong("value", f"{show(right)} for {name}", show(came), look=look)
+        result = _ours(f"a value for {name}", lambda program=program: program(*_leaves(kind)), look)
+        came, right = _array(result, f"the result of {name} is"), _on_minigrad(program)[1].detach().numpy()
+        _compare(came, right, "value", f"for {name}", "the forward of these operations")
 
 
 _OPERANDS: dict[str, tuple[Callable, list, list]] = {  # for x = [[4, 9]] and an array [[2, 5]]: value and gradient
@@ -1659,37 +1751,28 @@ def _stage_operands(kind):
     """Numbers and arrays on either side, and what the programs have not."""
     for name, (program, value, slope) in _OPERANDS.items():
         x, array = _leaf(kind, [[4.0, 9.0]]), np.array([[2.0, 5.0]])
-        look = "the method of this operator: `__add__`, `__radd__` and so on, and `__array_priority__` for arrays"
-        look = look if "sum" not in name else "your `.sum`, and what it does with a shape"
+        of_sum = "your `.sum`, and what it does with a shape" if "sum" in name else ""
+        look = (
+            of_sum
+            or "the method of this operator: `__add__`, `__radd__` and so on, and `__array_priority__` for arrays"
+        )
         result = _ours(f"a value for {name}", lambda x=x, a=array, program=program: program(x, a), look)
         where = f"{name}, with x = [[4, 9]]" + " and array = [[2, 5]]" * ("array" in name)
         if not isinstance(result, kind):
             got = f"an object of type {type(result).__name__}"
             raise Wrong("left-operand", f"a tensor for {where}", got, look=look)
-        look = look if "sum" in name else "the forward of this operation"
-        _compare(_array(result, f"{name} is"), value, "value", f"for {where}", look)
+        forward = of_sum or "the forward of this operation"
+        _compare(_array(result, f"{name} is"), value, "value", f"for {where}", forward)
         array[...] = 0.0
-        call(lambda result=result: result.sum().backward())
-        why = "After the operation the caller overwrote the array. A tensor that is made of it needs memory of its own."
-        look = "the tensor that is made of an array: does it copy?" if "array" in name else "the rule of this operation"
-        why = why if "array" in name and not np.array(x.grad.data).any() else ""
-        _compare(
-            _array(x.grad, "`x.grad` is"),
-            slope,
-            "shares-memory" if why else "other-gradient",
-            f"in `x.grad`, for {where}",
-            look,
-            why,
-        )
+        result.sum().backward()
+        came, where = _array(x.grad, f"`x.grad`, for {name}, is"), f"in `x.grad`, for {where}"
+        if "array" in name and not came.any():
+            why = "After the operation the caller overwrote the array. A tensor made of it needs memory of its own."
+            _compare(came, slope, "shares-memory", where, "the tensor that is made of an array: does it copy?", why)
+        _compare(came, slope, "other-gradient", where, "the rule of this operation")
     for name, value in (("exp", 30.0), ("log", 1e-20), ("tanh", -50.0)):
-        came = _one(call(lambda name=name, value=value: getattr(kind(value), name)()), f"{name} of {value:g} is")
-        _compare(
-            np.array(came),
-            getattr(np, name)(value),
-            "value",
-            f"for {name} of {value:g}",
-            "the forward of this operation",
-        )
+        came, right = _array(getattr(kind(value), name)(), f"{name} of {value:g} is"), getattr(np, name)(value)
+        _compare(came, right, "value", f"for {name} of {value:g}", "the forward of this operation")
 
 
 def _compare(came, right, code, where, look, why=""):
@@ -1698,148 +1781,52 @@ def _compare(came, right, code, where, look, why=""):
         raise Wrong(code, f"{_entries(right)} {where}", _entries(came), why=why, look=look)
 
 
-def _stage_shared(kind):
-    """An addition hands one gradient to both of its inputs: what happens to one may not happen to the other."""
-    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
-    _first_walk(lambda: ((x + z) + x).backward(), "(x + z) + x")
-    came = [_one(leaf.grad, "`.grad` is") for leaf in (x, z)]
-    if kit.close(came[1], 2.0):
-        why = (
-            "An addition hands one and the same gradient to both inputs. What was added for `x` is in that of `z`, too."
-        )
-        expected = "for (x + z) + x the gradients 2 and 1, as in minigrad"
-        look = "the line that adds what arrives: does it write into an array?"
-        raise Wrong("grad-shared", expected, _numbers(came), why=why, look=look)
-    if not _all_close(came, [2.0, 1.0]):
-        raise _unlike(came, [2.0, 1.0], "(x + z) + x")
-    _check_own_grad(kind)
-
-
-def _check_own_grad(kind):
-    """A leaf's .grad is its own, and the only place where its gradient is kept."""
-    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
-    _first_walk(lambda: (x + z).backward(), "x + z")
-    call(lambda: x.grad.sub_(np.array(1.0)))
-    came = [_one(leaf.grad, "`.grad` is") for leaf in (x, z)]
-    if not kit.close(came[0], 0.0):
-        look = "your `sub_`: it overwrites `.data`"
-        raise Wrong("sub", "0 in `x.grad`, after `x.grad.sub_(1)` where it was 1", f"{came[0]:.4g}", look=look)
-    if not kit.close(came[1], 1.0):
-        why = "An addition hands one and the same gradient to both inputs. A leaf that keeps it as it came shares it."
-        expected = "0 and 1, after a walk over x + z and then `x.grad.sub_(1)`"
-        look = "what becomes the `.grad` of a leaf when there was none"
-        raise Wrong("grad-shared", expected, _numbers(came), why=why, look=look)
-    _first_walk(lambda: (x + x).backward(), "x + x")
-    came = _one(x.grad, "`x.grad` is")
-    if not kit.close(came, 2.0):
-        why = "`x.grad` was 0, because `sub_` had changed it, and 2 arrived."
-        look = "what you add to: the `.grad` of the leaf, or another place that keeps its gradient?"
-        raise Wrong("grad-elsewhere", "2 in `x.grad`, after a walk over x + x", f"{came:.4g}", why=why, look=look)
-
-
-def _stage_shapes(kind):
-    """Each way of broadcasting, to a leaf; and a root of each shape that has one number."""
-    for shape in ((), (1,), (1, 1)):
-        for name, program in (("x", lambda x: x), ("x + x", lambda x: x + x)):
-            x = _leaf(kind, np.ones(shape))
-            _first_walk(lambda x=x, program=program: program(x).backward(), f"{name}, with an x of shape {shape}")
-            came, right = _array(x.grad, "`x.grad` is"), np.full(shape, float(len(name.split("+"))))
-            if came.shape != shape:
-                look = "the gradient that the walk begins with: its shape is that of the root"
-                got = f"one of shape {came.shape}"
-                raise Wrong("other-shape", f"`x.grad` of shape {shape}, after {name}.backward()", got, look=look)
-            if not np.allclose(came, right):
-                raise _unlike([float(came.sum())], [float(right.sum())], f"{name}, with an x of shape {shape},")
-    for shape in ((2,), (2, 1), (1, 2), ()):
-        a, c = _leaf(kind, _VALUES[0]), _leaf(kind, np.full(shape, 0.5))
-        _first_walk(lambda a=a, c=c: (a * c).sum().backward(), "a * c")
-        right = sum_to(np.array(_VALUES[0]), shape)
-        came = _array(c.grad, "`c.grad` is")
-        where = f"in `c.grad`, for a * c with a `c` of shape {shape} and an `a` of shape (2, 2)"
-        if came.shape != shape:
-            raise _wrong_shape(came.shape, shape, where)
-        if not np.allclose(came, right, 1e-4, 1e-6):
-            expected, got = _entry(came, right, where)
-            raise Wrong("other-gradient", expected, got, look="along which dimensions a part is summed")
-    next_nodes = call(lambda: list((a * 3.0).node.next_nodes))
-    if len(next_nodes) != 2 or next_nodes[1] is not None:
-        why = "Each input has its place among the next nodes, also one that gets nothing."
-        raise Wrong(
-            "edge-lost",
-            "two next nodes for a * 3.0: a node, and None",
-            f"{len(next_nodes)} of them",
-            why=why,
-            look="how `next_nodes` is made",
-        )
-
-
-def _wrong_shape(came: tuple, right: tuple, where: str) -> Wrong:
-    unfit = came == (2, 2)
-    return Wrong(
-        "unbroadcast" if unfit else "other-shape",
-        f"the shape {right} {where}",
-        f"the shape {came}",
-        belief="M37" if unfit else "",
-        why="A gradient has the shape of its tensor: what was broadcast is summed.",
-        look="where a part arrives at a node of another shape",
-    )
-
-
-def _stage_switch(kind):
-    """Without create_graph nothing is recorded."""
-    x = _leaf(kind, 3.0)
-    call(lambda: (x * x).backward())
-    recorded = call(lambda: x.grad.node)
-    call(lambda: (x * x).backward(retain_graph=True))
-    if recorded is not None or call(lambda: x.grad.node) is not None:
-        why = "Nobody asked for a graph of the gradient, and it keeps alive all that it was made from."
-        look = "whether your walk, or an operation in it, records when `create_graph` is False"
-        raise Wrong(
-            "always-recorded", "an `x.grad` without a node, after backward()", "one with a node", why=why, look=look
-        )
-    _check_switch_is_set_back(x)
-
-
-def _check_switch_is_set_back(x):
-    """A walk that begins where recording is off ends so."""
-    nodes = type(x.node)
-    if getattr(nodes, "recording", None) is not True:
-        return  # the switch of this engine is elsewhere
-    result = call(lambda: x * x)
-    nodes.recording = False
-    try:
-        call(lambda: result.backward())
-        left_on = nodes.recording
-    finally:
-        nodes.recording = True
-    if left_on:
-        look = "what `backward` sets the switch to in the end"
-        raise Wrong("switch-left", "`Node.recording` False after a walk, as before", "it is True", look=look)
-
-
 def _stage_order(kind):
-    x = _leaf(kind, 3.0)
-    result = call(lambda: x * x)
-    if call(lambda: result.node) is None:
-        raise _not_recorded("x * x")
-    _first_walk(lambda: result.backward(), "x * x")
-    came = _one(x.grad, "`x.grad` is")
-    if kit.close(came, 3.0):
-        raise _wrong_walk("overwrites", [came], [6.0], name="x * x")
-    if call(lambda: result.grad) is not None:
-        look = "who gets a `.grad`: a node that has next nodes is no leaf"
-        raise Wrong("grad-of-result", "None as the `.grad` of x * x, which is no leaf", show(result.grad), look=look)
+    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
+    result = x * x + z
+    if result.node is None:
+        raise _of_engines("not-recorded", "None", name="x * x + z")
+    _first_walk("x * x + z", result.backward, [x, z], [6.0, 1.0], {"overwrites": [3.0, 1.0]})
+    if result.grad is not None:
+        raise _of_engines("grad-of-result", show(result.grad))
     _check_diamond(kind)
     x = _leaf(kind, 3.0)
-    h = call(lambda: x * x)
-    z = _leaf(kind, 2.0)
-    _first_walk(lambda: (h * z + h).backward(), "h * z + h, with h = x * x, and z made after h")
-    came = [_one(leaf.grad, "`.grad` is") for leaf in (x, z)]
-    if not _all_close(came, [18.0, 9.0]):
-        raise _unlike(came, [18.0, 9.0], "h * z + h, with h = x * x, and z made after h,")
+    h, z = x * x, _leaf(kind, 2.0)
+    _first_walk("h * z + h, with h = x * x, and z made after h,", (h * z + h).backward, [x, z], [18.0, 9.0])
     x = _leaf(kind, 3.0)
-    call(lambda: (x * 52.0).backward())
-    _check_leaf_again(x)
+    (x * 52.0).backward()
+    _goes_on("frees-all/leaf", lambda: (x + x).backward())
+    _expect_grads("x + x, where `x.grad` was 52,", [x], [54.0], {"leaf-overwritten": [2.0]})
+
+
+def _check_diamond(kind):
+    """The learner's graph and gradients beside minigrad's, where a result is used twice."""
+    mine, leaves = [_leaf(kind, 3.0), _leaf(kind, 2.0)], [tools.leaf(3.0), tools.leaf(2.0)]
+    result, true = (z * _diamond(x, z) for x, z in (mine, leaves))
+    true.backward(retain_graph=True)
+    try:  # 4: h passed on what had come from the sum alone
+        known = {"too-early": [4.0, None]}
+        _first_walk("z * (h + h * h), with h = x * z", result.backward, mine, [52.0, 120.0], known)
+    except Wrong as wrong:
+        wrong.verdict.picture = _beside(result, true, mine, leaves, "xz")
+        raise
+
+
+def _stage_shared(kind):
+    """An addition hands one gradient to both of its inputs: what happens to one may not happen to the other.
+
+    A leaf's .grad is its own, and the only place where its gradient is kept.
+    """
+    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
+    _first_walk("(x + z) + x", ((x + z) + x).backward, [x, z], [2.0, 1.0], {"grad-shared": [None, 2.0]})
+    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
+    _first_walk("x + z", (x + z).backward, [x, z], [1.0, 1.0])
+    x.grad.sub_(np.array(1.0))
+    came = _one(x.grad, "`x.grad` is")
+    if not kit.close(came, 0.0):
+        raise _of_engines("sub", f"{came:.4g}", what="0 in `x.grad`, after `x.grad.sub_(1)` where it was 1")
+    _expect_grads("x + z, and then `x.grad.sub_(1)`,", [x, z], [0.0, 1.0], {"grad-shared/leaf": [None, None]})
+    _first_walk("x + x, where `x.grad` was 0,", (x + x).backward, [x], [2.0], {"grad-elsewhere": [None]})
 
 
 def _stage_deep(kind):
@@ -1847,195 +1834,119 @@ def _stage_deep(kind):
     x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
     _once(lambda: _doubled(x).backward())
     _without_recursion(lambda: _chain(x, z).backward())
-    came = _one(x.grad, "`x.grad` is")
-    if not kit.close(came, 2.0**25 + 1):
-        raise _unlike([came], [2.0**25 + 1], "25 times h = h + h, then a long chain")
-
-
-def _check_diamond(kind):
-    """The learner's graph and gradients beside minigrad's, where a result is used twice."""
-    name, values = "z * (h + h * h), with h = x * z", (3.0, 2.0)
-    mine = [_leaf(kind, value) for value in values]
-    result = call(lambda: mine[1] * _diamond(*mine))
-    _first_walk(lambda: result.backward(), name)
-    came, right = [_one(one.grad, "`.grad` is") for one in mine], [52.0, 120.0]
-    if _all_close(came, right):
-        return
-    wrong = _unlike(came, right, name)
-    if kit.close(came[0], 4.0):  # h passed on what had come from the sum alone
-        wrong = _wrong_walk("too-early", came, right, name=name)
-    leaves = [tools.leaf(value) for value in values]
-    true = leaves[1] * _diamond(*leaves)
-    true.backward(retain_graph=True)
-    wrong.verdict.picture = _beside(result, true, mine, leaves, "xz")
-    raise wrong
-
-
-def _first_walk(walk, name):
-    try:
-        _once(walk, where=name)
-    except Wrong as wrong:
-        if wrong.verdict.code != "raised" or not isinstance(wrong.__context__, RuntimeError):
-            raise
-        why = "Nobody has walked there before. It may be that a node has more than one turn in one walk."
-        look = "how often each node has its turn, and on which condition you raise this error"
-        raise Wrong("second-turn", f"a first walk over {name}", wrong.verdict.got, why=why, look=look) from None
-
-
-def _check_leaf_again(x):
-    """A second graph over the leaf x, whose gradient is 52 by then."""
-    said = _refused(lambda: (x + x).backward(), "a backward of x + x")
-    if said:
-        why = "This graph is new, only its leaf was reached before. A leaf has nothing saved, so nothing is used up."
-        look = "on which condition you free"
-        raise Wrong("frees-all", "a backward of x + x", said, belief="M12", why=why, look=look)
-    came = _one(x.grad, "`x.grad` is")
-    if kit.close(came, 2.0):
-        why = "52 was there before. A leaf adds what arrives to what it has."
-        look = "the line that sets the `.grad` of a leaf"
-        raise Wrong("leaf-overwritten", "54 in `x.grad`, 52 + 2", "2", belief="M08", why=why, look=look)
-    if not kit.close(came, 54.0):
-        raise _unlike([came], [54.0], "x + x, where `x.grad` was 52")
+    _expect_grads("25 times h = h + h, then a long chain", [x], [2.0**25 + 1])
 
 
 def _stage_programs(kind):
     _check_programs(kind)
-    constant = call(lambda: (kind([1.0, 2.0]) * 3.0).node)
+    constant = (kind([1.0, 2.0]) * 3.0).node
     if constant is not None:
-        why = "No input requires a gradient, so there is nothing to record."
-        raise Wrong("constant-recorded", "no node for constants", show(constant), why=why, look="when a node is made")
+        raise _of_engines("constant-recorded", show(constant))
 
 
-def _fails(function: Callable, tell: str = "") -> str:
-    """What the learner's engine says: the error in one line, "" for none. The diagnosis `tell` is raised."""
+def _stage_shapes(kind):
+    """Each way of broadcasting, to a leaf; and a root of each shape that has one number."""
+    for shape, times in product(((), (1,), (1, 1)), (1, 2)):
+        x = _leaf(kind, np.ones(shape))
+        name = f"{'x + x' if times == 2 else 'x'}, with an x of shape {shape}"
+        _first_walk(name, (x + x if times == 2 else x).backward)
+        came = _array(x.grad, f"`x.grad`, after a walk over {name}, is")
+        if came.shape != shape:
+            look = "the gradient that the walk begins with: its shape is that of the root"
+            expected = f"`x.grad` of shape {shape}, after a walk over {name}"
+            raise Wrong("other-shape", expected, f"one of shape {came.shape}", look=look)
+        if not np.allclose(came, times):
+            raise _unlike([float(came.sum())], [float(times)], f"{name},")
+    for shape in ((2,), (2, 1), (1, 2), ()):
+        a, c = _leaf(kind, _VALUES[0]), _leaf(kind, np.full(shape, 0.5))
+        _first_walk("a * c", (a * c).sum().backward)
+        where = f"in `c.grad`, for a * c with a `c` of shape {shape} and an `a` of shape (2, 2)"
+        look = "along which dimensions a part is summed"
+        _check_numbers(_array(c.grad, "`c.grad` is"), sum_to(np.array(_VALUES[0]), shape), where, look)
+    next_nodes = list((a * 3.0).node.next_nodes)
+    if len(next_nodes) != 2 or next_nodes[1] is not None:
+        raise _of_engines("edge-lost", f"{len(next_nodes)} of them")
+
+
+def _stage_switch(kind):
+    """Without create_graph nothing is recorded; and a walk that begins where recording is off ends so."""
+    x = _leaf(kind, 3.0)
+    for options in ({}, {"retain_graph": True}):
+        (x * x).backward(**options)
+        if x.grad.node is not None:
+            raise _of_engines("always-recorded", "one with a node")
+    nodes = type(x.node)
+    if getattr(nodes, "recording", None) is not True:
+        return  # the switch of this engine is elsewhere
+    result, nodes.recording = x * x, False
     try:
-        call(lambda: [function(), 0][1])
-    except Wrong as wrong:
-        if wrong.verdict.code == tell:
-            raise
-        said = wrong.verdict.got
-        of_its_own = isinstance(wrong.__context__, RuntimeError) and not said.startswith("RuntimeError")
-        return f"RuntimeError, as {said}" if of_its_own else said
-    return ""
-
-
-def _refused(function: Callable, what: str) -> str:
-    """The RuntimeError of the learner's engine, "" for none; any other error is a diagnosis of its own."""
-    said = _fails(function)
-    if said and not said.startswith("RuntimeError"):
-        raise Wrong("raised", f"{what} without an error", said, look="the line named above, and what leads to it")
-    return said
+        result.backward()
+        left_on = nodes.recording
+    finally:
+        nodes.recording = True
+    if left_on:
+        raise _of_engines("switch-left/on", "it is True")
 
 
 def _stage_memory(kind):
     x = _leaf(kind, 3.0)
-    once = call(lambda: x * x)
-    call(lambda: once.backward())
-    said = _fails(lambda: once.backward())
-    if not said.startswith("RuntimeError"):
-        why = "The first walk has to free what the node saved, and the second to notice it."
-        look = "what is done after a node's turn, and what is checked before it"
-        raise _no_refusal("no-release", "a RuntimeError at the second backward of x * x", said, why, look)
-    total = call(lambda: x + 3.0)
-    if call(lambda: total.node) is None:
-        why = "A walk had ended in an error before. What it had switched off has stayed off."
-        look = "`try` and `finally` in `backward`"
-        raise Wrong("switch-left", "a node for x + 3.0", "None", why=why, look=look)
-    said = _refused(lambda: [total.backward(), total.backward()], "two backwards of x + 3")
-    if said:
-        why = "An addition needs nothing saved, so nothing should be used up."
-        look = "what is saved for an addition, and on which condition you free"
-        raise Wrong("frees-all", "two backwards of x + 3", said, belief="M12", why=why, look=look)
-    y, x.grad = call(lambda: (x * x) * 5.0), None
-    said = _refused(lambda: [y.backward(retain_graph=True), y.backward()], "two backwards of 5 · x · x")
-    if said:
-        look = "on which condition you free"
-        raise Wrong("frees-anyway", "two backwards, the first with retain_graph=True", said, look=look)
-    came = _one(x.grad, "`x.grad` is")
-    if kit.close(came, 60.0):
-        if not _fails(lambda: y.backward()):
-            why = "The first walk had retain_graph=True, and the second had not."
-            look = "what is kept of `retain_graph` from walk to walk"
-            raise Wrong(
-                "no-release", "a RuntimeError at the third backward of 5 · x · x", "no error", why=why, look=look
-            )
-        return
-    if kit.close(came, 90.0):
-        why = "The second walk has passed on what the first left inside of the graph. With such an engine people "
-        why += "would have to clear it; in PyTorch and minigrad nothing is left there."
-        look = "where you keep what is on the way"
-        raise Wrong("kept-inside", "60 after two walks of 5 · x · x", "90", belief="M10", why=why, look=look)
-    raise _unlike([came], [60.0], "5 · x · x at 3, after two walks")
+    once = x * x
+    once.backward()
+    _is_refused("no-release", once.backward)
+    total = x + 3.0
+    if total.node is None:
+        raise _of_engines("switch-left", "None")
+    _goes_on("frees-all", lambda: [total.backward(), total.backward()])
+    y, x.grad = (x * x) * 5.0, None
+    _goes_on("frees-anyway", lambda: [y.backward(retain_graph=True), y.backward()])
+    _expect_grads("5 · x · x at 3, after two walks,", [x], [60.0], {"kept-inside/passed-on": [90.0]})
+    _is_refused("no-release/third", y.backward)
 
 
 def _stage_versions(kind):
-    x, k = _leaf(kind, [2.0, 3.0]), call(lambda: kind([5.0, 7.0]))
-    y, z = call(lambda: (x * k).sum()), call(lambda: (x + k).sum())
-    call(lambda: k.sub_(np.array([1.0, 1.0])))
+    x, k, one = _leaf(kind, [2.0, 3.0]), kind([5.0, 7.0]), np.array([1.0, 1.0])
+    y, z = (x * k).sum(), (x + k).sum()
+    k.sub_(one)
     if not _is(_array(k, "k is"), [4.0, 6.0]):
-        raise Wrong("sub", "[4, 6] in `k` after `k.sub_`", show(k.data), look="your `sub_`: it overwrites `.data`")
-    _expect_overwritten(y, "`k` was overwritten after x * k saved it")
+        raise _of_engines("sub", show(k.data), what="[4, 6] in `k` after `k.sub_`")
+    _is_refused("no-version", y.backward, what="`k` was overwritten after x * k saved it")
     for which in (0, 1):
         factors = [_leaf(kind, [2.0, 3.0]) for _ in range(2)]
-        both = call(lambda factors=factors: (factors[0] * factors[1]).sum())
-        call(lambda factors=factors, which=which: factors[which].sub_(np.array([1.0, 1.0])))
-        _expect_overwritten(both, f"`{'xy'[which]}` was overwritten after x * y, which saved both")
-    factors = [call(lambda: x * 2.0), call(lambda: x * 3.0)]
-    both = call(lambda: (factors[0] * factors[1]).sum())
-    call(lambda: factors[0].sub_(np.array([1.0, 1.0])))
-    _expect_overwritten(both, "h = x * 2 was overwritten after h * m saved it")
-    later, third = call(lambda: (x * k).sum()), call(lambda: (x * k).sum())
-    call(lambda: x.sub_(np.array([1.0, 1.0])))
-    said = _refused(lambda: [z.backward(), later.backward()], "a backward of x + k, and one of a new x * k")
-    if said:
-        why = "x + k needs neither, and the later x * k needs `k` as it is now, and not `x`."
-        look = "what is saved, and which two numbers you compare"
-        expected = "no error in a backward of x + k, and in one of a new x * k"
-        raise Wrong("too-strict", expected, said, belief="M22", why=why, look=look)
-    call(lambda: k.sub_(np.array([1.0, 1.0])))
-    _expect_overwritten(third, "`k` was overwritten once before x * k saved it, and once after")
-    _check_after_error(kind)
+        both = (factors[0] * factors[1]).sum()
+        factors[which].sub_(one)
+        what = f"`{'xy'[which]}` was overwritten after x * y, which saved both"
+        _is_refused("no-version", both.backward, what=what)
+    h = x * 2.0
+    both = (h * (x * 3.0)).sum()
+    h.sub_(one)
+    _is_refused("no-version", both.backward, what="h = x * 2 was overwritten after h * m saved it")
+    later, third = (x * k).sum(), (x * k).sum()
+    x.sub_(one)
+    _goes_on("too-strict", lambda: [z.backward(), later.backward()])
+    k.sub_(one)
+    what = "`k` was overwritten once before x * k saved it, and once after"
+    _is_refused("no-version", third.backward, what=what)
 
 
-def _check_after_error(kind):
+def _stage_errors(kind):
     """A walk that ends with an error leaves nothing behind."""
-    x, k = _leaf(kind, 3.0), _leaf(kind, 5.0)
-    product_and_sum = call(lambda: x * k + x)
-    call(lambda: k.sub_(np.array(1.0)))
-    _expect_overwritten(product_and_sum, "`k` was overwritten after x * k + x saved it")
+    x, k, one = _leaf(kind, 3.0), _leaf(kind, 5.0), np.array(1.0)
+    total = x * k + x
+    k.sub_(one)
+    _is_refused("no-version", total.backward, what="`k` was overwritten after x * k + x saved it")
     x.grad = None
-    call(lambda: (x + x).backward())
-    came = _one(x.grad, "`x.grad` is")
-    if not kit.close(came, 2.0):
-        why = "The walk before ended with an error, as it should. Something of it may have been passed on by this one."
-        look = "where you keep what is on the way"
-        raise Wrong("kept-inside", "2 in `x.grad`, after a walk over x + x", f"{came:.4g}", why=why, look=look)
-    call(lambda: x.sub_(np.array(1.0)))
-    if call(lambda: x.grad) is None:
-        raise Wrong("grad-lost", "an `x.grad` after `x.sub_`, as before", "None", look="your `sub_`")
+    (x + x).backward()
+    _expect_grads("x + x, after a walk that was refused,", [x], [2.0], {"kept-inside/after-an-error": [None]})
+    x.sub_(one)
+    if x.grad is None:
+        raise _of_engines("grad-lost", "None")
     x = _leaf(kind, 0.0)
     with np.errstate(all="ignore"):
-        result = call(lambda: x.log())
+        result = x.log()
     with np.errstate(all="raise"):
-        said = _fails(lambda: result.backward())  # 1 / 0, if this engine computes it
-    if said and call(lambda: (x + 3.0).node) is None:
-        why = f"The walk before ended with an error: {said}."
-        look = "`try` and `finally` in `backward`"
-        raise Wrong("switch-left", "a node for x + 3.0", "None", why=why, look=look)
-
-
-def _expect_overwritten(result, what):
-    said = _fails(lambda: result.backward())
-    if not said.startswith("RuntimeError"):
-        why = "What was saved is needed as it was then."
-        look = "the version that you save, and where you compare it"
-        raise _no_refusal("no-version", f"a RuntimeError: {what}", said, why, look)
-
-
-def _no_refusal(code, expected, said, why, look):
-    """What is missing is told where no error came."""
-    why = "This is another error: your engine has to notice it, and raise a RuntimeError." if said else why
-    return Wrong(code, expected, said or "no error", why=why, look=look)
+        said = _fails(result.backward)  # 1 / 0, if this engine computes it
+    if said and (x + 3.0).node is None:
+        raise _of_engines("switch-left", "None")
 
 
 _RECORDED: dict[str, Callable] = {
@@ -2053,37 +1964,27 @@ def _stage_recorded(kind):
     values = [[0.5, -1.5], [1.0, 0.25]]
     for name, program in _RECORDED.items():
         x, true = _leaf(kind, values), tools.leaf(values)
-        came, right = call(lambda x=x, program=program: program(x).sum()), program(true).sum()
+        came, right = program(x).sum(), program(true).sum()
         for order in ("first", "second", "third"):
             x.grad = None
             _walk_recorded(came, f"{order} derivative of {name}")
             (slope,) = mg.autograd.grad(right, true, create_graph=True)
             _check_recorded(x.grad, slope, f"{order} derivative of {name}", order)
-            came, right = call(lambda x=x: x.grad.sum()), slope.sum()
-    _check_both_recorded(kind)
-
-
-def _check_both_recorded(kind):
-    """Two walks with create_graph add up, and so do their histories."""
+            came, right = x.grad.sum(), slope.sum()
     x, what = _leaf(kind, 3.0), "sum of two first derivatives of x ** 2 at 3"
-    for _ in range(2):
-        _walk_recorded(call(lambda: x**2.0), what)
+    for _ in range(2):  # they add up, and so do their histories
+        _walk_recorded(x**2.0, what)
+    _expect_grads("two walks of x ** 2 at 3, with create_graph=True,", [x], [12.0])
     slope, x.grad = x.grad, None
-    if not kit.close(_one(slope, f"the {what} is"), 12.0):
-        raise _unlike([_one(slope, "it is")], [12.0], "two walks of x ** 2 at 3, with create_graph=True,")
-    said = _fails(lambda: slope.backward())
-    came = "" if said else f"{_one(x.grad, 'its own slope is'):.4g}"
-    if said or not kit.close(float(came), 4.0):
-        look = "the line that adds to the `.grad` of a leaf: with your own `+`, or in an array?"
-        raise Wrong("second-derivative", f"4 as the slope of the {what}", said or came, look=look)
+    said = _fails(slope.backward) or f"{_one(x.grad, 'its own slope is'):.4g}"
+    if said != "4":
+        raise _of_engines("second-derivative", said, what=what)
 
 
 def _walk_recorded(result, what):
     said = _fails(lambda: result.backward(create_graph=True))
     if said:
-        why = "With `create_graph=True` a new graph is made, which may lead into the old one."
-        look = "what is recorded, and what is freed, in a walk with `create_graph=True`"
-        raise Wrong("create-fails", f"the {what}, with create_graph=True", said, why=why, look=look)
+        raise _of_engines("create-fails", said, what=what)
 
 
 def _check_recorded(came, slope, what, order):
@@ -2097,7 +1998,7 @@ def _check_recorded(came, slope, what, order):
             raise Wrong("other-gradient", expected, got, look=f"the rules that {what.rpartition(' of ')[2]} needs")
         why = "The derivative before it is right, and its own slope is not. Something in it may have had no history."
         raise Wrong("second-derivative", expected, got, why=why, look=look)
-    if order != "third" and call(lambda: came.node) is None:
+    if order != "third" and came.node is None:
         why = "The number is right, but nothing was recorded on the way, so it has no history."
         code = "create-graph" if "x ** 3" in what else "dead-end"
         raise Wrong(code, f"a {what} with a node", "None", why=why, look=look)
@@ -2110,24 +2011,19 @@ def _trained(kind):
     points = np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1)
     right, ones = np.repeat([[1.0, 0.0], [0.0, 1.0]], 20, 0), np.ones((2, 1))
     start = (rng.normal(size=(2, 8)), np.zeros(8), 0.5 * rng.normal(size=(8, 2)), np.zeros(2))
-    leaves = [_leaf(kind, values) for values in start]
+    W1, b1, W2, b2 = leaves = [_leaf(kind, values) for values in start]
 
     def loss():
-        W1, b1, W2, b2 = leaves
         scores = (kind(points) @ W1 + b1).tanh() @ W2 + b2
         return ((scores.exp() @ ones).log() - (scores * right) @ ones).sum() * (1 / 40)
 
-    def train():
-        for _ in range(40):
-            for leaf in leaves:
-                leaf.grad = None
-            now = loss()
-            now.backward()
-            for leaf in leaves:
-                leaf.sub_(leaf.grad.data)
-        return loss()
-
-    last = call(train)
+    for _ in range(40):
+        for leaf in leaves:
+            leaf.grad = None
+        loss().backward()
+        for leaf in leaves:
+            leaf.sub_(leaf.grad.data)
+    last = loss()
     reached = _one(last, "the loss is")
     if not reached < 0.35:
         look = "your loop over the leaves: `sub_` has to change the leaf itself, and each step needs fresh gradients"
@@ -2148,6 +2044,7 @@ STAGES = (  # minigrad passes them, too: tests/test_rebuilt_engine.py
     _stage_operands,
     _stage_memory,
     _stage_versions,
+    _stage_errors,
     _stage_switch,
     _stage_recorded,
     _trained,
