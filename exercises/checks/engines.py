@@ -1,14 +1,19 @@
 """What the checks of chapter 10 ask of any engine, a learner's or the small one: its calls counted, its graph drawn.
 
-And `Scalar`, half an engine: the learner writes the walk.
+And `Scalar`, half an engine: the learner writes the walk. Here are some, right and wrong.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from itertools import count
+from operator import attrgetter, itemgetter
+from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from minigrad import small_engine
 from minigrad.viz import EdgeRecord, GraphRecord, NodeRecord
@@ -32,6 +37,72 @@ class Scalar:
 
     def __repr__(self):
         return f"Scalar({self.value:g}, grad={self.grad:g})"
+
+
+def doubled(x: Any, times: int = 25) -> Any:
+    """A graph with few nodes and many ways."""
+    for _ in range(times):
+        x = x + x
+    return x
+
+
+def chain(x: Any, z: Any, times: int) -> Any:
+    """So many operations in a row."""
+    for _ in range(times):
+        x = x + z
+    return x
+
+
+def diamond(x: Any, z: Any) -> Any:
+    """A result that is used twice, by nodes of different age."""
+    h = x * z
+    return h + h * h
+
+
+def behind(root: Scalar) -> list[Scalar]:
+    """A node and all that it was made from."""
+    found = {root: None}
+    waiting = [root]
+    for node in waiting:
+        new = [next_node for next_node in dict.fromkeys(node.next_nodes) if next_node not in found]
+        found |= dict.fromkeys(new)
+        waiting += new
+    return waiting
+
+
+_newest, _oldest = partial(max, key=attrgetter("number")), partial(min, key=attrgetter("number"))
+
+
+def walk(root: Scalar, pick: Callable = _newest, again: str = "never", adds: bool = True) -> dict[Scalar, float]:
+    """The gradients of a walk, which has the bugs that it is told.
+
+    `pick` says which of those that wait goes next, `again` whether a node may wait once more when it has met it.
+    """
+    grads, waiting, met = {root: 1.0}, [root], {root}
+    known: Any = {"never": met, "later": waiting, "always": ()}[again]
+    while waiting:
+        node = pick(waiting)
+        waiting.remove(node)
+        for next_node, slope in zip(node.next_nodes, node.slopes, strict=True):
+            grads[next_node] = grads.get(next_node, 0.0) * adds + grads[node] * slope
+            if next_node not in known:
+                met.add(next_node)
+                waiting.append(next_node)
+    return grads
+
+
+BUGS: tuple[tuple[str, dict[str, Any]], ...] = (  # the code of a diagnosis, and what `walk` is told
+    ("overwrites", {"adds": False}),
+    ("two-turns", {"again": "always"}),
+    *(
+        ("too-early", {"pick": pick, "again": again})
+        for pick in (itemgetter(0), itemgetter(-1), _oldest)
+        for again in ("never", "later")
+    ),
+)
+
+
+# --- Any engine ----------------------------------------------------------------------------------
 
 
 def small_with(**steps: Callable) -> type:
@@ -66,6 +137,75 @@ def within(calls: int, function: Callable, *inputs: Any, never: Collection[Calla
         return function(*inputs)
     finally:
         sys.setprofile(None)
+
+
+_SWITCHES: dict[str, Callable] = {
+    "`small.Node.recording`": lambda: small_engine.Node.recording,
+    "Python's recursion limit": sys.getrecursionlimit,
+    "`np.geterr()`": np.geterr,
+}
+_WITH_FACTS = Scalar | small_engine.Node | small_engine.Tensor | np.ndarray | FunctionType
+
+
+class Before:
+    """What a function is given, and what is in it, as it was before a call; and what is switched on and off."""
+
+    def __init__(self, inputs: tuple) -> None:
+        self.given = [one for one in _all_in(inputs) if isinstance(one, _WITH_FACTS)]
+        self.facts = list(map(_facts, self.given))
+        self.asked = {name: ask() for name, ask in _SWITCHES.items()}
+
+    def left_switches(self) -> list[tuple[str, Any, Any]]:
+        """What is switched otherwise now: its name, what it was, and what it is."""
+        now = {name: ask() for name, ask in _SWITCHES.items()}
+        return [(name, was, now[name]) for name, was in self.asked.items() if now[name] != was]
+
+    def put_back(self) -> None:
+        """Set what is switched as it was."""
+        small_engine.Node.recording = self.asked["`small.Node.recording`"]
+        np.seterr(**self.asked["`np.geterr()`"])
+
+    def changes(self, may: Collection[str]) -> Iterator[tuple[Any, str, Any, Any]]:
+        """What has changed, but for the attributes in `may`: an object, an attribute, what it was, and what it is.
+
+        An attribute that is not there is `...`. A walk, which may set `grad`, may leave marks on a Scalar.
+        """
+        own = Scalar(0.0).__dict__ if "grad" in may else {}
+        for one, was in zip(self.given, self.facts, strict=True):
+            now = _facts(one)
+            for name in [name for name in own or was | now if name not in may]:
+                if was.get(name, ...) != now.get(name, ...):
+                    yield one, name, was.get(name, ...), now.get(name, ...)
+
+
+def _all_in(inputs: tuple) -> list:
+    """What a function is given, and what is in it: Scalars, nodes, tensors, arrays, operations."""
+    found, seen = list(inputs), set(map(id, inputs))
+    for one in found:
+        inside: list = []
+        if isinstance(one, Scalar | small_engine.Node):
+            inside = [*one.next_nodes, *[pair[0] for pair in (getattr(one, "saved", None) or {}).values()]]
+        elif type(one) is small_engine.Tensor:
+            inside = [one.node]
+        elif type(one) in (dict, list):
+            inside = list(one.values() if type(one) is dict else one)
+        new = {id(other): other for other in inside if id(other) not in seen}
+        seen |= new.keys()
+        found += new.values()
+    return found
+
+
+def _facts(one: Any) -> dict[str, Any]:
+    """The attributes of an object, and what is in them now."""
+    if isinstance(one, np.ndarray):
+        return {"data": one.tolist(), "shape": one.shape, "writeable": one.flags.writeable}
+    return {name: _frozen(value) for name, value in vars(one).items()}
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.copy() if type(value) in (list, dict) else value
 
 
 def graph_of(

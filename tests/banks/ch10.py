@@ -461,7 +461,7 @@ def backward_twice(root):
         "nothing/all-cleared": _TWICE + "        node.grad = 0.0\n",
         "overwrites": _with(_TWICE, "next_node.grad += ", "next_node.grad = "),
         "leaf-as-root": _TWICE + "        if node.next_nodes:\n            node.grad = 0.0\n",
-        "other-gradient/three-walks": "walks = []\n"
+        "other-start/three-walks": "walks = []\n"
         + _with(_ANSWERS["twice"], "{root: 1.0}", "{root: 1.0 * (walks.count(root) < 3)}").replace(
             "    while", "    walks.append(root)\n    while"
         ),
