@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import count, product
 from types import FunctionType
 from typing import Any
@@ -36,23 +37,7 @@ _MANY = "many thousand calls for 25 additions `h = h + h`"
 # --- What several exercises share ----------------------------------------------------------------
 
 
-def _texts(text: str, expected: str = "{when}") -> Callable[..., Wrong]:
-    """Diagnoses as text, in the form of `kit.diagnoses`, with what is expected for "when".
-
-    What comes back makes one: from its name, of which the code is the part before "/", what came, and what is left open
-    in the text.
-    """
-    known = {name: parts for name, *parts in kit.diagnoses(text)}
-
-    def wrong(name: str, got: str, /, **left_open: Any) -> Wrong:
-        when, belief, why, look = (part.format(**left_open) for part in known[name])
-        wanted = expected.format(when=when, **left_open)
-        return Wrong(name.partition("/")[0], wanted, got, belief=belief, why=why, look=look)
-
-    return wrong
-
-
-_shared = _texts("""
+_shared = tools.texts("""
 given-engine: a walk of yours
     That engine was given. This exercise is about one of your own.
     look: where your code hands the work on
@@ -186,7 +171,7 @@ def _wrong_walk(code, came, true, **left_open):
     return _of_walks(code, _numbers(came), true=_numbers(true), s="s" * (len(true) > 1), **left_open)
 
 
-_of_walks = _texts(
+_of_walks = tools.texts(
     """
 overwrites: {name}
     Where several edges lead to one node, it has only what one of them brought.
@@ -431,8 +416,7 @@ def _check_walk(answer, name, program, values):
     _expect_walk(answer, root, leaves, true, "again", name)
 
 
-def _walked(answer: Callable, *inputs: Any, **options: Any) -> Any:
-    return _once(answer, *inputs, **options, may=("grad",))
+_walked = partial(_once, may=("grad",))
 
 
 def _expect_walk(answer, root, leaves, true, code, name, walks=1, **left_open):
@@ -686,6 +670,7 @@ _BROADCAST: dict[tuple, tuple] = {  # the shape of a part, and those of nodes wh
     (1, 3): ((3,),),
     (0, 3): ((3,),),
 }
+_MEAN = "That is a mean. What the forward pass repeats, the backward pass adds up."
 
 
 def _check_arrival(answer, shape, parts):
@@ -699,7 +684,7 @@ def _check_arrival(answer, shape, parts):
         _check_array(grads[next_node], shape, part.shape)
     came, (first, second) = grads[next_node], (sum_to(part, shape) for part in parts)
     right, where = first + second, f"for a node of shape {shape}"
-    close = lambda other: np.allclose(came, other, 1e-9, 1e-18)  # noqa: E731
+    close = lambda other: np.allclose(came, other, 1e-9, 1e-18, equal_nan=True)  # noqa: E731
     if close(right):
         return
     if np.allclose(came, right, 1e-4, 1e-6):
@@ -707,16 +692,15 @@ def _check_arrival(answer, shape, parts):
         look = "whatever rounds a part, or leaves out a small one"
         raise Wrong("rounded", f"{expected} {where}", got, look=look)
     expected, got = _entry(came, right, where, 1e-9, 1e-18)
-    why, stored = "", "what you do when `next_node in grads`"
-    code, look = "other-gradient", "along which dimensions you sum, and how parts are added"
-    if close(second):
-        code, why, look = "overwrites", "Only the second part is there: it took the place of the first.", stored
-    elif close(first):
-        code, why, look = "first-only", "Only the first part is there.", stored
-    elif parts[0].size and close(right * came.size / parts[0].size):
-        code, look = "mean", "the function that you call on the part"
-        why = "That is a mean. What the forward pass repeats, the backward pass adds up."
-    raise Wrong(code, expected, got, why=why, look=look)
+    stored, mean = "what you do when `next_node in grads`", right * came.size / max(parts[0].size, 1)
+    for code, wrong, why, look in (
+        ("overwrites", second, "Only the second part is there: it took the place of the first.", stored),
+        ("first-only", first, "Only the first part is there.", stored),
+        ("mean", mean, _MEAN, "the function that you call on the part"),
+        ("other-gradient", came, "", "along which dimensions you sum, and how parts are added"),
+    ):
+        if close(wrong):
+            raise Wrong(code, expected, got, why=why, look=look)
 
 
 def _check_array(came, shape, of_part):
@@ -727,14 +711,15 @@ def _check_array(came, shape, of_part):
     if came.dtype.kind == "f" and came.dtype != np.float64:
         look = "each array that your function makes"
         raise Wrong("other-dtype", "an array of float64, as the part", f"one of {came.dtype}", look=look)
-    if came.shape == shape:
-        return
-    got = f"one of shape {came.shape}"
-    if came.shape == of_part:
-        why = "That is the shape of the result. A gradient has the shape of its tensor."
-        look = "how a part gets the shape of its node"
-        raise Wrong("unbroadcast", expected, got, belief="M37", why=why, look=look)
-    raise Wrong("other-shape", expected, got, look="which dimensions you sum, and which you keep")
+    if came.shape == of_part != shape:
+        why, look = (
+            "That is the shape of the result. A gradient has the shape of its tensor.",
+            "how a part gets that shape",
+        )
+        raise Wrong("unbroadcast", expected, f"one of shape {came.shape}", belief="M37", why=why, look=look)
+    if came.shape != shape:
+        look = "which dimensions you sum, and which you keep"
+        raise Wrong("other-shape", expected, f"one of shape {came.shape}", look=look)
 
 
 def _entry(came, right, where, *tolerances):
@@ -803,10 +788,6 @@ def _constant(like: Any) -> Any:
 _VALUES = ([[0.5, -1.0], [0.0, 1.5]], [0.75, -0.5])
 
 
-def _leaves(kind: Callable) -> list:
-    return [call(lambda value=value: kind(value, requires_grad=True)) for value in _VALUES]
-
-
 def _on_minigrad(program: Callable) -> tuple[list[mg.Tensor], mg.Tensor]:
     """minigrad's leaves, and what a program makes of them."""
     leaves = list(map(tools.leaf, _VALUES))
@@ -815,7 +796,7 @@ def _on_minigrad(program: Callable) -> tuple[list[mg.Tensor], mg.Tensor]:
 
 def _check_programs(kind: type) -> None:
     for name, program in _PROGRAMS.items():
-        mine, (leaves, true) = _leaves(kind), _on_minigrad(program)
+        mine, (leaves, true) = [_leaf(kind, values) for values in _VALUES], _on_minigrad(program)
         look = "what your code does in this program"
         result = _ours(f"a value for {name}", lambda m=mine, run=program: _without_recursion(lambda: run(*m)), look)
         _check_graph(result, true, mine, leaves, name)
@@ -856,10 +837,8 @@ def _same_grad(leaf, right):
 def _check_grad(one, other, letter, name):
     """The gradient of a leaf, entry by entry."""
     if other.grad is not None:
-        came, look = (
-            _array(one.grad, f"`{letter}.grad`, for {name}, is"),
-            f"what happens in the walk of {name}, node by node",
-        )
+        came = _array(one.grad, f"`{letter}.grad`, for {name}, is")
+        look = f"what happens in the walk of {name}, node by node"
         _check_numbers(came, other.grad.numpy(), f"in `{letter}.grad`, for {name}", look)
     elif one.grad is not None:
         look = "what `.grad` is at the start, and who gets one"
@@ -1096,7 +1075,7 @@ def turn(answer):
     return "Freed, overwritten, rules, release: everything that chapters 05 and 07 told you is in these few lines."
 
 
-_of_turns = _texts("""
+_of_turns = tools.texts("""
 too-strict: no error: {what} (M22)
     What counts is whether a tensor that was saved has changed since it was saved.
     look: which two numbers you compare
@@ -1116,9 +1095,7 @@ rule-again: one call of the rule
     Each next node gets its part once a turn.
     look: where you call a rule
 not-the-tensor: a rule called with {what} itself
-    look: what you take out of the pair (tensor, version), and what you hand on as `grad`
-not-the-tensor/same-numbers: a rule called with {what} itself
-    The numbers are right. But a rule that gets an array, or a copy, leaves no history behind.
+    {why}
     look: what you take out of the pair (tensor, version), and what you hand on as `grad`
 dead-end: {what}, with a history
     The numbers are right. But all that the rules are made for requires grad here, so a node belongs to each.
@@ -1162,7 +1139,6 @@ def _goes(answer, node, code, what, kind=Exception):
 
 def _check_rules(answer):
     for name, operation, right in (
-        ("x * k", lambda x, k: x * k, ([5, 70], None)),
         ("k - x", lambda x, k: k - x, (None, [-1, -10])),
         ("k * x", lambda x, k: k * x, (None, [5, 70])),
         ("x * x", lambda x, k: x * x, ([2, 30], [2, 30])),
@@ -1178,7 +1154,8 @@ def _check_rules(answer):
     for what, came, one in (("the gradient", heard[0][0], grad), ("the saved tensor", heard[0][1], k)):
         if came is not one:
             same = np.array_equal(getattr(came, "data", came), one.data)
-            raise _of_turns("not-the-tensor" + "/same-numbers" * same, show(came), what=what)
+            why = "The numbers are right. But a rule that gets an array, or a copy, leaves no history behind." * same
+            raise _of_turns("not-the-tensor", show(came), what=what, why=why)
     inputs = [small.Tensor(values, requires_grad=True) for values in ([2.0, 3.0], [5.0, 7.0], [1.0, 1.0])]
     given = _take_turn(answer, _three_inputs()(*inputs).node)
     expected = "[3, 13] from a rule (grad, more, left), [3, 30] from one (grad), [7, 73] from one (grad, right, left)"
@@ -1297,19 +1274,20 @@ def _check_versions(answer):
 )
 def rule(answer):
     kit.a_function(answer)
+    belief = "M27" if kit.uses(answer, "data", "np", "numpy") else ""
     op = small.op("sigmoid", lambda a: 1 / (1 + np.exp(-a)), a=lambda grad, a: _ruled(answer, grad, a))
     for values in ([0.5, -1.0, 2.0], [[0.0, -20.5, 1.5], [0.25, 20.5, -0.75]], -1.5):
         mine, true = small.Tensor(values, requires_grad=True), tools.leaf(values)
         factors = np.resize([1.0, 10.0, -2.0], mine.data.shape)
         came, right = (op(mine) * factors).sum(), (mg.sigmoid(true) * mg.tensor(factors)).sum()
         for order in ("first", "second", "third"):
-            came, right = _next_slopes(answer, came, mine, right, true)
-            _check_slope(answer, came, right.detach().numpy(), order, factors, mine.data)
+            came, right = _next_slopes(belief, came, mine, right, true)
+            _check_slope(belief, came, right.detach().numpy(), order, factors, mine.data)
             came, right = came.sum(), right.sum()
     once, right = op(mine), mg.sigmoid(true)
     came, right = (once * once).sum(), (right * right).sum()
     for order in ("first", "second"):  # here the gradient that arrives has a history of its own
-        came, right = _next_slopes(answer, came, mine, right, true)
+        came, right = _next_slopes(belief, came, mine, right, true)
         if not np.allclose(came.data, right.detach().numpy(), 1e-4, 1e-6):
             expected, got = _entry(came.data, right.detach().numpy(), f"as the {order} derivative of σ(a) · σ(a)")
             why = "With σ alone your rule is right. Here `grad` depends on a, too, and its history may have got lost."
@@ -1317,7 +1295,7 @@ def rule(answer):
         came, right = came.sum(), right.sum()
     mine.sub_(0.5)
     true = tools.leaf(-2.0)
-    came, right = _next_slopes(answer, op(mine), mine, mg.sigmoid(true), true)
+    came, right = _next_slopes(belief, op(mine), mine, mg.sigmoid(true), true)
     if not _exact(came.data, right.detach().numpy()):
         why = "Your rule was right before. Then `a` was overwritten by `a.sub_(0.5)`, and a new σ(a) was made."
         look = "what your function keeps from call to call"
@@ -1365,58 +1343,52 @@ def _ruled(answer, grad, a):
     return given
 
 
-def _next_slopes(answer, came, mine, right, true):
+def _next_slopes(belief, came, mine, right, true):
     """The gradients of both leaves, with a history; a dead end where none arrives at the learner's."""
     mine.grad = None
     if came.node is not None:
         call(lambda: came.backward(create_graph=True))
     if mine.grad is None:
         why = "What your rule has returned is not connected to `a`, so its own slope does not arrive there."
-        look, belief = "each tensor that your rule makes: what it is made from", _belief_in_arrays(answer)
+        look = "each tensor that your rule makes: what it is made from"
         raise Wrong("dead-end", "a gradient of `a`", "None", belief=belief, why=why, look=look)
     return mine.grad, mg.autograd.grad(right, true, create_graph=True)[0]
 
 
-def _check_slope(answer, came, right, order, factors, values):
+def _check_slope(belief, came, right, order, factors, values):
     if not _exact(came.data, right):
-        raise _wrong_slope(answer, came.data, right, order, factors, 1 / (1 + np.exp(-values)))
+        raise _wrong_slope(belief, came.data, right, order, factors, 1 / (1 + np.exp(-values)))
     if came.node is None and order != "third":
         why = "The number is right, but it was computed without a history: a dead end."
-        look, belief = (
-            "each place where you take `.data`, call NumPy, or switch recording off",
-            _belief_in_arrays(answer),
-        )
-        raise Wrong(
-            "dead-end", f"a {order} derivative with a history", "one without", belief=belief, why=why, look=look
-        )
+        expected = f"a {order} derivative with a history"
+        raise Wrong("dead-end", expected, "one without", belief=belief, why=why, look=_NO_HISTORY)
+
+
+_NO_HISTORY = "each place where you take `.data`, call NumPy, or switch recording off"
 
 
 def _exact(came: np.ndarray, right: np.ndarray) -> bool:
     return np.allclose(came, right, 1e-9, 1e-10)
 
 
-def _belief_in_arrays(answer):
-    return "M27" if kit.uses(answer, "data", "np", "numpy") else ""
-
-
-def _wrong_slope(answer, came, right, order, factors, sigma):
+def _wrong_slope(belief, came, right, order, factors, sigma):
     expected, got = _entry(came, right, f"as the {order} derivative", 1e-9, 1e-10)
     if order != "first":
         why = "The derivative before it is right, and its own slope is not. Something in it may have had no history."
-        look = "each place where you take `.data`, call NumPy, or switch recording off"
-        return Wrong("dead-end", expected, got, belief=_belief_in_arrays(answer), why=why, look=look)
-    slope = sigma * (1 - sigma)
+        return Wrong("dead-end", expected, got, belief=belief, why=why, look=_NO_HISTORY)
     if np.allclose(came, right, 1e-4, 1e-6):
         why = f"Some are off, by {np.abs(came - right).max():.1g}. A formula of the slope gives all digits of float64."
         expected, got = _worst(came, right)
         look = "each number that is made up, and each difference"
         return Wrong("rounded", f"{expected} in the first derivative", got, why=why, look=look)
-    if np.allclose(came, slope):
-        why = "This is the slope alone. A rule multiplies it with the gradient that arrives."
-        return Wrong("grad-forgotten", expected, got, why=why, look="where your rule uses `grad`")
-    if np.allclose(came, factors * sigma):
-        why = "This is the value of σ, times the gradient. A rule needs its slope."
-        return Wrong("value-not-slope", expected, got, why=why, look="the derivative of σ")
+    alone = "This is the slope alone. A rule multiplies it with the gradient that arrives."
+    value = "This is the value of σ, times the gradient. A rule needs its slope."
+    for code, wrong, why, look in (
+        ("grad-forgotten", sigma * (1 - sigma), alone, "where your rule uses `grad`"),
+        ("value-not-slope", factors * sigma, value, "the derivative of σ"),
+    ):
+        if np.allclose(came, wrong):
+            return Wrong(code, expected, got, why=why, look=look)
     return Wrong("other-gradient", expected, got, look="the derivative of σ, which has two factors, times `grad`")
 
 
@@ -1452,7 +1424,7 @@ def engine(answer):
     return said  # by the last one, which trains
 
 
-_of_engines = _texts("""
+_of_engines = tools.texts("""
 given-engine: a class of yours
     That engine was given. This exercise is about one of your own.
     look: what `Tensor` stands for
@@ -1502,12 +1474,6 @@ too-strict: no error in a backward of x + k, and in one of a new x * k (M22)
 switch-left: a node for x + 3.0
     A walk before has ended with an error. What it had switched off has stayed off.
     look: `try` and `finally` in `backward`
-switch-left/on: `Node.recording` False after a walk, as before
-    look: what `backward` sets the switch to in the end
-grad-lost: an `x.grad` after `x.sub_`, as before
-    look: your `sub_`
-grad-of-result: None as the `.grad` of x * x + z, which is no leaf
-    look: who gets a `.grad`: a node that has next nodes is no leaf
 create-fails: the {what}, with create_graph=True
     With `create_graph=True` a new graph is made, which may lead into the old one.
     look: what is recorded, and what is freed, in a walk with `create_graph=True`
@@ -1606,7 +1572,8 @@ def _stage_values(kind):
         raise _of_engines("shares-memory", show(callers))
     for name, program in _PROGRAMS.items():
         look = "the table, and which operators and methods your `Tensor` has"
-        result = _ours(f"a value for {name}", lambda program=program: program(*_leaves(kind)), look)
+        mine = [_leaf(kind, values) for values in _VALUES]
+        result = _ours(f"a value for {name}", lambda mine=mine, program=program: program(*mine), look)
         came, right = _array(result, f"the result of {name} is"), _on_minigrad(program)[1].detach().numpy()
         _compare(came, right, "value", f"for {name}", "the forward of these operations")
 
@@ -1665,7 +1632,8 @@ def _stage_order(kind):
         raise _of_engines("not-recorded", "None", name="x * x + z")
     _first_walk("x * x + z", result.backward, [x, z], [6.0, 1.0], {"overwrites": [3.0, 1.0]})
     if result.grad is not None:
-        raise _of_engines("grad-of-result", show(result.grad))
+        expected, look = "None as the `.grad` of x * x + z, which is no leaf", "who gets a `.grad`: only a leaf does"
+        raise Wrong("grad-of-result", expected, show(result.grad), look=look)
     _check_diamond(kind)
     x = _leaf(kind, 3.0)
     h, z = x * x, _leaf(kind, 2.0)
@@ -1762,7 +1730,8 @@ def _stage_switch(kind):
     finally:
         nodes.recording = True
     if left_on:
-        raise _of_engines("switch-left/on", "it is True")
+        look = "what `backward` sets the switch to in the end"
+        raise Wrong("switch-left", "`Node.recording` False after a walk, as before", "it is True", look=look)
 
 
 def _stage_memory(kind):
@@ -1816,7 +1785,7 @@ def _stage_errors(kind):
     _expect_grads("x + x, after a walk that was refused,", [x], [2.0], {"kept-inside/after-an-error": [None]})
     x.sub_(one)
     if x.grad is None:
-        raise _of_engines("grad-lost", "None")
+        raise Wrong("grad-lost", "an `x.grad` after `x.sub_`, as before", "None", look="your `sub_`")
     x = _leaf(kind, 0.0)
     with np.errstate(all="ignore"):
         result = x.log()

@@ -155,3 +155,19 @@ def walk(go_backward: Callable, *arguments: Any) -> Any:
         why = "Your function returns, but a backward from its result does not reach the end."
         look = "what your hooks return, what is changed in place, and whether you go backward yourself"
         raise Wrong("no-way-back", "a result that backward() can start from", got, why=why, look=look) from None
+
+
+def texts(text: str, expected: str = "{when}") -> Callable[..., Wrong]:
+    """Diagnoses as text, in the form of `reasons`, with what is expected in the place of the error's message.
+
+    What comes back makes one: from its name, of which the code is the part before "/", what came, and what is left open
+    in the text.
+    """
+    known = {name: parts for name, *parts in kit.diagnoses(text)}
+
+    def wrong(name: str, got: str, /, **left_open: Any) -> Wrong:
+        when, belief, why, look = (part.format(**left_open) for part in known[name])
+        wanted = expected.format(when=when, **left_open)
+        return Wrong(name.partition("/")[0], wanted, got, belief=belief, why=why, look=look)
+
+    return wrong
