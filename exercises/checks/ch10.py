@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -15,7 +14,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import engines, kit, tools
-from exercises.checks.engines import Scalar
+from exercises.checks.engines import Scalar, keeping, once, without_recursion
 from exercises.checks.kit import Unanswered, Wrong, call, show
 from minigrad import small_engine as small
 from minigrad.autograd import engine as minigrads
@@ -27,107 +26,11 @@ from minigrad.viz.records import value_text
 chapter = kit.Chapter(__name__, "10", "Could you have written it?")
 
 _DEEP = 1_200  # operations in a row: more than the calls that may wait
-_MAY_WAIT = 1_000  # Python's own limit, which others may have raised
 _ONE_DTYPE = dict.fromkeys(("dtype", "digits"), "the engine under the answer has one dtype")
 _USED_UP = {"again": "the engine under the answer has a graph that is used up, or sums that go on"}
-_CALLS = 20_000  # an engine that walks a small graph once needs some hundred
-_MANY = "many thousand calls for 25 additions `h = h + h`"
 
 
 # --- What several exercises share ----------------------------------------------------------------
-
-
-_shared = tools.texts("""
-given-engine: a walk of yours
-    That engine was given. This exercise is about one of your own.
-    look: where your code hands the work on
-no-end: an answer for {where}
-    There are a few nodes, or numbers, only. So your loop, or your recursion, does not come to an end.
-    look: what a loop waits for: in a walk, what leaves `waiting`, and on which condition something is put in
-paths: as many turns as there are nodes
-    A small graph was walked well. Here each addition doubles the ways, and your code seems to go each of them.
-    look: what your code does at a node that it has met before
-recursion: an answer for 1,200 operations in a row
-    A call waits for a call for each node, and Python lets only so many wait. A loop has no such limit.
-    look: which function calls itself
-mode-left: {name} as it was: {was}
-    Whatever comes after your function finds it changed.
-    look: where it is set, and set back
-in-place: {was} in an array that was given
-    Others may hold the same array.
-    look: each line that changes an array: `+=`, or its entries or shape
-given-changed: `{name}` of {whose} that your function was given, as it was
-    The task does not ask to change it.
-    look: each line that sets `{name}`, or writes into what is there
-given-changed/version: `{name}` of {whose} that your function was given, as it was
-    The task does not ask to overwrite it.
-    look: each `sub_`, and each line that sets `version`
-""")
-
-
-def _once(
-    function: Callable, *inputs: Any, where: str = "", never: tuple = (minigrads.walk,), may: tuple[str, ...] = ()
-) -> Any:
-    """The learner's function on our inputs, stopped when it comes to no end, or calls what it may not.
-
-    `where` names a small program. Without it, it is 25 additions, with millions of ways. `may`: see `_keeping`.
-    """
-
-    def careful():
-        try:
-            return engines.within(_CALLS, function, *inputs, never=never)
-        except engines.TooMany:
-            known = ("no-end", f"none after {_CALLS:,} calls") if where else ("paths", _MANY)
-            raise _shared(*known, where=where) from None
-        except engines.Forbidden:
-            raise _shared("given-engine", "a given one") from None
-
-    kit._refuse_other_arguments(function, inputs)
-    return _without_recursion(careful, about=inputs, may=may)
-
-
-def _without_recursion(
-    function: Callable, *inputs: Any, about: tuple | None = None, may: tuple[str, ...] = ("grad",)
-) -> Any:
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(min(before, _MAY_WAIT))
-    try:
-        return _keeping(function, *inputs, about=about, may=may)
-    except Wrong as wrong:
-        if "RecursionError" in wrong.verdict.got:
-            raise _shared("recursion", wrong.verdict.got) from None
-        raise
-    finally:
-        sys.setrecursionlimit(before)
-
-
-def _keeping(function: Callable, *inputs: Any, about: tuple | None = None, may: tuple[str, ...] = ()) -> Any:
-    """The learner's function on our inputs, which are afterwards as before, but for the attributes in `may`.
-
-    `about`: what it is given, where it is called by another function. Where it may set a `.grad`, it may put marks.
-    """
-    before = engines.Before(inputs if about is None else about)
-    try:
-        result = call(function, *inputs)
-        left = before.left_switches()
-    finally:
-        before.put_back()
-    for name, was, now in left:
-        raise _shared("mode-left", show(now), name=name, was=show(was))
-    for change in before.changes(may):
-        kit.adversaries.trial.forget_last()  # it would be shown as it is by now
-        raise _changed(*change)
-    return result
-
-
-def _changed(one: Any, name: str, was: Any, now: Any) -> Wrong:
-    if isinstance(one, np.ndarray):
-        return _shared("in-place", show(now), was=show(was) + f" as `{name}`" * (name != "data"))
-    got = f"{show(now)}, where it was {show(was)}" if show(now) != show(was) else "other values in it"
-    got = f"{show(now)}, and there was none before" if was is ... else "it is gone" if now is ... else got
-    kinds = {Scalar: "a `Scalar`", Node: "a node", small.Tensor: "a tensor"}
-    code = "given-changed/version" if name == "version" else "given-changed"
-    return _shared(code, got, name=name, whose=kinds.get(type(one), "the operation"))
 
 
 def _true_slopes(program: Callable, values: tuple) -> list[float]:
@@ -143,7 +46,8 @@ _SCALAR_PROGRAMS: dict[str, Callable] = {
     "h * x + h, with h = x + z": lambda x, z: (x + z) * x + (x + z),
     "(h + z) * h, with h = x * x": lambda x, z: (lambda h: (h + z) * h)(x * x),
 }
-_NUMBERS = (2e-5 / 3, 1e-5 / 7), (2e5 / 3, -1e5 / 7), (-2.0, 0.0), (0.5, -2.0)  # at last a leaf is 0; h + h * h is
+_MANY_DIGITS = (2e-5 / 3, 1e-5 / 7), (2e5 / 3, -1e5 / 7)
+_WITH_ZEROS = (-2.0, 0.0), (0.5, -2.0)  # a leaf is 0; h + h * h is
 
 
 def _grads(leaves: list[Scalar]) -> list[float]:
@@ -211,13 +115,13 @@ late-leaf: {name}
 leaf-as-root: {name}
     The slope of x by x is 1. Here the root is a leaf: it has no next nodes, and was made by no operation.
     look: what the root gets, if it is a leaf
-leaves-cleared: {name}, after {times} walks (M08)
+leaves-cleared: {name}, after {times} walks, (M08)
     The leaves have what a single walk gives. From walk to walk theirs have to add up.
     look: which `.grad` you clear, or set with `=`
-leaves-cleared/no-walk: {name}, after {times} walks
+leaves-cleared/no-walk: {name}, after {times} walks,
     The leaves have what a single walk gives: another walk over the same nodes brings nothing.
     look: what stays after a walk, and lets the next one end at once: a mark, a `.grad`, a set
-kept-inside: {name}, after {times} walks
+kept-inside: {name}, after {times} walks,
     More than it should be: something of an earlier walk may have been passed on again.
     look: what is left on nodes with next nodes after a walk
 kept-inside/trunk: {name}
@@ -388,7 +292,7 @@ def square(answer):
     for name, program in _SCALAR_PROGRAMS.items():
         _check_walk(answer, name, program, (1.5, -2.5))
     _check_other_walks(answer, 1)
-    _check_large(answer, _without_recursion, _DEEP)
+    _check_large(answer, without_recursion, _DEEP)
     return "What arrives is added, and each node has one turn, when all has arrived. That is a correct walk."
 
 
@@ -416,7 +320,7 @@ def _check_walk(answer, name, program, values):
     _expect_walk(answer, root, leaves, true, "again", name)
 
 
-_walked = partial(_once, may=("grad",))
+_walked = partial(once, may=("grad",))
 
 
 def _expect_walk(answer, root, leaves, true, code, name, walks=1, **left_open):
@@ -433,20 +337,20 @@ def _check_other_walks(answer, walks):
     h = x * x
     name = "h * z * z + h * z + h, with h = x * x, z = -1"
     _expect_walk(answer, (h * (z * z) + h * z) + h, [x, z], [3.0, -2.25], "zero-is-not-new", name)
-    for (x, z), (name, program) in product(_NUMBERS, _SCALAR_PROGRAMS.items()):
-        leaves = [Scalar(x), Scalar(z)]
+    for values, (name, program) in product(_MANY_DIGITS + _WITH_ZEROS, _SCALAR_PROGRAMS.items()):
+        leaves = list(map(Scalar, values))
         root = program(*leaves)
         zero = any(0.0 in node.slopes for node in engines.behind(root)) or 0.0 in engines.walk(root).values()
-        code = "rounded" if x not in (-2.0, 0.5) else "at-zero" if zero else "at-zero/not"
-        where = f"{name}, x = {x:.6g} and z = {z:.6g},"
-        _expect_walk(answer, root, leaves, _true_slopes(program, (x, z)), code, where)
+        code = "rounded" if values in _MANY_DIGITS else "at-zero" if zero else "at-zero/not"
+        where = "{}, x = {:.6g} and z = {:.6g},".format(name, *values)
+        _expect_walk(answer, root, leaves, _true_slopes(program, values), code, where)
     x = Scalar(1.5)
     h, z = x * x, Scalar(-2.0)
     name = "h * z + h, with h = x * x, and z made after h,"
     _expect_walk(answer, h * z + h, [x, z], [-3.0, 2.25], "late-leaf", name)
     x, name = Scalar(2.0), "a root x that is a leaf" + f", after {walks} walks," * (walks > 1)
     for _ in range(walks - 1):
-        _walked(answer, x, where="a leaf")
+        _walked(answer, x, where=name)
     _expect_walk(answer, x, [x], [float(walks)], "leaf-as-root", name)
 
 
@@ -566,7 +470,7 @@ def _check_times(answer, root, leaves, true, times, name):
     if sum(map(abs, came)) > sum(map(abs, wanted)):
         wrong = _wrong_walk("kept-inside", came, wanted, name=name, times=times)
         raise _with_picture(wrong, root, leaves, wanted, times)
-    raise _unlike(came, wanted, f"{name}, after {times} walks")
+    raise _unlike(came, wanted, f"{name}, after {times} walks,")
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -595,11 +499,11 @@ def turns(answer):
     h = x * x
     graphs["h * h + h * x * x * x, with h = x * x,"] = h * h + h * x * x * x
     for name, root in graphs.items():
-        _check_turns(_once(answer, root, where=name), root, name)
+        _check_turns(once(answer, root, where=name), root, name)
     root = engines.doubled(Scalar(1.0))
-    _check_turns(_once(answer, root), root, "25 times h = h + h")
+    _check_turns(once(answer, root), root, "25 times h = h + h")
     root = engines.chain(Scalar(1.0), Scalar(2.0), _DEEP)
-    _check_turns(_without_recursion(answer, root), root, "a long chain")
+    _check_turns(without_recursion(answer, root), root, "a long chain")
     return "Each node once, users first, in a loop: with these turns every gradient is complete in time."
 
 
@@ -676,7 +580,7 @@ _MEAN = "That is a mean. What the forward pass repeats, the backward pass adds u
 def _check_arrival(answer, shape, parts):
     next_node, grads = Node("leaf", shape), {}
     for part in parts:
-        _once(answer, grads, next_node, part.copy(), where=f"a part for the shape {shape}")
+        once(answer, grads, next_node, part.copy(), where=f"a part for the shape {shape}")
         if list(grads) != [next_node]:
             look = "the line that puts the part into `grads`, under the key `next_node`"
             got = "one with another key, or more than one" if grads else "`grads` is empty"
@@ -738,16 +642,13 @@ def _worst(came: np.ndarray, right: np.ndarray) -> tuple[str, str]:
 
 def _entries(array: np.ndarray) -> str:
     """All entries of an array, in at most four digits each."""
-    if not array.shape:
-        return f"{array:.4g}"
-    return f"[{', '.join(map(_entries, array))}]"
+    return f"[{', '.join(map(_entries, array))}]" if array.shape else f"{array:.4g}"
 
 
 def _check_shared(answer):
     one, other = Node("leaf", (3,)), Node("leaf", (3,))
-    part = np.array([1.0, 2.0, 3.0])
-    grads = {one: part, other: part}
-    _once(answer, grads, one, np.array([10.0, 10.0, 10.0]), where="a part for a node that has one")
+    grads = dict.fromkeys((one, other), np.array([1.0, 2.0, 3.0]))
+    once(answer, grads, one, np.array([10.0, 10.0, 10.0]), where="a part for a node that has one")
     if other not in grads or not _is(grads[other], [1, 2, 3]):
         got, look = show(grads.get(other, "it is gone")), "each line that takes something out of `grads`, or sets it"
         raise Wrong("entry-lost", "the entry of another node in `grads`, as before", got, look=look)
@@ -798,9 +699,9 @@ def _check_programs(kind: type) -> None:
     for name, program in _PROGRAMS.items():
         mine, (leaves, true) = [_leaf(kind, values) for values in _VALUES], _on_minigrad(program)
         look = "what your code does in this program"
-        result = _ours(f"a value for {name}", lambda m=mine, run=program: _without_recursion(lambda: run(*m)), look)
+        result = _ours(f"a value for {name}", lambda m=mine, run=program: without_recursion(lambda: run(*m)), look)
         _check_graph(result, true, mine, leaves, name)
-        _ours(f"a walk over {name}", lambda result=result: _without_recursion(result.backward), look)
+        _ours(f"a walk over {name}", lambda result=result: without_recursion(result.backward), look)
         for leaf, values in zip(mine, _VALUES, strict=True):
             if _array(leaf, "a leaf is").tolist() != values:
                 look = "what writes into an array: the forward, a rule, or the walk"
@@ -926,7 +827,7 @@ def record(answer):
         tensor.grad = small.Tensor([9.0, 9.0])
     tensors |= {"h": tensors["x"] * tensors["x"], "m": small.Tensor([[1.0, 2.0]] * 3)}
     mul = small.op("mul", np.multiply, a=lambda grad, b: grad * b, b=lambda grad, a: grad * a)
-    nothing = _keeping(answer, mul, [tensors["k"]] * 2, (2,))
+    nothing = keeping(answer, mul, [tensors["k"]] * 2, (2,))
     if nothing is not None:
         why, look = "No input has a node, so nobody will ask for a gradient.", "the condition on which you make a node"
         raise Wrong("constant-recorded", "None for two constants", show(nothing), why=why, look=look)
@@ -956,7 +857,7 @@ def _check_node(answer, op, letters, tensors, shape=(2,)):
     """The node that is recorded when an operation has run on the tensors with these letters."""
     name = " * ".join(letters) if op.name == "mul" else "`three(left=h, right=k, more=x)`"
     inputs = [tensors[letter] for letter in letters]
-    node = _keeping(answer, op, inputs, shape)
+    node = keeping(answer, op, inputs, shape)
     if node is None and not kit.returns_nothing(answer):
         why = "One input with a node is enough, whichever it is: its gradient has to find the way."
         expected, look = f"a node for {name}, where k alone has none", "the condition on which you make no node"
@@ -1124,7 +1025,7 @@ def _made(operation: Callable) -> tuple[Node, Any, Any]:
 def _take_turn(answer, node, retain_graph=False):
     grad = small.Tensor([1.0, 10.0], requires_grad=True)
     grad.grad = small.Tensor([9.0, 9.0])
-    return _keeping(answer, node, grad, retain_graph, may=("saved",))
+    return keeping(answer, node, grad, retain_graph, may=("saved",))
 
 
 def _goes(answer, node, code, what, kind=Exception):
@@ -1148,7 +1049,7 @@ def _check_rules(answer):
         _check_parts(given, right, expected)
     heard, node, k = _overheard()
     grad = small.Tensor([1.0, 10.0])
-    _keeping(answer, node, grad, False, may=("saved",))
+    keeping(answer, node, grad, False, may=("saved",))
     if len(heard) != 1:
         raise _of_turns("rule-again", f"{len(heard)} calls")
     for what, came, one in (("the gradient", heard[0][0], grad), ("the saved tensor", heard[0][1], k)):
@@ -1334,7 +1235,7 @@ def _check_far_out(answer):
 
 
 def _ruled(answer, grad, a):
-    given = _keeping(answer, grad, a)
+    given = keeping(answer, grad, a)
     if type(given) is not small.Tensor:
         raise Wrong("type", "a rule that returns a tensor", show(given), look="what `return` gives back")
     if given.data.shape != a.data.shape:
@@ -1483,7 +1384,7 @@ second-derivative: 4 as the slope of the {what}
 
 
 def _leaf(kind, value):
-    return _without_recursion(lambda: kind(value, requires_grad=True))
+    return without_recursion(lambda: kind(value, requires_grad=True))
 
 
 def _check_own(kind):
@@ -1494,7 +1395,7 @@ def _check_own(kind):
     if type(x) is not kind:
         raise _of_engines("given-engine/made", show(x))
     given = (minigrads.walk, small.walk, small.record, small.turn, small.arrive)
-    _fails(lambda: _once(lambda: (x * x).sum().backward(), where="x * x", never=given), tell="given-engine")
+    _fails(lambda: once(lambda: (x * x).sum().backward(), where="x * x", never=given), tell="given-engine")
 
 
 def _ours(what: str, function: Callable, look: str) -> Any:
@@ -1544,7 +1445,7 @@ def _is_refused(code: str, walk: Callable, **left_open: str) -> None:
 def _first_walk(name: str, walk: Callable, *leaves_and_grads: Any) -> None:
     """A walk where nobody has walked before, and what it brings (see `_expect_grads`)."""
     try:
-        _once(walk, where=name)
+        once(walk, where=name)
     except Wrong as wrong:
         if wrong.verdict.code != "raised" or not isinstance(wrong.__context__, RuntimeError):
             raise
@@ -1677,8 +1578,8 @@ def _stage_shared(kind):
 def _stage_deep(kind):
     """As many ways as nobody can walk, and more operations than calls may wait."""
     x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
-    _once(lambda: engines.doubled(x).backward())
-    _without_recursion(lambda: engines.chain(x, z, _DEEP).backward())
+    once(lambda: engines.doubled(x).backward())
+    without_recursion(lambda: engines.chain(x, z, _DEEP).backward())
     _expect_grads("25 times h = h + h, then a long chain", [x], [2.0**25 + 1])
 
 
