@@ -311,6 +311,7 @@ def backward(root, grad=1.0):
         .replace("pop(0)", "pop(waiting.index(max(waiting, key=attrgetter('number'))))")
         .replace(", met =", " ="),
         "given-changed": _with(_SQUARE, "(node)\n        for", "(node)\n        node.value = 0.0\n        for"),
+        "none/deleted": _SQUARE + "    if not root.next_nodes:\n        del root.grad\n",
         "mode-left": "import sys\n"
         + _with(_SQUARE, "    root.grad = 1.0\n", "    root.grad = 1.0\n    sys.setrecursionlimit(50_000)\n"),
         "rounded": _with(
@@ -934,6 +935,9 @@ def turn(node, grad, retain_graph):
         "type": _with(_TURN, "    return grads", "    return grads[0]"),
         "raised": _with(_TURN, "rule(grad, *needed) if next_node", "rule(*needed) if next_node"),
         "raised/freed-too-early": _with(_TURN, "    grads = []\n", "    grads, node.saved = [], None\n"),
+        "dead-end/node-deleted": _with(
+            _TURN, "    return grads", "    for part in filter(None, grads):\n        del part.node\n    return grads"
+        ),
         "not-the-tensor": _with(_TURN, "node.saved[name][0] for", "node.saved[name][0].data for"),
         "not-the-tensor/copy": _with(_TURN, "node.saved[name][0] for", "small.Tensor(node.saved[name][0].data) for"),
         "not-the-tensor/grad": _with(
