@@ -616,10 +616,8 @@ def _check_array(came, shape, of_part):
         look = "each array that your function makes"
         raise Wrong("other-dtype", "an array of float64, as the part", f"one of {came.dtype}", look=look)
     if came.shape == of_part != shape:
-        why, look = (
-            "That is the shape of the result. A gradient has the shape of its tensor.",
-            "how a part gets that shape",
-        )
+        why = "That is the shape of the result. A gradient has the shape of its tensor."
+        look = "how a part gets the shape of its node"
         raise Wrong("unbroadcast", expected, f"one of shape {came.shape}", belief="M37", why=why, look=look)
     if came.shape != shape:
         look = "which dimensions you sum, and which you keep"
@@ -887,10 +885,7 @@ def _check_next_nodes(next_nodes, letters, inputs, name):
         raise Wrong("edge-lost", expected, f"{len(next_nodes)} of them", why=why, look=look)
     for letter, came, right in zip(letters, next_nodes, edges, strict=True):
         if right is None and came is not None:
-            why, look = (
-                f"`{letter}` needs no gradient: nothing is to be sent there.",
-                "the entry of an input without a node",
-            )
+            why, look = f"`{letter}` needs no gradient: send nothing there.", "the entry of an input without a node"
             raise Wrong("edge-for-constant", expected, f"{next_nodes}", why=why, look=look)
         if came is not right:
             raise Wrong("other-edge", expected, f"{next_nodes}", look=f"the node of {letter}, `{letter}.node`")
@@ -910,12 +905,10 @@ def _check_saved(saved, op, letters, inputs, name):
             raise Wrong("not-saved", expected, show(list(saved)), why=why, look=look)
     for one in saved.keys() - needed.keys():
         asking = next((rule for rule, names in needs.items() if one in names), "")
-        why = f"The rule for `{asking}` is not needed, because `{letter_of.get(asking)}` has no node."
-        why = (
-            f"{why} So {show(one)}, which it asks for, is not kept."
-            if asking
-            else f"No rule of {name} asks for {show(one)}."
-        )
+        why = f"No rule of {name} asks for {show(one)}."
+        if asking:
+            why = f"The rule for `{asking}` is not needed, because `{letter_of[asking]}` has no node. So {show(one)}, "
+            why += "which it asks for, is not kept."
         look = "for which inputs you look at the rule"
         raise Wrong("saves-all", expected, show(list(saved)), why=why, look=look)
     for one, entry in saved.items():
@@ -1497,10 +1490,8 @@ def _stage_operands(kind):
     for name, (program, value, slope) in _OPERANDS.items():
         x, array = _leaf(kind, [[4.0, 9.0]]), np.array([[2.0, 5.0]])
         of_sum = "your `.sum`, and what it does with a shape" if "sum" in name else ""
-        look = (
-            of_sum
-            or "the method of this operator: `__add__`, `__radd__` and so on, and `__array_priority__` for arrays"
-        )
+        look = "the method of this operator: `__add__`, `__radd__` and so on, and `__array_priority__` for arrays"
+        look = of_sum or look
         result = _ours(f"a value for {name}", lambda x=x, a=array, program=program: program(x, a), look)
         where = f"{name}, with x = [[4, 9]]" + " and array = [[2, 5]]" * ("array" in name)
         if not isinstance(result, kind):
