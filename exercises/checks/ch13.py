@@ -51,13 +51,42 @@ def _bytes_kept(y: mg.Tensor, *beside: mg.Tensor) -> int:
     return sum(size for place, size in memories.items() if place not in set(map(storage, beside)))
 
 
-def _gradient(y: mg.Tensor, x: mg.Tensor, expected: str, look: str) -> np.ndarray:
+def _gradient(y: mg.Tensor, x: mg.Tensor, expected: str, look: str, start=1.0, code="no-way-back", **options):
     """The gradient that comes back to `x`, or a diagnosis."""
     try:
-        (came,) = mg.autograd.grad(y, x, mg.ones_like(y), retain_graph=True)
+        (came,) = mg.autograd.grad(y, x, mg.full_like(y, start), retain_graph=True, **options)
     except Exception as error:
-        raise Wrong("no-way-back", expected, kit.sandbox.describe_error(error), look=look) from None
+        raise Wrong(code, expected, kit.sandbox.describe_error(error), look=look) from None
     return tools.array(came)
+
+
+def _with_a_history(values: Any) -> mg.Tensor:
+    """A result with these numbers: a view that begins one row behind the beginning of its memory."""
+    return tools.leaf(np.concatenate([values[:1], values]))[1:]
+
+
+_AS_RESULT = ", where `x` is itself a result, a view"
+_DATA = mg.tensor([2.0], dtype=mg.float64)
+_WEIGHT = mg.tensor([0.5], dtype=mg.float64, requires_grad=True)
+
+
+def _functions(*sources: str) -> dict:
+    """Functions of `x` by their source, as a card shows it: with data and a weight of their own."""
+    names = {"mg": mg, "data": _DATA, "weight": _WEIGHT}
+    return {source: eval(compile(f"lambda x: {source}", __file__, "eval"), names) for source in sources}
+
+
+def _drawn(t: mg.Tensor) -> mg.Tensor:
+    """Random numbers of two kinds, from functions that no answer has replaced."""
+    return (_RAND(t.shape, dtype=mg.float64) + _RANDN(t.shape, dtype=mg.float64)).to(t.dtype)
+
+
+_RAND, _RANDN = mg.rand, mg.randn
+
+
+def _names_in(*functions: Any) -> set[str]:
+    """The attributes and global names that functions, or those in them, read."""
+    return {name for function in functions for code in kit._codes(function) for name in code.co_names}
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -88,12 +117,12 @@ other-unit: B=2000, C=2000, D=2000 or B=2, C=2, D=2 or B=16000, C=16000, D=16000
     These are not bytes of float32: a number has four of them, and a tensor here has 1,000 numbers.
     look: the comment behind the first line
 counted-twice: C=12000, B=8000 (M44)
-    exp saves its result, and `*` saves its factors, of which that result is one. Both hold the same memory.
+    exp saves its result, not `a`. And `*` saves its factors, of which that result is one: both hold the same memory.
     look: `exp(a) ** 2` in the chapter's table
 view-is-small: F=4040 or F=40 (M40)
     The view has ten numbers, but its memory has a thousand, and it lives as long as the view.
     look: the picture of the chapter with `mg.sin(a)[:1] ** 2`
-in-place-saves: E=8000 (M39)
+in-place-saves: B=8000, D=8000, E=8000 (M39)
     relu saves its result, in place or not: the numbers are written over a · b, and kept there.
     look: the last section of the chapter: what `relu` and `relu_` keep
 sum-keeps: A=4000 or A=8000 or A=12000
@@ -102,6 +131,9 @@ sum-keeps: A=4000 or A=8000 or A=12000
 results-are-free: D=4000
     Each tanh saves its own result, and these are two tensors with different numbers.
     look: which values the two slopes of D need
+result-counted: B=12000
+    The slopes of a product are made of its factors: its result is not kept for them.
+    look: the line of `a * b` in the chapter's table
 factors-are-free: B=0 or E=4000
     A product needs both factors for its slopes. That they are leaves changes nothing: saved they are.
     look: the line of `a * b` in the chapter's table
@@ -178,14 +210,9 @@ nested-forward: D=4, E=5
 def part(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PART)
-    for values, n in (
-        (np.linspace(0.1, 2, 40), 3),
-        (np.linspace(-1, 1, 30), 1),
-        (np.linspace(-1, 1, 30), 20),
-        (np.linspace(0, 1, 8), 8),
-        (np.ones(5), 0),
-    ):
-        _check_part(answer, values, n)
+    for values, n in ((np.linspace(0.1, 2, 40), 3), (np.linspace(-1, 1, 30), 20), (np.linspace(0, 1, 8), 8), (np.ones(5), 0)):
+        for x in tools.leaf(values), _with_a_history(values):
+            _check_part(answer, x, n)
     return "The memory of all sines goes as soon as the part has been copied out of it."
 
 
@@ -196,24 +223,22 @@ def power(x, n):
 """
 
 
-def _check_part(answer, values, n):
-    x = tools.leaf(values)
+def _check_part(answer, x, n):
     y = tools.result(tools.called(answer, (x, n), "one number, a sum of squares"))
-    sines = np.sin(values)[:n]
-    tools.refuse_other_values(y, (sines**2).sum(), "the sum of the squares", "what is left out, and what is added up")
-    if not graphs.reaches(y, x):
-        why = "Your result has no history that leads to `x`."
-        others = "clone", "copy", "item", "numpy", "tensor", "no_grad"
+    sines = np.sin(tools.array(x))
+    tools.refuse_other_values(y, (sines[:n] ** 2).sum(), "the sum of the squares", "what is left out, and what is added up")
+    if not graphs.reaches(y, graphs.leaves(x)[0]):
+        others = "clone", "copy", "item", "numpy", "tensor", "no_grad", "requires_grad_"
         copies = kit.uses(answer, "detach") and not kit.uses(answer, *others)
-        why += " `detach()` leaves no way back, and copies nothing." * copies
-        look = "each `detach`, `.data`, `.item()`, `no_grad` or `mg.tensor`"
-        belief = "M17" * copies
-        raise Wrong("cut-off", "a result with a way back to `x`", show(y), belief=belief, why=why, look=look)
+        why = "Your result has no history that leads to `x`." + " `detach()` leaves no way back, and copies nothing." * copies
+        expected, look = "a result with a way back to `x`", "each `detach`, `.data`, `.item()`, `no_grad` or `mg.tensor`"
+        raise Wrong("cut-off", expected, show(y), belief="M17" * copies, why=why, look=look)
     expected = "2 · sin · cos for the first n entries, and 0 for the others"
-    right = np.where(np.arange(len(values)) < n, np.sin(2 * values), 0.0)
-    came = _gradient(y, x, expected, "which operations are between `x` and what you return, and what is left of them")
+    right = np.where(np.arange(len(sines)) < n, np.sin(2 * tools.array(x)), 0.0)
+    look = "which operations are between `x` and what you return, and what comes back of the numbers that they save"
+    came = _gradient(y, x, expected, look)
     if not tools.same(came, right):
-        raise Wrong("other-gradient", tools.text(right), tools.text(came), look="which operations are between x and y")
+        raise Wrong("other-gradient", tools.text(right), tools.text(came), look=look)
     kept, room = _bytes_kept(y, x), n * x.element_size()
     if kept > room:
         views = [t for t in _kept(y) if storage(t) != storage(x) and t.nbytes < storage_bytes(t)]
@@ -246,11 +271,12 @@ def _check_part(answer, values, n):
 )
 def gate(answer):
     cases = [*elementwise(), functions.given("a zero among them", [0.0, 1.5])]
-    functions.check(answer, lambda x: x * mg.tanh(x), cases, second=True, suspects=_GATE)
+    functions.check(answer, _x_tanh, cases, second=True, suspects=_GATE)
+    _check_large(answer)
     adversaries.trial.forget_last()  # what follows is not about the last of its inputs
     x = tools.leaf([0.5, -1.0, 2.0])
-    node: Any = functions.apply_of(answer)(x).grad_fn
-    places = ("ctx", vars(node)), ("the class", getattr(answer, "__dict__", {}))
+    y = functions.apply_of(answer)(x)
+    places = ("ctx", vars(y.grad_fn)), ("the class", getattr(answer, "__dict__", {}))
     hung = [
         f"`{name}` of {where} holds a tensor or an array"
         for where, held in places
@@ -261,7 +287,7 @@ def gate(answer):
         why = "What hangs there is not watched, and not freed by backward. And `save_for_backward` is made for it."
         look = "what forward leaves on `ctx`, or on the class"
         raise Wrong("on-ctx", "`x`, saved by `save_for_backward`", hung[0], why=why, look=look)
-    kept = _kept(functions.apply_of(answer)(x))
+    kept = _kept(y)
     if {storage(each) for each in kept} != {storage(x)}:
         why = "The gradient is right. But the point of the exercise is that nothing but `x` is kept."
         got = f"{len(kept)} tensors, {sum(each.numel() for each in kept)} numbers"
@@ -269,31 +295,30 @@ def gate(answer):
     return "One tensor, which is there anyway, for one more tanh on the way back. Its second derivative is right, too."
 
 
+def _x_tanh(x):
+    return x * mg.tanh(x)
+
+
+def _check_large(answer):
+    """Whether value and slopes are numbers where `exp` and `cosh` are infinite, in each of both dtypes."""
+    try:
+        cases = [functions.given("large numbers", [30.0, -60.0, 100.0, -400.0, 800.0, -2000.0])]
+        functions.check(answer, _x_tanh, cases, second=True, numerical=False)
+    except Wrong as wrong:
+        said, why = wrong.verdict, "It is right for small numbers. For large ones `exp` and `cosh` are infinite, and `tanh` is not."
+        look = "what is computed from large numbers, " + ("in forward" if said.code == "other-value" else "in backward")
+        look += " or on the way back through its operations" * ("how the gradient moves" in said.expected)
+        raise Wrong("large", said.expected, said.got, why=why, look=look) from None
+
+
+_PRODUCT = "That is one half of the product rule alone: x · tanh(x) changes through both factors.", "the two terms of the slope"
+_SQUARE = "The slope of tanh is 1 minus the square of its result.", "the bracket in the second term"
 _GATE = (
-    Suspect(
-        "product-rule",
-        "That is one half of the product rule alone: x · tanh(x) changes through both factors.",
-        "the two terms of the slope",
-        backward=lambda x, g: g * mg.tanh(x),
-    ),
-    Suspect(
-        "product-rule",
-        "That is one half of the product rule alone: x · tanh(x) changes through both factors.",
-        "the two terms of the slope",
-        backward=lambda x, g: g * x * (1 - mg.tanh(x) ** 2),
-    ),
-    Suspect(
-        "slope-of-tanh",
-        "The slope of tanh is 1 minus the square of its result.",
-        "the bracket in the second term",
-        backward=lambda x, g: g * (mg.tanh(x) + x * (1 - x * x)),
-    ),
-    Suspect(
-        "tanh-forgotten",
-        "The value is that of tanh(x) alone.",
-        "the `return` of forward",
-        forward=lambda x: mg.tanh(x),
-    ),
+    Suspect("product-rule", *_PRODUCT, backward=lambda x, g: g * mg.tanh(x)),
+    Suspect("product-rule", *_PRODUCT, backward=lambda x, g: g * x * (1 - mg.tanh(x) ** 2)),
+    Suspect("slope-of-tanh", *_SQUARE, backward=lambda x, g: g * (mg.tanh(x) + x * (1 - x * x))),
+    Suspect("slope-of-tanh", *_SQUARE, backward=lambda x, g: g * (mg.tanh(x) + x * (1 - mg.tanh(x)))),
+    Suspect("tanh-forgotten", "The value is that of tanh(x) alone.", "the `return` of forward", forward=mg.tanh),
 )
 
 
