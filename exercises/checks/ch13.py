@@ -65,7 +65,7 @@ def _with_a_history(values: Any) -> mg.Tensor:
     return tools.leaf(np.concatenate([values[:1], values]))[1:]
 
 
-_AS_RESULT = ", where `x` is itself a result, a view"
+_AS_RESULT = ", where `x` is itself a result"
 _DATA = mg.tensor([2.0], dtype=mg.float64)
 _WEIGHT = mg.tensor([0.5], dtype=mg.float64, requires_grad=True)
 
@@ -340,102 +340,110 @@ _GATE = (
 )
 def extra(answer):
     kit.a_function(answer)
-    for what, f, values in _EXTRA:
-        _check_extra(answer, what, f, np.array(values))
-    _check_one_function_twice(answer)
-    given = tools.called(
-        answer, (lambda x: mg.exp(x) ** 2, tools.constant([1.0, 2.0])), "0, for an `x` that is not tracked"
-    )
-    if kit.a_number(given):
+    for source, f in _EXTRA.items():
+        _check_extra(answer, source, f)
+    given = kit.a_number(tools.called(answer, (_EXP_SQUARED, tools.constant([1.0, 2.0])), "0, for an `x` that is not tracked"))
+    if given:
         raise Wrong("untracked-counted", "0, for an `x` that is not tracked", show(given), look="what you do to `x`")
     return "Each memory once and whole, without that of x: this is what the graph costs on top."
 
 
-_EXTRA = (
-    ("x * x", lambda x: x * x, [0.5, 2.0, 4.0, 1.0, 3.0]),
-    ("(h := x + 1) * h", lambda x: (h := x + 1) * h, [0.5, 2.0, 4.0, 1.0, 3.0]),
-    ("mg.exp(x) ** 2", lambda x: mg.exp(x) ** 2, [0.5, 2.0, 4.0, 1.0, 3.0]),
-    ("mg.exp(x)[:1] ** 2", lambda x: mg.exp(x)[:1] ** 2, [0.5, 1.0, 0.25, 2.0]),
-    ("mg.exp(x)[1:] ** 2", lambda x: mg.exp(x)[1:] ** 2, [0.5, 1.0, 0.25, 2.0]),
-    ("mg.tanh(mg.sin(x))", lambda x: mg.tanh(mg.sin(x)), [0.5, 1.0, 0.25]),
-    ("mg.tanh(mg.tanh(x * 2))", lambda x: mg.tanh(mg.tanh(x * 2)), [0.5, 1.0, 0.25]),
-    ("x + 1", lambda x: x + 1, [0.5, 1.0]),
-    ("mg.exp(x.sum()) * x", lambda x: mg.exp(x.sum()) * x, [0.5, 1.0, 0.25]),
-    ("x[:2] * x[1:3]", lambda x: x[:2] * x[1:3], [0.5, 1.0, 0.25]),
-    ("mg.sin(x).t() @ x", lambda x: mg.sin(x).t() @ x, [[0.5, 1.0, 0.25], [1.0, 2.0, 3.0]]),
-    ("mg.exp(x) ** 2 * data", lambda x: mg.exp(x) ** 2 * mg.ones_like(x.detach()), [0.5, 2.0]),
-    ("mg.where(x > 1, x, 0.0)", lambda x: mg.where(x > 1, x, mg.zeros_like(x)), [0.5, 2.0, 1.5]),
+_EXTRA = _functions(
+    *("x * x", "(h := x + 1) * h", "mg.exp(x) ** 2", "mg.exp(x)[:1] ** 2", "mg.exp(x)[1:] ** 2", "mg.tanh(mg.sin(x))"),
+    *("mg.tanh(mg.tanh(x * 2))", "x + 1", "mg.exp(x.sum()) * x", "x[:2] * x[1:3]", "mg.sin(x).t() @ x"),
+    *("mg.exp(x) ** 2 * mg.ones_like(x)", "mg.exp(x) * weight", "mg.where(x > 1, x, 0.0)"),
 )
+_EXP_SQUARED = _EXTRA["mg.exp(x) ** 2"]
 
 
-def _check_one_function_twice(answer):
-    def f(x):
-        return mg.exp(x) ** 2
-
-    for values in ([1.0, 2.0], [1.0, 2.0, 3.0, 4.0, 5.0]):
-        x = tools.leaf(values)
-        expected = f"{x.nbytes} bytes for `mg.exp(x) ** 2` and an `x` with {x.numel()} numbers"
-        came = kit.a_number(tools.called(answer, (f, x), expected), "the result")
-        if came != x.nbytes:
-            why = "One and the same `f` was given, with an `x` of another length than before."
-            raise Wrong("kept-by-f", expected, f"{came:g}", why=why, look="what your function keeps from call to call")
-
-
-def _check_extra(answer, what, f, values):
-    x, results = tools.leaf(values), []
+def _check_extra(answer, source, f):
+    results: list = []
 
     def watched(t):
         results.append(f(t))
         return results[-1]
 
-    right = _bytes_kept(f(x), x)
-    expected = f"{right} bytes for `{what}` and an `x` with {x.numel()} numbers of {x.element_size()} bytes"
-    came = kit.a_number(tools.called(answer, (watched, x), expected), "the result")
-    if not results:
-        raise Wrong("not-called", "a call of `f(x)`", "none", look="whether your function calls `f`")
-    if not kit.close(came, right):
-        if kit.a_number(kit.call(answer, f, x)) > came:
-            why = "The same call once more gives more: your function still holds what it has counted before."
-            raise Wrong("counted-before", expected, f"{came:g}", why=why, look="what is left from the first call")
-        raise _wrong_extra(came, right, f(x), x, expected, len(results))
-    for y in results:
-        look = "what `f` is given, what your `pack` and `unpack` return, and whether you go backward yourself"
-        _gradient(y, x, "a result that one can go backward from", look)
-        slope = _gradient(y, x, "a result that one can go backward from twice, with `retain_graph=True`", look)
-        wanted = tools.array(mg.autograd.grad(f(x).sum(), x)[0])
-        if not tools.same(slope, wanted):
-            why = "The number is right. But backward gets other numbers than were saved."
-            look = "what your `pack` returns, and what your `unpack` makes of it"
-            raise Wrong("other-kept", tools.text(wanted), tools.text(slope), why=why, look=look)
+    numbers = np.array([0.5, 2.0, 4.0, 1.0, 3.0])
+    for x, said in ((tools.leaf(numbers), ""), (_with_a_history(numbers[:4].reshape(2, 2)), _AS_RESULT)):
+        results.clear()
+        right = _bytes_kept(f(x), x)
+        expected = f"{right} bytes for `{source}` and an `x` with {x.numel()} numbers of {x.element_size()} bytes{said}"
+        came = kit.a_number(tools.called(answer, (watched, x), expected), "the result")
+        if not results and not said:
+            raise Wrong("not-called", "a call of `f(x)`", "none", look="whether your function calls `f`")
+        if not kit.close(came, right):
+            raise _wrong_extra(answer, came, f, x, expected, len(results))
+        for y in results:
+            _check_slope(y, f, x)
 
 
-def _wrong_extra(came, right, y, x, expected, calls):
-    got, saved = f"{came:g}", [each for each in _kept(y) if isinstance(each, mg.Tensor)]
-    if calls > 1:
-        why = f"`f(x)` was computed {calls} times. What each of them saves is a memory of its own."
-        return Wrong("several-calls", expected, got, why=why, look="how often you call `f`, and what you count")
+def _check_slope(y, f, x):
+    look = "what `f` is given, what your `pack` and `unpack` return, and whether you go backward yourself"
+    _gradient(y, x, "a result that one can go backward from", look)
+    slope = _gradient(y, x, "a result that one can go backward from twice, with `retain_graph=True`", look)
+    wanted = _gradient(f(x), x, "", "")
+    if not tools.same(slope, wanted):
+        why = "The number is right. But backward gets other numbers than were saved."
+        look = "what your `pack` returns, and what your `unpack` makes of it"
+        raise Wrong("other-kept", tools.text(wanted), tools.text(slope), why=why, look=look)
+
+
+_COUNTS = tools.reasons("""
+kept-by-f: one function
+    One and the same `f` was given, with another `x` than before. Of a new `f` the number is right.
+    look: what your function keeps from call to call
+counted-before: more and more
+    The same call once more gives more: your function still holds what it has counted before.
+    look: what is left from the first call
+several-calls: several calls
+    `f(x)` was computed more than once. What each call saves is a memory of its own.
+    look: how often you call `f`, and what you count
+leaf-counted: with x
+    That is as much as with the memory of `x`, or with a copy of it.
+    look: the address of the memory of `x`
+counted-twice: one tensor twice (M44)
+    That is as much as each saved tensor by itself. What is saved twice is there once: it is one memory.
+    look: how you tell one memory from another
+counted-twice: one memory twice
+    That is as much as each saved tensor by itself. But two of them are on one memory.
+    look: how you tell one memory from another
+view-counted: what is shown (M40)
+    That is as much as saved tensors show of a memory. But a view keeps all of its memory.
+    look: `untyped_storage().nbytes()`
+numbers-counted: numbers
+    That is as many as there are numbers. Asked for are bytes.
+    look: what you note of each memory
+nothing-seen: nothing
+    That is 0, as where nothing is noted or all is taken off. Hooks see what is saved inside of their block.
+    look: where `f(x)` is computed, what `pack` notes, and what you leave out, or take off
+other-count: other
+    look: what you add up, and for which memories
+""")
+
+
+def _wrong_extra(answer, came, f, x, expected, calls):
+    y, more = f(x), [kit.a_number(kit.call(answer, again, x)) for again in (f, lambda t: f(t))]
+    saved = [each for each in _kept(y) if isinstance(each, mg.Tensor)]
     others = [each for each in saved if storage(each) != storage(x)]
-    if kit.close(came, _bytes_kept(y)):
-        why = "That is as much as with the memory of `x`, or with a copy of it."
-        return Wrong("leaf-counted", expected, got, why=why, look="the address of the memory of `x`")
-    if kit.close(came, sum(map(storage_bytes, others))) or kit.close(came, sum(map(storage_bytes, saved))):
-        why = "That is as much as each saved tensor by itself. What is saved twice is there once: it is one memory."
-        belief = "M44" * (len(set(map(id, others))) < len(others))  # else it may tell them apart, by a wrong key
-        look = "how you tell one memory from another"
-        return Wrong("counted-twice", expected, got, belief=belief, why=why, look=look)
+    each = [sum(map(storage_bytes, some)) for some in (others, saved)]
+    twice = len(set(map(id, others))) < len(others)  # else it may tell them apart, by a wrong key
     shown = [sum(each.nbytes for each in some) for some in (others, saved)]
     shown += [sum({storage(each): each.nbytes for each in some}.values()) for some in (others, others[::-1])]
-    if any(kit.close(came, one) for one in shown):
-        why = "That is as much as saved tensors show of a memory. But a view keeps all of its memory."
-        return Wrong("view-counted", expected, got, belief="M40", why=why, look="`untyped_storage().nbytes()`")
-    if kit.close(came * x.element_size(), right):
-        why = "That is as many as there are numbers. Asked for are bytes."
-        return Wrong("numbers-counted", expected, got, why=why, look="what you note of each memory")
-    if kit.close(came, 0):
-        why = "That is 0, as where nothing is noted or all is taken off. Hooks see what is saved inside of their block."
-        look = "where `f(x)` is computed, what `pack` notes, and what you leave out, or take off"
-        return Wrong("nothing-seen", expected, got, why=why, look=look)
-    return Wrong("other-count", expected, got, look="what you add up, and for which memories")
+    right = _bytes_kept(y, x)
+    guesses = {
+        "one function": [came] * (expected.endswith(_AS_RESULT) and kit.close(more[1], right)),
+        "more and more": [came] * (more[0] > came),
+        "several calls": [came] * (calls > 1),
+        "with x": [_bytes_kept(y)],
+        "one tensor twice": each * twice,
+        "one memory twice": each,
+        "what is shown": shown,
+        "numbers": [right / x.element_size()],
+        "nothing": [0],
+        "other": [came],
+    }
+    reason = next(one for one in _COUNTS if any(kit.close(came, guess) for guess in guesses[one.message]))
+    return reason.wrong(expected, f"{came:g}")
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -456,31 +464,18 @@ def _wrong_extra(came, right, y, x, expected, calls):
 )
 def half(answer):
     kit.a_function(answer)
-    for what, f in _HALF:
-        for values in ([0.3, 0.7, 0.1, 0.9], [[0.25, 0.5], [0.6, 0.2]]):
-            _check_half(answer, what, f, np.array(values))
+    for make, said in ((tools.leaf, ""), (lambda values: _with_a_history(values).clone(), _AS_RESULT)):
+        for source, f in _HALF.items():
+            for values in np.array([0.3, 0.7, 0.1, 0.9]), np.array([[0.25, 0.5], [0.6, 0.2]]):
+                _check_half(answer, f"`{source}`{said}", f, make(values))
     return "Two bytes a number for what only backward needs. What is there anyway is not copied."
 
 
-_DATA = [[0.5, 0.25], [2.0, 1.0]]
-_HALF = (
-    ("mg.tanh(mg.sin(x))", lambda x: mg.tanh(mg.sin(x))),
-    ("mg.exp(mg.sin(x)) * x", lambda x: mg.exp(mg.sin(x)) * x),
-    ("mg.exp(mg.sin(x).sum()) * x", lambda x: mg.exp(mg.sin(x).sum()) * x),
-    ("mg.sin(x)[..., 1:] ** 2", lambda x: mg.sin(x)[..., 1:] ** 2),
-    ("(mg.sin(x) * 200) ** 2", lambda x: (mg.sin(x) * 200) ** 2),
-    ("mg.sin(x.double()) * x", lambda x: mg.sin(x.double()) * x),
-    ("mg.exp(x) * mg.sin(x.float())", lambda x: mg.exp(x) * mg.sin(x.float())),
-    ("mg.sin(x.float()) * x.double() * data", lambda x: mg.sin(x.float()) * x.double() * _data(x)),
+_HALF = _functions(
+    *("mg.tanh(mg.sin(x))", "mg.exp(mg.sin(x)) * x", "mg.exp(mg.sin(x).sum()) * x", "mg.sin(x)[..., 1:] ** 2"),
+    *("(mg.sin(x) * 200) ** 2", "mg.sin(x.double()) * x", "mg.exp(x) * mg.sin(x.float())"),
+    *("mg.sin(x.float()) * x.double() * data", "mg.exp(x) * weight"),
 )
-
-
-def _data(x):
-    """Constants in the shape of `x`, one tensor a shape, as data would be."""
-    return _CONSTANTS.setdefault(x.shape, mg.tensor(_DATA, dtype=mg.float64).reshape(x.shape))
-
-
-_CONSTANTS: dict = {}
 
 
 def _halved(f, x):
@@ -491,62 +486,49 @@ def _halved(f, x):
         return f(x)
 
 
-def _check_half(answer, what, f, values):
-    x, expected = tools.leaf(values), f"the result of `{what}`"
+def _check_half(answer, what, f, x):
+    expected = f"the result of {what}"
     y = tools.result(tools.called(answer, (f, x), expected))
-    plain, packed = f(x), _halved(f, x)
+    plain, packed, look = f(x), _halved(f, x), "what `f` is given, and what you return: `f(x)` itself"
     if y.dtype != plain.dtype:
-        look = "what you return: `f(x)` itself"
         raise Wrong("result-dtype", f"{expected}, {plain.dtype}", str(y.dtype), look=look)
-    tools.refuse_other_values(y, tools.array(plain), expected, "what you return: `f(x)` itself")
-    if not graphs.reaches(y, x):
+    tools.refuse_other_values(y, tools.array(plain), expected, look)
+    (leaf,) = graphs.leaves(x)
+    if not graphs.reaches(y, leaf):
         look = "what `f` is given, and each `detach` and `no_grad`"
         raise Wrong("cut-off", "a result with a way back to `x`", show(y), look=look)
-    _check_packed(y, plain, packed, x, what)
+    beside = leaf, _DATA, _WEIGHT
+    _check_packed(y, plain, packed, beside, what)
+    look = "your `unpack`: what it is given, what it takes away, and what it returns, of which shape and dtype"
     for walk in "", ", from a second walk with `retain_graph=True`":
-        try:
-            (came,) = mg.autograd.grad(y.sum(), x, retain_graph=True)
-        except Exception as error:
-            got = kit.sandbox.describe_error(error)
-            look = "your `unpack`: what it is given, what it takes away, and what it returns, of which shape and dtype"
-            raise Wrong("not-unpacked", "a gradient for `x`" + walk, got, look=look) from None
-    _check_packed(y, plain, packed, x, f"{what}`, after a walk with `retain_graph=True")
-    (wanted,) = mg.autograd.grad(packed.sum(), x)
-    if not kit.same_arrays(tools.array(came), tools.array(wanted), 1e-6):
+        came = _gradient(y, x, "a gradient for `x`" + walk, look, code="not-unpacked")
+    _check_packed(y, plain, packed, beside, f"{what}, after a walk with `retain_graph=True`")
+    wanted = _gradient(packed, x, "", "")
+    if not kit.same_arrays(came, wanted, 1e-6):
         why = "Backward gets other numbers than were saved, or the same in another dtype."
-        got, look = (
-            tools.text(tools.array(came)),
-            "what your `unpack` returns: the same numbers, in the dtype of before",
-        )
-        raise Wrong("other-gradient", tools.text(tools.array(wanted)), got, why=why, look=look)
+        look = "what your `unpack` returns: the same numbers, in the dtype of before"
+        raise Wrong("other-gradient", tools.text(wanted), tools.text(came), why=why, look=look)
     _check_dtypes(y, plain, what)
 
 
-def _check_packed(y, plain, packed, x, what):
-    beside = [x, _data(x)]
+def _check_packed(y, plain, packed, beside, what):
     right, kept, before = (_bytes_kept(each, *beside) for each in (packed, y, plain))
-    expected = f"{right} bytes beside leaves and data for `{what}`"
+    expected = f"{right} bytes beside leaves and data for {what}"
     if kept == right:
         return
-    saved = [each for each in _kept(plain)]
-    copies = [sum(2 * each.numel() for each in saved if storage(each) == storage(one)) for one in beside]
-    others = [each for each in _kept(y) if storage(each) not in set(map(storage, beside))]
-    halved = all(each.dtype in (mg.float16, np.float16) for each in others)
-    if halved and kept - right in (*copies, sum(copies)):
+    others = [each for each in _kept(y) if storage(each) not in map(storage, beside)]
+    numbers = [each.detach().numpy() if isinstance(each, mg.Tensor) else each for each in others]
+    if any(np.array_equal(each, one.detach().half().numpy()) for each in numbers for one in beside):
         why = "A leaf, or data, was packed, too. It is there anyway: the copy costs more than it saves."
         raise Wrong("leaf-copied", expected, f"{kept}", why=why, look="which tensors `pack` leaves as they are")
     if kept < right:
         why = "The graph itself keeps less than half precision needs: where is the rest, and who lets go of it?"
-        raise Wrong(
-            "elsewhere",
-            expected,
-            f"{kept}",
-            why=why,
-            look="what your `pack` returns and leaves elsewhere, what `unpack` takes away, and whether you go backward",
-        )
+        look = "what your `pack` returns and leaves elsewhere, what `unpack` takes away, and whether you go backward"
+        raise Wrong("elsewhere", expected, f"{kept}", why=why, look=look)
     why = "The graph keeps more than half precision would need."
     why = "The graph keeps as many bytes as it does without hooks." if kept == before else why
-    raise Wrong("not-halved", expected, f"{kept}", why=why, look="what your `pack` returns, and which `f(x)` it sees")
+    look = "what your `pack` returns, which tensors it leaves as they are, and which `f(x)` it sees"
+    raise Wrong("not-halved", expected, f"{kept}", why=why, look=look)
 
 
 def _check_dtypes(y, plain, what):
@@ -558,9 +540,9 @@ def _check_dtypes(y, plain, what):
                 continue
             came = entry.value.open(mine._node)
             if came.dtype != other.value.dtype or came.shape != other.value.shape:
-                expected = f"{other.value.dtype} for what `{theirs.name()}` saved in `{what}`"
-                why = "In backward each tensor has the dtype that it was saved with: float64 here, float32 there."
+                expected = f"{other.value.dtype} for what `{theirs.name()}` saved in {what}"
                 got = f"{came.dtype}, shape {tuple(came.shape)}"
+                why = "In backward each tensor has the dtype that it was saved with, which need not be that of `x`."
                 raise Wrong("other-dtype", expected, got, why=why, look="how `unpack` knows the dtype")
 
 
