@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import warnings
 import weakref
 from functools import partial
@@ -231,7 +232,8 @@ def _check_part(answer, x, n):
         others = "clone", "copy", "item", "numpy", "tensor", "no_grad", "requires_grad_"
         copies = kit.uses(answer, "detach") and not kit.uses(answer, *others)
         why = "Your result has no history that leads to `x`." + " `detach()` leaves no way back, and copies nothing." * copies
-        expected, look = "a result with a way back to `x`", "each `detach`, `.data`, `.item()`, `no_grad` or `mg.tensor`"
+        expected = f"a result with a way back to `x`{'' if x.is_leaf else _AS_RESULT}"
+        look = "each `detach`, `.data`, `.item()`, `no_grad` or `mg.tensor`"
         raise Wrong("cut-off", expected, show(y), belief="M17" * copies, why=why, look=look)
     expected = "2 · sin · cos for the first n entries, and 0 for the others"
     right = np.where(np.arange(len(sines)) < n, np.sin(2 * tools.array(x)), 0.0)
@@ -496,7 +498,7 @@ def _check_half(answer, what, f, x):
     (leaf,) = graphs.leaves(x)
     if not graphs.reaches(y, leaf):
         look = "what `f` is given, and each `detach` and `no_grad`"
-        raise Wrong("cut-off", "a result with a way back to `x`", show(y), look=look)
+        raise Wrong("cut-off", f"{expected}, with a way back to `x`", show(y), look=look)
     beside = leaf, _DATA, _WEIGHT
     _check_packed(y, plain, packed, beside, what)
     look = "your `unpack`: what it is given, what it takes away, and what it returns, of which shape and dtype"
@@ -600,23 +602,35 @@ def _check_watch(answer, values):
         right = 2 * factor * np.sin(values) * np.cos(values)
         if not tools.same(came, right):
             why = "The gradient that arrives at `x` is another one than without your hook."
-            got = tools.text(came)
             look = "what your hook returns, and what it changes in place"
-            raise Wrong("changes-gradient", tools.text(right), got, why=why, look=look)
-    wanted = [0.02 * factor * float((np.sin(values) ** 2).sum()) for factor in (3.0, -2.0)]
-    if len(notes) != 2:
-        why = "" if notes else "Nothing was noted."
-        look = "what `append` is given, how often, and on which tensor your hook hangs"
-        raise Wrong("other-notes", f"two notes: {wanted}", show(notes), why=why, look=look)
-    came = [kit.a_number(note, "each note") for note in notes]
-    if not all(map(kit.close, came, wanted)):
-        raise Wrong("other-notes", f"{tools.text(wanted)}", show(notes), look="what your hook notes, and of which `y`")
+            raise Wrong("changes-gradient", tools.text(right), tools.text(came), why=why, look=look)
+    look = "what `append` is given, how often, and on which tensor your hook hangs"
+    wanted = [0.02 * factor * (np.sin(values) ** 2).sum() for factor in (3.0, -2.0)]
+    _check_notes(notes, wanted, "two notes", look, "" if notes else "Nothing was noted.")
     if any(isinstance(note, mg.Tensor) for note in notes):
         why = "A note that is a tensor may hold a graph."
         raise Wrong("tensor-noted", "plain numbers", show(notes), why=why, look="`.item()` in the hook")
     _check_other_walks(answer, values)
     _check_two_at_once(answer, values)
     _check_lets_go(answer, values)
+    _check_without_the_name(answer, values)
+
+
+def _check_notes(notes, wanted, what, look, why="", code="other-notes"):
+    if not tools.same([kit.a_number(note, "each note") for note in notes], wanted):
+        raise Wrong(code, f"{what}: {tools.text(wanted)}", show(notes), why=why, look=look)
+
+
+def _check_other_walks(answer, values):
+    """Where `y` is a leaf, and where the walk is recorded."""
+    for what, make in (("a leaf", lambda x: x), ("a result, and the walk has create_graph=True", mg.sin)):
+        notes: list = []
+        x = tools.leaf(values)
+        y, expected, look = make(x), f"one note, where `y` is {what}", "your hook, and how you register it"
+        tools.called(answer, (y, notes), f"a hook on `y`, {what}")
+        _gradient((y * y).sum(), x, expected, look, code="hook-raised", create_graph=y is not x)
+        look = "what your hook hangs on, and what it computes with"
+        _check_notes(notes, [0.02 * (tools.array(y) ** 2).sum()], expected, look)
 
 
 def _check_two_at_once(answer, values):
@@ -626,59 +640,36 @@ def _check_two_at_once(answer, values):
     results = list(map(mg.sin, leaves))
     for y, noted in zip(results, notes, strict=True):
         tools.called(answer, (y, noted), "a hook on each of two results")
-    wanted = [[0.01 * float(tools.array(y).sum())] for y in results]
-    for y, x in zip(results, leaves, strict=True):
+    for y, x, noted in zip(results, leaves, notes, strict=True):
         _gradient(y, x, "a backward through each of two hooks", "your hook, and what it uses from outside")
-    if not all(tools.same(came, right) for came, right in zip(notes, wanted, strict=True)):
         why = "Your function was called for two results before any backward. Each hook notes what is about its own."
         look = "what your hook uses that the next call sets anew, such as a global name"
-        raise Wrong("next-call", f"a note for each, {show(wanted)}", show(notes), why=why, look=look)
-
-
-def _check_other_walks(answer, values):
-    """Where `y` is a leaf, and where the walk is recorded."""
-    leaf, inner = tools.leaf(values), tools.leaf(values)
-    for what, y in (("a leaf", leaf), ("a result, and the walk has create_graph=True", mg.sin(inner))):
-        notes: list = []
-        expected = f"one note, where `y` is {what}"
-        tools.called(answer, (y, notes), f"a hook on `y`, {what}")
-        source = y if y.is_leaf else inner
-        look = "your hook, and how you register it"
-        try:
-            mg.autograd.grad((y * y).sum(), source, create_graph=not y.is_leaf)
-        except Exception as error:
-            raise Wrong("hook-raised", expected, kit.sandbox.describe_error(error), look=look) from None
-        wanted = 0.02 * float((tools.array(y) ** 2).sum())
-        if len(notes) != 1 or not kit.close(kit.a_number(notes[0], "the note"), wanted):
-            look = "what your hook hangs on, and what it computes with"
-            raise Wrong("other-notes", f"{expected}: {wanted:.7g}", show(notes), look=look)
+        _check_notes(noted, [0.01 * tools.array(y).sum()], "a note for each of two results", look, why, "next-call")
 
 
 def _check_lets_go(answer, values):
     """Whether a result, its graph, goes with its last name. (Called directly: `kit.call` would hold it.)"""
-    x, notes = tools.leaf(values), []
     collecting = gc.isenabled()
     gc.disable()
     try:
-        y = mg.sin(x) * 1
-        answer(y, notes)
-        result, node = weakref.ref(y), weakref.ref(y.grad_fn._node)
+        y = mg.sin(tools.leaf(values)) * 1
+        answer(y, [])
+        watched = weakref.ref(y), weakref.ref(y.grad_fn._node)
         del y
-        alive = result() is not None or node() is not None
+        alive = any(one() is not None for one in watched)
         if alive:
             gc.collect()
     finally:
         if collecting:
             gc.enable()
     if alive:
-        circle = result() is None and node() is None
+        circle = all(one() is None for one in watched)
         why = "It goes only when the garbage collector comes: a circle. The node of `y` holds your hook, and from what "
         why += "the hook uses a way leads back."
         why = why if circle else "Something else still leads to `y` or to its node, such as a global name."
         look = "each name that your hook uses from outside, and what else keeps `y`"
         expected, got = "`y` and its graph are gone when their last name is", "they are still there"
         raise Wrong("circle", expected, got, belief="M43" * circle, why=why, look=look)
-    _check_without_the_name(answer, values)
 
 
 def _check_without_the_name(answer, values):
@@ -689,11 +680,9 @@ def _check_without_the_name(answer, values):
     z = 3 * y
     del y
     _gradient(z, x, "a backward through the hook, after `del y`", "your hook, at the line named above")
-    wanted = 0.03 * float(np.sin(values).sum())
-    if len(notes) != 1 or not kit.close(kit.a_number(notes[0], "the note"), wanted):
-        why = "Here `y` has lost its last name, and its graph lives on: a later result needs it. The hook has to note."
-        look = "what your hook keeps of `y`: its numbers, or a reference that does not keep them?"
-        raise Wrong("gone-with-y", f"one note: {wanted:.7g}", show(notes), why=why, look=look)
+    why = "Here `y` has lost its last name, and its graph lives on: a later result needs it. The hook has to note."
+    look = "what your hook keeps of `y`: its numbers, or a reference that does not keep them?"
+    _check_notes(notes, [0.03 * np.sin(values).sum()], "one note", look, why, "gone-with-y")
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -717,16 +706,14 @@ def _check_without_the_name(answer, values):
 def dice(answer):
     apply = functions.apply_of(answer)
     functions.refuse_given(answer, _GIVEN_DICE)
-    sets = isinstance(answer, type) and kit.uses(answer.backward, "set_rng_state", "manual_seed")
+    tries = not isinstance(answer, type) or re.search("rand|rng|seed|state|checkpoint", " ".join(_names_in(*_methods(answer))))
     before = mg.get_rng_state()
     try:
-        for values in ([0.3, 2.0, -1.0, 1.0], [[1.5, 0.25, 0.75]]):
-            _check_dice(apply, np.array(values), sets)
+        for x in tools.leaf([0.3, 2.0, -1.0, 1.0]), _with_a_history(np.array([[1.5, 0.25, 0.75]])):
+            _check_dice(apply, x, "" if tries else "M41")
     finally:
         mg.set_rng_state(before)
-    return (
-        "Two runs, the same numbers: the gradient is that of the mask that was used. And nobody notices a second run."
-    )
+    return "Two runs, the same numbers: the gradient is that of the mask that was used. And nobody notices a second run."
 
 
 _GIVEN_DICE = """
@@ -748,51 +735,79 @@ class Again(mg.autograd.Function):
 """
 
 
-def _check_dice(apply, values, sets):
-    x, dice, runs = tools.leaf(values), [], []
+def _methods(answer):
+    return [getattr(one, "__func__", one) for one in vars(answer).values()]
+
+
+def _check_dice(apply, x, belief):
+    dice, runs = [], []
 
     def f(t):
-        runs.append(mg.is_grad_enabled())
-        dice.append(mg.rand(t.shape, dtype=mg.float64).to(t.dtype))
+        runs.append(1)
+        dice.append(_drawn(t))
         return mg.sin(t) * dice[-1]
 
-    starts, results = [], []
+    results = []
     for seed in (3, 4):
         mg.manual_seed(seed)
         mg.rand(seed)
-        starts.append(mg.get_rng_state())
+        start = mg.get_rng_state()
         results.append(tools.result(tools.called(apply, (f, x), "what `f(x)` gives")))
-        _check_forward(results[-1], dice[-1], x, starts[-1])
+        _check_forward(results[-1], dice[-1], x, start)
     drawn = [tools.array(each) for each in dice]
     mg.rand(5)
+    slope = 2 * np.cos(tools.array(x))
     for y, numbers in list(zip(results, drawn, strict=True))[::-1]:
         before, already = mg.get_rng_state(), len(runs)
-        right = 2 * np.cos(values) * numbers
-        for times in 1, 2:
-            came, again = _dice_gradient(y, x), tools.array(dice[-1])
-            if not tools.same(came, right):
-                same = len(runs) > already and tools.same(again, numbers)
-                raise _wrong_dice(came, right, values, drawn, same, times, len(runs) - already, sets)
+        look = "your backward: the line that is named above, if one is, and what it returns, one for each argument"
+        for walk in "", ", from a second walk over the graph":
+            came = _gradient(y, x, f"a gradient for `x`{walk}", look, start=2.0)
+            if not tools.same(came, slope * numbers):
+                facts = {
+                    "second walk": walk,
+                    "half": tools.same(came, slope * numbers / 2),
+                    "same numbers": len(runs) > already and tools.same(tools.array(dice[-1]), numbers),
+                    "no run": len(runs) == already,
+                    "another call": any(tools.same(came, slope * other) for other in drawn),
+                    "other numbers": True,
+                }
+                reason = next(one for one in _OTHER_GRADIENT if facts[one.message])
+                wrong = reason.wrong(f"{tools.text(slope * numbers)}, the gradient of `x`", tools.text(came))
+                wrong.verdict.belief = belief * (reason.message == "other numbers")
+                raise wrong
         if mg.get_rng_state() != before:
-            why = (
-                "The gradient is right. But a backward has moved the generator: whoever draws next gets other numbers."
-            )
-            look = "what is done after the second run of `f`"
-            raise Wrong(
-                "moved-by-backward", "the generator where it was before backward", "elsewhere", why=why, look=look
-            )
-        _refuse_kept(y, x, len(runs) - already)
+            expected, look = "the generator where it was before backward", "what is done after the second run of `f`"
+            why = "The gradient is right. But a backward has moved the generator: whoever draws next gets other numbers."
+            raise Wrong("moved-by-backward", expected, "elsewhere", why=why, look=look)
+        kept, again = _bytes_kept(y, x), len(runs) - already
+        if not again or kept:
+            why = "The point of a checkpoint is that `x` alone is kept, and `f` runs again."
+            look = "what forward saves, or leaves on `ctx`, and whether backward runs `f`"
+            expected = "a run of `f` in each backward, and nothing kept beside `x`"
+            got = f"{again} runs in two of them, and {kept} bytes beside `x`"
+            raise Wrong("kept-instead", expected, got, why=why, look=look)
 
 
-def _refuse_kept(y, x, runs):
-    """Whether something is kept in place of a second run."""
-    kept = _bytes_kept(y, x)
-    if not runs or kept:
-        why = "The point of a checkpoint is that `x` alone is kept, and `f` runs again."
-        look = "what forward saves, or leaves on `ctx`, and whether backward runs `f`"
-        expected = "a run of `f` in each backward, and nothing kept beside `x`"
-        got = f"{runs} runs in two of them, and {kept} bytes beside `x`"
-        raise Wrong("kept-instead", expected, got, why=why, look=look)
+_OTHER_GRADIENT = tools.reasons("""
+once-only: second walk
+    The first `autograd.grad` gave the right gradient. The graph was retained, and the second one does not.
+    look: from which tensor `f` runs again, and what your backward takes away, or leaves on `ctx` or in a `.grad`
+no-grad-output: half
+    What arrives in `backward`, here 2, is a factor of the gradient.
+    look: what `y.backward` is given
+other-gradient: same numbers
+    The second run has drawn the numbers of the first. But another gradient comes back.
+    look: from which tensor `f` runs again, what is in its `.grad` before, and what you return
+other-gradient: no run
+    `f` did not run again.
+    look: what your backward computes from, and whether it runs `f`
+shared-state: another call
+    That is the gradient for the numbers of another call: each call needs a state of its own.
+    look: where forward leaves the state: on `ctx`?
+other-numbers: other numbers
+    The last run of `f` has drawn other numbers than the first.
+    look: where the generator is when `f` runs the first time, and where when it runs again
+""")
 
 
 def _check_forward(y, numbers, x, start):
@@ -802,47 +817,13 @@ def _check_forward(y, numbers, x, start):
         raise Wrong("cut-off", "a result with a history", show(y), look="what forward does to `x`, and to its result")
     after = mg.get_rng_state()
     mg.set_rng_state(start)
-    mg.rand(x.shape, dtype=mg.float64)
+    _drawn(x)
     fits = mg.get_rng_state() == after
     mg.set_rng_state(after)
     if not fits:
         why = "After forward the generator is not where it is after `f` alone."
         look = "each `set_rng_state`, `manual_seed` and number that is drawn in forward"
         raise Wrong("moved-by-forward", "the generator where `f` alone leaves it", "elsewhere", why=why, look=look)
-
-
-def _dice_gradient(y, x):
-    try:
-        (came,) = mg.autograd.grad(y, x, mg.full_like(y, 2.0), retain_graph=True)
-    except Exception as error:
-        got = kit.sandbox.describe_error(error)
-        look = "your backward: the line that is named above, if one is, and what it returns, one for each argument"
-        raise Wrong("no-way-back", "a gradient for `x`", got, look=look) from None
-    return tools.array(came)
-
-
-def _wrong_dice(came, right, values, drawn, same_numbers, times, runs, sets):
-    expected, got = tools.text(right), tools.text(came)
-    if times == 2:
-        why = "The first `autograd.grad` gave the right gradient. The graph was retained, and the second one does not."
-        look = "from which tensor `f` runs again, and what your backward takes away, or leaves on `ctx` or in a `.grad`"
-        return Wrong("once-only", expected, got, why=why, look=look)
-    if tools.same(came, right / 2):
-        why = "What arrives in `backward`, here 2, is a factor of the gradient."
-        return Wrong("no-grad-output", expected, got, why=why, look="what `y.backward` is given")
-    if same_numbers:
-        why = "The second run has drawn the numbers of the first. But another gradient comes back."
-        look = "from which tensor `f` runs again, what is in its `.grad` before, and what you return"
-        return Wrong("other-gradient", expected, got, why=why, look=look)
-    if not runs:
-        look = "what your backward computes from, and whether it runs `f`"
-        return Wrong("other-gradient", expected, got, why="`f` did not run again.", look=look)
-    if any(tools.same(came, 2 * np.cos(values) * other) for other in drawn):
-        why = "That is the gradient for the numbers of another call: each call needs a state of its own."
-        return Wrong("shared-state", expected, got, why=why, look="where forward leaves the state: on `ctx`?")
-    why = "The last run of `f` has drawn other numbers than the first."
-    look = "where the generator is when `f` runs the first time, and where when it runs again"
-    return Wrong("other-numbers", expected, got, belief="" if sets else "M41", why=why, look=look)
 
 
 # --- 9 -------------------------------------------------------------------------------------------
