@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import re
 import warnings
 import weakref
-from functools import partial
 from types import MethodType
 from typing import Any
 
@@ -41,7 +41,7 @@ def _inside(value: Any, depth: int = 3) -> list:
     parts = list(value.values()) if isinstance(value, dict) else parts
     parts += [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
     parts += getattr(value, "__defaults__", None) or ()
-    parts += [*value.args, value.keywords] if isinstance(value, partial) else []
+    parts += [*value.args, value.keywords] if isinstance(value, functools.partial) else []
     parts += [value.__self__] if isinstance(value, MethodType) else []
     return [found for part in parts for found in _inside(part, depth - 1)] if depth else []
 
@@ -211,7 +211,12 @@ nested-forward: D=4, E=5
 def part(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PART)
-    for values, n in ((np.linspace(0.1, 2, 40), 3), (np.linspace(-1, 1, 30), 20), (np.linspace(0, 1, 8), 8), (np.ones(5), 0)):
+    for values, n in (
+        (np.linspace(0.1, 2, 40), 3),
+        (np.linspace(-1, 1, 30), 20),
+        (np.linspace(0, 1, 8), 8),
+        (np.ones(5), 0),
+    ):
         for x in tools.leaf(values), _with_a_history(values):
             _check_part(answer, x, n)
     return "The memory of all sines goes as soon as the part has been copied out of it."
@@ -227,11 +232,16 @@ def power(x, n):
 def _check_part(answer, x, n):
     y = tools.result(tools.called(answer, (x, n), "one number, a sum of squares"))
     sines = np.sin(tools.array(x))
-    tools.refuse_other_values(y, (sines[:n] ** 2).sum(), "the sum of the squares", "what is left out, and what is added up")
+    tools.refuse_other_values(
+        y, (sines[:n] ** 2).sum(), "the sum of the squares", "what is left out, and what is added up"
+    )
     if not graphs.reaches(y, graphs.leaves(x)[0]):
         others = "clone", "copy", "item", "numpy", "tensor", "no_grad", "requires_grad_"
         copies = kit.uses(answer, "detach") and not kit.uses(answer, *others)
-        why = "Your result has no history that leads to `x`." + " `detach()` leaves no way back, and copies nothing." * copies
+        why = (
+            "Your result has no history that leads to `x`."
+            + " `detach()` leaves no way back, and copies nothing." * copies
+        )
         expected = f"a result with a way back to `x`{'' if x.is_leaf else _AS_RESULT}"
         look = "each `detach`, `.data`, `.item()`, `no_grad` or `mg.tensor`"
         raise Wrong("cut-off", expected, show(y), belief="M17" * copies, why=why, look=look)
@@ -307,13 +317,19 @@ def _check_large(answer):
         cases = [functions.given("large numbers", [30.0, -60.0, 100.0, -400.0, 800.0, -2000.0])]
         functions.check(answer, _x_tanh, cases, second=True, numerical=False)
     except Wrong as wrong:
-        said, why = wrong.verdict, "It is right for small numbers. For large ones `exp` and `cosh` are infinite, and `tanh` is not."
+        said, why = (
+            wrong.verdict,
+            "It is right for small numbers. For large ones `exp` and `cosh` are infinite, and `tanh` is not.",
+        )
         look = "what is computed from large numbers, " + ("in forward" if said.code == "other-value" else "in backward")
         look += " or on the way back through its operations" * ("how the gradient moves" in said.expected)
         raise Wrong("large", said.expected, said.got, why=why, look=look) from None
 
 
-_PRODUCT = "That is one half of the product rule alone: x · tanh(x) changes through both factors.", "the two terms of the slope"
+_PRODUCT = (
+    "That is one half of the product rule alone: x · tanh(x) changes through both factors.",
+    "the two terms of the slope",
+)
 _SQUARE = "The slope of tanh is 1 minus the square of its result.", "the bracket in the second term"
 _GATE = (
     Suspect("product-rule", *_PRODUCT, backward=lambda x, g: g * mg.tanh(x)),
@@ -344,7 +360,9 @@ def extra(answer):
     kit.a_function(answer)
     for source, f in _EXTRA.items():
         _check_extra(answer, source, f)
-    given = kit.a_number(tools.called(answer, (_EXP_SQUARED, tools.constant([1.0, 2.0])), "0, for an `x` that is not tracked"))
+    given = kit.a_number(
+        tools.called(answer, (_EXP_SQUARED, tools.constant([1.0, 2.0])), "0, for an `x` that is not tracked")
+    )
     if given:
         raise Wrong("untracked-counted", "0, for an `x` that is not tracked", show(given), look="what you do to `x`")
     return "Each memory once and whole, without that of x: this is what the graph costs on top."
@@ -466,10 +484,10 @@ def _wrong_extra(answer, came, f, x, expected, calls):
 )
 def half(answer):
     kit.a_function(answer)
-    for make, said in ((tools.leaf, ""), (lambda values: _with_a_history(values).clone(), _AS_RESULT)):
+    flat, square = np.array([0.3, 0.7, 0.1, 0.9]), np.array([[0.25, 0.5], [0.6, 0.2]])
+    for said, make in ("", lambda: tools.leaf(flat)), (_AS_RESULT, lambda: _with_a_history(square).clone()):
         for source, f in _HALF.items():
-            for values in np.array([0.3, 0.7, 0.1, 0.9]), np.array([[0.25, 0.5], [0.6, 0.2]]):
-                _check_half(answer, f"`{source}`{said}", f, make(values))
+            _check_half(answer, f"`{source}`{said}", f, make())
     return "Two bytes a number for what only backward needs. What is there anyway is not copied."
 
 
@@ -706,14 +724,18 @@ def _check_without_the_name(answer, values):
 def dice(answer):
     apply = functions.apply_of(answer)
     functions.refuse_given(answer, _GIVEN_DICE)
-    tries = not isinstance(answer, type) or re.search("rand|rng|seed|state|checkpoint", " ".join(_names_in(*_methods(answer))))
+    tries = not isinstance(answer, type) or re.search(
+        "rand|rng|seed|state|checkpoint", " ".join(_names_in(*_methods(answer)))
+    )
     before = mg.get_rng_state()
     try:
         for x in tools.leaf([0.3, 2.0, -1.0, 1.0]), _with_a_history(np.array([[1.5, 0.25, 0.75]])):
             _check_dice(apply, x, "" if tries else "M41")
     finally:
         mg.set_rng_state(before)
-    return "Two runs, the same numbers: the gradient is that of the mask that was used. And nobody notices a second run."
+    return (
+        "Two runs, the same numbers: the gradient is that of the mask that was used. And nobody notices a second run."
+    )
 
 
 _GIVEN_DICE = """
@@ -777,7 +799,9 @@ def _check_dice(apply, x, belief):
                 raise wrong
         if mg.get_rng_state() != before:
             expected, look = "the generator where it was before backward", "what is done after the second run of `f`"
-            why = "The gradient is right. But a backward has moved the generator: whoever draws next gets other numbers."
+            why = (
+                "The gradient is right. But a backward has moved the generator: whoever draws next gets other numbers."
+            )
             raise Wrong("moved-by-backward", expected, "elsewhere", why=why, look=look)
         kept, again = _bytes_kept(y, x), len(runs) - already
         if not again or kept:
@@ -856,7 +880,6 @@ class _Layers:
 
     def __init__(self, count: int):
         self.weights = [tools.leaf([0.5 + 0.1 * (i % 12), 1.5 - 0.05 * (i % 12)]) for i in range(count)]
-        self.runs = [0] * count
         self.order: list[int] = []
         self.recorded = True
         self.arrays: list = []
@@ -865,7 +888,6 @@ class _Layers:
 
     def layer(self, i: int):
         def layer(t):
-            self.runs[i] += 1
             self.order.append(i)
             self.recorded &= mg.is_grad_enabled()
             result = mg.tanh(t * self.weights[i])
@@ -874,6 +896,9 @@ class _Layers:
             return result
 
         return layer
+
+    def runs(self) -> list[int]:
+        return [self.order.count(i) for i in range(len(self.weights))]
 
     def alive(self) -> int:
         return sum(array() is not None for array in self.arrays)
@@ -896,23 +921,14 @@ def _check_segments(answer, n, k):
         why = "It warns, and PyTorch would take its older variant, which misses the weights of the first segment."
         look = "the arguments of `checkpoint`"
         raise Wrong("no-option", "`use_reentrant=False`", "a call without it", why=why, look=look)
-    values = tools.array(x)
-    for weight in layers.weights:
-        values = np.tanh(values * tools.array(weight))
-    tools.refuse_other_values(y, values, "the result of all layers", "which layers run, and on what")
-    if set(layers.runs) != {1}:
+    weights = [weight.detach().requires_grad_() for weight in layers.weights]
+    right = functools.reduce(lambda t, weight: mg.tanh(t * weight), weights, x)
+    tools.refuse_other_values(y, tools.array(right), "the result of all layers", "which layers run, and on what")
+    if set(layers.runs()) != {1}:
         look = "how often a layer is called before backward"
-        raise Wrong("other-runs", "one run of each layer in forward", f"{layers.runs}", look=look)
-    first, held = list(layers.runs), layers.alive()
-    _check_weights(y, layers, not layers.recorded and not _switches(answer))
-    again = [now - then for now, then in zip(layers.runs, first, strict=True)]
-    if held >= n and k < n and not any(again):
-        why = "All results are still there after forward, and backward ran nothing again: no checkpoint at work."
-        raise Wrong("no-checkpoint", f"{k} results after forward", f"{held}", why=why, look="each call of `checkpoint`")
-    if max(again) > 1:
-        why = "A layer runs more than once in backward, as where its checkpoint is inside another one."
-        look = "what each checkpoint runs"
-        raise Wrong("nested", "two runs of each layer at most", f"{max(again) + 1}", why=why, look=look)
+        raise Wrong("other-runs", "one run of each layer in forward", f"{layers.runs()}", look=look)
+    held = layers.alive()
+    _check_weights(y, layers, mg.autograd.grad(right.sum(), weights), not layers.recorded and not _switches(answer))
     _check_lengths(layers, held, n, k)
     del y
     if layers.alive():
@@ -927,7 +943,7 @@ def _check_random(answer):
 
     def layer(numbers, weight):
         def run(t):
-            numbers.append(mg.rand(2, dtype=t.dtype))
+            numbers.append(_drawn(t))
             return t * weight * numbers[-1]
 
         return run
@@ -935,7 +951,7 @@ def _check_random(answer):
     with mg.random.fork_rng():
         x = tools.constant([0.8, -0.3])
         mg.manual_seed(5)
-        alone = [mg.rand(2, dtype=x.dtype) for _ in drawn]
+        alone = [_drawn(x) for _ in drawn]
         mg.manual_seed(5)
         layers = [layer(numbers, tools.leaf([1.0, 2.0])) for numbers in drawn]
         y = tools.result(tools.called(answer, (layers, x, 2), "what 4 layers make of `x`"))
@@ -951,22 +967,33 @@ def _check_random(answer):
 
 
 def _check_lengths(layers, held, n, k):
-    """Whether there are k segments, and each is as long as the others."""
-    if held > k:
-        why = f"After forward {held} results are alive. With {k} segments it is the end of each, and no more."
-        look = "how many layers a segment has, and what else keeps results"
-        raise Wrong("too-many", f"{k} results after forward", f"{held}", why=why, look=look)
-    if layers.most > k + n // k:
-        belief = "M46" if held == 1 else ""
-        why = "In forward or in backward too many results are alive at once."
-        got, look = f"{layers.most}", "how many layers each checkpoint runs again, and what else keeps results"
-        raise Wrong("too-few", f"at most {k + n // k} results at once", got, belief=belief, why=why, look=look)
-    again = layers.order[n:]
+    """Whether there are k segments under checkpoints, and each is as long as the others."""
+    runs, again, size = layers.runs(), layers.order[n:], n // k
     starts = {now for before, now in zip([n, *again], again, strict=False) if now != before + 1}
-    if any(start % (n // k) for start in starts):
+    if held >= n and k < n and not again:
+        why = "All results are still there after forward, and backward ran nothing again: no checkpoint at work."
+        raise Wrong("no-checkpoint", f"{k} results after forward", f"{held}", why=why, look="each call of `checkpoint`")
+    if max(runs) > 2:
+        why = "A layer runs more than once in backward, as where its checkpoint is inside another one."
+        look = "what each checkpoint runs"
+        raise Wrong("nested", "two runs of each layer at most", f"{max(runs)}", why=why, look=look)
+    if held > k:
+        why = f"With k = {k} the end of each segment is alive after forward, and no more."
+        plain = [i for i, times in enumerate(runs) if times == 1]
+        why += f" Layer {plain[0]} did not run again in backward, as without a checkpoint." if plain else ""
+        look = "which layers run under a checkpoint, how many layers a segment has, and what else keeps results"
+        raise Wrong("too-many", f"results after forward: {k}", f"{held}", why=why, look=look)
+    if layers.most > k + size:
+        belief = "M46" if held == 1 and len(starts) == 1 else ""
+        why = "In forward or in backward too many results are alive at once."
+        look = "how many layers each checkpoint runs again, and what else keeps results"
+        raise Wrong(
+            "too-few", f"at most {k + size} results at once", f"{layers.most}", belief=belief, why=why, look=look
+        )
+    if any(start % size for start in starts):
         got = f"backward begins to run layers again at {sorted(starts)}, counted from 0"
         look = "where each segment begins, and how many layers it has"
-        raise Wrong("unequal", f"segments of {n // k} layers", got, look=look)
+        raise Wrong("unequal", f"segments of {size} layers", got, look=look)
 
 
 _UNRECORDED = (
@@ -977,42 +1004,31 @@ _UNRECORDED = (
 
 def _switches(answer) -> bool:
     """Whether a function, or one in it, names what switches recording off."""
-    names = {name for code in kit._codes(answer) for name in code.co_names}
-    return not names.isdisjoint({"no_grad", "inference_mode", "set_grad_enabled"})
+    return not _names_in(answer).isdisjoint({"no_grad", "inference_mode", "set_grad_enabled"})
 
 
-def _check_weights(y, layers, unrecorded):
-    wanted, t = [], mg.tensor([0.8, -0.3], dtype=y.dtype)
-    copies = [weight.detach().requires_grad_() for weight in layers.weights]
-    for weight in copies:
-        t = mg.tanh(t * weight)
-        weight.grad = None
-    wanted = mg.autograd.grad(t.sum(), copies)
-    for weight in layers.weights:
-        weight.grad = None
+def _check_weights(y, layers, wanted, unrecorded):
+    expected, belief = "a gradient for each weight", "M42" * unrecorded
     try:
         y.sum().backward()
     except Exception as error:
         got = kit.sandbox.describe_error(error)
-        why = _UNRECORDED if "does not require grad" in got and unrecorded else ""
+        unrecorded &= "does not require grad" in got
         look = "whether a segment can run twice, what is cut, and whether the checkpoint records: `use_reentrant=False`"
-        raise Wrong(
-            "no-way-back", "a gradient for each weight", got, belief="M42" * bool(why), why=why, look=look
-        ) from None
-    missing = [i for i, weight in enumerate(layers.weights) if weight.grad is None]
-    if missing:
-        why = _UNRECORDED if unrecorded else "No way leads from the result to these weights."
-        got, look = f"None for layer {missing[0]}", "what goes from one layer to the next, and what is recorded"
-        belief = "M42" * unrecorded
-        raise Wrong("weights-missed", "a gradient for each weight", got, belief=belief, why=why, look=look)
+        why, belief = _UNRECORDED * unrecorded, "M42" * unrecorded
+        raise Wrong("no-way-back", expected, got, belief=belief, why=why, look=look) from None
     for i, (weight, right) in enumerate(zip(layers.weights, wanted, strict=True)):
+        if weight.grad is None:
+            why = _UNRECORDED if unrecorded else "No way leads from the result to these weights."
+            look = "what goes from one layer to the next, and what is recorded"
+            raise Wrong("weights-missed", expected, f"None for layer {i}", belief=belief, why=why, look=look)
         if not kit.same_arrays(tools.array(weight.grad), tools.array(right), 1e-5):
             why = "The value is right. But backward does not compute with what forward had there."
             look = "what backward is given in place of what forward had"
-            if max(layers.runs) > 1:
+            if max(layers.runs()) > 1:
                 look += ", and which layers a segment runs again: a name of the loop may have moved on"
-            expected, got = tools.text(tools.array(right)), f"{tools.text(tools.array(weight.grad))}, layer {i}"
-            raise Wrong("other-layers", expected, got, why=why, look=look)
+            got = f"{tools.text(tools.array(weight.grad))}, layer {i}"
+            raise Wrong("other-layers", tools.text(tools.array(right)), got, why=why, look=look)
 
 
 chapter.lock()
