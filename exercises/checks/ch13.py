@@ -7,7 +7,6 @@ import gc
 import re
 import warnings
 import weakref
-from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -37,12 +36,9 @@ def _inside(value: Any, depth: int = 3) -> list:
     if isinstance(value, mg.Tensor | np.ndarray | bytes):
         return [np.frombuffer(value, np.uint8) if isinstance(value, bytes) else value]
     slots = [getattr(value, name, None) for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
-    parts = list(value) if isinstance(value, list | tuple) else [*getattr(value, "__dict__", {}).values(), *slots]
-    parts = list(value.values()) if isinstance(value, dict) else parts
-    parts += [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
+    parts = [*adversaries.parts(value), *getattr(value, "__dict__", {}).values(), *slots]
     parts += getattr(value, "__defaults__", None) or ()
     parts += [*value.args, value.keywords] if isinstance(value, functools.partial) else []
-    parts += [value.__self__] if isinstance(value, MethodType) else []
     return [found for part in parts for found in _inside(part, depth - 1)] if depth else []
 
 
@@ -360,11 +356,10 @@ def extra(answer):
     kit.a_function(answer)
     for source, f in _EXTRA.items():
         _check_extra(answer, source, f)
-    given = kit.a_number(
-        tools.called(answer, (_EXP_SQUARED, tools.constant([1.0, 2.0])), "0, for an `x` that is not tracked")
-    )
+    expected = "0, for an `x` that is not tracked"
+    given = kit.a_number(tools.called(answer, (_EXTRA["mg.exp(x) ** 2"], tools.constant([1.0, 2.0])), expected))
     if given:
-        raise Wrong("untracked-counted", "0, for an `x` that is not tracked", show(given), look="what you do to `x`")
+        raise Wrong("untracked-counted", expected, show(given), look="what you do to `x`")
     return "Each memory once and whole, without that of x: this is what the graph costs on top."
 
 
@@ -373,7 +368,6 @@ _EXTRA = _functions(
     *("mg.tanh(mg.tanh(x * 2))", "x + 1", "mg.exp(x.sum()) * x", "x[:2] * x[1:3]", "mg.sin(x).t() @ x"),
     *("mg.exp(x) ** 2 * mg.ones_like(x)", "mg.exp(x) * weight", "mg.where(x > 1, x, 0.0)"),
 )
-_EXP_SQUARED = _EXTRA["mg.exp(x) ** 2"]
 
 
 def _check_extra(answer, source, f):
@@ -393,19 +387,15 @@ def _check_extra(answer, source, f):
             raise Wrong("not-called", "a call of `f(x)`", "none", look="whether your function calls `f`")
         if not kit.close(came, right):
             raise _wrong_extra(answer, came, f, x, expected, len(results))
+        wanted = _gradient(f(x), x, "", "")
         for y in results:
-            _check_slope(y, f, x)
-
-
-def _check_slope(y, f, x):
-    look = "what `f` is given, what your `pack` and `unpack` return, and whether you go backward yourself"
-    _gradient(y, x, "a result that one can go backward from", look)
-    slope = _gradient(y, x, "a result that one can go backward from twice, with `retain_graph=True`", look)
-    wanted = _gradient(f(x), x, "", "")
-    if not tools.same(slope, wanted):
-        why = "The number is right. But backward gets other numbers than were saved."
-        look = "what your `pack` returns, and what your `unpack` makes of it"
-        raise Wrong("other-kept", tools.text(wanted), tools.text(slope), why=why, look=look)
+            look = "what `f` is given, what your `pack` and `unpack` return, and whether you go backward yourself"
+            _gradient(y, x, "a result that one can go backward from", look)
+            slope = _gradient(y, x, "a result that one can go backward from twice, with `retain_graph=True`", look)
+            if not tools.same(slope, wanted):
+                why = "The number is right. But backward gets other numbers than were saved."
+                look = "what your `pack` returns, and what your `unpack` makes of it"
+                raise Wrong("other-kept", tools.text(wanted), tools.text(slope), why=why, look=look)
 
 
 _COUNTS = tools.reasons("""
@@ -724,13 +714,12 @@ def _check_without_the_name(answer, values):
 def dice(answer):
     apply = functions.apply_of(answer)
     functions.refuse_given(answer, _GIVEN_DICE)
-    tries = not isinstance(answer, type) or re.search(
-        "rand|rng|seed|state|checkpoint", " ".join(_names_in(*_methods(answer)))
-    )
+    methods = [getattr(one, "__func__", one) for one in vars(answer).values()] if isinstance(answer, type) else [answer]
+    belief = "" if re.search("rand|rng|seed|state|checkpoint", " ".join(_names_in(*methods))) else "M41"
     before = mg.get_rng_state()
     try:
         for x in tools.leaf([0.3, 2.0, -1.0, 1.0]), _with_a_history(np.array([[1.5, 0.25, 0.75]])):
-            _check_dice(apply, x, "" if tries else "M41")
+            _check_dice(apply, x, belief)
     finally:
         mg.set_rng_state(before)
     return (
@@ -757,10 +746,6 @@ class Again(mg.autograd.Function):
 """
 
 
-def _methods(answer):
-    return [getattr(one, "__func__", one) for one in vars(answer).values()]
-
-
 def _check_dice(apply, x, belief):
     dice, runs = [], []
 
@@ -773,9 +758,11 @@ def _check_dice(apply, x, belief):
     for seed in (3, 4):
         mg.manual_seed(seed)
         mg.rand(seed)
-        start = mg.get_rng_state()
+        with mg.random.fork_rng():
+            _drawn(x)
+            after = mg.get_rng_state()
         results.append(tools.result(tools.called(apply, (f, x), "what `f(x)` gives")))
-        _check_forward(results[-1], dice[-1], x, start)
+        _check_forward(results[-1], dice[-1], x, after)
     drawn = [tools.array(each) for each in dice]
     mg.rand(5)
     slope = 2 * np.cos(tools.array(x))
@@ -834,17 +821,12 @@ other-numbers: other numbers
 """)
 
 
-def _check_forward(y, numbers, x, start):
+def _check_forward(y, numbers, x, after):
     right = np.sin(tools.array(x)) * tools.array(numbers)
     tools.refuse_other_values(y, right, "the value of `f(x)`", "what forward returns")
     if y.grad_fn is None:
         raise Wrong("cut-off", "a result with a history", show(y), look="what forward does to `x`, and to its result")
-    after = mg.get_rng_state()
-    mg.set_rng_state(start)
-    _drawn(x)
-    fits = mg.get_rng_state() == after
-    mg.set_rng_state(after)
-    if not fits:
+    if mg.get_rng_state() != after:
         why = "After forward the generator is not where it is after `f` alone."
         look = "each `set_rng_state`, `manual_seed` and number that is drawn in forward"
         raise Wrong("moved-by-forward", "the generator where `f` alone leaves it", "elsewhere", why=why, look=look)
@@ -870,35 +852,33 @@ def _check_forward(y, numbers, x, start):
 def segments(answer):
     kit.a_function(answer)
     for n, k in ((16, 4), (6, 2), (4, 1), (4, 4), (12, 3), (120, 10)):
-        _check_segments(answer, n, k)
-    _check_random(answer)
+        with mg.random.fork_rng():
+            _check_segments(answer, n, k)
     return "k ends and one segment at a time: at k = √n that is the least, for one forward more."
 
 
 class _Layers:
-    """Layers with weights, which note how often each has run, and whose results are alive."""
+    """Layers with weights that draw random numbers; they note which run, with which numbers, and whose results live."""
 
     def __init__(self, count: int):
         self.weights = [tools.leaf([0.5 + 0.1 * (i % 12), 1.5 - 0.05 * (i % 12)]) for i in range(count)]
+        self.drawn: list[list] = [[] for _ in self.weights]
         self.order: list[int] = []
         self.recorded = True
         self.arrays: list = []
         self.most = 0
-        self.functions = [self.layer(i) for i in range(count)]
 
     def layer(self, i: int):
         def layer(t):
             self.order.append(i)
             self.recorded &= mg.is_grad_enabled()
-            result = mg.tanh(t * self.weights[i])
+            self.drawn[i].append(0.1 * _drawn(t))
+            result = mg.tanh(t * self.weights[i] + self.drawn[i][-1])
             self.arrays.append(weakref.ref(result.detach().numpy()))
             self.most = max(self.most, self.alive())
             return result
 
         return layer
-
-    def runs(self) -> list[int]:
-        return [self.order.count(i) for i in range(len(self.weights))]
 
     def alive(self) -> int:
         return sum(array() is not None for array in self.arrays)
@@ -913,22 +893,29 @@ no-option: use_reentrant=True: minigrad
 
 def _check_segments(answer, n, k):
     layers, x = _Layers(n), tools.constant([0.8, -0.3])
-    expected = f"what {n} layers make of `x`, in {k} segments"
+    functions, copies = list(map(layers.layer, range(n))), [one.detach().requires_grad_() for one in layers.weights]
+    with mg.random.fork_rng():
+        numbers = [0.1 * _drawn(x) for _ in functions]
+    right = functools.reduce(lambda t, i: mg.tanh(t * copies[i] + numbers[i]), range(n), x)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        y = tools.result(tools.called(answer, (list(layers.functions), x, k), expected, *_SEGMENTS_ERRORS))
+        expected = f"what {n} layers make of `x`, in {k} segments"
+        y = tools.result(tools.called(answer, (functions, x, k), expected, *_SEGMENTS_ERRORS))
     if any("use_reentrant" in str(one.message) for one in warned):
         why = "It warns, and PyTorch would take its older variant, which misses the weights of the first segment."
         look = "the arguments of `checkpoint`"
         raise Wrong("no-option", "`use_reentrant=False`", "a call without it", why=why, look=look)
-    weights = [weight.detach().requires_grad_() for weight in layers.weights]
-    right = functools.reduce(lambda t, weight: mg.tanh(t * weight), weights, x)
+    if len(layers.order) > len(set(layers.order)):
+        expected, got = "one run of each layer in forward", f"the layers {layers.order}, counted from 0"
+        raise Wrong("other-runs", expected, got, look="how often a layer is called before backward")
+    drawn = [mine[0] for mine in layers.drawn if mine]
+    if layers.order == list(range(n)) and not all(map(tools.same, drawn, numbers)):
+        why = "Without your function the layers draw other random numbers from where the generator is."
+        expected, look = "what the layers draw one after the other", "each line that sets the generator"
+        raise Wrong("generator-set", expected, "other numbers", why=why, look=look)
     tools.refuse_other_values(y, tools.array(right), "the result of all layers", "which layers run, and on what")
-    if set(layers.runs()) != {1}:
-        look = "how often a layer is called before backward"
-        raise Wrong("other-runs", "one run of each layer in forward", f"{layers.runs()}", look=look)
     held = layers.alive()
-    _check_weights(y, layers, mg.autograd.grad(right.sum(), weights), not layers.recorded and not _switches(answer))
+    _check_weights(answer, y, layers, mg.autograd.grad(right.sum(), copies))
     _check_lengths(layers, held, n, k)
     del y
     if layers.alive():
@@ -937,38 +924,9 @@ def _check_segments(answer, n, k):
         raise Wrong("kept", "no result alive when it is not needed any more", got, why=why, look=look)
 
 
-def _check_random(answer):
-    """Whether layers that draw random numbers draw the same ones when they run again."""
-    drawn: list[list] = [[], [], [], []]
-
-    def layer(numbers, weight):
-        def run(t):
-            numbers.append(_drawn(t))
-            return t * weight * numbers[-1]
-
-        return run
-
-    with mg.random.fork_rng():
-        x = tools.constant([0.8, -0.3])
-        mg.manual_seed(5)
-        alone = [_drawn(x) for _ in drawn]
-        mg.manual_seed(5)
-        layers = [layer(numbers, tools.leaf([1.0, 2.0])) for numbers in drawn]
-        y = tools.result(tools.called(answer, (layers, x, 2), "what 4 layers make of `x`"))
-        y.sum().backward()
-    if not all(tools.same(numbers[0], one) for numbers, one in zip(drawn, alone, strict=True)):
-        why = "Without your function the layers draw other random numbers from where the generator is."
-        look = "each line that sets the generator, and the order in which the layers run"
-        raise Wrong("generator-set", "what the layers draw one after the other", "other numbers", why=why, look=look)
-    if not all(numbers[0].equal(later) for numbers in drawn for later in numbers):
-        why = "Layers that draw random numbers drew others when they ran again."
-        look = "the arguments of `checkpoint`, and what you do with the generator"
-        raise Wrong("other-numbers", "the random numbers of the first run", "others", why=why, look=look)
-
-
 def _check_lengths(layers, held, n, k):
     """Whether there are k segments under checkpoints, and each is as long as the others."""
-    runs, again, size = layers.runs(), layers.order[n:], n // k
+    runs, again, size = [layers.order.count(i) for i in range(n)], layers.order[n:], n // k
     starts = {now for before, now in zip([n, *again], again, strict=False) if now != before + 1}
     if held >= n and k < n and not again:
         why = "All results are still there after forward, and backward ran nothing again: no checkpoint at work."
@@ -979,17 +937,14 @@ def _check_lengths(layers, held, n, k):
         raise Wrong("nested", "two runs of each layer at most", f"{max(runs)}", why=why, look=look)
     if held > k:
         why = f"With k = {k} the end of each segment is alive after forward, and no more."
-        plain = [i for i, times in enumerate(runs) if times == 1]
-        why += f" Layer {plain[0]} did not run again in backward, as without a checkpoint." if plain else ""
+        why += f" Layer {runs.index(1)} did not run again in backward, as without a checkpoint." if 1 in runs else ""
         look = "which layers run under a checkpoint, how many layers a segment has, and what else keeps results"
         raise Wrong("too-many", f"results after forward: {k}", f"{held}", why=why, look=look)
     if layers.most > k + size:
         belief = "M46" if held == 1 and len(starts) == 1 else ""
         why = "In forward or in backward too many results are alive at once."
-        look = "how many layers each checkpoint runs again, and what else keeps results"
-        raise Wrong(
-            "too-few", f"at most {k + size} results at once", f"{layers.most}", belief=belief, why=why, look=look
-        )
+        got, look = f"{layers.most}", "how many layers each checkpoint runs again, and what else keeps results"
+        raise Wrong("too-few", f"at most {k + size} results at once", got, belief=belief, why=why, look=look)
     if any(start % size for start in starts):
         got = f"backward begins to run layers again at {sorted(starts)}, counted from 0"
         look = "where each segment begins, and how many layers it has"
@@ -1002,13 +957,9 @@ _UNRECORDED = (
 )
 
 
-def _switches(answer) -> bool:
-    """Whether a function, or one in it, names what switches recording off."""
-    return not _names_in(answer).isdisjoint({"no_grad", "inference_mode", "set_grad_enabled"})
-
-
-def _check_weights(y, layers, wanted, unrecorded):
-    expected, belief = "a gradient for each weight", "M42" * unrecorded
+def _check_weights(answer, y, layers, wanted):
+    switches = _names_in(answer) & {"no_grad", "inference_mode", "set_grad_enabled"}
+    unrecorded = not layers.recorded and not switches
     try:
         y.sum().backward()
     except Exception as error:
@@ -1016,19 +967,27 @@ def _check_weights(y, layers, wanted, unrecorded):
         unrecorded &= "does not require grad" in got
         look = "whether a segment can run twice, what is cut, and whether the checkpoint records: `use_reentrant=False`"
         why, belief = _UNRECORDED * unrecorded, "M42" * unrecorded
-        raise Wrong("no-way-back", expected, got, belief=belief, why=why, look=look) from None
+        raise Wrong("no-way-back", "a gradient for each weight", got, belief=belief, why=why, look=look) from None
     for i, (weight, right) in enumerate(zip(layers.weights, wanted, strict=True)):
         if weight.grad is None:
             why = _UNRECORDED if unrecorded else "No way leads from the result to these weights."
-            look = "what goes from one layer to the next, and what is recorded"
-            raise Wrong("weights-missed", expected, f"None for layer {i}", belief=belief, why=why, look=look)
+            got, look = f"None for layer {i}", "what goes from one layer to the next, and what is recorded"
+            belief = "M42" * unrecorded
+            raise Wrong("weights-missed", "a gradient for each weight", got, belief=belief, why=why, look=look)
         if not kit.same_arrays(tools.array(weight.grad), tools.array(right), 1e-5):
-            why = "The value is right. But backward does not compute with what forward had there."
-            look = "what backward is given in place of what forward had"
-            if max(layers.runs()) > 1:
-                look += ", and which layers a segment runs again: a name of the loop may have moved on"
-            got = f"{tools.text(tools.array(weight.grad))}, layer {i}"
-            raise Wrong("other-layers", tools.text(tools.array(right)), got, why=why, look=look)
+            raise _other_weights(layers, i, tools.text(tools.array(weight.grad)), tools.text(tools.array(right)))
+
+
+def _other_weights(layers, i, got, expected):
+    if all(len(numbers) == 2 for numbers in layers.drawn) and not all(one.equal(two) for one, two in layers.drawn):
+        why = "Layers that draw random numbers drew others when they ran again."
+        look = "the arguments of `checkpoint`, and what you do with the generator"
+        return Wrong("other-numbers", "the random numbers of the first run", "others", why=why, look=look)
+    why = "The value is right. But backward does not compute with what forward had there."
+    look = "what backward is given in place of what forward had"
+    if len(layers.order) > len(layers.weights):
+        look += ", and which layers a segment runs again: a name of the loop may have moved on"
+    return Wrong("other-layers", expected, f"{got}, layer {i}", why=why, look=look)
 
 
 chapter.lock()
