@@ -28,7 +28,7 @@ def _kept(y: mg.Tensor) -> list:
     """The tensors and arrays that the nodes behind `y` keep, also on a `ctx` and inside of what hooks have packed."""
     values = [entry.value for node in graphs.nodes(y) for entry in saved_state(node)]
     hung = [value for node in graphs.nodes(y) for value in getattr(node, "__dict__", {}).values()]
-    values += [value for value in hung if isinstance(value, mg.Tensor)]
+    values += filter(mg.is_tensor, hung)
     return [found for value in values for found in _inside(getattr(value, "box", value))]
 
 
@@ -207,12 +207,8 @@ nested-forward: D=4, E=5
 def part(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PART)
-    for values, n in (
-        (np.linspace(0.1, 2, 40), 3),
-        (np.linspace(-1, 1, 30), 20),
-        (np.linspace(0, 1, 8), 8),
-        (np.ones(5), 0),
-    ):
+    for start, end, size, n in (0.1, 2, 40, 3), (-1, 1, 30, 20), (0, 1, 8, 8), (1, 1, 5, 0):
+        values = np.linspace(start, end, size)
         for x in tools.leaf(values), _with_a_history(values):
             _check_part(answer, x, n)
     return "The memory of all sines goes as soon as the part has been copied out of it."
@@ -227,17 +223,13 @@ def power(x, n):
 
 def _check_part(answer, x, n):
     y = tools.result(tools.called(answer, (x, n), "one number, a sum of squares"))
-    sines = np.sin(tools.array(x))
-    tools.refuse_other_values(
-        y, (sines[:n] ** 2).sum(), "the sum of the squares", "what is left out, and what is added up"
-    )
+    sines, look = np.sin(tools.array(x)), "what is left out, and what is added up"
+    tools.refuse_other_values(y, (sines[:n] ** 2).sum(), "the sum of the squares", look)
     if not graphs.reaches(y, graphs.leaves(x)[0]):
         others = "clone", "copy", "item", "numpy", "tensor", "no_grad", "requires_grad_"
         copies = kit.uses(answer, "detach") and not kit.uses(answer, *others)
-        why = (
-            "Your result has no history that leads to `x`."
-            + " `detach()` leaves no way back, and copies nothing." * copies
-        )
+        why = "Your result has no history that leads to `x`."
+        why += " `detach()` leaves no way back, and copies nothing." * copies
         expected = f"a result with a way back to `x`{'' if x.is_leaf else _AS_RESULT}"
         look = "each `detach`, `.data`, `.item()`, `no_grad` or `mg.tensor`"
         raise Wrong("cut-off", expected, show(y), belief="M17" * copies, why=why, look=look)
@@ -313,19 +305,14 @@ def _check_large(answer):
         cases = [functions.given("large numbers", [30.0, -60.0, 100.0, -400.0, 800.0, -2000.0])]
         functions.check(answer, _x_tanh, cases, second=True, numerical=False)
     except Wrong as wrong:
-        said, why = (
-            wrong.verdict,
-            "It is right for small numbers. For large ones `exp` and `cosh` are infinite, and `tanh` is not.",
-        )
+        said = wrong.verdict
+        why = "It is right for small numbers. For large ones `exp` and `cosh` are infinite, and `tanh` is not."
         look = "what is computed from large numbers, " + ("in forward" if said.code == "other-value" else "in backward")
         look += " or on the way back through its operations" * ("how the gradient moves" in said.expected)
         raise Wrong("large", said.expected, said.got, why=why, look=look) from None
 
 
-_PRODUCT = (
-    "That is one half of the product rule alone: x · tanh(x) changes through both factors.",
-    "the two terms of the slope",
-)
+_PRODUCT = "That is one half of the product rule: x · tanh(x) changes through both factors.", "the slope's two terms"
 _SQUARE = "The slope of tanh is 1 minus the square of its result.", "the bracket in the second term"
 _GATE = (
     Suspect("product-rule", *_PRODUCT, backward=lambda x, g: g * mg.tanh(x)),
@@ -489,10 +476,8 @@ _HALF = _functions(
 
 
 def _halved(f, x):
-    def pack(t):
-        return t.dtype, t if t.is_leaf else t.detach().half()
-
-    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box[1].to(box[0])):
+    hooks = mg.autograd.graph.saved_tensors_hooks
+    with hooks(lambda t: (t.dtype, t if t.is_leaf else t.detach().half()), lambda box: box[1].to(box[0])):
         return f(x)
 
 
@@ -595,10 +580,22 @@ def watch(y, notes):
 
 
 def _check_watch(answer, values):
-    notes: list = []
-    x = tools.leaf(values)
-    y = mg.sin(x)
-    tools.called(answer, (y, notes), "nothing that is returned: a hook on `y`")
+    made: list = []
+    for factor in (
+        2,
+        1,
+    ):  # two results that are there at the same time: each has a hook, and that of the last comes first
+        x = tools.leaf(factor * values)
+        made.append((x, mg.sin(x), []))
+        tools.called(answer, made[-1][1:], "nothing that is returned: a hook on `y`")
+    for x, y, notes in reversed(made):
+        _check_notes_of_two_walks(x, y, notes, is_last=notes is made[-1][-1])
+    _check_other_walks(answer, values)
+    _check_lets_go(answer, values)
+    _check_without_the_name(answer, values)
+
+
+def _check_notes_of_two_walks(x, y, notes, is_last):
     if y.retains_grad:
         why = "The task does not ask for it. Each backward then leaves a `.grad` there."
         raise Wrong("retained", "a hook on `y`", "`y.retains_grad` is True", why=why, look="each `retain_grad()`")
@@ -607,21 +604,21 @@ def _check_watch(answer, values):
         raise Wrong("too-early", "an empty list before backward", show(notes), why=why, look="where `append` stands")
     for factor in (3.0, -2.0):
         came = _gradient((y * y * factor).sum(), x, "a backward through the hook", "your hook, and what you do to `y`")
-        right = 2 * factor * np.sin(values) * np.cos(values)
+        right = factor * np.sin(2 * tools.array(x))
         if not tools.same(came, right):
             why = "The gradient that arrives at `x` is another one than without your hook."
             look = "what your hook returns, and what it changes in place"
             raise Wrong("changes-gradient", tools.text(right), tools.text(came), why=why, look=look)
-    look = "what `append` is given, how often, and on which tensor your hook hangs"
-    wanted = [0.02 * factor * (np.sin(values) ** 2).sum() for factor in (3.0, -2.0)]
-    _check_notes(notes, wanted, "two notes", look, "" if notes else "Nothing was noted.")
+    wanted = [0.02 * factor * (tools.array(y) ** 2).sum() for factor in (3.0, -2.0)]
+    if is_last:
+        look = "what `append` is given, how often, and on which tensor your hook hangs"
+        _check_notes(notes, wanted, "two notes", look, "" if notes else "Nothing was noted.")
+    why = "Your function was called for two results before any backward. Each hook notes what is about its own."
+    look = "what your hook uses that the next call sets anew, such as a global name"
+    _check_notes(notes, wanted, "two notes for each of two results", look, why, "next-call")
     if any(isinstance(note, mg.Tensor) for note in notes):
         why = "A note that is a tensor may hold a graph."
         raise Wrong("tensor-noted", "plain numbers", show(notes), why=why, look="`.item()` in the hook")
-    _check_other_walks(answer, values)
-    _check_two_at_once(answer, values)
-    _check_lets_go(answer, values)
-    _check_without_the_name(answer, values)
 
 
 def _check_notes(notes, wanted, what, look, why="", code="other-notes"):
@@ -639,20 +636,6 @@ def _check_other_walks(answer, values):
         _gradient((y * y).sum(), x, expected, look, code="hook-raised", create_graph=y is not x)
         look = "what your hook hangs on, and what it computes with"
         _check_notes(notes, [0.02 * (tools.array(y) ** 2).sum()], expected, look)
-
-
-def _check_two_at_once(answer, values):
-    """Whether two results that are there at the same time have a hook each."""
-    notes: list[list] = [[], []]
-    leaves = [tools.leaf(values), tools.leaf(2 * values)]
-    results = list(map(mg.sin, leaves))
-    for y, noted in zip(results, notes, strict=True):
-        tools.called(answer, (y, noted), "a hook on each of two results")
-    for y, x, noted in zip(results, leaves, notes, strict=True):
-        _gradient(y, x, "a backward through each of two hooks", "your hook, and what it uses from outside")
-        why = "Your function was called for two results before any backward. Each hook notes what is about its own."
-        look = "what your hook uses that the next call sets anew, such as a global name"
-        _check_notes(noted, [0.01 * tools.array(y).sum()], "a note for each of two results", look, why, "next-call")
 
 
 def _check_lets_go(answer, values):
@@ -716,15 +699,10 @@ def dice(answer):
     functions.refuse_given(answer, _GIVEN_DICE)
     methods = [getattr(one, "__func__", one) for one in vars(answer).values()] if isinstance(answer, type) else [answer]
     belief = "" if re.search("rand|rng|seed|state|checkpoint", " ".join(_names_in(*methods))) else "M41"
-    before = mg.get_rng_state()
-    try:
-        for x in tools.leaf([0.3, 2.0, -1.0, 1.0]), _with_a_history(np.array([[1.5, 0.25, 0.75]])):
+    for x in tools.leaf([0.3, 2.0, -1.0, 1.0]), _with_a_history(np.array([[1.5, 0.25, 0.75]])):
+        with mg.random.fork_rng():
             _check_dice(apply, x, belief)
-    finally:
-        mg.set_rng_state(before)
-    return (
-        "Two runs, the same numbers: the gradient is that of the mask that was used. And nobody notices a second run."
-    )
+    return "Two runs, the same numbers: the gradient is that of the mask that was used, and nobody notices the second."
 
 
 _GIVEN_DICE = """
@@ -786,9 +764,7 @@ def _check_dice(apply, x, belief):
                 raise wrong
         if mg.get_rng_state() != before:
             expected, look = "the generator where it was before backward", "what is done after the second run of `f`"
-            why = (
-                "The gradient is right. But a backward has moved the generator: whoever draws next gets other numbers."
-            )
+            why = "The gradient is right. But a backward has moved the generator: who draws next gets other numbers."
             raise Wrong("moved-by-backward", expected, "elsewhere", why=why, look=look)
         kept, again = _bytes_kept(y, x), len(runs) - already
         if not again or kept:
