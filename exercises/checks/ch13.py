@@ -62,6 +62,7 @@ def _with_a_history(values: Any) -> mg.Tensor:
     return tools.leaf(np.concatenate([values[:1], values]))[1:]
 
 
+_RAND, _RANDN = mg.rand, mg.randn  # before any answer can replace them
 _AS_RESULT = ", where `x` is itself a result"
 _DATA = mg.tensor([2.0], dtype=mg.float64)
 _WEIGHT = mg.tensor([0.5], dtype=mg.float64, requires_grad=True)
@@ -74,11 +75,8 @@ def _functions(*sources: str) -> dict:
 
 
 def _drawn(t: mg.Tensor) -> mg.Tensor:
-    """Random numbers of two kinds, from functions that no answer has replaced."""
+    """Random numbers of two kinds in the shape and dtype of `t`."""
     return (_RAND(t.shape, dtype=mg.float64) + _RANDN(t.shape, dtype=mg.float64)).to(t.dtype)
-
-
-_RAND, _RANDN = mg.rand, mg.randn
 
 
 def _names_in(*functions: Any) -> set[str]:
@@ -241,11 +239,10 @@ def _check_part(answer, x, n):
         raise Wrong("other-gradient", tools.text(right), tools.text(came), look=look)
     kept, room = _bytes_kept(y, x), n * x.element_size()
     if kept > room:
-        views = [t for t in _kept(y) if storage(t) != storage(x) and t.nbytes < storage_bytes(t)]
-        belief, why = "", "More is kept than n numbers."
-        if views and storage_bytes(views[0]) > room:
-            copies = "contiguous", "reshape", "to", "double", "float"  # which may be taken for copies
-            belief = "" if kit.uses(answer, *copies) else "M40"
+        views = any(t.nbytes < storage_bytes(t) > room for t in _kept(y) if storage(t) != storage(x))
+        copies = kit.uses(answer, "contiguous", "reshape", "to", "double", "float")  # which may be taken for such
+        belief, why = "M40" * (views and not copies), "More is kept than n numbers."
+        if views:
             why = "What is kept shows fewer numbers than its memory has. A view keeps all of its memory."
         look = "which tensor each node saves, and on whose memory that is: `mg.draw(power(x, 3), memory=True)`"
         raise Wrong("all-kept", f"{room} bytes besides x", f"{kept} bytes", belief=belief, why=why, look=look)
@@ -475,16 +472,13 @@ _HALF = _functions(
 )
 
 
-def _halved(f, x):
-    hooks = mg.autograd.graph.saved_tensors_hooks
-    with hooks(lambda t: (t.dtype, t if t.is_leaf else t.detach().half()), lambda box: box[1].to(box[0])):
-        return f(x)
-
-
 def _check_half(answer, what, f, x):
     expected = f"the result of {what}"
     y = tools.result(tools.called(answer, (f, x), expected))
-    plain, packed, look = f(x), _halved(f, x), "what `f` is given, and what you return: `f(x)` itself"
+    look, hooks = "what `f` is given, and what you return: `f(x)` itself", mg.autograd.graph.saved_tensors_hooks
+    plain = f(x)
+    with hooks(lambda t: (t.dtype, t if t.is_leaf else t.detach().half()), lambda box: box[1].to(box[0])):
+        packed = f(x)
     if y.dtype != plain.dtype:
         raise Wrong("result-dtype", f"{expected}, {plain.dtype}", str(y.dtype), look=look)
     tools.refuse_other_values(y, tools.array(plain), expected, look)
@@ -531,14 +525,13 @@ def _check_dtypes(y, plain, what):
     right, own = graphs.nodes(plain), graphs.nodes(y)
     for mine, theirs in zip(own[len(own) - len(right) :], right, strict=False):  # there may be more behind `f(x)`
         for entry, other in zip(saved_state(mine), saved_state(theirs), strict=False):
-            if not hasattr(entry.value, "open") or not isinstance(other.value, mg.Tensor):
-                continue
-            came = entry.value.open(mine._node)
-            if came.dtype != other.value.dtype or came.shape != other.value.shape:
-                expected = f"{other.value.dtype} for what `{theirs.name()}` saved in {what}"
-                got = f"{came.dtype}, shape {tuple(came.shape)}"
-                why = "In backward each tensor has the dtype that it was saved with, which need not be that of `x`."
-                raise Wrong("other-dtype", expected, got, why=why, look="how `unpack` knows the dtype")
+            if hasattr(entry.value, "open") and isinstance(other.value, mg.Tensor):
+                came = entry.value.open(mine._node)
+                if came.dtype != other.value.dtype or came.shape != other.value.shape:
+                    expected = f"{other.value.dtype} for what `{theirs.name()}` saved in {what}"
+                    got = f"{came.dtype}, shape {tuple(came.shape)}"
+                    why = "In backward each tensor has the dtype that it was saved with, which need not be that of `x`."
+                    raise Wrong("other-dtype", expected, got, why=why, look="how `unpack` knows the dtype")
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -548,11 +541,7 @@ def _check_dtypes(y, plain, what):
     "A hook that lets go",
     kind="cut",
     points=2,
-    off={
-        "hooks": "the task is to put a hook there",
-        "again": "each call puts one more hook there",
-        "entries": "the hook writes into the list",
-    },
+    off={"hooks": "the task is one", "again": "each call adds one more", "entries": "the hook writes into the list"},
     beliefs=("M43",),
     hints=(
         "Who holds whom? `y` its node, the node its hooks, the hook what it uses.",
@@ -640,8 +629,8 @@ def _check_other_walks(answer, values):
 
 def _check_lets_go(answer, values):
     """Whether a result, its graph, goes with its last name. (Called directly: `kit.call` would hold it.)"""
-    collecting = gc.isenabled()
-    gc.disable()
+    thresholds = gc.get_threshold()
+    gc.set_threshold(0)  # from here on the collector does not come by itself
     try:
         y = mg.sin(tools.leaf(values)) * 1
         answer(y, [])
@@ -651,8 +640,7 @@ def _check_lets_go(answer, values):
         if alive:
             gc.collect()
     finally:
-        if collecting:
-            gc.enable()
+        gc.set_threshold(*thresholds)
     if alive:
         circle = all(one() is None for one in watched)
         why = "It goes only when the garbage collector comes: a circle. The node of `y` holds your hook, and from what "
@@ -864,6 +852,9 @@ _SEGMENTS_ERRORS = tools.reasons("""
 no-option: use_reentrant=True: minigrad
     Pass `use_reentrant=False`: here there is no other variant.
     look: the arguments of `checkpoint`
+no-option: use_reentrant
+    It warns, and PyTorch would take its older variant, which misses the weights of the first segment.
+    look: the arguments of `checkpoint`
 """)
 
 
@@ -873,14 +864,10 @@ def _check_segments(answer, n, k):
     with mg.random.fork_rng():
         numbers = [0.1 * _drawn(x) for _ in functions]
     right = functools.reduce(lambda t, i: mg.tanh(t * copies[i] + numbers[i]), range(n), x)
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*use_reentrant")
         expected = f"what {n} layers make of `x`, in {k} segments"
         y = tools.result(tools.called(answer, (functions, x, k), expected, *_SEGMENTS_ERRORS))
-    if any("use_reentrant" in str(one.message) for one in warned):
-        why = "It warns, and PyTorch would take its older variant, which misses the weights of the first segment."
-        look = "the arguments of `checkpoint`"
-        raise Wrong("no-option", "`use_reentrant=False`", "a call without it", why=why, look=look)
     if len(layers.order) > len(set(layers.order)):
         expected, got = "one run of each layer in forward", f"the layers {layers.order}, counted from 0"
         raise Wrong("other-runs", expected, got, look="how often a layer is called before backward")
@@ -927,13 +914,10 @@ def _check_lengths(layers, held, n, k):
         raise Wrong("unequal", f"segments of {size} layers", got, look=look)
 
 
-_UNRECORDED = (
-    "In forward layers ran unrecorded, as in a Function of one's own: it is recorded if one of its arguments requires "
-    "grad, and `x` is data. So it misses the weights inside."
-)
+_UNRECORDED = "Layers ran unrecorded, as in a Function: it is recorded if an argument requires grad, and `x` is data."
 
 
-def _check_weights(answer, y, layers, wanted):
+def _check_weights(answer, y, layers, slopes):
     switches = _names_in(answer) & {"no_grad", "inference_mode", "set_grad_enabled"}
     unrecorded = not layers.recorded and not switches
     try:
@@ -944,26 +928,23 @@ def _check_weights(answer, y, layers, wanted):
         look = "whether a segment can run twice, what is cut, and whether the checkpoint records: `use_reentrant=False`"
         why, belief = _UNRECORDED * unrecorded, "M42" * unrecorded
         raise Wrong("no-way-back", "a gradient for each weight", got, belief=belief, why=why, look=look) from None
-    for i, (weight, right) in enumerate(zip(layers.weights, wanted, strict=True)):
+    for i, (weight, right) in enumerate(zip(layers.weights, slopes, strict=True)):
         if weight.grad is None:
             why = _UNRECORDED if unrecorded else "No way leads from the result to these weights."
             got, look = f"None for layer {i}", "what goes from one layer to the next, and what is recorded"
             belief = "M42" * unrecorded
             raise Wrong("weights-missed", "a gradient for each weight", got, belief=belief, why=why, look=look)
-        if not kit.same_arrays(tools.array(weight.grad), tools.array(right), 1e-5):
-            raise _other_weights(layers, i, tools.text(tools.array(weight.grad)), tools.text(tools.array(right)))
-
-
-def _other_weights(layers, i, got, expected):
-    if all(len(numbers) == 2 for numbers in layers.drawn) and not all(one.equal(two) for one, two in layers.drawn):
-        why = "Layers that draw random numbers drew others when they ran again."
-        look = "the arguments of `checkpoint`, and what you do with the generator"
-        return Wrong("other-numbers", "the random numbers of the first run", "others", why=why, look=look)
-    why = "The value is right. But backward does not compute with what forward had there."
-    look = "what backward is given in place of what forward had"
-    if len(layers.order) > len(layers.weights):
-        look += ", and which layers a segment runs again: a name of the loop may have moved on"
-    return Wrong("other-layers", expected, f"{got}, layer {i}", why=why, look=look)
+        wanted, came = tools.array(right), tools.array(weight.grad)
+        if not kit.same_arrays(came, wanted, 1e-5):
+            if all(len(both) == 2 for both in layers.drawn) and not all(one.equal(two) for one, two in layers.drawn):
+                why = "Layers that draw random numbers drew others when they ran again."
+                look = "the arguments of `checkpoint`, and what you do with the generator"
+                raise Wrong("other-numbers", "the random numbers of the first run", "others", why=why, look=look)
+            why = "The value is right. But backward does not compute with what forward had there."
+            look = "what backward is given in place of what forward had"
+            if len(layers.order) > len(layers.weights):
+                look += ", and which layers a segment runs again: a name of the loop may have moved on"
+            raise Wrong("other-layers", tools.text(wanted), f"{tools.text(came)}, layer {i}", why=why, look=look)
 
 
 chapter.lock()
