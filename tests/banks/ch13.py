@@ -74,8 +74,9 @@ WRONG = {
         "wrong-A": _weigh(A=4),
         "wrong-B": _weigh(B=4000, E=8000),
         "results-are-free/in-hand": _weigh(D=4000, E=8000),
-        "all-that-exists/inputs": _weigh(B=4000, D=12000, E=8000),
-        "result-counted": _weigh(A=4004, B=12000, C=12000, D=12000, F=8040),
+        "all-that-exists/inputs": _weigh(D=12000, E=8000),
+        "wrong-A/results": _weigh(A=4004, B=12000, C=12000, D=12000, F=8040),
+        "wrong-B/one-factor": _weigh(B=4000, D=12000, E=8000),
         "kind": _weigh(A="nothing"),
     },
     "runs": {
@@ -192,9 +193,7 @@ other-gradient
             "(x,) = ctx.saved_tensors\ne = mg.exp(2 * x)\nt = (e - 1) / (e + 1)\n"
             "return grad * t + grad * x - grad * x * t ** 2",
         ),
-        "large/minus-exp": _gate(
-            "ctx.save_for_backward(x)\ne = mg.exp(-2 * x)\nreturn x * (1 - e) / (1 + e)", _SLOPE
-        ),
+        "large/minus-exp": _gate("ctx.save_for_backward(x)\ne = mg.exp(-2 * x)\nreturn x * (1 - e) / (1 + e)", _SLOPE),
         "large/cosh": _gate(_SAVE_X, _READ_X + "return (t + x / mg.cosh(x) ** 2) * grad"),
         "large/sinh": _gate(_SAVE_X, _READ_X.replace("tanh(x)", "sinh(x) / mg.cosh(x)") + _SLOPE.splitlines()[-1]),
         "tanh-forgotten": _gate("ctx.save_for_backward(x)\nreturn mg.tanh(x)", _SLOPE),
@@ -713,7 +712,10 @@ class Again(mg.autograd.Function):
         y.backward(grad)
         return None, x.grad
 """,
-        "no-way-back/of-a-result": _again().replace("x.detach().requires_grad_()", "x.detach().requires_grad_() if x.is_leaf else x"),
+        "no-way-back/of-a-result": _again().replace(
+            "x.detach().requires_grad_()", "x.detach().requires_grad_() if x.is_leaf else x"
+        ),
+        "not-called": _again().replace("y = f(x)", "y = mg.sin(x)"),
         "no-way-back/used-up": _again(start="ctx.__dict__.pop('state')"),
         "shared-state": _again(state="Again.state = mg.get_rng_state()", start="Again.state"),
         "moved-by-backward": _again(then=""),
