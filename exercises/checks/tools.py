@@ -191,3 +191,25 @@ grad-of-another-type: attempting to assign a gradient with dtype
     A `.grad` has the dtype of its tensor, which here is another one than that of what you put there.
     look: the dtype of each tensor that becomes a `.grad`: is it made for float64 as for float32?
 """)
+
+
+def of_value(text: str, came: Any, expected: str = "", got: str = "", **values: Any) -> Wrong:
+    """The first of these diagnoses whose formula, made of `values`, gives what came; otherwise the last one.
+
+    row-sums: hessian.sum(0) (M24)
+        These are all rows of H added up, as with ones for factors.
+        look: `grad_outputs=`
+    other-product: came
+        look: each walk
+    """
+    *known, other = kit.diagnoses(text)
+
+    def gives(formula: str) -> bool:
+        try:
+            found = eval(formula, {"np": np, "came": came, **values})
+        except IndexError:  # of more numbers than there are
+            return False
+        return found is None if came is None else same(came, found)
+
+    code, _, belief, why, look = next((one for one in known if gives(one[1])), other)
+    return Wrong(code, expected, got, belief=belief, why=why, look=look)

@@ -689,7 +689,7 @@ class Again(mg.autograd.Function):
 rounded/v
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     return mg.autograd.grad((slope * mg.tensor(v.tolist()).to(mg.float32).to(x.dtype)).sum(), x)[0]
-raised/remembered
+kept/remembered
     known = hvp.__dict__.setdefault("known", {})
     if (id(f), id(x)) not in known:
         known[id(f), id(x)] = f, x, mg.autograd.grad(f(x), x, create_graph=True)[0]
