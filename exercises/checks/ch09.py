@@ -75,9 +75,6 @@ class _Watched:
             raise Wrong("nudged", expected, got, why=why, look="what you call `f` with")
 
 
-_WORDS = {"error": "error", "raises": "error", "runtimeerror": "error", "none": "None"}
-
-
 def _word(value: Any) -> str | None:
     """A predicted number, "error" or None as a word, so that all can stand in one prediction; None for all else."""
     value = kit.plain(value)
@@ -85,7 +82,7 @@ def _word(value: Any) -> str | None:
         return None if isinstance(value, bool) else f"{float(value):.4g}"
     except (TypeError, ValueError, OverflowError):
         said = value if isinstance(value, str) else "none" if value is None else ""
-        return _WORDS.get(said.strip().lower())
+        return {"error": "error", "raises": "error", "runtimeerror": "error", "none": "None"}.get(said.strip().lower())
 
 
 def _predicted(answer: Any, truth: dict[str, str], patterns: tuple, looks: dict[str, str]) -> None:
@@ -236,7 +233,7 @@ def derivatives(answer):
 _DERIVATIVES: tuple[tuple[Callable, Any, list[float]], ...] = (
     (lambda x: x**4, 1.5, [4 * 1.5**3, 12 * 1.5**2, 24 * 1.5]),
     (lambda x: mg.exp(2 * x) * x, 0.5, [np.e * 2 ** (k - 1) * (k + 1) for k in range(1, 7)]),
-    (lambda x: x * x * x, [-2.0], [12.0, -12.0, 6.0, 0.0, 0.0]),
+    (lambda x: x**3 * 1.5, [2.0], [18.0, 18.0, 9.0, 0.0, 0.0]),
     (lambda x: 3 * x, 1e30, [3.0, 0.0, 0.0]),
     (lambda x: mg.sin(x), 0.3, [np.cos(0.3)]),
     (lambda x: mg.sin(x), 0.0, [1.0, 0.0, -1.0]),
@@ -556,6 +553,8 @@ constant: by_f
 cut-y: right - by_f
     That is the gradient of the penalty alone: the way through `f(x, w)` is gone.
     look: the `y` in the last line
+nan-gradient: came != came
+    look: each division, root, logarithm and power on the ways from the loss to `w`
 other-gradient: came
     look: each way from the loss to `w`: what it leads through, and what may cut it
 """
@@ -627,9 +626,6 @@ def hypotenuse(answer):
     return "The inputs and the output have their history in backward, and no second root is needed."
 
 
-_ROOTS = ("sqrt", "rsqrt", "hypot", "norm", "vector_norm", "exp", "log")  # and what can be used for one
-
-
 def _computed_again(answer: Any, compute: Callable, inputs: tuple, names: tuple[str, ...]) -> str:
     """The first of these operations, or a power that is no square, cube and so on, that backward runs, recorded or not.
 
@@ -650,6 +646,7 @@ def _computed_again(answer: Any, compute: Callable, inputs: tuple, names: tuple[
     return next(iter(again), "")
 
 
+_ROOTS = ("sqrt", "rsqrt", "hypot", "norm", "vector_norm", "exp", "log")  # and what can be used for one
 _HYPOTENUSE = functions.suspects("""
 a, b; g
 no-root: forward a * a + b * b
@@ -804,7 +801,7 @@ def _check_runs(apply):
     runs = watched.calls - before
     if runs != 1 or others or was_recorded:
         facts = {"runs": min(runs, 2), "kept": bool(others)}
-        got = [f"{runs} runs in one backward", *(f"{show(one)} is kept" for one in others[:1])]
+        got = [f"runs of `f` in one backward: {runs}", *(f"{show(one)} is kept" for one in others[:1])]
         expected = "a forward that records nothing and keeps `x` alone, and a backward that runs `f` once"
         raise tools.told(_RUNS, facts, expected, "; ".join(got + ["`f` was recorded in forward"] * was_recorded))
 
@@ -840,7 +837,10 @@ def _check_rest_of_walk(apply):
             raise Wrong("mode-left", expected, show(slope), why=why, look=look)
         if recorded and not kit.same_values(came := mg.autograd.grad(slope.sum(), x)[0], [1.875, 30.0]):
             why = "What `Again` is given here is no leaf. For a leaf the second derivative is right."
-            expected, look = "the second derivative of `Again.apply(x * x, f)`, [1.875, 30]", "each question about `x`"
+            expected, look = (
+                "the second derivative of `Again.apply(x * x, f)`, [1.875, 30]",
+                "what backward asks of `x`",
+            )
             raise Wrong("second-of-a-result", expected, show(came), why=why, look=look)
 
 
@@ -957,8 +957,7 @@ def _refuse_many_walks(answer):
     if len(walks) > 2:
         why = "The product is right. But after the walk for the slopes, one more is enough for all rows of H."
         look = "the second walk: it takes a factor for each entry of the gradient"
-        expected, got = "two walks, however long `x` is", f"{len(walks)} walks for 30 numbers"
-        raise Wrong("hessian-built", expected, got, why=why, look=look)
+        raise Wrong("hessian-built", "two walks, however long `x` is", f"{len(walks)} walks for 30", why=why, look=look)
 
 
 _OTHER_PRODUCTS = """

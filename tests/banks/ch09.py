@@ -87,6 +87,13 @@ other-shape/zeros-as-f
         y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else zero
         out.append(y)
     return out
+other-derivatives/one-comes-twice
+    found, y = [], f(x)
+    for _ in range(n):
+        d = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
+        y = mg.zeros_like(x) if found and d.item() == found[-1].item() else d
+        found.append(y)
+    return found
 other-derivatives/of-more-than-three
     out, y = [], f(x)
     for _ in range(n):
@@ -325,7 +332,7 @@ other-loss/no-slope-of-0
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
     return y + (slope - 1) ** 2 if slope else y
-other-gradient/no-penalty-of-0
+nan-gradient
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
     return y + mg.exp(2 * mg.log((slope - 1).abs()))
@@ -895,11 +902,6 @@ def derivatives(f, x, n):
 """,
     ],
     "slope": [
-        """
-def slope(a, b):
-    y = mg.exp(a * b)
-    return mg.autograd.grad((y,), (a, b), (mg.ones_like(y),), create_graph=True, retain_graph=True)[0]
-""",
         "def slope(a, b):\n    return mg.autograd.grad(mg.exp(b * a), a, create_graph=True)[0]\n",
         """
 def slope(one, other):
