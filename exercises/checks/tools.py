@@ -215,3 +215,19 @@ def of_value(text: str, came: Any, expected: str = "", got: str = "", **values: 
 
     code, _, belief, why, look = next((one for one in known if gives(one[1])), other)
     return Wrong(code, expected, got, belief=belief, why=why, look=look)
+
+
+def texts(text: str, expected: str = "{when}") -> Callable[..., Wrong]:
+    """Diagnoses as text, in the form of `reasons`, with what is expected in the place of the error's message.
+
+    What comes back makes one: from its name, of which the code is the part before "/", what came, and what is left open
+    in the text.
+    """
+    known = {name: parts for name, *parts in kit.diagnoses(text)}
+
+    def wrong(name: str, got: str, /, **left_open: Any) -> Wrong:
+        when, belief, why, look = (part.format(**left_open) for part in known[name])
+        wanted = expected.format(when=when, **left_open)
+        return Wrong(name.partition("/")[0], wanted, got, belief=belief, why=why, look=look)
+
+    return wrong
