@@ -193,6 +193,30 @@ grad-of-another-type: attempting to assign a gradient with dtype
 """)
 
 
+def of_value(text: str, came: Any, expected: str = "", got: str = "", **values: Any) -> Wrong:
+    """The first of these diagnoses whose formula, made of `values`, is what came, or True; otherwise the last one.
+
+        row-sums: hessian.sum(0) (M24)
+            These are all rows of H added up, as with ones for factors.
+            look: `grad_outputs=`
+        other-product: came
+            look: each walk
+
+    Only zeros are no evidence: many a mistake gives them.
+    """
+    *known, other = kit.diagnoses(text)
+
+    def gives(formula: str) -> bool:
+        try:
+            found = eval(formula, {"np": np, "came": came, **values})
+        except IndexError:  # of more numbers than there are
+            return False
+        return found if isinstance(found, bool) else came is not None and bool(np.any(found)) and same(came, found)
+
+    code, _, belief, why, look = next((one for one in known if gives(one[1])), other)
+    return Wrong(code, expected, got, belief=belief, why=why, look=look)
+
+
 def texts(text: str, expected: str = "{when}") -> Callable[..., Wrong]:
     """Diagnoses as text, in the form of `reasons`, with what is expected in the place of the error's message.
 
