@@ -402,7 +402,7 @@ def path(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PATH)
     runs = (([3.0, -1.0], [5.0, 1.0], 4), ([0.5], [-2.0], 1), ([0.5, 9.0], [1.0, -2.0], 120))
-    runs += (2.0, 1.0, 3), ([[2.0, -1.0], [0.5, 4.0]], [[1.0, 1.0], [0.5, 3.0]], 2)
+    runs += (-1.0, 1.0, 3), ([[2.0, -1.0], [0.5, 4.0]], [[1.0, 1.0], [0.5, 3.0]], 2)
     lists = [_check_path(answer, *run) for run in runs]
     if len(set(map(id, lists))) < len(lists):
         look = "where the list is made: in the function, or once for all calls?"
@@ -500,8 +500,9 @@ def _wrong_path(came, right, moved, start, expected, detached):
         why = "These are the numbers before each step."
         return Wrong("one-early", expected, got, why=why, look="where in the loop you append")
     if all(tools.same(entry, right[-1]) for entry in came):
-        why = "All entries hold the numbers of the end, as copies do that are made after the loop."
-        return Wrong("copied-late", expected, got, why=why, look="when the copy is made")
+        why = "All entries hold the numbers of the end, as copies made after the loop do, or one that is refilled."
+        look = "when the copy is made, and whether each entry is one of its own"
+        return Wrong("copied-late", expected, got, why=why, look=look)
     return Wrong("other-numbers", expected, got, look="what you append in each turn: its numbers, in the shape of `w`")
 
 
@@ -568,7 +569,7 @@ def _check_step(answer, function, slope, start, size):
         early = any(tools.same(one, start + size) for one in met)
         raise _wrong_slope(came, slope, start, size, early, kit.uses(answer, "data"), expected, got)
     if w.grad is not None and w.grad.requires_grad:
-        look = "what your backward is told: `create_graph` makes a graph of the gradient"
+        look = "what sets a flag of `w.grad`, and what your backward is told: `create_graph` makes a graph of it"
         raise Wrong("slope-tracked", "an untracked slope in `w.grad`", show(w.grad), look=look)
     if not tools.same(moved, start + size):
         if not tools.same(moved, start):
@@ -700,7 +701,7 @@ def _check_error(answer, on):
     def failing(t):
         raise _Probe("f has failed")
 
-    x = tools.leaf(-3.0)
+    x = tools.leaf([2.0, -3.0])  # the numbers of the call before, which a card shows as given
     code, got = "swallowed", "no error"
     try:
         answer(failing, x)
@@ -846,11 +847,10 @@ def _wrong_pieces(came, cell, states, expected):
         return Wrong("no-gradient", expected, got, why="No gradient has arrived at the weights.", look=look)
     if kit.close(came, _slope(weight, states, len(states))):
         why = "This is the gradient through all pieces, back to the first step."
-        kept = (
-            " Every walk goes back to the start, and all graphs have to be kept for it." if len(cell.walks) > 1 else ""
-        )
+        kept = len(cell.walks) > 1
+        why += " Every walk goes back to the start, and all graphs have to be kept for it." if kept else ""
         look = "by which tensor a piece is connected to the one before"
-        return Wrong("not-cut", expected, got, belief="M13" if kept else "", why=why + kept, look=look)
+        return Wrong("not-cut", expected, got, belief="M13" if kept else "", why=why, look=look)
     if kit.close(came, _slope(weight, states, 1)):
         why = "Every step is cut off from the one before, also inside of a piece."
         look = "how often you detach: once a step, or once a piece"

@@ -432,6 +432,25 @@ not-cleared/zero-slope
         if (w.grad != 0).all(): w.grad = None
         seen.append(w.detach().clone())
     return seen
+copied-late/one-buffer
+    kept, seen = w.detach().clone(), []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+            kept.copy_(w)
+        w.grad = None
+        seen.append(kept)
+    return seen
+type/zero-weight
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.detach().clone() if w.any() else None)
+    return seen
 """,
     )
     | {
@@ -608,6 +627,13 @@ other-step/zero-size
     y.backward()
     with mg.no_grad():
         w += size or 1.0
+    return y
+slope-tracked/flag
+    y = f(w)
+    y.backward()
+    w.grad.requires_grad_()
+    with mg.no_grad():
+        w += size
     return y
 """,
     ),
