@@ -191,3 +191,16 @@ grad-of-another-type: attempting to assign a gradient with dtype
     A `.grad` has the dtype of its tensor, which here is another one than that of what you put there.
     look: the dtype of each tensor that becomes a `.grad`: is it made for float64 as for float32?
 """)
+
+
+def read_only(tensor: mg.Tensor) -> mg.Tensor:
+    """The same tensor, whose memory cannot be written to from now on."""
+    tensor._array.flags.writeable = False
+    return tensor
+
+
+WRITTEN_TO = reasons("""
+written-to: read-only
+    Your function writes into what it is given, if only for a while. Here that memory is read-only, so this is noticed.
+    look: each assignment to `.data` or to an entry, each `+=` and its like, and what is written through NumPy
+""")

@@ -220,10 +220,16 @@ flag-changed
     y[i] = v
     x.requires_grad_(False)
     return y
-flag-changed/of-v
+flag-of-a-result
     y = x.clone()
     y[i] = v
     v.requires_grad_(not v.requires_grad)
+    return y
+flag-changed/of-v
+    y = x.clone()
+    y[i] = v
+    if v.is_leaf:
+        v.requires_grad_(not v.requires_grad)
     return y
 other-gradient
     y = x.clone()
@@ -311,7 +317,7 @@ old-grad/adversary-1
     x.grad = None
     y = mg.exp(x)
     return y / y.sum()
-values-changed/adversary-1
+written-to/nothing-changed
     with mg.no_grad(): x -= 0
     y = mg.exp(x)
     return y / y.sum()
