@@ -34,14 +34,6 @@ def _text(tensor: mg.Tensor | None) -> str:
     return "None" if tensor is None else tools.text(tools.array(tensor))
 
 
-def _told(patterns: Any, facts: dict[str, Any], expected: str, got: str, **signs: bool) -> Wrong:
-    """`tools.told`, without the belief of a code, written with "_" for "-", whose sign was not seen."""
-    wrong = tools.told(patterns, facts, expected, got)
-    if not signs.get(wrong.verdict.code.replace("-", "_"), True):
-        wrong.verdict.belief = ""
-    return wrong
-
-
 _NAN = kit.patterns("""
 nan-gradient: nan=True
     The value is right, but on the way back something is no number: infinity times 0, or 0 divided by 0.
@@ -92,21 +84,11 @@ def _refuse_gradient(answer: Any, what: str, leaf: mg.Tensor, right: Any, patter
         return
     expected, got = f"{what}, is {tools.text(right)}", f"it is {_text(leaf.grad)}"
     facts = {"lost": leaf.grad is None, "bypassed": kit.uses(answer, "data", "numpy")}
-    facts |= {
-        "known": known is not None and _same(leaf.grad, known),
-        "nan": not facts["lost"] and np.isnan(tools.array(leaf.grad)).any(),
-    }
+    facts["known"] = known is not None and _same(leaf.grad, known)
+    facts["nan"] = leaf.grad is not None and np.isnan(tools.array(leaf.grad)).any()
     signs = dict.fromkeys(("silenced", "still_lies", "old_entry"), kit.uses(answer, "data"))
     signs["v_lost"] = kit.uses(answer, "item", "numpy", "tolist", "float")
-    raise _told((*_NAN, *patterns), facts, expected, got, **signs)
-
-
-def _refuse_writing(answer: Any, *inputs: Any) -> None:
-    """Call a function with inputs that cannot be written to: it may write, and put the old numbers back."""
-    for one in inputs:
-        if isinstance(one, mg.Tensor):
-            tools.read_only(one)
-    tools.called(answer, inputs, "what is given keeps its numbers, all the time", *tools.WRITTEN_TO)
+    raise tools.told_with_signs((*_NAN, *patterns), facts, expected, got, **signs)
 
 
 def _predict_words(answer: Any, truth: dict, patterns: Any, words: tuple[str, ...], kinds: str, looks: dict) -> None:
@@ -130,8 +112,7 @@ def _predict_words(answer: Any, truth: dict, patterns: Any, words: tuple[str, ..
     hints=(
         "First sort the tensors by memory: which of them lie on the memory of `a`?",
         "Then by counter: a view and `detach()` share that of `a`. `.data` has a counter of its own.",
-        "Overwrites are `a += 1`, `v *= 2`, `raw[0] = 7.0` and `c.zero_()`. The first two count for `a`, `v` and `d`, "
-        "and the third writes into the memory of `a` without telling it.",
+        "`a += 1` and `v *= 2` count for `a`, `v` and `d`. `raw[0] = 7.0` writes into the memory of `a` untold.",
     ),
     idea="`a`, `v` and `d` share one counter: 2. `raw` counts its own overwrite: 1. `c` is a memory of its own: 1. `n` "
     "is new: 0. `raw[0] = 7.0` wrote into the memory of `a`, so `a[0]` is 7.",
@@ -147,8 +128,8 @@ _VERSIONS = kit.patterns("""
 data-counts-along: a=3, d=3, raw=3 (M18)
     3 would be right if `raw[0] = 7.0` counted for `a`. But `.data` shares the memory, not the counter.
     look: the picture of the chapter with `d`, `raw` and `array`
-clone-shares: a=3, c=3
-    3 would be right if `c.zero_()` counted for `a`. But `clone()` has a memory and a counter of its own.
+clone-shares: a=3, c=3 or c=3
+    `clone()` has a memory and a counter of its own: `c.zero_()` counts for `c`, and nothing else does.
     look: the overwrites that go through the name `c`
 counted-too-often: a=3
     A new tensor starts at 0, and two of the four overwrites count for `a`: one through `a`, one through `v`.
@@ -171,9 +152,6 @@ view-counts-alone: a=1, v=1 or v=1
 only-named: a=1
     `v *= 2` overwrites a part of `a`, so `a` counts it.
     look: what a view shares with its base
-clone-shares: c=3
-    `clone()` has a memory and a counter of its own. Only `c.zero_()` overwrites it.
-    look: the overwrites that go through the name `c`
 new-inherits: n=2
     `a * 10` makes a new tensor. Nobody has overwritten it yet.
     look: whether `n` is on the memory of `a`
@@ -305,22 +283,20 @@ step-refused: S=2
         "Two lines overwrite `a`. Which of them overwrites what `sigmoid` has saved?",
         "Make a new tensor in that line. What the other one overwrites then is saved by nobody.",
     ),
-    idea="`a = a * 10` instead of `a *= 10`. After that `a` is a new tensor, which no node has saved, so `a -= 5` may "
-    "stay.",
+    idea="`a = a * 10` instead of `a *= 10`: now `a` is a new tensor, saved by nobody, and `a -= 5` may stay.",
 )
 def shift(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SHIFT)
     for weight, numbers in (
         (0.5, [1.0, -2.0]),
-        (-1.5, [0.25, 3.0, 1.0]),
         (0.01, [0.03, -0.02]),
-        (1.5, [2.0, -1.0, 0.5, -0.25, 1.0]),
+        (-1.5, [2.0, -1.0, 0.5, -0.25, 1.0]),
         (0.0, [1.0, -2.0]),
         (1000.0, [1.0, -2.0, 0.001]),
     ):
         _check_shift(answer, weight, numbers)
-    _refuse_writing(answer, tools.leaf(0.5), tools.constant([1.0, -2.0]))
+    tools.refuse_writing(answer, tools.leaf(0.5), tools.constant([1.0, -2.0]))
     return "The result of sigmoid stays as it was saved; what nobody has saved may be overwritten."
 
 
@@ -331,8 +307,6 @@ def loss_of(w, x):
     a -= 5
     return (a * a).sum()
 """
-
-
 _NOT_SHIFTED = kit.patterns("""
 still-refused: refused=True, no_grad=True
     A value that a node has saved is still overwritten. In `no_grad` an overwrite is not recorded, but it is counted.
@@ -371,8 +345,7 @@ def _check_shift(answer, weight, numbers):
         "Overwrite an entry of a `clone()`.",
         "`y = x.clone()`, `y[i] = v`, `return y`. Put in the tensor `v` itself, not its number.",
     ),
-    idea="`y = x.clone()`, then `y[i] = v`, then `return y`. The clone is recorded, and so is the assignment: it cuts "
-    "the old entry off, and leads to `v`.",
+    idea="`y = x.clone()`, `y[i] = v`, `return y`. Both are recorded: the old entry is out, and a way leads to `v`.",
 )
 def put(answer):
     kit.a_function(answer)
@@ -386,7 +359,7 @@ def put(answer):
         ([0.0, 4.0], 1, 0.0, "computed"),
     ):
         _check_put(answer, values, i, number, kind)
-    _refuse_writing(answer, tools.leaf([1.5, -2.0, 3.0]), 1, tools.leaf(7.0))
+    tools.refuse_writing(answer, tools.leaf([1.5, -2.0, 3.0]), 1, tools.leaf(7.0))
     return "The clone has a memory of its own, and the assignment was recorded: the old entry out, `v` in."
 
 
@@ -437,15 +410,13 @@ def _check_put(answer, values, i, number, kind):
         "Write `.detach()` for `.data` to see the error that `.data` hides. Then make a new tensor instead.",
         "`y / y.sum()` is a new tensor, and both the numbers and their sum are recorded.",
     ),
-    idea="`return y / y.sum()`. Nothing is overwritten, and the division and the sum are recorded: a number that grows "
-    "makes the other shares smaller.",
+    idea="`return y / y.sum()`. Both are recorded: a number that grows makes the other shares smaller.",
 )
 def shares(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SHARES)
     for values, v in (
         ([0.0, 1.0, -0.5], [1.0, 10.0, 100.0]),
-        ([2.0, -1.0], [3.0, -1.0]),
         ([-12.0, -13.0], [1.0, -1.0]),
         ([[0.5, -1.0, 0.0], [1.5, 0.25, -0.5]], [[1.0, -2.0, 3.0], [5.0, 0.5, 1.0]]),
         (np.linspace(4.0, 8.0, 9), np.arange(9.0) - 3),
@@ -455,7 +426,7 @@ def shares(answer):
         ([-800.0, 0.0, 1.0], [1.0, 2.0, -1.0]),
     ):
         _check_shares(answer, values, np.array(v))
-    _refuse_writing(answer, tools.leaf([0.5, -1.0]))
+    tools.refuse_writing(answer, tools.leaf([0.5, -1.0]))
     x = tools.leaf([0.5, -1.0])
     y = tools.result(tools.called(answer, (x * 1,), "a tensor of shares", _LEAF))
     if not graphs.reaches(y, x):
@@ -470,8 +441,6 @@ def shares(x):
     y.data /= y.data.sum()
     return y
 """
-
-
 _NO_SHARES = kit.patterns("""
 found-not-repaired: refused=True
     A saved value was overwritten. Here the overwrite is counted, so that backward() is refused.
@@ -514,24 +483,17 @@ def _check_shares(answer, values, v):
         "Overwrite `p`, and say that this is no computation.",
         "`with mg.no_grad():` around the loop, `if p.grad is not None:`, `p -= rate * p.grad`, `p.grad = None`.",
     ),
-    idea="Inside `with mg.no_grad():`, for each `p` whose `.grad` is not None: `p -= rate * p.grad`, and then "
-    "`p.grad = None`. The leaf stays, and its version rises.",
+    idea="In `no_grad`, for each `p` whose `.grad` is not None: `p -= rate * p.grad`, and `p.grad = None` after that.",
 )
 def descend(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_DESCEND)
-    for values, rate, first in (
-        ([1.0, -2.0, 3.0], 0.25, 0),
-        ([0.5], 0.1, 1),
-        ([301.7, -100.3], 1e-3, 0),
-        ([30170.0, -10030.0], 1e-3, 0),
-    ):
+    for values, rate, first in (([1.0, -2.0, 3.0], 0.25, 0), ([0.5], 0.1, 1), ([30170.0, -10030.0], 1e-3, 0)):
         _check_descend(answer, values, rate, first)
     p = tools.leaf([1.0, -2.0])
     (p * p).sum().backward()
     tools.called(answer, ([p], 0.0), "a gradient that is cleared, whatever the rate is", _LEAF)
-    _check_tracked(p)
-    _check_cleared(p)
+    _check_left(p)
     return "The leaves have moved, are still leaves, and every graph that waits for the old numbers knows."
 
 
@@ -575,8 +537,7 @@ def _check_descend(answer, values, rate, first):
         got, look = f"the last one is at {show(last.item())}", "how many rounds your loop has"
         raise Wrong("not-all", f"the last of {len(leaves)} leaves moved by the rate, from 1", got, look=look)
     _check_idle(idle)
-    _check_tracked(a, c, last)
-    _check_cleared(a, c, last)
+    _check_left(a, c, last)
     kept = next((one for one in flat if one.grad is not None and a.grad is None), None)
     if kept is not None:
         got = f"the one that was {_text(kept.grad)} is still there"
@@ -585,16 +546,12 @@ def _check_descend(answer, values, rate, first):
     _check_counted(waiting, "M18" if kit.uses(answer, "data") else "")
 
 
-def _check_tracked(*leaves):
+def _check_left(*leaves, cleared=True):
     for p in leaves:
         if not (p.is_leaf and p.requires_grad):
             got = f"is_leaf {p.is_leaf}, requires_grad {p.requires_grad}"
             raise Wrong("no-leaf", "tracked leaves", got, look="whether you clear a flag, and set it again")
-
-
-def _check_cleared(*leaves):
-    for p in leaves:
-        if p.grad is not None and tools.array(p.grad).any():
+        if cleared and p.grad is not None and tools.array(p.grad).any():
             got, look = f"a `.grad` is {show(p.grad)}", "which line clears, when, and for whom"
             raise Wrong("not-cleared", "cleared gradients", got, look=look)
 
@@ -613,8 +570,7 @@ def _check_idle(idle):
 def _check_moved(p, before, step, rate, rebinds):
     if _same(p, before - step):
         return
-    gradient = tools.text(step / rate)
-    expected = f"{tools.text(before - step)}, from {before.tolist()} with the gradient {gradient}"
+    expected = f"{tools.text(before - step)}, from {before.tolist()} with the gradient {tools.text(step / rate)}"
     got = f"the leaf holds {_text(p)}"
     if _same(p, before):
         why = "The leaf holds its old numbers."
@@ -659,8 +615,7 @@ def _check_counted(waiting, belief):
         "The second step starts from where the first has led. So its loss has to be computed there.",
         "Compute `w * w` anew before each backward. Then no graph is walked twice, and none has to be retained.",
     ),
-    idea="For each of the two: `loss_of(w * w).backward()`, a step in `no_grad`, `w.grad = None`. Each loss has its "
-    "own graph, made of the `w` of that moment.",
+    idea="For each of the two: `loss_of(w * w).backward()`, a step in `no_grad`, `w.grad = None`: a graph for each.",
 )
 def alternate(answer):
     kit.a_function(answer)
@@ -697,8 +652,6 @@ def alternate(w, first, second, rate):
         w -= rate * w.grad
     w.grad = None
 """
-
-
 _OLD_GRAPHS = tools.reasons(f"""
 old-graph: {_SPOILED}
     This backward comes to what was recorded before the step, and needs the number that was overwritten.
@@ -755,8 +708,8 @@ def _check_alternate(answer, value, rate, losses):
         facts = {"place": next((name for name, one in places.items() if tools.same(came, one)), "other")}
         expected = f"w goes from {value.tolist()} to {tools.text(once)} and then to {tools.text(right)}"
         signs = {"not_moved": kit.rebinds(answer), "mixed": kit.uses(answer, "data")}
-        raise _told(_OTHER_STEPS, facts, expected, f"`w` is {tools.text(came)}", **signs)
-    _check_tracked(w)
+        raise tools.told_with_signs(_OTHER_STEPS, facts, expected, f"`w` is {tools.text(came)}", **signs)
+    _check_left(w, cleared=False)
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -771,8 +724,7 @@ def _check_alternate(answer, value, rate, losses):
         "An overwrite of a part of `y` is the last line. Before it, `y` was the result of a multiplication.",
         "`y = a * 2`, and then an entry of `y` becomes `b`.",
     ),
-    idea="`y = a * 2`, then `y[0] = b`. The node of `y` is `CopySlices`: one edge to the old history, one to what was "
-    "put in.",
+    idea="`y = a * 2`, then `y[0] = b`. From `CopySlices` one edge leads to the old history, one to `b`.",
 )
 def rewritten(answer):
     y = kit.a_tensor(answer, "`y`", "what you assign to `y`")
@@ -842,8 +794,7 @@ def _rewritten():
         "`mg.autograd.grad` stores nothing in `.grad`. One of its options leaves the graph usable.",
         "`try:` and `mg.autograd.grad(y.sum(), x, retain_graph=True)`, `except RuntimeError:` and `return True`.",
     ),
-    idea="`try: mg.autograd.grad(y.sum(), x, retain_graph=True)`, `except RuntimeError: return True`, and at the end "
-    "`return False`.",
+    idea="`try: mg.autograd.grad(y.sum(), x, retain_graph=True)`, `except RuntimeError: return True`, `return False`.",
 )
 def spoiled(answer):
     kit.a_function(answer)
@@ -906,6 +857,13 @@ any-overwrite: else (M22)
     Something was overwritten, but nothing that the way back needs. So it runs.
     look: the table of the chapter: which side does this operation save?
 """)
+_NO_LONGER_USABLE = kit.patterns("""
+used-up: freed=True
+    Your attempt has used up the graph, and whoever comes next is refused.
+    look: which option keeps what is saved
+unusable: else
+    look: each line that changes something
+""")
 
 
 def _check_spoiled(answer, label, y, x, refused):
@@ -920,27 +878,19 @@ def _check_spoiled(answer, label, y, x, refused):
         facts = {"refused": refused, "walked": "backward()" in label, "tries": tries, "healthy": ";" not in label}
         facts["uncounted"] = ".data" in label
         waits = kit.uses(answer, "RuntimeError", "Exception") and not looks  # for a line that is no backward
-        raise _told(_OTHER_ANSWERS, facts, expected, str(given), not_noticed=waits)
+        raise tools.told_with_signs(_OTHER_ANSWERS, facts, expected, str(given), not_noticed=waits)
     if grad is None and x.grad is not None:
         why = "`backward()` stores what it computes. Your function should only ask."
         look = "which function returns gradients instead of storing them"
         raise Wrong("traces", "`x.grad` as it was", f"`x.grad` is {show(x.grad)}", why=why, look=look)
     if (y._version, x._version) != before:
         raise Wrong("overwrote", "the tensors as they were", "a higher version", look="what your function overwrites")
-    _check_usable(y, x, refused)
-
-
-def _check_usable(y, x, refused):
     try:
         mg.autograd.grad(y.sum(), x)
     except RuntimeError as error:
-        if refused:
-            return
-        got = kit.sandbox.describe_error(error)
-        if "a second time" not in got:
-            raise Wrong("unusable", "a graph as it was", got, look="each line that changes something") from None
-        why = "Your attempt has used up the graph, and whoever comes next is refused."
-        raise Wrong("used-up", "a graph as it was", got, why=why, look="which option keeps what is saved") from None
+        if not refused:
+            got = kit.sandbox.describe_error(error)
+            raise tools.told(_NO_LONGER_USABLE, {"freed": "a second time" in got}, "a graph as it was", got) from None
 
 
 # --- 11 -------------------------------------------------------------------------------------------

@@ -193,14 +193,26 @@ grad-of-another-type: attempting to assign a gradient with dtype
 """)
 
 
-def read_only(tensor: mg.Tensor) -> mg.Tensor:
-    """The same tensor, whose memory cannot be written to from now on."""
-    tensor._array.flags.writeable = False
-    return tensor
+def told_with_signs(
+    patterns: tuple[kit.Pattern, ...], facts: dict[str, Any], expected: str, got: str, **signs: bool
+) -> Wrong:
+    """`told`, without the belief of a code, written with "_" for "-", whose sign was not seen in the answer."""
+    wrong = told(patterns, facts, expected, got)
+    if not signs.get(wrong.verdict.code.replace("-", "_"), True):
+        wrong.verdict.belief = ""
+    return wrong
 
 
-WRITTEN_TO = reasons("""
+_WRITTEN_TO = reasons("""
 written-to: read-only
     Your function writes into what it is given, if only for a while. Here that memory is read-only, so this is noticed.
     look: each assignment to `.data` or to an entry, each `+=` and its like, and what is written through NumPy
 """)
+
+
+def refuse_writing(function: Callable, *inputs: Any) -> None:
+    """Call a function with tensors that cannot be written to: it may write, and put the old numbers back."""
+    for one in inputs:
+        if isinstance(one, mg.Tensor):
+            one._array.flags.writeable = False
+    called(function, inputs, "what is given keeps its numbers, all the time", *_WRITTEN_TO)
