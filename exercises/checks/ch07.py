@@ -36,7 +36,7 @@ def _text(tensor: mg.Tensor | None) -> str:
 
 _NAN = kit.patterns("""
 nan-gradient: nan=True
-    The value is right, but on the way back something is no number: infinity times 0, or 0 divided by 0.
+    The value is right, but on the way back something is no number, as infinity times 0, or 0 divided by 0, are none.
     look: each division, root and exponential: which slope does it have for these numbers?
 """)
 
@@ -47,7 +47,7 @@ def _go_backward(answer: Any, name: str, inputs: tuple, right: Any, factors: Any
     The diagnosis for a saved value that was overwritten is that of the patterns with `refused`.
     """
     leaf, before = inputs[0], tools.array(inputs[0])
-    y = tools.result(tools.called(answer, inputs, f"`{name}` as it was", _LEAF, *tools.FLAG_OF_A_RESULT))
+    y = tools.result(tools.called(answer, inputs, "what is given, left as it was", _LEAF, *tools.FLAG_OF_A_RESULT))
     if not _same(leaf, before):
         why = f"`{name}` itself has other numbers now: what you write to is `{name}`, or lies on its memory."
         got = f"`{name}` is {_text(leaf)}, and was {tools.text(before)}"
@@ -672,7 +672,7 @@ cleared-before-the-step: NoneType
 _OTHER_STEPS = kit.patterns("""
 not-moved: place=start (M06)
     The leaf that came in holds its old number.
-    look: the lines that step
+    look: the lines that step, and when they run
 one-step: place=one
     This is where the first step leads. The second is missing.
     look: the second loss
@@ -707,6 +707,7 @@ def _check_alternate(answer, value, rate, losses):
         came = tools.array(w)
         facts = {"place": next((name for name, one in places.items() if tools.same(came, one)), "other")}
         expected = f"w goes from {value.tolist()} to {tools.text(once)} and then to {tools.text(right)}"
+        expected += ", where both losses are one function" if f is g else ""
         signs = {"not_moved": kit.rebinds(answer), "mixed": kit.uses(answer, "data")}
         raise tools.told_with_signs(_OTHER_STEPS, facts, expected, f"`w` is {tools.text(came)}", **signs)
     _check_left(w, cleared=False)

@@ -969,7 +969,7 @@ def loss_of(w, x):
     "put": [
         """
 def put(x, i, v):
-    parts = list(x.unbind())
+    parts = list(x)
     parts[i] = v
     return mg.stack(parts)
 """,
@@ -1136,7 +1136,7 @@ y = make()
         """
 def spoiled(y, x):
     try:
-        mg.autograd.grad((y * 0).sum(), [x], create_graph=True)
+        mg.autograd.grad(y.sum(), [x], create_graph=True)
     except RuntimeError:
         return True
     return False
