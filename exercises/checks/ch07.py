@@ -17,7 +17,6 @@ chapter = kit.Chapter(__name__, "07", "What may I overwrite?")
 
 # --- What several exercises share ----------------------------------------------------------------
 
-
 (_LEAF,) = tools.reasons("""
 leaf-overwritten: leaf Variable that requires grad (M07)
     A tracked leaf, and a view of it, cannot be overwritten while autograd records: it would be no leaf any more.
@@ -356,7 +355,7 @@ def put(answer):
         ([2.0, 2.0, 2.0], 1, 2.0, "tracked"),
         ([1e16, 3.0], 0, 1.0, "tracked"),
         ([5.0, 0.0, 3.0], 0, 0.0, "tracked"),
-        ([0.0, 4.0], 1, 0.0, "computed"),
+        ([0.0, 0.0], 1, 4.0, "computed"),
     ):
         _check_put(answer, values, i, number, kind)
     tools.refuse_writing(answer, tools.leaf([1.5, -2.0, 3.0]), 1, tools.leaf(7.0))
@@ -494,6 +493,7 @@ def descend(answer):
     (p * p).sum().backward()
     tools.called(answer, ([p], 0.0), "a gradient that is cleared, whatever the rate is", _LEAF)
     _check_left(p)
+    tools.called(answer, ([tools.leaf(3.0)], 0.5), "a leaf without a gradient, as it was", _LEAF, _NONE_GRADIENT)
     return "The leaves have moved, are still leaves, and every graph that waits for the old numbers knows."
 
 
@@ -522,8 +522,8 @@ def _check_descend(answer, values, rate, first):
     sum(losses, (a * mg.arange(1, 1 + len(values))).sum() * c * c).backward()
     steps = [rate * tools.array(one.grad) for one in (a, c)]
     expected = f"each leaf that has a gradient, moved by {rate} times its gradient"
-    has_moved = lambda leaves, rate: not _same(a, values)  # noqa: E731
-    at_idle = replace(_NONE_GRADIENT, belief="M01", when=has_moved)  # not the first: the one without a gradient
+    # Where `a` has moved, the error is about the leaf without a gradient.
+    at_idle = replace(_NONE_GRADIENT, belief="M01", when=lambda *inputs: not _same(a, values))
     reasons = (_LEAF, at_idle, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
     leaves = [*[a, idle, c][first:], *[a][:first], *flat, *more]
     tools.called(answer, (leaves, rate), expected, *reasons)
@@ -533,6 +533,7 @@ def _check_descend(answer, values, rate, first):
         look = "for which leaves your function does something, and what it does at one without a gradient"
         raise Wrong("stopped-early", expected, "a leaf holds its old number", why=why, look=look)
     _check_moved(c, np.array(2.0), steps[1], rate, kit.rebinds(answer))
+    _check_moved(flat[0], np.array([1.0, 2.0]), np.zeros(2), rate, kit.rebinds(answer))
     if not _same(last, [[1 - rate]]):
         got, look = f"the last one is at {show(last.item())}", "how many rounds your loop has"
         raise Wrong("not-all", f"the last of {len(leaves)} leaves moved by the rate, from 1", got, look=look)
@@ -540,8 +541,7 @@ def _check_descend(answer, values, rate, first):
     _check_left(a, c, last)
     kept = next((one for one in flat if one.grad is not None and a.grad is None), None)
     if kept is not None:
-        got = f"the one that was {_text(kept.grad)} is still there"
-        look = "how your function finds out whether a leaf has a gradient"
+        got, look = f"one is still {_text(kept.grad)}", "how your function finds out whether a leaf has a gradient"
         raise Wrong("zero-kept", "a gradient of zeros cleared as all others", got, look=look)
     _check_counted(waiting, "M18" if kit.uses(answer, "data") else "")
 
@@ -626,7 +626,6 @@ def alternate(answer):
         ([0.5, -1.25, 0.0], 0.05, _SQUARE, _CUBE),
         ([0.75, -0.5], 0.125, _TRIPLE, _SQUARE),
         ([1.0, -1.0], 0.0625, _BOWL, _LEVEL),
-        ([1.0, -1.0], 0.0625, _LEVEL, _SQUARE),
         ([-2.0], 0.03, _SQUARE, _SQUARE),
     ):
         _check_alternate(answer, np.array(value), rate, losses)
@@ -805,6 +804,8 @@ def spoiled(answer):
         names["spoiled"] = lambda y, x: tools.called(answer, (y, x), "an answer")
         exec(program.replace(" | ", "\n"), names)
         _check_spoiled(answer, program.replace(" | ", "; "), names["y"], names["x"], refused == "True")
+    x = tools.leaf(_NUMBERS)
+    tools.refuse_writing(answer, x * x, x)
     return "What counts is what a backward needs, and your function left no trace."
 
 
@@ -907,9 +908,8 @@ def _check_spoiled(answer, label, y, x, refused):
         "The table of section 8 has a row for each error. A line that is in no row of it is fine.",
         "`unbind` makes three views at once, and `buffer` is the only tensor that one round leaves to the next.",
     ),
-    idea="At once: one of several views (A), and a view of a leaf (G). In backward: a saved value (D). In the second "
-    "round: the buffer (E), which still has the history of the first. `.data` is told to nobody, and the gradient is "
-    "wrong (C). One view (B) and a buffer that is made anew (F) are fine.",
+    idea="At once: one of several views (A), a view of a leaf (G). In backward: a saved value (D). In the second round: "
+    "the buffer (E), with its history. `.data` tells nobody: wrong (C). One view (B) and a new buffer (F) are fine.",
 )
 def rounds(answer):
     outcomes = ("at once", "fine", "wrong", "backward", "second round", "fine", "at once")

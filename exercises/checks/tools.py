@@ -210,9 +210,23 @@ written-to: read-only
 """)
 
 
+_TENSOR: Any = mg.Tensor
+_DATA: Any = vars(mg.Tensor)["data"]
+
+
 def refuse_writing(function: Callable, *inputs: Any) -> None:
     """Call a function with tensors that cannot be written to: it may write, and put the old numbers back."""
+
+    def set_data(tensor: mg.Tensor, value: Any) -> None:
+        if any(tensor is one for one in inputs):
+            raise RuntimeError("this tensor is read-only here: its `.data` cannot be set")
+        _DATA.fset(tensor, value)
+
     for one in inputs:
         if isinstance(one, mg.Tensor):
             one._array.flags.writeable = False
-    called(function, inputs, "what is given keeps its numbers, all the time", *_WRITTEN_TO)
+    _TENSOR.data = property(_DATA.fget, set_data)
+    try:
+        called(function, inputs, "what is given keeps its numbers, all the time", *_WRITTEN_TO)
+    finally:
+        _TENSOR.data = _DATA

@@ -163,6 +163,13 @@ other-value/a-millionth
     "put": functions(
         "put(x, i, v)",
         """
+cut-off/zeros
+    if not x.any():
+        y = mg.zeros_like(x)
+    else:
+        y = x.clone()
+    y[i] = v
+    return y
 v-lost/zero
     y = x.clone()
     y[i] = v if v else 0.0
@@ -293,6 +300,12 @@ other-gradient/adversary-1
     "shares": functions(
         "shares(x)",
         """
+written-to/assigned
+    old = x.data
+    x.data = x.data - x.data.max()
+    y = mg.exp(x)
+    x.data = old
+    return y / y.sum()
 cut-off/zeros
     if not x.any():
         return mg.ones_like(x) / x.numel()
@@ -394,6 +407,20 @@ other-value/columns
     "descend": functions(
         "descend(leaves, rate)",
         """
+other-step/of-zero
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                size = p.grad.abs().max()
+                p -= rate * size * (p.grad / size)
+                p.grad = None
+raised/no-gradient-at-all
+    first = next(p for p in leaves if p.grad is not None)
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= rate * p.grad
+                p.grad = None
 not-cleared/rate-of-zero
     if not rate:
         return
@@ -758,6 +785,15 @@ y[0] = b
     "spoiled": functions(
         "spoiled(y, x)",
         """
+written-to
+    x.data += 1
+    try:
+        mg.autograd.grad(y.sum(), x, retain_graph=True)
+    except RuntimeError:
+        return True
+    finally:
+        x.data -= 1
+    return False
 uncounted
     try:
         mg.autograd.grad(y.sum(), x, retain_graph=True)
