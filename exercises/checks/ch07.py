@@ -409,7 +409,7 @@ def _check_put(answer, values, i, number, kind):
         "Write `.detach()` for `.data` to see the error that `.data` hides. Then make a new tensor instead.",
         "`y / y.sum()` is a new tensor, and both the numbers and their sum are recorded.",
     ),
-    idea="`return y / y.sum()`. Both are recorded: a number that grows makes the other shares smaller.",
+    idea="`return y / y.sum()`. Division and sum are recorded: a number that grows makes the others smaller.",
 )
 def shares(answer):
     kit.a_function(answer)
@@ -908,7 +908,7 @@ def _check_spoiled(answer, label, y, x, refused):
         "The table of section 8 has a row for each error. A line that is in no row of it is fine.",
         "`unbind` makes three views at once, and `buffer` is the only tensor that one round leaves to the next.",
     ),
-    idea="At once: one of several views (A), a view of a leaf (G). In backward: a saved value (D). In the second round: "
+    idea="At once: one of several views (A), a leaf's view (G). In backward: a saved value (D). In the second round: "
     "the buffer (E), with its history. `.data` tells nobody: wrong (C). One view (B) and a new buffer (F) are fine.",
 )
 def rounds(answer):
