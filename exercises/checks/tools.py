@@ -231,3 +231,42 @@ def texts(text: str, expected: str = "{when}") -> Callable[..., Wrong]:
         return Wrong(name.partition("/")[0], wanted, got, belief=belief, why=why, look=look)
 
     return wrong
+
+
+def told_with_signs(
+    patterns: tuple[kit.Pattern, ...], facts: dict[str, Any], expected: str, got: str, **signs: bool
+) -> Wrong:
+    """`told`, without the belief of a code, written with "_" for "-", whose sign was not seen in the answer."""
+    wrong = told(patterns, facts, expected, got)
+    if not signs.get(wrong.verdict.code.replace("-", "_"), True):
+        wrong.verdict.belief = ""
+    return wrong
+
+
+_WRITTEN_TO = reasons("""
+written-to: read-only
+    Your function writes into what it is given, if only for a while. Here that memory is read-only, so this is noticed.
+    look: each assignment to `.data` or to an entry, each `+=` and its like, and what is written through NumPy
+""")
+
+
+_TENSOR: Any = mg.Tensor
+_DATA: Any = vars(mg.Tensor)["data"]
+
+
+def refuse_writing(function: Callable, *inputs: Any) -> None:
+    """Call a function with tensors that cannot be written to: it may write, and put the old numbers back."""
+
+    def set_data(tensor: mg.Tensor, value: Any) -> None:
+        if any(tensor is one for one in inputs):
+            raise RuntimeError("this tensor is read-only here: its `.data` cannot be set")
+        _DATA.fset(tensor, value)
+
+    for one in inputs:
+        if isinstance(one, mg.Tensor):
+            one._array.flags.writeable = False
+    _TENSOR.data = property(_DATA.fget, set_data)
+    try:
+        called(function, inputs, "what is given keeps its numbers, all the time", *_WRITTEN_TO)
+    finally:
+        _TENSOR.data = _DATA
