@@ -324,7 +324,7 @@ def surprise(value, now, later, reward):
     target = reward + 0.5 * value(later)
     return (target - guess) ** 2
 """
-_TARGETS = ((2.1, 3.0, 4.0, 1.0), (-0.5, 8.0, -1.0, -3.14159265), (1.0, 0.5, 4.0, -1.499), (2.0, 3.0, 3.0, 1.0))
+_TARGETS: tuple = ((2.1, 3.0, 4.0, 1.0), (-0.5, 8.0, -1.0, -3.14159265), (1.0, 0.5, 4.0, -1.499), (2.0, 3.0, 3.0, 1.0))
 _TARGETS += (2.0, 3.0, 0.0, 1.0), (1.5, 0.0, -2000.0, 0.0)  # a state or a reward of 0
 _TARGETS += (2.0, 3.0, -1.5, 1.25), (1.0, 2.0, 1.5, 1.0)  # a target of 0, and an error of 0
 
@@ -915,8 +915,8 @@ def switch(answer):
     return "A hard switch going forward, a soft one going back: a constant corrects the value."
 
 
-_SWITCHED = [1.5, -0.5, 0.25], [-3.0, 2.0], [5.0, -6.0], [0.0, 1e-9, -1e-9, 1e-30, -1e-30], 0.5, [], [-0.5]
-_SWITCHED += [[2.0, -1.0], [0.0, 30.0]], [800.0, -30.0, 9.0, -12.0, 1e30]
+_SWITCHED: tuple = ([1.5, -0.5, 0.25], [-3.0, 2.0], [5.0, -6.0], [0.0, 1e-9, -1e-9, 1e-30, -1e-30], 0.5, [], [-0.5])
+_SWITCHED += ([[2.0, -1.0], [0.0, 30.0]], [800.0, -30.0, 9.0, -12.0, 1e30])
 
 
 def _check_switch(answer, x, what):
