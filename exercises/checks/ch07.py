@@ -87,7 +87,7 @@ def _refuse_gradient(answer: Any, what: str, leaf: mg.Tensor, right: Any, patter
     facts["nan"] = leaf.grad is not None and np.isnan(tools.array(leaf.grad)).any()
     signs = dict.fromkeys(("silenced", "still_lies", "old_entry"), kit.uses(answer, "data"))
     signs["v_lost"] = kit.uses(answer, "item", "numpy", "tolist", "float")
-    raise tools.told_with_signs((*_NAN, *patterns), facts, expected, got, **signs)
+    raise tools.told((*_NAN, *patterns), facts, expected, got, **signs)
 
 
 def _predict_words(answer: Any, truth: dict, patterns: Any, words: tuple[str, ...], kinds: str, looks: dict) -> None:
@@ -708,7 +708,7 @@ def _check_alternate(answer, value, rate, losses):
         expected = f"w goes from {value.tolist()} to {tools.text(once)} and then to {tools.text(right)}"
         expected += ", where both losses are one function" if f is g else ""
         signs = {"not_moved": kit.rebinds(answer), "mixed": kit.uses(answer, "data")}
-        raise tools.told_with_signs(_OTHER_STEPS, facts, expected, f"`w` is {tools.text(came)}", **signs)
+        raise tools.told(_OTHER_STEPS, facts, expected, f"`w` is {tools.text(came)}", **signs)
     _check_left(w, cleared=False)
 
 
@@ -880,7 +880,7 @@ def _check_spoiled(answer, label, y, x, refused):
         facts = {"refused": refused, "walked": "backward()" in label, "tries": tries, "healthy": ";" not in label}
         facts["uncounted"] = ".data" in label
         waits = kit.uses(answer, "RuntimeError", "Exception") and not looks  # for a line that is no backward
-        raise tools.told_with_signs(_OTHER_ANSWERS, facts, expected, str(given), not_noticed=waits)
+        raise tools.told(_OTHER_ANSWERS, facts, expected, str(given), not_noticed=waits)
     if grad is None and x.grad is not None:
         why = "`backward()` stores what it computes. Your function should only ask."
         look = "which function returns gradients instead of storing them"

@@ -165,11 +165,17 @@ def with_gradient(tensor: mg.Tensor) -> mg.Tensor:
     return tensor
 
 
-def told(patterns: tuple[kit.Pattern, ...], facts: dict[str, Any], expected: str = "", got: str = "") -> Wrong:
-    """The first of these diagnoses whose facts hold, or the last one; `{name}` in a text stands for a fact."""
+def told(
+    patterns: tuple[kit.Pattern, ...], facts: dict[str, Any], expected: str = "", got: str = "", **signs: bool
+) -> Wrong:
+    """The first of these diagnoses whose facts hold, or the last one; `{name}` in a text stands for a fact.
+
+    A code, written with "_" for "-", whose sign was not seen in the answer is told without its belief.
+    """
     *known, other = patterns
     one = next((one for one in known if all(facts.get(name) == value for name, value in one.gives.items())), other)
-    return Wrong(one.code, expected, got, belief=one.belief, why=one.why.format(**facts), look=one.look)
+    belief = one.belief if signs.get(one.code.replace("-", "_"), True) else ""
+    return Wrong(one.code, expected, got, belief=belief, why=one.why.format(**facts), look=one.look)
 
 
 def other_graph(y: mg.Tensor, name: str, patterns: tuple[kit.Pattern, ...], **more: Any) -> Wrong:
@@ -230,16 +236,6 @@ def texts(text: str, expected: str = "{when}") -> Callable[..., Wrong]:
         wanted = expected.format(when=when, **left_open)
         return Wrong(name.partition("/")[0], wanted, got, belief=belief, why=why, look=look)
 
-    return wrong
-
-
-def told_with_signs(
-    patterns: tuple[kit.Pattern, ...], facts: dict[str, Any], expected: str, got: str, **signs: bool
-) -> Wrong:
-    """`told`, without the belief of a code, written with "_" for "-", whose sign was not seen in the answer."""
-    wrong = told(patterns, facts, expected, got)
-    if not signs.get(wrong.verdict.code.replace("-", "_"), True):
-        wrong.verdict.belief = ""
     return wrong
 
 
