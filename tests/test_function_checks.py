@@ -400,12 +400,22 @@ def test_an_input_that_is_given_back_is_no_function():
 
 
 @pytest.mark.parametrize(
-    "saved, words, belief", [("x.detach()", "the numbers of an input", ""), ("x.clone()", "a copy", "M33")]
+    "saved, words, belief",
+    [
+        ("x.detach()", "the numbers of an input", ""),
+        ("x.clone()", "another tensor with the numbers of an input", "M33"),
+    ],
 )
 def test_what_is_saved_without_a_history_is_told_as_what_it_is(saved, words, belief):
     answer = learners(f"(ctx, x):\n    ctx.x = {saved}\n    return x**3", "(ctx, g): return 3 * ctx.x**2 * g")
     verdict = diagnosis(answer, cube, elementwise(), second=True)
     assert (verdict.code, verdict.belief) == ("saved-intermediate", belief) and words in verdict.why
+
+
+def test_what_is_saved_with_the_numbers_of_a_result_is_told_as_another_tensor():
+    answer = learners("(ctx, x):\n    ctx.y = mg.exp(x)\n    return mg.exp(x)", "(ctx, g): return ctx.y * g")
+    verdict = diagnosis(answer, mg.exp, elementwise(), second=True)
+    assert verdict.code == "saved-intermediate" and "another tensor with the numbers of a result" in verdict.why
 
 
 def test_a_first_derivative_is_called_right_only_where_it_is():

@@ -530,8 +530,8 @@ trial = Trial()
 
 ROUNDED = (
     "What is given has float64, with sixteen digits. Some are lost, or made up, on the way.",
-    "each number that is rounded or added, each difference in place of a derivative, and each tensor or array that is "
-    "made without a dtype: it may be float32",
+    "each number that is rounded or added, each difference in place of a derivative, and each tensor or array that may "
+    "be float32, as one that is made without a dtype",
 )
 _KEPT = (
     "Your function was called before, with part of what is given here. For what is all new it gives another result.",

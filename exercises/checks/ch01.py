@@ -57,11 +57,11 @@ def _check_tracked(answer, values):
         look = "`requires_grad` of your result"
         raise Wrong("not-asked", "a tensor with `requires_grad` True", show(given), why=why, look=look)
     if not given.is_leaf:
-        why = "The tensor you asked on is another one. This one is the result of an operation, and no leaf."
+        why = "What you return is the result of an operation on a tensor that required grad, and so no leaf."
         belief, look = "" if given.retains_grad else "M01", "the operation after the flag was set"
         raise Wrong("asked-then-computed", "a leaf, `is_leaf` True", show(given), belief=belief, why=why, look=look)
     if not kit.same_values(given, values):
-        look = "what your function does with its argument: the numbers, and their shape"
+        look = "what your function does with its argument: the numbers, their shape and their dtype"
         raise Wrong("other-values", f"the values {values}", text(tools.array(given)), look=look)
     if given.grad is not None:
         return  # which is told as what it is (see `adversaries`)
@@ -203,8 +203,9 @@ grad-before: before=24
     `before` holds what `x.grad` was when its line ran. Gradients are computed by backward().
     look: the order of the lines
 grad-on-the-way: y.grad=3 (M03)
-    3 is indeed dz/dy, and it passes through `y`. But a result keeps it only if it is asked to.
-    look: `y.is_leaf`
+    3 is indeed dz/dy, and it passes through `y`. But a result keeps it only if it is asked to, and in the text
+    `y` is not.
+    look: `y.is_leaf`, and whether the text calls `y.retain_grad()`
 constant-has-grad: k.grad=9
     Nobody asked for the gradient of `k`, so there is no edge that leads to it.
     look: `k.requires_grad`
@@ -537,7 +538,7 @@ def _of_numbers(answer):
 def _no_way_to_w(total, answer):
     expected, came = "a result that leads back to `w`", show(total)
     if total.requires_grad and total.grad_fn is None:
-        why = "The flag makes the result a new leaf. backward() runs, and finds no way from it to `w`."
+        why = "The result is a leaf: the flag gives it no history. backward() runs, and finds no way from it to `w`."
         belief = "" if kit.uses(answer, "register_hook") else "M01"
         return Wrong("flag-at-the-end", expected, came, belief=belief, why=why, look="`grad_fn` of the result")
     if graphs.leaves(total):
@@ -740,7 +741,7 @@ numbers-copied: A=True
     `mg.tensor` reads the numbers of what it is given and makes a new tensor of them, without a history.
     look: `mg.tensor([u[0], u[1]]).requires_grad`
 flag-at-the-end: E=True (M01)
-    The flag makes a new leaf out of a copy. backward() fills the `.grad` of that leaf, not that of `w`.
+    `mg.tensor` makes a new leaf, and the flag is that of the leaf. backward() fills its `.grad`, not that of `w`.
     look: the leaf that you reach from `E.grad_fn`
 data-connected: G=True
     `.data` is the tensor without its past. What is computed from it is not recorded.
@@ -777,7 +778,8 @@ written-is-lost: F=False
 )
 def when(answer):
     truth = {"A": None, "B": None, "C": 6.0, "D": 6.0, "E": 6.0}
-    looks = dict.fromkeys(truth, "`w.requires_grad` when `w * w` runs, and when `backward()` runs")
+    look = "`w.requires_grad` when `w * w` runs, and when `backward()` runs; and what an unfilled `.grad` is"
+    looks = dict.fromkeys(truth, look) | {"E": "what is in `w.grad` before the last `backward()`, and what that adds"}
     looks |= {"C": "how much `w * w` grows when `w` grows", "D": "`w.grad` before and after `w.requires_grad_(False)`"}
     kit.predicted(answer, truth, _WHEN, "a number, or None", looks)
     return "An operation reads the flag when it runs, and backward() when it arrives at the leaf."

@@ -706,7 +706,7 @@ def _wrong_step(answer, given, w, start, step, slope, expected):
         if kit.rebinds(answer, 0):
             return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
         look = "what each line overwrites: is it the `w` that is given?"
-        return Wrong("not-moved", expected, got, why="`w` is where it was.", look=look)
+        return Wrong("not-moved", expected, got, why="The caller's `w` is where it was.", look=look)
     if tools.same(came, start + step):
         why = "A gradient points uphill. A step goes the other way."
         return Wrong("uphill", expected, got, why=why, look="the sign of the step")

@@ -339,13 +339,14 @@ def _wrong_shared(added, name, a, b, from_a, from_b, expected):
     if came(2 * (from_a + from_b)):
         return wrong("twice", why="Twice what should arrive.", look="how often each loss goes backward")
     if came(0 * added) and a.grad is not None:
-        why = f"The parameters of the heads have their gradients. But nothing went on to {name}."
+        heads = "`head_a`" + " and `head_b`" * (b.grad is not None)
+        why = f"Gradients came to the parameters of {heads}. But nothing went on to {name}."
         look = "what `trunk` and the heads are called with, and whether a walk goes on from `h`, also where `x` is data"
         return wrong("trunk-missed", why=why, look=look)
     if came(0 * added):
         why = "Nothing arrived. `autograd.grad` returns gradients, `backward` adds them to `.grad`."
         return wrong("nothing-added", why=why, look="whether a `backward` runs, and from what")
-    return wrong("other-gradient", look="from which number you go backward, and how often")
+    return wrong("other-gradient", look="from what you go backward, what each walk starts with, and how often it runs")
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -499,7 +500,7 @@ second-from-y: F="6"
     look: from what the second `grad` of F starts, and whether that graph is there
 first-again: C="3" or E="3"
     3 is `g` itself. The second `grad` of C and of E starts from `g`, and returns its slope.
-    look: from what the second `grad` starts
+    look: `g` as a function of `x`, for the `y` of the text, and the slope of that where `x` is 1
 """)
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -774,7 +775,9 @@ def _check_apart(answer, values, count):
 def _wrong_apart(given, arrays, right, belief):
     expected, got = (", ".join(map(tools.text, gradients)) for gradients in (right, arrays))
     if len({id(one) for one in given}) < len(given):
-        why = f"All entries are one and the same tensor.{' A `.grad` is one that each walk adds to.' if belief else ''}"
+        why = "One and the same tensor stands in several entries." + " A `.grad` is one that each walk adds to." * bool(
+            belief
+        )
         look = "whether each loss has a walk and a tensor of its own"
         return Wrong("same-tensor", expected, got, belief=belief, why=why, look=look)
     if all(map(tools.same, arrays, np.cumsum(right, 0))):
@@ -859,7 +862,7 @@ def _check_can_go_back(f, x, y):
         why = "The number is right. But a walk in your function has freed what was saved."
         raise Wrong("walked", expected, got, why=why, look="each `backward` and `grad` in your function")
     why = "The number is right. But what `pack` returns is kept instead of the tensor: `unpack` has to make it of that."
-    look = "what your `pack` returns, and what your `unpack` makes of it"
+    look = "what your `pack` returns, and what your `unpack` makes of it: also later, and more than once"
     raise Wrong("nothing-kept", expected, got, why=why, look=look)
 
 
@@ -874,10 +877,10 @@ def _wrong_saved(came, numbers, tensors, before, x, expected):
         return wrong("tensors-counted", why=why, look="what you note of each tensor")
     if kit.close(came, 0) and not before:
         why = "Nothing was counted. The hooks see what is saved inside of their block; `unpack` runs only in a walk."
-        look = "where `f(x)` runs, whether it is recorded there, and what you count where"
+        look = "where `f` runs and with what, whether that is recorded, and what you count where"
         return wrong("nothing-seen", why=why, look=look)
     if kit.close(came, 2 * numbers) and not before:
-        why = "That is twice as much. `pack` sees each tensor once, when it is saved; `unpack` sees it once a walk."
+        why = "That is twice as much. `pack` runs when a node saves a tensor, `unpack` when a walk needs it."
         look = "how often `f(x)` runs, where you count, and what: numbers, or their bytes?"
         return wrong("counted-twice", why=why, look=look)
     if x.ndim == 2 and kit.close(came, tensors * len(x)):

@@ -766,7 +766,7 @@ def check_create_graph(trial: Trial) -> None:
             return
         got = ", ".join(map(_in_words, came))
     expected = f"with `create_graph=True` the same gradients as without it ({trial.inputs_in_words()})"
-    why = "In a first walk with `create_graph=True` grad mode is on in backward. The gradients are the same ones."
+    why = "In a first walk with `create_graph=True` grad mode is on in backward. The gradients have to be the same."
     look = "what backward does where grad mode is on"
     raise Wrong("create-graph", expected, got, why=why, look=look)
 
@@ -911,12 +911,14 @@ def _kept_without_history(run: Run) -> tuple[str, str]:
 
 
 def _copy_of(value: Any, run: Run) -> str:
-    """Whether this is the numbers of an input themselves, or a copy of them, in words."""
+    """Whether this is the numbers of an input or a result themselves, or the same numbers once more, in words."""
     if any(np.shares_memory(_array(value), _array(one)) for one in (*run.inputs, *run.outputs)):
         return "the numbers of an input or a result,"
     if isinstance(value, np.ndarray):
         return "an array of NumPy,"
-    return "a copy of an input," * any(np.array_equal(_array(value), _array(one)) for one in run.inputs)
+    known = {"an input": run.inputs, "a result": run.outputs}
+    found = (what for what, all_of in known.items() if any(np.array_equal(_array(value), _array(t)) for t in all_of))
+    return next((f"another tensor with the numbers of {what}," for what in found), "")
 
 
 # --- Zeros ---------------------------------------------------------------------------------------
