@@ -141,6 +141,7 @@ one-step: v.grad=3
     off={
         "untracked": "the text has the result tracked",
         "memory": "the leaves themselves are asked for",
+        "next call": "the leaves come in any order, and another one in each call",
     },
     hints=(
         "Keep a list of nodes that you still have to look at. It starts with `result.grad_fn`.",
@@ -162,7 +163,7 @@ def leaves_behind(answer):
 
 
 def _neuron():
-    w, x, b = (mg.tensor(n, requires_grad=True) for n in (3.0, 2.0, 5.0))
+    w, x, b = (mg.tensor(n, requires_grad=True) for n in (0.0, 2.0, [5.0]))
     return w * x.detach() + b, {"w": w, "b": b}
 
 
@@ -173,6 +174,7 @@ def _diamond():
 
 def _wide():
     a, b, c, d = (mg.tensor([n, 1.0], requires_grad=True) for n in (1.0, 2.0, 3.0, 4.0))
+    b.grad = mg.ones(2)
     return ((2 - a.exp()) * (b / c) + (b - d).exp()).sum(), {"a": a, "b": b, "c": c, "d": d}
 
 
@@ -186,10 +188,10 @@ def _alike():
 
 
 def _two_results():
-    """A constant before a tracked factor, and nodes with two results: of one both are used, of the other the second."""
+    """A constant before a tracked factor, and nodes with two results: of one both meet, of the other one is unused."""
     u, x, v = (mg.tensor([n, 3.0], requires_grad=True) for n in (1.0, 2.0, 5.0))
     (one, two), (_, alone) = (x * 1).unbind(), v.exp().unbind()
-    return mg.tensor(7.0) * u.sum() + two * alone + one, {"u": u, "x": x, "v": v}
+    return mg.tensor(7.0) * u.sum() + two * alone + one * two, {"u": u, "x": x, "v": v}
 
 
 _WALK_ERRORS = tools.reasons("""
@@ -231,11 +233,12 @@ def _check_leaves(given, names):
         raise Wrong("other-tensor", expected, came, look=look)
     missing = [name for name in names if name not in found]
     if missing:
+        has_old = names[missing[0]].grad is not None
         raise Wrong(
             "leaf-missing",
             expected,
             came,
-            why=f"A way leads to `{missing[0]}`, which is not in your list.",
+            why=f"A way leads to `{missing[0]}`, which is not in your list." + " It has an old `.grad`." * has_old,
             look="whether every edge of every node is followed, and what keeps a leaf out of your list",
         )
     if len(found) > len(names):
@@ -431,7 +434,7 @@ show_target = _targets.show
 )
 def one_way(answer):
     kit.a_function(answer)
-    for number in (2.0, -3.0, 250.0, 0.5, 0.0, -1.0, 1e-3, 0.1234567, 0.3):
+    for number in (2.0, -3.0, 250.0, 0.5, 0.0, -1.0, 1.0, 1e-3, -1e15, 0.1234567, 0.3):
         x = mg.tensor(number, requires_grad=True)
         _check_one_way(call(answer, x), x, number)
     for x in (mg.tensor(0.3, dtype=mg.float64, requires_grad=True), mg.tensor([0.3], requires_grad=True)):
@@ -579,15 +582,16 @@ def mean_loss(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_MEAN_LOSS)
     many = [0.5 + number / 100 for number in range(305)]
-    for start, batches in (
-        (2.0, [1.0, 3.0, 0.5]),
-        (-1.0, [2.0, 1.5, 4.0, 1.0]),
-        (3.0, [0.1]),
-        (0.1234567, [1, 1, 2]),
-        (1.0, [1.0, 1.1]),
-        (2, many),
+    for start, batches, noise in (
+        (2.0, [1.0, 3.0, 0.5], 0.0),
+        (-1.0, [2.0, 1.5, 4.0, 1.0], 0.0),
+        (3.0, [0.1], 0.0),
+        (0.1234567, [1, 1, 2], 0.0),
+        (1.5, [3.0, 1.0, 1.1], 0.0),  # the second loss is 0, its slope is not
+        (2.0, many, 0.0),
+        (1.0, [1.0, 0.7], 0.125),
     ):
-        _check_mean_loss(answer, start, batches)
+        _check_mean_loss(answer, start, batches, noise)
     return "You kept a number of each round, and no graph older than the last round's stayed in memory."
 
 
@@ -603,15 +607,19 @@ def mean_loss(model, batches):
 
 
 class _Model:
-    """Squared errors of one weight. It watches whether the graphs of earlier rounds are still there."""
+    """Squared errors of one weight, and noise that grows with each call, as dropout gives other losses in each.
 
-    def __init__(self, start):
-        self.w = tools.leaf(start)
+    It watches whether the graphs of earlier rounds are still there.
+    """
+
+    def __init__(self, start, noise):
+        self.w, self.noise = tools.leaf(start), noise
+        self.w.grad = tools.constant(7.0)
         self.rounds, self.losses, self.held = [], [], 0
 
     def __call__(self, batch):
         self.held = max(self.held, self.alive(self.rounds[:-1]))
-        loss = (self.w * batch - 1) ** 2 - 0.3
+        loss = (self.w * batch - 1) ** 2 - 0.25 + self.noise * len(self.losses)
         self.losses.append((loss.detach(), loss.item()))
         if loss._node is not None:
             self.rounds.append(weakref.ref(loss._node))
@@ -622,8 +630,8 @@ class _Model:
         return sum(graph() is not None for graph in rounds)
 
 
-def _check_mean_loss(answer, start, batches):
-    model = _Model(start)
+def _check_mean_loss(answer, start, batches, noise):
+    model = _Model(start, noise)
 
     def watched(batch):
         return model(batch)
@@ -636,19 +644,23 @@ def _check_mean_loss(answer, start, batches):
         expected, got = "each loss as `model` returned it", "one that holds another number now"
         look = "what is changed in place: `detach()` shares its memory"
         raise Wrong("loss-overwritten", expected, got, look=look)
-    mean = sum(error**2 for error in errors) / len(batches) - 0.3
+    mean = sum(error**2 for error in errors) / len(batches) - 0.25 + noise * (len(batches) - 1) / 2
     if not kit.close(number, mean):
-        look = "what is added up, and what it is divided by"
-        raise Wrong("other-value", f"the mean of the losses, {mean:.7g}", f"{number:.7g}", look=look)
+        expected, look = f"the mean of the losses, {mean:.7g}", "what is added up, and what it is divided by"
+        calls, why = len(model.losses), ""
+        if noise and calls > len(batches):
+            why = f"`model` was called {calls} times for {len(batches)} batches, and here each call gives another loss,"
+            why, look = why + " as with dropout.", "how often each round computes its loss"
+        raise Wrong("other-value", expected, f"{number:.7g}", why=why, look=look)
     if "dtype" not in trial.circumstances and not np.isclose(number, mean, 1e-10, 1e-12):
         why = "The losses have float64 here, with sixteen digits. Some are lost, or made up, on the way."
         expected, look = "a mean as exact as the losses", "what rounds, and each tensor that is made without a dtype"
         raise Wrong("rounded", expected, f"it is off by {abs(number - mean):.1g}", why=why, look=look)
-    slope = sum(2 * batch * error for batch, error in zip(batches, errors, strict=True))
+    slope = 7.0 + sum(2 * batch * error for batch, error in zip(batches, errors, strict=True))
     came = None if model.w.grad is None else model.w.grad.item()
     if came is None or not kit.close(came, slope):
-        why = "In each round a `backward()` from the loss of that round has to reach the weight, once."
-        expected = f"the weight's `.grad` is {slope:.7g}, from a backward() in each round"
+        why = "In each round one `backward()`, from the loss of that round, has to add to the weight's `.grad`."
+        expected = f"the weight's `.grad` is {slope:.7g}: 7 from before, and what a backward() in each round brings"
         look = "from what each round goes backward, and how often"
         raise Wrong("backward-changed", expected, f"`.grad` is {show(came)}", why=why, look=look)
     if model.w.grad.requires_grad:
@@ -774,13 +786,15 @@ formula-not-operations: E=1
 )
 def ramp(answer):
     kit.a_function(answer)
-    for number in (2.0, -3.0, 0.0, -0.0, 0.25, 1e-30, -1e-30, 3e5, -3e5):
+    for number in (2.0, -3.0, 0.0, -0.0, 0.25, 1e-30, -1e-30, 3e38, -3e38):
         x = mg.tensor(number, requires_grad=True)
         _check_ramp(_ramp_at(answer, x, number), x, number)
-    several = [(tools.leaf([number]), number) for number in (2.0, -1.0, 0.0)]
+    several = [(tools.leaf([number]), number) for number in (2.1234567890123, -1.0, 0.0)]
+    made = [(tools.leaf(number), number) for number in (0.0, -2.0)]  # what is given is a result of these
     given = [_ramp_at(answer, *one) for one in several]  # called again before any backward
+    given += [_ramp_at(answer, x * 1, number) for x, number in made]
     trial.forget_last()
-    for y, (x, number) in zip(given, several, strict=True):
+    for y, (x, number) in zip(given, several + made, strict=True):
         _check_ramp(y, x, number)
     return "At a kink the slope is that of what ran there, and you chose what runs."
 
@@ -798,7 +812,7 @@ def _ramp_at(answer, x, number):
 
 
 def _check_ramp(given, x, number):
-    value, slope = max(number, 0.0), float(number >= 0)
+    slope = float(number >= 0)
     at = f"at x = {number:.7g}"
     if type(given) in (int, float):
         raise _no_way_back(given, number, at)
@@ -807,8 +821,8 @@ def _check_ramp(given, x, number):
         raise tools.filled("the value alone", f"`x.grad` is filled {at}")
     if y.shape != x.shape or y.item() != max(x.item(), 0.0):
         shape = "" if y.shape == x.shape else f", of shape {tuple(x.shape)},"
-        came = f"{y.item():.9g}" if y.shape == x.shape else show(y)
-        raise Wrong("other-value", f"{value:.7g}{shape} {at}", came, look="what your function does there")
+        came = f"{y.item():.8g}" if y.shape == x.shape else show(y)
+        raise Wrong("other-value", f"{max(x.item(), 0.0):.8g}{shape} {at}", came, look="what your function does there")
     sign = -1.0 if x.dim() else 1.0  # of the gradient that arrives
     slopes = tools.slopes(sign * y, x) if graphs.reaches(y, x) else None
     if slopes is None:
