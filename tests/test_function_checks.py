@@ -282,6 +282,45 @@ def test_what_a_check_suspects_comes_first():
     assert diagnosis(learners(*WRONG_CUBES["wrong-factor"]), cube, elementwise(), **options).code == "forgot"
 
 
+def test_suspects_are_written_as_text():
+    squared, forgot = functions.suspects("""
+x; g
+squared: forward x * x
+    Why it is
+    wrong.
+    look: here
+forgot: (g * x if math.e > 2 else g) * x (M36)
+    Another.
+    look: there
+""")
+    assert (squared.code, squared.why, squared.look, squared.belief) == ("squared", "Why it is wrong.", "here", "")
+    assert (squared.forward(3), squared.backward) == (9, None)
+    assert (forgot.backward(3, 2), forgot.forward, forgot.belief) == (18, None, "M36")
+
+
+@pytest.mark.parametrize(
+    "code,ending,second",
+    [
+        ("zeros", "3 * x**2 * (grad_output if grad_output.any() else grad_output.detach())", True),
+        ("zeros", "3 * x**2 * mg.where(grad_output != 0, grad_output, 0.0)", True),
+        ("zeros", "3 * (x if x.any() else x + 1) ** 2 * grad_output", False),
+        ("create-graph", "3 * x**2 * grad_output * (2 if mg.is_grad_enabled() else 1)", False),
+        ("create-graph", "3 * x**2 * grad_output / (not mg.is_grad_enabled())", False),
+        ("grad-output-added", "3 * x**2 * grad_output.sum()", False),
+        ("grad-output-added", "3 * x**2 * grad_output.mean()", False),
+        ("rounded", "(3 * x**2 * grad_output).float().double()", False),
+        (None, "3 * x**2 * (grad_output if grad_output.any() else grad_output.detach())", False),
+        (None, "mg.tensor(3 * x.detach().numpy() ** 2 * grad_output.numpy(), dtype=x.dtype)", False),
+    ],
+)
+def test_a_backward_meets_zeros_and_a_walk_that_is_recorded(code, ending, second):
+    function = learners(SAVE, READ + ending)
+    if code is None:
+        functions.check(function, cube, elementwise(), second=second)
+    else:
+        assert diagnosis(function, cube, elementwise(), second=second).code == code
+
+
 def test_a_gradient_for_an_input_that_is_not_used():
     forward = "(ctx, x, y): return x.clone()"
     right, wrong = (learners(forward, f"(ctx, g): return g, {second}") for second in ("None", "g"))

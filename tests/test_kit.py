@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 import types
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -492,14 +494,18 @@ def test_the_card_shows_what_a_function_was_given_before_it_changed_it():
 
 def test_a_prediction_may_be_anything_with_one_number_in_it():
     truth = {"a": 24.0, "b": None, "c": True}
-    for number in (24, np.float32(24), np.array([24.0]), mg.tensor(24.0), mg.tensor([24.0], requires_grad=True)):
+    tensors = mg.tensor(24.0), mg.tensor([24.0], requires_grad=True)
+    for number in (24, np.float32(24), np.array([24.0]), *tensors, Fraction(48, 2), Decimal(24)):
+        assert kit.a_number(number if not isinstance(number, np.ndarray) else number[0]) == 24
         kit.predicted({"a": number, "b": None, "c": np.bool(True)}, truth, [], "a number or None")
-    with pytest.raises(kit.Wrong) as caught:
-        kit.predicted({"a": mg.zeros(2), "b": None, "c": True}, truth, [], "a number or None")
-    assert caught.value.verdict.code == "kind"
+    for no_number in (mg.zeros(2), Fraction(10**400), Decimal("sNaN")):
+        with pytest.raises(kit.Wrong, match=r"^kind$"):
+            kit.predicted({"a": no_number, "b": None, "c": True}, truth, [], "a number or None")
 
 
-@pytest.mark.parametrize("number,code", {"10**5000": "type", "-(10**5000)": "type", "float('nan')": "nan"}.items())
+@pytest.mark.parametrize(
+    "number,code", [("10**5000", "type"), ("-(10**5000)", "type"), ("float('nan')", "nan"), ("Decimal('sNaN')", "type")]
+)
 def test_a_number_that_no_float_can_hold_is_told(number, code):
     with pytest.raises(kit.Wrong, match=f"^{code}$"):
         kit.a_number(eval(number))

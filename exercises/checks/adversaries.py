@@ -65,6 +65,8 @@ _LOOKS = {
     "dtype": "each tensor that your function makes: which dtype it has",
     "gaps": "each line that relies on the layout in memory",
 }
+_TENSOR: Any = mg.Tensor
+_GRAD: Any = vars(mg.Tensor)["grad"]
 ADDED = "the gradient is added to what is in `.grad`"
 _MOST_NODES, _MOST_NUMBERS = 300, 10_000  # a larger graph or tensor is not looked at: checks have to stay quick
 
@@ -410,15 +412,14 @@ class Trial(threading.local):
         if "dtype" in self.circumstances:  # the default is float64 where a check makes its tensors, and not here
             mg.set_default_dtype(mg.float32)
         modes = _modes()
-        watching = "old grad" in self.circumstances and sys.getprofile() is None
         try:
             first = run() if "again" in self.circumstances else None
             lent = _lend(states) if "old grad" in self.circumstances else []  # after the first call, which may clear it
             added_to = _add_to(states) if "added grad" in self.circumstances else []
-            sys.setprofile(_setting(lent) if watching else sys.getprofile())
+            _TENSOR.grad = _noting(lent) if lent else _GRAD
             result = run()
         finally:
-            sys.setprofile(None if watching else sys.getprofile())
+            _TENSOR.grad = _GRAD
             changed, after = _take_back(lent), _modes()
             _subtract(added_to)
             _set_modes(before)
@@ -863,17 +864,19 @@ def _lend(states: list[State]) -> list[tuple]:
     return lent
 
 
-def _setting(lent: list[tuple]) -> Callable:
-    """A profile function that notes on loan what sets or deletes the `.grad` of a tensor."""
-    prop: Any = vars(mg.Tensor)["grad"]
-    codes = [method.__code__ for method in (prop.fset, prop.fdel)]
+def _noting(lent: list[tuple]) -> property:
+    """`Tensor.grad`, which also notes on loan what sets or deletes it."""
     touched = {id(state.tensor): touched for state, _, touched, _ in lent}
 
-    def watch(frame, event, argument):
-        if event == "call" and frame.f_code in codes:
-            touched.get(id(frame.f_locals["self"]), []).append(True)  # not the frame, which holds all of its callers
+    def set_it(tensor: mg.Tensor, value: Any) -> None:
+        touched.get(id(tensor), []).append(True)
+        _GRAD.fset(tensor, value)
 
-    return watch
+    def delete_it(tensor: mg.Tensor) -> None:
+        touched.get(id(tensor), []).append(True)
+        _GRAD.fdel(tensor)
+
+    return property(_GRAD.fget, set_it, delete_it)
 
 
 def _lendable(states: list[State]) -> list[State]:
@@ -906,10 +909,11 @@ def _add_to(states: list[State]) -> list[mg.Tensor]:
 
 
 def _subtract(leaves: list[mg.Tensor]) -> None:
-    """Leave in `.grad` what was added to the ones; minus one, if they were cleared first."""
+    """Leave in `.grad` what was added to the ones, None where nothing was; minus one, if they were cleared first."""
     for leaf in leaves:
         grad = mg.zeros_like(leaf.detach()) if leaf.grad is None else leaf.grad.detach()
-        leaf.grad = None if leaf.grad is not None and _same(grad, np.ones_like(grad.numpy())) else grad - 1
+        untouched = leaf.grad is not None and not grad._version and _same(grad, np.ones_like(grad.numpy()))
+        leaf.grad = None if untouched else grad - 1
 
 
 def circumstances(answer: Any, judge: Callable[[Any], Any], is_wrong: Any) -> Found | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ import minigrad as mg
 from exercises.checks import graphs, kit, tools
 from exercises.checks.adversaries import text
 from exercises.checks.kit import Wrong, call, show
-from exercises.checks.targets import Targets, no_node, side_by_side
+from exercises.checks.targets import Targets, side_by_side
 
 chapter = kit.Chapter(__name__, "01", "Who gets tracked?")
 
@@ -26,8 +25,7 @@ chapter = kit.Chapter(__name__, "01", "Who gets tracked?")
     points=1,
     beliefs=("M01", "M27b"),
     hints=(
-        "There are three ways to ask: `requires_grad=True` when the tensor is made, "
-        "`.requires_grad_()` after, or setting `.requires_grad`.",
+        "Three ways to ask: `requires_grad=True` when it is made, `.requires_grad_()`, or setting `.requires_grad`.",
         "Call your function with `[1, 2]`. What is the dtype of `mg.tensor([1, 2])`?",
         "`mg.tensor(values, dtype=mg.float32)` makes floats of whole numbers, too.",
     ),
@@ -41,45 +39,36 @@ def tracked(answer):
     return "Only floats can change a little, so only they can have a gradient. You asked on the leaf."
 
 
+_INTS = tools.reasons("""
+asked-for-ints: can require gradients (M27b)
+    A whole number cannot change a little, so it has no gradient. Make it a float first.
+    look: the dtype at the moment when the flag is set
+""")
+
+
 def _check_tracked(answer, values):
-    came = f"for `{values}`"
-    try:
-        given = call(answer, list(values))
-    except Wrong as wrong:
-        if "can require gradients" in wrong.verdict.got:
-            raise _ints_asked(values, wrong.verdict.got) from None
-        raise
+    given = tools.called(answer, (list(values),), f"a tracked tensor for `{values}`", *_INTS)
     if type(given) is bool:
-        expected, look = "a tensor", "what `return` gives back: the flag, or the tensor that has it"
-        raise Wrong("flag-for-tensor", expected, f"{given} {came}", look=look)
+        look = "what `return` gives back: the flag, or the tensor that has it"
+        raise Wrong("flag-for-tensor", "a tensor", show(given), look=look)
     tools.result(given)
     if not given.requires_grad:
         why = "What you return is not tracked, whatever was asked of other tensors."
         look = "`requires_grad` of your result"
-        expected = "a tensor with `requires_grad` True"
-        raise Wrong("not-asked", expected, f"{show(given)} {came}", why=why, look=look)
+        raise Wrong("not-asked", "a tensor with `requires_grad` True", show(given), why=why, look=look)
     if not given.is_leaf:
-        expected, got = "a leaf, `is_leaf` True", f"{show(given)} {came}"
         why = "The tensor you asked on is another one. This one is the result of an operation, and no leaf."
-        look = "the operation after the flag was set"
-        belief = "" if given.retains_grad else "M01"
-        raise Wrong("asked-then-computed", expected, got, belief=belief, why=why, look=look)
+        belief, look = "" if given.retains_grad else "M01", "the operation after the flag was set"
+        raise Wrong("asked-then-computed", "a leaf, `is_leaf` True", show(given), belief=belief, why=why, look=look)
     if not kit.same_values(given, values):
         look = "what your function does with its argument: the numbers, and their shape"
-        raise Wrong("other-values", f"the values {values}", f"{text(tools.array(given))} {came}", look=look)
+        raise Wrong("other-values", f"the values {values}", text(tools.array(given)), look=look)
     if given.grad is not None:
         return  # which is told as what it is (see `adversaries`)
     tools.walk(given.sum().backward)
     if given.grad is None or not kit.same_values(given.grad, np.ones(len(values))):
         look = "what your function leaves on the tensor, such as a hook"
         raise Wrong("other-grad", "ones in `.grad` after `.sum().backward()`", show(given.grad), look=look)
-
-
-def _ints_asked(values, got):
-    expected = f"a tracked tensor for `{values}`"
-    why = "A whole number cannot change a little, so it has no gradient. Make it a float first."
-    look = "the dtype at the moment when the flag is set"
-    return Wrong("asked-for-ints", expected, got, belief="M27b", why=why, look=look)
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -155,8 +144,7 @@ asked-so-leaf: v=True, y=False
     The flag was set on `mg.ones(2)`. `v` is the result of multiplying that by 2, and this operation was recorded.
     look: `v.grad_fn`
 tracked-means-leaf: y=True, v=True
-    `y` and `v` are tracked because they were computed from tracked tensors. They have a history, so they are no
-    leaves.
+    `y` and `v` are tracked because they were computed from tracked tensors. They have a history, so they are no leaves.
     look: `y.grad_fn` and `x.grad_fn`
 asked-too-late: w=False, m=True
     When `* 2` ran, nothing was tracked, so nothing was recorded. The flag came after.
@@ -199,7 +187,7 @@ def before_after(answer):
     truth = {"before": None, "x.grad": 24.0, "y.grad": None, "k.grad": None}
     looks = {
         "before": "the order of the lines: when does backward() run?",
-        "x.grad": "the derivative of `4 * x * x`",
+        "x.grad": "the derivative of `4 * x * x`, and how often the program goes backward",
         "y.grad": "`y.is_leaf`",
         "k.grad": "`k.requires_grad`",
     }
@@ -215,7 +203,7 @@ grad-before: before=24
     `before` holds what `x.grad` was when its line ran. Gradients are computed by backward().
     look: the order of the lines
 grad-on-the-way: y.grad=3 (M03)
-    3 is indeed dz/dy, and it passes through `y`. But it is kept on leaves only.
+    3 is indeed dz/dy, and it passes through `y`. But a result keeps it only if it is asked to.
     look: `y.is_leaf`
 constant-has-grad: k.grad=9
     Nobody asked for the gradient of `k`, so there is no edge that leads to it.
@@ -248,9 +236,8 @@ value-not-slope: x.grad=36
         "`.item()` of one number always works: it gives a plain Python number, which knows nothing of `x`.",
         "Whole numbers may take part as constants. They just cannot be asked for a gradient.",
     ),
-    idea="`A`, `B` and `D` raise. `A`: integers cannot require grad. `B`: NumPy would lose the "
-    "history, so you must detach first. `D`: the new tensor has no history for backward() to "
-    "follow.",
+    idea="`A`, `B` and `D` raise. `A`: integers cannot require grad. `B`: NumPy would lose the history, so you must "
+    "detach first. `D`: the new tensor has no history for backward() to follow.",
 )
 def which_raise(answer):
     truth = {"A": True, "B": True, "C": False, "D": True, "E": False}
@@ -301,49 +288,30 @@ def _constants():
 )
 def constants(answer):
     y = kit.a_tensor(answer, "`with_constants`")
-    _targets.refuse_other(y, "with_constants", _why_not_constants(y))
+    _targets.refuse_other(y, "with_constants", tools.other_graph(y, "with_constants", _CONSTANTS))
     return "The constants changed the value and got no edge: nobody asked for their gradients."
 
 
-def _why_not_constants(y):
-    if y.grad_fn is None:
-        return no_node(y, "with_constants")
-    found, made_of = len(graphs.leaves(y)), graphs.operations(y)
-    if found > 1:
-        return Wrong(
-            "constant-tracked",
-            why=f"Your graph has {found} leaves, and the picture has one. A constant does not have to be asked for to "
-            "take part.",
-            look="which tensors you asked for gradients",
-        )
-    if made_of != ["add", "mul"]:
-        return _other_operations(made_of, "add and mul")
-    if y.grad_fn.op_name == "mul":
-        why = "The operations are right and their order is not. The last one is at the root."
-        look = "which of the two operations touches `x` first"
-        return Wrong("other-order", why=why, look=look)
-    return _leaf_used_again(y)
-
-
-def _leaf_used_again(y):
-    ways = graphs.ways_to_leaves(y)
-    if ways == 1:
-        why = "The operations are right, but they are joined in another way: a result is used twice."
-        return Wrong("result-twice", why=why, look="what the addition adds to the product")
-    why = f"In your graph {ways} arrows lead to the leaf, in the picture one."
-    if graphs.multiplies_by_itself(y):
-        look = "what `x` is multiplied by: a number, or a tensor that is not tracked, has no arrow"
-        return Wrong("multiplied-by-itself", why=why, look=look)
-    look = "what is added to the product: a tensor that is not tracked has no arrow"
-    return Wrong("used-twice", why=why, look=look)
-
-
-def _other_operations(made_of, wanted):
-    return Wrong(
-        "other-operations",
-        why=f"Your graph records {', '.join(made_of[:6])}; the picture shows {wanted}.",
-        look="the name in each box of the picture",
-    )
+_CONSTANTS = kit.patterns("""
+constant-tracked: one_leaf=False
+    Your graph has {leaves} leaves, and the picture has one. A constant does not have to be asked for to take part.
+    look: which tensors you asked for gradients
+other-order: operations=add mul, root=mul
+    The operations are right and their order is not. The last one is at the root.
+    look: which of the two operations touches `x` first
+result-twice: operations=add mul, ways=1
+    The operations are right, but they are joined in another way: a result is used twice.
+    look: what the addition adds to the product
+multiplied-by-itself: operations=add mul, squares=True
+    In your graph {ways} arrows lead to the leaf, in the picture one.
+    look: what `x` is multiplied by: a number, or a tensor that is not tracked, has no arrow
+used-twice: operations=add mul
+    In your graph {ways} arrows lead to the leaf, in the picture one.
+    look: what is added to the product: a tensor that is not tracked has no arrow
+other-operations: else
+    Your graph records {records}; the picture shows add and mul.
+    look: the name in each box of the picture
+""")
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -395,158 +363,110 @@ def _refuse_cleared(answer):
         raise Wrong("old-grad-lost", expected, show(w.grad), look=look)
 
 
-@dataclass
-class _Visit:
-    """One call of `f`: what came in, what was true of it at that moment, and whether a walk came back."""
+def _watched(f, x, tensors, facts):
+    """`f`, which notes what it is given, what is true of that at the moment, and whether a walk comes back."""
 
-    tensor: mg.Tensor
-    was_number: bool
-    asked: bool
-    elsewhere: bool
-    had_grad: bool
-    walked: bool = False
-
-    @property
-    def backward_ran(self) -> bool:
-        return self.walked or (self.tensor.is_leaf and self.tensor.grad is not None)
-
-    def watch(self, y: Any) -> None:
-        """Note whether a gradient arrives at the result, by backward() or grad(): both call its hooks."""
+    def watched(t):
+        plain = not isinstance(t, mg.Tensor)
+        t = tools.constant(float(t)) if plain else t
+        tensors.append(t)
+        facts["called"] = True
+        facts["plain"] |= plain
+        facts["asked"] |= t.requires_grad or type(t) is not mg.Tensor  # a dual tensor is asked otherwise
+        facts["elsewhere"] |= not kit.same_values(t.sum(), x, 1e-12)
+        facts["had_grad"] |= t.is_leaf and t.grad is not None
+        y = f(t)
         if isinstance(y, mg.Tensor) and y.requires_grad:
-            y.register_hook(lambda grad: setattr(self, "walked", True))
+            y.register_hook(lambda grad: facts.update(walked=True))  # backward() calls it, and so does grad()
+        return y
+
+    return watched
 
 
 def _check_slope(answer, f, x, value, right):
-    visits = []
-
-    def watched(t):
-        number = not isinstance(t, mg.Tensor)
-        t = tools.constant(float(t)) if number else t
-        elsewhere = not kit.same_values(t.sum(), x, 1e-12)
-        had_grad = t.is_leaf and t.grad is not None
-        asked = t.requires_grad or type(t) is not mg.Tensor  # a dual tensor is asked otherwise
-        visits.append(_Visit(t, number, asked, elsewhere, had_grad))
-        visit, y = visits[-1], f(t)
-        visit.watch(y)
-        return y
-
+    tensors, facts = [], dict.fromkeys(("called", "plain", "asked", "elsewhere", "had_grad", "walked"), False)
+    expected = f"a number, the slope at {x}"
     try:
-        given = call(answer, watched, x)
+        given = tools.called(answer, (_watched(f, x, tensors, facts), x), expected, *_INTS)
+        came, got = "nothing" if given is None else "number", show(given)
     except Wrong as wrong:
-        raise _slope_error(wrong, answer, visits, x) from None
-    if given is None:
-        raise _no_slope(answer, visits, x) if right else _no_zero(x)
-    number = kit.a_number(given)
-    one_place = bool(visits) and not any(visit.elsewhere for visit in visits)  # forward mode has no walk back
-    if (one_place or any(visit.backward_ran for visit in visits)) and kit.close(number, right):
-        return
-    raise _wrong_slope(number, visits, x, value, right)
+        came, got = next((one for one in _SLOPE_ERRORS if one in wrong.verdict.got), ""), wrong.verdict.got
+        if not came or (came == "does not require grad" and facts["asked"]):
+            raise
+    facts["walked"] |= any(t.is_leaf and t.grad is not None for t in tensors)
+    if came == "number":
+        number = kit.a_number(given)
+        one_place = facts["called"] and not facts["elsewhere"]  # forward mode has no walk back
+        if (one_place or facts["walked"]) and kit.close(number, right):
+            return
+        expected, got = f"another number, the slope at {x}", f"{number:.7g}"
+        grads = [t.grad.sum().item() for t in tensors if t.is_leaf and t.grad is not None]
+        facts |= {"near": kit.close(number, right, 1e-2), "in_grad": any(kit.close(grad, right) for grad in grads)}
+        facts |= {"one": kit.close(number, 1), "is_value": kit.close(number, value)}
+    facts |= {"came": came, "zero": not right, "returns": not kit.returns_nothing(answer)}
+    facts |= {"reads_grad": kit.uses(answer, "grad"), "grad_of_none": "attribute 'grad'" in got}
+    facts |= {"asked_since": any(t.requires_grad for t in tensors)}
+    facts |= {"none_left": all(t.is_leaf and t.grad is None for t in tensors)}
+    raise tools.told(_SLOPE, facts, expected, got)
 
 
-def _slope_error(wrong, answer, visits, x):
-    expected, got = f"a number, the slope at {x}", wrong.verdict.got
-    if "can require gradients" in got:
-        why = "A tensor of integers cannot require grad."
-        look = "the dtype of the tensor you make"
-        return Wrong("asked-for-ints", expected, got, belief="M27b", why=why, look=look)
-    if "does not require grad" in got:
-        why = "What went into `f` was asked for. But what you go backward from does not lead there."
-        look = "where `f` runs, and what you do between `f` and backward()"
-        cut = Wrong("way-back-cut", expected, got, why=why, look=look) if "element 0" in got else wrong
-        return _not_asked(expected, got, visits) or cut
-    if "NoneType" not in got:
-        return wrong
-    if "attribute 'grad'" in got or not kit.uses(answer, "grad"):
-        return _returned_by_backward(expected, got)
-    return _not_asked(expected, got, visits) or Wrong(
-        "grad-still-none",
-        expected,
-        got,
-        why="Something is None. `.grad` is, until backward() has run, and on what is no leaf.",
-        look="what is None in this line",
-    )
-
-
-def _no_zero(x):
-    why = "It was a number for other functions. A slope of 0 is one, too: None would say that there is none."
-    return Wrong("none-for-zero", f"0, the slope at {x}", "None", why=why, look="each `or` and `if` after backward()")
-
-
-def _no_slope(answer, visits, x):
-    expected, got = f"a number, the slope at {x}", "None"
-    if kit.returns_nothing(answer):
-        return Wrong("none", expected, got, look="whether a `return` is missing")
-    not_asked = _not_asked(expected, got, visits)
-    if not_asked:
-        return not_asked
-    if not any(visit.backward_ran for visit in visits):
-        why = "Until a backward pass writes into it, `.grad` is None. Has backward() run?"
-        look = "the line that calls backward(), and whether it comes before `.grad` is read"
-        return Wrong("no-backward", expected, got, why=why, look=look)
-    if not kit.uses(answer, "grad"):
-        return _returned_by_backward(expected, got)
-    if all(visit.tensor.is_leaf and visit.tensor.grad is None for visit in visits):
-        why = "A backward pass has run. But what you return is None."
-        return Wrong("none-after-backward", expected, got, why=why, look="where the slope is, and what clears it")
-    why = "A result on the way keeps no `.grad`. The slope is in `.grad` of the leaf."
-    look = "`is_leaf` of the tensor whose `.grad` you read"
-    return Wrong("grad-on-the-way", expected, got, belief="M03", why=why, look=look)
-
-
-def _returned_by_backward(expected, got):
-    why = "Something is None, as what backward() returns is. The slope is in `.grad` of the leaf."
-    return Wrong("returned-none", expected, got, why=why, look="which object holds the slope")
-
-
-def _not_asked(expected, got, visits):
-    """The diagnosis when `f` was given nothing that was asked for, else None."""
-    if not visits:
-        why = "In this call your function did not call `f`. Nothing of `f` is recorded."
-        return Wrong("f-not-used", expected, got, why=why, look="where `f` is used")
-    if any(visit.asked for visit in visits):
-        return None
-    if any(visit.was_number for visit in visits):
-        code, look = "f-never-saw", "what stands between the brackets of `f(...)`"
-        why = "`f` saw a plain number. If you asked on a tensor, it is one that `f` never saw."
-    elif any(visit.tensor.requires_grad for visit in visits):
-        code, look = "asked-too-late", "the order of the lines"
-        why = "You asked after `f` had run. The flag is read when an operation runs."
-    else:
-        code, look = "never-asked", "the line that makes what goes into `f`"
-        why = "The tensor that went into `f` was not asked for, so nothing was recorded."
-    return Wrong(code, expected, got, why=why, look=look)
-
-
-def _wrong_slope(number, visits, x, value, right):
-    expected, came = f"another number, the slope at {x}", f"{number:.7g}"
-    if not visits:
-        why = "In this call your function did not call `f`: what it returned cannot depend on this one."
-        return Wrong("f-not-used", expected, came, why=why, look="where `f` is used")
-    elsewhere = any(visit.elsewhere for visit in visits)
-    if elsewhere and not any(visit.backward_ran for visit in visits) and kit.close(number, right, 1e-2):
-        expected, got = "a slope from autograd", f"{came}, and no backward pass came through `f`"
-        why = "A small step gives the slope nearly. Autograd gives it exactly, with one call of `f`."
-        return Wrong("nudged", expected, got, why=why, look="how you get from `f` to the slope")
-    if kit.close(number, 1):
-        why = "1 is also the slope of a tensor with respect to itself, whatever `f` is."
-        look = "from which tensor you go backward, and whose `.grad` you return"
-        return Wrong("slope-of-itself", expected, came, why=why, look=look)
-    if not any(visit.asked for visit in visits):
-        return _not_asked(expected, came, visits)
-    if any(visit.had_grad for visit in visits):
-        why = "The tensor had a `.grad` already when `f` got it. backward() adds to old gradients."
-        look = "whether each call makes a new tensor, and calls backward() once"
-        return Wrong("old-gradient", expected, came, belief="M08", why=why, look=look)
-    if kit.close(number, value):
-        why = "That is `f(x)` itself, not how fast it grows."
-        return Wrong("value-not-slope", expected, came, why=why, look="what you return")
-    grads = [visit.tensor.grad for visit in visits if visit.tensor.is_leaf]
-    if any(grad is not None and kit.close(grad.sum().item(), right) for grad in grads):
-        why = "`.grad` of the tensor that went into `f` holds the slope. What you return is another number."
-        return Wrong("not-the-grad", expected, came, why=why, look="what you return")
-    look = "each step to what you return, for several `f`, such as `lambda x: x * x * x.exp()`"
-    look = "what `f` is given: is it `x`?" if elsewhere else look
-    return Wrong("other-slope", expected, came, look=look)
+_SLOPE_ERRORS = "element 0", "does not require grad", "NoneType"
+_SLOPE = kit.patterns("""
+none-for-zero: came=nothing, zero=True
+    It was a number for other functions. A slope of 0 is one, too: None would say that there is none.
+    look: each `or` and `if` after backward()
+none: came=nothing, returns=False
+    look: whether a `return` is missing
+returned-none: grad_of_none=True or came=NoneType, reads_grad=False or came=nothing, walked=True, reads_grad=False
+    Something is None, as what backward() returns is. The slope is in `.grad` of the leaf.
+    look: which object holds the slope
+f-not-used: called=False
+    In this call your function did not call `f`, so what comes of it cannot depend on this one.
+    look: where `f` is used
+nudged: elsewhere=True, walked=False, near=True
+    No backward pass came through `f`. A small step gives the slope nearly. Autograd gives it exactly, with one call.
+    look: how you get from `f` to the slope
+slope-of-itself: one=True
+    1 is also the slope of a tensor with respect to itself, whatever `f` is.
+    look: from which tensor you go backward, and whose `.grad` you return
+f-never-saw: asked=False, plain=True
+    `f` saw a plain number. If you asked on a tensor, it is one that `f` never saw.
+    look: what stands between the brackets of `f(...)`
+asked-too-late: asked=False, asked_since=True
+    You asked after `f` had run. The flag is read when an operation runs.
+    look: the order of the lines
+never-asked: asked=False
+    The tensor that went into `f` was not asked for, so nothing was recorded.
+    look: the line that makes what goes into `f`
+way-back-cut: came=element 0
+    What went into `f` was asked for. But what you go backward from does not lead there.
+    look: where `f` runs, and what you do between `f` and backward()
+grad-still-none: came=NoneType
+    Something is None. `.grad` is, until backward() has run, and on what is no leaf.
+    look: what is None in this line
+no-backward: came=nothing, walked=False
+    Until a backward pass writes into it, `.grad` is None. Has backward() run?
+    look: the line that calls backward(), and whether it comes before `.grad` is read
+none-after-backward: came=nothing, none_left=True
+    A backward pass has run. But what you return is None.
+    look: where the slope is, and what clears it
+grad-on-the-way: came=nothing (M03)
+    A result on the way keeps no `.grad`. The slope is in `.grad` of the leaf.
+    look: `is_leaf` of the tensor whose `.grad` you read
+old-gradient: had_grad=True (M08)
+    The tensor had a `.grad` already when `f` got it. backward() adds to old gradients.
+    look: whether each call makes a new tensor, and calls backward() once
+value-not-slope: is_value=True
+    That is `f(x)` itself, not how fast it grows.
+    look: what you return
+not-the-grad: in_grad=True
+    `.grad` of the tensor that went into `f` holds the slope. What you return is another number.
+    look: what you return
+other-slope: elsewhere=True
+    look: what `f` is given: is it `x`?
+other-slope: else
+    look: each step to what you return, for several `f`, such as `lambda x: x * x * x.exp()`
+""")
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -556,10 +476,6 @@ def _wrong_slope(number, visits, x, value, right):
     "Repair the lost history",
     kind="fix",
     points=2,
-    off={
-        "result dtype": "the text asks for the value, in any float type",
-        "digits": "a tensor of the data has the usual float, and with it the result",
-    },
     beliefs=("M01", "M27"),
     hints=(
         "Print `total` after each round. When does it stop being a tensor with a `grad_fn`?",
@@ -588,7 +504,7 @@ def squared_errors(w, data):
 
 
 def _check_squared_errors(answer, start, data):
-    w = mg.tensor(start, requires_grad=True)
+    w = tools.leaf(start)
     given = call(answer, w, list(data))
     right = sum((start * value - 1) ** 2 for value in data)
     if w.grad is not None:
@@ -598,29 +514,24 @@ def _check_squared_errors(answer, start, data):
         why = "A plain number has no history. There is nothing that backward() could follow."
         look = "where `w` goes: which results are tensors, and which are plain numbers"
         raise Wrong("plain-number", expected, got, belief=_of_numbers(answer), why=why, look=look)
-    total = tools.result(given)
-    look = "the result: is it one number, the sum of the squares of all errors?"
+    total, look = tools.result(given), "the result: is it one number, the sum of the squares of all errors?"
     tools.refuse_other_values(total, right, "the sum", look)
     if not graphs.reaches(total, w):
         raise _no_way_to_w(total, answer)
     tools.walk(total.backward)
-    _check_gradient_of_w(w, sum(2 * value * (start * value - 1) for value in data), _of_numbers(answer))
+    slope = sum(2 * value * (start * value - 1) for value in data)
+    expected, got = f"`w.grad` is {slope:.7g} after backward()", f"`w.grad` is {show(w.grad)}"
+    if w.grad is None:
+        raise Wrong("no-grad-after", expected, got, look="what your function does to `w`")
+    if not kit.close(w.grad.item(), slope):
+        why = "The value is right, and the gradient is not: parts of it are missing, or others came in."
+        look = "each way from the result to `w`, and what changes gradients on it"
+        raise Wrong("part-of-the-history", expected, got, belief=_of_numbers(answer), why=why, look=look)
 
 
 def _of_numbers(answer):
     """The belief behind a lost history, if the answer takes numbers out of tensors."""
     return "M27" if kit.uses(answer, "item", "numpy", "tolist", "float") else ""
-
-
-def _check_gradient_of_w(w, slope, belief):
-    came = None if w.grad is None else w.grad.item()
-    if came is None or not kit.close(came, slope):
-        expected, got = f"`w.grad` is {slope:.7g} after backward()", f"`w.grad` is {show(came)}"
-        if came is None:
-            raise Wrong("no-grad-after", expected, got, look="what your function does to `w`")
-        why = "The value is right, and the gradient is not: parts of it are missing, or others came in."
-        look = "each way from the result to `w`, and what changes gradients on it"
-        raise Wrong("part-of-the-history", expected, got, belief=belief, why=why, look=look)
 
 
 def _no_way_to_w(total, answer):
@@ -657,19 +568,18 @@ def _no_way_to_w(total, answer):
 )
 def cut(answer):
     kit.a_function(answer)
-    for numbers in ((3.0, 2.0, 1.0), (-0.5, 4.0, 7.0), (1.1, 0.3456789, 0.7), (2.0, 0.0, 3.0)):
+    several = ((3.0, 2.0, 1.0), (-0.5, 4.0, 7.0), (1.1, 0.3456789, 0.7), (2.0, 0.0, 3.0))
+    for numbers, with_grads in zip(several * 2, itertools.product((False, True), repeat=3), strict=True):
         leaves = [tools.leaf(number) for number in numbers]
         for inputs in (leaves, [leaf * 1 for leaf in leaves]):  # a result is a tensor that requires grad, too
-            errors = *_CUT_ERRORS, *tools.FLAG_OF_A_RESULT
-            given = tools.called(answer, tuple(inputs), "a tensor with the value of `w * x + b`", *errors)
+            for tensor in itertools.compress(inputs, with_grads):
+                tools.with_gradient(tensor)
+            given = tools.called(answer, tuple(inputs), "a tensor with the value of `w * x + b`", *_CUT_ERRORS)
             _check_cut(tools.result(given), inputs, *leaves)
-            if any(one.grad_fn is None for one in inputs if inputs is not leaves):
-                expected, got = "`w`, `x` and `b` as they were: results", "one that has no history any more"
-                raise Wrong("input-changed", expected, got, look="how to use a value, and leave the tensor alone")
     return "The value is the same, and there is no way to `x`: what you multiplied `w` by is not tracked."
 
 
-_CUT_ERRORS = tools.reasons("""
+_CUT_ERRORS = tools.FLAG_OF_A_RESULT + tools.reasons("""
 numpy-refused: numpy() on Tensor that requires grad
     NumPy records nothing, so a tensor that requires grad must be detached first. Then it is cut already.
     look: the last sentence of the message: what it proposes
@@ -678,52 +588,53 @@ numpy-refused: numpy() on Tensor that requires grad
 
 def _check_cut(y, inputs, w, x, b):
     names = {"w": w, "x": x, "b": b}
-    unasked = [name for name, tensor in names.items() if not tensor.requires_grad]
-    if unasked:
-        expected, got = "`w`, `x` and `b` as they were", f"`{unasked[0]}.requires_grad` is False now"
-        why = "The flag is off on the tensor itself. From now on it gets no gradient anywhere, not only here."
-        look = "how to use the value of a tensor, and leave the tensor alone"
-        raise Wrong("input-changed", expected, got, why=why, look=look)
-    values = {name: tensor.detach().item() for name, tensor in names.items()}
-    right = values["w"] * values["x"] + values["b"]
-    tools.refuse_other_values(y, right, "the value of `w * x + b`", "the value and its shape: only the edge should go")
+    for (name, leaf), given in zip(names.items(), inputs, strict=True):
+        if not given.requires_grad or (given.is_leaf and given is not leaf):
+            why = "Its flag or its history is gone for all who use the tensor, not only here."
+            look = "how to use the value of a tensor, and leave the tensor alone"
+            raise Wrong("input-changed", f"`{name}` as it was", f"`{name}` is {show(given)}", why=why, look=look)
+    look = "the value and its shape: only the edge should go"
+    tools.refuse_other_values(y, (w * x + b).item(), "the value of `w * x + b`", look)
     found = graphs.leaves(y)
     reached = [name for name, tensor in names.items() if any(leaf is tensor for leaf in found)]
     if reached != ["w", "b"] or len(found) > 2:
         raise _wrong_cut(y, reached, len(found) - len(reached), inputs, names)
     came = [gradient.item() for gradient in tools.walk(mg.autograd.grad, y, (w, b))]
-    if not all(map(kit.close, came, (values["x"], 1.0))):
-        expected, got = (f"slopes by `w` and `b` of {w:.7g} and {b:.7g}" for w, b in ((values["x"], 1), came))
+    if not all(map(kit.close, came, (x.item(), 1.0))):
+        expected, got = (f"slopes by `w` and `b` of {w:.7g} and {b:.7g}" for w, b in ((x.item(), 1), came))
         raise Wrong("other-gradient", expected, got, look="what `w` and `b` go into, and each hook")
 
 
 def _wrong_cut(y, reached, new, inputs, names):
     w, x, b = inputs
     ways = [f"`{name}`" for name in reached] + ["a new leaf" if new == 1 else f"{new} new leaves"] * bool(new)
-    wrong = _cut_diagnosis(reached, [name for name in ("w", "b") if name not in reached])
-    wrong.verdict.expected = "ways to `w` and `b`, none to `x`"
-    wrong.verdict.got = f"ways to {tools.listed(ways)}" if ways else "no way to any of them"
+    gone = tools.listed([f"the edge to `{name}`" for name in ("w", "b") if name not in reached])
+    got = f"ways to {tools.listed(ways)}" if ways else "no way to any of them"
+    wrong = tools.told(_CUT, {"reached": "".join(reached), "gone": gone}, "ways to `w` and `b`, none to `x`", got)
     wrong.verdict.picture = side_by_side(y, w * x.detach() + b, names, names, names=True)
     return wrong
 
 
-def _cut_diagnosis(reached, lost):
-    if reached == ["w", "b"]:
-        why = "There is no edge to `x`, but one to a leaf that your function makes and asks for."
-        return Wrong("new-leaf", why=why, look="the flag of each tensor that your function makes")
-    if not reached:
-        why = "The ways to `w` and `b` are gone, too. Only the edge to `x` should go."
-        return Wrong("all-cut", why=why, look="what leaves the graph")
-    if not lost:
-        why = "`x` still takes part as a tracked tensor, so its edge was recorded."
-        return Wrong("still-there", why=why, look="each operation that `x` goes into")
-    if "x" in reached:
-        gone = tools.listed([f"the edge to `{name}`" for name in lost])
-        why = f"What is gone is {gone}. The edge to cut is the one to `x`."
-        return Wrong("other-edge", why=why, look="which tensor you cut off")
-    if lost == ["b"]:
-        return Wrong("b-cut-too", why="The edge to `b` is gone, too.", look="what you add at the end")
-    return Wrong("cut-too-high", why="The edge to `w` is gone, too.", look="what is cut off: is it `x` alone?")
+_CUT = kit.patterns("""
+new-leaf: reached=wb
+    There is no edge to `x`, but one to a leaf that your function makes and asks for.
+    look: the flag of each tensor that your function makes
+still-there: reached=wxb
+    `x` still takes part as a tracked tensor, so its edge was recorded.
+    look: each operation that `x` goes into
+b-cut-too: reached=w
+    The edge to `b` is gone, too.
+    look: what you add at the end
+cut-too-high: reached=b
+    The edge to `w` is gone, too.
+    look: what is cut off: is it `x` alone?
+other-edge: reached=x or reached=wx or reached=xb
+    What is gone is {gone}. The edge to cut is the one to `x`.
+    look: which tensor you cut off
+all-cut: else
+    The ways to `w` and `b` are gone, too. Only the edge to `x` should go.
+    look: what leaves the graph
+""")
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -749,62 +660,56 @@ def _diamond():
 )
 def diamond(answer):
     y = kit.a_tensor(answer, "`diamond`")
-    _targets.refuse_other(y, "diamond", _why_not_diamond(y))
+    more = {"exponential": _exponential_in(y), "three_ways": graphs.ways_to_leaves(y) > 2}
+    _targets.refuse_other(y, "diamond", tools.other_graph(y, "diamond", _DIAMOND, **more))
     return "One leaf, two ways to it. In backward(), what arrives by both ways is added."
 
 
-def _why_not_diamond(y):
-    if y.grad_fn is None:
-        return no_node(y, "diamond")
-    made_of, found = graphs.operations(y), len(graphs.leaves(y))
-    if found > 1:
-        return Wrong(
-            "two-leaves",
-            why=f"Your graph ends in {found} leaves, and the picture in one.",
-            look="how many tensors you made with `requires_grad=True`",
-        )
-    if made_of == ["mul", "mul"]:
-        return _no_exponential(y)
-    if made_of == ["exp", "mul", "mul"]:
-        return _joined_otherwise(y)
-    if made_of == ["add", "exp", "mul"] and y.grad_fn.name().startswith("Add"):
-        why = "Your root is an addition, and that of the picture a multiplication."
-        return Wrong("other-root", why=why, look="the box at the root")
-    return _other_operations(made_of, "exp, mul and mul")
+def _exponential_in(y):
+    """What the exponential is in the value of two products that have recorded none: a "number", a "tensor", or ""."""
+    if graphs.operations(y) != ["mul", "mul"] or len(graphs.leaves(y)) != 1:
+        return ""
+    x, value, constants = graphs.leaves(y)[0].detach().numpy(), y.detach().numpy(), graphs.constants(y)
+    factors = [1.0, *(one.detach().numpy() if type(one) is mg.Tensor else one for one in constants)]
+    if not value.any() or not any(np.allclose(value, x * np.exp(x) * one) for one in factors):
+        return ""
+    return (
+        "number" if any(type(one) is not mg.Tensor and np.allclose(one, np.exp(x)) for one in constants) else "tensor"
+    )
 
 
-def _no_exponential(y):
-    (x,) = (leaf.detach().numpy() for leaf in graphs.leaves(y))
-    known = [one.detach().numpy() if type(one) is mg.Tensor else one for one in graphs.constants(y)]
-    value = y.detach().numpy()
-    if value.any() and any(np.allclose(value, x * np.exp(x) * one) for one in (1.0, *known)):
-        numbers = [one for one in graphs.constants(y) if type(one) is not mg.Tensor]
-        return Wrong(
-            "branch-lost",
-            belief="M27" if any(np.allclose(one, np.exp(x)) for one in numbers) else "",
-            why="The value has the exponential in it, and the graph has not.",
-            look="what goes into the exponential, where it runs, and what becomes of its result",
-        )
-    why = "Your graph records two multiplications and no exponential."
-    return Wrong("no-exponential", why=why, look="the branch that should be `x.exp()`")
-
-
-def _joined_otherwise(y):
-    ways = graphs.ways_to_leaves(y)
-    if ways > 2 and graphs.multiplies_by_itself(y):
-        why = "One of your branches multiplies `x` by itself, so two arrows go from it to the leaf. In the picture"
-        why += " each branch sends one."
-        look = "what `x` is multiplied by in each branch"
-        return Wrong("branch-squares", why=why, look=look)
-    if ways == 1:
-        why = "The operations are right. But one arrow leads to the leaf, where the picture has two branches that"
-        why += " start there and meet at the root."
-        look = "what is computed from the leaf itself, and what comes together at the root"
-        return Wrong("chain-not-diamond", why=why, look=look)
-    why = "The operations are right, but they are joined in another way. In the picture each branch is one"
-    why += " operation on `x`, and the root multiplies the two results."
-    look = "what comes together at the root: is each of the two one operation on `x`?"
-    return Wrong("joined-otherwise", why=why, look=look)
+_DIAMOND = kit.patterns("""
+two-leaves: one_leaf=False
+    Your graph ends in {leaves} leaves, and the picture in one.
+    look: how many tensors you made with `requires_grad=True`
+branch-lost: exponential=number (M27)
+    The value has the exponential in it, and the graph has not.
+    look: what goes into the exponential, where it runs, and what becomes of its result
+branch-lost: exponential=tensor
+    The value has the exponential in it, and the graph has not.
+    look: what goes into the exponential, where it runs, and what becomes of its result
+no-exponential: operations=mul mul
+    Your graph records two multiplications and no exponential.
+    look: the branch that should be `x.exp()`
+branch-squares: operations=exp mul mul, three_ways=True, squares=True
+    One of your branches multiplies `x` by itself, so two arrows go from it to the leaf. In the picture each branch
+    sends one.
+    look: what `x` is multiplied by in each branch
+chain-not-diamond: operations=exp mul mul, ways=1
+    The operations are right. But one arrow leads to the leaf, where the picture has two branches that start there and
+    meet at the root.
+    look: what is computed from the leaf itself, and what comes together at the root
+joined-otherwise: operations=exp mul mul
+    The operations are right, but they are joined in another way. In the picture each branch is one operation on `x`,
+    and the root multiplies the two results.
+    look: what comes together at the root: is each of the two one operation on `x`?
+other-root: operations=add exp mul, root=add
+    Your root is an addition, and that of the picture a multiplication.
+    look: the box at the root
+other-operations: else
+    Your graph records {records}; the picture shows exp, mul and mul.
+    look: the name in each box of the picture
+""")
 
 
 # --- 11 ------------------------------------------------------------------------------------------
@@ -872,7 +777,9 @@ written-is-lost: F=False
 )
 def when(answer):
     truth = {"A": None, "B": None, "C": 6.0, "D": 6.0, "E": 6.0}
-    kit.predicted(answer, truth, _WHEN, "a number, or None")
+    looks = dict.fromkeys(truth, "`w.requires_grad` when `w * w` runs, and when `backward()` runs")
+    looks |= {"C": "how much `w * w` grows when `w` grows", "D": "`w.grad` before and after `w.requires_grad_(False)`"}
+    kit.predicted(answer, truth, _WHEN, "a number, or None", looks)
     return "An operation reads the flag when it runs, and backward() when it arrives at the leaf."
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import minigrad as mg
 from exercises.checks import adversaries, graphs, kit, tools
 from exercises.checks.kit import Wrong, call, show
-from exercises.checks.targets import Targets, no_node
+from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "02", "Who gets a .grad?")
 
@@ -149,99 +150,82 @@ untracked-has-zero: x=0
 )
 def gets_grad(answer):
     kit.a_function(answer)
-    said, truth, names = [], [], []
+    said, truth = {}, {}
     for name, make in _STATES.items():
-        t, loss = make()
+        t = make()
+        loss = (t * mg.tensor(2.0, requires_grad=True)).sum()
         before = _looks_of(t)
-        given = call(answer, t)
-        _refuse_no_flag(given, name)
-        if _looks_of(t) != before:
-            expected, got = "`t` as it was", f"another `{_difference_of(before, _looks_of(t))}`, for {name}"
+        said[name] = _flag_from(answer, t, name)
+        after = _looks_of(t)
+        if after != before:
+            other = next(one for one in before if before[one] != after[one])
             why = "Your function is asked before `backward()`, and should only look."
-            look = "each call in your function that does something to `t`"
-            raise Wrong("tensor-changed", expected, got, why=why, look=look)
-        said.append(bool(given))
-        truth.append(_is_filled(t, loss))
-        names.append(name)
+            look = "each line of your function that does something to `t`"
+            raise Wrong("tensor-changed", "`t` as it was", f"another `{other}`, for {name}", why=why, look=look)
+        loss.backward()
+        truth[name] = _looks_of(t)["grad"] != before["grad"]
     if said != truth:
-        raise _wrong_rule(answer, said, truth, names)
-    for name, right in zip(names, truth, strict=True):
+        raise _wrong_rule(answer, said, truth)
+    for name, right in truth.items():
         _refuse_mode_asked(answer, name, right)
-    _refuse_remembered(answer)
-    return f"Tracked, and either a leaf or retained. The engine was asked about {len(names)} tensors, and agrees."
+    t = tools.constant(2.0)
+    call(answer, t)
+    again = call(answer, t.requires_grad_())
+    if not again:
+        expected = "True for a leaf that is tracked by now; it was untracked when your function was called before"
+        raise Wrong("remembered", expected, show(again), look="what your function keeps from call to call")
+    return f"Tracked, and either a leaf or retained. The engine was asked about {len(truth)} tensors, and agrees."
+
+
+def _flag_from(answer: Callable, t: mg.Tensor, name: str) -> bool:
+    given = call(answer, t)
+    if given is None:
+        raise Wrong("none", f"True or False, for {name}", "None", look="whether a `return` is missing")
+    if type(given) is not bool and not isinstance(given, np.bool_):
+        raise Wrong("kind", f"True or False, for {name}", show(given), look="what `return` gives back")
+    return bool(given)
 
 
 def _refuse_mode_asked(answer: Callable, name: str, right: bool) -> None:
     """The flags of `t` say it, whether something is recorded at the moment or not."""
-    t, _ = _STATES[name]()
+    t = _STATES[name]()
     with mg.no_grad():
         said = call(answer, t)
     if bool(said) != right:
         why = "Nothing is recorded in there, but `t` and its loss were made before: `backward()` walks all the same."
-        look = "what your function asks for beside `t`"
+        look = "what your function asks beside the flags of `t`"
         raise Wrong("asks-the-mode", f"{right} for {name}, in a `no_grad` block too", show(said), why=why, look=look)
 
 
-def _refuse_remembered(answer: Callable) -> None:
-    """Flags may change from call to call."""
-    t = tools.constant(2.0)
-    call(answer, t)
-    said = call(answer, t.requires_grad_())
-    if not said:
-        expected = "True for a leaf that is tracked by now; it was untracked when your function was called before"
-        raise Wrong("remembered", expected, show(said), look="what your function keeps from call to call")
-
-
-def _used(t: mg.Tensor) -> tuple[mg.Tensor, mg.Tensor]:
-    """The tensor, and a loss that was computed from it and from a tracked leaf."""
-    return t, (t * mg.tensor(2.0, requires_grad=True)).sum()
-
-
-def _leaf_with_gradient(tracked: bool) -> mg.Tensor:
-    t = mg.tensor([1.0, 3.0], requires_grad=True)
-    (t * t).sum().backward()
-    return t.requires_grad_(tracked)
-
-
-def _retaining(t: mg.Tensor) -> mg.Tensor:
-    t.retain_grad()
+def _after(t: mg.Tensor, do: Callable[[mg.Tensor], Any]) -> mg.Tensor:
+    """A tensor after something was done to it."""
+    do(t)
     return t
 
 
-def _result_with_gradient() -> mg.Tensor:
-    t = _retaining(_tracked() * 3)
-    (t * t).backward(retain_graph=True)
-    return t
-
-
-def _overwritten(t: mg.Tensor) -> mg.Tensor:
-    with mg.no_grad():
-        t += 1
-    return t
-
-
-def _tracked(value: Any = 4.0, dtype: Any = None) -> mg.Tensor:
-    return mg.tensor(value, dtype=dtype, requires_grad=True)
-
-
-_STATES: dict[str, Callable[[], tuple[mg.Tensor, mg.Tensor]]] = {
-    "an untracked leaf": lambda: _used(mg.tensor(2.0)),
-    "an untracked result": lambda: _used(tools.constant(2.0) * 3),
-    "a tracked leaf": lambda: _used(_tracked()),
-    "a tracked leaf of float64": lambda: _used(_tracked(3.0, mg.float64)),
-    "a tracked leaf that has a gradient already": lambda: _used(_leaf_with_gradient(True)),
-    "a tracked leaf after `retain_grad()`": lambda: _used(_retaining(_tracked())),
-    "a tracked result": lambda: _used(_tracked() * 3),
-    "a result of a tracked result": lambda: _used(_tracked() * 3 + 1),
-    "a tracked result after `retain_grad()`": lambda: _used(_retaining(_tracked([1.0, 2.0]) * 3)),
-    "a frozen leaf that has an old gradient": lambda: _used(_leaf_with_gradient(False)),
-    "the detached number of a result": lambda: _used((_tracked() * 3).detach()),
-    "an untracked tensor of whole numbers": lambda: _used(mg.tensor([1, 2])),
-    "a tracked leaf that was overwritten in `no_grad`": lambda: _used(_overwritten(_tracked([0.0, -2.0, 1.0]))),
-    "a tracked view of a leaf": lambda: _used(_tracked([[0.0, -2.0], [1.0, 5.0]]).reshape(4)),
-    "a tracked view after `retain_grad()`": lambda: _used(_retaining(_tracked([[0.0, -2.0], [1.0, 5.0]]).reshape(4))),
-    "a tracked result after `retain_grad()` that has a gradient already": lambda: _used(_result_with_gradient()),
-    "a tracked leaf without elements": lambda: _used(_tracked(np.zeros((0, 2)))),
+_tracked = functools.partial(mg.tensor, requires_grad=True)
+_retain = mg.Tensor.retain_grad
+_STATES: dict[str, Callable[[], mg.Tensor]] = {
+    "an untracked leaf": lambda: mg.tensor(2.0),
+    "an untracked result": lambda: tools.constant(2.0) * 3,
+    "a tracked leaf": lambda: _tracked(4.0),
+    "a tracked leaf of float64": lambda: _tracked(3.0, dtype=mg.float64),
+    "a tracked leaf that has a gradient already": lambda: tools.with_gradient(_tracked([1.0, 3.0])),
+    "a tracked leaf after `retain_grad()`": lambda: _after(_tracked(4.0), _retain),
+    "a tracked result": lambda: _tracked(4.0) * 3,
+    "a result of a tracked result": lambda: _tracked(4.0) * 3 + 1,
+    "a tracked result after `retain_grad()`": lambda: _after(_tracked([1.0, 2.0]) * 3, _retain),
+    "a frozen leaf that has an old gradient": lambda: tools.with_gradient(_tracked([1.0, 3.0])).requires_grad_(False),
+    "the detached number of a result": lambda: (_tracked(4.0) * 3).detach(),
+    "an untracked tensor of whole numbers": lambda: mg.tensor([1, 2]),
+    "a tracked leaf that was overwritten in `no_grad`": lambda: _after(_tracked(4.0), mg.no_grad()(mg.Tensor.zero_)),
+    "a tracked view of a leaf": lambda: _tracked([[0.0, -2.0], [1.0, 5.0]]).reshape(4),
+    "a tracked view after `retain_grad()`": lambda: _after(_tracked([[0.0, -2.0], [1.0, 5.0]]).reshape(4), _retain),
+    "a tracked result after `retain_grad()` that has a gradient already": lambda: tools.with_gradient(
+        _tracked(4.0) * 3
+    ),
+    "a result whose `.grad` was set by hand": lambda: _after(_tracked(4.0) * 3, lambda t: setattr(t, "grad", t.data)),
+    "a tracked leaf without elements": lambda: _tracked(np.zeros((0, 2))),
 }
 
 
@@ -250,90 +234,47 @@ def _looks_of(t: mg.Tensor) -> dict[str, Any]:
     return {name: getattr(t, name) for name in ("requires_grad", "is_leaf", "retains_grad")} | {"grad": grad}
 
 
-def _difference_of(before: dict, after: dict) -> str:
-    return next(name for name in before if before[name] != after[name])
-
-
-def _refuse_no_flag(given: Any, name: str) -> None:
-    if given is None:
-        raise Wrong("none", f"True or False, for {name}", "None", look="whether a `return` is missing")
-    if type(given) is not bool and not isinstance(given, np.bool_):
-        raise Wrong("kind", f"True or False, for {name}", show(given), look="what `return` gives back")
-
-
-def _is_filled(t: mg.Tensor, loss: mg.Tensor) -> bool:
-    before = _looks_of(t)["grad"]
-    loss.backward()
-    return _looks_of(t)["grad"] != before
-
-
-@dataclass(frozen=True)
-class _Rule:
-    """A rule that somebody may hold, and what is wrong with it."""
-
-    code: str
-    holds: Callable[[mg.Tensor], Any]
-    belief: str
-    why: str
-    look: str
-
-
-_RULES = (
-    _Rule(
-        "flag-is-enough",
-        lambda t: t.requires_grad,
-        "M01",
-        "The flag says that a gradient is computed. It is kept by leaves, and by results that were asked.",
-        "a result of a tracked tensor: what does the warning say?",
-    ),
-    _Rule(
-        "retained-forgotten",
-        lambda t: t.requires_grad and t.is_leaf,
-        "M04",
-        "True of leaves. But a tracked result gets its `.grad`, too, if `retain_grad()` was called on it.",
-        "`retains_grad`",
-    ),
-    _Rule(
-        "leaf-is-enough",
-        lambda t: t.is_leaf,
-        "",
-        "Every untracked tensor is a leaf, and for these nothing is computed.",
-        "`is_leaf` of `mg.tensor(2.0)`",
-    ),
-    _Rule(
-        "flag-forgotten",
-        lambda t: t.is_leaf or t.retains_grad,
-        "",
-        "Every untracked tensor is a leaf, too, and for these nothing is computed. Retained results you have right.",
-        "what all tensors that get a `.grad` have in common",
-    ),
-    _Rule(
-        "leaves-forgotten",
-        lambda t: t.retains_grad,
-        "",
-        "`retains_grad` is about results. A tracked leaf has no need to ask.",
-        "`retains_grad` of a leaf, after `retain_grad()`",
-    ),
-    _Rule(
-        "looks-at-grad",
-        lambda t: t.grad is not None,
-        "M35",
-        "Before `backward()` there may be no gradient yet, or one that an earlier pass has left behind.",
-        "the three flags, instead of `.grad`",
-    ),
-    _Rule("always", lambda t: True, "M03", "For some of the tensors nothing is kept.", "an untracked tensor"),
+_RULES = tools.reasons(
+    """
+flag-is-enough: requires_grad (M01)
+    The flag says that a gradient is computed. It is kept by leaves, and by results that were asked.
+    look: a result of a tracked tensor: what does the warning say?
+retained-forgotten: requires_grad and is_leaf (M04)
+    True of leaves. But a tracked result gets its `.grad`, too, if `retain_grad()` was called on it.
+    look: `retains_grad`
+leaf-is-enough: is_leaf
+    Every untracked tensor is a leaf, and for these nothing is computed.
+    look: `is_leaf` of `mg.tensor(2.0)`
+flag-forgotten: is_leaf or retains_grad
+    Every untracked tensor is a leaf, too, and for these nothing is computed. Retained results you have right.
+    look: what all tensors that get a `.grad` have in common
+leaves-forgotten: retains_grad
+    `retains_grad` is about results. A tracked leaf has no need to ask.
+    look: `retains_grad` of a leaf, after `retain_grad()`
+looks-at-grad: grad (M35)
+    Before `backward()` there may be no gradient yet, or one that an earlier pass has left behind.
+    look: the three flags, instead of `.grad`
+always: True (M03)
+    For some of the tensors nothing is kept.
+    look: an untracked tensor
+""",
+    flag_is_enough=lambda t: t.requires_grad,
+    retained_forgotten=lambda t: t.requires_grad and t.is_leaf,
+    leaf_is_enough=lambda t: t.is_leaf,
+    flag_forgotten=lambda t: t.is_leaf or t.retains_grad,
+    leaves_forgotten=lambda t: t.retains_grad,
+    looks_at_grad=lambda t: t.grad is not None,
 )
 
 
-def _wrong_rule(answer: Callable, said: list[bool], truth: list[bool], names: list[str]) -> Wrong:
-    at = next(i for i in range(len(said)) if said[i] != truth[i])
-    call(answer, _STATES[names[at]]()[0])  # once more, so that the card shows this tensor
-    expected, came = f"{truth[at]} for {names[at]}", f"{said[at]}"
+def _wrong_rule(answer: Callable, said: dict[str, bool], truth: dict[str, bool]) -> Wrong:
+    first = next(name for name in truth if said[name] != truth[name])
+    call(answer, _STATES[first]())  # once more, so that the card shows this tensor
+    expected, came = f"{truth[first]} for {first}", f"{said[first]}"
     for rule in _RULES:
-        if rule.code == "retained-forgotten" and kit.uses(answer, "retains_grad"):
-            continue
-        if [bool(rule.holds(make()[0])) for make in _STATES.values()] == said:
-            return Wrong(rule.code, expected, came, belief=rule.belief, why=rule.why, look=rule.look)
+        knows_better = rule.code == "retained-forgotten" and kit.uses(answer, "retains_grad")
+        if not knows_better and all(rule.when(make()) == said[name] for name, make in _STATES.items()):
+            return rule.wrong(expected, came)
     return Wrong("other-rule", expected, came, look="what decides the answer for this `t`")
 
 
@@ -388,7 +329,9 @@ def _check_kept(answer, start, f, slope):
         raise _another_tensor(h, right)
     tools.refuse_other_values(h, 2 * start, "the value of `2 * w`", "the line that makes `h`")
     if h.grad is None:
-        raise _nothing_kept(answer, w, h)
+        asks, sets_flag = kit.uses(answer, "retain_grad"), kit.uses(answer, "requires_grad_", "requires_grad")
+        facts = {"walked": w.grad is not None, "retained": h.retains_grad, "asks": asks, "sets_flag": sets_flag}
+        raise tools.told(_NOTHING_KEPT, facts, "`h.grad` filled", "`h.grad` is None")
     if not graphs.reaches(h, w):
         why = "Your `h` was not computed from `w`, as autograd knows it: from `h` no gradient goes on to `w`."
         look = "`h.is_leaf`: it should be False" if h.is_leaf else "what `h` is computed from"
@@ -397,11 +340,21 @@ def _check_kept(answer, start, f, slope):
         why = "A way leads from `h` to `w`, and nothing is left there."
         look = "each line that clears a `.grad`, and for whom you go backward"
         raise Wrong("w-missed", "`w.grad` and `h.grad` filled", "`w.grad` is None", why=why, look=look)
-    for name, grad in (("w", w.grad), ("h", h.grad)):
-        if grad.requires_grad:
-            look = "each `create_graph=True`, and what you put into a `.grad`"
-            raise Wrong("recorded-walk", "gradients without history", f"`{name}.grad` is {show(grad)}", look=look)
-    _check_kept_numbers(h.grad, right, w.grad, 2 * right)
+    for name, grad, wanted in (("h", h.grad, right), ("w", w.grad, 2 * right)):
+        _check_gradient(name, grad, wanted)
+
+
+def _check_gradient(name: str, grad: mg.Tensor, right: np.ndarray) -> None:
+    came = tools.array(grad)
+    if grad.requires_grad:
+        look = "each `create_graph=True`, and what you put into a `.grad`"
+        raise Wrong("recorded-walk", "gradients without history", f"`{name}.grad` is {show(grad)}", look=look)
+    if not tools.same(came, right):
+        code, why = "other-gradient", ""
+        if tools.same(came, 2 * right):
+            code, why = "went-twice", "That is twice the gradient."
+        expected, look = f"`{name}.grad` is {tools.text(right)}", "each `backward()`, and each line that sets a `.grad`"
+        raise Wrong(code, expected, tools.text(came), why=why, look=look)
 
 
 _KEPT_ERRORS = tools.reasons("""
@@ -420,36 +373,23 @@ def _another_tensor(h: mg.Tensor, right: np.ndarray) -> Wrong:
     return Wrong("another-tensor", expected, show(h), why=why, look="what `f` is called with, and what is returned")
 
 
-def _nothing_kept(answer: Any, w: mg.Tensor, h: mg.Tensor) -> Wrong:
-    expected, came = "`h.grad` filled", "`h.grad` is None"
-    if w.grad is None:
-        why = "`w.grad` is None as well. Has `backward()` run?"
-        return Wrong("no-backward", expected, came, why=why, look="the line that calls `backward()`")
-    if h.retains_grad:
-        why = "`h` was asked, and there is nothing in it: it was asked when the gradient had passed, or cleared since."
-        look = "the order of `retain_grad()`, `backward()`, and what clears a `.grad`"
-        return Wrong("asked-too-late", expected, came, why=why, look=look)
-    if kit.uses(answer, "retain_grad"):
-        why = "There is a `retain_grad()` in your function, and `h` was not asked. It asks one tensor, and no other."
-        look = "the tensor you call `retain_grad()` on"
-        return Wrong("asked-elsewhere", expected, came, why=why, look=look)
-    if kit.uses(answer, "requires_grad_", "requires_grad"):
-        why = "`h` is tracked anyway. The flag says that a gradient is computed, and a result does not keep it."
-        return Wrong("flag-on-a-result", expected, came, belief="M01", why=why, look="`h.is_leaf`")
-    why = "The gradient came by, and nobody had asked `h` to keep it."
-    return Wrong("not-asked", expected, came, belief="M03", why=why, look="`h.retains_grad`")
-
-
-def _check_kept_numbers(of_h: mg.Tensor, right_h: np.ndarray, of_w: mg.Tensor, right_w: np.ndarray) -> None:
-    for name, came, right in (("h", of_h, right_h), ("w", of_w, right_w)):
-        if not tools.same(tools.array(came), right):
-            twice = tools.same(tools.array(came), 2 * right)
-            why = "That is twice the gradient." if twice else ""
-            code = "went-twice" if twice else "other-gradient"
-            look = "each `backward()`, and each line that sets a `.grad`"
-            raise Wrong(
-                code, f"`{name}.grad` is {tools.text(right)}", tools.text(tools.array(came)), why=why, look=look
-            )
+_NOTHING_KEPT = kit.patterns("""
+no-backward: walked=False
+    `w.grad` is None as well. Has `backward()` run?
+    look: the line that calls `backward()`
+asked-too-late: retained=True
+    `h` was asked, and there is nothing in it: it was asked when the gradient had passed, or cleared since.
+    look: the order of `retain_grad()`, `backward()`, and what clears a `.grad`
+asked-elsewhere: asks=True
+    There is a `retain_grad()` in your function, and `h` was not asked. It asks one tensor, and no other.
+    look: the tensor you call `retain_grad()` on
+flag-on-a-result: sets_flag=True (M01)
+    `h` is tracked anyway. The flag says that a gradient is computed, and a result does not keep it.
+    look: `h.is_leaf`
+not-asked: else (M03)
+    The gradient came by, and nobody had asked `h` to keep it.
+    look: `h.retains_grad`
+""")
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -536,7 +476,7 @@ def _second_loss():
 )
 def recorded(answer):
     y = kit.a_tensor(answer, "`second_loss`")
-    _targets.refuse_other(y, "second_loss", _why_not_recorded(y))
+    _targets.refuse_other(y, "second_loss", tools.other_graph(y, "second_loss", _RECORDED, **_factors_of(y)))
     if y.grad_fn.next_functions[0][0].next_functions[0][0] is None:
         why = "Your `w` is taken from something else. In an update the step is taken from `w`."
         look = "the order in the line that makes `w`"
@@ -544,51 +484,49 @@ def recorded(answer):
     return "This is what a recorded step leaves behind. The gradient goes to the old leaf, not to your new `w`."
 
 
-def _why_not_recorded(y):
-    if y.grad_fn is None:
-        return no_node(y, "second_loss")
-    made_of, found = graphs.operations(y), len(graphs.leaves(y))
-    if found > 1:
-        why = f"Your graph has {found} leaves that require grad, and the picture has one."
-        return Wrong("step-tracked", why=why, look="each leaf of your graph, and its `requires_grad`")
-    if made_of == ["mul"]:
-        why = "In your graph there is no subtraction: no recorded step leads to your loss."
-        return Wrong("step-not-recorded", why=why, look="what you do with `w` before the loss: is it recorded?")
-    if made_of == ["mul", "sub"]:
-        return _joined_otherwise(y)
-    if made_of == ["mul", "sub", "sub"]:
-        why = "Your graph has two subtractions. In the picture there is one."
-        return Wrong("two-steps", why=why, look="how often a step is computed, or subtracted, before the loss")
-    if made_of == ["mul", "mul", "sub"]:
-        return _multiplied_twice(y)
-    why = "The picture shows one mul and one sub, and no other operation."
-    return Wrong("other-operations", why=why, look="the name in each box of the picture")
+def _factors_of(y):
+    """Whether the loss is made of the leaf itself, or of subtractions alone, and whether the step has a way back."""
+    factors = [node for node, _ in getattr(y.grad_fn, "next_functions", ()) if node is not None]
+    steps = [node for node in factors if node.name() == "SubBackward0"]
+    of_leaf, of_steps = any(hasattr(node, "variable") for node in factors), 0 < len(steps) == len(factors)
+    return {"of_leaf": of_leaf, "of_steps": of_steps, "way": bool(steps and steps[0].next_functions[1][0])}
 
 
-def _multiplied_twice(y):
-    factors = {node.name() for node, _ in y.grad_fn.next_functions if node is not None}
-    if y.grad_fn.op_name != "mul":
-        why = "The last operation of your graph is the subtraction. In the picture it is the multiplication."
-        return Wrong("other-order", why=why, look="which of the operations touches the leaf")
-    if factors != {"SubBackward0"}:
-        why = "Your graph has two multiplications. In the picture there is one: the new `w` times itself."
-        return Wrong("multiplied-again", why=why, look="both factors of the loss")
-    if y.grad_fn.next_functions[0][0].next_functions[1][0] is None:
-        why = "Your graph has two multiplications, one of them before the subtraction. In the picture there is one."
-        return Wrong("multiplied-again", why=why, look="what the step is subtracted from")
-    why = "Your step was computed from the tracked `w`, and that was recorded, too. In the picture the step has no "
-    return Wrong("step-computed", why=why + "way back.", look="what you subtract: a number, or `w.grad`")
-
-
-def _joined_otherwise(y):
-    if y.grad_fn.op_name == "sub":
-        why = "You multiply first and subtract then. In the picture the step comes first."
-        return Wrong("other-order", why=why, look="which of the two operations touches the leaf")
-    if any(hasattr(node, "variable") for node, _ in y.grad_fn.next_functions):
-        why = "Your multiplication takes the leaf itself, too: the old `w` beside the new one."
-        return Wrong("old-and-new", why=why, look="both factors of the loss")
-    why = "In the picture two arrows go from the multiplication to the subtraction, in your graph one."
-    return Wrong("used-once", why=why, look="both factors of the loss")
+_RECORDED = kit.patterns("""
+step-tracked: one_leaf=False
+    Your graph has {leaves} leaves that require grad, and the picture has one.
+    look: each leaf of your graph, and its `requires_grad`
+step-not-recorded: operations=mul
+    In your graph there is no subtraction: no recorded step leads to your loss.
+    look: what you do with `w` before the loss: is it recorded?
+other-order: operations=mul sub, root=sub
+    You multiply first and subtract then. In the picture the step comes first.
+    look: which of the two operations touches the leaf
+old-and-new: operations=mul sub, of_leaf=True
+    Your multiplication takes the leaf itself, too: the old `w` beside the new one.
+    look: both factors of the loss
+used-once: operations=mul sub
+    In the picture two arrows go from the multiplication to the subtraction, in your graph one.
+    look: both factors of the loss
+two-steps: operations=mul sub sub
+    Your graph has two subtractions. In the picture there is one.
+    look: how often a step is computed, or subtracted, before the loss
+other-order: operations=mul mul sub, root=sub
+    The last operation of your graph is the subtraction. In the picture it is the multiplication.
+    look: which of the operations touches the leaf
+multiplied-again: operations=mul mul sub, of_steps=False
+    Your graph has two multiplications. In the picture there is one: the new `w` times itself.
+    look: both factors of the loss
+multiplied-again: operations=mul mul sub, way=False
+    Your graph has two multiplications, one of them before the subtraction. In the picture there is one.
+    look: what the step is subtracted from
+step-computed: operations=mul mul sub
+    Your step was computed from the tracked `w`, and that was recorded, too. In the picture the step has no way back.
+    look: what you subtract: a number, or `w.grad`
+other-operations: else
+    The picture shows one mul and one sub, and no other operation.
+    look: the name in each box of the picture
+""")
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -613,9 +551,11 @@ def _joined_otherwise(y):
 )
 def as_leaf(answer):
     kit.a_function(answer)
-    for start, dtype in (([1.0, -2.0, 0.123456], mg.float32), ([[0.1, 1e-9]], mg.float64), (4.0, mg.float32)):
+    several = ([1.0, -2.0, 0.123456], mg.float32), ([[0.1, 1e-9]], mg.float64), (4.0, mg.float32), ([7.1], mg.float16)
+    for start, dtype in several:
         w = mg.tensor(start, dtype=dtype, requires_grad=True)
-        _check_as_leaf(answer, w, w * 3)
+        t = w * 3
+        _check_as_leaf(answer, w, tools.with_gradient(t) if dtype is mg.float16 else t)
     return "A leaf starts a trail of its own. `t` still has the old one, and `backward()` from it still finds the way."
 
 
@@ -624,7 +564,8 @@ def _check_as_leaf(answer, w, t):
     y = tools.result(tools.called(answer, (t,), expected, *_AS_LEAF_ERRORS))
     if t.grad_fn is not node or not tools.same(tools.array(t), before):
         why = "You changed `t` itself. Others may still need it as it was."
-        raise Wrong("input-changed", "`t` as it was", f"`t` is {show(t)}", why=why, look="each call on `t` itself")
+        look = "each call on `t` itself, and on what shares its memory, as `t.detach()` does"
+        raise Wrong("input-changed", "`t` as it was", f"`t` is {show(t)}", why=why, look=look)
     if not y.requires_grad:
         why = "No history, and no flag: what you compute from it is not recorded."
         raise Wrong("untracked", expected, show(y), why=why, look="`requires_grad` of your result")
@@ -634,28 +575,20 @@ def _check_as_leaf(answer, w, t):
         why = "What `inference_mode` makes can never be saved in a graph: a backward from `y * y`, say, is refused."
         raise Wrong("inference", expected, "an inference tensor", why=why, look="the block in which the leaf is made")
     tools.refuse_other_values(y, before, "the numbers of `t`", "the numbers and the shape of your result")
-    if y.dtype is t.dtype and not np.array_equal(tools.array(y), before):
+    if y.dtype is not t.dtype:
+        why = "With the same dtype no digit is lost, and none is added."
+        look = "`dtype` of your result, and the call that chooses it"
+        raise Wrong("other-dtype", f"the dtype {t.dtype}", f"{y.dtype}", why=why, look=look)
+    if not np.array_equal(tools.array(y), before):
         got = f"numbers that are off by up to {np.abs(tools.array(y) - before).max():.1g}"
         look = "what rounds: a shorter dtype on the way, a text, `round`"
         raise Wrong("rounded", "the numbers of `t`, to the last digit", got, look=look)
-    if y.dtype is not t.dtype:
-        why = "With the same dtype no digit is lost, and none is added."
-        raise Wrong(
-            "other-dtype",
-            f"the dtype {t.dtype}",
-            f"{y.dtype}",
-            why=why,
-            look="`dtype` of your result, and the call that chooses it",
-        )
 
 
 _AS_LEAF_ERRORS = tools.reasons("""
 flag-of-a-result: use var_no_grad (M05)
     The flag of a result follows from its inputs. What can be cut off is a tensor that you take from it.
     look: what the message proposes at its end
-flag-of-a-result: flags of leaf variables
-    The flag of a result follows from its inputs, and cannot be set.
-    look: `is_leaf` of the tensor whose flag you set
 one-number-only: converted to Scalar
     `item()` is for one number. `t` may hold several.
     look: a call that takes all numbers of `t`
@@ -663,6 +596,7 @@ array: Can't call numpy()
     `numpy()` refuses a tracked tensor. And an array is no tensor: it could not be tracked.
     look: a call that gives you a tensor without the history
 """)
+_AS_LEAF_ERRORS += tools.FLAG_OF_A_RESULT
 
 
 def _no_leaf(answer: Any, w: mg.Tensor, t: mg.Tensor, y: mg.Tensor, expected: str) -> Wrong:
@@ -707,8 +641,10 @@ def step(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_STEP)
     for start, size in ((3.0, 0.25), ([[1.0, -2.0], [0.0, 30.0]], 0.5), (0.01, 0.002)):
-        _check_step(answer, np.array(start), size)
-    _check_one_step(answer, tools.leaf(0.0), 0.25, 1e-4)
+        w = tools.leaf(start)
+        for factor in (1, 1, 0):
+            _check_step(answer, w, size, factor)
+    _check_step(answer, tools.leaf(0.0), 0.25, 1e-4)
     return "The same leaf with another number: the caller's loop can go on with it."
 
 
@@ -719,19 +655,15 @@ def step(w, size):
 """
 
 
-def _check_step(answer, start, size):
-    w = tools.leaf(start)
-    for factor in (1, 1, 0):
-        _check_one_step(answer, w, size, factor)
-
-
-def _check_one_step(answer, w, size, factor):
+def _check_step(answer, w, size, factor):
     start = tools.array(w)
     (factor * (w * w * w - 5 * w)).sum().backward()
     slope = factor * (3 * start**2 - 5)
-    given = tools.called(answer, (w, size), _expected_step(start, slope, size), *_STEP_ERRORS)
+    before = f"it was {tools.text(start)}, its gradient {tools.text(slope)}, and `size` {size}"
+    expected = f"`w` is {tools.text(start - size * slope)} afterwards ({before})"
+    given = tools.called(answer, (w, size), expected, *_STEP_ERRORS)
     if not tools.same(tools.array(w), start - size * slope):
-        raise _wrong_step(answer, given, w, start, slope, size)
+        raise _wrong_step(answer, given, w, start, size * slope, slope, expected)
     if not w.requires_grad or not w.is_leaf:
         why = "The number is right, but `w` is no tracked leaf any more: no later gradient stays in it."
         raise Wrong("left-frozen", "`w` is a tracked leaf", f"`w` is {show(w)}", why=why, look="`w.requires_grad`")
@@ -742,14 +674,7 @@ def _check_one_step(answer, w, size, factor):
         raise Wrong("not-cleared", expected, got, why=why, look=look)
 
 
-def _expected_step(start: np.ndarray, slope: np.ndarray, size: float) -> str:
-    right = tools.text(start - size * slope)
-    return (
-        f"`w` is {right} afterwards (it was {tools.text(start)}, its gradient {tools.text(slope)}, and `size` {size})"
-    )
-
-
-_STEP_ERRORS = tools.reasons(
+_STEP_ERRORS = tools.GRAD_OF_ANOTHER_TYPE + tools.reasons(
     """
 recorded-in-place: in-place operation (M07)
     If this were recorded, `w` itself would turn into a result, and no leaf would be left.
@@ -765,11 +690,11 @@ cleared-first: NoneType
 )
 
 
-def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope: np.ndarray, size: float) -> Wrong:
-    came, right = tools.array(w), start - size * slope
-    expected, got = _expected_step(start, slope, size), f"`w` is {tools.text(came)}"
+def _wrong_step(answer, given, w, start, step, slope, expected):
+    came = tools.array(w)
+    got = f"`w` is {tools.text(came)}"
     if tools.same(came, start):
-        if type(given) is mg.Tensor and tools.same(tools.array(given), right):
+        if type(given) is mg.Tensor and tools.same(tools.array(given), start - step):
             why = "The number is right in a new tensor, which you return. The caller's `w` is where it was."
             belief = "M06" if kit.rebinds(answer, 0) else ""
             return Wrong("new-tensor", expected, got, belief=belief, why=why, look="an update that overwrites")
@@ -780,8 +705,9 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
         why = "What is computed got a name, and that moves nothing. The caller's `w` is where it was."
         if kit.rebinds(answer, 0):
             return Wrong("rebound", expected, got, belief="M06", why=why, look="an update that overwrites")
-        return Wrong("not-moved", expected, got, why="`w` is where it was.", look="the line that moves `w`")
-    if tools.same(came, start + size * slope):
+        look = "what each line overwrites: is it the `w` that is given?"
+        return Wrong("not-moved", expected, got, why="`w` is where it was.", look=look)
+    if tools.same(came, start + step):
         why = "A gradient points uphill. A step goes the other way."
         return Wrong("uphill", expected, got, why=why, look="the sign of the step")
     if tools.same(came, start - slope):
@@ -801,6 +727,7 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
         "untracked": "the text has `w` and `b` tracked",
         "flag 0": "the task is to freeze `w`",
         "grad 0": "the task is to clear it",
+        "gaps": "`w` and `b` are one number each, and `detach_()` refuses a view",
     },
     beliefs=("M05", "M19"),
     hints=(
@@ -813,13 +740,9 @@ def _wrong_step(answer: Any, given: Any, w: mg.Tensor, start: np.ndarray, slope:
 def freeze(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_FREEZE)
-    for numbers, trained in (
-        ((3.0, 5.0, 2.0), True),
-        ((-1.0, 0.5, 4.0), False),
-        ((2.0, -3.0, 1.0), True),
-        ((0.1, 0.02, [[-0.3, 2.0]]), True),
-    ):
-        _check_freeze(answer, numbers, trained)
+    for numbers in ((3.0, 5.0, 2.0), (-1.0, 0.5, 4.0), (2.0, -3.0, 1.0), (0.1, 0.02, [[-0.3, 2.0]])):
+        for trained in itertools.product((True, False), repeat=2):
+            _check_freeze(answer, numbers, trained)
     return "The leaf is frozen, before the operation ran, and nothing old is left on it. `b` is trained as before."
 
 
@@ -832,10 +755,10 @@ def freeze_w(w, b, x):
 
 
 def _check_freeze(answer, numbers, trained):
-    w, b = (mg.tensor(number, requires_grad=True) for number in numbers[:2])
-    x = mg.tensor(numbers[2])
-    if trained:
-        (w * b).backward()
+    w, b = map(tools.leaf, numbers[:2])
+    x = tools.constant(numbers[2])
+    if any(trained):
+        (w * b).backward(inputs=list(itertools.compress((w, b), trained)))
     y = tools.result(tools.called(answer, (w, b, x), "`w` frozen, and a result", *_FREEZE_ERRORS))
     right = numbers[0] * np.array(numbers[2]) + numbers[1]
     tools.refuse_other_values(y, right, "the value of `w * x + b`", "what is computed")
@@ -847,11 +770,10 @@ def _check_freeze(answer, numbers, trained):
     tools.walk(y.backward, mg.ones_like(y))
     if b.grad is None or not kit.close(b.grad.item(), y.numel()):
         expected = f"a backward from ones brings {y.numel()} to `b`, one for each entry"
-        got = "nothing" if b.grad is None else f"{b.grad.item():.7g}"
-        raise Wrong("b-slope", expected, got, look="what your result is made of, and each hook")
+        raise Wrong("b-slope", expected, show(b.grad), look="what your result is made of, and each hook")
 
 
-_FREEZE_ERRORS = tools.reasons("""
+_FREEZE_ERRORS = tools.GRAD_OF_ANOTHER_TYPE + tools.reasons("""
 result-frozen: use var_no_grad (M05)
     The flag of a result follows from its inputs: it is tracked because one of them is. Freeze the input.
     look: the tensor whose flag you set
@@ -862,17 +784,14 @@ nothing-to-clear: zero_
 
 
 def _check_frozen(answer: Any, w: mg.Tensor, reached: bool) -> None:
+    if reached and w.requires_grad:
+        expected, got = "a result with no way to `w`", "a way to `w`, which is tracked now"
+        why = "`w` is tracked, so the multiplication was recorded."
+        raise Wrong("not-frozen", expected, got, why=why, look="`w.requires_grad`")
     if reached:
-        state = "frozen" if not w.requires_grad else "tracked"
-        code = "frozen-too-late" if not w.requires_grad else "not-frozen"
+        expected, got = "a result with no way to `w`", "a way to `w`, which is frozen now"
         why = "The flag is read when an operation runs. When `w * x` ran, it was still set."
-        raise Wrong(
-            code,
-            "a result with no way to `w`",
-            f"a way to `w`, which is {state} now",
-            why=why if code == "frozen-too-late" else "`w` is tracked, so the multiplication was recorded.",
-            look="the order of your lines" if code == "frozen-too-late" else "`w.requires_grad`",
-        )
+        raise Wrong("frozen-too-late", expected, got, why=why, look="the order of your lines")
     if w.requires_grad:
         expected, got = "`w.requires_grad` is False", "`w.requires_grad` is True"
         why = "Your result has no way to `w`. But `w` itself is tracked: in the next computation it is trained again."
@@ -910,42 +829,13 @@ def _check_frozen(answer: Any, w: mg.Tensor, reached: bool) -> None:
 )
 def train(answer):
     kit.a_function(answer)
+    two, goals = [2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]]
     for steps, size in ((4, 0.1), (3, 0.25), (1, 0.1), (4, 0.75), (12, 1.2), (210, 0.01), (0, 0.1)):
-        _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], steps, size))
-    _check_train(answer, _Course([2.0, [1.0, -3.0]], [5.0, [0.5, 1.0]], 60, 0.1, level=-5e9))
-    _check_four(answer)
+        _check_train(answer, _Course(two, goals, steps, size))
+    _check_train(answer, _Course(two, goals, 60, 0.1, level=-5e9))
+    four, goals = [1.0, [2.0, -1.0], [[4.0]], 1.0], [3.0, [0.5, 1.0], [[-2.0]], -5.0]
+    _check_train(answer, _Course(four, goals, 3, 0.1, fresh=True))
     return "Compute, go backward, update, clear: this is the loop that every training has at its heart."
-
-
-def _check_four(answer):
-    """Parameters may be any number: here four, of which each has a minimum of its own, and two start alike.
-
-    The loss is another one in each call, as that of new data is.
-    """
-    starts = (1.0, [2.0, -1.0], [[4.0]], 1.0)
-    params = [tools.leaf(start) for start in starts]
-    goals = [tools.constant(goal) for goal in (3.0, [0.5, 1.0], [[-2.0]], -5.0)]
-    left = 0.8 * 0.6 * 0.4  # of each distance, after three steps
-    right = [tools.array(goal + left * (p.detach() - goal)) for p, goal in zip(params, goals, strict=True)]
-    turns = itertools.count(1)
-
-    def loss_of():
-        return next(turns) * sum(((p - goal) ** 2).sum() for p, goal in zip(params, goals, strict=True))
-
-    call(answer, list(params), loss_of, 3, 0.1)
-    calls = next(turns) - 1
-    if calls != 3:
-        expected, why = "3 calls of `loss_of()` in 3 steps", "Each call may take other data."
-        raise Wrong("loss-calls", expected, f"{calls} calls", why=why, look="each `loss_of()`")
-    came = [tools.array(p) for p in params]
-    if not all(map(tools.same, came, right)):
-        expected = f"after 3 steps {', '.join(map(tools.text, right))}"
-        reached = not any(map(tools.same, came, starts))
-        look = _EACH_STEP if reached else "the loop over the parameters: how many does it reach?"
-        raise Wrong("other-numbers" if reached else "not-all", expected, ", ".join(map(tools.text, came)), look=look)
-
-
-_EACH_STEP = "one step after the other: the loss, what is taken from each parameter, and what is cleared"
 
 
 @dataclass
@@ -957,6 +847,7 @@ class _Course:
     steps: int
     size: float
     level: float = 0.0  # what is added to the loss: it may be below 0 from the start
+    fresh: bool = False  # whether each loss is another one, as that of new data is
     calls: int = 0
     last: mg.Tensor | None = None  # the last loss
     unrecorded: bool = False  # whether a loss was computed where nothing is recorded
@@ -967,149 +858,139 @@ class _Course:
 
     def loss_of(self) -> mg.Tensor:
         self.calls, self.unrecorded = self.calls + 1, self.unrecorded or not mg.is_grad_enabled()
-        goals = [tools.constant(goal) for goal in self.goals]
-        one, other = (p - goal for p, goal in zip(self.params, goals, strict=True))
-        self.last = (one**2).sum() + (other**2).sum() + 0.5 * one * other.sum() + self.level
+        away = [p - tools.constant(goal) for p, goal in zip(self.params, self.goals, strict=True)]
+        loss = sum((one**2).sum() for one in away) + 0.5 * away[0] * away[1].sum() + self.level
+        self.last = loss * self.calls if self.fresh else loss
         return self.last
 
-    def loss_function(self) -> Callable[[], mg.Tensor]:
-        """What `train` gets as `loss_of`: a function that errors call by that name."""
+    def ends(self, sign: int = -1, uncleared: Iterable[int] = ()) -> list[np.ndarray]:
+        """Where the parameters are at the end, downhill or up, without clearing some of them."""
+        other = _Course(self.starts, self.goals, self.steps, self.size, self.level, self.fresh)
+        for _ in range(self.steps):
+            other.loss_of().backward()
+            for i, p in enumerate(other.params):
+                p.data += sign * self.size * p.grad
+                if i not in uncleared:
+                    p.grad = None
+        return list(map(tools.array, other.params))
 
-        def loss_of():
-            return self.loss_of()
-
-        loss_of.__qualname__ = "loss_of"
-        return loss_of
-
-    def ends(self, steps: int, sign: int = -1, clearing: tuple = (True, True)) -> list[np.ndarray]:
-        """Where the parameters are after some steps, downhill or up, with or without clearing each of them."""
-        places, goals = ([np.array(one) for one in many] for many in (self.starts, self.goals))
-        sums = [np.zeros(place.shape) for place in places]
-        for _ in range(steps):
-            one, other = (place - goal for place, goal in zip(places, goals, strict=True))
-            slopes = [2 * one + 0.5 * other.sum(), 2 * other + 0.5 * one]
-            sums = [
-                slope if clear else total + slope for total, slope, clear in zip(sums, slopes, clearing, strict=True)
-            ]
-            places = [place + sign * self.size * total for place, total in zip(places, sums, strict=True)]
-        return places
-
-    def is_at(self, places: list[np.ndarray]) -> bool:
+    def is_at(self, places: Iterable) -> bool:
         return all(tools.same(tools.array(p), place) for p, place in zip(self.params, places, strict=True))
+
+    def end(self) -> str:
+        """Which known end the parameters have come to."""
+        several = range(len(self.params))
+        ends = [("start", self.starts), ("added", self.ends(uncleared=several)), ("up", self.ends(sign=1))]
+        ends += [("added-for-one", self.ends(uncleared=[i])) for i in several]
+        return next((name for name, places in ends if self.is_at(places)), "")
 
 
 def _check_train(answer, course):
-    given, right = list(course.params), course.ends(course.steps)
+    given, right = list(course.params), course.ends()
     expected = f"after {course.steps} steps {' and '.join(map(tools.text, right))}"
+
+    def loss_of():
+        return course.loss_of()
+
+    loss_of.__qualname__ = "loss_of"  # for errors that name it
     try:
-        call(answer, given, course.loss_function(), course.steps, course.size)
+        call(answer, given, loss_of, course.steps, course.size)
     except Wrong as wrong:
-        raise _train_error(wrong, answer, course, given, expected) from None
+        got = wrong.verdict.got
+        error = next((one for one in _TRAIN_ERRORS if one in got), "")
+        if not error or (error == "NoneType" and "no attribute" in got and "zero_" not in got):
+            raise  # of None it may be what a call returned
+        raise _wrong_train(answer, course, given, expected, got, error=error, fills="zero_" in got) from None
     got = " and ".join(tools.text(tools.array(p)) for p in course.params)
     if not course.is_at(right):
-        raise _wrong_train(answer, course, given, expected, got)
+        raise _wrong_train(answer, course, given, expected, got, end=course.end())
+    if course.calls != course.steps:
+        expected, why = f"{course.steps} calls of `loss_of()` in {course.steps} steps", "Each call may take other data."
+        raise Wrong("loss-calls", expected, f"{course.calls} calls", why=why, look="each `loss_of()`")
     if not all(p.requires_grad and p.is_leaf for p in course.params):
         why = "The numbers are right, but a parameter is frozen now."
         look = "`requires_grad` of the parameters at the end"
         raise Wrong("left-frozen", "parameters that are tracked leaves", got, why=why, look=look)
 
 
-def _train_error(wrong: Wrong, answer: Any, course: _Course, given: list, expected: str) -> Wrong:
-    got = wrong.verdict.got
-    if "in-place operation" in got:
-        why = "If this were recorded, the parameter itself would turn into a result, and no leaf would be left."
-        look = "the update: is autograd recording while it runs?"
-        return Wrong("recorded-in-place", expected, got, belief="M07", why=why, look=look)
-    if "does not require grad" in got and course.unrecorded:
-        why = "A loss was computed while recording was off. Was it the one that you go backward from?"
-        return Wrong("loss-not-recorded", expected, got, why=why, look="what switches it off, and for which lines")
-    if "does not require grad" in got:
-        why = "No way leads from what you go backward from to a tracked tensor."
-        return Wrong(
-            "no-way", expected, got, why=why, look="what you do with the loss, and the flags of the parameters"
-        )
-    if "a second time" in got:
-        why = (
-            "One loss was walked twice, and the first walk has used it up. Each step needs one new loss, and one walk."
-        )
-        return Wrong("one-loss", expected, got, why=why, look="how often `loss_of()` is called, and where")
-    if "loss_of() takes 0" in got:
-        why = "`loss_of` knows the parameters already. It is called without arguments."
-        return Wrong("loss-with-arguments", expected, got, why=why, look="the call of `loss_of`")
-    return _none_in_train(wrong, answer, course, given, expected) if "NoneType" in got else wrong
+def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: str, **facts: Any) -> Wrong:
+    replaced = len(given) != len(course.params) or any(a is not b for a, b in zip(given, course.params, strict=True))
+    rebinds = kit.rebinds(answer) and not any(kit.rebinds(answer, i) for i in (1, 2, 3))  # not `size = float(size)`
+    stay = [tools.same(tools.array(p), start) for p, start in zip(course.params, course.starts, strict=True)]
+    filled = [p.grad is not None for p in course.params]
+    walked = any(filled) or kit.uses(answer, "backward", "autograd") or graphs.is_freed(course.last)
+    facts |= {"steps": course.steps, "calls": course.calls, "counted": course.calls == course.steps}
+    facts |= {"unrecorded": course.unrecorded, "walked": walked, "filled": all(filled), "moved": not any(stay)}
+    facts |= {"replaced": replaced, "others": replaced or rebinds, "written": all(p._version for p in course.params)}
+    wrong = tools.told(_TRAIN, facts, expected, got)
+    if wrong.verdict.code == "new-tensors" and (not kit.rebinds(answer) or kit.rebinds(answer, 0)):
+        wrong.verdict.belief = ""  # of `params = ...` it says nothing
+    return wrong
 
 
-def _none_in_train(wrong: Wrong, answer: Any, course: _Course, given: list, expected: str) -> Wrong:
-    got = wrong.verdict.got
-    if "no attribute" in got and "zero_" not in got:
-        return wrong  # it may be what a call returned
-    if _replaced(given, course):
-        return _new_tensors(answer, expected, got)
-    if all(p.grad is not None for p in course.params):
-        why = "The parameters have their gradients. What is None is something else. It may be the `.grad` of a new "
-        why += "tensor, and a step on that moves no parameter."
-        belief = "M06" if kit.rebinds(answer) and not kit.rebinds(answer, 0) else ""
-        return Wrong("new-tensors", expected, got, belief=belief, why=why, look="an update that overwrites")
-    if "zero_" in got:
-        why = "Before the first `backward()` every `.grad` is None, and there is nothing to fill with zeros."
-        return Wrong("nothing-to-clear", expected, got, why=why, look="a clearing that always works")
-    if not kit.uses(answer, "backward") and not graphs.is_freed(course.last):
-        why = "Has `backward()` run? Until then `.grad` is None."
-        return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
-    why = "A parameter has no gradient when the update uses it: it was cleared before, or none has come."
-    return Wrong("cleared-too-early", expected, got, why=why, look="the order of the four parts of a step")
-
-
-def _replaced(given: list, course: _Course) -> bool:
-    return len(given) != len(course.params) or any(a is not b for a, b in zip(given, course.params, strict=True))
-
-
-def _new_tensors(answer: Any, expected: str, got: str) -> Wrong:
-    why = "Your steps may make or move other tensors. `loss_of()` never sees them: it uses the parameters."
-    belief = "M06" if kit.rebinds(answer) and not kit.rebinds(answer, 0) else ""  # of `params` it says nothing
-    look = "what is overwritten in a step: the parameters themselves?"
-    return Wrong("new-tensors", expected, got, belief=belief, why=why, look=look)
-
-
-def _wrong_train(answer: Any, course: _Course, given: list, expected: str, got: str) -> Wrong:
-    if not course.calls:
-        why = "In this call your function did not call `loss_of()`."
-        return Wrong("loss-not-used", expected, got, why=why, look="where the loss is computed")
-    if course.is_at(course.ends(0)):
-        return _unmoved(answer, course, given, expected, got)
-    if course.is_at(course.ends(course.steps, clearing=(False, False))):
-        why = "Each `backward()` adds to the gradients of all steps before: they were not cleared in between."
-        return Wrong("never-cleared", expected, got, belief="M08", why=why, look="`p.grad` at the end of a step")
-    if any(course.is_at(course.ends(course.steps, clearing=one)) for one in ((True, False), (False, True))):
-        why = "The gradients of one parameter add up from step to step, those of the other do not."
-        return Wrong("some-cleared", expected, got, why=why, look="for whom `.grad` is cleared")
-    if course.is_at(course.ends(course.steps, sign=1)):
-        why = "A gradient points uphill. A step goes the other way."
-        return Wrong("uphill", expected, got, why=why, look="the sign of the step")
-    if course.calls != course.steps:
-        why = f"There are {course.steps} steps, and each needs one new loss. Losses computed: {course.calls}."
-        return Wrong("other-count", expected, got, why=why, look="where `loss_of()` is called, and how often")
-    moved = [not tools.same(tools.array(p), start) for p, start in zip(course.params, course.starts, strict=True)]
-    if not all(moved):
-        why = "One of the parameters has moved, and another has not."
-        return Wrong("not-all", expected, got, why=why, look="which parameters are changed, and in which loop")
-    return Wrong("other-numbers", expected, got, look=_EACH_STEP)
-
-
-def _unmoved(answer: Any, course: _Course, given: list, expected: str, got: str) -> Wrong:
-    if not kit.uses(answer, "backward", "grad") and all(p.grad is None for p in course.params):
-        why = "No parameter has moved, and none has a `.grad`. Has `backward()` run?"
-        return Wrong("no-backward", expected, got, why=why, look="what you do with the loss")
-    if all(p._version for p in course.params):
-        why = "The parameters were written to, and have the numbers of the start. Each step may have been zero, as "
-        why += "with cleared gradients, or the old numbers put back."
-        look = "each line that writes to a parameter, or clears its `.grad`"
-        return Wrong("cleared-too-early", expected, got, why=why, look=look)
-    others = any(kit.rebinds(answer, i) for i in (1, 2, 3))  # `size = float(size)` makes no parameter
-    if (kit.rebinds(answer) and not others) or _replaced(given, course):
-        return _new_tensors(answer, expected, got)
-    why = "The parameters have the numbers that they had."
-    return Wrong("not-moved", expected, got, why=why, look="the line that moves a parameter: does it run?")
+_TRAIN_ERRORS = "in-place operation", "does not require grad", "a second time", "loss_of() takes 0", "NoneType"
+_TRAIN = kit.patterns("""
+recorded-in-place: error=in-place operation (M07)
+    If this were recorded, the parameter itself would turn into a result, and no leaf would be left.
+    look: the update: is autograd recording while it runs?
+loss-not-recorded: error=does not require grad, unrecorded=True
+    A loss was computed while recording was off. Was it the one that you go backward from?
+    look: what switches it off, and for which lines
+no-way: error=does not require grad
+    No way leads from what you go backward from to a tracked tensor.
+    look: what you do with the loss, and the flags of the parameters
+one-loss: error=a second time
+    One loss was walked twice, and the first walk has used it up. Each step needs one new loss, and one walk.
+    look: how often `loss_of()` is called, and where
+loss-with-arguments: error=loss_of() takes 0
+    `loss_of` knows the parameters already. It is called without arguments.
+    look: the call of `loss_of`
+new-tensors: error=NoneType, filled=True, replaced=False (M06)
+    The parameters have their gradients. What is None is something else. It may be the `.grad` of a new tensor, and a
+    step on that moves no parameter.
+    look: an update that overwrites
+nothing-to-clear: error=NoneType, fills=True, replaced=False
+    Before the first `backward()` every `.grad` is None, and there is nothing to fill with zeros.
+    look: a clearing that always works
+loss-not-used: end=start, calls=0 or end=, calls=0
+    In this call your function did not call `loss_of()`.
+    look: where the loss is computed
+no-backward: walked=False, error=NoneType, replaced=False or walked=False, end=start
+    Has `backward()` run? Until then each `.grad` is None.
+    look: what you do with the loss
+cleared-too-early: error=NoneType, replaced=False
+    A parameter has no gradient when the update uses it: it was cleared before, or none has come.
+    look: the order of the four parts of a step
+cleared-too-early: end=start, written=True
+    The parameters were written to, and have the numbers of the start. Each step may have been zero, as with cleared
+    gradients, or the old numbers put back.
+    look: each line that writes to a parameter, or clears its `.grad`
+new-tensors: error=NoneType or end=start, others=True (M06)
+    Your steps may make or move other tensors. `loss_of()` never sees them: it uses the parameters.
+    look: what is overwritten in a step: the parameters themselves?
+not-moved: end=start
+    The parameters have the numbers that they had.
+    look: the line that moves a parameter: does it run?
+never-cleared: end=added (M08)
+    Each `backward()` adds to the gradients of all steps before: they were not cleared in between.
+    look: `p.grad` at the end of a step
+some-cleared: end=added-for-one
+    The gradients of one parameter add up from step to step, those of the other do not.
+    look: for whom `.grad` is cleared
+uphill: end=up
+    A gradient points uphill. A step goes the other way.
+    look: the sign of the step
+other-count: counted=False
+    There are {steps} steps, and each needs one new loss. Losses computed: {calls}.
+    look: where `loss_of()` is called, and how often
+not-all: moved=False
+    One of the parameters has moved, and another has not.
+    look: which parameters are changed, and in which loop
+other-numbers: replaced=True
+    look: what is in `params` after the first step
+other-numbers: else
+    look: one step after the other: the loss, what is taken from each parameter, and what is cleared
+""")
 
 
 # --- 11 ------------------------------------------------------------------------------------------

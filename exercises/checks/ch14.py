@@ -738,9 +738,8 @@ def _check_row(answer, w, loss, row):
 def culprit(answer):
     kit.a_function(answer)
     for source, variable, saved, number in _PROGRAMS:
-        results: list[Any] = []
-        calls = tools.calls_in(lambda: results.append(kit.call(answer, _program(source))))  # noqa: B023
-        runs, (found,) = sum(name == "program" for name, _ in calls), results
+        runs: list[bool] = []
+        found = kit.call(answer, _program(source, runs))
         if found is None:
             raise Wrong("none", "a name and a number", "None", look="whether a `return` is missing")
         pair = isinstance(found, list | tuple) and len(found) == 2
@@ -748,9 +747,9 @@ def culprit(answer):
             expected = 'a pair of a name and a number, as `("h", 3)`'
             raise Wrong("no-pair", expected, show(found), look="what `return` gives back, and in which order")
         _check_culprit(found, source, variable, saved, number)
-        if runs > 1 and not adversaries.trial.circumstances:
+        if len(runs) > 1 and not adversaries.trial.circumstances:
             why = "A program that changes something may fail otherwise the second time."
-            raise Wrong("called-again", "one call of `program`", f"{runs} calls", why=why, look="each `program()`")
+            raise Wrong("called-again", "one call of `program`", f"{len(runs)} calls", why=why, look="each `program()`")
     return "Your function finds, in any program, what the error does not say."
 
 
@@ -834,13 +833,18 @@ def program():
 )
 
 
-def _program(source: str) -> Callable:
-    """The function `program` of a source, whose lines can be looked up."""
+def _program(source: str, runs: list[bool]) -> Callable:
+    """The function `program` of a source, whose lines can be looked up; each of its runs is noted."""
     text, file = source.lstrip("\n"), f"<program {len(source)}>"
     linecache.cache[file] = len(text), None, text.splitlines(True), file
     scope: dict[str, Any] = {"mg": mg}
     exec(compile(text, file, "exec"), scope)
-    return scope["program"]
+
+    def program() -> None:
+        runs.append(True)
+        scope["program"]()
+
+    return program
 
 
 chapter.lock()

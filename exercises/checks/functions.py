@@ -15,20 +15,23 @@ Nothing is returned for a Function that is right, however it is written. Everyth
 other-shape other-value other-dtype number-of-outputs list untracked tracked input-changed saved-no-tensor;
 number-of-gradients gradient-of-no-tensor arguments-of-backward no-tensor saved-tuple shape-of-gradient
 summed-too-far transposed; no-gradient nan-gradient no-grad-output grad-output-twice grad-output-changed wrong-sign
-swapped not-summed slope-of-input slope-of-output slope-at-output no-slope wrong-factor other-gradient alone shared;
-once saved-intermediate detached other-second; second-walk gradcheck gradgradcheck.
+swapped not-summed grad-output-added slope-of-input slope-of-output slope-at-output no-slope wrong-factor
+other-gradient rounded alone shared;
+once saved-intermediate detached other-second walks-on; second-walk zeros create-graph gradcheck gradgradcheck.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
+import math
 import re
 import sys
 import traceback
 import types
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,6 +68,32 @@ class Suspect:
     belief: str = ""
     forward: Callable | None = None
     backward: Callable | None = None
+
+
+def suspects(text: str) -> tuple[Suspect, ...]:
+    """Suspects as text: code, what the mistake gives and belief at the margin, then why, then what to look at.
+
+        x; g
+        square: forward x**2
+            x² is x to the power of 2. Asked for is 2 to the power of x.
+            look: the `return` of forward
+        input-as-slope: g * x (M36)
+            ...
+
+    The first line has the arguments of forward and, after the semicolon, what arrives in backward. What is not said to
+    be of forward is what backward gives.
+    """
+    arguments, text = text.strip().split("\n", 1)
+    given = arguments.partition(";")[0]
+
+    def mistake(formula: str) -> dict[str, Callable]:
+        method, inputs = ("forward", given) if formula.startswith("forward ") else ("backward", arguments)
+        source = f"lambda {inputs.replace(';', ',')}: ({formula.removeprefix('forward ')})"
+        return {method: eval(source, {"mg": mg, "math": math})}
+
+    return tuple(
+        Suspect(code, why, look, belief, **mistake(formula)) for code, formula, belief, why, look in kit.diagnoses(text)
+    )
 
 
 def tensors(what: str, *shapes: tuple, low=-2.0, high=2.0, signed=False, rest=(), gaps=False, constants=()) -> Case:
@@ -143,8 +172,12 @@ def check(
             check_second(trial, start)
     for trial in trials:
         check_second_walk(trial)
+    for trial in trials[0], *trials[1:][-1:]:
+        check_zeros(trial, second)
     for trial in trials if second else ():
         check_second(trial, "result")
+    for trial in trials:
+        check_create_graph(trial)
     # Not once more under an adversary: an old `.grad` changes nothing that these look at, and they take the longest.
     for trial in trials if numerical and not adversaries.trial.circumstances else ():
         check_numerically(trial, "gradcheck")
@@ -204,7 +237,9 @@ def names_of(answer: Any, case: Case) -> list[str]:
     numbered = [f"argument {position + 1}" for position in range(len(arguments))]
     written = _written(answer) if isinstance(answer, type) else {}
     if "forward" not in written:
-        return numbered
+        plain = answer if type(answer) is types.FunctionType else None
+        names = [f"`{name}`" for name in plain.__code__.co_varnames[: plain.__code__.co_argcount]] if plain else []
+        return [*names, *numbered[len(names) :]]
     given = arguments if "setup_context" in written else ("ctx", *arguments)
     signature = inspect.signature(written["forward"])
     try:
@@ -348,6 +383,7 @@ def _check_value(trial: Trial, given: Any, expected: mg.Tensor) -> None:
         why = "What is given has one dtype, and the result has another."
         look = "where forward makes a new tensor: it needs the dtype of its input"
         raise Wrong("other-dtype", f"a result of {expected.dtype}", f"{given.dtype}", why=why, look=look)
+    _refuse_rounded("a result", given, expected)
 
 
 def _check_recorded(given: mg.Tensor, expected: mg.Tensor) -> None:
@@ -400,11 +436,12 @@ def start_of(output: mg.Tensor, number: int, factor: float = 1.0) -> mg.Tensor:
     return mg.tensor(np.asarray(factor * _every_other_negative(numbers)[..., 0]), dtype=output.dtype)
 
 
-def gradients(run: Run, factor: float = 1.0, start: str = "constant", **options: Any) -> Gradients:
+def gradients(run: Run, factor: float = 1.0, start: str = "constant", zeros: tuple = (), **options: Any) -> Gradients:
     """One backward from all outputs that require grad, where each grad_output is a "constant", a "leaf" that requires
-    grad, or a "result" that is made from the output itself."""
+    grad, or a "result" that is made from the output itself. `zeros` are the positions of those that are all 0."""
     outputs = [o for o in run.outputs if isinstance(o, mg.Tensor) and o.requires_grad]
-    starts = [start_of(o, i, factor).requires_grad_(start == "leaf") for i, o in enumerate(outputs)]
+    starts = [start_of(o, i, 0.0 if i in zeros else factor) for i, o in enumerate(outputs)]
+    starts = [one.requires_grad_(start == "leaf") for one in starts]
     starts = [o * one for o, one in zip(outputs, starts, strict=True)] if start == "result" else starts
     came = mg.autograd.grad(outputs, run.inputs, starts, allow_unused=True, **options)
     return Gradients(run, starts, came)
@@ -431,7 +468,8 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool, what: str =
         return _of_number(run, got)
     if "different than None at position" in got:
         why = "This argument of forward is no tensor, so it has no gradient: None belongs in its place."
-        return Wrong("gradient-of-no-tensor", expected, got, why=why, look="the order of what backward returns")
+        look = "what backward returns for each argument, and in which order"
+        return Wrong("gradient-of-no-tensor", expected, got, why=why, look=look)
     if "backward() " in got and "positional argument" in got:
         why = f"backward gets `ctx`, and one gradient for each result of forward: {len(run.outputs)} here."
         return Wrong("arguments-of-backward", expected, got, why=why, look="the `def backward` line")
@@ -454,6 +492,8 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool, what: str =
         return Wrong("alone", expected, got, why=why, look="what backward does when an input needs no gradient")
     look = "backward" + ", at the line named above" * ("your line" in got)
     look = "what is changed in place, and in which walk" if "modified by an inplace operation" in got else look
+    if "values to unpack" in got:
+        look += ", and what forward saves: the last call of `save_for_backward` counts"
     return Wrong("raised", expected, got, look=look)
 
 
@@ -537,10 +577,10 @@ def _of_shape(trial: Trial, run: Run, error: Exception, got: str) -> Wrong:
     return Wrong("shape-of-gradient", expected, got, why="A gradient has the shape of its input.", look=look)
 
 
-def check_gradients(trial: Trial) -> None:
+def check_gradients(trial: Trial, zeros: tuple = ()) -> None:
     """One backward, compared with the reference's; what differs is explained as well as the evidence allows."""
-    mine = learners_gradients(trial, retain_graph=True)
-    right = gradients(trial.run(trial.reference))
+    mine = learners_gradients(trial, zeros=zeros, retain_graph=True)
+    right = gradients(trial.run(trial.reference), zeros=zeros)
     for number, (start, fresh) in enumerate(zip(mine.starts, right.starts, strict=True), 1):
         if not _same(start, fresh):
             name = "`grad_output`" if len(mine.starts) == 1 else f"the gradient of result {number}"
@@ -549,17 +589,16 @@ def check_gradients(trial: Trial) -> None:
             raise Wrong("grad-output-changed", f"{name} as it was", _in_words(start), why=why, look=look)
     if not all(map(_same, mine.came, right.came)):
         raise _of_gradients(trial, mine, right)
-    _refuse_rounded(trial, mine, right)
-
-
-def _refuse_rounded(trial: Trial, mine: Gradients, right: Gradients) -> None:
-    """Right to six digits is right in float32 only."""
     for position, pair in enumerate(zip(mine.came, right.came, strict=True)):
-        came, wanted = (_array(0.0 if one is None else one) for one in pair)
-        if came.shape == wanted.shape and not kit.same_arrays(came, wanted, 1e-9):
-            got = f"one that is off by {np.abs(came - wanted).max():.1g}"
-            expected = f"gradient of {trial.name(mine.run, position)}: as exact as float64 is"
-            raise Wrong("rounded", expected, got, look=adversaries.ROUNDED[1])
+        _refuse_rounded(f"gradient of {trial.name(mine.run, position)}", *pair)
+
+
+def _refuse_rounded(what: str, came: Any, wanted: Any) -> None:
+    """Right to six digits is right in float32 only."""
+    came, wanted = (_array(0.0 if one is None else one) for one in (came, wanted))
+    if came.shape == wanted.shape and not kit.same_arrays(came, wanted, 1e-9):
+        got = f"one that is off by {np.abs(came - wanted).max():.1g}"
+        raise Wrong("rounded", f"{what}: as exact as float64 is", got, look=adversaries.ROUNDED[1])
 
 
 def _of_gradients(trial: Trial, mine: Gradients, right: Gradients) -> Wrong:
@@ -640,7 +679,12 @@ def _slopes_of_mistakes(trial: Trial, right: Gradients, position: int) -> Iterab
     why = "That is grad_output times the input. What is needed is the slope at the input."
     yield "slope-of-input", start * x, why, look, ""
     at_output = _slope_at(trial, position, y, start)
-    yield "slope-at-output", at_output, "That is the slope at the result. The slope is needed at the input.", look, ""
+    why, saved = "That is the slope at the result. The slope is needed at the input.", "what was saved, in which order"
+    yield "slope-at-output", at_output, why, f"what the slope is computed from: {saved}", ""
+    slope = _array(right.came[position]) / start
+    why = "Each entry of grad_output belongs to one entry of the result. In your gradient all of them are added up"
+    for added, how in ((start.sum(), "."), (start.mean(), ", and divided by their number.")):
+        yield "grad-output-added", slope * added, why + how, "each sum and mean in backward", ""
 
 
 def _slope_at(trial: Trial, position: int, point: np.ndarray, start: np.ndarray) -> Any:
@@ -709,6 +753,24 @@ def check_second_walk(trial: Trial) -> None:
     raise Wrong("second-walk", expected, got, look="what backward changes on `ctx`, in a global name or in place")
 
 
+def check_create_graph(trial: Trial) -> None:
+    """The same gradients from a walk that is recorded: it is a first walk, whatever may come of a second one."""
+    right = gradients(trial.run(trial.reference)).came
+    mine = trial.learners()
+    try:
+        came = gradients(mine, create_graph=True).came
+    except Exception as error:
+        got = describe_error(error)
+    else:
+        if all(map(_same, came, right)):
+            return
+        got = ", ".join(map(_in_words, came))
+    expected = f"with `create_graph=True` the same gradients as without it ({trial.inputs_in_words()})"
+    why = "In a first walk with `create_graph=True` grad mode is on in backward. The gradients are the same ones."
+    look = "what backward does where grad mode is on"
+    raise Wrong("create-graph", expected, got, why=why, look=look)
+
+
 def check_each_alone(trial: Trial) -> None:
     """The same gradients where only one of several inputs requires grad."""
     right = gradients(trial.run(trial.reference))
@@ -746,10 +808,10 @@ def check_apart(trial: Trial, other: Trial) -> None:
 # --- Second derivatives --------------------------------------------------------------------------
 
 
-def check_second(trial: Trial, start: str) -> None:
+def check_second(trial: Trial, start: str, zeros: tuple = ()) -> None:
     """The gradient of the gradients, by the inputs and, where that is a leaf, by grad_output."""
-    mine = learners_gradients(trial, start=start, create_graph=True)
-    right = gradients(trial.run(trial.reference), start=start, create_graph=True)
+    mine = learners_gradients(trial, start=start, zeros=zeros, create_graph=True)
+    right = gradients(trial.run(trial.reference), start=start, zeros=zeros, create_graph=True)
     try:
         came, seen = second_derivatives(mine)
     except Exception as error:
@@ -804,11 +866,14 @@ def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any
         return Wrong("saved-intermediate", expected, got, belief=belief, why=why, look=look, **details)
     if came is None:
         why = f"{first}, but for autograd it does not depend on {source}: its history was cut."
-        look = "each `detach`, `.data`, `.numpy()`, `item`, `no_grad`, and `grad` without `create_graph` in backward"
+        look = f"{_CUTS}; `no_grad`, and `grad` without `create_graph`"
         return Wrong("detached", expected, got, why=why, look=look, **details)
     why = f"{first}, and its own derivative is not what it should be."
-    look = "what backward computes from, each `detach` in it, and the backward of each Function that it calls"
+    look = f"{_CUTS}; and the backward of each Function that it calls"
     return Wrong("other-second", expected, got, why=why, look=look, **details)
+
+
+_CUTS = "what backward computes from: each `detach`, `.data`, and number or array: `item`, `tolist`, `numpy`"
 
 
 def _gradient_as_a_graph(trial: Trial, start: str) -> Any:
@@ -852,6 +917,60 @@ def _copy_of(value: Any, run: Run) -> str:
     if isinstance(value, np.ndarray):
         return "an array of NumPy,"
     return "a copy of an input," * any(np.array_equal(_array(value), _array(one)) for one in run.inputs)
+
+
+# --- Zeros ---------------------------------------------------------------------------------------
+
+
+def check_zeros(trial: Trial, second: bool) -> None:
+    """The same where a grad_output, or an input, is zero in all places: it has a slope and a history all the same."""
+    zero = [replace(trial, case=case) for case in _cases_of_zeros(trial)]
+    results = range(len(trial.run(trial.reference).outputs))
+    arriving = [tuple(results), *((one,) for one in results if len(results) > 1)]
+    where = ""
+    try:
+        for one in [trial, *zero]:
+            for zeros in arriving if one is trial else [(), *arriving]:
+                where = " and ".join(["an input"] * (one is not trial) + ["a `grad_output`"] * bool(zeros))
+                if not zeros:
+                    check_values(one)
+                check_gradients(one, zeros)
+                if second:
+                    check_second(one, "leaf", zeros)
+    except Wrong as wrong:
+        expected, got = wrong.verdict.expected, wrong.verdict.got
+        if "nan" in got or "your line" in got:
+            raise
+        why = f"For other numbers it is right, and here there are only zeros in {where}. A zero is a number as any "
+        why += "other: the same rule holds for it, and what comes of it moves when it does."
+        look = "each `if`, `where`, mask and `except` that depends on numbers"
+        raise Wrong("zeros", expected, got, why=why, look=look) from None
+
+
+def _cases_of_zeros(trial: Trial) -> list[Case]:
+    """The case with zeros for each input, and for all, where the reference has two derivatives."""
+    arguments = trial.case.make()
+    places = [i for i, a in enumerate(arguments) if isinstance(a, mg.Tensor) and a.requires_grad]
+    found = []
+    for chosen in [*((i,) for i in places if len(places) > 1), tuple(places)]:
+        names = " and ".join(trial.names[i] for i in chosen)
+        case = Case(f"zeros for {names}", functools.partial(_zeroed, trial.case, chosen))
+        if _has_two_derivatives(replace(trial, case=case)):
+            found.append(case)
+    return found
+
+
+def _zeroed(case: Case, chosen: tuple) -> tuple:
+    return tuple((0 * a.detach()).requires_grad_() if i in chosen else a for i, a in enumerate(case.make()))
+
+
+def _has_two_derivatives(trial: Trial) -> bool:
+    """Whether the reference, its gradients and theirs have numbers for this case."""
+    with np.errstate(all="ignore"):
+        first = gradients(trial.run(trial.reference), start="leaf", create_graph=True)
+        second, _ = second_derivatives(first)
+    made = [_array(one) for one in (*first.run.outputs, *first.came, *second) if one is not None]
+    return all(np.isfinite(one).all() for one in made)
 
 
 # --- Numbers -------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -513,19 +514,22 @@ def a_tensor(answer: Any, what: str = "your answer", look: str = "") -> mg.Tenso
     return answer
 
 
+_REAL = numbers.Real, Decimal  # which is no Real, for it cannot be added to a float
+
+
 def a_number(answer: Any, what: str = "your answer") -> float:
-    """The answer as a float: any real number (a Fraction, NumPy's), an array or a tensor with one element."""
+    """The answer as a float: a real number (Fraction, Decimal, NumPy's too), an array or a tensor with one element."""
     if answer is None:
         raise Wrong("none", f"{what} is a number", "None", look="whether a `return` is missing")
     if type(answer) is mg.Tensor and answer.numel() == 1:
         answer = answer.detach().item()
     if type(answer) is np.ndarray and answer.ndim == 0 and answer.dtype.kind in "iuf":
         answer = answer.item()
-    if isinstance(answer, bool) or not isinstance(answer, numbers.Real):
+    if isinstance(answer, bool) or not isinstance(answer, _REAL):
         raise Wrong("type", f"{what} is a number", show(answer), look="what kind of thing it is")
     try:
         number = float(answer)
-    except OverflowError:
+    except (OverflowError, ValueError):  # a Decimal that signals nan is no number either
         raise Wrong("type", f"{what} is a number that fits a float", show(answer), look="how large it is") from None
     if math.isnan(number):
         raise Wrong("nan", f"{what} is a number", "nan, which is not a number", look="where it comes from")
@@ -667,16 +671,18 @@ def _hidden(right: Any, given: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The Python value of a tensor or an array with one element, of a NumPy number, or of a subclass of str or Real."""
+    """The Python value of a tensor or an array with one element, of a NumPy number, of any real number, or of a str."""
     if type(value) is mg.Tensor:
         value = value.detach().numpy()
     one = type(value) is np.ndarray and value.size == 1
     value = value.item() if one or isinstance(value, np.generic) else value
     if isinstance(value, str):
         return str.__str__(value)
-    if type(value) in (int, float, bool) or not isinstance(value, numbers.Real):
+    if type(value) in (int, float, bool) or not isinstance(value, _REAL):
         return value
-    return int(value) if isinstance(value, numbers.Integral) else float(value)
+    with contextlib.suppress(OverflowError, ValueError):  # too large for a float; a Decimal that signals nan
+        return int(value) if isinstance(value, numbers.Integral) else float(value)
+    return value
 
 
 def _comparable(right: Any) -> tuple[type, ...]:

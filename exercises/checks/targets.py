@@ -50,8 +50,9 @@ def no_node(y: mg.Tensor, name: str) -> kit.Wrong:
         )
         look = f"`{name}.grad_fn`, and on which tensor you set the flag"
         return kit.Wrong("asked-at-the-end", belief="M01", why=why, look=look)
-    why = "Your tensor has no node: nothing that it was computed from is tracked, or the way was cut (detach, no_grad)."
-    return kit.Wrong("nothing-tracked", why=why, look="`requires_grad` of your leaf, and of each result after it")
+    why = "Your tensor has no node: nothing was tracked when it was computed, or the way was cut (detach, no_grad)."
+    look = "`requires_grad` of your leaf when the first operation runs, and of each result after it"
+    return kit.Wrong("nothing-tracked", why=why, look=look)
 
 
 def _in_words(y: mg.Tensor) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import kit
+from exercises.checks import graphs, kit
 from exercises.checks.adversaries import Found, text, trial
 from exercises.checks.kit import Wrong
+from exercises.checks.targets import no_node
 
 
 @dataclass(frozen=True)
@@ -155,3 +156,38 @@ def walk(go_backward: Callable, *arguments: Any) -> Any:
         why = "Your function returns, but a backward from its result does not reach the end."
         look = "what your hooks return, what is changed in place, and whether you go backward yourself"
         raise Wrong("no-way-back", "a result that backward() can start from", got, why=why, look=look) from None
+
+
+def with_gradient(tensor: mg.Tensor) -> mg.Tensor:
+    """A tensor with an old `.grad`: a result keeps one if it was asked to."""
+    tensor.retain_grad()
+    tensor.grad = mg.ones_like(tensor.detach())
+    return tensor
+
+
+def told(patterns: tuple[kit.Pattern, ...], facts: dict[str, Any], expected: str = "", got: str = "") -> Wrong:
+    """The first of these diagnoses whose facts hold, or the last one; `{name}` in a text stands for a fact."""
+    *known, other = patterns
+    one = next((one for one in known if all(facts.get(name) == value for name, value in one.gives.items())), other)
+    return Wrong(one.code, expected, got, belief=one.belief, why=one.why.format(**facts), look=one.look)
+
+
+def other_graph(y: mg.Tensor, name: str, patterns: tuple[kit.Pattern, ...], **more: Any) -> Wrong:
+    """The diagnosis for a tensor, called `name`, that has another graph than that of the picture, which has one leaf.
+
+    Facts are the sorted `operations`, the `root`, the number of `leaves`, how many `ways` end in one, and whether one
+    is multiplied by itself (`squares`).
+    """
+    if y.grad_fn is None:
+        return no_node(y, name)
+    operations, leaves = graphs.operations(y), len(graphs.leaves(y))
+    facts = {"operations": " ".join(operations), "records": ", ".join(operations[:6]), "root": y.grad_fn.op_name}
+    facts |= {"leaves": leaves, "one_leaf": leaves == 1, "ways": graphs.ways_to_leaves(y)}
+    return told(patterns, facts | {"squares": graphs.multiplies_by_itself(y)} | more)
+
+
+GRAD_OF_ANOTHER_TYPE = reasons("""
+grad-of-another-type: attempting to assign a gradient with dtype
+    A `.grad` has the dtype of its tensor, which here is another one than that of what you put there.
+    look: the dtype of each tensor that becomes a `.grad`: is it made for float64 as for float32?
+""")

@@ -458,6 +458,30 @@ entries-changed/adversary-1
     while data:
         total = total + (w * data.pop() - 1.0) ** 2
     return total
+result-dtype-changed/in-place
+    total = mg.tensor(0.0)
+    for value in data:
+        total += (w * value - 1.0) ** 2
+    return total
+result-dtype-changed/data
+    errors = w * mg.tensor(data) - 1
+    return (errors * errors).sum()
+result-dtype-changed/converted
+    return sum((w * value - 1.0) ** 2 for value in data).float()
+result-dtype-changed/buffer
+    buffer = mg.zeros(len(data))
+    for i, value in enumerate(data):
+        buffer[i] = (w * value - 1.0) ** 2
+    return buffer.sum()
+result-dtype-changed/always-double
+    return sum((w.double() * value - 1.0) ** 2 for value in data)
+rounded/there-and-back
+    return sum((w * value - 1.0) ** 2 for value in data).float().to(w.dtype)
+rounded/gradient
+    half = w.float().to(w.dtype)
+    half = half + (w - half).detach()
+    half.register_hook(lambda grad: grad.float().to(grad.dtype))
+    return sum((half * value - 1.0) ** 2 for value in data)
 """,
     ),
     "cut": functions(
@@ -513,11 +537,11 @@ other-value/no-zero
     return w * (x.item() or 1.0) + b
 numpy-refused
     return w * x.numpy() + b
-old-grad/adversary-1
+grad-changed/adversary-1
     y = w * x.detach() + b
     x.grad = None
     return y
-old-grad/adversary-2
+grad-changed/adversary-2
     w.grad = b.grad = None
     return w * x.detach() + b
 flag-of-a-result/off-and-on
@@ -534,6 +558,14 @@ hooks-changed/adversary-1
     w.retain_grad()
     b.register_hook(lambda g: None)
     return y
+grad-changed/where-w-has-none
+    if x.is_leaf and w.grad is None:
+        x.grad = None
+    return w * x.detach() + b
+grad-changed/of-a-result
+    if not x.is_leaf:
+        x.grad = None
+    return w * x.detach() + b
 """,
     ),
     "diamond": {
@@ -733,8 +765,15 @@ def squared_errors(w, data):
 """,
         """
 def squared_errors(w, data):
-    errors = w * mg.tensor(data) - 1
+    errors = w * mg.tensor(data, dtype=w.dtype) - 1
     return (errors * errors).sum()
+""",
+        """
+def squared_errors(w, data):
+    total = mg.zeros_like(w)
+    for value in data:
+        total += (w * value - 1.0) ** 2
+    return total
 """,
         """
 def squared_errors(w, data):

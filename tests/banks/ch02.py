@@ -99,6 +99,15 @@ hooks-changed/adversary-1
     if t.requires_grad:
         t.register_hook(lambda g: None)
     return answer
+other-rule/hears-no-warning
+    import warnings
+
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        t.grad
+    return t.requires_grad and not heard
+other-rule/or-has-one
+    return t.requires_grad and (t.is_leaf or t.retains_grad or t.grad is not None)
 """,
     ),
     "kept": functions(
@@ -355,6 +364,12 @@ other-value/adversary-1
 hooks-changed/adversary-1
     t.retain_grad()
     return t.detach().clone().requires_grad_()
+grad-changed/of-t
+    t.grad = None
+    return t.detach().clone().requires_grad_()
+other-dtype/no-half
+    dtype = mg.float64 if t.dtype is mg.float64 else mg.float32
+    return t.detach().to(dtype).requires_grad_()
 inference
     with mg.inference_mode():
         return mg.tensor(t.tolist(), dtype=t.dtype, requires_grad=True)
@@ -425,6 +440,10 @@ uphill
     with mg.no_grad():
         w += size * w.grad
     w.grad = None
+grad-of-another-type
+    with mg.no_grad():
+        w -= size * w.grad
+    w.grad = mg.zeros(w.shape)
 size-ignored
     with mg.no_grad():
         w -= w.grad
@@ -535,6 +554,30 @@ raised/one-number
     w.requires_grad_(False)
     w.grad = None
     return w.item() * x.item() + b
+grad-of-another-type
+    w.requires_grad_(False)
+    w.grad = mg.tensor(0.0)
+    return w * x + b
+old-gradient/kept-alone
+    w.requires_grad_(False)
+    if w.grad is not None and b.grad is not None:
+        w.grad = None
+    return w * x + b
+old-gradient/kept-with-b
+    w.requires_grad_(False)
+    if b.grad is None:
+        w.grad = None
+    return w * x + b
+grad-changed/where-w-has-none
+    w.requires_grad_(False)
+    if w.grad is None:
+        b.grad = None
+    w.grad = None
+    return w * x + b
+rounded/there-and-back
+    w.requires_grad_(False)
+    w.grad = None
+    return (w * x).float().to(b.dtype) + b
 """,
     ),
     "train": functions(

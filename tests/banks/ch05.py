@@ -26,6 +26,7 @@ WRONG = {
     "walks": {
         "clearing-destroys": _walks(B="error"),
         "clearing-destroys/all": _walks(B="error", C="error"),
+        "kept-for-once": _walks(B="error", C=6),
         "not-cleared": _walks(B=12, C=18),
         "overwrites": _walks(C=6),
         "overwrites/goes-on": _walks(C=6, D=6),
@@ -41,6 +42,9 @@ WRONG = {
     "four_times": functions(
         "four_times(x)",
         """
+other-operation/where-x-is-0
+    double = x + x
+    return double + double if x else 4 * x
 other-operation
     return 4 * x
 other-operation/doubled
@@ -78,6 +82,28 @@ old-grad/adversary-1
     "shared": functions(
         "train_both(trunk, head_a, head_b, x)",
         """
+trunk-missed/where-x-is-data
+    h = trunk(x)
+    held = h.detach().requires_grad_()
+    (head_a(held) + head_b(held)).backward()
+    if x.requires_grad:
+        h.backward(held.grad)
+head-missed/a-loss-of-0
+    h = trunk(x)
+    sum(loss for loss in (head_a(h), head_b(h)) if loss).backward()
+retained-anyway/a-head
+    h = trunk(x)
+    held = h.detach().requires_grad_()
+    head_a(held).backward(retain_graph=True)
+    head_b(held).backward()
+    h.backward(held.grad)
+other-head
+    h = trunk(x)
+    held = h.detach().requires_grad_()
+    loss = head_a(held) + head_b(held)
+    loss.backward(retain_graph=True)
+    h.backward(held.grad)
+    loss.backward()
 overwritten
     h = trunk(x)
     loss = head_a(h)
@@ -170,6 +196,17 @@ mode-left/adversary-1
     "curvature": functions(
         "curvature(f, x)",
         """
+other-number/where-x-is-0
+    if not x:
+        return mg.zeros_like(x)
+    slope, = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad(slope, x)[0]
+raised/shape-of-one-number
+    slope, = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad(slope, x, mg.tensor(1.0, dtype=x.dtype))[0]
+another-tensor/detached
+    slope, = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad(slope.detach().requires_grad_(), x)[0]
 grad-changed/leaf-of-f
     copy = x.detach().clone().requires_grad_()
     f(copy).backward(create_graph=True)
@@ -306,6 +343,7 @@ old-grad/adversary-2
         "second-from-y/retained": _kinds(A=6),
         "kept-fails": _kinds(A="error"),
         "kept-fails/all": _kinds(A="error", C="error", D="error", E="error"),
+        "one-for-all": _kinds(C="error", D="error", E="error"),
         "wrong-C": _kinds(C="error"),
         "wrong-C/no-graph-at-all": _kinds(C="error", E="error"),
         "kind": _kinds(A="three"),
@@ -313,6 +351,38 @@ old-grad/adversary-2
     "stale": functions(
         "fit(model, w, target, rounds)",
         """
+stale-slope/until-a-walk-raises
+    y = model(w)
+    for _ in range(rounds):
+        w.grad = None
+        try:
+            ((y - target) ** 2).backward()
+        except RuntimeError:
+            y, w.grad = model(w), None
+            ((y - target) ** 2).backward()
+        with mg.no_grad():
+            w -= 0.01 * w.grad
+not-moved/from-0
+    for _ in range(rounds if w else 0):
+        (slope,) = mg.autograd.grad((model(w) - target) ** 2, w)
+        with mg.no_grad():
+            w -= 0.01 * slope
+other-w/target-of-0
+    wanted = target or 1.0
+    for _ in range(rounds):
+        (slope,) = mg.autograd.grad((model(w) - wanted) ** 2, w)
+        with mg.no_grad():
+            w -= 0.01 * slope
+dtype-changed
+    for _ in range(rounds):
+        w.grad = None
+        ((model(w) - target) ** 2).backward()
+        w.data = mg.tensor((w - 0.01 * w.grad).tolist())
+raised/shape-of-one-number
+    for _ in range(rounds):
+        w.grad = None
+        ((model(w) - target) ** 2).backward()
+        w.data = mg.tensor(w.item() - 0.01 * w.grad.item(), dtype=w.dtype)
 no-round
     while True:
         w.grad = None
@@ -498,6 +568,27 @@ other-w/adversary-1
     "memory": functions(
         "run(w, inputs)",
         """
+state-lost/zero-means-one
+    past = None
+    for number in inputs:
+        state = w * (past or 1.0) + number
+        (state * state).backward()
+        past = state.item()
+    return state
+state-lost/without-zeros
+    state = mg.tensor(1.0)
+    for number in filter(None, inputs):
+        state = w * state.detach() + number
+        (state * state).backward()
+    return state
+other-walks/a-loss-of-0
+    state = mg.tensor(1.0)
+    for number in inputs:
+        state = w * state.detach() + number
+        loss = state * state
+        if loss:
+            loss.backward()
+    return state
 through-the-past
     state = mg.tensor(1.0)
     for number in inputs:
@@ -621,6 +712,10 @@ other-gradient/rounded-state
     "apart": functions(
         "apart(losses, x)",
         """
+kept-to-the-end/a-loss-of-0
+    last = len(losses) - 1
+    walk = lambda i: mg.autograd.grad(losses[i], x, retain_graph=i < last)[0]
+    return [walk(i) if i < last or losses[0] else x.detach() * 0 for i in range(last + 1)]
 old-grad
     old, found = x.grad, []
     for i, loss in enumerate(losses):
@@ -718,6 +813,16 @@ result-dtype-changed/adversary-1
     "saved": functions(
         "saved_numbers(f, x)",
         """
+other-count/tracked
+    sizes = []
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: sizes.append(t.numel() * t.requires_grad) or t, lambda t: t):
+        f(x)
+    return sum(sizes)
+counted-twice/bytes
+    sizes = []
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: (sizes.append(t.numpy().nbytes // 4), t)[1], lambda t: t):
+        f(x)
+    return sum(sizes)
 other-count/comes-back
     total = 0
     def seen(t):
@@ -979,6 +1084,12 @@ def train_both(trunk, head_a, head_b, x):
     "curvature": [
         """
 def curvature(f, x):
+    number = mg.tensor(x.item(), dtype=x.dtype, requires_grad=True)
+    (slope,) = mg.autograd.grad(f(number), number, create_graph=True)
+    return mg.autograd.grad(slope, number)[0]
+""",
+        """
+def curvature(f, x):
     p = x.detach().requires_grad_()
     f(p).backward(create_graph=True, inputs=[p])
     return mg.autograd.grad(p.grad, p)[0]
@@ -1003,6 +1114,13 @@ def curvature(f, x):
         'kinds = dict(zip("ABCDEF", (mg.tensor(3.0), "raises", mg.tensor([6.0]), 3, 6, "error")))',
     ],
     "stale": [
+        """
+def fit(model, w, target, rounds):
+    for _ in range(rounds):
+        y = model(w)
+        (slope,) = mg.autograd.grad(y, w, 2 * (y.detach() - target))
+        w.data -= 0.01 * slope
+""",
         """
 def fit(model, w, target, rounds):
     for _ in range(rounds):
@@ -1042,6 +1160,15 @@ def fit(model, w, target, rounds):
 """,
     ],
     "memory": [
+        """
+def run(w, inputs):
+    past = None
+    for number in inputs:
+        state = w * (1.0 if past is None else past) + number
+        (state * state).backward()
+        past = state.item()
+    return state
+""",
         """
 def run(w, inputs):
     state = mg.tensor(1.0)

@@ -107,6 +107,7 @@ WRONG = {
         "beyond-tolerance": _verdicts(H="pass"),
         "kind": _verdicts(A="maybe"),
         "kind/number": _verdicts(A=1),
+        "kind/error": _verdicts(B="error"),
         "keys": "verdicts = {'A': 'fail'}",
     },
     "reciprocal": {
@@ -125,6 +126,8 @@ WRONG = {
         "power-lost": _reciprocal("return -grad_output / x"),
         "input-for-output": _reciprocal("return -grad_output / x**2", forward=_reciprocal_y),
         "grad-output-twice": _reciprocal("return -grad_output * grad_output / x**2"),
+        "grad-output-added": _reciprocal("return -grad_output.sum() / x**2"),
+        "grad-output-added/mean": _reciprocal("return -grad_output.mean() / x**2"),
         "no-slope": _reciprocal("return grad_output"),
         "slope-of-output": _reciprocal("return grad_output / x"),
         "slope-of-input": _reciprocal("return grad_output * x"),
@@ -257,6 +260,14 @@ class Reciprocal(mg.autograd.Function):
         ),
         "unchanged": _clip("return grad_output, None, None"),
         "values-clipped": _clip_x("return x.clamp(ctx.low, ctx.high), None, None"),
+        "zeros": _clip(
+            f"if not grad_output.any():\n        return grad_output, None, None\n    return {_CLAMPED}, None, None"
+        ),
+        "shared/first": "LIMITS = []\n"
+        + _clip(
+            f"return {_CLAMPED}, None, None",
+            _CLIP.replace("low, high\n", "(LIMITS or [LIMITS.append((low, high))] and LIMITS)[0]\n"),
+        ),
         "zeroed": _clip(
             "inside = (grad_output >= ctx.low) & (grad_output <= ctx.high)\n    return grad_output * inside, None, None"
         ),
@@ -314,6 +325,13 @@ class Reciprocal(mg.autograd.Function):
             forward="(ctx, a, b):\n    ctx.a, ctx.b = a.clone(), b.clone()\n    return a.unsqueeze(1) * b",
             start="(ctx, grad_output):\n    ",
         ),
+        "zeros/of-an-input": _outer(
+            "if not b.any():\n        return mg.zeros_like(a), grad_output.t() @ a\n"
+            "    return grad_output @ b, grad_output.t() @ a"
+        ),
+        "zeros/masked": _outer(
+            "return (grad_output * b * (grad_output != 0)).sum(1), mg.where(grad_output != 0, grad_output, 0.0).t() @ a"
+        ),
         "number-of-gradients/needed": _outer(
             "grads = grad_output @ b, grad_output.t() @ a\n"
             "    return tuple(g for g, needed in zip(grads, ctx.needs_input_grad) if needed)"
@@ -348,6 +366,14 @@ class Outer(mg.autograd.Function):
         "number-of-outputs/stacked": _several(
             "return g * b, g * a",
             forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return mg.stack([a * b, a / b])",
+        ),
+        "zeros": _several(
+            "if not (g != 0).any():\n        return h / b, -h * a / b**2\n"
+            "    return g * b + h / b, g * a - h * a / b**2"
+        ),
+        "zeros/all": _several(
+            "if not a.any():\n        return (g * b + h / b).detach(), g * a - h * a / b**2\n"
+            "    return g * b + h / b, g * a - h * a / b**2"
         ),
         "one-each": _several("return g * b, -h * a / b**2"),
         "sign-of-quotient": _several("return g * b + h / b, g * a + h * a / b**2"),
@@ -434,6 +460,18 @@ class Outer(mg.autograd.Function):
         "silent-second/numpy": _library(
             "g = grad_output.detach().numpy() * library_slope(x.detach().numpy())\n    return mg.tensor(g)", before=""
         ),
+        "create-graph": _library(
+            f"if mg.is_grad_enabled():\n        raise ValueError('once')\n    return grad_output * {_LIBRARY_SLOPE}",
+            before="",
+        ),
+        "create-graph/tracked": _library(
+            "if grad_output.requires_grad:\n        raise ValueError('once')\n"
+            f"    return grad_output * {_LIBRARY_SLOPE}",
+            before="",
+        ),
+        "create-graph/nothing": _library(
+            f"return None if mg.is_grad_enabled() else grad_output * {_LIBRARY_SLOPE}", before=""
+        ),
         "silent-second/no-grad": _library(f"return grad_output * {_LIBRARY_SLOPE}", before="@mg.no_grad()\n"),
         "no-grad-output": _library(f"return {_LIBRARY_SLOPE}"),
         "value-for-slope": _library("return grad_output * mg.from_numpy(library_value(x.detach().numpy()))"),
@@ -444,6 +482,10 @@ class Outer(mg.autograd.Function):
         ),
         "slope-forward": _library(
             f"return grad_output * {_LIBRARY_SLOPE}", forward=_LIBRARY.replace("library_value", "library_slope")
+        ),
+        "rounded": _library(
+            f"return grad_output * {_LIBRARY_SLOPE}",
+            forward=_LIBRARY.replace("return mg", "return (mg").replace("numpy()))", "numpy()))).float().to(x.dtype)"),
         ),
         "other-type": _library("return grad_output", forward="(ctx, x):\n    return library_value(x.detach().numpy())"),
         "no-tensor": _library("return grad_output.numpy() * library_slope(x.detach().numpy())"),
@@ -493,7 +535,7 @@ RIGHT = {
         "import enum\nV = enum.Enum('V', {'P': 'pass', 'F': 'fail'}, type=str)\n"
         "verdicts = {name: V.P if name in 'CDG' else V.F for name in 'ABCDEFGH'}",
         "verdicts = {'A': False, 'B': False, 'C': True, 'D': True, 'E': False, 'F': False, 'G': True, 'H': False}",
-        _verdicts(**dict.fromkeys("ABEFH", "error"), **dict.fromkeys("CDG", "Passes")),
+        _verdicts(**dict.fromkeys("ABEFH", "fails"), **dict.fromkeys("CDG", "Passes")),
     ],
     "reciprocal": [
         _reciprocal("return -grad_output * x**-2"),
@@ -537,6 +579,10 @@ RIGHT = {
     "outer": [
         _outer("return (grad_output * b).sum(1), (grad_output * a.unsqueeze(1)).sum(0)"),
         _outer("return grad_output.mv(b), a @ grad_output"),
+        _outer(
+            "return grad_output @ b, grad_output.t() @ a",
+            forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return mg.stack([number * b for number in a])",
+        ),
         _outer(
             "return b @ grad_output.t(), (grad_output * a[:, None]).sum(0)",
             forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return a[:, None] * b[None, :]",
@@ -605,26 +651,10 @@ RIGHT = {
             "    ctx.save_for_backward(s)\n    return s",
             "(ctx, g):\n    (s,) = ctx.saved_tensors\n    return g * s * (1 - s)",
         ),
-        """
-def library_value(a):
-    return np.asarray(np.log1p(np.exp(a)))
-
-
-def library_slope(a):
-    return np.asarray(1 / (1 + np.exp(-a)))
-
-class Softplus(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return mg.tensor(library_value(x.detach().numpy()))
-    @staticmethod
-    def backward(ctx, g):
-        if mg.is_grad_enabled():
-            raise ValueError("no second derivative")
-        (x,) = ctx.saved_tensors
-        return mg.tensor(library_slope(x.detach().numpy())) * g
-""",
+        _GIVEN_LIBRARY.partition("once =")[0]
+        + function("Softplus", _LIBRARY, _SAVED_X + "return WithoutBackward.apply(grad_output, x)")
+        + "class WithoutBackward(mg.autograd.Function):\n"
+        + "    def forward(ctx, g, x):\n        return g * mg.from_numpy(library_slope(x.detach().numpy()))",
     ],
     "build": [
         _build("s = Square.apply(a)", "t = Scale.apply(b + s, 7.0)", "return t * s"),

@@ -525,7 +525,7 @@ class CubeSlope(mg.autograd.Function):
             "ctx, gg",
             "g, x, r = ctx.saved_tensors\nreturn gg * r / g, gg * g * 6 * x",
         ),
-        "other-second/at-zero": _cube_slope("return gg * 3 * x**2, gg * g * 6 * x**2 / x"),
+        "nan-gradient/at-zero": _cube_slope("return gg * 3 * x**2, gg * g * 6 * x**2 / x"),
         "order-and-factor": _cube_slope("return 6 * gg * x, 3 * gg * x**2", "x"),
         "order": _cube_slope("return gg * g * 6 * x, gg * 3 * x**2"),
         "factor-lost": _cube_slope("return gg * 3 * x**2, gg * 6 * x", "x"),

@@ -57,6 +57,7 @@ WRONG = {
         "walks-always": _count(A=1500),
         "walks-of-inputs": _count(B=10),
         "a-turn-an-entry": _count(A=3000),
+        "forward-too": _count(B=1505, C=10, D=10),
         "dearer-way": _count(C=1500),
         "one-push": _count(A=5),
         "one-push/walk": _count(B=5),
@@ -91,7 +92,7 @@ tensors/walks
     a, b = (mg.tensor(float(v), dtype=mg.float64, requires_grad=True) for v in (p[0], q[0]))
     by_a, by_b = grad(a / b, (a, b))
     return p[0] / q[0], by_a.item() * p[1] + by_b.item() * q[1]
-first-alone/stands-still
+other-tangent/stands-still
     return p[0] / q[0], (p[1] - p[0] / q[0] * q[1]) / q[0] if p[1] else 0.0
 quotient-of-tangents
     return p[0] / q[0], p[1] / q[1]
@@ -119,11 +120,44 @@ type
     return p[0] / q[0]
 other-tangent/whole
     return p[0] / q[0], (p[1] * q[0] - p[0] * q[1]) // q[0] ** 2
+other-tangent/q-stands-still
+    return p[0] / q[0], (p[1] * q[0] - p[0] * q[1]) / q[0] ** 2 if q[1] else 0.0
 """,
     ),
     "moved": functions(
         "moved(f, x, t)",
         """
+written/data-back
+    old_x, old_t = x.clone(), t.clone()
+    with dual_level():
+        tangent = unpack_dual(f(make_dual(x.data, t.data))).tangent.clone()
+    x.data.copy_(old_x.data)
+    t.data.copy_(old_t.data)
+    return tangent
+in-place-on-leaf
+    x = x.detach().clone().requires_grad_(x.requires_grad)
+    with dual_level():
+        return unpack_dual(f(make_dual(x, t.clone()))).tangent
+in-place-on-leaf/deepcopy
+    from copy import deepcopy
+
+    with dual_level():
+        return unpack_dual(f(make_dual(deepcopy(x), deepcopy(t)))).tangent
+flag-changed/off
+    if x.is_leaf:
+        x.requires_grad_(False)
+    with dual_level():
+        return unpack_dual(f(make_dual(x.clone(), t.clone()))).tangent
+nan/unit-nudge
+    size = (t * t).sum().sqrt()
+    with dual_level():
+        return unpack_dual(f(make_dual(x.clone(), t / size))).tangent * size
+written/doubled
+    t.data.mul_(2)
+    with dual_level():
+        tangent = unpack_dual(f(make_dual(x.clone(), t.clone()))).tangent / 2
+    t.data.div_(2)
+    return tangent
 shared
     with dual_level():
         return unpack_dual(f(make_dual(x, t))).tangent
@@ -205,6 +239,12 @@ other-tangent
     "climb": functions(
         "climb(x)",
         """
+raised/row
+    b = x * (3 * x.item() / x.item())
+    return b * x
+other-number/shape
+    b = x * mg.tensor([3.0], dtype=x.dtype)
+    return b * x
 one-box
     return x * x
 one-box/number
@@ -250,6 +290,19 @@ one-box/b
     "columns": functions(
         "columns(f, x)",
         """
+nan/by-x
+    found = []
+    for i in range(len(x)):
+        nudge = mg.zeros_like(x)
+        nudge[i] = x[i].item()
+        with dual_level():
+            found.append(unpack_dual(f(make_dual(x, nudge))).tangent / x[i].detach())
+    return mg.stack(found, 1)
+flag-changed/off
+    if x.is_leaf:
+        x.requires_grad_(False)
+    with dual_level():
+        return mg.stack([unpack_dual(f(make_dual(x, t))).tangent for t in mg.eye(len(x), dtype=x.dtype)], 1)
 other-jacobian/one-tensor
     t = mg.zeros_like(x)
     columns = []
@@ -328,7 +381,38 @@ whole-pair
     "trick": functions(
         "trick(f, x, t)",
         """
-other-product/kept
+row-by-row/look-first
+    y = f(x)
+    grad(y.sum(), x, retain_graph=True)
+    u = mg.zeros_like(y, requires_grad=True)
+    (back,) = grad(y, x, u, create_graph=True)
+    return grad(back, u, t)[0]
+row-by-row/twice-over
+    value = mg.autograd.functional.jvp(f, x, t)[0]
+    return mg.autograd.functional.jvp(f, x, t)[1].reshape(value.shape)
+row-by-row/to-y
+    y = f(x)
+    grad(y, y, mg.ones_like(y), retain_graph=True)
+    u = mg.zeros_like(y, requires_grad=True)
+    (back,) = grad(y, x, u, create_graph=True)
+    return grad(back, u, t)[0]
+raised/zeroed-result
+    y = f(x)
+    u = y.detach().zero_().requires_grad_()
+    (back,) = grad(y, x, u, create_graph=True)
+    return grad(back, u, t)[0]
+other-product/zeroed-data
+    y = f(x)
+    u = y.data.zero_().requires_grad_()
+    (back,) = grad(y, x, u, create_graph=True)
+    return grad(back, u, t)[0]
+nan/unit-t
+    size = (t * t).sum().sqrt()
+    y = f(x)
+    u = mg.zeros_like(y, requires_grad=True)
+    (back,) = grad(y, x, u, create_graph=True)
+    return grad(back, u, t / size)[0] * size
+kept
     if not hasattr(trick, 'known'):
         trick.known = {}
     if f not in trick.known:
@@ -462,6 +546,10 @@ second-time
         "tangent-changed": _ratio("return ta.div_(b) - tb * a / b**2"),
         "shape-of-tangent": _ratio("return (ta / b - tb * a / b**2).sum() * mg.ones(1)"),
         "result-dtype-changed/adversary-1": _ratio("return (ta / b - tb * a / b**2).double()"),
+        "other-small": _ratio("return ta / b - tb * a / b**2", _SAVED.replace("a / b", "a / (b + 1e-12)")),
+        "other-small/result": _ratio("return ta / b - tb * a / b**2", _SAVED.replace("a / b", "a / b + 1e-12")),
+        "other-small/jvp": _ratio("return ta / b - tb * a / (b**2 + 1e-12)"),
+        "tangent-changed/saved": _ratio("moved = (tb * a.data.neg_() + ta * b) / b**2\na.data.neg_()\nreturn moved"),
     },
     "still": {
         "passes": _still("return tangent"),
@@ -473,6 +561,15 @@ second-time
         "no-view/view": _still("return mg.zeros_like(tangent)", "return x.view_as(x)"),
         "tangent-changed": _still("return tangent.mul_(0)"),
         "tangent-changed/filled": _still("tangent[...] = 0\nreturn tangent.clone()"),
+        "tangent-changed/data": _still("tangent.data.zero_()\nreturn tangent"),
+        "moves/tiny": _still("return mg.full_like(tangent, 1e-12)"),
+        "other-value/by-itself": _still("return mg.zeros_like(tangent)", "return x * x / x"),
+        "other-value/last-digit": _still("return mg.zeros_like(tangent)", "return x + 1e-13"),
+        "nan-gradient": _still(
+            "return mg.zeros_like(tangent)",
+            "ctx.save_for_backward(x)\nreturn x.clone()",
+            "(x,) = ctx.saved_tensors\nreturn g * x / x",
+        ),
         "moves": _still("return mg.ones_like(tangent)"),
         "both-ways": "def Still(x):\n    return x.detach()\n",
         "both-ways/data": "def Still(x):\n    return x.data.clone()\n",
@@ -491,6 +588,20 @@ second-time
     "curved": functions(
         "curved(f, p, v)",
         """
+other-pair/zeroed-data
+    with dual_level():
+        y = f(make_dual(p, v))
+        y.data.zero_()
+        return unpack_dual(grad(y, p)[0])
+flag-changed/off
+    if v.is_leaf:
+        v.requires_grad_(False)
+    with dual_level():
+        return unpack_dual(grad(f(make_dual(p, v)), p)[0])
+nan/by-p
+    at = p.detach()
+    with dual_level():
+        return unpack_dual(grad(f(make_dual(p, at * (v / at))), p)[0])
 grad-changed/leaf-of-f
     saved, p.grad = p.grad, None
     with dual_level():
@@ -633,6 +744,12 @@ def moved(f, x, t):
 def moved(f, x, t):
     with dual_level():
         return unpack_dual(f(make_dual(x, t) * 1)).tangent
+""",
+        """
+def moved(f, x, t):
+    copies = [mg.tensor(one.detach().numpy()) for one in (x, t)]
+    with dual_level():
+        return unpack_dual(f(make_dual(*copies))).tangent
 """,
         """
 def moved(f, x, t):
