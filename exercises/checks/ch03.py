@@ -801,7 +801,7 @@ def _ladder():
 
 def _check_order(given, root, graph):
     nodes = graphs.nodes_behind(root)
-    expected = f"a list of {len(nodes)}, the root and all nodes behind it, in an order for backward(): of {graph}"
+    expected = f"a list of all nodes, {len(nodes)} of them, in an order for backward(), for {graph}"
     given = _listed(given, expected, (list, tuple))
     strange = [item for item in given if not any(item is node for node in nodes)]
     places = {id(node): place for place, node in enumerate(given)}

@@ -799,7 +799,7 @@ def surprise(answer):
         positive = np.where(numbers > 0, numbers, 1.0)
         slopes = np.where(numbers > 0, np.log(positive) + 1, 0.0)
         look = "`x * log(x)` where `x` is positive, and 0 elsewhere"
-        _check_chosen(answer, {"x": x}, positive * np.log(positive), {"x": slopes}, look)
+        _check_chosen(answer, {"x": x}, positive * np.log(positive), {"x": slopes}, "log", look)
         _check_nothing_hidden(x)
     return "The slopes are right, and no NaN arrives. A `where` before the logarithm sends back only what it took."
 
@@ -810,8 +810,8 @@ def surprise(x):
 """
 
 
-def _check_chosen(answer, inputs, right, slopes, look):
-    """The values of a repaired `where`, and what comes to its inputs, by name: first `x`, then what it is used with."""
+def _check_chosen(answer, inputs, right, slopes, steep, look):
+    """The values of a repaired `where`, and what comes to its inputs, by name: to `x`, and to what it is used with."""
     x, *_ = inputs.values()
     y = tools.called(answer, tuple(inputs.values()), "a tensor of the shape of `x`")
     if type(y) is mg.Tensor and np.isnan(tools.array(y)).any():
@@ -827,29 +827,30 @@ def _check_chosen(answer, inputs, right, slopes, look):
     factors, numbers = np.resize([1.0, -2.0, 3.0, 0.5], x.shape), tools.array(x)
     tools.walk(y.backward, mg.tensor(factors, dtype=y.dtype))
     for name, tensor in inputs.items():
-        slope = factors * slopes[name] if tensor is x else (factors * slopes[name]).sum()
+        slope = factors * slopes[name] + 0.0 if tensor is x else (factors * slopes[name]).sum()  # no -0
         came = None if tensor.grad is None else tools.array(tensor.grad)
         if (came is None and np.any(slope)) or (came is not None and not tools.same(came, slope)):
             expected = f"`{name}.grad` is {tools.text(slope)} for x = {numbers.tolist()}"
             expected += f" and `backward(gradient=...)` with {factors.tolist()}"
             got = f"it is {'None' if came is None else tools.text(came)}"
             came = np.zeros(slope.shape) if came is None else came
-            facts = {"nan": bool(np.isnan(came).any()), "inf": bool(np.isinf(came).any())}
+            facts = {"nan": bool(np.isnan(came).any()), "inf": bool(np.isinf(came).any()), "steep": steep}
             facts["right"] = tensor is x and tools.same(came[numbers > 0], slope[numbers > 0])
             wrong = tools.told(_NOT_CHOSEN, facts, expected, got)
             wrong.verdict.belief *= kit.uses(answer, "where")
+            wrong.verdict.look = wrong.verdict.look.format(**facts)
             raise wrong
     _refuse_kept(answer, y, *inputs.values())
 
 
 _NOT_CHOSEN = kit.patterns("""
 still-nan: nan=True (M26)
-    What is left out is computed all the same, and gets a 0 back. If a slope is infinite there, as that of `log` or of
-    the root at 0, or something is NaN, this makes NaN.
-    look: what goes into `log` or `sqrt` where `x` is not positive, and how steep it is there
+    What is left out is computed all the same, and gets a 0 back. If a slope is infinite there, as that of `{steep}` at
+    0, or something is NaN, this makes NaN.
+    look: what goes into `{steep}` where `x` is not positive, and how steep it is there
 infinite: inf=True
-    Something on the way back is infinitely steep: `log` and the root are, where their input is so small that it is 0.
-    look: what goes into `log` or `sqrt` for the smallest of these numbers, and with which dtype
+    Something on the way back is infinitely steep, as `{steep}` is where a number is so small that it counts as 0.
+    look: what goes into `{steep}` for the smallest of these numbers, and with which dtype
 slope-at-zero: right=True
     The slopes are right where `x` is positive. Elsewhere they are to be 0.
     look: whether the branch that is not taken gets exactly 0
@@ -996,7 +997,7 @@ def roots(answer):
         by_x, by_w = np.sqrt(factor / positive) / 2, np.sqrt(positive / factor) / 2
         slopes = {"x": np.where(taken, by_x, 0.0), "w": np.where(taken, by_w, 0.0)}
         look = "the roots of `x * w` where `x` is positive, and 0 elsewhere"
-        _check_chosen(answer, {"x": x, "w": w}, np.where(taken, np.sqrt(positive * factor), 0.0), slopes, look)
+        _check_chosen(answer, {"x": x, "w": w}, np.where(taken, np.sqrt(positive * factor), 0.0), slopes, "sqrt", look)
     return "Each slope that is multiplied by 0 is finite now, so no NaN reaches `x` or `w`."
 
 
