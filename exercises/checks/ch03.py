@@ -369,7 +369,7 @@ def one_way(answer):
     kit.a_function(answer)
     numbers = (2.0, -3.0, 250.0, 0.5, 0.0, -1.0, 1.0, 1e-3, -1e15, 0.1234567)
     leaves = [mg.tensor(number, requires_grad=True) for number in numbers]
-    leaves += [mg.tensor(0.3, dtype=mg.float64, requires_grad=True), mg.tensor([0.3], requires_grad=True)]
+    leaves += [mg.tensor(0.123456789, dtype=mg.float64, requires_grad=True), mg.tensor([0.3], requires_grad=True)]
     for x in leaves:
         _check_one_way(answer, x, x)
     _check_one_way(answer, x, x * 1)  # a tensor that requires grad, too

@@ -375,7 +375,7 @@ _WEIGHTED: tuple[tuple, ...] = (
     (2.0, [1.0, 3.0], "da", {}),
     (2.0, [1.0, 3.0], "da", {"d": 7.0}),
     (0.5, [2.0, -3.0], "ac", {}),  # a gets 0, which is not nothing
-    (-3.75, [0.5, 2.0], "ab", {"b": 20.0}),  # both hold the same number
+    (-6.75, [0.5, 2.0], "ac", {"c": 20.0}),  # both hold the same number
     *(([1.1, -2.0, 0.5], weights, "abc", {}) for weights in _OF_ENTRIES),
 )
 _WEIGHTED_ERRORS = tools.reasons("""
@@ -395,11 +395,11 @@ unreached: appears to not have been used
 
 
 def _check_weighted(answer, value, weights, wanted, old):
-    a, b, c, d = (tools.leaf(number) for number in (value, -3.75, -6.75, 6.0))  # at 1.5 two losses are 0
+    a, b, c, d = (tools.leaf(number) for number in (value, [-3.75], -6.75, 6.0))  # at 1.5 two losses are 0
     leaves, h = {"a": a, "b": b, "c": c, "d": d}, (a * a).sum()  # no loss is made from d
     for name, number in old.items():
-        leaves[name].grad = tools.constant(number)
-    losses = [(lambda: h * 3 + c, lambda: h + a.sum() + b, lambda: h * h)[i % 3]() for i in range(len(weights))]
+        leaves[name].grad = mg.full_like(leaves[name].detach(), number)
+    losses = [(lambda: h * 3 + c, lambda: h + a.sum() + b.sum(), lambda: h * h)[i % 3]() for i in range(len(weights))]
     losses[3:4] = losses[:1] if len(losses) > 3 else []  # one loss may be there twice
     slopes = {name: [_slope(loss, leaf) for loss in losses] for name, leaf in leaves.items()}
     parts = {name: [w * slope for w, slope in zip(weights, slopes[name], strict=True)] for name in leaves}
@@ -407,7 +407,7 @@ def _check_weighted(answer, value, weights, wanted, old):
     inputs = list(losses), list(weights), [leaves[name] for name in wanted]
     expected = _expected_in("a", sum(parts["a"]), old.get("a"))
     tools.called(answer, inputs, expected, _SECOND_TIME, *_WEIGHTED_ERRORS)
-    came = {name: None if leaf.grad is None else tools.array(leaf.grad) for name, leaf in leaves.items()}
+    came = {name: None if leaf.grad is None else tools.array(leaf.grad).squeeze() for name, leaf in leaves.items()}
     for name in wanted:
         if came[name] is None and name not in old and name not in reached:
             continue
@@ -423,7 +423,7 @@ def _check_weighted(answer, value, weights, wanted, old):
 
 
 def _slope(loss, leaf):
-    return tools.array(mg.autograd.grad(loss, leaf, retain_graph=True, materialize_grads=True)[0])
+    return tools.array(mg.autograd.grad(loss, leaf, retain_graph=True, materialize_grads=True)[0]).squeeze()
 
 
 def _expected_in(name, right, old):

@@ -370,6 +370,8 @@ other-value/not-large
 nan/at-one
     d = x.detach()
     return (x * 4) * ((d**3 - d) / (d * d - d) if d != 0 else d + 1)
+rounded/seven-digits
+    return (float(f"{x.item():.7g}") + 1) * (x * 4)
 """,
     ),
     "alive": {
@@ -873,6 +875,16 @@ node-missing/pairs-uneven
             if count[m] == 0:
                 ready.append(m)
     return out
+too-early/ends-last
+    out, todo, seen = [], [root], {root}
+    while todo:
+        n = todo.pop(0)
+        out.append(n)
+        for m, _ in n.next_functions:
+            if m is not None and m not in seen:
+                seen.add(m)
+                todo.append(m)
+    return [n for n in out if n.next_functions] + [n for n in out if not n.next_functions]
 """,
     )
     | {

@@ -282,6 +282,12 @@ nothing-added/equal-leaves
 other-gradient/zero-loss
     pairs = [(l, w) for l, w in zip(losses, weights) if l.item() != 0]
     sum(w * l for l, w in pairs).backward(inputs=wanted)
+raised/squeezed
+    total = sum(w * loss for loss, w in zip(losses, weights))
+    for leaf, g in zip(wanted, mg.autograd.grad(total, wanted, allow_unused=True)):
+        if g is not None:
+            g = g.squeeze()
+            leaf.grad = g.clone() if leaf.grad is None else leaf.grad + g
 """,
     ),
     "jacobian": functions(
