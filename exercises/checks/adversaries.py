@@ -893,6 +893,8 @@ def _take_back(lent: list[tuple]) -> tuple[State, tuple[str, str, str]] | None:
         between = f"in between {'something was added to it' if added else 'it was set or cleared'}"
         put_back = "grad", f"`.grad` of {state.name} is left alone", between
         changed = changed or next(((state, one) for one in state.changed() if one[0] == "grad"), None)
+        if added and old._version:  # in place: a leaf that had none would have one of zeros now
+            changed = changed or (state, (*put_back[:2], "something was added to it, and its numbers are the same"))
         touched = touched and "grad between" not in trial.off
         changed = changed or ((state, put_back) if touched and state.tensor.grad is old else None)
         if state.tensor.grad is old:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import weakref
 
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import adversaries, graphs, kit, tools
+from exercises.checks import graphs, kit, tools
 from exercises.checks.kit import Wrong, show
 from exercises.checks.targets import Targets
 
@@ -18,16 +19,31 @@ chapter = kit.Chapter(__name__, "06", "How do I stop a gradient?")
 # --- What several exercises share ----------------------------------------------------------------
 
 
-_NO_HISTORY = tools.Reason(
-    "does not require grad",
-    "all-cut",
-    "Where the walk starts there is no history: it was cut off, or nothing was recorded.",
-    "each `detach()` and each block in your function: does it stop more than it should?",
-)
-
-
-def _number(value: float | None) -> str:
-    return "None" if value is None else f"{value:.7g}"
+_NO_HISTORY, _LEAF_IN_PLACE, _CAUGHT, _CAUGHT_ALIAS, _SECOND_TIME, _FLAG, _NUMPY = tools.reasons("""
+all-cut: does not require grad
+    Where the walk starts there is no history: it was cut off, or nothing was recorded.
+    look: each `detach()` and each block in your function: does it stop more than it should?
+leaf-in-place: a leaf Variable that requires grad (M07)
+    A tracked leaf is changed in place while recording is on. Updates belong inside of `no_grad`.
+    look: the line of the update
+caught: modified by an inplace operation
+    The alarm works: a number that `backward()` needs was changed first. But there should be nothing to catch.
+    look: the order of the lines
+caught-alias: modified by an inplace operation
+    `detach()` copies nothing: a change of what it gives is one of `w`, and counted. So it is caught, as it should be.
+    Repair the order, not only the spelling.
+    look: what runs between `f(w)` and `backward()`
+second-time: a second time
+    A walk gets into a graph that an earlier walk has used up.
+    look: what goes from one walk into the next, the state or a loss, and whether it has a history
+flag-of-a-result: flags of leaf variables (M05)
+    The flag of a result follows from its inputs. What has no history is another tensor, which you take from it.
+    look: what the message proposes at its end
+numpy-refused: call numpy() (M27)
+    NumPy records nothing, so it takes no tracked tensor. Whatever you compute there has no slopes.
+    look: how the chapter keeps slopes: with tensors all the way
+""")
+_NEW_W = {"again": "`w` moves twice", "old grad": "the text takes `w` as new"}
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -63,11 +79,8 @@ all-ways-stopped: B b=None
 nothing-stopped: A a=12
     12 is the slope of a · a · b. One of its two factors `a` is detached, and sends nothing back.
     look: which numbers are constants in line A
-nothing-stopped: B b=12
-    12 is the slope of a · b · b. The product in the parentheses is detached: the 6 is a constant.
-    look: which numbers are constants in line B
-nothing-stopped: B a=9
-    9 is the slope of a · b · b. `a` stands in the parentheses only, and those are detached.
+nothing-stopped: B b=12 or B a=9
+    12 for `b` and 9 for `a` are slopes of a · b · b. The product in the parentheses is detached: a constant 6.
     look: which numbers are constants in line B
 value-lost: A a=3
     3 is the slope of a · b, as if the detached factor were gone. Its number is still there: a 2.
@@ -81,20 +94,14 @@ item-disconnects: C a=None or C a=0
 block-untracks: D a=None (M20)
     `no_grad` has stopped the recording of `a * b`. `a` itself is as tracked as before.
     look: the line after the block
-block-ignored: D a=12
-    12 is the slope of a · b · a. But `h` was not recorded: it is a constant 6.
-    look: what `h` is after the block
-block-ignored: D b=4
-    4 is the slope of a · b · a. But `h` was not recorded: it is a constant 6, and no way leads to `b`.
+block-ignored: D a=12 or D b=4
+    12 for `a` and 4 for `b` are slopes of a · b · a. But `h` was not recorded: it is a constant 6.
     look: what `h` is after the block
 zero-for-none: B a=0, D b=0 (M25)
     No way leads from y to `a` in line B, nor to `b` in line D: nobody writes to their `.grad`, not even a zero.
     look: what `.grad` is before any backward
-zero-for-none: B a=0
-    No way leads from y to `a`, so nobody writes to `a.grad`, not even a zero.
-    look: what `.grad` is before any backward
-zero-for-none: D b=0
-    No way leads from y to `b`, so nobody writes to `b.grad`, not even a zero.
+zero-for-none: B a=0 or D b=0
+    No way leads from y to this leaf, so nobody writes to its `.grad`, not even a zero.
     look: what `.grad` is before any backward
 """)
 
@@ -116,15 +123,8 @@ zero-for-none: D b=0
     "`same` is `old`, `again` has the tracked input `w` and the mode on. And `backward()` works: 2 · 2.",
 )
 def inside(answer):
-    truth = {
-        "product": False,
-        "fresh": True,
-        "same": True,
-        "again": True,
-        "later": False,
-        "product.is_leaf": True,
-        "w.grad": 4.0,
-    }
+    truth = {"product": False, "fresh": True, "same": True, "again": True, "later": False}
+    truth |= {"product.is_leaf": True, "w.grad": 4.0}
     looks = {"w.grad": "the slope of w · w at 2, and for which tensor a `backward()` runs"}
     kit.predicted(answer, truth, _INSIDE, "a number or None", looks)
     return "The block decides about one thing: whether the operations that run in it are recorded."
@@ -192,14 +192,8 @@ frozen-is-a-wall: A w1=None or A w1=0 (M21)
 frozen-is-a-wall: D w1=None or D w2=None or D w1=0 or D w2=0
     The last layer is frozen, and still the gradient passes through it, to all that are behind.
     look: which node y has in line D
-factor-lost: A w1=12
-    12 is without the factor 5. `w2` is frozen, but its number takes part in the product as before.
-    look: what the frozen layer multiplies by
-factor-lost: D w1=15
-    15 is without the factor 4. `w3` is frozen, but its number takes part in the product as before.
-    look: what the frozen layer multiplies by
-factor-lost: D w2=6
-    6 is without the factor 4. `w3` is frozen, but its number takes part in the product as before.
+factor-lost: A w1=12 or D w1=15 or D w2=6
+    A factor is missing, that of the frozen weight. Its number takes part in the product as before.
     look: what the frozen layer multiplies by
 neighbour-frozen: A w3=None
     `w2` is frozen in line A, and no other weight. The gradient of `w3` does not come through `w2`.
@@ -222,14 +216,8 @@ cut-ignored: C w1=60
 zero-for-none: B w1=0, B w2=0, C w1=0 (M25)
     No way leads to `w1` in lines B and C, nor to `w2` in line B: nobody writes to their `.grad`, not even a zero.
     look: what `.grad` is before any backward
-zero-for-none: A w2=0
-    `w2` is frozen, so nobody writes to `w2.grad`, not even a zero.
-    look: what `.grad` is before any backward
-zero-for-none: B w1=0 or C w1=0
-    No way leads to `w1`, so nobody writes to `w1.grad`, not even a zero.
-    look: what `.grad` is before any backward
-zero-for-none: B w2=0
-    No way leads to `w2`, so nobody writes to `w2.grad`, not even a zero.
+zero-for-none: A w2=0 or B w1=0 or B w2=0 or C w1=0
+    No way leads to this weight: it is frozen, or lies behind a cut. Nobody writes to its `.grad`, not even a zero.
     look: what `.grad` is before any backward
 """)
 
@@ -258,12 +246,11 @@ def _three_layers():
 def layers(answer):
     y = kit.a_tensor(answer, "`layers`")
     _targets.refuse_other(y, "layers", _why_not_layers(y))
-    last = [node.variable for node, _ in y.grad_fn.next_functions if hasattr(node, "variable")]
-    if any(leaf is kit.notebook_tensors().get("w1") for leaf in last):
+    names = kit.notebook_tensors()
+    if any(getattr(node, "variable", y) is names.get("w1") for node, _ in y.grad_fn.next_functions):
         why = "Boxes and arrows are right. But the third layer multiplies by `w3`, and yours by `w1`."
         look = "by which weight the result of each layer is multiplied"
         raise Wrong("leaves-swapped", "`w3` below the box of the root", "`w1` below it", why=why, look=look)
-    names = kit.notebook_tensors()
     for name in ("x", "w2"):
         if name in names and graphs.reaches(y, names[name]):
             look = "who is tracked in your program"
@@ -273,33 +260,37 @@ def layers(answer):
 
 def _why_not_layers(y):
     made_of, found = graphs.operations(y), len(graphs.leaves(y))
-    if y.grad_fn is None:
-        why = "Your tensor has no node: nothing was recorded for it, or it was cut off from what was."
-        return Wrong("no-node", why=why, look="which weights you ask for, and each `detach` and `no_grad`")
-    if set(made_of) != {"mul"}:
-        look = "the boxes in the picture: three multiplications, and nothing else"
-        return Wrong("other-operations", why="Your graph has other operations than the picture.", look=look)
-    if found > 2:
-        why = f"Your graph ends in {found} leaves, the picture in two: `w1` and `w3`."
-        return Wrong("none-frozen", why=why, look="how many blue ovals there are, and who is tracked in your program")
-    if len(made_of) == 1 and found == 1:
-        why = "Your graph ends at the first multiplication, seen from the root: what lies behind was cut off, or"
-        why += " was never tracked. In the picture the way leads on, through the layer in the middle."
-        look = "how a weight is frozen without `detach()` and without a block"
-        return Wrong("cut-not-frozen", belief="M21", why=why, look=look)
-    if found == 1:
-        why = "Your graph ends in one leaf, the picture in two."
-        return Wrong("one-leaf", why=why, look="how many weights there are, and which are tracked")
-    if len(made_of) < 3:
-        why = "A multiplication is missing: it has no tracked input, it was cut off, or there is no such layer."
-        return Wrong("layer-missing", why=why, look="the way from the root: where does it end, and why there?")
-    if len(made_of) > 3:
-        why = f"Your graph has {len(made_of)} multiplications, the picture three."
-        return Wrong("layer-added", why=why, look="what each layer multiplies")
-    why = "Boxes and leaves are right in number. But some of the arrows between them are others."
-    return Wrong("other-frozen", why=why, look="which multiplication leads to no leaf, counted from the root")
+    facts = {"boxes": len(made_of), "leaves": found, "others": set(made_of) != {"mul"}}
+    return tools.told(_OTHER_LAYERS, facts | {"more_leaves": found > 2, "more_boxes": len(made_of) > 3})
 
 
+_OTHER_LAYERS = kit.patterns("""
+no-node: boxes=0
+    Your tensor has no node: nothing was recorded for it, or it was cut off from what was.
+    look: which weights you ask for, and each `detach` and `no_grad`
+other-operations: others=True
+    Your graph has other operations than the picture.
+    look: the boxes in the picture: three multiplications, and nothing else
+none-frozen: more_leaves=True
+    Your graph ends in {leaves} leaves, the picture in two: `w1` and `w3`.
+    look: how many blue ovals there are, and who is tracked in your program
+cut-not-frozen: boxes=1, leaves=1 (M21)
+    Your graph ends at the first multiplication, seen from the root: what lies behind was cut off, or
+    was never tracked. In the picture the way leads on, through the layer in the middle.
+    look: how a weight is frozen without `detach()` and without a block
+one-leaf: leaves=1
+    Your graph ends in one leaf, the picture in two.
+    look: how many weights there are, and which are tracked
+layer-missing: boxes=1 or boxes=2
+    A multiplication is missing: it has no tracked input, it was cut off, or there is no such layer.
+    look: the way from the root: where does it end, and why there?
+layer-added: more_boxes=True
+    Your graph has {boxes} multiplications, the picture three.
+    look: what each layer multiplies
+other-frozen: boxes=3
+    Boxes and leaves are right in number. But some of the arrows between them are others.
+    look: which multiplication leads to no leaf, counted from the root
+""")
 _targets = Targets(layers=_three_layers)
 
 
@@ -321,9 +312,8 @@ _targets = Targets(layers=_three_layers)
 def target(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_TARGET)
-    for weight, now, later, reward in ((2.1, 3.0, 4.0, 1.0), (-0.5, 8.0, -1.0, -3.1416), (1.0, 0.5, 4.0, -1.499)):
-        _check_target(answer, weight, now, later, reward)
-    _check_target(answer, 2.0, 3.0, 3.0, 1.0)
+    for numbers in _TARGETS:
+        _check_target(answer, *numbers)
     _check_trained(answer)
     return "The guess moves towards the target, and the target stands still. The loss has the same value as before."
 
@@ -334,15 +324,18 @@ def surprise(value, now, later, reward):
     target = reward + 0.5 * value(later)
     return (target - guess) ** 2
 """
+_TARGETS: tuple = ((2.1, 3.0, 4.0, 1.0), (-0.5, 8.0, -1.0, -3.14159265), (1.0, 0.5, 4.0, -1.499), (2.0, 3.0, 3.0, 1.0))
+_TARGETS += (2.0, 3.0, 0.0, 1.0), (1.5, 0.0, -2000.0, 0.0)  # a state or a reward of 0
+_TARGETS += (2.0, 3.0, -1.5, 1.25), (1.0, 2.0, 1.5, 1.0)  # a target of 0, and an error of 0
 
 
 def _check_target(answer, weight, now, later, reward):
-    w, other = tools.leaf(weight), tools.leaf(0.0)  # a weight that `value` needs for `later` alone
+    w, other = tools.leaf(weight), tools.leaf(0.5)  # a weight that `value` needs for `later` alone
     expected = "a loss with the value as before, that leads back to the weights"
     kept = w * now  # where both states are one, `value` gives this out both times
     value = (lambda state: kept) if now == later else lambda state: w * state + (other if state == later else 0.0)
     y = tools.result(tools.called(answer, (value, now, later, reward), expected))
-    error = reward + 0.5 * weight * later - weight * now
+    error = reward + 0.5 * (weight * later + (0.0 if now == later else 0.5)) - weight * now
     look = "the formula of the loss: only a way back should go, no number"
     tools.refuse_other_values(y, error**2, "the loss as before", look)
     if not kept.requires_grad:
@@ -357,7 +350,7 @@ def _check_target(answer, weight, now, later, reward):
         got = f"{w.grad.item():.7g} in the `.grad` of the weight already"
         raise Wrong("walked", "a loss that nobody has gone backward from", got, why=why, look="each `backward`")
     y.backward()
-    by_guess, by_target = -2 * error * now, error * later
+    by_guess, by_target = 0.0 - 2 * error * now, error * later
     if not kit.close(w.grad.item(), by_guess):
         raise _wrong_target(w.grad.item(), by_guess, by_target)
     if graphs.reaches(y, other):
@@ -380,7 +373,7 @@ def _check_trained(answer):
 def _wrong_target(came, by_guess, by_target):
     expected, got = f"{by_guess:.7g} for the weight, by the guess alone", f"{came:.7g}"
     if kit.close(came, by_guess + by_target):
-        why = "A gradient comes by both calls of `value`. So the target moves, too."
+        why = "A gradient comes by the target as well as by the guess. So the target moves, too."
         return Wrong("not-cut", expected, got, why=why, look="what the target is made from, and whether it is tracked")
     if kit.close(came, by_target):
         why = "The gradient comes by the target. What is cut off is the guess: the wrong one of the two."
@@ -395,12 +388,7 @@ def _wrong_target(came, by_guess, by_target):
     "The path of a weight",
     kind="fix",
     points=2,
-    off={
-        "values 0": "the task is to train `w`",
-        "grad 0": "each step fills and clears it",
-        "again": "twice the steps",
-        "old grad": "the text takes `w` as new",
-    },
+    off=_NEW_W | {"values 0": "the task is to train `w`", "grad 0": "each step fills and clears it"},
     beliefs=("M06", "M07", "M08", "M17"),
     hints=(
         "Run it and print the list at the end. What do its entries have in common?",
@@ -414,7 +402,7 @@ def path(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PATH)
     runs = (([3.0, -1.0], [5.0, 1.0], 4), ([0.5], [-2.0], 1), ([0.5, 9.0], [1.0, -2.0], 120))
-    runs += (2.0, 1.0, 3), ([[2.0, -1.0], [0.5, 4.0]], [[1.0, 1.0], [0.0, 3.0]], 2)
+    runs += (-1.0, 1.0, 3), ([[2.0, -1.0], [0.5, 4.0]], [[1.0, 1.0], [0.5, 3.0]], 2)
     lists = [_check_path(answer, *run) for run in runs]
     if len(set(map(id, lists))) < len(lists):
         look = "where the list is made: in the function, or once for all calls?"
@@ -433,13 +421,6 @@ def path(w, loss_of, steps):
         seen.append(w.detach())
     return seen
 """
-_LEAF_IN_PLACE = tools.Reason(
-    "a leaf Variable that requires grad",
-    "leaf-in-place",
-    "A tracked leaf is changed in place while recording is on. Updates belong inside of `no_grad`.",
-    "the line of the update",
-    "M07",
-)
 
 
 def _check_path(answer, start, goal, steps):
@@ -453,7 +434,7 @@ def _check_path(answer, start, goal, steps):
     given = tools.called(answer, (w, loss_of, steps), expected, _LEAF_IN_PLACE)
     if not isinstance(given, list | tuple) or len(given) != steps:
         got = f"one of length {len(given)}" if isinstance(given, list | tuple) else show(given)
-        look = "how many turns there are, what is appended in each, and what you return"
+        look = "how many turns there are, and what is appended in each" if "length" in got else "what you return"
         raise Wrong("type", expected, got, look=look)
     tracked = [entry for entry in given if type(entry) is mg.Tensor and entry.requires_grad]
     if tracked:
@@ -463,8 +444,6 @@ def _check_path(answer, start, goal, steps):
     right = [goal + (np.array(start) - goal) * 0.5 ** (step + 1) for step in range(steps)]
     if not tools.same(tools.array(w), right[-1]):
         raise _wrong_walk(w, start, goal, steps, right[-1], kit.rebinds(answer) and any(trained))
-    for entry in given:
-        _as_numbers(entry, w.shape)
     with mg.no_grad():
         w += 100.0  # whoever looks at the memory of w sees it
     came = [_as_numbers(entry, w.shape) for entry in given]
@@ -501,18 +480,13 @@ def _wrong_walk(w, start, goal, steps, right, rebinds):
     if tools.same(tools.array(w), np.array(start)):
         why = "At the end the `w` that came in has the numbers that it had."
         why += " An assignment such as `w = ...` moves nothing: it gives the name to something else." if rebinds else ""
-        belief = "M06" if rebinds else ""
         look = "each line that moves `w`, or makes another tensor of it"
-        return Wrong("not-moved", expected, got, belief=belief, why=why, look=look)
+        return Wrong("not-moved", expected, got, belief="M06" if rebinds else "", why=why, look=look)
     if tools.same(tools.array(w), _never_cleared(start, goal, steps)):
         why = "The slopes of all steps so far add up in `w.grad`."
         return Wrong("not-cleared", expected, got, belief="M08", why=why, look="where `w.grad` is cleared")
-    return Wrong(
-        "other-walk",
-        expected,
-        got,
-        look="each step: the loss of `w` as it is then, its walk, and a quarter of the slope",
-    )
+    look = "each step: the loss of `w` as it is then, its walk, and a quarter of the slope"
+    return Wrong("other-walk", expected, got, look=look)
 
 
 def _wrong_path(came, right, moved, start, expected, detached):
@@ -526,9 +500,10 @@ def _wrong_path(came, right, moved, start, expected, detached):
         why = "These are the numbers before each step."
         return Wrong("one-early", expected, got, why=why, look="where in the loop you append")
     if all(tools.same(entry, right[-1]) for entry in came):
-        why = "All entries hold the numbers of the end, as copies do that are made after the loop."
-        return Wrong("copied-late", expected, got, why=why, look="when the copy is made")
-    return Wrong("other-numbers", expected, got, look="what you append in each turn")
+        why = "All entries hold the numbers of the end, as copies made after the loop do, or one that is refilled."
+        look = "when the copy is made, and whether each entry is one of its own"
+        return Wrong("copied-late", expected, got, why=why, look=look)
+    return Wrong("other-numbers", expected, got, look="what you append in each turn: its numbers, in the shape of `w`")
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -538,12 +513,7 @@ def _wrong_path(came, right, moved, start, expected, detached):
     "No alarm",
     kind="fix",
     points=2,
-    off={
-        "values 1": "the task is to move `w`",
-        "grad 1": "the task is to fill it",
-        "again": "`w` moves twice",
-        "old grad": "the text takes `w` as new",
-    },
+    off=_NEW_W | {"values 1": "the task is to move `w`", "grad 1": "the task is to fill it"},
     beliefs=("M06", "M07", "M18"),
     hints=(
         "Call it with f = lambda w: w * w, at w = 2, with the step 1. Which slope do you expect, and which one comes?",
@@ -574,19 +544,8 @@ _STEPS = (
     (lambda w: 3 * w, lambda w: 3 + 0 * w, -3.0, -0.25),
     (lambda w: w * w, lambda w: 2 * w, 0.1, 1e9),  # too far to come back exactly
     (lambda w: (w * w).sum(), lambda w: 2 * w, [2.0, -1.0, 0.5], 0.125),
-)
-_CAUGHT = tools.Reason(
-    "modified by an inplace operation",
-    "caught",
-    "The alarm works: a number that `backward()` needs was changed first. But there should be nothing to catch.",
-    "the order of the lines",
-)
-_CAUGHT_ALIAS = tools.Reason(
-    "modified by an inplace operation",
-    "caught-alias",
-    "`detach()` copies nothing: a change of what it gives is one of `w`, and counted. So it is caught, as it "
-    "should be. Repair the order, not only the spelling.",
-    "what runs between `f(w)` and `backward()`",
+    (lambda w: w * w, lambda w: 2 * w, 0.0, 0.31415926),  # a slope of 0
+    (lambda w: w * w, lambda w: 2 * w, [-0.5], 0.0),
 )
 
 
@@ -598,8 +557,7 @@ def _check_step(answer, function, slope, start, size):
         met.append(np.array(t.detach().numpy()))
         return function(t)
 
-    by_alias = kit.uses(answer, "detach") and not kit.uses(answer, "no_grad")
-    caught = _CAUGHT_ALIAS if by_alias else _CAUGHT
+    caught = _CAUGHT_ALIAS if kit.uses(answer, "detach") and not kit.uses(answer, "no_grad") else _CAUGHT
     expected = f"{tools.text(slope(start))} in `w.grad`, and {tools.text(start + size)} in `w`"
     y = tools.result(tools.called(answer, (f, w, size), expected, caught, _LEAF_IN_PLACE, _NO_HISTORY))
     came, moved = None if w.grad is None else tools.array(w.grad), tools.array(w)
@@ -611,17 +569,16 @@ def _check_step(answer, function, slope, start, size):
         early = any(tools.same(one, start + size) for one in met)
         raise _wrong_slope(came, slope, start, size, early, kit.uses(answer, "data"), expected, got)
     if w.grad is not None and w.grad.requires_grad:
-        look = "what your backward is told: `create_graph` makes a graph of the gradient"
+        look = "what sets a flag of `w.grad`, and what your backward is told: `create_graph` makes a graph of it"
         raise Wrong("slope-tracked", "an untracked slope in `w.grad`", show(w.grad), look=look)
-    if tools.same(moved, start):
-        why = "The slope is right. But the `w` that came in has not made the step."
-        why += " An assignment such as `w = ...` gives the name to something else." if kit.rebinds(answer) else ""
-        belief = "M06" if kit.rebinds(answer) else ""
-        raise Wrong("not-moved", expected, got, belief=belief, why=why, look="the line of the step")
     if not tools.same(moved, start + size):
-        why = "The slope is right. The step is another one."
-        look = "by how much `w` is moved, how often, and whether all of it"
-        raise Wrong("other-step", expected, got, why=why, look=look)
+        if not tools.same(moved, start):
+            look = "by how much `w` is moved, how often, and whether all of it"
+            raise Wrong("other-step", expected, got, why="The slope is right. The step is another one.", look=look)
+        rebinds, why = kit.rebinds(answer), "The slope is right. But the `w` that came in has not made the step."
+        why += " An assignment such as `w = ...` gives the name to something else." if rebinds else ""
+        look = "the line of the step"
+        raise Wrong("not-moved", expected, got, belief="M06" if rebinds else "", why=why, look=look)
     if not tools.same(tools.array(alias), moved):
         why = "`w` has other memory now. Who shares the memory that it had, by a view or `detach()`, still has the old"
         why += " numbers: nothing was moved in place."
@@ -651,10 +608,8 @@ def _wrong_slope(came, slope, start, size, early, by_data, expected, got):
     "Only the numbers, please",
     kind="write",
     points=3,
-    off={
-        "memory": "the text asks for a constant, not for a copy",
-    },
-    beliefs=("M20",),
+    off={"memory": "the text asks for a constant, not for a copy"},
+    beliefs=("M05", "M20"),
     hints=(
         "Two things have to be stopped: the recording while `f` runs, and the history of what it may give you.",
         "A block puts back the mode that was there, also when `f` raises. And `f` may return what was tracked before.",
@@ -665,12 +620,12 @@ def _wrong_slope(came, slope, start, size, early, by_data, expected, got):
 )
 def values_of(answer):
     kit.a_function(answer)
-    _check_recording(answer)
     for on in (True, False):
         with mg.set_grad_enabled(on):
-            _check_old_result(answer, "" if on else ", with recording off")
-    _check_mode_after(answer)
-    tools.called(answer, (lambda t: t * 2, tools.leaf(3.0) * 1), "the value of `f(x)`", *tools.FLAG_OF_A_RESULT)
+            for name, f, *more in _functions():
+                _check_values(answer, name + ("" if on else ", with recording off"), f, *more)
+            _check_error(answer, on)
+    _check_values(answer, "a new tensor, for an `x` that is a result", lambda t: t * 2, tools.leaf(3.0) * 1)
     return "Nothing was recorded, nothing tracked comes out, and the grad mode is as you found it."
 
 
@@ -678,47 +633,15 @@ class _Probe(RuntimeError, ValueError, TypeError, AttributeError, IndexError, Ke
     """What our f raises, to see where the grad mode is left."""
 
 
-_VALUES_ERRORS = tools.reasons("""
-flag-of-a-result: flags of leaf variables (M05)
-    The flag of a result follows from its inputs. What has no history is another tensor, which you take from it.
-    look: what the message proposes at its end
-""")
-
-
-def _check_recording(answer):
-    x, modes = tools.leaf([2.0, -3.0]), []
-
-    def f(t):
-        modes.append(mg.is_grad_enabled())
-        return t * t
-
-    given = tools.result(tools.called(answer, (f, x), "the values of `f(x)`", *_VALUES_ERRORS))
-    tools.refuse_other_values(given, [4.0, 9.0], "the values of `f(x)`", "what you return")
-    if not modes:
-        look = "the call of `f`: it may be any function"
-        raise Wrong("not-called", "a call of `f`", "`f` was never called", look=look)
-    if not x.requires_grad:
-        why = "`x` belongs to others. They would get no gradient for it any more."
-        look = "each line that changes `x` itself"
-        raise Wrong("input-changed", "`x` as it was", "`x.requires_grad` is False", why=why, look=look)
-    if any(modes):
-        why = "Whatever `f` computes from tracked tensors is recorded then, be it from weights of its own."
-        look = "where the grad mode is switched off: before `f` is called?"
-        raise Wrong("recorded", "nothing recorded while `f` runs", "the grad mode was on", why=why, look=look)
-    if given.is_inference():
-        why = "What `inference_mode` makes can never be saved in a graph. Your result may be needed in one."
-        look = "the milder of the two blocks"
-        raise Wrong("inference-result", "a constant for later graphs", "an inference tensor", why=why, look=look)
-    small = tools.result(tools.called(answer, (f, tools.leaf([1e-3, 0.0])), "the values of `f(x)`"))
-    tools.refuse_other_values(small, [1e-6, 0.0], "the values of `f(x)`", "what you return", 1e-8)
-    total = tools.result(tools.called(answer, (lambda t: t.sum(), x), "the value of `f(x)`"))
-    tools.refuse_other_values(total, -1.0, "the value of `f(x)`, which has another shape than `x`", "what you return")
-
-
-def _check_old_result(answer, where):
-    x = tools.leaf([2.0, -3.0])
+def _functions():
+    """What `f` may be: what it returns, in words, then `f`, an `x` for it, and the modes that it notes, if it does."""
+    x, weight, modes = tools.leaf([2.0, -3.0]), tools.leaf([0.5]), []
     with mg.enable_grad():
         old = x * 2
+
+    def square(t):
+        modes.append(mg.is_grad_enabled())
+        return t * t
 
     def recording(t):
         with mg.enable_grad():
@@ -728,55 +651,75 @@ def _check_old_result(answer, where):
         mg.set_grad_enabled(True)
         return t * 3
 
-    cases = (("its own `x`", lambda t: t, x), ("an old result", lambda t: old, x), ("what it records", recording, x))
-    cases += (("what it records, with recording left on", leaving_it_on, x),)
-    for name, f, t in (*cases, ("an old result", lambda t: old, tools.constant([2.0, -3.0]))):
-        given = tools.result(tools.called(answer, (f, t), "a tensor without history", *_VALUES_ERRORS))
-        if given.requires_grad:
-            expected, got = "a result that is not tracked", f"{show(given)}, for an `f` that returns {name}{where}"
-            if kit.uses(answer, "detach"):
-                look = "which results your `detach()` reaches, and what comes after it"
-                raise Wrong("still-tracked", expected, got, look=look)
-            why = "Switching off is about operations. What was tracked before, or asks for it meanwhile, is tracked."
-            look = "what takes the history away from a tensor that has one"
-            raise Wrong("still-tracked", expected, got, belief="M20", why=why, look=look)
-    if not (x.requires_grad and old.requires_grad):
-        why = "What `f` returns may belong to others, who go backward from it later. Give back another tensor."
-        look = "each line that changes a tensor itself"
-        got = "one is not tracked any more"
-        raise Wrong("input-changed", "the old tensors as they were", got, why=why, look=look)
+    yield "a new tensor", square, x, modes
+    yield "a new tensor", square, tools.leaf([1e-3, 0.0, np.inf]), modes
+    yield "no numbers", square, tools.leaf([]), modes
+    yield "a tensor of shape ()", lambda t: t.sum(), x
+    yield "a tensor of shape (1,)", lambda t: t * 2, tools.leaf([0.0])
+    yield "its own `x`", lambda t: t, x
+    yield "an old result", lambda t: old, x
+    yield "a weight of its own", lambda t: weight, x
+    yield "what it records", recording, x
+    yield "what it records, with recording left on", leaving_it_on, x
+    yield "an old result", lambda t: old, tools.constant([2.0, -3.0])
 
 
-def _check_mode_after(answer):
+def _check_values(answer, name, f, x, modes=(False, False)):
+    """One call; `modes` are those that `f` has met, in a call of ours first."""
+    with mg.no_grad():
+        own = f(x)  # which may be the same tensor each time
+    right, what = tools.array(own), f"an `f` that returns {name}"
+    tracked = [one for one in (x, own) if one.requires_grad]
+    given = tools.result(tools.called(answer, (f, x), "the values of `f(x)`", _FLAG))
+    tools.refuse_other_values(given, right, f"the values of `f(x)`, for {what}", "what you return", 1e-8)
+    if len(modes) < 2:
+        look = "the call of `f`: it may be any function"
+        raise Wrong("not-called", "a call of `f`", "`f` was never called", look=look)
+    if not all(one.requires_grad for one in tracked):
+        why = "`x`, and what `f` returns, may belong to others, who go backward from it. Give back another tensor."
+        got, look = f"one is not tracked any more, for {what}", "each line that changes a tensor itself"
+        raise Wrong("input-changed", "the tensors of others as they were", got, why=why, look=look)
+    if any(modes):
+        why = "Whatever `f` computes from tracked tensors is recorded then, be it from weights of its own."
+        look = "where the grad mode is switched off: before `f` is called?"
+        raise Wrong("recorded", "nothing recorded while `f` runs", "the grad mode was on", why=why, look=look)
+    if given.is_inference():
+        why = "What `inference_mode` makes can never be saved in a graph. Your result may be needed in one."
+        look = "the milder of the two blocks"
+        raise Wrong("inference-result", "a constant for later graphs", "an inference tensor", why=why, look=look)
+    if given.requires_grad:
+        expected, got = "a result that is not tracked", f"{show(given)}, for {what}"
+        if kit.uses(answer, "detach"):
+            look = "which results your `detach()` reaches, and what comes after it"
+            raise Wrong("still-tracked", expected, got, look=look)
+        why = "Switching off is about operations. What was tracked before, or asks for it meanwhile, is tracked."
+        look = "what takes the history away from a tensor that has one"
+        raise Wrong("still-tracked", expected, got, belief="M20", why=why, look=look)
+
+
+def _check_error(answer, on):
     def failing(t):
         raise _Probe("f has failed")
 
-    for on in (True, False):
-        x = tools.leaf(-3.0)
-        with mg.set_grad_enabled(on):
-            given = tools.result(tools.called(answer, (lambda t: t * 2, x), "the values of `f(x)`"))
-            tools.refuse_other_values(given, -6.0, "the value of `f(x)`", "what you return, with recording on and off")
-            _refuse_other_error(answer, failing, x)
-            left = mg.is_grad_enabled()
-        if left != on:
-            why = "An error leaves a function at once. A block puts the mode back on this way out, too."
-            got = f"recording was {'on' if on else 'off'}, and is {'on' if left else 'off'}"
-            look = "`set_grad_enabled` without `with`"
-            raise Wrong("left-off", "the mode as it was, also after an error of `f`", got, why=why, look=look)
-        if not x.requires_grad:
-            expected, got = "`x` as it was, also after an error of `f`", "`x.requires_grad` is False"
-            raise Wrong("input-changed", expected, got, look="each line that changes `x` itself")
-
-
-def _refuse_other_error(answer, failing, x):
-    expected, look = "the error of `f`, for the caller to see", "each `try` in your function"
+    x = tools.leaf([2.0, -3.0])  # the numbers of the call before, which a card shows as given
+    code, got = "swallowed", "no error"
     try:
         answer(failing, x)
     except _Probe:
-        return
+        code = ""
     except Exception as error:
-        raise Wrong("other-error", expected, kit.sandbox.describe_error(error), look=look) from None
-    raise Wrong("swallowed", expected, "no error", look=look)
+        code, got = "other-error", kit.sandbox.describe_error(error)
+    if code:
+        raise Wrong(code, "the error of `f`, for the caller to see", got, look="each `try` in your function")
+    left = mg.is_grad_enabled()
+    if left != on:
+        why = "An error leaves a function at once. A block puts the mode back on this way out, too."
+        got = f"recording was {'on' if on else 'off'}, and is {'on' if left else 'off'}"
+        look = "`set_grad_enabled` without `with`"
+        raise Wrong("left-off", "the mode as it was, also after an error of `f`", got, why=why, look=look)
+    if not x.requires_grad:
+        expected, got = "`x` as it was, also after an error of `f`", "`x.requires_grad` is False"
+        raise Wrong("input-changed", expected, got, look="each line that changes `x` itself")
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -786,11 +729,7 @@ def _refuse_other_error(answer, failing, x):
     "A long run, in pieces",
     kind="fix",
     points=3,
-    off={
-        "grad": "each piece goes backward",
-        "again": "the gradients are added up",
-        "old grad": "the gradients are added up",
-    },
+    off=dict.fromkeys(("grad", "again", "old grad"), "each piece goes backward, and adds to `.grad`"),
     beliefs=("M13", "M28"),
     hints=(
         "Two things are wrong. The first raises in the second piece: by which tensor does the walk get into the first?",
@@ -824,14 +763,7 @@ _RUNS = (
     (0.5, 1.0, [1.0, 2.0, -1.0, 0.5, 3.0, 1.5, 2.0, -2.0], 2),
     (-0.8, 0.3, [2.0, 1.0, 1.0, -1.0, 0.5, 2.5, 1.0], 3),
     (0.5, 2.0, [1.0, -1.5], 5),
-)
-_PIECES_ERRORS = (
-    _NO_HISTORY,
-    *tools.reasons("""
-second-time: a second time
-    A walk gets into a graph that an earlier walk has used up.
-    look: what goes from one walk into the next, the state or a loss, and whether it has a history
-"""),
+    (0.5, 0.0, [0.0, 0.0, 1.0, -0.5, 2.0, 1.0], 2),  # a loss of 0, and a piece that begins with 0
 )
 
 
@@ -840,21 +772,18 @@ class _Cell:
 
     def __init__(self, weight, every):
         self.w, self.every = tools.leaf(weight), every
-        self.seen, self.nodes, self.held, self.walks, self.other = [], [], 0, 0, ""
-        self.w.register_hook(self.note_walk)
+        self.seen, self.nodes, self.walks, self.held, self.other = [], [], [], 0, ""
+        self.w.register_hook(lambda grad: self.walks.append(len(self.seen)))
 
     def __call__(self, state, x):
         self.seen.append(float(kit.a_number(state, "the state")))
-        if type(state) is not mg.Tensor or state.dtype != self.w.dtype:
+        if type(state) is not mg.Tensor or (state.dtype, state.shape) != (self.w.dtype, ()):
             self.other = show(state)
         older = self.every * max(0, (len(self.seen) - 1) // self.every - 1)
         self.held = max(self.held, sum(node() is not None for node in self.nodes[:older]))
         after = self.w * state + x
         self.nodes += [weakref.ref(after._node)] if after._node is not None else []
         return after
-
-    def note_walk(self, grad):
-        self.walks += 1
 
 
 def _check_pieces(answer, weight, start, inputs, every):
@@ -865,21 +794,23 @@ def _check_pieces(answer, weight, start, inputs, every):
 
     expected = "the gradient of each piece by itself, in the `.grad` of the weights"
     first = tools.leaf(start) * 1 if every > 2 else tools.constant(start)  # another run may have made it
-    given = tools.called(answer, (watched, first, list(inputs), every), expected, *_PIECES_ERRORS)
-    states = _states(weight, start, inputs)
+    given = tools.called(answer, (watched, first, list(inputs), every), expected, _NO_HISTORY, _SECOND_TIME)
+    states = list(itertools.accumulate(inputs, lambda state, x: weight * state + x, initial=start))
     if not tools.same(np.array(cell.seen), np.array(states[:-1])):
         raise _wrong_states(cell.seen, states)
     if cell.other:
-        look = "how the history is taken away, and what is left then: a tensor, and of which dtype?"
-        raise Wrong("other-state", f"a state that is a tensor, of {cell.w.dtype} here", cell.other, look=look)
+        look = "how the history is taken away, and what is left then: a tensor, of which dtype and shape?"
+        expected = f"a state that is a tensor of shape (), of {cell.w.dtype} here"
+        raise Wrong("other-state", expected, cell.other, look=look)
     came = None if cell.w.grad is None else cell.w.grad.item()
     if came is None or not kit.close(came, _slope(weight, states, every)):
         raise _wrong_pieces(came, cell, states, expected)
-    _refuse_held_graphs(given, cell, sum(state**2 for state in states[1:]))
-    if cell.walks != len(range(0, len(inputs), every)):
-        expected, got = f"{len(range(0, len(inputs), every))} walks, one in each piece", f"{cell.walks}"
-        raise Wrong("other-walks", expected, got, look="where `backward` stands: once for each piece?")
-    number, total = kit.a_number(given, "the total"), sum(state**2 for state in states[1:])
+    total, walks = sum(state**2 for state in states[1:]), len(range(0, len(inputs), every))
+    _refuse_held_graphs(given, cell, total)
+    if len(cell.walks) != walks:
+        look = "where `backward` stands: once for each piece?"
+        raise Wrong("other-walks", f"{walks} walks, one in each piece", f"{len(cell.walks)}", look=look)
+    number = kit.a_number(given, "the total")
     if not kit.close(number, total):
         look = "what is added up, and when, and what you return"
         raise Wrong("other-total", f"the sum of all losses, {total:.7g}", f"{number:.7g}", look=look)
@@ -888,13 +819,6 @@ def _check_pieces(answer, weight, start, inputs, every):
     if left := sum(node() is not None for node in cell.nodes):
         got, look = f"nodes of {left} steps are still there", "what your function leaves elsewhere: a global name?"
         raise Wrong("history-held", "no graph that is held when the run is over", got, look=look)
-
-
-def _states(weight, start, inputs):
-    states = [start]
-    for x in inputs:
-        states.append(weight * states[-1] + x)
-    return states
 
 
 def _slope(weight, states, every):
@@ -907,34 +831,32 @@ def _slope(weight, states, every):
 
 
 def _wrong_states(seen, states):
-    expected, got = f"the states {tools.text(states[:-1])}", f"{tools.text(seen)}"
     if len(seen) != len(states) - 1:
         look = "how often `cell` is called: once for each of `inputs`"
         return Wrong("other-steps", f"{len(states) - 1} steps", f"{len(seen)} steps", look=look)
     why = "Each state goes on with the number that `cell` has made. Only its history should end."
     look = "what you give to `cell`, and what `state` is at the start of a piece"
-    return Wrong("state-lost", expected, got, why=why, look=look)
+    return Wrong("state-lost", f"the states {tools.text(states[:-1])}", tools.text(seen), why=why, look=look)
 
 
 def _wrong_pieces(came, cell, states, expected):
     weight = cell.w.item()
-    got = f"{_number(came)} instead of {_slope(weight, states, cell.every):.7g}"
+    got = f"{came if came is None else format(came, '.7g')} instead of {_slope(weight, states, cell.every):.7g}"
     if came is None:
         look = "where each walk starts, and whether a way leads from there to the weights"
         return Wrong("no-gradient", expected, got, why="No gradient has arrived at the weights.", look=look)
     if kit.close(came, _slope(weight, states, len(states))):
         why = "This is the gradient through all pieces, back to the first step."
-        kept = " Every walk goes back to the start, and all graphs have to be kept for it." if cell.walks > 1 else ""
+        kept = len(cell.walks) > 1
+        why += " Every walk goes back to the start, and all graphs have to be kept for it." if kept else ""
         look = "by which tensor a piece is connected to the one before"
-        return Wrong("not-cut", expected, got, belief="M13" if kept else "", why=why + kept, look=look)
+        return Wrong("not-cut", expected, got, belief="M13" if kept else "", why=why, look=look)
     if kit.close(came, _slope(weight, states, 1)):
         why = "Every step is cut off from the one before, also inside of a piece."
-        return Wrong(
-            "cut-everywhere", expected, got, why=why, look="how often you detach: once a step, or once a piece"
-        )
-    return Wrong(
-        "other-gradient", expected, got, look="where exactly you detach, and where and from what you go backward"
-    )
+        look = "how often you detach: once a step, or once a piece"
+        return Wrong("cut-everywhere", expected, got, why=why, look=look)
+    look = "where exactly you detach, and where and from what you go backward"
+    return Wrong("other-gradient", expected, got, look=look)
 
 
 def _refuse_held_graphs(given, cell, total):
@@ -950,6 +872,7 @@ def _refuse_held_graphs(given, cell, total):
         got = f"nodes of {cell.held} old steps were still there during the run"
         why = "Something in your function holds on to the graph of a piece while later ones run."
         look = "what you keep from piece to piece: the total, a list?"
+        look = "what your backward is told: `create_graph` keeps graphs" if cell.w.grad.requires_grad else look
         raise Wrong("history-held", expected, got, why=why, look=look)
 
 
@@ -960,9 +883,7 @@ def _refuse_held_graphs(given, cell, total):
     "A switch that learns",
     kind="write",
     points=3,
-    off={
-        "result dtype": "the text asks for the value, in any float type",
-    },
+    off={"result dtype": "the text asks for no less precision: more is right, and less is told below"},
     beliefs=("M18", "M27"),
     hints=(
         "Section 2 has a function with the values of one thing and the slopes of another.",
@@ -974,51 +895,44 @@ def _refuse_held_graphs(given, cell, total):
 )
 def switch(answer):
     kit.a_function(answer)
-    for values in (
-        [1.5, -0.5, 0.25],
-        [-3.0, 2.0],
-        [5.0, -6.0],
-        [0.0, 1e-9, -1e-9, 1e-30],
-        0.5,
-        [],
-        [[2.0, -1.0], [0.0, 30.0]],
-        [800.0, -30.0],
-    ):
-        _check_switch(answer, values)
+    for values in _SWITCHED:
+        _check_switch(answer, tools.leaf(values), "the values of the switch")
     why = "Here `x` is not tracked. The switch has the same values there, and no slopes to care for."
     raises = tools.Reason("", "untracked-input", why, "what needs an `x` with a history")
     x = tools.constant([2.0, -1.0])
     y = tools.result(tools.called(answer, (x,), "the values [1.0, 0.0]", raises))
     tools.refuse_other_values(y, [1.0, 0.0], "the values for an `x` that is not tracked", "what relies on a history")
+    _refuse_less_precise(y, x)
     if y.requires_grad and not x.requires_grad:
         look = "each tensor that your function makes itself, and asks for gradients"
         raise Wrong("tracked", "a result that is not tracked, as `x` is not", show(y), look=look)
-    _check_calls_apart(answer)
+    x = tools.leaf([0.5, -1.0])
+    for _ in range(2):
+        _check_switch(answer, x, "the values for what is in `x` now, whatever was there in an earlier call")
+        x.grad = None
+        with mg.no_grad():
+            x += 1.5
     return "A hard switch going forward, a soft one going back: a constant corrects the value."
 
 
-_TO_NUMBERS = ("item", "numpy", "tolist")
+_SWITCHED: tuple = ([1.5, -0.5, 0.25], [-3.0, 2.0], [5.0, -6.0], [0.0, 1e-9, -1e-9, 1e-30, -1e-30], 0.5, [], [-0.5])
+_SWITCHED += ([[2.0, -1.0], [0.0, 30.0]], [800.0, -30.0, 9.0, -12.0, 1e30])
 
 
-def _check_switch(answer, values):
-    x, numbers = tools.leaf(values), np.array(values)
+def _check_switch(answer, x, what):
+    numbers = tools.array(x)
     hard, soft = (numbers > 0).astype(float), np.exp(-np.logaddexp(0, -numbers))
-    refused = tools.Reason(
-        "call numpy()",
-        "numpy-refused",
-        "NumPy records nothing, so it takes no tracked tensor. Whatever you compute there has no slopes.",
-        "how the chapter keeps slopes: with tensors all the way",
-        "M27",
-    )
-    y = tools.result(tools.called(answer, (x,), "a tensor with the shape of `x`", refused))
-    if not tools.same(tools.array(y), hard):
-        raise _wrong_values(y, hard, soft)
+    given = x * 1 if x.shape == (1,) else x  # a result is tracked, too
+    y = tools.result(tools.called(answer, (given,), "a tensor with the shape of `x`", _NUMPY))
+    if not tools.same(hard, soft) and tools.same(tools.array(y), soft):
+        why = "These are the values of the sigmoid. The slopes may be soft, the values are 0 and 1."
+        look = "what has to be added to get the hard values"
+        raise Wrong("soft-values", f"the values {hard.tolist()}", show(y), why=why, look=look)
+    look = "the values alone, 1 where `x` is positive, else 0, and their shape: that of `x`"
+    tools.refuse_other_values(y, hard, what, look)
     if not y.requires_grad or not graphs.reaches(y, x):
-        raise _no_slopes(answer, y)
-    if np.finfo(y.detach().numpy().dtype).eps > np.finfo(x.detach().numpy().dtype).eps:
-        why = "The text asks for no less precision than `x` has. Here the slopes may be rounded on the way."
-        look = "each `.float()`, and each tensor that your function makes itself"
-        raise Wrong("rounded", f"a result as exact as `x`, of {x.dtype}", f"one of {y.dtype}", why=why, look=look)
+        raise _no_slopes(answer, y, "`x`" if given is x else "`x`, which is a result itself")
+    _refuse_less_precise(y, x)
     if x.grad is not None:
         raise tools.filled("an `x` that has no `.grad` yet", f"{tools.text(tools.array(x.grad))} in `x.grad`")
     came, slopes = tools.slopes(y, x), soft * (1 - soft)
@@ -1033,40 +947,17 @@ def _check_switch(answer, values):
         raise _wrong_slopes(np.zeros(x.shape) if came is None else came, slopes, overwritten)
 
 
-def _check_calls_apart(answer):
-    """The slopes after a call with another tensor; and all of it once more, with other numbers in `x`."""
-    x = tools.leaf([0.5, -1.0])
-    for hard in ([1.0, 0.0], [1.0, 1.0]):
-        y = tools.result(tools.called(answer, (x,), "a tensor with the shape of `x`"))
-        tools.refuse_other_values(y, hard, "the values for what is in `x` now", "what is left from an earlier call")
-        kit.call(answer, tools.leaf([2.0, 3.0]))
-        adversaries.trial.forget_last()
-        x.grad, soft = None, 1 / (1 + np.exp(-tools.array(x)))
-        came, slopes = tools.slopes(y, x), soft * (1 - soft)
-        if came is None or not tools.same(came, slopes):
-            expected = f"the slopes {tools.text(slopes)}, also after a call with another tensor: {tools.FACTORS}"
-            got, look = "None" if came is None else tools.text(came), "what your function keeps from call to call"
-            raise Wrong("calls-mixed", expected, got, look=look)
-        with mg.no_grad():
-            x += 1.5
+def _refuse_less_precise(y, x):
+    if y.dtype not in (x.dtype, mg.float64):
+        why = "The text asks for no less precision than `x` has."
+        why += "" if x.requires_grad else " Here `x` is not tracked."
+        look = "each `.float()`, and each tensor that your function makes itself"
+        raise Wrong("rounded", f"a result as exact as `x`, of {x.dtype}", f"one of {y.dtype}", why=why, look=look)
 
 
-def _wrong_values(y, hard, soft):
-    expected, got = f"the values {hard.tolist()}", show(y)
-    if tools.same(tools.array(y), soft):
-        why = "These are the values of the sigmoid. The slopes may be soft, the values are 0 and 1."
-        return Wrong("soft-values", expected, got, why=why, look="what has to be added to get the hard values")
-    if y.shape != hard.shape:
-        look = "the shape of what you return: that of `x`"
-        return Wrong(
-            "other-value", f"{expected}, of shape {hard.shape}", f"{got}, of shape {tuple(y.shape)}", look=look
-        )
-    return Wrong("other-value", expected, got, look="the values alone: 1 where `x` is positive, else 0")
-
-
-def _no_slopes(answer, y):
-    expected = "a result that leads back to `x`, with the slopes of the sigmoid"
-    if kit.uses(answer, *_TO_NUMBERS):
+def _no_slopes(answer, y, leads_to):
+    expected = f"a result that leads back to {leads_to}, with the slopes of the sigmoid"
+    if kit.uses(answer, "item", "numpy", "tolist"):
         why = "What comes out of `item()`, `tolist()` or `numpy()` are numbers without a history. The way ends there."
         look = "where tensors turn into numbers"
         return Wrong("numbers", expected, show(y), belief="M27", why=why, look=look)
@@ -1089,9 +980,8 @@ def _wrong_slopes(came, slopes, overwritten):
     if tools.same(came, np.ones_like(came)):
         why = "These are the slopes of `x` itself."
         return Wrong("slopes-of-x", expected, got, why=why, look="which tensor stays in the graph: its slopes come")
-    return Wrong(
-        "other-slopes", expected, got, look="what stays in the graph, and what it does with the gradient that comes in"
-    )
+    look = "what stays in the graph, and what it does with the gradient that comes in"
+    return Wrong("other-slopes", expected, got, look=look)
 
 
 show_target = _targets.show

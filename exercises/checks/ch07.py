@@ -17,7 +17,6 @@ chapter = kit.Chapter(__name__, "07", "What may I overwrite?")
 
 # --- What several exercises share ----------------------------------------------------------------
 
-
 (_LEAF,) = tools.reasons("""
 leaf-overwritten: leaf Variable that requires grad (M07)
     A tracked leaf, and a view of it, cannot be overwritten while autograd records: it would be no leaf any more.
@@ -34,44 +33,71 @@ def _text(tensor: mg.Tensor | None) -> str:
     return "None" if tensor is None else tools.text(tools.array(tensor))
 
 
-def _bypasses(function: Any) -> bool:
-    """Whether the function's own code names a way around the version counter."""
-    return kit.uses(function, "data", "numpy")
+_NAN = kit.patterns("""
+nan-gradient: nan=True
+    The value is right, but on the way back something is no number, as infinity times 0, or 0 divided by 0, are none.
+    look: each division, root and exponential: which slope does it have for these numbers?
+""")
 
 
-def _belief_in_data(function: Any) -> str:
-    """The belief behind a `.data`; whoever goes through NumPy may have another."""
-    return "M18" if kit.uses(function, "data") else ""
+def _go_backward(answer: Any, name: str, inputs: tuple, right: Any, factors: Any, patterns: Any) -> None:
+    """Call a function and go backward from its result, which has to be `right`, to its first input, called `name`.
 
-
-def _refuse_other_value(y: mg.Tensor, numbers: Any) -> None:
+    The diagnosis for a saved value that was overwritten is that of the patterns with `refused`.
+    """
+    leaf, before = inputs[0], tools.array(inputs[0])
+    y = tools.result(tools.called(answer, inputs, "what is given, left as it was", _LEAF, *tools.FLAG_OF_A_RESULT))
+    if not _same(leaf, before):
+        why = f"`{name}` itself has other numbers now: what you write to is `{name}`, or lies on its memory."
+        got = f"`{name}` is {_text(leaf)}, and was {tools.text(before)}"
+        raise Wrong("input-changed", f"`{name}` as it was", got, why=why, look="on whose memory you write")
     look = "what each line of your function computes, and where it puts that"
-    tools.refuse_other_values(y, numbers, "the value that the task asks for", look)
-
-
-def _refuse_cut_off(y: mg.Tensor, leaf: mg.Tensor, name: str) -> None:
+    tools.refuse_other_values(y, right, "the value that the task asks for", look)
     if leaf.grad is not None:
         raise tools.filled(f"`{name}.grad` as it was", f"it is {show(leaf.grad)} when your function returns")
     if not graphs.reaches(y, leaf):
         why = f"No way leads from your result to `{name}`, so no gradient can come there."
         look = "what cuts the way: `detach`, `no_grad`, `.data`, a flag, or a new tensor that is made of numbers only"
         raise Wrong("cut-off", f"a result that leads back to `{name}`", show(y), why=why, look=look)
-
-
-def _go_backward(y: mg.Tensor, v: Any, spoiled: Wrong) -> None:
-    """Go backward through the learner's graph; if a saved value was overwritten, that is the diagnosis given."""
     try:
-        y.backward(gradient=mg.tensor(v, dtype=y.dtype), retain_graph=True)  # a picture shows what is saved
+        y.backward(gradient=mg.tensor(factors, dtype=y.dtype), retain_graph=True)  # a picture shows what is saved
     except Exception as error:
-        got = kit.sandbox.describe_error(error)
-        if _SPOILED not in got:
-            look = "what your function does to the graph of its result"
-            raise Wrong("no-way-back", "a result that backward() can start from", got, look=look) from None
-        spoiled.verdict.got = got
-        if len(graphs.operations(y)) <= 12:
-            spoiled.verdict.why += " In the picture it is red."
-            spoiled.verdict.picture = mg.draw(y, saved=True, params={"your result": y})
-        raise spoiled from None
+        raise _stopped(answer, y, kit.sandbox.describe_error(error), patterns) from None
+
+
+def _stopped(answer: Any, y: mg.Tensor, got: str, patterns: Any) -> Wrong:
+    if _SPOILED not in got:
+        look = "what your function does to the graph of its result"
+        return Wrong("no-way-back", "a result that backward() can start from", got, look=look)
+    facts = {"refused": True, "no_grad": kit.uses(answer, "no_grad")}
+    wrong = tools.told(patterns, facts, "a result whose backward() runs", got)
+    if len(graphs.operations(y)) <= 12:
+        wrong.verdict.why += " In the picture it is red."
+        wrong.verdict.picture = mg.draw(y, saved=True, params={"your result": y})
+    return wrong
+
+
+def _refuse_gradient(answer: Any, what: str, leaf: mg.Tensor, right: Any, patterns: Any, known: Any = None) -> None:
+    """Raise what these patterns say of a gradient that is not right; `known` is a wrong one that they tell apart."""
+    if _same(leaf.grad, right):
+        return
+    expected, got = f"{what}, is {tools.text(right)}", f"it is {_text(leaf.grad)}"
+    facts = {"lost": leaf.grad is None, "bypassed": kit.uses(answer, "data", "numpy")}
+    facts["known"] = known is not None and _same(leaf.grad, known)
+    facts["nan"] = leaf.grad is not None and np.isnan(tools.array(leaf.grad)).any()
+    signs = dict.fromkeys(("silenced", "still_lies", "old_entry"), kit.uses(answer, "data"))
+    signs["v_lost"] = kit.uses(answer, "item", "numpy", "tolist", "float")
+    raise tools.told_with_signs((*_NAN, *patterns), facts, expected, got, **signs)
+
+
+def _predict_words(answer: Any, truth: dict, patterns: Any, words: tuple[str, ...], kinds: str, looks: dict) -> None:
+    """`kit.predicted` for values that are one of these words, in capitals or not."""
+    plain = lambda value: value.strip().lower() if isinstance(value, str) else show(value)  # noqa: E731
+    given = {name: plain(value) for name, value in kit.a_dict(answer, truth).items()}
+    for name, value in given.items():
+        if value not in words:
+            raise Wrong("kind", f"`{name}` is {kinds}", show(answer[name]), look=f"the value of `{name}`")
+    kit.predicted(given, truth, patterns, kinds, looks)
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -85,8 +111,7 @@ def _go_backward(y: mg.Tensor, v: Any, spoiled: Wrong) -> None:
     hints=(
         "First sort the tensors by memory: which of them lie on the memory of `a`?",
         "Then by counter: a view and `detach()` share that of `a`. `.data` has a counter of its own.",
-        "Overwrites are `a += 1`, `v *= 2`, `raw[0] = 7.0` and `c.zero_()`. The first two count for `a`, `v` and `d`, "
-        "and the third writes into the memory of `a` without telling it.",
+        "`a += 1` and `v *= 2` count for `a`, `v` and `d`. `raw[0] = 7.0` writes into the memory of `a` untold.",
     ),
     idea="`a`, `v` and `d` share one counter: 2. `raw` counts its own overwrite: 1. `c` is a memory of its own: 1. `n` "
     "is new: 0. `raw[0] = 7.0` wrote into the memory of `a`, so `a[0]` is 7.",
@@ -102,17 +127,14 @@ _VERSIONS = kit.patterns("""
 data-counts-along: a=3, d=3, raw=3 (M18)
     3 would be right if `raw[0] = 7.0` counted for `a`. But `.data` shares the memory, not the counter.
     look: the picture of the chapter with `d`, `raw` and `array`
-clone-shares: a=3, c=3
-    3 would be right if `c.zero_()` counted for `a`. But `clone()` has a memory and a counter of its own.
+clone-shares: a=3, c=3 or c=3
+    `clone()` has a memory and a counter of its own: `c.zero_()` counts for `c`, and nothing else does.
     look: the overwrites that go through the name `c`
 counted-too-often: a=3
     A new tensor starts at 0, and two of the four overwrites count for `a`: one through `a`, one through `v`.
     look: for each overwrite, by which name it is made
-data-counts-along: raw=3
-    3 would be right if `raw` and `a` shared a counter. But `.data` has its own, which starts at 0.
-    look: the overwrites that go through the name `raw`
-data-counts-along: raw=2
-    2 is what `a` counts. `raw` counts only what is overwritten through `raw`.
+data-counts-along: raw=3 or raw=2
+    `.data` shares the memory of `a`, not its counter: it has its own, which starts at 0.
     look: the overwrites that go through the name `raw`
 detach-copies: a=2, v=2, d=0 (M17)
     `detach()` makes no copy: `d` lies on the memory of `a`, and shares its counter.
@@ -123,18 +145,12 @@ in-place-is-new: a=0
 detach-copies: d=0
     `d` lies on the memory of `a`, and shares its counter. It counts what is overwritten through `a` and `v`, too.
     look: which of the four in the second line has a memory of its own
-view-counts-alone: a=1, v=1
-    `a += 1` and `v *= 2` overwrite the same memory: both count for both.
-    look: what a view shares with its base
-view-counts-alone: v=1
-    A view has no counter of its own. It shows the one of its base.
+view-counts-alone: a=1, v=1 or v=1
+    A view has no counter of its own: `a += 1` and `v *= 2` overwrite the same memory, and both count for both.
     look: what a view shares with its base
 only-named: a=1
     `v *= 2` overwrites a part of `a`, so `a` counts it.
     look: what a view shares with its base
-clone-shares: c=3
-    `clone()` has a memory and a counter of its own. Only `c.zero_()` overwrites it.
-    look: the overwrites that go through the name `c`
 new-inherits: n=2
     `a * 10` makes a new tensor. Nobody has overwritten it yet.
     look: whether `n` is on the memory of `a`
@@ -165,17 +181,9 @@ data-copies: a[0]=2.0
 )
 def sides(answer):
     truth = {"A": "error", "B": "ok", "C": "ok", "D": "error", "E": "ok", "F": "error", "G": "ok"}
-    given = {name: _outcome(value) for name, value in kit.a_dict(answer, truth).items()}
-    for name, value in given.items():
-        if value not in ("ok", "error"):
-            raise Wrong("kind", f'`{name}` is "ok" or "error"', show(answer[name]), look=f"the value of `{name}`")
     looks = {name: f"the slope of the first operation in line {name}: what does it need?" for name in truth}
-    kit.predicted(given, truth, _SIDES, '"ok" or "error"', looks)
+    _predict_words(answer, truth, _SIDES, ("ok", "error"), '"ok" or "error"', looks)
     return "The slope says what was saved, and only what was saved has to stay."
-
-
-def _outcome(value: Any) -> Any:
-    return value.strip().lower() if isinstance(value, str) else show(value)
 
 
 _SIDES = kit.patterns("""
@@ -224,10 +232,8 @@ number-is-saved: E=error
 )
 def moments(answer):
     truth = {"P": 4, "Q": 2, "R": 0, "S": 3}
-    looks = {
-        name: f"in program {name}: what is overwritten in which line, who has saved it, and is it a leaf?"
-        for name in truth
-    }
+    question = "what is overwritten in which line, who has saved it, and is it a leaf?"
+    looks = {name: f"in program {name}: {question}" for name in truth}
     kit.predicted(answer, truth, _MOMENTS, "the number of a line, or 0", looks)
     return "Leaves are guarded at once; saved values when `backward()` needs them; the rest is free."
 
@@ -251,11 +257,8 @@ leaf-later: Q=4
 any-overwrite: P=4, R=4, S=3 (M22)
     `relu` has saved its result and the multiplication the 5. Nobody needs `h`.
     look: row `relu` of the table: which side is saved?
-any-overwrite: R=4
-    `relu` has saved its result and the multiplication the 5. Nobody needs `h`.
-    look: row `relu` of the table: which side is saved?
-any-overwrite: R=3
-    `h` is no leaf, so line 3 runs; and nobody has saved `h`.
+any-overwrite: R=4 or R=3
+    `h` is no leaf, and nobody has saved it: `relu` has saved its result, and the multiplication the 5.
     look: row `relu` of the table: which side is saved?
 no-grad-protects: S=0
     `no_grad` permits the step. It does not protect what was saved: the node of `w * w` still needs the 2.
@@ -279,19 +282,20 @@ step-refused: S=2
         "Two lines overwrite `a`. Which of them overwrites what `sigmoid` has saved?",
         "Make a new tensor in that line. What the other one overwrites then is saved by nobody.",
     ),
-    idea="`a = a * 10` instead of `a *= 10`. After that `a` is a new tensor, which no node has saved, so `a -= 5` may "
-    "stay.",
+    idea="`a = a * 10` instead of `a *= 10`: now `a` is a new tensor, saved by nobody, and `a -= 5` may stay.",
 )
 def shift(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SHIFT)
     for weight, numbers in (
         (0.5, [1.0, -2.0]),
-        (-1.5, [0.25, 3.0, 1.0]),
         (0.01, [0.03, -0.02]),
-        (1.5, [2.0, -1.0, 0.5, -0.25, 1.0]),
+        (-1.5, [2.0, -1.0, 0.5, -0.25, 1.0]),
+        (0.0, [1.0, -2.0]),
+        (1000.0, [1.0, -2.0, 0.001]),
     ):
         _check_shift(answer, weight, numbers)
+    tools.refuse_writing(answer, tools.leaf(0.5), tools.constant([1.0, -2.0]))
     return "The result of sigmoid stays as it was saved; what nobody has saved may be overwritten."
 
 
@@ -302,37 +306,29 @@ def loss_of(w, x):
     a -= 5
     return (a * a).sum()
 """
+_NOT_SHIFTED = kit.patterns("""
+still-refused: refused=True, no_grad=True
+    A value that a node has saved is still overwritten. In `no_grad` an overwrite is not recorded, but it is counted.
+    look: each line that overwrites something: who has saved it by then?
+still-refused: refused=True
+    A value that a node has saved is still overwritten.
+    look: each line that overwrites something: who has saved it by then?
+silenced: bypassed=True (M18)
+    backward() runs, and is wrong. What goes through `.data` or NumPy is neither recorded nor counted.
+    look: what a new tensor would change
+other-gradient: else
+    The value is right and backward() runs, but the gradient is another one.
+    look: what of your formula is recorded, and how often
+""")
 
 
 def _check_shift(answer, weight, numbers):
     w, x = tools.leaf(weight), tools.constant(numbers)
-    y = tools.result(tools.called(answer, (w, x), "a loss", _LEAF))
-    s = 1 / (1 + np.exp(-weight * np.array(numbers)))
+    s = (1 + np.tanh(weight * np.array(numbers) / 2)) / 2
     a = 10 * s - 5
-    _refuse_other_value(y, (a * a).sum())
-    _refuse_cut_off(y, w, "w")
-    _go_backward(y, 1.0, _still_refused(answer))
-    right = (2 * a * 10 * s * (1 - s) * numbers).sum()
-    if not _same(w.grad, right):
-        raise _wrong_shift(answer, f"the gradient {right:.7g} for w = {weight}", w.grad)
-
-
-def _still_refused(answer):
-    why = "A value that a node has saved is still overwritten."
-    if kit.uses(answer, "no_grad"):
-        why += " Inside `no_grad` an overwrite is not recorded, but it is counted."
-    look = "each line that overwrites something: who has saved it by then?"
-    return Wrong("still-refused", "a result whose backward() runs", why=why, look=look)
-
-
-def _wrong_shift(answer, expected, gradient):
-    got = f"`w.grad` is {_text(gradient)}"
-    if _bypasses(answer):
-        why = "backward() runs, and is wrong. What goes through `.data` or NumPy is neither recorded nor counted."
-        look = "what a new tensor would change"
-        return Wrong("silenced", expected, got, belief=_belief_in_data(answer), why=why, look=look)
-    why = "The value is right and backward() runs, but the gradient is another one."
-    return Wrong("other-gradient", expected, got, why=why, look="what of your formula is recorded, and how often")
+    _go_backward(answer, "w", (w, x), (a * a).sum(), 1.0, _NOT_SHIFTED)
+    slope = (2 * a * 10 * s * (1 - s) * numbers).sum()
+    _refuse_gradient(answer, f"`w.grad`, for w = {weight}", w, slope, _NOT_SHIFTED)
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -348,61 +344,55 @@ def _wrong_shift(answer, expected, gradient):
         "Overwrite an entry of a `clone()`.",
         "`y = x.clone()`, `y[i] = v`, `return y`. Put in the tensor `v` itself, not its number.",
     ),
-    idea="`y = x.clone()`, then `y[i] = v`, then `return y`. The clone is recorded, and so is the assignment: it cuts "
-    "the old entry off, and leads to `v`.",
+    idea="`y = x.clone()`, `y[i] = v`, `return y`. Both are recorded: the old entry is out, and a way leads to `v`.",
 )
 def put(answer):
     kit.a_function(answer)
-    for values, i, number, tracked in (
-        ([1.5, -2.0, 3.0, 0.5], 2, 7.0, True),
-        ([4.1, 5.1], 0, -1.0, False),
-        ([0.1 * n for n in range(9)], 8, 0.3, True),
-        ([2.0, 2.0, 2.0], 1, 2.0, True),
-        ([1e16, 3.0], 0, 1.0, True),
+    for values, i, number, kind in (
+        ([1.5, -2.0, 3.0, 0.5], 2, 7.0, "tracked"),
+        ([4.1, 5.1], 0, -1.0, "untracked"),
+        ([0.1 * n for n in range(9)], 8, 0.3, "tracked"),
+        ([2.0, 2.0, 2.0], 1, 2.0, "tracked"),
+        ([1e16, 3.0], 0, 1.0, "tracked"),
+        ([5.0, 0.0, 3.0], 0, 0.0, "tracked"),
+        ([0.0, 0.0], 1, 4.0, "computed"),
     ):
-        _check_put(answer, values, i, number, tracked)
+        _check_put(answer, values, i, number, kind)
+    tools.refuse_writing(answer, tools.leaf([1.5, -2.0, 3.0]), 1, tools.leaf(7.0))
     return "The clone has a memory of its own, and the assignment was recorded: the old entry out, `v` in."
 
 
-def _check_put(answer, values, i, number, tracked):
-    x, v = tools.leaf(values), tools.constant(number).requires_grad_(tracked)
-    y = tools.result(tools.called(answer, (x, i, v), "a tensor with the numbers of `x` and one of `v`", _LEAF))
-    if not _same(x, values):
-        why = "`x` itself was overwritten: what you write to lies on its memory."
-        got = f"`x` is {show(tools.array(x).tolist())}, and was {values}"
-        raise Wrong("input-changed", "`x` as it was", got, why=why, look="on whose memory you write")
-    right = np.array(values)
+_NOT_PUT = kit.patterns("""
+refused: refused=True
+    A value that a node has saved was overwritten.
+    look: what you overwrite, and who has saved it
+old-entry: known=True (M18)
+    A gradient still comes to the entry of `x` whose number is not in the result any more.
+    look: by which ways that entry still comes in, and whether the line that puts `v` in is recorded
+other-gradient: else
+    look: which entries of `x` are in the result, and how
+""")
+_OTHER_V = kit.patterns("""
+v-lost: lost=True (M27)
+    The number is in the result, and no way leads from there to `v`.
+    look: what you put in: the tensor `v`, or what was taken or detached from it
+other-gradient: else
+    look: where `v` is in the result, and how
+""")
+
+
+def _check_put(answer, values, i, number, kind):
+    x, leaf = tools.leaf(values), tools.constant(number).requires_grad_(kind != "untracked")
+    v = leaf * 1 if kind == "computed" else leaf
+    right, factors = np.array(values), np.arange(2.0, 2 + len(values))
     right[i] = number
-    _refuse_other_value(y, right)
-    _refuse_cut_off(y, x, "x")
-    factors = np.arange(2.0, 2 + len(values))
-    why = "A value that a node has saved was overwritten."
-    look = "what you overwrite, and who has saved it"
-    refused = Wrong("refused", "a result whose backward() runs", why=why, look=look)
-    _go_backward(y, factors, refused)
-    slopes = factors.copy()
-    slopes[i] = 0
-    _check_put_gradients(answer, x, v if tracked else None, slopes, factors, i)
-
-
-def _check_put_gradients(answer, x, v, slopes, factors, i):
-    expected = f"the gradient {slopes.tolist()} for `x`, after a backward with the factors {factors.tolist()}"
-    if not _same(x.grad, slopes):
-        got = f"`x.grad` is {_text(x.grad)}"
-        if _same(x.grad, factors):
-            why = f"A gradient still comes to x[{i}], whose number is not in the result any more."
-            belief = _belief_in_data(answer)
-            look = f"by which ways x[{i}] still comes in, and whether the line that puts `v` in is recorded"
-            raise Wrong("old-entry", expected, got, belief=belief, why=why, look=look)
-        raise Wrong("other-gradient", expected, got, look="which entries of `x` are in the result, and how")
-    if v is not None and v.requires_grad and not _same(v.grad, factors[i]):
-        expected, got = f"the gradient {factors[i]} for `v`", f"`v.grad` is {_text(v.grad)}"
-        if v.grad is not None:
-            raise Wrong("other-gradient", expected, got, look="where `v` is in the result, and how")
-        belief = "M27" if kit.uses(answer, "item", "numpy", "tolist", "float") else ""
-        why = "The number is in the result, and no way leads from there to `v`."
-        look = "what you put in: the tensor `v`, or what was taken or detached from it"
-        raise Wrong("v-lost", expected, got, belief=belief, why=why, look=look)
+    _go_backward(answer, "x", (x, i, v), right, factors, _NOT_PUT)
+    walk = f"after a backward with the factors {factors.tolist()}"
+    slopes = np.where(factors == factors[i], 0, factors)
+    _refuse_gradient(answer, f"`x.grad`, {walk}", x, slopes, _NOT_PUT, factors)
+    if kind != "untracked" and leaf.requires_grad:
+        name = "`v.grad`" if kind == "tracked" else "`.grad` of the leaf that `v` is computed from"
+        _refuse_gradient(answer, f"{name}, {walk}", leaf, factors[i], _OTHER_V)
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -419,21 +409,23 @@ def _check_put_gradients(answer, x, v, slopes, factors, i):
         "Write `.detach()` for `.data` to see the error that `.data` hides. Then make a new tensor instead.",
         "`y / y.sum()` is a new tensor, and both the numbers and their sum are recorded.",
     ),
-    idea="`return y / y.sum()`. Nothing is overwritten, and the division and the sum are recorded: a number that grows "
-    "makes the other shares smaller.",
+    idea="`return y / y.sum()`. Division and sum are recorded: a number that grows makes the others smaller.",
 )
 def shares(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_SHARES)
     for values, v in (
         ([0.0, 1.0, -0.5], [1.0, 10.0, 100.0]),
-        ([2.0, -1.0], [3.0, -1.0]),
         ([-12.0, -13.0], [1.0, -1.0]),
         ([[0.5, -1.0, 0.0], [1.5, 0.25, -0.5]], [[1.0, -2.0, 3.0], [5.0, 0.5, 1.0]]),
         (np.linspace(4.0, 8.0, 9), np.arange(9.0) - 3),
         (0.5, 3.0),
+        ([0.0, 0.0], [3.0, -1.0]),
+        ([0.7], [2.0]),
+        ([-800.0, 0.0, 1.0], [1.0, 2.0, -1.0]),
     ):
         _check_shares(answer, values, np.array(v))
+    tools.refuse_writing(answer, tools.leaf([0.5, -1.0]))
     x = tools.leaf([0.5, -1.0])
     y = tools.result(tools.called(answer, (x * 1,), "a tensor of shares", _LEAF))
     if not graphs.reaches(y, x):
@@ -448,36 +440,26 @@ def shares(x):
     y.data /= y.data.sum()
     return y
 """
+_NO_SHARES = kit.patterns("""
+found-not-repaired: refused=True
+    A saved value was overwritten. Here the overwrite is counted, so that backward() is refused.
+    look: how to get the shares without overwriting
+constant-sum: known=True
+    The sum was taken for a constant. But it moves with every number, and with it all shares.
+    look: what cuts the way from the sum back to `x`
+still-lies: bypassed=True (M18)
+    What goes through `.data` or NumPy is neither recorded nor counted: no error, and a wrong gradient.
+    look: each `.data` and `.numpy()` that is left
+other-gradient: else
+    look: what of the formula is recorded, and how often
+""")
 
 
 def _check_shares(answer, values, v):
-    x = tools.leaf(values)
-    y = tools.result(tools.called(answer, (x,), "a tensor of shares", _LEAF))
-    right = np.exp(values) / np.exp(values).sum()
-    _refuse_other_value(y, right)
-    if not _same(x, values):
-        got = f"`x` is {_text(x)}, and was {tools.text(values)}"
-        raise Wrong("input-changed", "`x` as it was", got, look="on whose memory you write")
-    _refuse_cut_off(y, x, "x")
-    why = "A saved value was overwritten. Here the overwrite is counted, so that backward() is refused."
-    look = "how to get the shares without overwriting"
-    _go_backward(y, v, Wrong("found-not-repaired", "a result whose backward() runs", why=why, look=look))
-    slopes = right * (v - (v * right).sum())
-    if not _same(x.grad, slopes):
-        raise _wrong_shares(answer, x.grad, slopes, right * v, v)
-
-
-def _wrong_shares(answer, gradient, slopes, without_sum, v):
-    expected = f"`x.grad` is {tools.text(slopes)}, after a backward with the factors {v.tolist()}"
-    got = f"`x.grad` is {_text(gradient)}"
-    if _same(gradient, without_sum):
-        why = "The sum was taken for a constant. But it moves with every number, and with it all shares."
-        return Wrong("constant-sum", expected, got, why=why, look="what cuts the way from the sum back to `x`")
-    if _bypasses(answer):
-        why = "What goes through `.data` or NumPy is neither recorded nor counted: no error, and a wrong gradient."
-        look = "each `.data` and `.numpy()` that is left"
-        return Wrong("still-lies", expected, got, belief=_belief_in_data(answer), why=why, look=look)
-    return Wrong("other-gradient", expected, got, look="what of the formula is recorded, and how often")
+    x, right = tools.leaf(values), np.exp(values) / np.exp(values).sum()
+    _go_backward(answer, "x", (x,), right, v, _NO_SHARES)
+    what = f"`x.grad`, after a backward with the factors {v.tolist()}"
+    _refuse_gradient(answer, what, x, right * (v - (v * right).sum()), _NO_SHARES, right * v)
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -500,14 +482,18 @@ def _wrong_shares(answer, gradient, slopes, without_sum, v):
         "Overwrite `p`, and say that this is no computation.",
         "`with mg.no_grad():` around the loop, `if p.grad is not None:`, `p -= rate * p.grad`, `p.grad = None`.",
     ),
-    idea="Inside `with mg.no_grad():`, for each `p` whose `.grad` is not None: `p -= rate * p.grad`, and then "
-    "`p.grad = None`. The leaf stays, and its version rises.",
+    idea="In `no_grad`, for each `p` whose `.grad` is not None: `p -= rate * p.grad`, and `p.grad = None` after that.",
 )
 def descend(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_DESCEND)
-    for values, rate, first in (([1.0, -2.0, 3.0], 0.25, 0), ([0.5], 0.1, 1), ([301.7, -100.3], 1e-3, 0)):
+    for values, rate, first in (([1.0, -2.0, 3.0], 0.25, 0), ([0.5], 0.1, 1), ([30170.0, -10030.0], 1e-3, 0)):
         _check_descend(answer, values, rate, first)
+    p = tools.leaf([1.0, -2.0])
+    (p * p).sum().backward()
+    tools.called(answer, ([p], 0.0), "a gradient that is cleared, whatever the rate is", _LEAF)
+    _check_left(p)
+    tools.called(answer, ([tools.leaf(3.0)], 0.5), "a leaf without a gradient, as it was", _LEAF, _NONE_GRADIENT)
     return "The leaves have moved, are still leaves, and every graph that waits for the old numbers knows."
 
 
@@ -528,68 +514,70 @@ truth-of-gradient: Boolean value of Tensor
 
 
 def _check_descend(answer, values, rate, first):
-    a, idle, c = tools.leaf(values), tools.leaf([5.0, 6.0]), tools.leaf(2.0)
-    more = [tools.leaf(1.0) for _ in range(119)] + [tools.leaf([[1.0]])]
-    flat = tools.leaf([1.0, 2.0])
-    waiting = [(one * one).sum() for one in (a, c, more[-1])]
-    sum((one.sum() for one in more), (a * mg.arange(1, 1 + len(values))).sum() * c * c + (flat * 0).sum()).backward()
-    gradients = {"a": tools.array(a.grad), "c": tools.array(c.grad)}
+    a, idle, c, last = (tools.leaf(one) for one in (values, [5.0, 6.0], 2.0, [[1.0]]))
+    more = [*(tools.leaf(1.0) for _ in range(119)), last]
+    flat = [tools.leaf(one) for one in ([1.0, 2.0], [1.0], 1.0)]
+    waiting = [(one * one).sum() for one in (a, c, last)]
+    losses = [*(one.sum() for one in more), *((one * 0).sum() for one in flat)]
+    sum(losses, (a * mg.arange(1, 1 + len(values))).sum() * c * c).backward()
+    steps = [rate * tools.array(one.grad) for one in (a, c)]
     expected = f"each leaf that has a gradient, moved by {rate} times its gradient"
-    has_moved = lambda leaves, rate: not _same(a, values)  # noqa: E731
-    at_idle = replace(_NONE_GRADIENT, belief="M01", when=has_moved)  # not the first: the one without a gradient
+    # Where `a` has moved, the error is about the leaf without a gradient.
+    at_idle = replace(_NONE_GRADIENT, belief="M01", when=lambda *inputs: not _same(a, values))
     reasons = (_LEAF, at_idle, _NONE_GRADIENT, _TRUTH_OF_GRADIENT)
-    tools.called(answer, ([*[a, idle, c][first:], *[a][:first], flat, *more], rate), expected, *reasons)
-    _check_moved(a, np.array(values), gradients["a"], rate, kit.rebinds(answer))
+    leaves = [*[a, idle, c][first:], *[a][:first], *flat, *more]
+    tools.called(answer, (leaves, rate), expected, *reasons)
+    _check_moved(a, np.array(values), steps[0], rate, kit.rebinds(answer))
     if _same(c, 2.0):
         why = "One leaf has moved. Another one, after a leaf without a gradient, has not."
         look = "for which leaves your function does something, and what it does at one without a gradient"
         raise Wrong("stopped-early", expected, "a leaf holds its old number", why=why, look=look)
-    _check_moved(c, np.array(2.0), gradients["c"], rate, kit.rebinds(answer))
-    if not _same(more[-1], [[1 - rate]]):
-        got, look = f"the last one is at {show(more[-1].item())}", "how many rounds your loop has"
-        raise Wrong("not-all", "the last of 124 leaves moved by the rate, from 1", got, look=look)
+    _check_moved(c, np.array(2.0), steps[1], rate, kit.rebinds(answer))
+    _check_moved(flat[0], np.array([1.0, 2.0]), np.zeros(2), rate, kit.rebinds(answer))
+    if not _same(last, [[1 - rate]]):
+        got, look = f"the last one is at {show(last.item())}", "how many rounds your loop has"
+        raise Wrong("not-all", f"the last of {len(leaves)} leaves moved by the rate, from 1", got, look=look)
     _check_idle(idle)
-    for p in (a, c, more[-1]):
+    _check_left(a, c, last)
+    kept = next((one for one in flat if one.grad is not None and a.grad is None), None)
+    if kept is not None:
+        got, look = f"one is still {_text(kept.grad)}", "how your function finds out whether a leaf has a gradient"
+        raise Wrong("zero-kept", "a gradient of zeros cleared as all others", got, look=look)
+    _check_counted(waiting, "M18" if kit.uses(answer, "data") else "")
+
+
+def _check_left(*leaves, cleared=True):
+    for p in leaves:
         if not (p.is_leaf and p.requires_grad):
             got = f"is_leaf {p.is_leaf}, requires_grad {p.requires_grad}"
             raise Wrong("no-leaf", "tracked leaves", got, look="whether you clear a flag, and set it again")
-        if p.grad is not None and tools.array(p.grad).any():
-            got = f"a `.grad` is {show(p.grad)}"
-            raise Wrong("not-cleared", "cleared gradients", got, look="which line clears, and for whom")
-    if flat.grad is not None and a.grad is None:
-        got = f"the one that was {show(tools.array(flat.grad).tolist())} is still there"
-        look = "how your function finds out whether a leaf has a gradient"
-        raise Wrong("zero-kept", "a gradient of zeros cleared as all others", got, look=look)
-    _check_counted(waiting, _belief_in_data(answer))
+        if cleared and p.grad is not None and tools.array(p.grad).any():
+            got, look = f"a `.grad` is {show(p.grad)}", "which line clears, when, and for whom"
+            raise Wrong("not-cleared", "cleared gradients", got, look=look)
 
 
 def _check_idle(idle):
-    if not _same(idle, [5.0, 6.0]):
-        got = f"it was [5., 6.], and is {show(tools.array(idle).tolist())}"
-        raise Wrong("idle-moved", "a leaf without a gradient stays", got, look="what you subtract from it")
-    if idle._version:
-        got, look = "it was overwritten, with the numbers that it had", "what you do with a leaf whose `.grad` is None"
-        raise Wrong("idle-overwritten", "a leaf without a gradient stays as it is", got, look=look)
-    if idle.grad is not None:
-        look = "what you do with a leaf whose `.grad` is None"
-        got = f"its `.grad` is {show(idle.grad)}"
-        raise Wrong("idle-changed", "a leaf without a gradient still has none", got, look=look)
+    for code, is_so, got in (
+        ("idle-moved", not _same(idle, [5.0, 6.0]), f"it was [5., 6.], and is {_text(idle)}"),
+        ("idle-overwritten", idle._version, "it was overwritten, with the numbers that it had"),
+        ("idle-changed", idle.grad is not None, f"its `.grad` is {show(idle.grad)}"),
+    ):
+        if is_so:
+            expected, look = "a leaf without a gradient stays as it is", "what you do with a leaf whose `.grad` is None"
+            raise Wrong(code, expected, got, look=look)
 
 
-def _check_moved(p, before, gradient, rate, rebinds):
-    moved = before - rate * gradient
-    if _same(p, moved):
+def _check_moved(p, before, step, rate, rebinds):
+    if _same(p, before - step):
         return
-    expected = f"{tools.text(moved)}, from {before.tolist()} with the gradient {gradient.tolist()}"
+    expected = f"{tools.text(before - step)}, from {before.tolist()} with the gradient {tools.text(step / rate)}"
     got = f"the leaf holds {_text(p)}"
     if _same(p, before):
         why = "The leaf holds its old numbers."
         why += " `p - ...` makes a new tensor, and `=` gives that a name or a place." if rebinds else ""
-        belief = "M06" if rebinds else ""
-        raise Wrong(
-            "not-moved", expected, got, belief=belief, why=why, look="whether you overwrite the leaf itself, and when"
-        )
-    if _same(p, before + rate * gradient):
+        belief, look = "M06" if rebinds else "", "whether you overwrite the leaf itself, and when"
+        raise Wrong("not-moved", expected, got, belief=belief, why=why, look=look)
+    if _same(p, before + step):
         raise Wrong("uphill", expected, got, why="The step went up: the gradient was added.", look="the sign")
     raise Wrong("other-step", expected, got, look="what you subtract: the rate times the gradient, once")
 
@@ -627,24 +615,29 @@ def _check_counted(waiting, belief):
         "The second step starts from where the first has led. So its loss has to be computed there.",
         "Compute `w * w` anew before each backward. Then no graph is walked twice, and none has to be retained.",
     ),
-    idea="For each of the two: `loss_of(w * w).backward()`, a step in `no_grad`, `w.grad = None`. Each loss has its "
-    "own graph, made of the `w` of that moment.",
+    idea="For each of the two: `loss_of(w * w).backward()`, a step in `no_grad`, `w.grad = None`: a graph for each.",
 )
 def alternate(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_ALTERNATE)
-    square, cube, triple = ((lambda h: h * h, lambda h: 2 * h), (lambda h: h**3, lambda h: 3 * h**2), _TRIPLE)
     for value, rate, *losses in (
-        (1.5, 0.0625, square, cube),
-        (-2.0, 0.03, square, cube),
-        ([0.5, -1.25], 0.05, square, cube),
-        ([0.75, -0.5], 0.125, triple, square),
+        (1.5, 0.0625, _SQUARE, _CUBE),
+        (-2.0, 0.03, _SQUARE, _CUBE),
+        ([0.5, -1.25, 0.0], 0.05, _SQUARE, _CUBE),
+        ([0.75, -0.5], 0.125, _TRIPLE, _SQUARE),
+        ([1.0, -1.0], 0.0625, _BOWL, _LEVEL),
+        ([-2.0], 0.03, _SQUARE, _SQUARE),
     ):
         _check_alternate(answer, np.array(value), rate, losses)
     return "Each loss is computed where its step starts. No graph waits while `w` moves."
 
 
-_TRIPLE = (lambda h: 3 * h, lambda h: 3 + 0 * h)  # a function and its slope, each by h
+# A function and its slope, each by h.
+_SQUARE = (lambda h: (h * h).sum(), lambda h: 2 * h)
+_CUBE = (lambda h: (h**3).sum(), lambda h: 3 * h**2)
+_TRIPLE = (lambda h: (3 * h).sum(), lambda h: 3 + 0 * h)
+_BOWL = (lambda h: ((h - 1) ** 2).sum(), lambda h: 2 * (h - 1))  # where h is 1, it and its slope are 0
+_LEVEL = (lambda h: (3 * (h - 1)).sum(), lambda h: 3 + 0 * h)  # where h is 1, it is 0, and its slope is not
 _GIVEN_ALTERNATE = """
 def alternate(w, first, second, rate):
     h = w * w
@@ -658,92 +651,65 @@ def alternate(w, first, second, rate):
         w -= rate * w.grad
     w.grad = None
 """
-
-
-def _alternate_reasons():
-    old_graph = tools.Reason(
-        _SPOILED,
-        "old-graph",
-        "This backward comes to what was recorded before the step, and needs the number that was overwritten.",
-        "what of the second loss is computed before the first step",
-    )
-    second_time = tools.Reason(
-        "a second time",
-        "second-time",
-        "Both losses hang on one `h`, and the first backward has used up its graph.",
-        "whether the second loss can have a graph of its own",
-    )
-    return old_graph, second_time, _LEAF_STEP, _NO_WAY, _NO_GRADIENT_LEFT
-
-
-_NO_WAY, _NO_GRADIENT_LEFT, _LEAF_STEP = tools.reasons("""
+_OLD_GRAPHS = tools.reasons(f"""
+old-graph: {_SPOILED}
+    This backward comes to what was recorded before the step, and needs the number that was overwritten.
+    look: what of the second loss is computed before the first step
+second-time: a second time
+    Both losses hang on one `h`, and the first backward has used up its graph.
+    look: whether the second loss can have a graph of its own
+recorded-step: leaf Variable that requires grad
+    Autograd recorded here, and a tracked leaf cannot be the result of a recorded operation.
+    look: the line that the error names, and around which lines `no_grad` has to stand
 cut-off: does not require grad
     No way leads from this loss to `w`: no error of the old graph, and no gradient either.
     look: what you cut off, and of which `w` the second loss is made
 cleared-before-the-step: NoneType
     Something that your function uses is None. `w.grad` is, until a backward fills it; that of a result stays so.
     look: what happens between the first step and the second, and whether `w` is still the leaf
-recorded-step: leaf Variable that requires grad
-    Autograd recorded here, and a tracked leaf cannot be the result of a recorded operation.
-    look: the line that the error names, and around which lines `no_grad` has to stand
+""")
+_OTHER_STEPS = kit.patterns("""
+not-moved: place=start (M06)
+    The leaf that came in holds its old number.
+    look: the lines that step, and when they run
+one-step: place=one
+    This is where the first step leads. The second is missing.
+    look: the second loss
+at-the-old-place: place=old
+    Both slopes are those at the old `w`. The second step should start with the slope at the new one.
+    look: where the second loss is computed
+not-cleared: place=added (M08)
+    The second step has used the first gradient once more: backward adds to `.grad`.
+    look: `w.grad` before the second backward
+mixed: place=mixed (M18)
+    The second slope is mixed from the old and the new `w`: it belongs to no place, without an error.
+    look: of which `w` each part of the second slope is made, and who counts the line that moves `w`
+other-order: place=swapped
+    The second loss went first.
+    look: the order of the two steps
+other-steps: place=other
+    look: each of the two steps alone: from where, and with which slope
 """)
 
 
 def _check_alternate(answer, value, rate, losses):
     w = tools.leaf(value)
     (f, f_slope), (g, g_slope) = losses
-    tools.called(answer, (w, lambda h: f(h).sum(), lambda h: g(h).sum(), rate), "two steps", *_alternate_reasons())
-    steps = [lambda w, slope=slope: rate * slope(w * w) * 2 * w for slope in (f_slope, g_slope)]
-    once = value - steps[0](value)
-    right = once - steps[1](once)
+    tools.called(answer, (w, f, g, rate), "two steps", *_OLD_GRAPHS)
+    first, second = (lambda w, slope=slope: rate * slope(w * w) * 2 * w for slope in (f_slope, g_slope))
+    once = value - first(value)
+    right = once - second(once)
     if not _same(w, right):
-        mixed = once - rate * g_slope(value * value) * 2 * once
-        raise _wrong_alternate(answer, tools.array(w), value, steps, once, right, mixed)
-    if not (w.is_leaf and w.requires_grad):
-        got = f"is_leaf {w.is_leaf}, requires_grad {w.requires_grad}"
-        raise Wrong("no-leaf", "`w` is a tracked leaf", got, look="whether you clear its flag, and set it again")
-
-
-def _wrong_alternate(answer, came, value, steps, once, right, mixed):
-    first, second = steps
-    swapped = value - second(value) - first(value - second(value))
-    expected = f"w goes from {value.tolist()} to {tools.text(once)} and then to {tools.text(right)}"
-    got = f"`w` is {tools.text(came)}"
-    for code, number, belief, why, look in (
-        (
-            "not-moved",
-            value,
-            "M06" if kit.rebinds(answer) else "",
-            "The leaf that came in holds its old number.",
-            "the lines that step",
-        ),
-        ("one-step", once, "", "This is where the first step leads. The second is missing.", "the second loss"),
-        (
-            "at-the-old-place",
-            once - second(value),
-            "",
-            "Both slopes are those at the old `w`. The second step should start with the slope at the new one.",
-            "where the second loss is computed",
-        ),
-        (
-            "not-cleared",
-            right - first(value),
-            "M08",
-            "The second step has used the first gradient once more: backward adds to `.grad`.",
-            "`w.grad` before the second backward",
-        ),
-        (
-            "mixed",
-            mixed,
-            _belief_in_data(answer),
-            "The second slope is mixed from the old and the new `w`: it belongs to no place, without an error.",
-            "the line that moves `w`: does anybody count it?",
-        ),
-        ("other-order", swapped, "", "The second loss went first.", "the order of the two steps"),
-    ):
-        if tools.same(came, number):
-            return Wrong(code, expected, got, belief=belief, why=why, look=look)
-    return Wrong("other-steps", expected, got, look="each of the two steps alone: from where, and with which slope")
+        places = {"start": value, "one": once, "old": once - second(value), "added": right - first(value)}
+        places["mixed"] = once - rate * g_slope(value * value) * 2 * once
+        places["swapped"] = value - second(value) - first(value - second(value))
+        came = tools.array(w)
+        facts = {"place": next((name for name, one in places.items() if tools.same(came, one)), "other")}
+        expected = f"w goes from {value.tolist()} to {tools.text(once)} and then to {tools.text(right)}"
+        expected += ", where both losses are one function" if f is g else ""
+        signs = {"not_moved": kit.rebinds(answer), "mixed": kit.uses(answer, "data")}
+        raise tools.told_with_signs(_OTHER_STEPS, facts, expected, f"`w` is {tools.text(came)}", **signs)
+    _check_left(w, cleared=False)
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -758,8 +724,7 @@ def _wrong_alternate(answer, came, value, steps, once, right, mixed):
         "An overwrite of a part of `y` is the last line. Before it, `y` was the result of a multiplication.",
         "`y = a * 2`, and then an entry of `y` becomes `b`.",
     ),
-    idea="`y = a * 2`, then `y[0] = b`. The node of `y` is `CopySlices`: one edge to the old history, one to what was "
-    "put in.",
+    idea="`y = a * 2`, then `y[0] = b`. From `CopySlices` one edge leads to the old history, one to `b`.",
 )
 def rewritten(answer):
     y = kit.a_tensor(answer, "`y`", "what you assign to `y`")
@@ -769,39 +734,43 @@ def rewritten(answer):
     sizes = [one.numel() for one in (y, *behind, put_in.variable)]
     if sizes != [3, 3, 1]:
         expected = "three numbers in `y`, three in the leaf behind the product, one in the leaf that is put in"
-        raise Wrong(
-            "other-leaves", expected, f"{tools.listed(list(map(str, sizes)))} numbers", look="what you make each of"
-        )
+        got = f"{tools.listed(list(map(str, sizes)))} numbers"
+        raise Wrong("other-leaves", expected, got, look="what you make each of")
     return "Two edges leave `CopySlices`: to what `y` was before, and to what was put into a part of it."
+
+
+_OTHER_HISTORIES = kit.patterns("""
+untracked: tracked=False
+    No graph is behind `y`: nothing was recorded, or `y` was cut off.
+    look: which leaves ask for gradients, and what cuts `y` off (`detach`, `no_grad`)
+no-overwrite: overwrites=0
+    No overwrite of a part was recorded: there is no `CopySlices`.
+    look: whether you make a new tensor, overwrite all of it, or write where nobody records
+several-overwrites: several=True
+    More than one overwrite was recorded. (`y[0] *= b` leaves two: of the view, and by the assignment.)
+    look: how often a part of `y` is overwritten
+constant-in: leaves=1
+    Only one leaf is behind `y`. What was there before, or what was put in, is a constant.
+    look: what you make `y` of, and what you put into it: the tensors `a` and `b`, or numbers?
+overwritten-first: comes_last=False
+    In the picture the overwrite comes last. In your graph something follows it.
+    look: what your lines after the overwrite make
+no-product: products=0
+    There is no multiplication.
+    look: what makes `y` before it is overwritten
+other-graph: else
+    The boxes or the arrows differ.
+    look: the two graphs below: where do they part?
+""")
 
 
 def _why_not_rewritten(y):
     made_of = graphs.operations(y)
-    code, why, look = "other-graph", "The boxes or the arrows differ.", "the two graphs below: where do they part?"
     overwrites = sum("CopySlices" in name or name == "copy_slices" for name in made_of)
-    if not y.requires_grad:
-        code, why = "untracked", "No graph is behind `y`: nothing was recorded, or `y` was cut off."
-        look = "which leaves ask for gradients, and what cuts `y` off (`detach`, `no_grad`)"
-    elif not overwrites:
-        code = "no-overwrite"
-        why = "No overwrite of a part was recorded: there is no `CopySlices`."
-        look = "whether you make a new tensor, overwrite all of it, or write where nobody records"
-    elif overwrites > 1:
-        code = "several-overwrites"
-        why = "More than one overwrite was recorded. (`y[0] *= b` leaves two: of the view, and by the assignment.)"
-        look = "how often a part of `y` is overwritten"
-    elif len(graphs.leaves(y)) == 1:
-        code, why = (
-            "constant-in",
-            "Only one leaf is behind `y`. What was there before, or what was put in, is a constant.",
-        )
-        look = "what you make `y` of, and what you put into it: the tensors `a` and `b`, or numbers?"
-    elif made_of and y.grad_fn is not None and "CopySlices" not in y.grad_fn.name():
-        code, why = "overwritten-first", "In the picture the overwrite comes last. In your graph something follows it."
-        look = "what your lines after the overwrite make"
-    elif not any("mul" in name for name in made_of):
-        code, why, look = "no-product", "There is no multiplication.", "what makes `y` before it is overwritten"
-    return Wrong(code, why=why, look=look)
+    facts = {"tracked": y.requires_grad, "overwrites": overwrites, "several": overwrites > 1}
+    facts |= {"leaves": len(graphs.leaves(y)), "products": sum("mul" in name for name in made_of)}
+    facts["comes_last"] = y.grad_fn is not None and "CopySlices" in y.grad_fn.name()
+    return tools.told(_OTHER_HISTORIES, facts)
 
 
 def _rewritten():
@@ -819,183 +788,111 @@ def _rewritten():
     "Refused or not?",
     kind="write",
     points=3,
-    beliefs=("M12", "M22", "M23"),
+    beliefs=("M12", "M18", "M22", "M23"),
     hints=(
         "Who compares versions? Nobody but a backward. So try one.",
         "`mg.autograd.grad` stores nothing in `.grad`. One of its options leaves the graph usable.",
         "`try:` and `mg.autograd.grad(y.sum(), x, retain_graph=True)`, `except RuntimeError:` and `return True`.",
     ),
-    idea="`try: mg.autograd.grad(y.sum(), x, retain_graph=True)`, `except RuntimeError: return True`, and at the end "
-    "`return False`.",
+    idea="`try: mg.autograd.grad(y.sum(), x, retain_graph=True)`, `except RuntimeError: return True`, `return False`.",
 )
 def spoiled(answer):
     kit.a_function(answer)
-    for label, make, refused in _PROGRAMS:
-        _check_spoiled(answer, label, *make(), refused)
-    y, x = _squared()
-    tools.called(answer, (y, x), "False")
-    with mg.no_grad():
-        x -= 1
-    _check_spoiled(answer, "y = x * x, asked about before, then x -= 1 inside no_grad", y, x, True)
+    for line in _PROGRAMS.strip().split("\n"):
+        refused, _, program = line.partition(": ")
+        names = {name: tools.leaf(_NUMBERS) for name in "xu"} | {"data": tools.constant(_NUMBERS), "mg": mg}
+        names["spoiled"] = lambda y, x: tools.called(answer, (y, x), "an answer")
+        exec(program.replace(" | ", "\n"), names)
+        _check_spoiled(answer, program.replace(" | ", "; "), names["y"], names["x"], refused == "True")
+    x = tools.leaf(_NUMBERS)
+    tools.refuse_writing(answer, x * x, x)
     return "What counts is what a backward needs, and your function left no trace."
 
 
-def _squared():
-    x = tools.leaf([1.0, 2.0])
-    return x * x, x
-
-
-def _with_another():
-    x, u = tools.leaf([1.0, 2.0]), tools.leaf([3.0, 4.0])
-    return x * u, x
-
-
-def _squared_and_stepped():
-    y, x = _squared()
-    with mg.no_grad():
-        x -= 1
-    return y, x
-
-
-def _result_of_exp():
-    x = tools.leaf([1.0, 2.0])
-    e = mg.exp(x)
-    y = e * 3
-    e += 1
-    return y, x
-
-
-def _input_of_exp():
-    x = tools.leaf([0.5, 2.0])
-    h = x * 1
-    y = mg.exp(h)
-    h += 1
-    return y, x
-
-
-def _result_of_square():
-    y, x = _squared()
-    y *= 10
-    return y, x
-
-
-def _times_zero():
-    x = tools.leaf([1.0, 2.0])
-    return 0 * x, x
-
-
-def _stepped_but_linear():
-    x = tools.leaf([1.0, 2.0])
-    y = 10 * x
-    with mg.no_grad():
-        x -= 1
-    return y, x
-
-
-def _through_a_view():
-    x = tools.leaf([1.0, 2.0, 3.0])
-    h = x * 2
-    y = (h * h).sum()
-    h[:1] = 0.0
-    return y, x
-
-
-def _walked(operation):
-    x = tools.leaf([1.0, 2.0])
-    y = operation(x)
-    y.sum().backward()
-    return y, x
-
-
-_PROGRAMS = (
-    ("y = x * x, and nothing is overwritten", _squared, False),
-    ("y = x * u, and nothing is overwritten", _with_another, False),
-    ("y = x * x, then x -= 1 inside no_grad", _squared_and_stepped, True),
-    ("y = x * x, then y *= 10", _result_of_square, False),
-    ("e = exp(x), y = e * 3, then e += 1", _result_of_exp, True),
-    ("h = x * 1, y = exp(h), then h += 1", _input_of_exp, False),
-    ("y = 10 * x, then x -= 1 inside no_grad", _stepped_but_linear, False),
-    ("h = x * 2, y = (h * h).sum(), then h[:1] = 0", _through_a_view, True),
-    ("y = x * x, after a backward", lambda: _walked(lambda x: x * x), True),
-    ("y = 0 * x, and nothing is overwritten", _times_zero, False),
-    ("y = x + 1, after a backward", lambda: _walked(lambda x: x + 1), False),
-)
-_UNCAUGHT = tools.Reason(
-    _SPOILED,
-    "error-uncaught",
-    "The backward that you tried was refused. That is the answer True, and your function has to catch it.",
-    "`try` and `except RuntimeError`",
-)
-(_NO_FACTORS,) = tools.reasons("""
+_NUMBERS = [0.5, 2.0, 0.0, -1.0, 3.0]
+_PROGRAMS = """
+False: y = x * x
+False: y = x * u
+False: y = 0 * x
+True: y = x * x | with mg.no_grad(): x -= 1
+False: y = x * x | y *= 10
+True: e = mg.exp(x) | y = e * 3 | e += 1
+False: h = x * 1 | y = mg.exp(h) | h += 1
+False: y = 10 * x | with mg.no_grad(): x -= 1
+True: h = x * 2 | y = (h * h).sum() | h[:1] = 0
+True: y = 0 * (x * x) | with mg.no_grad(): x -= 1
+True: y = x * data | data += 1
+False: y = x * x | x.data *= 2
+True: y = x * x | spoiled(y, x) | with mg.no_grad(): x -= 1
+True: y = x * x | y.sum().backward()
+True: e = mg.exp(x) | y = e * 3 | e.sum().backward()
+False: y = x + 1 | y.sum().backward()
+"""  # whether a backward is refused, after these lines
+_OF_THE_TRY = tools.reasons(f"""
+error-uncaught: {_SPOILED}
+    The backward that you tried was refused. That is the answer True, and your function has to catch it.
+    look: `try` and `except RuntimeError`
 no-sum: only for scalar outputs
     `y` may have several entries. Start from `y.sum()`.
     look: from what you go backward
+""")
+_OTHER_ANSWERS = kit.patterns("""
+used-up-not-noticed: refused=True, walked=True
+    A backward has freed what the first operation had saved, so the next one is refused, though nothing was overwritten.
+    look: which refusals your function counts, and how far back it looks
+any-walk: refused=False, walked=True (M12)
+    A backward came by here before. But nothing that the next one needs was freed or overwritten, so it runs.
+    look: what your function takes for a sign that a backward is refused
+not-noticed: refused=True, tries=True
+    A saved value was overwritten. A backward is refused if it comes to the node that saved it.
+    look: whether a backward is tried in each call, from where to where it walks, and which errors you count
+not-noticed: refused=True (M23)
+    A saved value was overwritten, and it is found out by whoever asks for that value, as a backward does.
+    look: what your function does to find out
+healthy-refused: healthy=True
+    Here nothing was overwritten at all, and a backward runs.
+    look: what raises in your `try`, or what your function returns in all other cases
+uncounted: uncounted=True (M18)
+    What goes through `.data` is not counted. So a backward runs, to a wrong gradient, and is not refused.
+    look: what your function takes for a sign that a backward is refused
+any-overwrite: else (M22)
+    Something was overwritten, but nothing that the way back needs. So it runs.
+    look: the table of the chapter: which side does this operation save?
+""")
+_NO_LONGER_USABLE = kit.patterns("""
+used-up: freed=True
+    Your attempt has used up the graph, and whoever comes next is refused.
+    look: which option keeps what is saved
+unusable: else
+    look: each line that changes something
 """)
 
 
 def _check_spoiled(answer, label, y, x, refused):
     before, grad = (y._version, x._version), x.grad
     expected = f"{refused} for: {label}"
-    given = tools.called(answer, (y, x), expected, _UNCAUGHT, _NO_FACTORS)
-    if isinstance(given, np.bool_):
-        given = bool(given)
+    given = tools.called(answer, (y, x), expected, *_OF_THE_TRY)
+    given = bool(given) if isinstance(given, np.bool_) else given
     if type(given) is not bool:
         raise Wrong("type", "True or False", show(given), look="what each `return` gives back")
     if given != refused:
-        raise _wrong_spoiled(answer, expected, refused, label)
+        tries, looks = (kit.uses(answer, *names) for names in (("backward", "autograd"), ("grad_fn", "next_functions")))
+        facts = {"refused": refused, "walked": "backward()" in label, "tries": tries, "healthy": ";" not in label}
+        facts["uncounted"] = ".data" in label
+        waits = kit.uses(answer, "RuntimeError", "Exception") and not looks  # for a line that is no backward
+        raise tools.told_with_signs(_OTHER_ANSWERS, facts, expected, str(given), not_noticed=waits)
     if grad is None and x.grad is not None:
         why = "`backward()` stores what it computes. Your function should only ask."
         look = "which function returns gradients instead of storing them"
         raise Wrong("traces", "`x.grad` as it was", f"`x.grad` is {show(x.grad)}", why=why, look=look)
     if (y._version, x._version) != before:
         raise Wrong("overwrote", "the tensors as they were", "a higher version", look="what your function overwrites")
-    _check_usable(y, x, refused)
-
-
-def _wrong_spoiled(answer, expected, refused, label):
-    if "after a backward" in label:
-        return _wrong_walked(expected, refused)
-    if refused:
-        if kit.uses(answer, "backward", "autograd"):
-            why = "A saved value was overwritten. A backward is refused if it comes to the node that saved it."
-            look = "whether a backward is tried in each call, from where to where it walks, and which errors you count"
-            return Wrong("not-noticed", expected, "False", why=why, look=look)
-        looks = kit.uses(answer, "grad_fn", "next_functions")
-        waits = (
-            kit.uses(answer, "RuntimeError", "Exception") and not looks
-        )  # for an error of a line that is no backward
-        why = "A saved value was overwritten, and it is found out by whoever asks for that value, as a backward does."
-        look = "what your function does to find out"
-        return Wrong("not-noticed", expected, "False", belief="M23" if waits else "", why=why, look=look)
-    if "nothing is overwritten" in label:
-        why = "Here nothing was overwritten at all, and a backward runs."
-        look = "what raises in your `try`, or what your function returns in all other cases"
-        return Wrong("healthy-refused", expected, "True", why=why, look=look)
-    why = "Something was overwritten, but nothing that the way back needs. So it runs."
-    look = "the table of the chapter: which side does this operation save?"
-    return Wrong("any-overwrite", expected, "True", belief="M22", why=why, look=look)
-
-
-def _wrong_walked(expected, refused):
-    if refused:
-        why = "A backward has freed what `x * x` had saved, so the next one is refused, though nothing was overwritten."
-        return Wrong("used-up-not-noticed", expected, "False", why=why, look="which refusals your function counts")
-    why = "A backward came by here before. But nothing that the next one needs was freed or overwritten, so it runs."
-    look = "what your function takes for a sign that a backward is refused"
-    return Wrong("any-walk", expected, "True", belief="M12", why=why, look=look)
-
-
-def _check_usable(y, x, refused):
     try:
         mg.autograd.grad(y.sum(), x)
     except RuntimeError as error:
-        if refused:
-            return
-        got = kit.sandbox.describe_error(error)
-        if "a second time" not in got:
-            raise Wrong("unusable", "a graph as it was", got, look="each line that changes something") from None
-        why = "Your attempt has used up the graph, and whoever comes next is refused."
-        raise Wrong("used-up", "a graph as it was", got, why=why, look="which option keeps what is saved") from None
+        if not refused:
+            got = kit.sandbox.describe_error(error)
+            raise tools.told(_NO_LONGER_USABLE, {"freed": "a second time" in got}, "a graph as it was", got) from None
 
 
 # --- 11 -------------------------------------------------------------------------------------------
@@ -1011,25 +908,18 @@ def _check_usable(y, x, refused):
         "The table of section 8 has a row for each error. A line that is in no row of it is fine.",
         "`unbind` makes three views at once, and `buffer` is the only tensor that one round leaves to the next.",
     ),
-    idea="At once: one of several views (A), and a view of a leaf (G). In backward: a saved value (D). In the second "
-    "round: the buffer (E), which still has the history of the first. `.data` is told to nobody, and the gradient is "
-    "wrong (C). One view (B) and a buffer that is made anew (F) are fine.",
+    idea="At once: one of several views (A), a leaf's view (G). In backward: a saved value (D). In the second round: "
+    "the buffer (E), with its history. `.data` tells nobody: wrong (C). One view (B) and a new buffer (F) are fine.",
 )
 def rounds(answer):
-    truth = dict(
-        zip("ABCDEFG", ("at once", "fine", "wrong", "backward", "second round", "fine", "at once"), strict=True)
-    )
-    given = {name: _outcome(value) for name, value in kit.a_dict(answer, truth).items()}
-    for name, value in given.items():
-        if value not in _OUTCOMES:
-            wanted = f"`{name}` is one of the five: {', '.join(_OUTCOMES)}"
-            raise Wrong("kind", wanted, show(answer[name]), look=f"the value of `{name}`")
+    outcomes = ("at once", "fine", "wrong", "backward", "second round", "fine", "at once")
+    truth = dict(zip("ABCDEFG", outcomes, strict=True))
     looks = {name: f"what line {name} overwrites, and its row in the table of section 8" for name in truth}
-    kit.predicted(given, truth, _ROUNDS, "one of the five", looks)
+    words = ("at once", "backward", "second round", "wrong", "fine")
+    _predict_words(answer, truth, _ROUNDS, words, f"one of the five: {', '.join(words)}", looks)
     return "Views of one operation and leaves are guarded at once, saved values in backward, `.data` never."
 
 
-_OUTCOMES = ("at once", "backward", "second round", "wrong", "fine")
 _ROUNDS = kit.patterns("""
 views-like-one-view: A=fine
     One operation made all three views. If one of them is overwritten, its node cannot be made anew, as for one view.

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import functions, graphs, kit, tools
-from exercises.checks.functions import Case, Suspect, elementwise, tensors
+from exercises.checks import adversaries, functions, graphs, kit, tools
+from exercises.checks.functions import elementwise, tensors
 from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets
+from minigrad.autograd.function import FunctionNode
 
 chapter = kit.Chapter(__name__, "09", "How do I differentiate a derivative?")
 
@@ -20,8 +20,12 @@ chapter = kit.Chapter(__name__, "09", "How do I differentiate a derivative?")
 # --- What several exercises share ----------------------------------------------------------------
 
 
-_NO_HISTORY, _SECOND_TIME, _NOT_USED = tools.reasons("""
-no-history: does not require grad and does not have a grad_fn
+_NO_HISTORY = "does not require grad and does not have a grad_fn"
+_ERRORS = tools.reasons(f"""
+retained: {_NO_HISTORY} (M14)
+    What you go backward from has no history: `retain_graph=True` keeps a graph, and does not record the walk back.
+    look: the options of each `grad`, and each `no_grad` and `detach`
+no-history: {_NO_HISTORY}
     What you go backward from has no history. A gradient has one only if backward was recorded.
     look: the options of each `grad`, and each `no_grad` and `detach`
 second-time: a second time
@@ -31,48 +35,36 @@ not-used: not have been used
     No way leads from what you differentiate to the tensor that you ask for.
     look: whether you ask for the tensor itself that was used, and not for a copy
 """)
-_TUPLE_LOOK = "how the chapter unpacks what `grad` returns: `(slope,) = ...`"
+_TUPLE = "A tuple came where none fits. `grad` returns one, with a gradient for each input."
+_UNPACKED = "how the chapter unpacks what `grad` returns: `(slope,) = ...`"
 _TUPLES = tuple(
-    tools.Reason(
-        message,
-        "tuple-of-grad",
-        "A tuple came where none fits. `grad` returns one, with a gradient for each input.",
-        _TUPLE_LOOK,
-    )
+    tools.Reason(message, "tuple-of-grad", _TUPLE, _UNPACKED)
     for message in ("'tuple' and", "not tuple", "can be converted to an index")
-)
-
-
-_RETAINED = replace(
-    _NO_HISTORY,
-    code="retained",
-    why="What you go backward from has no history. `retain_graph=True` keeps the graph that you made. It does not "
-    "record the walk back.",
-    belief="M14",
 )
 
 
 def _called(function: Callable, inputs: tuple, expected: str, *reasons: tools.Reason) -> Any:
     """The learner's function on our inputs, with the errors that any derivative of a derivative may raise."""
-    known = (*reasons, _NO_HISTORY, _SECOND_TIME, _NOT_USED, *_TUPLES)
-    if kit.says(function, "retain_graph") and not kit.says(function, "create_graph"):
-        known = tuple(_RETAINED if reason is _NO_HISTORY else reason for reason in known)
-    return tools.called(function, inputs, expected, *known)
+    known = _ERRORS if _only_retains(function) else _ERRORS[1:]
+    return tools.called(function, inputs, expected, *reasons, *known, *_TUPLES)
+
+
+def _only_retains(function: Callable) -> bool:
+    """Whether a learner's function keeps graphs, and records no walk."""
+    return kit.says(function, "retain_graph") and not kit.says(function, "create_graph")
 
 
 class _Watched:
     """A function that remembers where it was called: autograd needs it at one place, and differences at others."""
 
-    def __init__(self, f: Callable, *places: Any) -> None:
-        self.f, self.places = f, [np.asarray(place, float) for place in places]
+    def __init__(self, f: Callable, place: Any) -> None:
+        self.f, self.place = f, np.asarray(place, float)
         self.calls, self.was_elsewhere, self.was_recorded = 0, False, False
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, x: Any, *others: Any) -> Any:
         self.calls += 1
-        pairs = zip(inputs, self.places, strict=False)
-        here = all(type(one) is mg.Tensor and np.array_equal(tools.array(one), place) for one, place in pairs)
-        self.was_elsewhere |= not here
-        result = self.f(*inputs)
+        self.was_elsewhere |= type(x) is not mg.Tensor or not np.array_equal(tools.array(x), self.place)
+        result = self.f(x, *others)
         self.was_recorded |= result.requires_grad
         return result
 
@@ -83,41 +75,27 @@ class _Watched:
             raise Wrong("nudged", expected, got, why=why, look="what you call `f` with")
 
 
-def _outcome(value: Any) -> Any:
-    """A predicted number or "error" as a word, so that both can stand in one prediction."""
-    if isinstance(value, str):
-        known = {"error": "error", "raises": "error", "runtimeerror": "error", "none": "None"}
-        return known.get(value.strip().lower(), value)
-    if value is None:
-        return "None"
-    if type(value) is np.ndarray and value.size == 1:
-        value = value.item()
+def _word(value: Any) -> str | None:
+    """A predicted number, "error" or None as a word, so that all can stand in one prediction; None for all else."""
+    value = kit.plain(value)
     try:
-        return f"{kit.a_number(value):.4g}"
-    except Wrong:
-        return value
+        return None if isinstance(value, bool) else f"{float(value):.4g}"
+    except (TypeError, ValueError, OverflowError):
+        said = value if isinstance(value, str) else "none" if value is None else ""
+        return {"error": "error", "raises": "error", "runtimeerror": "error", "none": "None"}.get(said.strip().lower())
 
 
 def _predicted(answer: Any, truth: dict[str, str], patterns: tuple, looks: dict[str, str]) -> None:
     """Compare predictions that are numbers or "error"."""
-    given = {name: _outcome(value) for name, value in kit.a_dict(answer, truth).items()}
-    for name, value in given.items():
-        if type(value) is not str or not (value in ("error", "None") or _is_number(value)):
-            wanted = f'`{name}` is a number or "error"'
-            raise Wrong("kind", wanted, show(answer[name]), look=f"the value of `{name}`")
+    given = {name: _word(value) for name, value in kit.a_dict(answer, truth).items()}
+    for name, word in given.items():
+        if word is None:
+            raise Wrong("kind", f'`{name}` is a number or "error"', show(answer[name]), look=f"the value of `{name}`")
     try:
         kit.predicted(given, truth, patterns, 'a number or "error"', looks)
     except Wrong as wrong:
         wrong.verdict.got = wrong.verdict.got.replace("'", "")  # a number was made a word, to be compared
         raise
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -138,12 +116,8 @@ def _is_number(word: str) -> bool:
 )
 def twice(answer):
     truth = {"A": "error", "B": "error", "C": "18", "D": "18", "E": "error", "F": "error"}
-    _predicted(
-        answer,
-        truth,
-        _TWICE,
-        {name: f"line {name}: what the inner `first` returns, and what the outer one makes of it" for name in truth},
-    )
+    looks = {name: f"line {name}: what the inner `first` returns, and what the outer one makes of it" for name in truth}
+    _predicted(answer, truth, _TWICE, looks)
     return "create_graph records the walk. What the second walk needs of the first graph must not have been freed."
 
 
@@ -157,12 +131,9 @@ always-recorded: A="18"
 freed-breaks: C="18", D=error, E=error (M15)
     The first graph is freed. But the second one has kept `x` for itself, and leads to it directly.
     look: the picture of x³ and its slope: where does the thick arrow end?
-first-not-second: C="27"
-    27 is the first derivative, 3x². Line C differentiates it once more.
-    look: how often `first` is called in line C
-first-not-second: D="27"
-    27 is the first derivative, 3x². Line D differentiates it once more.
-    look: how often `first` is called in line D
+first-not-second: C="27" or D="27"
+    27 is the first derivative, 3x². Lines C and D differentiate it once more.
+    look: how often `first` is called in the line
 first-not-second: F="5"
     5 is the first derivative. Line F asks for its slope.
     look: how often `first` is called in line F, and whether a 5 has a history
@@ -256,21 +227,19 @@ def derivatives(answer):
     kit.a_function(answer)
     for f, value, right in _DERIVATIVES:
         _check_derivatives(answer, f, value, right)
-    w = tools.leaf(1.5)  # another leaf, which keeps its `.grad`
-    _check_derivatives(answer, lambda x: w * x**3, 2.0, [18.0, 18.0, 9.0, 0.0])
     return "Each derivative is the gradient of the one before, and a constant has a gradient of zero."
 
 
 _DERIVATIVES: tuple[tuple[Callable, Any, list[float]], ...] = (
     (lambda x: x**4, 1.5, [4 * 1.5**3, 12 * 1.5**2, 24 * 1.5]),
-    (lambda x: mg.exp(2 * x) * x, 0.5, [np.e * 2, np.e * 6, np.e * 16, np.e * 40]),
-    (lambda x: x * x * x, -2.0, [12.0, -12.0, 6.0, 0.0, 0.0]),
-    (lambda x: 3 * x, 4.0, [3.0, 0.0, 0.0]),
+    (lambda x: mg.exp(2 * x) * x, 0.5, [np.e * 2 ** (k - 1) * (k + 1) for k in range(1, 7)]),
+    (lambda x: x**3 * 1.5, [2.0], [18.0, 18.0, 9.0, 0.0, 0.0]),
+    (lambda x: 3 * x, 1e30, [3.0, 0.0, 0.0]),
     (lambda x: mg.sin(x), 0.3, [np.cos(0.3)]),
     (lambda x: mg.sin(x), 0.0, [1.0, 0.0, -1.0]),
     (lambda x: -x, 2.0, [-1.0, *[0.0] * 149]),
     (lambda x: x, 3.0, [1.0, 0.0]),
-    (lambda x: 3 * x, [4.0], [3.0, 0.0, 0.0]),
+    (lambda x: (3 * x).sum(), [4.0], [3.0, 0.0, 0.0]),
     (lambda x: x * x, 3.0, []),
 )
 
@@ -278,7 +247,7 @@ _DERIVATIVES: tuple[tuple[Callable, Any, list[float]], ...] = (
 def _check_derivatives(answer, f, value, right):
     x = tools.leaf(value)
     expected = f"{len(right)} derivatives"
-    given = _called(answer, (f, x, len(right)), expected, _ENDS_EARLY if right[-1:] == [0] else _NO_HISTORY)
+    given = _called(answer, (f, x, len(right)), expected, *_ENDS_EARLY * (right[-1:] == [0]))
     if not isinstance(given, list | tuple) or len(given) != len(right):
         got = f"one of {len(given)}" if isinstance(given, list | tuple) else show(given)
         raise Wrong("type", f"a list of {expected}", got, look="what is appended, and how often")
@@ -286,36 +255,38 @@ def _check_derivatives(answer, f, value, right):
         raise Wrong("none", "a tensor for each derivative", show(given), look="where each None comes from")
     came = [float(tools.array(kit.a_tensor(one, "each derivative", "what you append")).sum()) for one in given]
     if not all(map(kit.close, came, right)):
-        raise _wrong_derivatives(came, right, f, value, "M16" if kit.uses(answer, "backward") else "")
+        start = f(tools.constant(value)).item()
+        wrong = tools.of_value(_OTHER_DERIVATIVES, came, tools.text(right), tools.text(came), right=right, start=start)
+        if not kit.uses(answer, "backward"):
+            wrong.verdict.belief = ""
+        raise wrong
     if any(one.shape != x.shape for one in given):
         got = ", ".join(str(tuple(one.shape)) for one in given[:4])
         look = "what you append: a derivative has the shape of `x`"
         raise Wrong("other-shape", f"tensors of shape {tuple(x.shape)}, as `x`", f"shapes {got}", look=look)
 
 
-(_ENDS_EARLY,) = tools.reasons("""
-ends-in-error: does not require grad and does not have a grad_fn
+_ENDS_EARLY = tools.reasons(f"""
+ends-in-error: {_NO_HISTORY}
     A constant derivative has no history, and `grad` refuses it. All derivatives that follow are 0.
     look: how to find out, before you ask `grad`, whether there is a history
 """)
-
-
-def _wrong_derivatives(came, right, f, value, belief):
-    expected, got = tools.text(right), tools.text(came)
-    start = f(tools.constant(value)).item()
-    if all(map(kit.close, came, [start, *right])):
-        why = "The list begins with the value of `f`. It is to begin with the first derivative."
-        return Wrong("value-first", expected, got, why=why, look="what you append before the first walk")
-    if len(came) > 1 and all(kit.close(one, right[0]) for one in came):
-        why = "Each entry is the first derivative. The second is the gradient of the first, not of `f` again."
-        return Wrong("first-again", expected, got, why=why, look="what you go backward from in each turn")
-    if kit.close(came[0], right[0]) and kit.close(came[1], right[0] + right[1]):
-        why = "The second entry is the first and the second derivative together."
-        look = "from what each walk starts, and what is added up: by your code, or in a `.grad`"
-        return Wrong("added-up", expected, got, belief=belief, why=why, look=look)
-    if all(map(kit.close, came, right[::-1])):
-        return Wrong("backwards", expected, got, why="The order is the other way round.", look="the order of the list")
-    return Wrong("other-derivatives", expected, got, look="one turn of your loop: what goes in, and what comes out")
+_OTHER_DERIVATIVES = """
+value-first: [start, *right[:-1]]
+    The list begins with the value of `f`. It is to begin with the first derivative.
+    look: what you append before the first walk
+first-again: right[:1] * len(right)
+    Each entry is the first derivative. The second is the gradient of the first, not of `f` again.
+    look: what you go backward from in each turn
+added-up: [right[0], right[0] + right[1], *came[2:]] (M16)
+    The second entry is the first and the second derivative together.
+    look: from what each walk starts, and what is added up: by your code, or in a `.grad`
+backwards: right[::-1]
+    The order is the other way round.
+    look: the order of the list
+other-derivatives: came
+    look: one turn of your loop: what goes in, and what comes out
+"""
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -335,31 +306,36 @@ def _wrong_derivatives(came, right, f, value, belief):
 )
 def slope(answer):
     kit.a_function(answer)
-    a, b = tools.leaf(0.5), tools.leaf(2.0)
-    given = _called(answer, (a, b), "a slope with the graph in the picture")
-    given = kit.a_tensor(given, "the result", "what `return` gives back")
+    for a, b in ((0.5, 2.0), (0.0, 3.0), (2.0, 0.0)):
+        _check_slope(answer, a, b)
+    return "The slope of exp is made from its result, so the second generation leads through the first."
+
+
+def _check_slope(answer, *values):
+    a, b = map(tools.leaf, values)
+    right, for_b = (one * np.exp(np.prod(values)) for one in reversed(values))
+    given = tools.result(_called(answer, (a, b), "a slope with the graph in the picture"))
+    wrong = _wrong_slope(answer, given, np.exp(np.prod(values)))
     if given.is_leaf:
-        raise _slope_without_graph(answer, given)
-    _targets.refuse_other(given, "slope", _wrong_slope(answer, given))
-    if kit.close(given.item(), 0.5 * np.e):  # the graph is the same, with `a` and `b` in each other's place
+        raise wrong
+    _targets.refuse_other(given, "slope", wrong)
+    if kit.close(given.item(), for_b):  # the graph is the same, with `a` and `b` in each other's place
         why = "The boxes and arrows are right. But this is the slope for `b`: `a` and `b` have changed places."
         raise Wrong("for-b", "the slope for `a`", show(given), why=why, look="for which of the two you ask `grad`")
     if not (graphs.reaches(given, a) and graphs.reaches(given, b)):
         look = "whether you go on with the two arguments themselves, or with copies"
         raise Wrong("other-leaves", "a graph that ends in the `a` and `b` of the call", show(given), look=look)
-    if not kit.close(given.item(), 2 * np.e):
+    if not kit.close(given.item(), right):
         look = "which operations make `y`, and with what the walk back starts: a 1?"
-        raise Wrong("other-slope", "the slope of exp(a · b) for `a`, 5.436564", show(given), look=look)
+        raise Wrong("other-slope", f"the slope of exp(a · b) for `a`, {right:.7g}", show(given), look=look)
     try:
         mg.autograd.grad(given, (a, b), retain_graph=True)
     except Exception as error:
         got, look = kit.sandbox.describe_error(error), "each option of `grad`: what frees the graph of `y`?"
         raise Wrong("freed", "a slope that one can go backward from", got, look=look) from None
     if not mg.viz.record(given).titles:
-        got = "the same boxes, made by operations of yours"
-        look = "the frame in the picture, with `built by backward` on it"
+        got, look = "the same boxes, made by operations of yours", "the frame in the picture, `built by backward`"
         raise Wrong("by-hand", "a graph that a walk back has made", got, look=look)
-    return "The slope of exp is made from its result, so the second generation leads through the first."
 
 
 def _exp_slope():
@@ -375,42 +351,40 @@ def show_target(name):
     _targets.show(name)
 
 
-def _slope_without_graph(answer, given):
-    expected, got = "a slope with the graph in the picture", show(given)
-    if kit.says(answer, "retain_graph"):
-        why = "`retain_graph=True` keeps the graph of `y`. It does not record the walk back."
-        return Wrong("retained", expected, got, belief="M14", why=why, look="the options of `grad`")
-    why = "What you return has no graph at all: something was not recorded, was cut off, or is a constant."
-    return Wrong(
-        "not-recorded",
-        expected,
-        got,
-        why=why,
-        look="the options of `grad`, each `detach` and `no_grad`, and what `y` is",
-    )
-
-
-def _wrong_slope(answer, given):
+def _wrong_slope(answer, given, value):
     made_of = graphs.operations(given)
-    if made_of == ["exp", "mul"] and kit.close(given.item(), np.e):
-        why = "This is the graph of exp(a · b). The picture shows the graph of its slope."
-        return Wrong("y-returned", why=why, look="what you return: `y`, or its gradient?")
-    if "exp" not in made_of:
-        why = "There is no `ExpBackward0` in your graph."
-        return Wrong("no-exp", why=why, look="which operation has a slope that is made from its own result")
-    if len(graphs.leaves(given)) < 2:
-        return Wrong("one-leaf", why="The picture has two leaves.", look="how `a` and `b` take part in `y`")
-    if "copy" in made_of:
-        why = "What `backward()` puts into `.grad` is a copy, and has a node of its own, `CopyBackwards`."
-        return Wrong("copied", why=why, look="which function returns the gradient itself")
-    if not kit.uses(answer, "grad", "backward"):
-        why = (
-            "In the picture the slope was made by a walk back, which starts with a 1. "
-            "Yours has other boxes, as a formula that is written down."
-        )
-        return Wrong("by-hand", why=why, look="who built the purple box")
-    why = "Your graph is another one, by its boxes, its arrows, or its leaves: `y` or the walks back may be others."
-    return Wrong("other-graph", why=why, look="from the top: the first place where your graph and the picture differ")
+    facts = {"leaf": given.is_leaf, "retains": kit.says(answer, "retain_graph"), "exp": "exp" in made_of}
+    facts |= {"is_y": made_of == ["exp", "mul"] and kit.close(given.item(), value), "copy": "copy" in made_of}
+    facts |= {"two_leaves": len(graphs.leaves(given)) > 1, "walks": kit.uses(answer, "grad", "backward")}
+    return tools.told(_OTHER_SLOPE, facts, "a slope with the graph in the picture", show(given))
+
+
+_OTHER_SLOPE = kit.patterns("""
+retained: leaf=True, retains=True (M14)
+    `retain_graph=True` keeps the graph of `y`. It does not record the walk back.
+    look: the options of `grad`
+not-recorded: leaf=True
+    What you return has no graph at all: something was not recorded, was cut off, or is a constant.
+    look: the options of `grad`, each `detach` and `no_grad`, and what `y` is
+y-returned: is_y=True
+    This is the graph of exp(a · b). The picture shows the graph of its slope.
+    look: what you return: `y`, or its gradient?
+no-exp: exp=False
+    There is no `ExpBackward0` in your graph.
+    look: which operation has a slope that is made from its own result
+one-leaf: two_leaves=False
+    The picture has two leaves.
+    look: how `a` and `b` take part in `y`
+copied: copy=True
+    What `backward()` puts into `.grad` is a copy, and has a node of its own, `CopyBackwards`.
+    look: which function returns the gradient itself
+by-hand: walks=False
+    In the picture the slope was made by a walk back, which starts with a 1. Yours has other boxes, as a formula has.
+    look: who built the purple box
+other-graph: walks=True
+    Your graph is another one, by its boxes, its arrows, or its leaves: `y` or the walks back may be others.
+    look: from the top: the first place where your graph and the picture differ
+""")
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -503,40 +477,41 @@ def penalized(f, x, w):
 """
 _PENALTIES = (
     (lambda x, w: w * x * x, 2.5, 1.0),
-    (lambda x, w: mg.exp(w * x), 0.5, 2.0),
+    (lambda x, w: mg.exp(w * x), [0.5], [2.0]),
     (lambda x, w: 3 * x + w, 0.5, 2.0),
     (lambda x, w: mg.sin(w * x) - x, 0.75, 1.25),
+    (lambda x, w: w * x * x, [0.0], 1.0),  # a slope of 0
+    (lambda x, w: (w * x).sum(), 2.0, [1.0]),  # a slope of 1
 )
-(_FREED_LATER,) = tools.reasons("""
+_NO_WAY_BACK = tools.reasons("""
 freed-too-early: a second time
     Your function returns, but going backward from the loss needs a graph that a walk of yours has freed.
     look: what keeps the graph of `y`, besides recording the walk
+no-way-back: Error
+    look: each line that writes in place, or changes `requires_grad` or the graph of your result
 """)
 
 
-def _check_penalty(answer, f, x_value, w_value):
-    x, w = tools.leaf(x_value), tools.leaf(w_value)
-    watched = _Watched(f, x_value)
-    loss = _called(answer, (watched, x, w), "the loss")
-    loss = kit.a_tensor(loss, "the result", "what `return` gives back")
-    leaves = tools.leaf(x_value), tools.leaf(w_value)
-    value = f(*leaves)
-    (slope,) = mg.autograd.grad(value, leaves[0], create_graph=True)
-    right_loss = value + (slope - 1) ** 2
-    watched.refuse_steps(f"{right_loss.item():.6g}, from `f(x, w)` alone", show(loss))
-    if loss.numel() != 1 or not kit.close(tools.array(loss).sum(), right_loss.item()):
-        raise _wrong_loss(float(tools.array(loss).sum()), value.item(), slope.item())
-    right = mg.autograd.grad(right_loss, leaves, retain_graph=True)
-    by_w = mg.autograd.grad(value, leaves[1])[0].item()
-    came = _gradient_for(loss, w)
-    if came is None or not kit.close(came, right[1].item()):
-        retains = kit.says(answer, "retain_graph") and not kit.says(answer, "create_graph")
-        raise _wrong_penalty(came, right[1].item(), by_w, retains)
-    came = _gradient_for(loss, x)
-    if came is None or not kit.close(came, right[0].item()):
-        why = "The gradient for `w` is right. But a caller may go back to `x`, too."
-        expected, look = f"{right[0].item():.6g} as the gradient of the loss for `x`", "what `f` is called with"
-        raise Wrong("x-lost", expected, "None" if came is None else f"{came:.6g}", why=why, look=look)
+def _check_penalty(answer, f, *values):
+    (x, w), leaves = map(tools.leaf, values), [*map(tools.leaf, values)]
+    watched = _Watched(f, values[0])
+    loss = tools.result(_called(answer, (watched, x, w), "the loss"))
+    y = f(*leaves)
+    (slope,) = mg.autograd.grad(y, leaves[0], create_graph=True)
+    right_loss = y + (slope - 1) ** 2
+    value, slope, wanted = y.item(), slope.item(), right_loss.item()
+    watched.refuse_steps(f"{wanted:.6g}, from `f(x, w)` alone", show(loss))
+    came = float(tools.array(loss).sum())
+    if loss.numel() != 1 or not kit.close(came, wanted):
+        expected = f"{wanted:.6g}, which is {value:.6g} plus ({slope:.6g} - 1) squared"
+        raise tools.of_value(_OTHER_LOSS, came, expected, f"{came:.6g}", value=value, slope=slope)
+    by_f, retains = mg.autograd.grad(y, leaves[1], retain_graph=True)[0].item(), _only_retains(answer)
+    for name, leaf, ours in (("w", w, leaves[1]), ("x", x, leaves[0])):
+        right, came = mg.autograd.grad(right_loss, ours, retain_graph=True)[0].item(), _gradient_for(loss, leaf)
+        if came is None or not kit.close(came, right):
+            expected, got = f"{right:.6g} as the gradient of the loss for `{name}`", came and f"{came:.6g}"
+            facts = {"name": name, "right": right, "by_f": by_f, "retains": retains}
+            raise tools.of_value(_OTHER_PENALTY, came, expected, str(got), **facts)
 
 
 def _gradient_for(loss, leaf):
@@ -545,43 +520,44 @@ def _gradient_for(loss, leaf):
         (found,) = mg.autograd.grad(loss, leaf, allow_unused=True, retain_graph=True)
     except RuntimeError as error:
         got = kit.sandbox.describe_error(error)
-        if _FREED_LATER.message in got:
-            raise _FREED_LATER.wrong("a loss to go backward from", got) from None
-        if _NO_HISTORY.message in got:
+        if _NO_HISTORY in got:
             return None
-        look = "each line that writes in place, or changes `requires_grad` or the graph of your result"
-        raise Wrong("no-way-back", "a loss to go backward from", got, look=look) from None
+        reason = next(one for one in _NO_WAY_BACK if one.message in got)
+        raise reason.wrong("a loss to go backward from", got) from None
     return None if found is None else float(tools.array(found).sum())
 
 
-def _wrong_loss(came, value, slope):
-    expected = f"{value + (slope - 1) ** 2:.6g}, which is {value:.6g} plus ({slope:.6g} - 1) squared"
-    look = "the last line: `f(x, w)` plus the square"
-    if kit.close(came, (slope - 1) ** 2):
-        why = "That is the penalty alone."
-        return Wrong("penalty-alone", expected, f"{came:.6g}", why=why, look=look)
-    if kit.close(came, value):
-        return Wrong("no-penalty", expected, f"{came:.6g}", why="That is `f(x, w)` alone.", look=look)
-    return Wrong("other-loss", expected, f"{came:.6g}", look="the slope in `x`, the square, and the sum, each alone")
-
-
-def _wrong_penalty(came, right, by_w, retains):
-    expected = f"{right:.6g} as the gradient of the loss for `w`"
-    if came is None:
-        why = "No way leads from the loss to `w` any more."
-        look = "each `detach`, `item` and `no_grad`, and what `f` is called with"
-        return Wrong("cut-off", expected, "None", why=why, look=look)
-    got, look = f"{came:.6g}", "each way from the loss to `w`: what it leads through, and what may cut it"
-    if kit.close(came, by_w) and retains:
-        why = "That is the gradient of `f` alone. `retain_graph=True` keeps a graph; it does not record the walk back."
-        return Wrong("still-constant", expected, got, belief="M14", why=why, look="whether `slope` has a `grad_fn`")
-    if kit.close(came, by_w):
-        why = "That is the gradient of `f` alone: for `w` the penalty counts as a constant."
-        return Wrong("constant", expected, got, why=why, look=look)
-    if kit.close(came, right - by_w):
-        why = "That is the gradient of the penalty alone: the way through `f(x, w)` is gone."
-        return Wrong("cut-y", expected, got, why=why, look="the `y` in the last line")
-    return Wrong("other-gradient", expected, got, look=look)
+_OTHER_LOSS = """
+penalty-alone: (slope - 1) ** 2
+    That is the penalty alone.
+    look: the last line: `f(x, w)` plus the square
+no-penalty: value
+    That is `f(x, w)` alone.
+    look: the last line: `f(x, w)` plus the square
+other-loss: came
+    look: the slope in `x`, the square, and the sum, each alone
+"""
+_OTHER_PENALTY = """
+x-lost: name == "x"
+    The gradient for `w` is right. But a caller may go back to `x`, too.
+    look: what `f` is called with
+cut-off: came is None
+    No way leads from the loss to `w` any more.
+    look: each `detach`, `item` and `no_grad`, and what `f` is called with
+still-constant: retains and by_f (M14)
+    That is the gradient of `f` alone. `retain_graph=True` keeps a graph; it does not record the walk back.
+    look: whether `slope` has a `grad_fn`
+constant: by_f
+    That is the gradient of `f` alone: for `w` the penalty counts as a constant.
+    look: each way from the loss to `w`: what it leads through, and what may cut it
+cut-y: right - by_f
+    That is the gradient of the penalty alone: the way through `f(x, w)` is gone.
+    look: the `y` in the last line
+nan-gradient: came != came
+    look: each division, root, logarithm and power on the ways from the loss to `w`
+other-gradient: came
+    look: each way from the loss to `w`: what it leads through, and what may cut it
+"""
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -601,14 +577,12 @@ def _wrong_penalty(came, right, by_w, retains):
 )
 def swish(answer):
     functions.refuse_given(answer, _GIVEN_SWISH)
-    cases = [*elementwise(), Case("a vector with a 0", lambda: (tools.leaf([-1.0, 0.0, 2.0]),)), _LARGE]
-    functions.check(answer, lambda x: x * mg.sigmoid(x), cases, second=True)
-    functions.check(answer, lambda x: x * mg.sigmoid(x), [_FAR_BELOW])
+    large, far_below = functions.given("a large number", [800.0]), functions.given("a number far below 0", [-800.0])
+    functions.check(answer, lambda x: x * mg.sigmoid(x), [*elementwise(), large], second=True)
+    functions.check(answer, lambda x: x * mg.sigmoid(x), [far_below])
     return "Everything that backward uses leads back to the input, so the slope has a whole history."
 
 
-_LARGE = Case("a large number", lambda: (tools.leaf([800.0]),))
-_FAR_BELOW = Case("a number far below 0", lambda: (tools.leaf([-800.0]),))
 _GIVEN_SWISH = """
 class Swish(mg.autograd.Function):
     @staticmethod
@@ -637,68 +611,54 @@ class Swish(mg.autograd.Function):
         "Which three tensors does backward need? Each of them is an input or the output.",
         "`r = mg.sqrt(a * a + b * b)`, `ctx.save_for_backward(a, b, r)`, and return exactly this `r`.",
     ),
-    idea="forward saves `a`, `b` and the `r` that it returns. backward returns `g * a / r, g * b / r`. All three come "
-    "back with their history.",
+    idea="forward saves `a`, `b` and the `r` that it returns. backward returns `g * a / r, g * b / r`. All have a "
+    "history.",
 )
 def hypotenuse(answer):
     wide = tensors("two that broadcast to (2, 3, 4)", (3, 1), (2, 1, 4), low=0.5, high=3.0, signed=True)
     cases = [*elementwise(2, low=0.5, high=3.0, signed=True), wide]
     functions.check(answer, lambda a, b: mg.sqrt(a * a + b * b), cases, second=True, suspects=_HYPOTENUSE)
-    a, b = tools.leaf([0.5, 2.0]), tools.leaf([1.5, 1.0])
-    r = call(functions.apply_of(answer), a, b)
-    slopes = mg.autograd.grad(r.sum(), (a, b), create_graph=True)
-    made = graphs.nodes_behind(*(slope.grad_fn for slope in slopes))
-    roots = ("sqrt", "rsqrt", "hypot", "norm", "vector_norm")
-    if (
-        any(map(_is_root, made))
-        or _calls_itself(r, made)
-        or _runs_in_backward(answer, call(functions.apply_of(answer), a, b), a, roots)
-    ):
+    sides, apply = (tools.leaf([0.5, 2.0]), tools.leaf([1.5, 1.0])), functions.apply_of(answer)
+    if _computed_again(answer, apply, sides, _ROOTS):
         why = "backward takes a root, or what can stand for one. The output of forward is the only one that it needs."
         look = "what `save_for_backward` gets"
         raise Wrong("root-again", "a backward without a root", "a root in backward", why=why, look=look)
     return "The inputs and the output have their history in backward, and no second root is needed."
 
 
-def _calls_itself(result: mg.Tensor, nodes: Any) -> bool:
-    """Whether a Function was applied anew on the way back, so that what it computes is computed again."""
-    return any(node is not result.grad_fn and node.name() == result.grad_fn.name() for node in nodes)
+def _computed_again(answer: Any, compute: Callable, inputs: tuple, names: tuple[str, ...]) -> str:
+    """The first of these operations, or a power that is no square, cube and so on, that backward runs, recorded or not.
+
+    "apply" stands for the Function itself, and an operation of NumPy is found by its name in the code.
+    """
+    first, second = call(compute, *inputs), call(compute, *inputs)
+    slopes = mg.autograd.grad(first.sum(), inputs, create_graph=True)
+    again, written = [], [getattr(answer, "backward", None)]
+    for node in graphs.nodes_behind(*(slope.grad_fn for slope in slopes)):
+        whole = node.name() == "PowBackward0" and node._saved_exponent % 1 == 0
+        if node.op_name in names or (node.op_name == "pow" and not whole):
+            again.append(node.op_name)
+        if isinstance(node, FunctionNode) and node is not first.grad_fn:
+            again += ["apply"] * (node.name() == first.grad_fn.name())
+            written.append(node._function.forward)
+    run = {name for name, _ in tools.calls_in(lambda: mg.autograd.grad(second.sum(), inputs))}
+    again += [name for name in names if name in run or any(kit.uses(one, name) for one in written)]
+    return next(iter(again), "")
 
 
-def _runs_in_backward(answer: Any, result: mg.Tensor, leaf: mg.Tensor, names: tuple[str, ...]) -> str:
-    """Which of these a plain backward from the result runs, recorded or not; one of NumPy's by its name in the code."""
-    run = {name for name, _ in tools.calls_in(lambda: mg.autograd.grad(result.sum(), leaf))}
-    named = getattr(answer, "backward", None)
-    powers = {"pow"}  # x**2 is one, too: a node tells which it is
-    return next((name for name in names if name not in powers and (name in run or kit.uses(named, name))), "")
-
-
-def _is_root(node: Any) -> bool:
-    """Whether a node was made by a root, or by what can be used for one."""
-    exponent = getattr(node, "_saved_exponent", 1.0) if node.op_name == "pow" else 1.0
-    return node.op_name in ("sqrt", "rsqrt", "exp", "log", "hypot") or exponent % 1 != 0
-
-
-_HYPOTENUSE = (
-    Suspect(
-        "no-root",
-        why="That is a² + b², without the root.",
-        look="what forward returns",
-        forward=lambda a, b: a * a + b * b,
-    ),
-    Suspect(
-        "not-divided",
-        why="The slopes are a / r and b / r. Yours are not divided by r.",
-        look="the division in backward",
-        backward=lambda a, b, g: (g * a, g * b),
-    ),
-    Suspect(
-        "slope-upside-down",
-        why="Your slopes are r / a and r / b: upside down.",
-        look="what is divided by what in backward",
-        backward=lambda a, b, g: (g * mg.sqrt(a * a + b * b) / a, g * mg.sqrt(a * a + b * b) / b),
-    ),
-)
+_ROOTS = ("sqrt", "rsqrt", "hypot", "norm", "vector_norm", "exp", "log")  # and what can be used for one
+_HYPOTENUSE = functions.suspects("""
+a, b; g
+no-root: forward a * a + b * b
+    That is a² + b², without the root.
+    look: what forward returns
+not-divided: g * a, g * b
+    The slopes are a / r and b / r. Yours are not divided by r.
+    look: the division in backward
+slope-upside-down: g * mg.sqrt(a * a + b * b) / a, g * mg.sqrt(a * a + b * b) / b
+    Your slopes are r / a and r / b: upside down.
+    look: what is divided by what in backward
+""")
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -711,26 +671,16 @@ _HYPOTENUSE = (
     beliefs=("M32",),
     hints=(
         "CubeSlope computes b(g, x) = g · 3x². What are its two derivatives, for g and for x?",
-        "3x² for g, and g · 6x for x, each times gg. At x = 2 and g = 1 both are 12. What does backward lack to "
-        "compute them?",
+        "3x² for g, and g · 6x for x, each times gg. At x = 2 and g = 1 both are 12. What does backward lack for that?",
         "forward has to save `g`, too. And the gradients come back in the order of the arguments: first that of `g`.",
     ),
-    idea="`ctx.save_for_backward(g, x)`, and `return gg * 3 * x**2, gg * g * 6 * x`. Two mistakes: the order, and the "
-    "factor g.",
+    idea="`ctx.save_for_backward(g, x)`, and `return gg * 3 * x**2, gg * g * 6 * x`. Two mistakes: order and factor.",
 )
 def cube(answer):
     functions.refuse_given(answer, _GIVEN_CUBE)
-    cases = [
-        tensors("vectors", (4,), (4,)),
-        tensors("matrices with gaps in memory", (2, 3), (2, 3), gaps=True),
-        tensors("single numbers", (), ()),
-        tensors("empty tensors", (0,), (0,)),
-        functions.given("a zero for g", [0.0, 1.5], [2.0, -1.0]),
-    ]
+    cases = [case for case in elementwise(2) if "broadcast" not in case.what]  # `g` has the shape of `x`
     functions.check(answer, lambda g, x: g * 3 * x**2, cases, suspects=_CUBE)
-    apply = functions.apply_of(answer)
-    cases = [*elementwise(), functions.given("a vector with a zero", [0.0, 1.5])]
-    functions.check(_cube_with(apply), lambda x: x**3, cases, second=True)
+    functions.check(_cube_with(functions.apply_of(answer)), lambda x: x**3, elementwise(), second=True)
     return "The derivative of g · 3x² is 3x² for g, and g · 6x for x, in this order."
 
 
@@ -762,40 +712,25 @@ class CubeSlope(mg.autograd.Function):
         (x,) = ctx.saved_tensors
         return gg * 6 * x, gg * 3 * x**2
 """
-_ORDER = "which argument of forward each of the two gradients belongs to"
-_CUBE = (
-    Suspect(
-        "order-and-factor",
-        why="Both mistakes are still there: 3x² is the gradient of g and not of x, and the other one lacks g.",
-        look=_ORDER,
-        backward=lambda g, x, gg: (gg * 6 * x, gg * 3 * x**2),
-    ),
-    Suspect(
-        "order",
-        why="Both formulas are right, and each stands in the place of the other.",
-        look=_ORDER,
-        backward=lambda g, x, gg: (gg * g * 6 * x, gg * 3 * x**2),
-    ),
-    Suspect(
-        "factor-lost",
-        why="The order is right. But the derivative of g · 3x² for x is g · 6x, and your g is missing. It is 1 where "
-        "the walk starts at Cube itself, and another number in 5 · Cube(x).",
-        look="what forward saves, and the second gradient",
-        backward=lambda g, x, gg: (gg * 3 * x**2, gg * 6 * x),
-    ),
-    Suspect(
-        "wrong-g",
-        why="You multiply by gg once more. The factor that is missing is g, the first argument of forward.",
-        look="which gradient comes to backward now, and which one was an argument of forward",
-        backward=lambda g, x, gg: (gg * 3 * x**2, gg * gg * 6 * x),
-    ),
-    Suspect(
-        "g-gets-nothing",
-        why="The gradient for x is right. g gets none, or 0: it needs one where it has a history, as in Cube(x)².",
-        look="the first of the two gradients",
-        backward=lambda g, x, gg: (0 * g, gg * g * 6 * x),
-    ),
-)
+_CUBE = functions.suspects("""
+g, x; gg
+order-and-factor: gg * 6 * x, gg * 3 * x**2
+    Both mistakes are still there: 3x² is the gradient of g and not of x, and the other one lacks g.
+    look: which argument of forward each of the two gradients belongs to
+order: gg * g * 6 * x, gg * 3 * x**2
+    Both formulas are right, and each stands in the place of the other.
+    look: which argument of forward each of the two gradients belongs to
+factor-lost: gg * 3 * x**2, gg * 6 * x
+    The order is right. But the derivative of g · 3x² for x is g · 6x, and your g is missing. It is 1 where the walk
+    starts at Cube itself, and another number in 5 · Cube(x).
+    look: what forward saves, and the second gradient
+wrong-g: gg * 3 * x**2, gg * gg * 6 * x
+    You multiply by gg once more. The factor that is missing is g, the first argument of forward.
+    look: which gradient comes to backward now, and which one was an argument of forward
+g-gets-nothing: 0 * g, gg * g * 6 * x
+    The gradient for x is right. g gets none, or 0: it needs one where it has a history, as in Cube(x)².
+    look: the first of the two gradients
+""")
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -842,8 +777,7 @@ class Again(mg.autograd.Function):
             y = ctx.f(copy)
         return mg.autograd.grad(y, copy, g)[0], None
 """
-
-
+_NO_FACTORS = "only for scalar outputs"
 _FUNCTIONS: dict[str, Callable] = {
     "x**3": lambda x: x**3,
     "sin(2 * x)": lambda x: mg.sin(2 * x),
@@ -858,31 +792,37 @@ def _check_runs(apply):
     x = tools.leaf([0.5, -1.0])
     watched = _Watched(_FUNCTIONS["x**3"], [0.5, -1.0])
     y = call(apply, x, watched)
-    kept = [one for one in (*y.grad_fn.saved_tensors, *vars(y.grad_fn).values()) if isinstance(one, mg.Tensor)]
-    others = [one for one in kept if not kit.same_values(one, [0.5, -1.0])]
-    before = watched.calls
-    was_recorded = watched.was_recorded
+    held = [*y.grad_fn.saved_tensors, *vars(y.grad_fn).values()]
+    kept = [one for value in held for one in (value, *adversaries.parts(value))]
+    others = [one for one in kept if isinstance(one, mg.Tensor | np.ndarray) and one.tolist() != [0.5, -1.0]]
+    before, was_recorded = watched.calls, watched.was_recorded
     mg.autograd.grad(y.sum(), x)
     watched.refuse_steps("`f(x)` only", "`f` called elsewhere")
-    if watched.calls == before:
-        why = "The derivatives are right. But what backward goes through was kept from forward, so no memory is saved."
-        look = "what forward keeps, and where `f` runs"
-        raise Wrong("not-run-again", "a backward that runs `f`", "it did not", why=why, look=look)
-    if others:
-        look = "what `save_for_backward` gets, and what else forward puts on `ctx`"
-        raise Wrong("more-kept", "a forward that keeps only `x`", f"{show(others[0])} is kept", look=look)
-    if watched.calls > before + 1:
-        got, look = f"{watched.calls - before} runs in one backward", "each line of backward that runs `f`"
-        raise Wrong("run-too-often", "a backward that runs `f` once", got, look=look)
-    if was_recorded:
-        why = "The derivatives are right. But in forward `f` was recorded, too, so its whole graph was made there."
-        look = "what turns recording on in forward"
-        raise Wrong("forward-recorded", "a forward that records nothing", "`f` was recorded in it", why=why, look=look)
+    runs = watched.calls - before
+    if runs != 1 or others or was_recorded:
+        facts = {"runs": min(runs, 2), "kept": bool(others)}
+        got = [f"runs of `f` in one backward: {runs}", *(f"{show(one)} is kept" for one in others[:1])]
+        expected = "a forward that records nothing and keeps `x` alone, and a backward that runs `f` once"
+        raise tools.told(_RUNS, facts, expected, "; ".join(got + ["`f` was recorded in forward"] * was_recorded))
+
+
+_RUNS = kit.patterns("""
+not-run-again: runs=0
+    The derivatives are right. But what backward goes through was kept from forward, so no memory is saved.
+    look: what forward keeps, and where `f` runs
+more-kept: kept=True
+    look: what `save_for_backward` gets, and what else forward puts on `ctx`
+run-too-often: runs=2
+    look: each line of backward that runs `f`
+forward-recorded: runs=1
+    The derivatives are right. But in forward `f` was recorded, too, so its whole graph was made there.
+    look: what turns recording on in forward
+""")
 
 
 def _check_rest_of_walk(apply):
     """Where `x` is no leaf the walk goes on, recorded or not as before."""
-    for recorded in (True, False):
+    for recorded, history, other in ((True, "with a history", "not recorded"), (False, "without one", "recorded, too")):
         x = tools.leaf([0.5, -1.0])
         y = call(apply, x * x, _FUNCTIONS["x**3"]).sum()
         (slope,) = mg.autograd.grad(y, x, create_graph=recorded, allow_unused=True)
@@ -891,49 +831,58 @@ def _check_rest_of_walk(apply):
             look = "where the gradient comes from that you return"
             raise Wrong("not-of-a-leaf", "the slope of `Again.apply(x * x, f)`", "None", why=why, look=look)
         if slope.requires_grad != recorded:
-            why = f"After your backward the rest of the walk is {'not recorded' if recorded else 'recorded, too'}."
-            expected = f"`Again.apply(x * x, f)` differentiated with `create_graph={recorded}`: a slope "
-            expected += "with a history" if recorded else "without"
+            expected = f"`Again.apply(x * x, f)` differentiated with `create_graph={recorded}`: a slope {history}"
+            why = f"After your backward the rest of the walk is {other}."
             look = "what your backward turns on or off, and leaves so"
             raise Wrong("mode-left", expected, show(slope), why=why, look=look)
+        if recorded and not kit.same_values(came := mg.autograd.grad(slope.sum(), x)[0], [1.875, 30.0]):
+            why = "What `Again` is given here is no leaf. For a leaf the second derivative is right."
+            expected, look = (
+                "the second derivative of `Again.apply(x * x, f)`, [1.875, 30]",
+                "what backward asks of `x`",
+            )
+            raise Wrong("second-of-a-result", expected, show(came), why=why, look=look)
 
 
 def _of_recorded(answer, wrong):
     """The diagnosis of `functions`, in the words of this exercise where a copy or a walk is behind it."""
     verdict = wrong.verdict
-    if verdict.code == "raised" and _NO_HISTORY.message in verdict.got:
-        why = (
-            "What the inner walk starts from has no history: it was not recorded, or was cut off. In a plain backward "
-            "nothing is recorded unless you turn it on."
-        )
-        look = "where backward runs `f`: what turns recording on, and does what `f` is given require grad?"
-        return Wrong("f-not-recorded", verdict.expected, verdict.got, why=why, look=look)
-    if verdict.code == "raised" and _NO_FACTORS.message in verdict.got:
-        why = "What `f` makes may have several entries, so the inner `grad` needs a factor for each: the `g` that came."
-        look = "what the inner `grad` is given besides `y` and the input"
-        return Wrong("no-factors", verdict.expected, verdict.got, why=why, look=look)
-    if verdict.code not in ("detached", "saved-intermediate", "other-second"):
+    facts = {"error": next((said for said in (_NO_HISTORY, _NO_FACTORS) if said in verdict.got), None)}
+    facts |= {"inside": kit.uses(getattr(answer, "backward", None), "backward")}
+    if verdict.code in ("detached", "saved-intermediate", "other-second"):
+        source = tools.leaf(2.0)
+        result = functions.apply_of(answer)(source, _FUNCTIONS["x**3"])
+        (slope,) = mg.autograd.grad(result, source, create_graph=True)
+        facts |= {"tracked": not slope.is_leaf, "reaches": slope.is_leaf or graphs.reaches(slope, source)}
+    elif verdict.code != "raised" or not facts["error"]:
         return wrong
-    if isinstance(answer, type) and kit.uses(answer.backward, "backward"):
-        why = (
-            "`backward()` inside backward adds to the `.grad` of a leaf. In that of `x` the gradients of the caller "
-            "arrive, too, and from that of a copy no way leads to `x`."
-        )
-        look = "which function returns gradients, and adds to nothing: for which tensor, and with which options"
-        return Wrong("backward-inside", verdict.expected, verdict.got, why=why, look=look)
-    source = tools.leaf(2.0)
-    result = functions.apply_of(answer)(source, _FUNCTIONS["x**3"])
-    (slope,) = mg.autograd.grad(result, source, create_graph=True)
-    details = {"belief": "M30", "picture": mg.draw(result, slope, params={"x": source, "slope": slope}, grads=False)}
-    if not slope.is_leaf and not graphs.reaches(slope, source):
-        why = "What backward returns is tracked, but its history begins at another leaf. No way leads to `x`."
-        look = "for which tensor the inner `grad` is asked, and where this tensor was made"
-        return Wrong("leads-to-copy", verdict.expected, verdict.got, why=why, look=look, **details)
-    if slope.is_leaf:
-        why = "What backward returns has no history: the walk of the inner `grad` is not recorded, or it was cut off."
-        look = "the options of the inner `grad`, and each `no_grad` and `detach`"
-        return Wrong("walk-not-recorded", verdict.expected, verdict.got, why=why, look=look, **details)
-    return wrong
+    found = tools.told(_RECORDED, facts, verdict.expected, verdict.got)
+    if found.verdict.belief:
+        found.verdict.picture = mg.draw(result, slope, params={"x": source, "slope": slope}, grads=False)
+    return wrong if found.verdict.code == "other-second" else found
+
+
+_RECORDED = kit.patterns(f"""
+f-not-recorded: error={_NO_HISTORY}
+    What the inner walk starts from has no history: it was not recorded, or was cut off. In a plain backward nothing is
+    recorded unless you turn it on.
+    look: where backward runs `f`: what turns recording on, and does what `f` is given require grad?
+no-factors: error={_NO_FACTORS}
+    What `f` makes may have several entries, so the inner `grad` needs a factor for each: the `g` that came.
+    look: what the inner `grad` is given besides `y` and the input
+backward-inside: inside=True
+    `backward()` inside backward adds to the `.grad` of a leaf. In that of `x` the gradients of the caller arrive, too,
+    and from that of a copy no way leads to `x`.
+    look: which function returns gradients, and adds to nothing: for which tensor, and with which options
+leads-to-copy: tracked=True, reaches=False (M30)
+    What backward returns is tracked, but its history begins at another leaf. No way leads to `x`.
+    look: for which tensor the inner `grad` is asked, and where this tensor was made
+walk-not-recorded: tracked=False (M30)
+    What backward returns has no history: the walk of the inner `grad` is not recorded, or it was cut off.
+    look: the options of the inner `grad`, and each `no_grad` and `detach`
+other-second: reaches=True
+    look: what backward computes from
+""")
 
 
 # --- 11 ------------------------------------------------------------------------------------------
@@ -946,8 +895,7 @@ def _of_recorded(answer, wrong):
     beliefs=("M14", "M16", "M24"),
     hints=(
         "The Hessian is the Jacobian of the gradient. Which call of `grad` gives a product of a vector and a Jacobian?",
-        "First the gradient of `f(x)`, with a history. It has several entries: from there `grad` needs a factor for "
-        "each.",
+        "First the gradient of `f(x)`, with a history. It has several entries, and `grad` needs a factor for each.",
         "`(slope,) = mg.autograd.grad(f(x), x, create_graph=True)`. Then `grad` from `slope`, with `grad_outputs=v`.",
     ),
     idea="`mg.autograd.grad(slope, x, grad_outputs=v)[0]`, where `slope` is the gradient of `f(x)` with "
@@ -957,8 +905,8 @@ def hvp(answer):
     kit.a_function(answer)
     for f, x, v in _HVPS:
         _check_hvp(answer, f, x, v)
-    _refuse_remembered(answer)
-    _refuse_many_walks(answer)
+    if not adversaries.trial.circumstances:  # some make each call twice
+        _refuse_many_walks(answer)
     return "Two walks, one product, and no Hessian, however long x is."
 
 
@@ -968,107 +916,80 @@ _HVPS = (
     (lambda x: (x**4).sum() / 12, [2.0], [5.0]),
     (lambda x: x.sum() ** 3, [1.0, 0.5, 0.25], [2.0, 0.0, -1.0]),
     (lambda x: (x**3).sum(), [0.5, 1.0], [0.0, 0.0]),
+    (lambda x: x[0] * x[1], [0.0, 0.0], [2e20, -1e20]),
 )
-(_NO_FACTORS,) = tools.reasons("""
-no-factors: only for scalar outputs (M24)
-    From a tensor with several entries `grad` needs a factor for each. Where it is the gradient of `f`, that is what `v`
-    is for.
+_NO_FACTORS_GIVEN = tools.reasons(f"""
+no-factors: {_NO_FACTORS} (M24)
+    From several entries `grad` needs a factor for each. Where they are the gradient of `f`, `v` has these factors.
     look: `grad_outputs=`
 """)
 
 
-class _Counted(mg.autograd.Function):
-    """Passes everything on, and notes each walk that comes by."""
-
-    @staticmethod
-    def forward(ctx, x, walks):
-        ctx.walks = walks
-        return x * 1
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        ctx.walks.append(grad_output)
-        return grad_output, None
-
-
 def _check_hvp(answer, f, values, vector):
-    x, v, watched = tools.leaf(values), tools.constant(vector), _Watched(f, values)
-    hessian = tools.array(mg.autograd.functional.hessian(f, tools.leaf(values)))
+    x, point, v, watched = tools.leaf(values), tools.leaf(values), tools.constant(vector), _Watched(f, values)
+    hessian = tools.array(mg.autograd.functional.hessian(f, point))
     right = hessian @ np.array(vector)
     expected = f"{tools.text(right)} at {values}, for v = {vector}"
-
-    given = _called(answer, (watched, x, v), expected, _NO_FACTORS)
-    given = kit.a_tensor(given, "the result", "what `return` gives back")
+    given = tools.result(_called(answer, (watched, x, v), expected, *_NO_FACTORS_GIVEN))
     watched.refuse_steps(f"{expected}, from `f(x)` alone", show(given))
-    if not tools.same(tools.array(given), right):
-        belief = "M16" if kit.uses(answer, "backward") else ""
-        raise _wrong_hvp(tools.array(given), right, hessian, f, values, vector, expected, belief)
-
-
-def _refuse_remembered(answer):
-    """The same `f` at the same leaf, which has other numbers by now."""
-    x, v, f = tools.leaf([1.0, 2.0]), tools.constant([1.0, 10.0]), lambda x: (x**3).sum()
-    call(answer, f, x, v)
-    with mg.no_grad():
-        x += 1
-    came = tools.array(kit.a_tensor(call(answer, f, x, v), "the result", "what `return` gives back"))
-    if not tools.same(came, np.array([12.0, 180.0])):
-        expected = "[12, 180] at [2, 3], for v = [1, 10]; `x` was [1, 2] when your function was called before"
-        raise Wrong("remembered", expected, tools.text(came), look="what your function keeps from call to call")
+    came = tools.array(given)
+    if not tools.same(came, right):
+        got = tools.text(came) if came.size <= 9 else f"a tensor of shape {came.shape}"
+        slope = tools.array(mg.autograd.grad(f(point), point)[0])
+        facts = {"right": right, "hessian": hessian, "slope": slope, "v": np.array(vector)}
+        wrong = tools.of_value(_OTHER_PRODUCTS, came, expected, got, **facts)
+        if wrong.verdict.code == "added-up" and not kit.uses(answer, "backward"):
+            wrong.verdict.belief = ""
+        raise wrong
 
 
 def _refuse_many_walks(answer):
-    """For 30 inputs two walks are enough, or a few; a Hessian takes one for each row."""
+    """For 30 inputs two walks are enough; a Hessian takes one for each row."""
     walks = []
-    x, v = tools.leaf(np.linspace(0.1, 3.0, 30)), tools.constant(np.ones(30))
-    call(answer, lambda t: (_Counted.apply(t, walks) ** 3).sum(), x, v)
-    if len(walks) > 6:
-        why = (
-            "The product is right. But it took many walks. After that for the slopes, one is enough for all rows of H."
-        )
+
+    def f(x):
+        x = x * 1
+        if x.requires_grad:
+            x.register_hook(walks.append)  # which each walk comes by
+        return (x**3).sum()
+
+    call(answer, f, tools.leaf(np.linspace(0.1, 3.0, 30)), tools.constant(np.ones(30)))
+    if len(walks) > 2:
+        why = "The product is right. But after the walk for the slopes, one more is enough for all rows of H."
         look = "the second walk: it takes a factor for each entry of the gradient"
-        got = f"{len(walks)} walks for 30 numbers"
-        raise Wrong("hessian-built", "two walks, however long `x` is", got, why=why, look=look)
+        raise Wrong("hessian-built", "two walks, however long `x` is", f"{len(walks)} walks for 30", why=why, look=look)
 
 
-def _wrong_hvp(came, right, hessian, f, values, vector, expected, belief_in_sum):
-    got = tools.text(came) if came.size <= 9 else f"a tensor of shape {came.shape}"
-    point = tools.leaf(values)
-    slope = tools.array(mg.autograd.grad(f(point), point)[0])
-    for code, found, belief, why, look in (
-        ("hessian", hessian, "", "This is the Hessian itself. Asked for is its product with `v`.", "what you return"),
-        (
-            "row-sums",
-            hessian.sum(0),
-            "M24",
-            "These are all rows of H added up, as with ones for factors. Yours are in `v`.",
-            "`grad_outputs=`",
-        ),
-        ("slope-only", slope, "", "This is the gradient of `f`: the first walk.", "how often you go backward"),
-        (
-            "added-up",
-            right + slope,
-            belief_in_sum,
-            "This is the gradient of `f` and the product together, as they would add up in one `.grad`.",
-            "what is added to the product",
-        ),
-        ("times-slope", slope * vector, "", "It is the gradient times `v`, entry by entry.", "how often you walk"),
-        ("diagonal", np.diag(hessian) * vector, "", "Only the diagonal of H took part.", "the second walk"),
-        (
-            "entry-by-entry",
-            hessian.sum(0) * vector,
-            "M24",
-            "The rows of H were added up, and then multiplied by `v`. Each row has a factor of its own.",
-            "where `v` comes in: before the second walk, or after it",
-        ),
-        ("number", np.dot(right, vector), "", "This is v · H · v, one number.", "the last product"),
-    ):
-        if tools.same(came, np.asarray(found)):
-            return Wrong(code, expected, got, belief=belief, why=why, look=look)
-    if came.shape != right.shape:
-        return Wrong("other-shape", expected, got, look="the shape of what you return: that of `x`")
-    look = "how often you walk, each time from where, to where and with which factors, and what is done with the result"
-    return Wrong("other-product", expected, got, look=look)
+_OTHER_PRODUCTS = """
+hessian: hessian
+    This is the Hessian itself. Asked for is its product with `v`.
+    look: what you return
+row-sums: hessian.sum(0) (M24)
+    These are all rows of H added up, as with ones for factors. Yours are in `v`.
+    look: `grad_outputs=`
+slope-only: slope
+    This is the gradient of `f`: the first walk.
+    look: how often you go backward
+added-up: right + slope (M16)
+    This is the gradient of `f` and the product together, as they would add up in one `.grad`.
+    look: what is added to the product
+times-slope: slope * v
+    It is the gradient times `v`, entry by entry.
+    look: how often you walk
+diagonal: np.diag(hessian) * v
+    Only the diagonal of H took part.
+    look: the second walk
+entry-by-entry: hessian.sum(0) * v (M24)
+    The rows of H were added up, and then multiplied by `v`. Each row has a factor of its own.
+    look: where `v` comes in: before the second walk, or after it
+number: right @ v
+    This is v · H · v, one number.
+    look: the last product
+other-shape: came.shape != right.shape
+    look: the shape of what you return: that of `x`
+other-product: came
+    look: how often you walk, each time from where, to where and with which factors, and what is done with the result
+"""
 
 
 # --- 12 -------------------------------------------------------------------------------------------
@@ -1088,75 +1009,44 @@ def _wrong_hvp(came, right, hessian, f, values, vector, expected, belief_in_sum)
     "output `e` has a history, and what comes to it in the second walk goes on to `x`.",
 )
 def growth(answer):
-    cases = [*elementwise(), Case("a vector with a 0", lambda: (tools.leaf([-1.0, 0.0, 2.0]),))]
-    functions.check(answer, lambda x: (x * mg.exp(x), mg.exp(x)), cases, second=True, suspects=_GROWTH)
-    x = tools.leaf([0.5, -1.0])
-    y = kit.call(functions.apply_of(answer), x)[0]
-    (slope,) = mg.autograd.grad(y.sum(), x, create_graph=True)
-    made = graphs.nodes(slope)
-    again = [n.op_name for n in made if n.op_name in _EXPONENTIALS and n.name() != "PowBackward0"]
-    if _calls_itself(y, made):
-        again.append("apply")
-    again += filter(None, [_runs_in_backward(answer, kit.call(functions.apply_of(answer), x)[0], x, _EXPONENTIALS)])
+    functions.check(answer, lambda x: (x * mg.exp(x), mg.exp(x)), elementwise(), second=True, suspects=_GROWTH)
+    apply = functions.apply_of(answer)
+    again = _computed_again(answer, lambda x: apply(x)[0], (tools.leaf([0.5, -1.0]),), _EXPONENTIALS)
     if again:
-        why = (
-            "All derivatives are right. But there is an exponential in backward. You hand `e` out: it is there, with "
-            "its history."
-        )
+        why = "All derivatives are right. But there is an exponential in backward. You hand `e` out: it is there."
         look = "what `save_for_backward` gets, and what `backward` makes of it"
-        raise Wrong("computed-again", "a backward without eˣ", f"`{again[0]}` in backward", why=why, look=look)
+        raise Wrong("computed-again", "a backward without eˣ", f"`{again}` in backward", why=why, look=look)
     return "What is handed out is an output: it has a history, and a gradient of its own."
 
 
-_EXPONENTIALS = ("exp", "exp2", "expm1", "pow", "sigmoid", "tanh", "sinh", "cosh", "softmax")
-_E_LOOK = "what the second gradient that comes to `backward` is multiplied by"
-_GROWTH = (
-    Suspect(
-        "other-result",
-        "That is eˣ. The first result is x · eˣ, and eˣ is the second.",
-        "the `return` of forward: what stands first?",
-        forward=mg.exp,
-    ),
-    Suspect(
-        "handed-out-forgotten",
-        "That is the gradient through x · eˣ alone. What comes to `e` is lost: that is where the second walk arrives.",
-        "the second gradient that `backward` gets, and where it stands in what you return",
-        backward=lambda x, g, h: g * (1 + x) * mg.exp(x),
-    ),
-    Suspect(
-        "slope-of-e",
-        "What comes to `e` was passed on as it came. The slope of eˣ is e.",
-        _E_LOOK,
-        backward=lambda x, g, h: g * (1 + x) * mg.exp(x) + h,
-    ),
-    Suspect(
-        "slope-of-e",
-        "What comes to `e` was multiplied by x. That would be its part in x · e; but `e` itself moves by e.",
-        _E_LOOK,
-        backward=lambda x, g, h: g * (1 + x) * mg.exp(x) + h * x,
-    ),
-    Suspect(
-        "added-too-early",
-        "The two gradients that came in were added before anything else. Each belongs to its own slope.",
-        "which slope each of the two is multiplied by",
-        backward=lambda x, g, h: (g + h) * (1 + x) * mg.exp(x),
-    ),
-    Suspect(
-        "mixed-up",
-        "The two gradients that come in are swapped.",
-        "the order of the arguments of backward: that of forward's results",
-        backward=lambda x, g, h: h * (1 + x) * mg.exp(x) + g * mg.exp(x),
-    ),
-    *(
-        Suspect(
-            "half-a-product",
-            "Both factors of x · eˣ move with `x`, so its slope has two terms. One of them is missing.",
-            "the slope of a product, e + x · e",
-            backward=lambda x, g, h, slope=slope: g * slope(x) * mg.exp(x) + h * mg.exp(x),
-        )
-        for slope in (lambda x: x, lambda x: 1)
-    ),
-)
+_EXPONENTIALS = ("exp", "exp2", "expm1", "sigmoid", "tanh", "sinh", "cosh", "softmax")
+_GROWTH = functions.suspects("""
+x; g, h
+other-result: forward mg.exp(x)
+    That is eˣ. The first result is x · eˣ, and eˣ is the second.
+    look: the `return` of forward: what stands first?
+handed-out-forgotten: g * (1 + x) * mg.exp(x)
+    That is the gradient through x · eˣ alone. What comes to `e` is lost: that is where the second walk arrives.
+    look: the second gradient that `backward` gets, and where it stands in what you return
+slope-of-e: g * (1 + x) * mg.exp(x) + h
+    What comes to `e` was passed on as it came. The slope of eˣ is e.
+    look: what the second gradient that comes to `backward` is multiplied by
+slope-of-e: g * (1 + x) * mg.exp(x) + h * x
+    What comes to `e` was multiplied by x. That would be its part in x · e; but `e` itself moves by e.
+    look: what the second gradient that comes to `backward` is multiplied by
+added-too-early: (g + h) * (1 + x) * mg.exp(x)
+    The two gradients that came in were added before anything else. Each belongs to its own slope.
+    look: which slope each of the two is multiplied by
+mixed-up: h * (1 + x) * mg.exp(x) + g * mg.exp(x)
+    The two gradients that come in are swapped.
+    look: the order of the arguments of backward: that of forward's results
+half-a-product: g * x * mg.exp(x) + h * mg.exp(x)
+    Both factors of x · eˣ move with `x`, so its slope has two terms. One of them is missing.
+    look: the slope of a product, e + x · e
+half-a-product: g * mg.exp(x) + h * mg.exp(x)
+    Both factors of x · eˣ move with `x`, so its slope has two terms. One of them is missing.
+    look: the slope of a product, e + x · e
+""")
 
 
 chapter.lock()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import count, product
 from types import FunctionType
 from typing import Any
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from exercises.checks import kit, tools
-from exercises.checks.engines import Forbidden, Scalar, TooMany, graph_of, small_with, within
+from exercises.checks import engines, kit, tools
+from exercises.checks.engines import Scalar, keeping, once, without_recursion
 from exercises.checks.kit import Unanswered, Wrong, call, show
 from minigrad import small_engine as small
 from minigrad.autograd import engine as minigrads
@@ -26,178 +26,11 @@ from minigrad.viz.records import value_text
 chapter = kit.Chapter(__name__, "10", "Could you have written it?")
 
 _DEEP = 1_200  # operations in a row: more than the calls that may wait
-_MAY_WAIT = 1_000  # Python's own limit, which others may have raised
 _ONE_DTYPE = dict.fromkeys(("dtype", "digits"), "the engine under the answer has one dtype")
 _USED_UP = {"again": "the engine under the answer has a graph that is used up, or sums that go on"}
-_CALLS = 20_000  # an engine that walks a small graph once needs some hundred
 
 
 # --- What several exercises share ----------------------------------------------------------------
-
-
-def _once(
-    function: Callable, *inputs: Any, where: str = "", never: tuple = (minigrads.walk,), may: tuple[str, ...] = ()
-) -> Any:
-    """The learner's function on our inputs, stopped when it comes to no end, or calls what it may not.
-
-    `where` names a small program. Without it, it is 25 additions, with millions of ways. `may`: see `_keeping`.
-    """
-
-    def careful():
-        try:
-            return within(_CALLS, function, *inputs, never=never)
-        except TooMany:
-            raise (_no_end(where) if where else _paths()) from None
-        except Forbidden:
-            raise _given_engine() from None
-
-    kit._refuse_other_arguments(function, inputs)
-    return _without_recursion(careful, about=inputs, may=may)
-
-
-def _without_recursion(
-    function: Callable, *inputs: Any, about: tuple | None = None, may: tuple[str, ...] = ("grad",)
-) -> Any:
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(min(before, _MAY_WAIT))
-    try:
-        return _keeping(function, *inputs, about=about, may=may)
-    except Wrong as wrong:
-        if "RecursionError" in wrong.verdict.got:
-            raise _recursion(wrong.verdict.got) from None
-        raise
-    finally:
-        sys.setrecursionlimit(before)
-
-
-_SWITCHES: dict[str, Callable] = {
-    "`small.Node.recording`": lambda: Node.recording,
-    "Python's recursion limit": sys.getrecursionlimit,
-    "`np.geterr()`": np.geterr,
-}
-
-
-def _keeping(function: Callable, *inputs: Any, about: tuple | None = None, may: tuple[str, ...] = ()) -> Any:
-    """The learner's function on our inputs, which are afterwards as before, but for the attributes in `may`.
-
-    `about`: what it is given, where it is called by another function. Where it may set a `.grad`, it may put marks.
-    """
-    given = _behind(inputs if about is None else about)
-    before, switches = list(map(_facts, given)), {name: ask() for name, ask in _SWITCHES.items()}
-    try:
-        result = call(function, *inputs)
-        left = {name: ask() for name, ask in _SWITCHES.items()}
-    finally:
-        Node.recording = switches["`small.Node.recording`"]
-        np.seterr(**switches["`np.geterr()`"])
-    for name, was in switches.items():
-        if left[name] != was:
-            why, look = "Whatever comes after your function finds it changed.", "where it is set, and set back"
-            raise Wrong("mode-left", f"{name} as it was: {show(was)}", show(left[name]), why=why, look=look)
-    for one, was in zip(given, before, strict=True):
-        now = _facts(one)
-        for name in (was if "grad" in may else was | now).keys() - set(may):
-            if name not in was or name not in now or now[name] != was[name]:
-                kit.adversaries.trial.forget_last()  # it would be shown as it is by now
-                raise _changed(one, name, was.get(name, ...), now.get(name, ...))
-    return result
-
-
-def _changed(one: Any, name: str, was: Any, now: Any) -> Wrong:
-    if isinstance(one, np.ndarray):
-        why, look = "Others may hold the same array.", "each line that changes an array: `+=`, or its entries or shape"
-        whose = "" if name == "data" else f" as `{name}`"
-        return Wrong("in-place", f"{show(was)}{whose} in an array that was given", show(now), why=why, look=look)
-    kinds = {Scalar: "a `Scalar`", Node: "a node", small.Tensor: "a tensor"}
-    whose = f"`{name}` of {kinds.get(type(one), 'the operation')} that your function was given"
-    got = f"{show(now)}, where it was {show(was)}" if show(now) != show(was) else "other values in it"
-    got = f"{show(now)}, and there was none before" if was is ... else "it is gone" if now is ... else got
-    why, look = "The task does not ask to change it.", f"each line that sets `{name}`, or writes into what is there"
-    return Wrong("given-changed", f"{whose}, as it was", got, why=why, look=look)
-
-
-def _behind(inputs: tuple) -> list:
-    """What a function is given, and what is in it: Scalars, nodes, tensors, arrays, operations."""
-    found, seen = list(inputs), set(map(id, inputs))
-    for one in found:
-        if isinstance(one, Scalar | Node):
-            inside = [*one.next_nodes, *[pair[0] for pair in (getattr(one, "saved", None) or {}).values()]]
-        else:
-            inside = [one.node] if type(one) is small.Tensor else []
-            inside = list(one.values() if type(one) is dict else one) if type(one) in (dict, list) else inside
-        new = [other for other in inside if id(other) not in seen]
-        seen |= set(map(id, new))
-        found += {id(other): other for other in new}.values()
-    return [one for one in found if isinstance(one, Scalar | Node | small.Tensor | np.ndarray | FunctionType)]
-
-
-def _facts(one: Any) -> dict[str, Any]:
-    """The attributes of an object, and what is in them now."""
-    known = (
-        {"data": one, "shape": one.shape, "writeable": one.flags.writeable}
-        if isinstance(one, np.ndarray)
-        else vars(one)
-    )
-    return {name: _frozen(value) for name, value in known.items()}
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value.copy() if type(value) in (list, dict) else value
-
-
-def _given_engine() -> Wrong:
-    why = "That engine was given. This exercise is about one of your own."
-    return Wrong("given-engine", "a walk of yours", "a given one", why=why, look="where your code hands the work on")
-
-
-def _no_end(where: str) -> Wrong:
-    return Wrong(
-        "no-end",
-        f"an answer for {where}",
-        f"none after {_CALLS:,} calls",
-        why="There are a few nodes, or numbers, only. So your loop, or your recursion, does not come to an end.",
-        look="what a loop waits for: in a walk, what leaves `waiting`, and on which condition something is put in",
-    )
-
-
-def _paths() -> Wrong:
-    return Wrong(
-        "paths",
-        "as many turns as there are nodes",
-        "many thousand calls for 25 additions `h = h + h`",
-        belief="M11",
-        why="A small graph was walked well. Here each addition doubles the ways, and each way seems to have its turn.",
-        look="whether a node can have more than one turn",
-    )
-
-
-def _recursion(got: str) -> Wrong:
-    return Wrong(
-        "recursion",
-        f"an answer for {_DEEP:,} operations in a row",
-        got,
-        why="A call waits for a call for each node, and Python lets only so many wait. A loop has no such limit.",
-        look="which function calls itself",
-    )
-
-
-def _doubled(x: Any, times: int = 25) -> Any:
-    for _ in range(times):
-        x = x + x
-    return x
-
-
-def _chain(x: Any, z: Any, times: int = _DEEP) -> Any:
-    for _ in range(times):
-        x = x + z
-    return x
-
-
-def _diamond(x: Any, z: Any) -> Any:
-    h = x * z
-    return h + h * h
 
 
 def _true_slopes(program: Callable, values: tuple) -> list[float]:
@@ -208,18 +41,17 @@ def _true_slopes(program: Callable, values: tuple) -> list[float]:
 
 
 _SCALAR_PROGRAMS: dict[str, Callable] = {
-    "x * x": lambda x, z: x * x,
-    "z * (h + h * h), with h = x * z": lambda x, z: z * _diamond(x, z),
+    "x * x + z": lambda x, z: x * x + z,
+    "z * (h + h * h), with h = x * z": lambda x, z: z * engines.diamond(x, z),
     "h * x + h, with h = x + z": lambda x, z: (x + z) * x + (x + z),
     "(h + z) * h, with h = x * x": lambda x, z: (lambda h: (h + z) * h)(x * x),
 }
-
-
+_MANY_DIGITS = (2e-5 / 3, 1e-5 / 7), (2e5 / 3, -1e5 / 7)
 _WITH_ZEROS = (-2.0, 0.0), (0.5, -2.0)  # a leaf is 0; h + h * h is
 
 
 def _grads(leaves: list[Scalar]) -> list[float]:
-    return [kit.a_number(leaf.grad, "the `.grad` of a leaf") for leaf in leaves]
+    return [kit.a_number(getattr(leaf, "grad", None), "the `.grad` of a leaf") for leaf in leaves]
 
 
 def _all_close(came: list, true: list) -> bool:
@@ -227,7 +59,99 @@ def _all_close(came: list, true: list) -> bool:
 
 
 def _numbers(values: list[float]) -> str:
-    return " and ".join(f"{value:.6g}" for value in values)
+    return " and ".join(f"{value:.12g}" for value in values)
+
+
+def _unlike(came, true, name):
+    if not any(came):
+        return _wrong_walk("nothing", came, true, name=name)
+    times = next((one / other for one, other in zip(came, true, strict=True) if other), 1.0)
+    if sum(map(bool, true)) > 1 and math.isfinite(times) and _all_close(came, [times * one for one in true]):
+        return _wrong_walk("other-start", came, true, name=name, times=f"{times:.10g}")
+    return _wrong_walk("other-gradient", came, true, name=name)
+
+
+def _wrong_walk(code, came, true, **left_open):
+    return _of_walks(code, _numbers(came), true=_numbers(true), s="s" * (len(true) > 1), **left_open)
+
+
+_of_walks = tools.texts(
+    """
+overwrites: {name}
+    Where several edges lead to one node, it has only what one of them brought.
+    look: the line in which a gradient arrives, `=` or `+=`, and whether each edge is walked
+two-turns: {name} (M11)
+    A node that is used twice has two turns, and passes on all it has each time.
+    look: what is put into `waiting` when it is there already
+too-early: {name} (M11)
+    A node has had its turn before all that used its result, when its gradient was not complete.
+    look: which of the waiting nodes goes first
+nothing: {name}
+    The leaves have 0. Nothing has reached them, or it was cleared again.
+    look: the edges that lead to a leaf, and every line that sets a `.grad`
+other-start: {name}
+    All of them are {times} times what they should be.
+    look: with which gradient the walk starts
+other-gradient: {name}
+    look: the first node, from the root on, whose gradient is another: what was passed on to it, and when?
+again: {name}, walked again,
+    The first walk was right. Then all `.grad` were set to 0, and it was called again.
+    look: what your function keeps from call to call: a global name, a default argument, a mark on a node
+zero-is-not-new: {name}
+    Your walk was right before. Here 1, then -1, then 1 reach `h`, so its gradient is 0 for a while.
+    look: how your walk knows that a node is waiting already: its numbers do not tell that
+at-zero: {name}
+    With other numbers your walk was right. Here a slope, or a gradient on the way, is 0.
+    look: what your walk does where a slope or a gradient is 0
+at-zero/not: {name}
+    With other numbers your walk was right.
+    look: what depends on the numbers
+rounded: {name}
+    With other numbers your walk was right. These are small or large, and have many digits.
+    look: whatever rounds a gradient, cuts it off, or leaves one out
+late-leaf: {name}
+    Your walk was right where all leaves are older than all results. Here `z` is newer than `h`.
+    look: what your walk does when a leaf comes before a result
+leaf-as-root: {name}
+    The slope of x by x is 1. Here the root is a leaf: it has no next nodes, and was made by no operation.
+    look: what the root gets, if it is a leaf
+leaves-cleared: {name}, after {times} walks, (M08)
+    The leaves have what a single walk gives. From walk to walk theirs have to add up.
+    look: which `.grad` you clear, or set with `=`
+leaves-cleared/no-walk: {name}, after {times} walks,
+    The leaves have what a single walk gives: another walk over the same nodes brings nothing.
+    look: what stays after a walk, and lets the next one end at once: a mark, a `.grad`, a set
+kept-inside: {name}, after {times} walks,
+    More than it should be: something of an earlier walk may have been passed on again.
+    look: what is left on nodes with next nodes after a walk
+kept-inside/trunk: {name}
+    Three walks share `h`. A later one may have met something that an earlier one left behind.
+    look: what is left on nodes with next nodes after a walk
+grad-shared: {name}
+    An addition hands one and the same gradient to both inputs. What was added for `x` is in that of `z`, too.
+    look: the line that adds what arrives: does it write into an array?
+grad-shared/leaf: {name}
+    An addition hands one and the same gradient to both inputs. A leaf that keeps it as it came shares it.
+    look: what becomes the `.grad` of a leaf when there was none
+grad-elsewhere: {name}
+    `x.grad` was 0, because `sub_` had changed it, and 2 arrived.
+    look: what you add to: the `.grad` of the leaf, or another place that keeps its gradient?
+leaf-overwritten: {name} (M08)
+    52 was there before. A leaf adds what arrives to what it has.
+    look: the line that sets the `.grad` of a leaf
+kept-inside/passed-on: {name} (M10)
+    The second walk has passed on what the first left inside of the graph. With such an engine people would have to
+    clear it; in PyTorch and minigrad nothing is left there.
+    look: where you keep what is on the way
+kept-inside/after-an-error: {name}
+    The walk before ended with an error, as it should. Something of it may have been passed on by this one.
+    look: where you keep what is on the way
+cleared-comes-back: {name}, walked once more,
+    After six walks every `.grad` of a leaf was set to {old}. A walk adds to that.
+    look: what your function keeps beside `.grad`
+""",
+    "for {when} the gradient{s} {true}, as in minigrad",
+)
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -367,16 +291,8 @@ def square(answer):
     kit.refuse_given(answer, _GIVEN_SQUARE)
     for name, program in _SCALAR_PROGRAMS.items():
         _check_walk(answer, name, program, (1.5, -2.5))
-    _check_zero(answer)
     _check_other_walks(answer, 1)
-    leaf = Scalar(1.5)
-    _walked(answer, _doubled(leaf))
-    if not kit.close(*_grads([leaf]), 2.0**25):
-        raise _unlike(_grads([leaf]), [2.0**25], "25 times h = h + h")
-    leaves = [Scalar(1.0), Scalar(2.0)]
-    _without_recursion(answer, _chain(*leaves))
-    if not _all_close(_grads(leaves), [1.0, _DEEP]):
-        raise _unlike(_grads(leaves), [1.0, _DEEP], "a long chain of additions")
+    _check_large(answer, without_recursion, _DEEP)
     return "What arrives is added, and each node has one turn, when all has arrived. That is a correct walk."
 
 
@@ -394,231 +310,93 @@ def backward(root):
 
 
 def _check_walk(answer, name, program, values):
-    leaves = [Scalar(value) for value in values]
+    leaves, true = list(map(Scalar, values)), _true_slopes(program, values)
     root = program(*leaves)
     _walked(answer, root, where=name)
-    came, true = _grads(leaves), _true_slopes(program, values)
-    if not _all_close(came, true):
-        raise _with_picture(_diagnosed(root, leaves, came, true, name), root, leaves)
-    for node in _reachable(root):
-        node.grad = 0.0
-    _walked(answer, root, where=name)
     if not _all_close(_grads(leaves), true):
-        why = "The first walk was right. Then all `.grad` were set to 0, and it was called again."
-        look = "what your function keeps from call to call: a global name, a default argument, a mark on a node"
-        raise _wrong_walk("again", _grads(leaves), true, f"{name}, walked again,", why, look)
+        raise _with_picture(_diagnosed(root, leaves, true, name), root, leaves, true)
+    for node in engines.behind(root):
+        node.grad = 0.0
+    _expect_walk(answer, root, leaves, true, "again", name)
 
 
-def _walked(answer: Callable, *inputs: Any, **options: Any) -> Any:
-    return _once(answer, *inputs, **options, may=("grad",))
+_walked = partial(once, may=("grad",))
+
+
+def _expect_walk(answer, root, leaves, true, code, name, walks=1, **left_open):
+    """One more walk over the graph of `root`, the last of so many: if the gradients are others, that is `code`."""
+    _walked(answer, root, where=name)
+    came = _grads(leaves)
+    if not np.allclose(came, true, 1e-9, 0.0):
+        raise _with_picture(_wrong_walk(code, came, true, name=name, **left_open), root, leaves, true, walks)
 
 
 def _check_other_walks(answer, walks):
-    for name, program in _SCALAR_PROGRAMS.items():
-        _check_digits(answer, name, program)
-    for values, (name, program) in product(_WITH_ZEROS, _SCALAR_PROGRAMS.items()):
-        _check_walk_at_zero(answer, name, program, values)
-    _check_late_leaf(answer)
-    _check_leaf_as_root(answer, walks)
-
-
-def _check_digits(answer, name, program):
-    """Small and large numbers, with many digits."""
-    for x, z in ((2e-5 / 3, 1e-5 / 7), (2e5 / 3, -1e5 / 7)):
-        leaves = [Scalar(x), Scalar(z)]
-        _walked(answer, program(*leaves), where=name)
-        came, true = _grads(leaves), _true_slopes(program, (x, z))
-        if not np.allclose(came, true, 1e-9, 0.0):
-            why = "With other numbers your walk was right. These are small or large, and have many digits."
-            expected = f"for {name}, x = {x:.6g} and z = {z:.6g}, the gradients {true[0]:.12g} and {true[1]:.12g}"
-            look = "whatever rounds a gradient, cuts it off, or leaves one out"
-            raise Wrong("rounded", expected, f"{came[0]:.12g} and {came[1]:.12g}", why=why, look=look)
-
-
-def _check_walk_at_zero(answer, name, program, values):
-    """Slopes and gradients that are 0."""
-    leaves = [Scalar(value) for value in values]
-    root = program(*leaves)
-    _walked(answer, root, where=name)
-    came, true = _grads(leaves), _true_slopes(program, values)
-    if not _all_close(came, true):
-        zero = any(0.0 in node.slopes for node in _reachable(root)) or 0.0 in _complete(root).values()
-        why = "With other numbers your walk was right." + " Here a slope, or a gradient on the way, is 0." * zero
-        look = "what your walk does where a slope or a gradient is 0" if zero else "what depends on the numbers"
-        where = f"{name}, x = {values[0]:g} and z = {values[1]:g},"
-        raise _with_picture(_wrong_walk("at-zero", came, true, where, why, look), root, leaves)
-
-
-def _check_late_leaf(answer):
-    """A leaf that is newer than a result."""
-    x = Scalar(1.5)
+    """Gradients that are 0 on the way, numbers of all kinds, and graphs of other forms."""
+    x, z = Scalar(1.5), Scalar(-1.0)
     h = x * x
-    leaves = [x, Scalar(-2.0)]
-    root = h * leaves[1] + h
+    name = "h * z * z + h * z + h, with h = x * x, z = -1"
+    _expect_walk(answer, (h * (z * z) + h * z) + h, [x, z], [3.0, -2.25], "zero-is-not-new", name)
+    for values, (name, program) in product(_MANY_DIGITS + _WITH_ZEROS, _SCALAR_PROGRAMS.items()):
+        leaves = list(map(Scalar, values))
+        root = program(*leaves)
+        zero = any(0.0 in node.slopes for node in engines.behind(root)) or 0.0 in engines.walk(root).values()
+        code = "rounded" if values in _MANY_DIGITS else "at-zero" if zero else "at-zero/not"
+        where = "{}, x = {:.6g} and z = {:.6g},".format(name, *values)
+        _expect_walk(answer, root, leaves, _true_slopes(program, values), code, where)
+    x = Scalar(1.5)
+    h, z = x * x, Scalar(-2.0)
     name = "h * z + h, with h = x * x, and z made after h,"
-    _walked(answer, root, where=name)
-    came, true = _grads(leaves), [-3.0, 2.25]
-    if not _all_close(came, true):
-        why = "Your walk was right where all leaves are older than all results. Here `z` is newer than `h`."
-        look = "what your walk does when a leaf comes before a result"
-        raise _with_picture(_wrong_walk("late-leaf", came, true, name, why, look), root, leaves)
+    _expect_walk(answer, h * z + h, [x, z], [-3.0, 2.25], "late-leaf", name)
+    x, name = Scalar(2.0), "a root x that is a leaf" + f", after {walks} walks," * (walks > 1)
+    for _ in range(walks - 1):
+        _walked(answer, x, where=name)
+    _expect_walk(answer, x, [x], [float(walks)], "leaf-as-root", name)
 
 
-def _check_leaf_as_root(answer, walks):
-    x = Scalar(2.0)
-    for _ in range(walks):
-        _walked(answer, x, where="a leaf")
-    came = _grads([x])
-    if not _all_close(came, [float(walks)]):
-        why = "The slope of x by x is 1. Here the root is a leaf: it has no next nodes, and was made by no operation."
-        where = "a root x that is a leaf" + f", after {walks} walks," * (walks > 1)
-        raise _wrong_walk("leaf-as-root", came, [float(walks)], where, why, "what the root gets, if it is a leaf")
+def _check_large(answer, walk, times):
+    """As many ways as nobody can walk, and many operations in a row."""
+    leaves = [Scalar(1.0), Scalar(2.0)]
+    _walked(answer, engines.doubled(leaves[0]))
+    for true, name in (([2.0**25, 0.0], "25 times h = h + h"), ([1.0, times], f"{times:,} additions in a row")):
+        came = _grads(leaves)
+        if not _all_close(came, true):
+            raise _unlike(came, true, name)
+        leaves = [Scalar(1.0), Scalar(2.0)]
+        walk(answer, engines.chain(*leaves, times))
 
 
-def _diagnosed(root, leaves, came, true, name):
+def _diagnosed(root, leaves, true, name):
     """What is wrong with the gradients of one walk: the known bug that gives the same numbers, if any."""
-    for simulated, diagnosis in _SIMULATED:
-        grads = simulated(root)
+    came = _grads(leaves)
+    for code, bug in engines.BUGS:
+        grads = engines.walk(root, **bug)
         if _all_close(came, [grads.get(leaf, 0.0) for leaf in leaves]):
-            return diagnosis(came, true, name)
-    start = root.grad if type(root.grad) in (int, float) else 0.0
-    if start and _all_close(came, [start * one for one in true]):
-        return _other_start(came, true, name, start)
+            return _wrong_walk(code, came, true, name=name)
     return _unlike(came, true, name)
 
 
-def _check_zero(answer):
-    """A gradient that is 0 on the way, and goes on growing."""
-    x, z = leaves = [Scalar(1.5), Scalar(-1.0)]
-    h = x * x
-    root = (h * (z * z) + h * z) + h
-    name = "h * z * z + h * z + h, with h = x * x, z = -1"
-    _walked(answer, root, where=name)
-    came, true = _grads(leaves), [3.0, -2.25]
-    if not _all_close(came, true):
-        why = "Your walk was right before. Here 1, then -1, then 1 reach `h`, so its gradient is 0 for a while."
-        look = "how your walk knows that a node is waiting already: its numbers do not tell that"
-        raise _with_picture(_wrong_walk("zero-is-not-new", came, true, name, why, look), root, leaves)
-
-
-def _with_picture(wrong: Wrong, root: Scalar, leaves: list[Scalar], times: int = 1) -> Wrong:
+def _with_picture(wrong: Wrong, root: Scalar, leaves: list[Scalar], true: list, walks: int = 1) -> Wrong:
     """The same diagnosis with the gradients of minigrad and of the learner's walk, node by node.
 
-    After more than one walk minigrad has gradients on leaves alone.
+    After more than one walk minigrad has gradients on leaves alone. A 0 is not shown where all that is on the way is
+    kept elsewhere, and the 1 of a root is no fault.
     """
-    found = _reachable(root)
-    true = {node: _text(times * grad) for node, grad in _complete(root).items() if times == 1 or not node.next_nodes}
-    mine = {node: _text(node.grad) for node in found}
-    if all(mine[node] == "0" for node in found if node.next_nodes and node is not root):
-        mine = {node: mine[node] for node in found if not node.next_nodes}  # what is on the way is kept elsewhere
-    names = dict(zip(leaves, "xz", strict=True))
-    unlike = {node for node, grad in mine.items() if grad != true.get(node, "0")}
-    expected = graph_of(root, names, "minigrad", true)
-    came = graph_of(root, names, "your walk, at its end", mine, unlike)
+    right = (engines.walk(root) if walks == 1 else {}) | dict(zip(leaves, true, strict=True))
+    right = {node: _text(grad) for node, grad in right.items()}
+    mine = {node: _text(getattr(node, "grad", None)) for node in engines.behind(root)}
+    if all(grad == "0" for node, grad in mine.items() if node.next_nodes and node is not root):
+        mine = {node: grad for node, grad in mine.items() if grad != "0" or not node.next_nodes}
+    unlike = {node for node, grad in mine.items() if grad != right.get(node, "0") and (node, grad) != (root, "1")}
+    names = dict(zip(leaves, "xz", strict=False))
+    expected = engines.graph_of(root, names, "minigrad", right)
+    came = engines.graph_of(root, names, "your walk, at its end", mine, unlike)
     wrong.verdict.picture = mg.viz.Picture((expected, numbered(came, count(len(expected.nodes)))))
     return wrong
 
 
 def _text(grad: Any) -> str:
-    return f"{grad:.6g}" if type(grad) in (int, float) else show(grad, 20)
-
-
-def _unlike(came, true, name):
-    if not any(came):
-        why = "The leaves have 0. Nothing has reached them, or it was cleared again."
-        look = "the edges that lead to a leaf, and every line that sets a `.grad`"
-        return _wrong_walk("nothing", came, true, name, why, look)
-    times = next((one / other for one, other in zip(came, true, strict=True) if other), 1.0)
-    if sum(map(bool, true)) > 1 and math.isfinite(times) and _all_close(came, [times * one for one in true]):
-        return _other_start(came, true, name, times)
-    look = "the first node, from the root on, whose gradient is another: what was passed on to it, and when?"
-    return _wrong_walk("other-gradient", came, true, name, "", look)
-
-
-def _other_start(came, true, name, times):
-    why = f"All of them are {times:.10g} times what they should be."
-    return _wrong_walk("other-start", came, true, name, why, "with which gradient the walk starts")
-
-
-def _wrong_walk(code, came, true, name, why, look, belief=""):
-    expected = f"for {name} the gradients {_numbers(true)}, as in minigrad"
-    return Wrong(code, expected, _numbers(came), belief=belief, why=why, look=look)
-
-
-def _overwrites(came, true, name):
-    why = "Where several edges lead to one node, it has only what one of them brought."
-    look = "the line in which a gradient arrives, `=` or `+=`, and whether each edge is walked"
-    return _wrong_walk("overwrites", came, true, name, why, look)
-
-
-def _two_turns(came, true, name):
-    why = "A node that is used twice has two turns, and passes on all it has each time."
-    return _wrong_walk("two-turns", came, true, name, why, "what is put into `waiting` when it is there already", "M11")
-
-
-def _too_early(came, true, name):
-    why = "A node has had its turn before all that used its result, when its gradient was not complete."
-    return _wrong_walk("too-early", came, true, name, why, "which of the waiting nodes goes first", "M11")
-
-
-def _overwriting(root):
-    grads, waiting = {root: 1.0}, [root]
-    while waiting:
-        node = max(waiting, key=lambda one: one.number)
-        waiting = [one for one in waiting if one is not node]
-        for next_node, slope in zip(node.next_nodes, node.slopes, strict=True):
-            grads[next_node] = grads[node] * slope
-            waiting.append(next_node)
-    return grads
-
-
-def _repeated(root):
-    grads, waiting = {root: 1.0}, [root]
-    while waiting:
-        node = max(waiting, key=lambda one: one.number)
-        waiting.remove(node)
-        for next_node, slope in zip(node.next_nodes, node.slopes, strict=True):
-            grads[next_node] = grads.get(next_node, 0.0) + grads[node] * slope
-            waiting.append(next_node)
-    return grads
-
-
-def _in_order(pick: Callable, again: bool) -> Callable:
-    """A walk in which `pick` says which of those that wait goes next; `again`: a node may wait more than once."""
-
-    def walk(root):
-        grads, waiting, met = {root: 1.0}, [root], {root}
-        while waiting:
-            node = pick(waiting)
-            waiting.remove(node)
-            for next_node, slope in zip(node.next_nodes, node.slopes, strict=True):
-                grads[next_node] = grads.get(next_node, 0.0) + grads[node] * slope
-                if next_node not in (waiting if again else met):
-                    met.add(next_node)
-                    waiting.append(next_node)
-        return grads
-
-    return walk
-
-
-def _newest(waiting: list[Scalar]) -> Scalar:
-    return max(waiting, key=lambda node: node.number)
-
-
-def _oldest(waiting: list[Scalar]) -> Scalar:
-    return min(waiting, key=lambda node: node.number)
-
-
-_complete = _in_order(_newest, again=False)  # as it should be
-_SIMULATED = (
-    (_overwriting, _overwrites),
-    (_repeated, _two_turns),
-    *(
-        (_in_order(pick, again), _too_early)
-        for pick in (lambda waiting: waiting[0], lambda waiting: waiting[-1], _oldest)
-        for again in (False, True)
-    ),
-)
+    return f"{grad:.12g}" if type(grad) in (int, float) else show(grad, 20)
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -644,27 +422,22 @@ def twice(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_TWICE)
     for values, (name, program) in product(((0.5, 3.0), (-2.0, 0.0)), _SCALAR_PROGRAMS.items()):
-        leaves = [Scalar(value) for value in values]
-        root, true = program(*leaves), _true_slopes(program, values)
+        leaves, true = list(map(Scalar, values)), _true_slopes(program, values)
+        root = program(*leaves)
         for times in range(1, 7):
             _walked(answer, root, where=name)
-            _check_times(root, leaves, true, times, name)
-        for leaf in leaves:
-            leaf.grad = 0.0
+            _check_times(answer, root, leaves, true, times, name)
+        for old in (0.0, 7.0):
+            for leaf in leaves:
+                leaf.grad = old
+            total = [old + one for one in true]
+            _expect_walk(answer, root, leaves, total, "cleared-comes-back", name, walks=7, old=f"{old:g}")
+    _check_large(answer, call, 300)
+    x = Scalar(2.0)
+    h, name = x * x, "h, then h + h + h, then (h + h) + (h + h), with h = x * x,"
+    for root in (h, h + h + h):
         _walked(answer, root, where=name)
-        if not _all_close(_grads(leaves), true):
-            why, look = (
-                "After six walks every `.grad` of a leaf was set to 0.",
-                "what your function keeps beside `.grad`",
-            )
-            raise _wrong_walk("cleared-comes-back", _grads(leaves), true, f"{name}, cleared, then walked,", why, look)
-    _check_zero(answer)
-    _walked(answer, _doubled(Scalar(1.0)))
-    leaves = [Scalar(1.0), Scalar(2.0)]
-    call(answer, _chain(*leaves, 300))
-    if not _all_close(_grads(leaves), [1.0, 300.0]):
-        raise _unlike(_grads(leaves), [1.0, 300.0], "300 additions in a row")
-    _check_trunk(answer)
+    _expect_walk(answer, (h + h) + (h + h), [x], [32.0], "kept-inside/trunk", name, walks=3)
     _check_other_walks(answer, 2)
     return "What is on the way belongs to one walk. So nothing inside of a graph ever needs clearing."
 
@@ -682,32 +455,22 @@ def backward_twice(root):
 """
 
 
-def _check_times(root, leaves, true, times, name):
+def _check_times(answer, root, leaves, true, times, name):
     came, wanted = _grads(leaves), [times * one for one in true]
     if _all_close(came, wanted):
         return
     if times == 1:
-        raise _with_picture(_diagnosed(root, leaves, came, true, name), root, leaves)
-    where = f"{name}, after {times} walks"
+        raise _with_picture(_diagnosed(root, leaves, true, name), root, leaves, true)
     if _all_close(came, true):
-        why = "The leaves have what a single walk gives. From walk to walk theirs have to add up."
-        raise _wrong_walk("leaves-cleared", came, wanted, where, why, "which `.grad` you clear, or set with `=`", "M08")
+        for leaf in leaves:
+            leaf.grad = 7.0
+        _walked(answer, root, where=name)
+        code = "leaves-cleared/no-walk" if _grads(leaves) == [7.0, 7.0] else "leaves-cleared"
+        raise _wrong_walk(code, came, wanted, name=name, times=times)
     if sum(map(abs, came)) > sum(map(abs, wanted)):
-        why = "More than it should be: something of an earlier walk may have been passed on again."
-        look = "what is left on nodes with next nodes after a walk"
-        raise _with_picture(_wrong_walk("kept-inside", came, wanted, where, why, look), root, leaves, times)
-    raise _unlike(came, wanted, where)
-
-
-def _check_trunk(answer):
-    x = Scalar(2.0)
-    h = x * x
-    for root in (h, h * Scalar(3.0), h * Scalar(4.0)):
-        _walked(answer, root, where="h, then 3h, then 4h, with h = x * x")
-    if not kit.close(*_grads([x]), 32.0):
-        why = "Three walks share `h`. A later one may have met something that an earlier one left behind."
-        look = "what is left on nodes with next nodes after a walk"
-        raise _wrong_walk("kept-inside", _grads([x]), [32.0], "h, then 3h, then 4h, with h = x * x", why, look)
+        wrong = _wrong_walk("kept-inside", came, wanted, name=name, times=times)
+        raise _with_picture(wrong, root, leaves, wanted, times)
+    raise _unlike(came, wanted, f"{name}, after {times} walks,")
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -728,23 +491,19 @@ def _check_trunk(answer):
 )
 def turns(answer):
     kit.a_function(answer)
-    for name, program in _SCALAR_PROGRAMS.items():
-        root = program(Scalar(1.5), Scalar(-2.5))
-        _check_turns(_once(answer, root, where=name), root, name)
-    leaf = Scalar(1.5)
-    _check_turns(_once(answer, leaf, where="a leaf"), leaf, "a root that is a leaf")
-    h = leaf * leaf
-    root = h * Scalar(2.0) + h
-    name = "h * z + h, with h = x * x, and z made after h,"
-    _check_turns(_once(answer, root, where=name), root, name)
+    graphs = {name: program(Scalar(1.5), Scalar(-2.5)) for name, program in _SCALAR_PROGRAMS.items()}
+    x = graphs["a root that is a leaf"] = Scalar(1.5)
+    h = x * x
+    graphs["h * z + h, with h = x * x, and z made after h,"] = h * Scalar(2.0) + h
     x = Scalar(1.5)
     h = x * x
-    root, name = h * h + h * x * x * x, "h * h + h * x * x * x, with h = x * x,"
-    _check_turns(_once(answer, root, where=name), root, name)
-    root = _doubled(Scalar(1.0))
-    _check_turns(_once(answer, root), root, "25 times h = h + h")
-    root = _chain(Scalar(1.0), Scalar(2.0))
-    _check_turns(_without_recursion(answer, root), root, "a long chain")
+    graphs["h * h + h * x * x * x, with h = x * x,"] = h * h + h * x * x * x
+    for name, root in graphs.items():
+        _check_turns(once(answer, root, where=name), root, name)
+    root = engines.doubled(Scalar(1.0))
+    _check_turns(once(answer, root), root, "25 times h = h + h")
+    root = engines.chain(Scalar(1.0), Scalar(2.0), _DEEP)
+    _check_turns(without_recursion(answer, root), root, "a long chain")
     return "Each node once, users first, in a loop: with these turns every gradient is complete in time."
 
 
@@ -752,43 +511,29 @@ def _check_turns(given, root, name):
     expected = f"for {name} a list of its nodes, each once, those that used a result before the node that made it"
     if not isinstance(given, list | tuple):
         raise Wrong("type", expected, show(given), look="what `return` gives back: a list of nodes")
-    nodes = _reachable(root)
-    place = {id(node): i for i, node in enumerate(given)}
     if any(type(one) is not Scalar for one in given):
         raise Wrong("type", expected, "a list with other things in it", look="what you put into the list")
+    nodes, place = engines.behind(root), {node: i for i, node in enumerate(given)}
     if len(place) < len(given):
         got = f"{len(given)} entries for {len(place)} nodes"
         raise Wrong("twice", expected, got, why="A node has more than one turn.", look="how you know who was found")
-    missing = [node for node in nodes if id(node) not in place]
-    if missing or len(place) != len(nodes):
-        got = (
-            f"{len(place)} of {len(nodes)} nodes"
-            if len(place) < len(nodes)
-            else "nodes, too, that are not behind the root"
-        )
+    missing = [node for node in nodes if node not in place]
+    if missing:
         ends = all(node is root or not node.next_nodes for node in missing)
-        why = "Leaves and the root have a turn, too." if missing and ends else ""
-        look = "who is left out" if missing else "what is there from another graph, or an earlier call"
-        raise Wrong("missing", expected, got, why=why, look=look)
-    pairs = [(place[id(node)], place[id(next_node)]) for node in nodes for next_node in node.next_nodes]
-    if all(one < other for one, other in pairs):
-        return
+        why = "Leaves and the root have a turn, too." if ends else ""
+        got = f"{len(nodes) - len(missing)} of {len(nodes)} nodes"
+        raise Wrong("missing", expected, got, why=why, look="who is left out")
+    if len(place) != len(nodes):
+        look = "what is there from another graph, or an earlier call"
+        raise Wrong("missing", expected, "nodes, too, that are not behind the root", look=look)
+    pairs = [(place[node], place[next_node]) for node in nodes for next_node in node.next_nodes]
     got = "a list in which a node comes before one that used its result"
-    if all(one > other for one, other in pairs):
+    if pairs and all(one > other for one, other in pairs):
         why = "This is the order of the forward pass."
         raise Wrong("inputs-first", expected, got, why=why, look="who comes first on the way back: the root")
-    why = "When such a node has its turn, a part of its gradient is still to come."
-    raise Wrong("too-early", expected, got, belief="M11", why=why, look="the numbers of your nodes, in your order")
-
-
-def _reachable(root):
-    found, seen = [root], {root}
-    for node in found:
-        for next_node in node.next_nodes:
-            if next_node not in seen:
-                seen.add(next_node)
-                found.append(next_node)
-    return found
+    if any(one > other for one, other in pairs):
+        why = "When such a node has its turn, a part of its gradient is still to come."
+        raise Wrong("too-early", expected, got, belief="M11", why=why, look="the numbers of your nodes, in your order")
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -811,56 +556,55 @@ def _reachable(root):
 def arrive(answer):
     kit.a_function(answer)
     rng = np.random.default_rng(10)
-    for shape, of_part in (
-        ((4, 3), (4, 3)),
-        ((3,), (4, 3)),
-        ((4, 1), (4, 3)),
-        ((1, 3), (4, 3)),
-        ((), (4, 3)),
-        ((4, 1), (2, 4, 3)),
-        ((2, 1, 3), (5, 2, 4, 3)),
-        ((2, 3, 1), (2, 3, 4)),
-        ((3,), (2, 1, 4, 3)),
-        ((1, 1), (4, 3)),
-        ((3,), (1, 3)),
-        ((3,), (0, 3)),
-    ):
-        _check_arrival(answer, shape, rng.integers(-5, 6, (2, *of_part)) / 2)
+    for of_part, shapes in _BROADCAST.items():
+        for shape in shapes:
+            _check_arrival(answer, shape, rng.integers(-5, 6, (2, *of_part)) / 2)
     _check_arrival(answer, (3,), rng.integers(1, 6, (2, 4, 3)) / 3e9)  # small, with many digits
     _check_shared(answer)
-    _check_programs(small_with(arrive=_on_tensors(answer)))
+    _check_programs(engines.small_with(arrive=_on_tensors(answer)))
     return "What was broadcast is summed, and what arrives is added, without touching arrays that others hold."
+
+
+_BROADCAST: dict[tuple, tuple] = {  # the shape of a part, and those of nodes where it may arrive
+    (4, 3): ((4, 3), (3,), (4, 1), (1, 3), (), (1, 1)),
+    (2, 4, 3): ((4, 1),),
+    (5, 2, 4, 3): ((2, 1, 3),),
+    (2, 3, 4): ((2, 3, 1),),
+    (2, 1, 4, 3): ((3,),),
+    (1, 3): ((3,),),
+    (0, 3): ((3,),),
+}
+_MEAN = "That is a mean. What the forward pass repeats, the backward pass adds up."
 
 
 def _check_arrival(answer, shape, parts):
     next_node, grads = Node("leaf", shape), {}
     for part in parts:
-        _once(answer, grads, next_node, part.copy(), where=f"a part for the shape {shape}")
+        once(answer, grads, next_node, part.copy(), where=f"a part for the shape {shape}")
         if list(grads) != [next_node]:
             look = "the line that puts the part into `grads`, under the key `next_node`"
             got = "one with another key, or more than one" if grads else "`grads` is empty"
             raise Wrong("nothing-stored", "one entry in `grads`, for `next_node`", got, look=look)
         _check_array(grads[next_node], shape, part.shape)
-    came, right = grads[next_node], [sum_to(part, shape) for part in parts]
-    if np.allclose(came, right[0] + right[1], 1e-9, 1e-18):
+    came, (first, second) = grads[next_node], (sum_to(part, shape) for part in parts)
+    right, where = first + second, f"for a node of shape {shape}"
+    close = lambda other: np.allclose(came, other, 1e-9, 1e-18, equal_nan=True)  # noqa: E731
+    if close(right):
         return
-    if np.allclose(came, right[0] + right[1], 1e-4, 1e-6):
-        expected, got = _worst(came, right[0] + right[1])
+    if np.allclose(came, right, 1e-4, 1e-6):
+        expected, got = _worst(came, right)
         look = "whatever rounds a part, or leaves out a small one"
-        raise Wrong("rounded", f"{expected} for a node of shape {shape}", got, look=look)
-    expected, got = _entry(came, right[0] + right[1], f"for a node of shape {shape}", 1e-9, 1e-18)
-    if np.allclose(came, right[1], 1e-9, 1e-18):
-        why = "Only the second part is there: it took the place of the first."
-        raise Wrong("overwrites", expected, got, why=why, look="what you do when `next_node in grads`")
-    if np.allclose(came, right[0], 1e-9, 1e-18):
-        why = "Only the first part is there."
-        raise Wrong("first-only", expected, got, why=why, look="what you do when `next_node in grads`")
-    if 0 < came.size < parts[0].size and np.allclose(
-        came * (parts[0].size // came.size), right[0] + right[1], 1e-9, 1e-18
+        raise Wrong("rounded", f"{expected} {where}", got, look=look)
+    expected, got = _entry(came, right, where, 1e-9, 1e-18)
+    stored, mean = "what you do when `next_node in grads`", right * came.size / max(parts[0].size, 1)
+    for code, wrong, why, look in (
+        ("overwrites", second, "Only the second part is there: it took the place of the first.", stored),
+        ("first-only", first, "Only the first part is there.", stored),
+        ("mean", mean, _MEAN, "the function that you call on the part"),
+        ("other-gradient", came, "", "along which dimensions you sum, and how parts are added"),
     ):
-        why = "That is a mean. What the forward pass repeats, the backward pass adds up."
-        raise Wrong("mean", expected, got, why=why, look="the function that you call on the part")
-    raise Wrong("other-gradient", expected, got, look="along which dimensions you sum, and how parts are added")
+        if close(wrong):
+            raise Wrong(code, expected, got, why=why, look=look)
 
 
 def _check_array(came, shape, of_part):
@@ -871,14 +615,13 @@ def _check_array(came, shape, of_part):
     if came.dtype.kind == "f" and came.dtype != np.float64:
         look = "each array that your function makes"
         raise Wrong("other-dtype", "an array of float64, as the part", f"one of {came.dtype}", look=look)
-    if came.shape == shape:
-        return
-    got = f"one of shape {came.shape}"
-    if came.shape == of_part:
+    if came.shape == of_part != shape:
         why = "That is the shape of the result. A gradient has the shape of its tensor."
         look = "how a part gets the shape of its node"
-        raise Wrong("unbroadcast", expected, got, belief="M37", why=why, look=look)
-    raise Wrong("other-shape", expected, got, look="which dimensions you sum, and which you keep")
+        raise Wrong("unbroadcast", expected, f"one of shape {came.shape}", belief="M37", why=why, look=look)
+    if came.shape != shape:
+        look = "which dimensions you sum, and which you keep"
+        raise Wrong("other-shape", expected, f"one of shape {came.shape}", look=look)
 
 
 def _entry(came, right, where, *tolerances):
@@ -897,16 +640,13 @@ def _worst(came: np.ndarray, right: np.ndarray) -> tuple[str, str]:
 
 def _entries(array: np.ndarray) -> str:
     """All entries of an array, in at most four digits each."""
-    if not array.shape:
-        return f"{array:.4g}"
-    return f"[{', '.join(map(_entries, array))}]"
+    return f"[{', '.join(map(_entries, array))}]" if array.shape else f"{array:.4g}"
 
 
 def _check_shared(answer):
     one, other = Node("leaf", (3,)), Node("leaf", (3,))
-    part = np.array([1.0, 2.0, 3.0])
-    grads = {one: part, other: part}
-    _once(answer, grads, one, np.array([10.0, 10.0, 10.0]), where="a part for a node that has one")
+    grads = dict.fromkeys((one, other), np.array([1.0, 2.0, 3.0]))
+    once(answer, grads, one, np.array([10.0, 10.0, 10.0]), where="a part for a node that has one")
     if other not in grads or not _is(grads[other], [1, 2, 3]):
         got, look = show(grads.get(other, "it is gone")), "each line that takes something out of `grads`, or sets it"
         raise Wrong("entry-lost", "the entry of another node in `grads`, as before", got, look=look)
@@ -928,42 +668,38 @@ def _on_tensors(answer):
 
 _PROGRAMS: dict[str, Callable] = {
     "a * a": lambda a, b: (a * a).sum(),
-    "h + h * h, with h = a * b": lambda a, b: _diamond(a, b).sum(),
+    "h + h * h, with h = a * b": lambda a, b: engines.diamond(a, b).sum(),
     "tanh of a + b": lambda a, b: (a + b).tanh().sum(),
     "a @ a.t() - b": lambda a, b: (a @ a.t() - b).sum(),
+    "a constant first": lambda a, b: (_constant(a) - _constant(a) * a * b).sum(),
     "a constant in it": lambda a, b: (a * np.array([2.0, 5.0]) + 3.0).exp().sum(),
     "1 / log of a * a + 2": lambda a, b: ((a * a + 2.0).log() ** -1.0).sum(),
-    "a ** 3": lambda a, b: (a**3.0).sum(),
+    "a ** 3 - a ** 2": lambda a, b: (a**3.0 - a**2.0).sum(),
     "a * b * 0": lambda a, b: (a * b * 0.0).sum(),
 }
+
+
+def _constant(like: Any) -> Any:
+    """A constant of the kind of another tensor."""
+    return mg.tensor([2.0, 5.0], dtype=mg.float64) if type(like) is mg.Tensor else type(like)([2.0, 5.0])
+
+
 _VALUES = ([[0.5, -1.0], [0.0, 1.5]], [0.75, -0.5])
 
 
-def _leaves(kind: Callable) -> list:
-    return [call(lambda value=value: kind(value, requires_grad=True)) for value in _VALUES]
-
-
-def _trues() -> list[mg.Tensor]:
-    return [tools.leaf(value) for value in _VALUES]
-
-
-def _for_minigrad(program: Callable) -> tuple[list[mg.Tensor], Any]:
-    """A program on minigrad's leaves, where constants have to be tensors."""
-    leaves = _trues()
+def _on_minigrad(program: Callable) -> tuple[list[mg.Tensor], mg.Tensor]:
+    """minigrad's leaves, and what a program makes of them."""
+    leaves = list(map(tools.leaf, _VALUES))
     return leaves, program(*leaves)
 
 
 def _check_programs(kind: type) -> None:
     for name, program in _PROGRAMS.items():
-        mine, (leaves, true) = _leaves(kind), _for_minigrad(program)
-        made = lambda mine=mine, program=program: _without_recursion(lambda: program(*mine))  # noqa: E731
-        result = _ours(f"a value for {name}", made, "what your code does in this program")
+        mine, (leaves, true) = [_leaf(kind, values) for values in _VALUES], _on_minigrad(program)
+        look = "what your code does in this program"
+        result = _ours(f"a value for {name}", lambda m=mine, run=program: without_recursion(lambda: run(*m)), look)
         _check_graph(result, true, mine, leaves, name)
-        _ours(
-            f"a walk over {name}",
-            lambda result=result: _without_recursion(result.backward),
-            "what your code does in it",
-        )
+        _ours(f"a walk over {name}", lambda result=result: without_recursion(result.backward), look)
         for leaf, values in zip(mine, _VALUES, strict=True):
             if _array(leaf, "a leaf is").tolist() != values:
                 look = "what writes into an array: the forward, a rule, or the walk"
@@ -984,7 +720,7 @@ def _beside(result, true, mine, leaves, names="ab"):
         names = {leaf.node: letter for letter, leaf in zip(names, mine, strict=True)}
         grads = {leaf.node: value_text(leaf.grad.data.tolist()) for leaf in mine if leaf.grad is not None}
         unlike = {leaf.node for leaf, right in zip(mine, leaves, strict=True) if not _same_grad(leaf, right)}
-        came = graph_of(result.node, names, "your engine", grads, unlike)
+        came = engines.graph_of(result.node, names, "your engine", grads, unlike)
     except Exception:
         return None
     return mg.viz.Picture((replace(expected, title="minigrad"), numbered(came, count(len(expected.nodes)))))
@@ -999,18 +735,24 @@ def _same_grad(leaf, right):
 
 def _check_grad(one, other, letter, name):
     """The gradient of a leaf, entry by entry."""
-    if other.grad is None:
-        if one.grad is not None:
-            look = "what `.grad` is at the start, and who gets one"
-            raise Wrong("grad-unreached", f"`{letter}.grad` None, for {name}", show(one.grad), look=look)
-        return
-    came = _array(one.grad, f"`{letter}.grad`, for {name},")
-    right, where = other.grad.numpy(), f"in `{letter}.grad`, for {name}"
+    if other.grad is not None:
+        came = _array(one.grad, f"`{letter}.grad`, for {name}, is")
+        look = f"what happens in the walk of {name}, node by node"
+        _check_numbers(came, other.grad.numpy(), f"in `{letter}.grad`, for {name}", look)
+    elif one.grad is not None:
+        look = "what `.grad` is at the start, and who gets one"
+        raise Wrong("grad-unreached", f"`{letter}.grad` None, for {name}", show(one.grad), look=look)
+
+
+def _check_numbers(came: np.ndarray, right: np.ndarray, where: str, look: str) -> None:
     if came.shape != right.shape:
-        raise _wrong_shape(came.shape, right.shape, where)
+        code, belief = ("unbroadcast", "M37") if came.shape == (2, 2) else ("other-shape", "")
+        why = "A gradient has the shape of its tensor: what was broadcast is summed."
+        expected, look = f"the shape {right.shape} {where}", "where a part arrives at a node of another shape"
+        raise Wrong(code, expected, f"the shape {came.shape}", belief=belief, why=why, look=look)
     if not np.allclose(came, right, 1e-4, 1e-6):
         expected, got = _entry(came, right, where)
-        raise Wrong("other-gradient", expected, got, look=f"what happens in the walk of {name}, node by node")
+        raise Wrong("other-gradient", expected, got, look=look)
 
 
 def _array(tensor: Any, what: str) -> np.ndarray:
@@ -1020,6 +762,7 @@ def _array(tensor: Any, what: str) -> np.ndarray:
     data = tensor.tolist() if isinstance(tensor, np.ndarray) else call(lambda: tensor.data)
     if not isinstance(data, np.ndarray | np.generic) or data.dtype.kind != "f":
         look = "what is put into it: a tensor of your engine, with an array in `.data`"
+        look = "which dtype the array in `.data` has" if isinstance(data, np.ndarray) else look
         raise Wrong("type", f"{what} a tensor with an array of floats in `.data`", show(data), look=look)
     return np.array(data)
 
@@ -1037,13 +780,6 @@ def _is(came: Any, right: list[float]) -> bool:
     return isinstance(came, np.ndarray) and came.shape == (len(right),) and np.allclose(came, right)
 
 
-def _not_recorded(name: str) -> Wrong:
-    why = "An input has a node, so the result needs a node."
-    return Wrong(
-        "not-recorded", f"a node for {name}", "None", why=why, look="when a node is made, and who puts it there"
-    )
-
-
 def _check_graph(result, true, mine, leaves, name):
     """The learner's graph beside minigrad's."""
     names = dict(zip([call(lambda leaf=leaf: leaf.node) for leaf in mine], "ab", strict=True))
@@ -1051,9 +787,9 @@ def _check_graph(result, true, mine, leaves, name):
     expected = mg.viz.record(true, view="kept", params=dict(zip("ab", leaves, strict=True)), values=False)
     look = "`name` and `next_nodes` of the nodes, which should be as in the graph of minigrad"
     if node is None:
-        raise _not_recorded(name)
+        raise _of_engines("not-recorded", "None", name=name)
     try:
-        came = graph_of(node, names)
+        came = engines.graph_of(node, names)
         same = mg.viz.difference(expected, came, view="kept").same
     except Exception as error:
         got = kit.sandbox.describe_error(error)
@@ -1083,57 +819,25 @@ def _check_graph(result, true, mine, leaves, name):
 )
 def record(answer):
     kit.a_function(answer)
-    _check_record(answer)
-    _check_programs(small_with(record=answer))
-    return "Next nodes where a gradient is needed, saved values for their rules, and nothing else: that is a node."
-
-
-def _check_record(answer):
-    x, k = small.Tensor([2.0, 3.0], requires_grad=True), small.Tensor([5.0, 7.0])
-    k.sub_(1.0)
-    x.grad = k.grad = small.Tensor([9.0, 9.0])
-    op = small.op("mul", np.multiply, a=lambda grad, b: grad * b, b=lambda grad, a: grad * a)
-    nothing = _keeping(answer, op, [k, k], (2,))
+    tensors = {"x": small.Tensor([2.0, 3.0], requires_grad=True), "k": small.Tensor([5.0, 7.0])}
+    tensors["k"].sub_(1.0)
+    for tensor in tensors.values():
+        tensor.grad = small.Tensor([9.0, 9.0])
+    tensors |= {"h": tensors["x"] * tensors["x"], "m": small.Tensor([[1.0, 2.0]] * 3)}
+    mul = small.op("mul", np.multiply, a=lambda grad, b: grad * b, b=lambda grad, a: grad * a)
+    nothing = keeping(answer, mul, [tensors["k"]] * 2, (2,))
     if nothing is not None:
-        why = "No input has a node, so nobody will ask for a gradient."
-        look = "the condition on which you make a node"
+        why, look = "No input has a node, so nobody will ask for a gradient.", "the condition on which you make a node"
         raise Wrong("constant-recorded", "None for two constants", show(nothing), why=why, look=look)
-    given = _keeping(answer, op, [x, k], (2,))
-    if given is None and not kit.returns_nothing(answer):
-        why = "One input with a node is enough: its gradient has to find the way."
-        look = "the condition on which you make no node"
-        raise Wrong(
-            "one-is-enough", "a node for x * k, where x requires grad and k does not", "None", why=why, look=look
-        )
-    node = _a_node(given)
-    _check_next_nodes(node.next_nodes, x, k)
-    _check_saved(node.saved, k)
-    if list(node.rules) != list(node.rules):
-        look = "how `rules` is made: an iterator is used up by the first walk"
-        raise Wrong("rules-used-up", "rules that can be read more than once", show(node.rules), look=look)
-    if _keeping(answer, op, [x, k], (2,)) is node:
+    first = _check_node(answer, mul, "xk", tensors)
+    for op, letters in ((mul, "kx"), (mul, "xx"), (_three_inputs(), "hkx")):
+        _check_node(answer, op, letters, tensors)
+    if _check_node(answer, mul, "xk", tensors) is first:
         look = "what your function keeps from call to call"
         raise Wrong("same-node", "a node of its own for a second x * k", "the node of the first", look=look)
-    _check_one_input_twice(answer, op, x)
-    _check_three_inputs(answer, x, k)
-    _check_saved(_a_node(_keeping(answer, op, [x, k], (2,))).saved, k)  # as it was the first time
-    _check_arguments(_a_node(_keeping(answer, op, [x, small.Tensor([[1.0, 2.0]] * 3)], (3, 2))), op)
-
-
-def _check_one_input_twice(answer, op, x):
-    twice = _a_node(_keeping(answer, op, [x, x], (2,)))
-    if len(twice.next_nodes) != 2 or any(next_node is not x.node for next_node in twice.next_nodes):
-        why = "There is a next node for each input, also where two inputs are one tensor."
-        got = f"{len(twice.next_nodes)} of them"
-        raise Wrong(
-            "edge-lost", "two next nodes for x * x, both the node of x", got, why=why, look="how `next_nodes` is made"
-        )
-    if set(twice.saved) != {"a", "b"}:
-        code, why = "saves-all", "No rule of x * x asks for more than `a` and `b`."
-        if not {"a", "b"} <= set(twice.saved):
-            code, why = "not-saved", "Both inputs have a node, so both rules are needed, and what they ask for."
-        look = "what `small.needs(rule)` says of each rule"
-        raise Wrong(code, "for x * x `a` and `b`", f"{sorted(twice.saved)}", why=why, look=look)
+    _check_node(answer, mul, "xm", tensors, (3, 2))
+    _check_programs(engines.small_with(record=answer))
+    return "Next nodes where a gradient is needed, saved values for their rules, and nothing else: that is a node."
 
 
 def _three_inputs() -> Any:
@@ -1147,82 +851,93 @@ def _three_inputs() -> Any:
     )
 
 
-def _check_three_inputs(answer, x, k):
-    op, h = _three_inputs(), x * x
-    node = _a_node(_keeping(answer, op, [h, k, x], (2,)))
-    what = "for an operation with the inputs `left`, `right` and `more`"
-    if len(node.next_nodes) != 3 or any(
-        a is not b for a, b in zip(node.next_nodes, (h.node, None, x.node), strict=True)
-    ):
-        expected = f"[{h.node}, None, {x.node}] as the next nodes, {what}"
-        raise Wrong("edge-lost", expected, f"{node.next_nodes}", look="how `next_nodes` is made")
-    if set(node.saved) != {"left", "right", "more"}:
-        why = "The rule for `left` needs `more` and `left`, that for `more` needs `right` and `left`."
-        look = "which of the names in `small.needs(rule)` you look at, and of which rules"
-        code = "not-saved" if len(node.saved) < 4 else "saves-all"
-        raise Wrong(code, f"all three saved, {what}", f"{sorted(node.saved)}", why=why, look=look)
-    if node.leaf is not None:
-        raise Wrong("other-leaf", "a node whose `leaf` is None", show(node.leaf), look="who sets `leaf`")
+def _check_node(answer, op, letters, tensors, shape=(2,)):
+    """The node that is recorded when an operation has run on the tensors with these letters."""
+    name = " * ".join(letters) if op.name == "mul" else "`three(left=h, right=k, more=x)`"
+    inputs = [tensors[letter] for letter in letters]
+    node = keeping(answer, op, inputs, shape)
+    if node is None and not kit.returns_nothing(answer):
+        why = "One input with a node is enough, whichever it is: its gradient has to find the way."
+        expected, look = f"a node for {name}, where k alone has none", "the condition on which you make no node"
+        raise Wrong("one-is-enough", expected, "None", why=why, look=look)
+    if type(node) is not Node or not isinstance(node.next_nodes, list | tuple):
+        raise Wrong("type", "a `small.Node`, with a list of next nodes", show(node), look="what `return` gives back")
+    _check_next_nodes(node.next_nodes, letters, inputs, name)
+    _check_saved(node.saved, op, letters, inputs, name)
+    _check_arguments(node, op, shape)
+    return node
 
 
-def _check_arguments(node, op):
-    look = "the arguments of `small.Node`, in order: name, shape, next_nodes, rules, saved"
-    for what, right, came in (
-        ("name", op.name, node.name),
-        ("shape", (3, 2), node.shape),
-        ("rules", list(op.rules.values()), call(lambda: list(node.rules))),
-    ):
-        if type(came) is not type(right) or came != right:
-            expected = {"name": "'mul'", "shape": "(3, 2), the shape of the result"}.get(what, "both rules, in a list")
-            got = show(node.rules if what == "rules" else came)
-            raise Wrong("arguments-of-node", f"`{what}`: {expected}", f"`{what}`: {got}", look=look)
-
-
-def _a_node(given: Any) -> Node:
-    if type(given) is Node and isinstance(given.next_nodes, list | tuple):
-        return given
-    raise Wrong("type", "a `small.Node`, with a list of next nodes", show(given), look="what `return` gives back")
-
-
-def _check_next_nodes(next_nodes, x, k):
-    expected = "the next nodes of x * k: the node of x, and None"
-    if any(isinstance(next_node, small.Tensor) for next_node in next_nodes):
+def _check_next_nodes(next_nodes, letters, inputs, name):
+    edges = [one.node for one in inputs]
+    words = [
+        "None" if one.node is None else f"the node of {letter}" for letter, one in zip(letters, inputs, strict=True)
+    ]
+    expected, look = f"the next nodes of {name}: {tools.listed(words)}", "how `next_nodes` is made"
+    if any(isinstance(one, small.Tensor) for one in next_nodes):
         why = "What comes next is a node, not a tensor: so results that nobody holds can go."
-        raise Wrong("tensor-as-edge", expected, "a tensor", why=why, look="what `next_nodes` is made from")
-    if any(next_node is not None and type(next_node) is not Node for next_node in next_nodes):
-        other = next(next_node for next_node in next_nodes if next_node is not None and type(next_node) is not Node)
-        raise Wrong("type", expected, f"{show(other)} among them", look="what `next_nodes` is made from")
-    if len(next_nodes) != 2:
-        why = "Each input has its place among the next nodes, also one that gets nothing."
-        raise Wrong("edge-lost", expected, f"{len(next_nodes)} of them", why=why, look="how `next_nodes` is made")
-    if next_nodes[1] is not None:
-        why = "`k` needs no gradient, so nothing is to be sent there."
-        raise Wrong(
-            "edge-for-constant", expected, f"{next_nodes}", why=why, look="the entry of an input without a node"
-        )
-    if next_nodes[0] is not x.node:
-        raise Wrong("other-edge", expected, f"{next_nodes}", look="the node of x, `x.node`")
+        raise Wrong("tensor-as-edge", expected, "a tensor", why=why, look=look)
+    others = [one for one in next_nodes if one is not None and type(one) is not Node]
+    if others:
+        raise Wrong("type", expected, f"{show(others[0])} among them", look=look)
+    if len(next_nodes) != len(edges):
+        why = "Each input has its place among the next nodes, also one that gets nothing, or that is there twice."
+        raise Wrong("edge-lost", expected, f"{len(next_nodes)} of them", why=why, look=look)
+    for letter, came, right in zip(letters, next_nodes, edges, strict=True):
+        if right is None and came is not None:
+            why, look = f"`{letter}` needs no gradient: send nothing there.", "the entry of an input without a node"
+            raise Wrong("edge-for-constant", expected, f"{next_nodes}", why=why, look=look)
+        if came is not right:
+            raise Wrong("other-edge", expected, f"{next_nodes}", look=f"the node of {letter}, `{letter}.node`")
 
 
-def _check_saved(saved, k):
-    expected = "for x * k only `b`, with its version 1"
+def _check_saved(saved, op, letters, inputs, name):
+    letter_of, input_of = dict(zip(op.rules, letters, strict=True)), dict(zip(op.rules, inputs, strict=True))
+    needs = {rule: small.needs(function) for rule, function in op.rules.items()}
+    needed = {one: rule for rule, names in needs.items() if input_of[rule].node for one in names}
+    expected = f"for {name} only {tools.listed([f'`{one}`' for one in sorted(needed)])} saved, each with its version"
     if type(saved) is not dict:
         raise Wrong("type", "a dict of what is saved", show(saved), look="the last argument of `small.Node`")
-    if "b" not in saved:
-        why = "`x` has a node, so the rule for `a` is needed, and it asks for `b`."
-        look = "what `small.needs(rule)` says of each rule"
-        raise Wrong("not-saved", expected, f"{sorted(saved)}", why=why, look=look)
-    if set(saved) != {"b"}:
-        why = "The rule for `b` is not needed, because `k` has no node. So what it asks for is not kept."
-        why = why if set(saved) == {"a", "b"} else "No rule of x * k asks for that."
-        raise Wrong("saves-all", expected, f"{sorted(saved)}", why=why, look="for which inputs you look at the rule")
-    entry = saved["b"]
-    if type(entry) not in (tuple, list) or len(entry) != 2 or entry[0] is not k:
-        look = "the pair that you save: the tensor itself, and a number"
-        raise Wrong("not-a-pair", expected, show(entry), look=look)
-    if entry[1] != 1:
-        why = "`k` was overwritten once before the operation, so its version is 1 now. The node notes that."
-        raise Wrong("other-version", expected, f"the version {show(entry[1])}", why=why, look="`tensor.version`")
+    for one, rule in needed.items():
+        if one not in saved:
+            why = f"`{letter_of[rule]}` has a node, so the rule for `{rule}` is needed, and it asks for `{one}`."
+            look = "what `small.needs(rule)` says of each rule"
+            raise Wrong("not-saved", expected, show(list(saved)), why=why, look=look)
+    for one in saved.keys() - needed.keys():
+        asking = next((rule for rule, names in needs.items() if one in names), "")
+        why = f"No rule of {name} asks for {show(one)}."
+        if asking:
+            why = f"The rule for `{asking}` is not needed, because `{letter_of[asking]}` has no node. So {show(one)}, "
+            why += "which it asks for, is not kept."
+        look = "for which inputs you look at the rule"
+        raise Wrong("saves-all", expected, show(list(saved)), why=why, look=look)
+    for one, entry in saved.items():
+        letter, tensor = letter_of[one], input_of[one]
+        if type(entry) not in (tuple, list) or len(entry) != 2 or entry[0] is not tensor:
+            look = f"the pair that you save for `{one}`: {letter} itself, and a number"
+            raise Wrong("not-a-pair", expected, show(entry), look=look)
+        if entry[1] != tensor.version:
+            why = f"`{letter}.version` was {tensor.version} when the operation ran. The node notes that."
+            got = f"the version {show(entry[1])} for `{one}`"
+            raise Wrong("other-version", expected, got, why=why, look="`tensor.version`")
+
+
+def _check_arguments(node, op, shape):
+    rules, again = call(lambda: (list(node.rules), list(node.rules)))
+    if rules != again:
+        look = "how `rules` is made: an iterator is used up by the first walk"
+        raise Wrong("rules-used-up", "rules that can be read more than once", show(node.rules), look=look)
+    look = "the arguments of `small.Node`, in order: name, shape, next_nodes, rules, saved"
+    for what, right, came, words in (
+        ("name", op.name, node.name, show(op.name)),
+        ("shape", shape, node.shape, f"{shape}, the shape of the result"),
+        ("rules", list(op.rules.values()), rules, "all rules, in a list"),
+    ):
+        if type(came) is not type(right) or came != right:
+            got = show(node.rules if what == "rules" else came)
+            raise Wrong("arguments-of-node", f"`{what}`: {words}", f"`{what}`: {got}", look=look)
+    if node.leaf is not None:
+        raise Wrong("other-leaf", "a node whose `leaf` is None", show(node.leaf), look="who sets `leaf`")
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -1247,10 +962,51 @@ def _check_saved(saved, k):
 def turn(answer):
     kit.a_function(answer)
     _check_rules(answer)
+    _check_errors(answer)
     _check_release(answer)
     _check_versions(answer)
-    _check_programs(small_with(turn=answer))
+    _check_programs(engines.small_with(turn=answer))
     return "Freed, overwritten, rules, release: everything that chapters 05 and 07 told you is in these few lines."
+
+
+_of_turns = tools.texts("""
+too-strict: no error: {what} (M22)
+    What counts is whether a tensor that was saved has changed since it was saved.
+    look: which two numbers you compare
+too-strict/at-once: a first turn of {what}, without an error
+    Nothing was freed here, and nothing was overwritten. What its rules need is saved, if they need anything.
+    look: on which condition you raise this error
+frees-all: two turns of {what} (M12)
+    An addition saves nothing, so there is nothing to free, and a second walk may come.
+    look: what happens to an empty dict
+frees-anyway: what was saved, after a turn with retain_graph=True
+    With `retain_graph=True` the next walk still needs it.
+    look: the condition on which you free
+no-release: `node.saved` is None after a turn
+    The node keeps tensors alive that nobody needs, or cannot tell that it was used up.
+    look: the end of your function
+rule-again: one call of the rule
+    Each next node gets its part once a turn.
+    look: where you call a rule
+not-the-tensor: a rule called with {what} itself
+    {why}
+    look: what you take out of the pair (tensor, version), and what you hand on as `grad`
+dead-end: {what}, with a history
+    The numbers are right. But all that the rules are made for requires grad here, so a node belongs to each.
+    look: what a rule is called with, what becomes of its result, and what is switched off
+error-swallowed: a {what} of a rule goes on to the caller
+    Whoever walks does not hear of the error.
+    look: each `except`: which errors it is for
+unneeded: {what}
+    Where no node comes next, nobody needs a gradient.
+    look: what your list has where no node comes next
+rules-first: an error before a rule is called
+    A number that a rule was made for is lost. Before any rule is called, the turn is refused.
+    look: what comes first: the versions, or the rules
+frees-first: `node.saved` as before, after the error
+    It has raised, so it is as if the turn had not been. Here what was saved is gone all the same.
+    look: the line that frees: when does it run?
+""")
 
 
 def _made(operation: Callable) -> tuple[Node, Any, Any]:
@@ -1262,78 +1018,70 @@ def _made(operation: Callable) -> tuple[Node, Any, Any]:
 def _take_turn(answer, node, retain_graph=False):
     grad = small.Tensor([1.0, 10.0], requires_grad=True)
     grad.grad = small.Tensor([9.0, 9.0])
-    return _keeping(answer, node, grad, retain_graph, may=("saved",))
+    return keeping(answer, node, grad, retain_graph, may=("saved",))
+
+
+def _goes(answer, node, code, what, kind=Exception):
+    """The parts of a turn that is not to be refused: an error of this kind is the diagnosis `code`."""
+    try:
+        return _take_turn(answer, node)
+    except Wrong as wrong:
+        if wrong.verdict.code != "raised" or not isinstance(wrong.__context__, kind):
+            raise
+        raise _of_turns(code, wrong.verdict.got, what=what) from None
 
 
 def _check_rules(answer):
     for name, operation, right in (
-        ("x * k", lambda x, k: x * k, ([5, 70], None)),
         ("k - x", lambda x, k: k - x, (None, [-1, -10])),
+        ("k * x", lambda x, k: k * x, (None, [5, 70])),
         ("x * x", lambda x, k: x * x, ([2, 30], [2, 30])),
     ):
-        node = _made(operation)[0]
-        given = _take_turn(answer, node)
         expected = f"for {name} a list with an entry for each next node: {right[0]} and {right[1]}"
-        if not isinstance(given, list | tuple) or len(given) != 2:
-            raise Wrong("type", expected, show(given), look="what `return` gives back")
-        for came, wanted in zip(given, right, strict=True):
-            _check_part(came, wanted, expected)
-    _check_needs(answer)
-    _check_two_needs(answer)
-    _check_errors(answer)
-
-
-def _check_needs(answer):
-    """Whether a rule gets the tensors themselves, which have a history."""
+        given = _goes(answer, _made(operation)[0], "too-strict/at-once", name, RuntimeError)
+        _check_parts(given, right, expected)
     heard, node, k = _overheard()
     grad = small.Tensor([1.0, 10.0])
-    _keeping(answer, node, grad, False, may=("saved",))
+    keeping(answer, node, grad, False, may=("saved",))
     if len(heard) != 1:
-        why = "Each next node gets its part once a turn."
-        raise Wrong("rule-again", "one call of the rule", f"{len(heard)} calls", why=why, look="where you call a rule")
-    for what, came, right in (("the gradient", heard[0][0], grad), ("the saved tensor", heard[0][1], k)):
-        if came is not right:
-            same = np.array_equal(getattr(came, "data", came), right.data)
+        raise _of_turns("rule-again", f"{len(heard)} calls")
+    for what, came, one in (("the gradient", heard[0][0], grad), ("the saved tensor", heard[0][1], k)):
+        if came is not one:
+            same = np.array_equal(getattr(came, "data", came), one.data)
             why = "The numbers are right. But a rule that gets an array, or a copy, leaves no history behind." * same
-            look = "what you take out of the pair (tensor, version), and what you hand on as `grad`"
-            raise Wrong("not-the-tensor", f"a rule called with {what} itself", show(came), why=why, look=look)
-
-
-def _check_two_needs(answer):
-    """Each rule has an order of its own."""
+            raise _of_turns("not-the-tensor", show(came), what=what, why=why)
     inputs = [small.Tensor(values, requires_grad=True) for values in ([2.0, 3.0], [5.0, 7.0], [1.0, 1.0])]
     given = _take_turn(answer, _three_inputs()(*inputs).node)
     expected = "[3, 13] from a rule (grad, more, left), [3, 30] from one (grad), [7, 73] from one (grad, right, left)"
-    if len(given) != 3:
-        raise Wrong("type", f"a list of three: {expected}", show(given), look="over what you loop")
-    for came, wanted in zip(given, ([3, 13], [3, 30], [7, 73]), strict=True):
-        _check_part(came, wanted, expected)
-    if any(came.node is None for came in given):
-        why = (
-            "The numbers are right. But all that the rules are made for requires grad here, so a node belongs to each."
-        )
-        look = "what a rule is called with, what becomes of its result, and what is switched off"
-        raise Wrong("dead-end", f"{expected}, with a history", "one without", why=why, look=look)
+    _check_parts(given, ([3, 13], [3, 30], [7, 73]), expected)
+    if any(getattr(came, "node", None) is None for came in given):
+        raise _of_turns("dead-end", "one without", what=expected)
+
+
+def _check_parts(given, right, expected):
+    if not isinstance(given, list | tuple) or len(given) != len(right):
+        raise Wrong("type", expected, show(given), look="what `return` gives back, and over what you loop")
+    for came, wanted in zip(given, right, strict=True):
+        if wanted is None and came is not None:
+            raise _of_turns("unneeded", "a gradient where None comes next", what=expected)
+        if wanted is not None and not isinstance(came, small.Tensor):
+            raise Wrong("type", expected, show(came), look="what your list has where a node comes next")
+        if wanted is not None and (np.shape(came.data) != (2,) or not np.allclose(came.data, wanted)):
+            look = "what each rule is called with: the gradient, then the tensors"
+            raise Wrong("other-gradient", expected, f"{show(came)} among them", look=look)
 
 
 def _check_errors(answer):
-    for kind in (ValueError, RuntimeError):
-        _check_error(answer, kind)
-
-
-def _check_error(answer, kind):
     def fail(grad):
         raise kind("this is an error")
 
-    node = small.op("fail", np.negative, a=fail)(small.Tensor([2.0, 3.0], requires_grad=True)).node
-    try:
-        given = _take_turn(answer, node)
-    except Wrong:
-        return
-    why, look = "Whoever walks does not hear of the error.", "each `except`: which errors it is for"
-    raise Wrong(
-        "error-swallowed", f"a {kind.__name__} of a rule goes on to the caller", show(given), why=why, look=look
-    )
+    for kind in (ValueError, RuntimeError):
+        node = small.op("fail", np.negative, a=fail)(small.Tensor([2.0, 3.0], requires_grad=True)).node
+        try:
+            given = _take_turn(answer, node)
+        except Wrong:
+            continue
+        raise _of_turns("error-swallowed", show(given), what=kind.__name__)
 
 
 def _overheard():
@@ -1343,49 +1091,20 @@ def _overheard():
     return heard, small.op("mul", np.multiply, **rules)(x, k).node, k
 
 
-def _check_part(came, wanted, expected):
-    if wanted is None and came is None:
-        return
-    if wanted is None:
-        why, look = "Where no node comes next, nobody needs a gradient.", "what your list has where no node comes next"
-        raise Wrong("unneeded", expected, "a gradient where None comes next", why=why, look=look)
-    if not isinstance(came, small.Tensor):
-        raise Wrong("type", expected, show(came), look="what your list has where a node comes next")
-    if came.data.shape != (2,) or not np.allclose(came.data, wanted):
-        got = f"{came.data.tolist()} among them"
-        raise Wrong(
-            "other-gradient", expected, got, look="what each rule is called with: the gradient, then the tensors"
-        )
-
-
 def _check_release(answer):
     node = _made(lambda x, k: x * k)[0]
     _take_turn(answer, node, True)
     if not node.saved:
-        why = "With `retain_graph=True` the next walk still needs it."
-        raise Wrong(
-            "frees-anyway",
-            "what was saved, after a turn with retain_graph=True",
-            "nothing",
-            why=why,
-            look="the condition on which you free",
-        )
+        raise _of_turns("frees-anyway", "nothing")
     _take_turn(answer, node)
     saved = getattr(node, "saved", ...)
     if saved is not None:
         got = "what was saved is still there" if saved else "an empty dict"
-        got = "the node has no `saved` any more" if saved is ... else got
-        why = "The node keeps tensors alive that nobody needs, or cannot tell that it was used up."
-        raise Wrong("no-release", "`node.saved` is None after a turn", got, why=why, look="the end of your function")
+        raise _of_turns("no-release", "the node has no `saved` any more" if saved is ... else got)
     _expect_refusal(answer, node, "no-second-time", "a freed node")
     empty = _made(lambda x, k: x + k)[0]
-    _take_turn(answer, empty)
-    try:
-        _take_turn(answer, empty)
-    except Wrong as wrong:
-        why = "An addition saves nothing, so there is nothing to free, and a second walk may come."
-        look = "what happens to an empty dict"
-        raise Wrong("frees-all", "two turns of x + k", wrong.verdict.got, belief="M12", why=why, look=look) from None
+    for _ in range(2):
+        _goes(answer, empty, "frees-all", "x + k")
 
 
 def _expect_refusal(answer, node, code, what):
@@ -1413,13 +1132,9 @@ def _check_versions(answer):
     _expect_refusal(answer, second, "no-version", "a tensor for the second rule that was overwritten")
     kit.adversaries.trial.forget_last()  # what follows is about any of these turns
     if heard:
-        why = "A number that a rule was made for is lost. Before any rule is called, the turn is refused."
-        look = "what comes first: the versions, or the rules"
-        raise Wrong("rules-first", "an error before a rule is called", "a call of a rule", why=why, look=look)
+        raise _of_turns("rules-first", "a call of a rule")
     if not node.saved:
-        why = "It has raised, so it is as if the turn had not been. Here what was saved is gone all the same."
-        look = "the line that frees: when does it run?"
-        raise Wrong("frees-first", "`node.saved` as before, after the error", show(node.saved), why=why, look=look)
+        raise _of_turns("frees-first", show(node.saved))
     for which, made in product((0, 1), ("", ", itself the result of an operation,")):
         factors = [small.Tensor([2.0, 3.0], requires_grad=True) for _ in range(2)]
         factors = [factor * factor for factor in factors] if made else factors
@@ -1430,18 +1145,8 @@ def _check_versions(answer):
     late, _, k = _made(lambda x, k: (k.sub_(1.0), x * k)[1])
     other, x, _ = _made(lambda x, k: x * k)
     x.sub_(1.0)
-    for node, what in (
-        (late, "k was overwritten before x * k saved it"),
-        (other, "x was overwritten after x * k, which saved k alone"),
-    ):
-        try:
-            _take_turn(answer, node)
-        except Wrong as wrong:
-            why = "What counts is whether a tensor that was saved has changed since it was saved."
-            look = "which two numbers you compare"
-            raise Wrong(
-                "too-strict", f"no error: {what}", wrong.verdict.got, belief="M22", why=why, look=look
-            ) from None
+    _goes(answer, late, "too-strict", "k was overwritten before x * k saved it")
+    _goes(answer, other, "too-strict", "x was overwritten after x * k, which saved k alone")
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -1463,38 +1168,35 @@ def _check_versions(answer):
 )
 def rule(answer):
     kit.a_function(answer)
+    belief = "M27" if kit.uses(answer, "data", "np", "numpy") else ""
     op = small.op("sigmoid", lambda a: 1 / (1 + np.exp(-a)), a=lambda grad, a: _ruled(answer, grad, a))
     for values in ([0.5, -1.0, 2.0], [[0.0, -20.5, 1.5], [0.25, 20.5, -0.75]], -1.5):
         mine, true = small.Tensor(values, requires_grad=True), tools.leaf(values)
         factors = np.resize([1.0, 10.0, -2.0], mine.data.shape)
         came, right = (op(mine) * factors).sum(), (mg.sigmoid(true) * mg.tensor(factors)).sum()
         for order in ("first", "second", "third"):
-            came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
-            _check_slope(answer, came, right, order, factors, mine.data)
+            came, right = _next_slopes(belief, came, mine, right, true)
+            _check_slope(belief, came, right.detach().numpy(), order, factors, mine.data)
             came, right = came.sum(), right.sum()
-    _check_square(op, mine, true)
+    once, right = op(mine), mg.sigmoid(true)
+    came, right = (once * once).sum(), (right * right).sum()
+    for order in ("first", "second"):  # here the gradient that arrives has a history of its own
+        came, right = _next_slopes(belief, came, mine, right, true)
+        if not np.allclose(came.data, right.detach().numpy(), 1e-4, 1e-6):
+            expected, got = _entry(came.data, right.detach().numpy(), f"as the {order} derivative of σ(a) · σ(a)")
+            why = "With σ alone your rule is right. Here `grad` depends on a, too, and its history may have got lost."
+            raise Wrong("grad-without-history", expected, got, why=why, look="what you do with `grad`")
+        came, right = came.sum(), right.sum()
     mine.sub_(0.5)
-    came, right = _next_slope(op(mine), mine), mg.sigmoid(tools.leaf(-2.0))
-    if not _exact(came.data, (right * (1 - right)).detach().numpy()):
+    true = tools.leaf(-2.0)
+    came, right = _next_slopes(belief, op(mine), mine, mg.sigmoid(true), true)
+    if not _exact(came.data, right.detach().numpy()):
         why = "Your rule was right before. Then `a` was overwritten by `a.sub_(0.5)`, and a new σ(a) was made."
         look = "what your function keeps from call to call"
         raise Wrong("again", "the slope of σ at -2, 0.105", f"{came.data:.3g}", why=why, look=look)
     _check_switched_off(answer)
     _check_far_out(answer)
     return "Three derivatives from one rule, because the rule is written in what the engine can record."
-
-
-def _check_square(op, mine, true):
-    """σ(a) · σ(a): here the gradient that arrives has a history of its own."""
-    once, right = op(mine), mg.sigmoid(true)
-    came, right = (once * once).sum(), (right * right).sum()
-    for order in ("first", "second"):
-        came, right = _next_slope(came, mine), mg.autograd.grad(right, true, create_graph=True)[0]
-        if not np.allclose(came.data, right.detach().numpy(), 1e-4, 1e-6):
-            expected, got = _entry(came.data, right.detach().numpy(), f"as the {order} derivative of σ(a) · σ(a)")
-            why = "With σ alone your rule is right. Here `grad` depends on a, too, and its history may have got lost."
-            raise Wrong("grad-without-history", expected, got, why=why, look="what you do with `grad`")
-        came, right = came.sum(), right.sum()
 
 
 def _check_switched_off(answer):
@@ -1513,19 +1215,20 @@ def _check_switched_off(answer):
 
 
 def _check_far_out(answer):
-    """At -1000, `exp(-a)` is infinite: right where it is divided by, not where it is multiplied."""
-    for values, right in (([-1000.0], [0.0]), ([0.0, -1000.0], [0.25, 0.0])):
+    """At -1000 `exp(-a)` is infinite, and `exp(a)` at 1000: it may be divided by, and not be multiplied."""
+    for values, right in (([-1000.0], [0.0]), ([1000.0], [0.0]), ([0.0, -1000.0, 1000.0], [0.25, 0.0, 0.0])):
         with np.errstate(all="ignore"):
             came = _ruled(answer, small.Tensor(np.ones(len(values))), small.Tensor(values)).data
         if not np.allclose(came, right):
-            why = "There `exp(-a)` is infinite, and infinity times 0 is no number." if np.isnan(came).any() else ""
+            large = "exp(a)" if np.isnan(came[np.array(values) > 0]).any() else "exp(-a)"
+            why = f"There `{large}` is infinite, and infinity times 0 is no number." if np.isnan(came).any() else ""
             look = "what your formula multiplies: each factor should be a number for every a"
             expected = f"{right} as the slope of σ at a = {values}"
             raise Wrong("overflow", expected, show(came.tolist()), why=why, look=look)
 
 
 def _ruled(answer, grad, a):
-    given = _keeping(answer, grad, a)
+    given = keeping(answer, grad, a)
     if type(given) is not small.Tensor:
         raise Wrong("type", "a rule that returns a tensor", show(given), look="what `return` gives back")
     if given.data.shape != a.data.shape:
@@ -1534,51 +1237,52 @@ def _ruled(answer, grad, a):
     return given
 
 
-def _next_slope(result, leaf):
-    leaf.grad = None
-    call(lambda: result.backward(create_graph=True))
-    return leaf.grad
+def _next_slopes(belief, came, mine, right, true):
+    """The gradients of both leaves, with a history; a dead end where none arrives at the learner's."""
+    mine.grad = None
+    if came.node is not None:
+        call(lambda: came.backward(create_graph=True))
+    if mine.grad is None:
+        why = "What your rule has returned is not connected to `a`, so its own slope does not arrive there."
+        look = "each tensor that your rule makes: what it is made from"
+        raise Wrong("dead-end", "a gradient of `a`", "None", belief=belief, why=why, look=look)
+    return mine.grad, mg.autograd.grad(right, true, create_graph=True)[0]
 
 
-def _check_slope(answer, came, right, order, factors, values):
-    right = right.detach().numpy()
+def _check_slope(belief, came, right, order, factors, values):
     if not _exact(came.data, right):
-        raise _wrong_slope(answer, came.data, right, order, factors, 1 / (1 + np.exp(-values)))
+        raise _wrong_slope(belief, came.data, right, order, factors, 1 / (1 + np.exp(-values)))
     if came.node is None and order != "third":
         why = "The number is right, but it was computed without a history: a dead end."
-        look = "each place where you take `.data`, call NumPy, or switch recording off"
-        belief = _belief_in_arrays(answer)
-        raise Wrong(
-            "dead-end", f"a {order} derivative with a history", "one without", belief=belief, why=why, look=look
-        )
+        expected = f"a {order} derivative with a history"
+        raise Wrong("dead-end", expected, "one without", belief=belief, why=why, look=_NO_HISTORY)
+
+
+_NO_HISTORY = "each place where you take `.data`, call NumPy, or switch recording off"
 
 
 def _exact(came: np.ndarray, right: np.ndarray) -> bool:
     return np.allclose(came, right, 1e-9, 1e-10)
 
 
-def _belief_in_arrays(answer):
-    return "M27" if kit.uses(answer, "data", "np", "numpy") else ""
-
-
-def _wrong_slope(answer, came, right, order, factors, sigma):
+def _wrong_slope(belief, came, right, order, factors, sigma):
     expected, got = _entry(came, right, f"as the {order} derivative", 1e-9, 1e-10)
     if order != "first":
         why = "The derivative before it is right, and its own slope is not. Something in it may have had no history."
-        look = "each place where you take `.data`, call NumPy, or switch recording off"
-        return Wrong("dead-end", expected, got, belief=_belief_in_arrays(answer), why=why, look=look)
-    slope = sigma * (1 - sigma)
+        return Wrong("dead-end", expected, got, belief=belief, why=why, look=_NO_HISTORY)
     if np.allclose(came, right, 1e-4, 1e-6):
         why = f"Some are off, by {np.abs(came - right).max():.1g}. A formula of the slope gives all digits of float64."
         expected, got = _worst(came, right)
         look = "each number that is made up, and each difference"
         return Wrong("rounded", f"{expected} in the first derivative", got, why=why, look=look)
-    if np.allclose(came, slope):
-        why = "This is the slope alone. A rule multiplies it with the gradient that arrives."
-        return Wrong("grad-forgotten", expected, got, why=why, look="where your rule uses `grad`")
-    if np.allclose(came, factors * sigma):
-        why = "This is the value of σ, times the gradient. A rule needs its slope."
-        return Wrong("value-not-slope", expected, got, why=why, look="the derivative of σ")
+    alone = "This is the slope alone. A rule multiplies it with the gradient that arrives."
+    value = "This is the value of σ, times the gradient. A rule needs its slope."
+    for code, wrong, why, look in (
+        ("grad-forgotten", sigma * (1 - sigma), alone, "where your rule uses `grad`"),
+        ("value-not-slope", factors * sigma, value, "the derivative of σ"),
+    ):
+        if np.allclose(came, wrong):
+            return Wrong(code, expected, got, why=why, look=look)
     return Wrong("other-gradient", expected, got, look="the derivative of σ, which has two factors, times `grad`")
 
 
@@ -1607,16 +1311,73 @@ def engine(answer):
     if type(answer) is not type:
         raise Wrong("type", "a class `Tensor`", show(answer), look="the name of your class")
     if issubclass(answer, small.Tensor | mg.Tensor):
-        why = "That engine was given. This exercise is about one of your own."
-        raise Wrong("given-engine", "a class of yours", "a given one", why=why, look="what `Tensor` stands for")
+        raise _of_engines("given-engine", show(answer))
     _check_own(answer)
     for stage in STAGES:
-        said = stage(answer)
+        said = call(stage, answer)  # what fails in it fails in what the learner's tensors do
     return said  # by the last one, which trains
 
 
+_of_engines = tools.texts("""
+given-engine: a class of yours
+    That engine was given. This exercise is about one of your own.
+    look: what `Tensor` stands for
+given-engine/made: a tensor of your class
+    The class is yours, but what it makes is not.
+    look: what `Tensor(3.0)` returns
+shares-memory: the caller's array as it was
+    `Tensor(array)` lies on the memory of `array`: whoever overwrites the one overwrites the other.
+    look: your `__init__`
+sub: {what}
+    look: your `sub_`: it overwrites `.data`
+not-recorded: a node for {name}
+    An input has a node, so the result needs a node.
+    look: when a node is made, and who puts it there
+constant-recorded: no node for constants
+    No input requires a gradient, so there is nothing to record.
+    look: when a node is made
+always-recorded: an `x.grad` without a node, after backward()
+    Nobody asked for a graph of the gradient, and it keeps alive all that it was made from.
+    look: whether your walk, or an operation in it, records when `create_graph` is False
+edge-lost: two next nodes for a * 3.0: a node, and None
+    Each input has its place among the next nodes, also one that gets nothing.
+    look: how `next_nodes` is made
+second-turn: a first walk over {name}
+    Nobody has walked there before. It may be that a node has more than one turn in one walk.
+    look: how often each node has its turn, and on which condition you raise this error
+no-release: a RuntimeError at the second backward of x * x
+    The first walk has to free what the node saved, and the second to notice it.
+    look: what is done after a node's turn, and what is checked before it
+no-release/third: a RuntimeError at the third backward of 5 · x · x
+    The first walk had retain_graph=True, and the second had not.
+    look: what is kept of `retain_graph` from walk to walk
+frees-all: two backwards of x + 3 (M12)
+    An addition needs nothing saved, so nothing should be used up.
+    look: what is saved for an addition, and on which condition you free
+frees-all/leaf: a backward of x + x (M12)
+    This graph is new, only its leaf was reached before. A leaf has nothing saved, so nothing is used up.
+    look: on which condition you free
+frees-anyway: two backwards of 5 · x · x, the first with retain_graph=True
+    look: on which condition you free
+no-version: a RuntimeError: {what}
+    What was saved is needed as it was then.
+    look: what `sub_` counts, which version you save, and where you compare it
+too-strict: no error in a backward of x + k, and in one of a new x * k (M22)
+    x + k needs neither, and the later x * k needs `k` as it is now, and not `x`.
+    look: what is saved, and which two numbers you compare
+switch-left: a node for x + 3.0
+    A walk before has ended with an error. What it had switched off has stayed off.
+    look: `try` and `finally` in `backward`
+create-fails: the {what}, with create_graph=True
+    With `create_graph=True` a new graph is made, which may lead into the old one.
+    look: what is recorded, and what is freed, in a walk with `create_graph=True`
+second-derivative: 4 as the slope of the {what}
+    look: the line that adds to the `.grad` of a leaf: with your own `+`, or in an array?
+""")
+
+
 def _leaf(kind, value):
-    return _without_recursion(lambda: kind(value, requires_grad=True))
+    return without_recursion(lambda: kind(value, requires_grad=True))
 
 
 def _check_own(kind):
@@ -1625,10 +1386,9 @@ def _check_own(kind):
         raise Unanswered("Fill in the parts of the engine in the cell above, and run both cells.")
     x = _ours("a leaf, `Tensor(3.0, requires_grad=True)`", lambda: _leaf(kind, 3.0), "`__init__` of your `Tensor`")
     if type(x) is not kind:
-        why = "The class is yours, but what it makes is not."
-        raise Wrong("given-engine", "a tensor of your class", show(x), why=why, look="what `Tensor(3.0)` returns")
+        raise _of_engines("given-engine/made", show(x))
     given = (minigrads.walk, small.walk, small.record, small.turn, small.arrive)
-    _fails(lambda: _once(lambda: (x * x).sum().backward(), where="x * x", never=given), tell="given-engine")
+    _fails(lambda: once(lambda: (x * x).sum().backward(), where="x * x", never=given), tell="given-engine")
 
 
 def _ours(what: str, function: Callable, look: str) -> Any:
@@ -1641,21 +1401,75 @@ def _ours(what: str, function: Callable, look: str) -> Any:
         raise
 
 
+def _fails(function: Callable, tell: str = "") -> str:
+    """What the learner's engine says: the error in one line, "" for none. The diagnosis `tell` is raised."""
+    try:
+        call(lambda: [function(), 0][1])
+    except Wrong as wrong:
+        if wrong.verdict.code == tell:
+            raise
+        said = wrong.verdict.got
+        of_its_own = isinstance(wrong.__context__, RuntimeError) and not said.startswith("RuntimeError")
+        return f"RuntimeError, as {said}" if of_its_own else said
+    return ""
+
+
+def _goes_on(code: str, walk: Callable) -> None:
+    """A walk that is not to be refused: a RuntimeError is the diagnosis `code`."""
+    said = _fails(walk)
+    if said:
+        wrong = _of_engines(code, said)
+        if said.startswith("RuntimeError"):
+            raise wrong
+        look = "the line named above, and what leads to it"
+        raise Wrong("raised", f"{wrong.verdict.expected} without an error", said, look=look)
+
+
+def _is_refused(code: str, walk: Callable, **left_open: str) -> None:
+    """A walk that is to be refused: without a RuntimeError it is the diagnosis `code`."""
+    said = _fails(walk)
+    if not said.startswith("RuntimeError"):
+        wrong = _of_engines(code, said or "no error", **left_open)
+        if said:  # what is missing is told where no error came
+            wrong.verdict.why = "This is another error: your engine has to notice it, and raise a RuntimeError."
+        raise wrong
+
+
+def _first_walk(name: str, walk: Callable, *leaves_and_grads: Any) -> None:
+    """A walk where nobody has walked before, and what it brings (see `_expect_grads`)."""
+    try:
+        once(walk, where=name)
+    except Wrong as wrong:
+        if wrong.verdict.code != "raised" or not isinstance(wrong.__context__, RuntimeError):
+            raise
+        raise _of_engines("second-turn", wrong.verdict.got, name=name) from None
+    if leaves_and_grads:
+        _expect_grads(name, *leaves_and_grads)
+
+
+def _expect_grads(name: str, leaves: list, right: list[float], known: dict[str, list] | None = None) -> None:
+    """The gradients of leaves with one number each. `known` has diagnoses by wrong gradients, None for any."""
+    came = [_one(leaf.grad, f"`.grad` of a leaf, for {name}, is") for leaf in leaves]
+    if _all_close(came, right):
+        return
+    for code, values in (known or {}).items():
+        if _all_close(came, [one if value is None else value for one, value in zip(came, values, strict=True)]):
+            raise _wrong_walk(code, came, right, name=name)
+    raise _unlike(came, right, name)
+
+
 def _stage_values(kind):
-    _array(call(lambda: kind([1, 2])), "of whole numbers `Tensor([1, 2])` is")
+    _array(kind([1, 2]), "`Tensor([1, 2])` is")
     callers = np.array([5.0, 7.0])
-    call(lambda: kind(callers).sub_(np.array([1.0, 1.0])))
+    kind(callers).sub_(np.array([1.0, 1.0]))
     if not _is(callers, [5.0, 7.0]):
-        why = "`Tensor(array)` lies on the memory of `array`: whoever overwrites the one overwrites the other."
-        raise Wrong("shares-memory", "the caller's array as it was", show(callers), why=why, look="your `__init__`")
+        raise _of_engines("shares-memory", show(callers))
     for name, program in _PROGRAMS.items():
-        mine = _leaves(kind)
         look = "the table, and which operators and methods your `Tensor` has"
+        mine = [_leaf(kind, values) for values in _VALUES]
         result = _ours(f"a value for {name}", lambda mine=mine, program=program: program(*mine), look)
-        came, right = _array(result, f"the result of {name} is"), _for_minigrad(program)[1].detach().numpy()
-        if came.shape != right.shape or not np.allclose(came, right, 1e-4, 1e-6):
-            look = "the forward of these operations"
-            raise Wrong("value", f"{show(right)} for {name}", show(came), look=look)
+        came, right = _array(result, f"the result of {name} is"), _on_minigrad(program)[1].detach().numpy()
+        _compare(came, right, "value", f"for {name}", "the forward of these operations")
 
 
 _OPERANDS: dict[str, tuple[Callable, list, list]] = {  # for x = [[4, 9]] and an array [[2, 5]]: value and gradient
@@ -1675,37 +1489,26 @@ def _stage_operands(kind):
     """Numbers and arrays on either side, and what the programs have not."""
     for name, (program, value, slope) in _OPERANDS.items():
         x, array = _leaf(kind, [[4.0, 9.0]]), np.array([[2.0, 5.0]])
+        of_sum = "your `.sum`, and what it does with a shape" if "sum" in name else ""
         look = "the method of this operator: `__add__`, `__radd__` and so on, and `__array_priority__` for arrays"
-        look = look if "sum" not in name else "your `.sum`, and what it does with a shape"
+        look = of_sum or look
         result = _ours(f"a value for {name}", lambda x=x, a=array, program=program: program(x, a), look)
         where = f"{name}, with x = [[4, 9]]" + " and array = [[2, 5]]" * ("array" in name)
         if not isinstance(result, kind):
             got = f"an object of type {type(result).__name__}"
             raise Wrong("left-operand", f"a tensor for {where}", got, look=look)
-        look = look if "sum" in name else "the forward of this operation"
-        _compare(_array(result, f"{name} is"), value, "value", f"for {where}", look)
+        forward = of_sum or "the forward of this operation"
+        _compare(_array(result, f"{name} is"), value, "value", f"for {where}", forward)
         array[...] = 0.0
-        call(lambda result=result: result.sum().backward())
-        why = "After the operation the caller overwrote the array. A tensor that is made of it needs memory of its own."
-        look = "the tensor that is made of an array: does it copy?" if "array" in name else "the rule of this operation"
-        why = why if "array" in name and not np.array(x.grad.data).any() else ""
-        _compare(
-            _array(x.grad, "`x.grad` is"),
-            slope,
-            "shares-memory" if why else "other-gradient",
-            f"in `x.grad`, for {where}",
-            look,
-            why,
-        )
+        result.sum().backward()
+        came, where = _array(x.grad, f"`x.grad`, for {name}, is"), f"in `x.grad`, for {where}"
+        if "array" in name and not came.any():
+            why = "After the operation the caller overwrote the array. A tensor made of it needs memory of its own."
+            _compare(came, slope, "shares-memory", where, "the tensor that is made of an array: does it copy?", why)
+        _compare(came, slope, "other-gradient", where, "the rule of this operation")
     for name, value in (("exp", 30.0), ("log", 1e-20), ("tanh", -50.0)):
-        came = _one(call(lambda name=name, value=value: getattr(kind(value), name)()), f"{name} of {value:g} is")
-        _compare(
-            np.array(came),
-            getattr(np, name)(value),
-            "value",
-            f"for {name} of {value:g}",
-            "the forward of this operation",
-        )
+        came, right = _array(getattr(kind(value), name)(), f"{name} of {value:g} is"), getattr(np, name)(value)
+        _compare(came, right, "value", f"for {name} of {value:g}", "the forward of this operation")
 
 
 def _compare(came, right, code, where, look, why=""):
@@ -1714,117 +1517,107 @@ def _compare(came, right, code, where, look, why=""):
         raise Wrong(code, f"{_entries(right)} {where}", _entries(came), why=why, look=look)
 
 
+def _stage_order(kind):
+    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
+    result = x * x + z
+    if result.node is None:
+        raise _of_engines("not-recorded", "None", name="x * x + z")
+    _first_walk("x * x + z", result.backward, [x, z], [6.0, 1.0], {"overwrites": [3.0, 1.0]})
+    if result.grad is not None:
+        expected, look = "None as the `.grad` of x * x + z, which is no leaf", "who gets a `.grad`: only a leaf does"
+        raise Wrong("grad-of-result", expected, show(result.grad), look=look)
+    _check_diamond(kind)
+    x = _leaf(kind, 3.0)
+    h, z = x * x, _leaf(kind, 2.0)
+    _first_walk("h * z + h, with h = x * x, and z made after h,", (h * z + h).backward, [x, z], [18.0, 9.0])
+    x = _leaf(kind, 3.0)
+    (x * 52.0).backward()
+    _goes_on("frees-all/leaf", lambda: (x + x).backward())
+    _expect_grads("x + x, where `x.grad` was 52,", [x], [54.0], {"leaf-overwritten": [2.0]})
+
+
+def _check_diamond(kind):
+    """The learner's graph and gradients beside minigrad's, where a result is used twice."""
+    mine, leaves = [_leaf(kind, 3.0), _leaf(kind, 2.0)], [tools.leaf(3.0), tools.leaf(2.0)]
+    result, true = (z * engines.diamond(x, z) for x, z in (mine, leaves))
+    true.backward(retain_graph=True)
+    try:  # 4: h passed on what had come from the sum alone
+        known = {"too-early": [4.0, None]}
+        _first_walk("z * (h + h * h), with h = x * z", result.backward, mine, [52.0, 120.0], known)
+    except Wrong as wrong:
+        wrong.verdict.picture = _beside(result, true, mine, leaves, "xz")
+        raise
+
+
 def _stage_shared(kind):
-    """An addition hands one gradient to both of its inputs: what happens to one may not happen to the other."""
-    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
-    _first_walk(lambda: ((x + z) + x).backward(), "(x + z) + x")
-    came = [_one(leaf.grad, "`.grad` is") for leaf in (x, z)]
-    if kit.close(came[1], 2.0):
-        why = (
-            "An addition hands one and the same gradient to both inputs. What was added for `x` is in that of `z`, too."
-        )
-        expected = "for (x + z) + x the gradients 2 and 1, as in minigrad"
-        look = "the line that adds what arrives: does it write into an array?"
-        raise Wrong("grad-shared", expected, _numbers(came), why=why, look=look)
-    if not _all_close(came, [2.0, 1.0]):
-        raise _unlike(came, [2.0, 1.0], "(x + z) + x")
-    _check_own_grad(kind)
+    """An addition hands one gradient to both of its inputs: what happens to one may not happen to the other.
 
-
-def _check_own_grad(kind):
-    """A leaf's .grad is its own, and the only place where its gradient is kept."""
+    A leaf's .grad is its own, and the only place where its gradient is kept.
+    """
     x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
-    _first_walk(lambda: (x + z).backward(), "x + z")
-    call(lambda: x.grad.sub_(np.array(1.0)))
-    came = [_one(leaf.grad, "`.grad` is") for leaf in (x, z)]
-    if not kit.close(came[0], 0.0):
-        look = "your `sub_`: it overwrites `.data`"
-        raise Wrong("sub", "0 in `x.grad`, after `x.grad.sub_(1)` where it was 1", f"{came[0]:.4g}", look=look)
-    if not kit.close(came[1], 1.0):
-        why = "An addition hands one and the same gradient to both inputs. A leaf that keeps it as it came shares it."
-        expected = "0 and 1, after a walk over x + z and then `x.grad.sub_(1)`"
-        look = "what becomes the `.grad` of a leaf when there was none"
-        raise Wrong("grad-shared", expected, _numbers(came), why=why, look=look)
-    _first_walk(lambda: (x + x).backward(), "x + x")
+    _first_walk("(x + z) + x", ((x + z) + x).backward, [x, z], [2.0, 1.0], {"grad-shared": [None, 2.0]})
+    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
+    _first_walk("x + z", (x + z).backward, [x, z], [1.0, 1.0])
+    x.grad.sub_(np.array(1.0))
     came = _one(x.grad, "`x.grad` is")
-    if not kit.close(came, 2.0):
-        why = "`x.grad` was 0, because `sub_` had changed it, and 2 arrived."
-        look = "what you add to: the `.grad` of the leaf, or another place that keeps its gradient?"
-        raise Wrong("grad-elsewhere", "2 in `x.grad`, after a walk over x + x", f"{came:.4g}", why=why, look=look)
+    if not kit.close(came, 0.0):
+        raise _of_engines("sub", f"{came:.4g}", what="0 in `x.grad`, after `x.grad.sub_(1)` where it was 1")
+    _expect_grads("x + z, and then `x.grad.sub_(1)`,", [x, z], [0.0, 1.0], {"grad-shared/leaf": [None, None]})
+    _first_walk("x + x, where `x.grad` was 0,", (x + x).backward, [x], [2.0], {"grad-elsewhere": [None]})
+
+
+def _stage_deep(kind):
+    """As many ways as nobody can walk, and more operations than calls may wait."""
+    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
+    once(lambda: engines.doubled(x).backward())
+    without_recursion(lambda: engines.chain(x, z, _DEEP).backward())
+    _expect_grads("25 times h = h + h, then a long chain", [x], [2.0**25 + 1])
+
+
+def _stage_programs(kind):
+    _check_programs(kind)
+    constant = (kind([1.0, 2.0]) * 3.0).node
+    if constant is not None:
+        raise _of_engines("constant-recorded", show(constant))
 
 
 def _stage_shapes(kind):
     """Each way of broadcasting, to a leaf; and a root of each shape that has one number."""
-    for shape in ((), (1,), (1, 1)):
-        for name, program in (("x", lambda x: x), ("x + x", lambda x: x + x)):
-            x = _leaf(kind, np.ones(shape))
-            _first_walk(lambda x=x, program=program: program(x).backward(), f"{name}, with an x of shape {shape}")
-            came, right = _array(x.grad, "`x.grad` is"), np.full(shape, float(len(name.split("+"))))
-            if came.shape != shape:
-                look = "the gradient that the walk begins with: its shape is that of the root"
-                got = f"one of shape {came.shape}"
-                raise Wrong("other-shape", f"`x.grad` of shape {shape}, after {name}.backward()", got, look=look)
-            if not np.allclose(came, right):
-                raise _unlike([float(came.sum())], [float(right.sum())], f"{name}, with an x of shape {shape},")
+    for shape, times in product(((), (1,), (1, 1)), (1, 2)):
+        x = _leaf(kind, np.ones(shape))
+        name = f"{'x + x' if times == 2 else 'x'}, with an x of shape {shape}"
+        _first_walk(name, (x + x if times == 2 else x).backward)
+        came = _array(x.grad, f"`x.grad`, after a walk over {name}, is")
+        if came.shape != shape:
+            look = "the gradient that the walk begins with: its shape is that of the root"
+            expected = f"`x.grad` of shape {shape}, after a walk over {name}"
+            raise Wrong("other-shape", expected, f"one of shape {came.shape}", look=look)
+        if not np.allclose(came, times):
+            raise _unlike([float(came.sum())], [float(times)], f"{name},")
     for shape in ((2,), (2, 1), (1, 2), ()):
         a, c = _leaf(kind, _VALUES[0]), _leaf(kind, np.full(shape, 0.5))
-        _first_walk(lambda a=a, c=c: (a * c).sum().backward(), "a * c")
-        right = sum_to(np.array(_VALUES[0]), shape)
-        came = _array(c.grad, "`c.grad` is")
+        _first_walk("a * c", (a * c).sum().backward)
         where = f"in `c.grad`, for a * c with a `c` of shape {shape} and an `a` of shape (2, 2)"
-        if came.shape != shape:
-            raise _wrong_shape(came.shape, shape, where)
-        if not np.allclose(came, right, 1e-4, 1e-6):
-            expected, got = _entry(came, right, where)
-            raise Wrong("other-gradient", expected, got, look="along which dimensions a part is summed")
-    next_nodes = call(lambda: list((a * 3.0).node.next_nodes))
+        look = "along which dimensions a part is summed"
+        _check_numbers(_array(c.grad, "`c.grad` is"), sum_to(np.array(_VALUES[0]), shape), where, look)
+    next_nodes = list((a * 3.0).node.next_nodes)
     if len(next_nodes) != 2 or next_nodes[1] is not None:
-        why = "Each input has its place among the next nodes, also one that gets nothing."
-        raise Wrong(
-            "edge-lost",
-            "two next nodes for a * 3.0: a node, and None",
-            f"{len(next_nodes)} of them",
-            why=why,
-            look="how `next_nodes` is made",
-        )
-
-
-def _wrong_shape(came: tuple, right: tuple, where: str) -> Wrong:
-    unfit = came == (2, 2)
-    return Wrong(
-        "unbroadcast" if unfit else "other-shape",
-        f"the shape {right} {where}",
-        f"the shape {came}",
-        belief="M37" if unfit else "",
-        why="A gradient has the shape of its tensor: what was broadcast is summed.",
-        look="where a part arrives at a node of another shape",
-    )
+        raise _of_engines("edge-lost", f"{len(next_nodes)} of them")
 
 
 def _stage_switch(kind):
-    """Without create_graph nothing is recorded."""
+    """Without create_graph nothing is recorded; and a walk that begins where recording is off ends so."""
     x = _leaf(kind, 3.0)
-    call(lambda: (x * x).backward())
-    recorded = call(lambda: x.grad.node)
-    call(lambda: (x * x).backward(retain_graph=True))
-    if recorded is not None or call(lambda: x.grad.node) is not None:
-        why = "Nobody asked for a graph of the gradient, and it keeps alive all that it was made from."
-        look = "whether your walk, or an operation in it, records when `create_graph` is False"
-        raise Wrong(
-            "always-recorded", "an `x.grad` without a node, after backward()", "one with a node", why=why, look=look
-        )
-    _check_switch_is_set_back(x)
-
-
-def _check_switch_is_set_back(x):
-    """A walk that begins where recording is off ends so."""
+    for options in ({}, {"retain_graph": True}):
+        (x * x).backward(**options)
+        if x.grad.node is not None:
+            raise _of_engines("always-recorded", "one with a node")
     nodes = type(x.node)
     if getattr(nodes, "recording", None) is not True:
         return  # the switch of this engine is elsewhere
-    result = call(lambda: x * x)
-    nodes.recording = False
+    result, nodes.recording = x * x, False
     try:
-        call(lambda: result.backward())
+        result.backward()
         left_on = nodes.recording
     finally:
         nodes.recording = True
@@ -1833,225 +1626,65 @@ def _check_switch_is_set_back(x):
         raise Wrong("switch-left", "`Node.recording` False after a walk, as before", "it is True", look=look)
 
 
-def _stage_order(kind):
-    x = _leaf(kind, 3.0)
-    result = call(lambda: x * x)
-    if call(lambda: result.node) is None:
-        raise _not_recorded("x * x")
-    _first_walk(lambda: result.backward(), "x * x")
-    came = _one(x.grad, "`x.grad` is")
-    if kit.close(came, 3.0):
-        raise _overwrites([came], [6.0], "x * x")
-    if call(lambda: result.grad) is not None:
-        look = "who gets a `.grad`: a node that has next nodes is no leaf"
-        raise Wrong("grad-of-result", "None as the `.grad` of x * x, which is no leaf", show(result.grad), look=look)
-    _check_diamond(kind)
-    x = _leaf(kind, 3.0)
-    h = call(lambda: x * x)
-    z = _leaf(kind, 2.0)
-    _first_walk(lambda: (h * z + h).backward(), "h * z + h, with h = x * x, and z made after h")
-    came = [_one(leaf.grad, "`.grad` is") for leaf in (x, z)]
-    if not _all_close(came, [18.0, 9.0]):
-        raise _unlike(came, [18.0, 9.0], "h * z + h, with h = x * x, and z made after h,")
-    x = _leaf(kind, 3.0)
-    call(lambda: (x * 52.0).backward())
-    _check_leaf_again(x)
-
-
-def _stage_deep(kind):
-    """As many ways as nobody can walk, and more operations than calls may wait."""
-    x, z = _leaf(kind, 3.0), _leaf(kind, 2.0)
-    _once(lambda: _doubled(x).backward())
-    _without_recursion(lambda: _chain(x, z).backward())
-    came = _one(x.grad, "`x.grad` is")
-    if not kit.close(came, 2.0**25 + 1):
-        raise _unlike([came], [2.0**25 + 1], "25 times h = h + h, then a long chain")
-
-
-def _check_diamond(kind):
-    """The learner's graph and gradients beside minigrad's, where a result is used twice."""
-    name, values = "z * (h + h * h), with h = x * z", (3.0, 2.0)
-    mine = [_leaf(kind, value) for value in values]
-    result = call(lambda: mine[1] * _diamond(*mine))
-    _first_walk(lambda: result.backward(), name)
-    came, right = [_one(one.grad, "`.grad` is") for one in mine], [52.0, 120.0]
-    if _all_close(came, right):
-        return
-    wrong = _unlike(came, right, name)
-    if kit.close(came[0], 4.0):  # h passed on what had come from the sum alone
-        wrong = _too_early(came, right, name)
-    leaves = [tools.leaf(value) for value in values]
-    true = leaves[1] * _diamond(*leaves)
-    true.backward(retain_graph=True)
-    wrong.verdict.picture = _beside(result, true, mine, leaves, "xz")
-    raise wrong
-
-
-def _first_walk(walk, name):
-    try:
-        _once(walk, where=name)
-    except Wrong as wrong:
-        if wrong.verdict.code != "raised" or not isinstance(wrong.__context__, RuntimeError):
-            raise
-        why = "Nobody has walked there before. It may be that a node has more than one turn in one walk."
-        look = "how often each node has its turn, and on which condition you raise this error"
-        raise Wrong("second-turn", f"a first walk over {name}", wrong.verdict.got, why=why, look=look) from None
-
-
-def _check_leaf_again(x):
-    """A second graph over the leaf x, whose gradient is 52 by then."""
-    said = _refused(lambda: (x + x).backward(), "a backward of x + x")
-    if said:
-        why = "This graph is new, only its leaf was reached before. A leaf has nothing saved, so nothing is used up."
-        look = "on which condition you free"
-        raise Wrong("frees-all", "a backward of x + x", said, belief="M12", why=why, look=look)
-    came = _one(x.grad, "`x.grad` is")
-    if kit.close(came, 2.0):
-        why = "52 was there before. A leaf adds what arrives to what it has."
-        look = "the line that sets the `.grad` of a leaf"
-        raise Wrong("leaf-overwritten", "54 in `x.grad`, 52 + 2", "2", belief="M08", why=why, look=look)
-    if not kit.close(came, 54.0):
-        raise _unlike([came], [54.0], "x + x, where `x.grad` was 52")
-
-
-def _stage_programs(kind):
-    _check_programs(kind)
-    constant = call(lambda: (kind([1.0, 2.0]) * 3.0).node)
-    if constant is not None:
-        why = "No input requires a gradient, so there is nothing to record."
-        raise Wrong("constant-recorded", "no node for constants", show(constant), why=why, look="when a node is made")
-
-
-def _fails(function: Callable, tell: str = "") -> str:
-    """What the learner's engine says: the error in one line, "" for none. The diagnosis `tell` is raised."""
-    try:
-        call(lambda: [function(), 0][1])
-    except Wrong as wrong:
-        if wrong.verdict.code == tell:
-            raise
-        said = wrong.verdict.got
-        of_its_own = isinstance(wrong.__context__, RuntimeError) and not said.startswith("RuntimeError")
-        return f"RuntimeError, as {said}" if of_its_own else said
-    return ""
-
-
-def _refused(function: Callable, what: str) -> str:
-    """The RuntimeError of the learner's engine, "" for none; any other error is a diagnosis of its own."""
-    said = _fails(function)
-    if said and not said.startswith("RuntimeError"):
-        raise Wrong("raised", f"{what} without an error", said, look="the line named above, and what leads to it")
-    return said
-
-
 def _stage_memory(kind):
     x = _leaf(kind, 3.0)
-    once = call(lambda: x * x)
-    call(lambda: once.backward())
-    said = _fails(lambda: once.backward())
-    if not said.startswith("RuntimeError"):
-        why = "The first walk has to free what the node saved, and the second to notice it."
-        look = "what is done after a node's turn, and what is checked before it"
-        raise _no_refusal("no-release", "a RuntimeError at the second backward of x * x", said, why, look)
-    total = call(lambda: x + 3.0)
-    if call(lambda: total.node) is None:
-        why = "A walk had ended in an error before. What it had switched off has stayed off."
-        look = "`try` and `finally` in `backward`"
-        raise Wrong("switch-left", "a node for x + 3.0", "None", why=why, look=look)
-    said = _refused(lambda: [total.backward(), total.backward()], "two backwards of x + 3")
-    if said:
-        why = "An addition needs nothing saved, so nothing should be used up."
-        look = "what is saved for an addition, and on which condition you free"
-        raise Wrong("frees-all", "two backwards of x + 3", said, belief="M12", why=why, look=look)
-    y, x.grad = call(lambda: (x * x) * 5.0), None
-    said = _refused(lambda: [y.backward(retain_graph=True), y.backward()], "two backwards of 5 · x · x")
-    if said:
-        look = "on which condition you free"
-        raise Wrong("frees-anyway", "two backwards, the first with retain_graph=True", said, look=look)
-    came = _one(x.grad, "`x.grad` is")
-    if kit.close(came, 60.0):
-        if not _fails(lambda: y.backward()):
-            why = "The first walk had retain_graph=True, and the second had not."
-            look = "what is kept of `retain_graph` from walk to walk"
-            raise Wrong(
-                "no-release", "a RuntimeError at the third backward of 5 · x · x", "no error", why=why, look=look
-            )
-        return
-    if kit.close(came, 90.0):
-        why = "The second walk has passed on what the first left inside of the graph. With such an engine people "
-        why += "would have to clear it; in PyTorch and minigrad nothing is left there."
-        look = "where you keep what is on the way"
-        raise Wrong("kept-inside", "60 after two walks of 5 · x · x", "90", belief="M10", why=why, look=look)
-    raise _unlike([came], [60.0], "5 · x · x at 3, after two walks")
+    once = x * x
+    once.backward()
+    _is_refused("no-release", once.backward)
+    total = x + 3.0
+    if total.node is None:
+        raise _of_engines("switch-left", "None")
+    _goes_on("frees-all", lambda: [total.backward(), total.backward()])
+    y, x.grad = (x * x) * 5.0, None
+    _goes_on("frees-anyway", lambda: [y.backward(retain_graph=True), y.backward()])
+    _expect_grads("5 · x · x at 3, after two walks,", [x], [60.0], {"kept-inside/passed-on": [90.0]})
+    _is_refused("no-release/third", y.backward)
 
 
 def _stage_versions(kind):
-    x, k = _leaf(kind, [2.0, 3.0]), call(lambda: kind([5.0, 7.0]))
-    y, z = call(lambda: (x * k).sum()), call(lambda: (x + k).sum())
-    call(lambda: k.sub_(np.array([1.0, 1.0])))
+    x, k, one = _leaf(kind, [2.0, 3.0]), kind([5.0, 7.0]), np.array([1.0, 1.0])
+    y, z = (x * k).sum(), (x + k).sum()
+    k.sub_(one)
     if not _is(_array(k, "k is"), [4.0, 6.0]):
-        raise Wrong("sub", "[4, 6] in `k` after `k.sub_`", show(k.data), look="your `sub_`: it overwrites `.data`")
-    _expect_overwritten(y, "`k` was overwritten after x * k saved it")
+        raise _of_engines("sub", show(k.data), what="[4, 6] in `k` after `k.sub_`")
+    _is_refused("no-version", y.backward, what="`k` was overwritten after x * k saved it")
     for which in (0, 1):
         factors = [_leaf(kind, [2.0, 3.0]) for _ in range(2)]
-        both = call(lambda factors=factors: (factors[0] * factors[1]).sum())
-        call(lambda factors=factors, which=which: factors[which].sub_(np.array([1.0, 1.0])))
-        _expect_overwritten(both, f"`{'xy'[which]}` was overwritten after x * y, which saved both")
-    factors = [call(lambda: x * 2.0), call(lambda: x * 3.0)]
-    both = call(lambda: (factors[0] * factors[1]).sum())
-    call(lambda: factors[0].sub_(np.array([1.0, 1.0])))
-    _expect_overwritten(both, "h = x * 2 was overwritten after h * m saved it")
-    later, third = call(lambda: (x * k).sum()), call(lambda: (x * k).sum())
-    call(lambda: x.sub_(np.array([1.0, 1.0])))
-    said = _refused(lambda: [z.backward(), later.backward()], "a backward of x + k, and one of a new x * k")
-    if said:
-        why = "x + k needs neither, and the later x * k needs `k` as it is now, and not `x`."
-        look = "what is saved, and which two numbers you compare"
-        expected = "no error in a backward of x + k, and in one of a new x * k"
-        raise Wrong("too-strict", expected, said, belief="M22", why=why, look=look)
-    call(lambda: k.sub_(np.array([1.0, 1.0])))
-    _expect_overwritten(third, "`k` was overwritten once before x * k saved it, and once after")
-    _check_after_error(kind)
+        both = (factors[0] * factors[1]).sum()
+        factors[which].sub_(one)
+        what = f"`{'xy'[which]}` was overwritten after x * y, which saved both"
+        _is_refused("no-version", both.backward, what=what)
+    h = x * 2.0
+    both = (h * (x * 3.0)).sum()
+    h.sub_(one)
+    _is_refused("no-version", both.backward, what="h = x * 2 was overwritten after h * m saved it")
+    later, third = (x * k).sum(), (x * k).sum()
+    x.sub_(one)
+    _goes_on("too-strict", lambda: [z.backward(), later.backward()])
+    k.sub_(one)
+    what = "`k` was overwritten once before x * k saved it, and once after"
+    _is_refused("no-version", third.backward, what=what)
 
 
-def _check_after_error(kind):
+def _stage_errors(kind):
     """A walk that ends with an error leaves nothing behind."""
-    x, k = _leaf(kind, 3.0), _leaf(kind, 5.0)
-    product_and_sum = call(lambda: x * k + x)
-    call(lambda: k.sub_(np.array(1.0)))
-    _expect_overwritten(product_and_sum, "`k` was overwritten after x * k + x saved it")
+    x, k, one = _leaf(kind, 3.0), _leaf(kind, 5.0), np.array(1.0)
+    total = x * k + x
+    k.sub_(one)
+    _is_refused("no-version", total.backward, what="`k` was overwritten after x * k + x saved it")
     x.grad = None
-    call(lambda: (x + x).backward())
-    came = _one(x.grad, "`x.grad` is")
-    if not kit.close(came, 2.0):
-        why = "The walk before ended with an error, as it should. Something of it may have been passed on by this one."
-        look = "where you keep what is on the way"
-        raise Wrong("kept-inside", "2 in `x.grad`, after a walk over x + x", f"{came:.4g}", why=why, look=look)
-    call(lambda: x.sub_(np.array(1.0)))
-    if call(lambda: x.grad) is None:
+    (x + x).backward()
+    _expect_grads("x + x, after a walk that was refused,", [x], [2.0], {"kept-inside/after-an-error": [None]})
+    x.sub_(one)
+    if x.grad is None:
         raise Wrong("grad-lost", "an `x.grad` after `x.sub_`, as before", "None", look="your `sub_`")
     x = _leaf(kind, 0.0)
     with np.errstate(all="ignore"):
-        result = call(lambda: x.log())
+        result = x.log()
     with np.errstate(all="raise"):
-        said = _fails(lambda: result.backward())  # 1 / 0, if this engine computes it
-    if said and call(lambda: (x + 3.0).node) is None:
-        why = f"The walk before ended with an error: {said}."
-        look = "`try` and `finally` in `backward`"
-        raise Wrong("switch-left", "a node for x + 3.0", "None", why=why, look=look)
-
-
-def _expect_overwritten(result, what):
-    said = _fails(lambda: result.backward())
-    if not said.startswith("RuntimeError"):
-        why = "What was saved is needed as it was then."
-        look = "the version that you save, and where you compare it"
-        raise _no_refusal("no-version", f"a RuntimeError: {what}", said, why, look)
-
-
-def _no_refusal(code, expected, said, why, look):
-    """What is missing is told where no error came."""
-    why = "This is another error: your engine has to notice it, and raise a RuntimeError." if said else why
-    return Wrong(code, expected, said or "no error", why=why, look=look)
+        said = _fails(result.backward)  # 1 / 0, if this engine computes it
+    if said and (x + 3.0).node is None:
+        raise _of_engines("switch-left", "None")
 
 
 _RECORDED: dict[str, Callable] = {
@@ -2069,37 +1702,27 @@ def _stage_recorded(kind):
     values = [[0.5, -1.5], [1.0, 0.25]]
     for name, program in _RECORDED.items():
         x, true = _leaf(kind, values), tools.leaf(values)
-        came, right = call(lambda x=x, program=program: program(x).sum()), program(true).sum()
+        came, right = program(x).sum(), program(true).sum()
         for order in ("first", "second", "third"):
             x.grad = None
             _walk_recorded(came, f"{order} derivative of {name}")
             (slope,) = mg.autograd.grad(right, true, create_graph=True)
             _check_recorded(x.grad, slope, f"{order} derivative of {name}", order)
-            came, right = call(lambda x=x: x.grad.sum()), slope.sum()
-    _check_both_recorded(kind)
-
-
-def _check_both_recorded(kind):
-    """Two walks with create_graph add up, and so do their histories."""
+            came, right = x.grad.sum(), slope.sum()
     x, what = _leaf(kind, 3.0), "sum of two first derivatives of x ** 2 at 3"
-    for _ in range(2):
-        _walk_recorded(call(lambda: x**2.0), what)
+    for _ in range(2):  # they add up, and so do their histories
+        _walk_recorded(x**2.0, what)
+    _expect_grads("two walks of x ** 2 at 3, with create_graph=True,", [x], [12.0])
     slope, x.grad = x.grad, None
-    if not kit.close(_one(slope, f"the {what} is"), 12.0):
-        raise _unlike([_one(slope, "it is")], [12.0], "two walks of x ** 2 at 3, with create_graph=True,")
-    said = _fails(lambda: slope.backward())
-    came = "" if said else f"{_one(x.grad, 'its own slope is'):.4g}"
-    if said or not kit.close(float(came), 4.0):
-        look = "the line that adds to the `.grad` of a leaf: with your own `+`, or in an array?"
-        raise Wrong("second-derivative", f"4 as the slope of the {what}", said or came, look=look)
+    said = _fails(slope.backward) or f"{_one(x.grad, 'its own slope is'):.4g}"
+    if said != "4":
+        raise _of_engines("second-derivative", said, what=what)
 
 
 def _walk_recorded(result, what):
     said = _fails(lambda: result.backward(create_graph=True))
     if said:
-        why = "With `create_graph=True` a new graph is made, which may lead into the old one."
-        look = "what is recorded, and what is freed, in a walk with `create_graph=True`"
-        raise Wrong("create-fails", f"the {what}, with create_graph=True", said, why=why, look=look)
+        raise _of_engines("create-fails", said, what=what)
 
 
 def _check_recorded(came, slope, what, order):
@@ -2113,7 +1736,7 @@ def _check_recorded(came, slope, what, order):
             raise Wrong("other-gradient", expected, got, look=f"the rules that {what.rpartition(' of ')[2]} needs")
         why = "The derivative before it is right, and its own slope is not. Something in it may have had no history."
         raise Wrong("second-derivative", expected, got, why=why, look=look)
-    if order != "third" and call(lambda: came.node) is None:
+    if order != "third" and came.node is None:
         why = "The number is right, but nothing was recorded on the way, so it has no history."
         code = "create-graph" if "x ** 3" in what else "dead-end"
         raise Wrong(code, f"a {what} with a node", "None", why=why, look=look)
@@ -2126,30 +1749,25 @@ def _trained(kind):
     points = np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1)
     right, ones = np.repeat([[1.0, 0.0], [0.0, 1.0]], 20, 0), np.ones((2, 1))
     start = (rng.normal(size=(2, 8)), np.zeros(8), 0.5 * rng.normal(size=(8, 2)), np.zeros(2))
-    leaves = [_leaf(kind, values) for values in start]
+    W1, b1, W2, b2 = leaves = [_leaf(kind, values) for values in start]
 
     def loss():
-        W1, b1, W2, b2 = leaves
         scores = (kind(points) @ W1 + b1).tanh() @ W2 + b2
         return ((scores.exp() @ ones).log() - (scores * right) @ ones).sum() * (1 / 40)
 
-    def train():
-        for _ in range(40):
-            for leaf in leaves:
-                leaf.grad = None
-            now = loss()
-            now.backward()
-            for leaf in leaves:
-                leaf.sub_(leaf.grad.data)
-        return loss()
-
-    last = call(train)
+    for _ in range(40):
+        for leaf in leaves:
+            leaf.grad = None
+        loss().backward()
+        for leaf in leaves:
+            leaf.sub_(leaf.grad.data)
+    last = loss()
     reached = _one(last, "the loss is")
     if not reached < 0.35:
         look = "your loop over the leaves: `sub_` has to change the leaf itself, and each step needs fresh gradients"
         raise Wrong("not-trained", "a loss below 0.35 after 40 steps", f"{reached:.3g}", look=look)
     names = dict(zip([leaf.node for leaf in leaves], ("W1", "b1", "W2", "b2"), strict=True))
-    graph = graph_of(last.node, names, "the graph of your loss, in your engine")
+    graph = engines.graph_of(last.node, names, "the graph of your loss, in your engine")
     sentence = f"Your engine says what minigrad says, and it has trained a network to a loss of {reached:.2g}."
     return sentence, mg.viz.Picture([graph])
 
@@ -2164,6 +1782,7 @@ STAGES = (  # minigrad passes them, too: tests/test_rebuilt_engine.py
     _stage_operands,
     _stage_memory,
     _stage_versions,
+    _stage_errors,
     _stage_switch,
     _stage_recorded,
     _trained,

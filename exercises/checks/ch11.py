@@ -18,6 +18,8 @@ from exercises.checks.targets import Targets
 
 chapter = kit.Chapter(__name__, "11", "What is it all for?")
 _AFTERWARDS = {"grad between": "the text asks how `.grad` is afterwards"}
+_TRAINS = {"grad 0": "training fills and clears it", "again": "twice the steps"}
+_MOVES_W = {"values 0": "the task is to move `w`", **_TRAINS}
 
 
 # --- What several exercises share ----------------------------------------------------------------
@@ -34,16 +36,32 @@ class Mistake:
     belief: str = ""
 
 
-_RECORDED_UPDATE, _NO_HISTORY, _SECOND_TIME = tools.reasons("""
+def _mistakes(text: str) -> tuple[Mistake, ...]:
+    """Mistakes as text: names of numbers; then code, what comes out as a formula of them, belief, why, and the look."""
+    names, _, table = text.strip("\n").partition("\n")
+    return tuple(
+        Mistake(code, eval(f"lambda {names.strip('()')}: {formula}"), why, look, belief)
+        for code, formula, belief, why, look in kit.diagnoses(table)
+    )
+
+
+_RECORDED_UPDATE, _NEW_TENSOR, _NO_HISTORY, _SECOND_TIME, _RECURSION = tools.reasons("""
 recorded-update: in-place operation (M07)
     An operation in place is recorded, like any other. A tracked leaf may be overwritten only where nothing is recorded.
     look: what stands inside `no_grad()`
+new-tensor: does not require grad and does not have a grad_fn
+    The first losses were those of the caller's leaf. This one is that of another tensor, which is not tracked: such as
+    `w = w - ...` makes inside `no_grad()`.
+    look: the line that updates `w`, and what each `loss_of` is given
 no-history: does not require grad and does not have a grad_fn
     What you go backward from has no history.
     look: what stands inside `no_grad()`, and each `detach` and `item`
 second-time: a second time
     A walk leads into a graph that an earlier walk has used up.
     look: what is made only once, and walked back more often
+recursion: maximum recursion depth
+    A function calls itself, directly or through others, more often than Python allows.
+    look: which function calls itself, and whether a loop can stand there
 """)
 
 
@@ -59,7 +77,7 @@ def _refuse_other(came: Any, case: tuple, right: Callable, mistakes: tuple, what
     raise Wrong("other-numbers", expected, got, look=look)
 
 
-def _refuse_frozen(**leaves: mg.Tensor) -> None:
+def _refuse_frozen(leaves: dict[str, mg.Tensor]) -> None:
     for name, leaf in leaves.items():
         if not (leaf.requires_grad and leaf.is_leaf):
             why = "The numbers are right, but the next `backward()` will not fill its `.grad`."
@@ -71,16 +89,6 @@ def _is_waiting(y: mg.Tensor | None) -> bool:
     """Whether there is a graph behind `y` of which no walk has freed anything."""
     nodes = [] if y is None else graphs.nodes(y)
     return bool(nodes) and not any(map(graphs.is_freed, nodes))
-
-
-def _named(name: str) -> Callable:
-    """Python's errors name a function as the learner knows it, not as it is called here."""
-
-    def rename(function: Callable) -> Callable:
-        function.__qualname__ = name
-        return function
-
-    return rename
 
 
 class _Asked:
@@ -116,9 +124,47 @@ def _watch_filling(leaves: list[mg.Tensor]) -> list:
     return filled
 
 
-def _cleared_to_zero(answer: Any, expected: str, got: str) -> Wrong:
-    why = "Each `.grad` is 0 in the end, and nothing has moved: as if it was cleared after `backward()`, too late."
-    return _cleared_too_late(answer, expected, got, why)
+def _move(answer: Any, w: mg.Tensor, asked: _Asked, others: tuple, expected: str, *reasons: tools.Reason) -> None:
+    """Call a loop that is to move `w`, and raise what explains one that leaves it where it was."""
+    start = tools.array(w)
+    new_tensor = replace(_NEW_TENSOR, belief=_new_name(answer), when=lambda *_: asked.lost_the_leaf)
+    known = (*reasons, _RECORDED_UPDATE, new_tensor, _NO_HISTORY, _SECOND_TIME)
+    _called(answer, (w, asked, *others), expected, [w], asked.filled, *known)
+    if not tools.same(tools.array(w), start):
+        return
+    got = f"`w` at {tools.text(start)}, where it was"
+    if asked.lost_the_leaf:
+        why = "The later losses are those of another tensor, as after a `w = w - ...`. The caller's `w` stays."
+        raise _new_tensor(answer, expected, got, why)
+    if w._version > asked.version and w.grad is not None and not tools.array(w.grad).any():
+        raise _cleared_too_late(answer, expected, got, _IS_ZERO)
+    look = "which tensor the update overwrites, and what is in the `.grad` that it reads"
+    raise Wrong("not-moved", expected, got, look=look)
+
+
+def _called(answer: Any, inputs: tuple, expected: str, leaves: list, filled: list, *reasons: tools.Reason) -> Any:
+    """What a training loop returns. If it reads a `.grad` of None: cleared, never filled, or that of another tensor?"""
+    try:
+        return tools.called(answer, inputs, expected, *reasons)
+    except Wrong as wrong:
+        got = wrong.verdict.got
+        if "NoneType" not in got or ".grad" not in got:
+            raise
+    if all(leaf.grad is not None for leaf in leaves):
+        why = "The leaf has its gradient. What is None is something else, such as the `.grad` of a tensor that an "
+        raise _new_tensor(answer, expected, got, why + "update has made.")
+    if "zero_" in got:
+        why = "A `.grad` may be None, as before the first `backward()`: then there is nothing to fill with zeros."
+        raise Wrong("nothing-to-clear", expected, got, why=why, look="a clearing that always works")
+    if not filled:
+        why = "Nothing had come to the `.grad` of the leaf by then: it is a `backward()` from its loss that fills it."
+        look = "what you do with each loss before the line named above"
+        raise Wrong("no-backward", expected, got, why=why, look=look)
+    why = "A `.grad` is None where your function reads it: it was cleared after `backward()` had filled it."
+    raise _cleared_too_late(answer, expected, got, why)
+
+
+_IS_ZERO = "Each `.grad` is 0 in the end, and nothing has moved: as if it was cleared after `backward()`, too late."
 
 
 def _cleared_too_late(answer: Any, expected: str, got: str, why: str) -> Wrong:
@@ -132,30 +178,25 @@ def _cleared_too_late(answer: Any, expected: str, got: str, why: str) -> Wrong:
     return Wrong("cleared-too-late", expected, got, belief=belief, why=why, look=look)
 
 
+def _new_tensor(answer: Any, expected: str, got: str, why: str) -> Wrong:
+    return Wrong("new-tensor", expected, got, belief=_new_name(answer), why=why, look="an update that overwrites")
+
+
 def _new_name(answer: Any) -> str:
     """The belief behind an update like `w = w - ...`; who makes the new tensor a leaf knows that it is another one."""
     tracks = kit.uses(answer, "requires_grad_", "requires_grad") or kit.says(answer, "requires_grad")
     return "M06" if kit.rebinds(answer) and not tracks else ""
 
 
-def _refuse_unmoved(answer: Any, w: mg.Tensor, start: Any, asked: _Asked, expected: str) -> None:
-    """Raise what explains a leaf that is where it was: an update with zeros, or one of another tensor."""
-    if not tools.same(tools.array(w), start):
-        return
-    got = f"`w` at {tools.text(start)}, where it was"
-    if asked.lost_the_leaf:
-        why = "The later losses are those of another tensor, as after a `w = w - ...`. The caller's `w` stays."
-        belief = _new_name(answer)
-        raise Wrong("new-tensor", expected, got, belief=belief, why=why, look="an update that overwrites")
-    if w._version > asked.version and w.grad is not None and not tools.array(w.grad).any():
-        raise _cleared_to_zero(answer, expected, got)
-    look = "which tensor the update overwrites, and what is in the `.grad` that it reads"
-    raise Wrong("not-moved", expected, got, look=look)
-
-
 def _count(number: int, thing: str) -> str:
     """So many of a thing, in words: "1 call", "2 calls"."""
     return f"{number} {thing}{'es' if thing.endswith('s') else 's'}" if number != 1 else f"1 {thing}"
+
+
+def _refuse_other_count(calls: int, number: int) -> None:
+    if calls != number:
+        expected, got = f"{_count(number, 'call')} of `step()`", _count(calls, "call")
+        raise Wrong("other-count", expected, got, look="how often `step()` is called")
 
 
 def _alive(graphs: list) -> int:
@@ -203,12 +244,9 @@ square-lost: w.grad 1=2, w 1=2.8
 other-slope: w 1=1, b 1=1.5
     `b` has moved by a tenth of 5, which is e itself. The slope of e² is 2e times that of e.
     look: the slope of the loss in `b`
-uphill: w 1=5
-    `w` goes as far as it should, and the wrong way. Two signs decide: that of its slope, and that of `-=`.
-    look: the line `w -= ...`, and the sign of `w.grad`
-uphill: b 1=0
-    `b` goes as far as it should, and the wrong way. Two signs decide: that of its slope, and that of `-=`.
-    look: the line `b -= ...`, and the sign of `b.grad`
+uphill: w 1=5 or b 1=0
+    It goes as far as it should, and the wrong way. Two signs decide: that of its slope, and that of `-=`.
+    look: its line `-= ...`, and the sign of its `.grad`
 not-moved: w 1=3, b 1=1
     `-=` moves both, also inside `no_grad()`: it overwrites as ever, and is not recorded.
     look: the last two lines of the loop
@@ -218,6 +256,9 @@ no-rate: w 1=-17
 old-loss: loss 2=25
     In round 2 the loss is computed anew, from the `w` and `b` that round 1 has left.
     look: where the loss is computed: inside the loop, or before it?
+kept-itself: b 1=3, b 2=3
+    `b` is another number at the end of round 1. Did you run it, and keep `b` itself? Round 2 overwrites that tensor.
+    look: what round 1 computes; where you run it, `b.item()` is a number of its own
 both-added-up: w 1=1, w 2=-1
     `w.grad` is cleared at the start of each round. In round 2 only the new slope is in it.
     look: the first line of the loop
@@ -244,18 +285,16 @@ def step_loss(answer):
         look = "which tensors require grad, and each `item`, `detach` and `no_grad`"
         raise Wrong("no-graph", "a loss with the graph in the picture", show(loss), look=look)
     _targets.refuse_other(loss, "loss", _wrong_loss(loss))
-    if loss.numel() != 1:
-        why = "The graph is that of the picture. But a loss is one number: `loss.backward()` starts from nothing else."
-        got = f"a tensor of shape {tuple(loss.shape)}"
-        raise Wrong("several-numbers", "a loss, which is one number", got, why=why, look="the shape of `w`, and of `b`")
     others = {node.name() for node in graphs.nodes(loss) if node.op_name == "pow"} - {"PowBackward0"}
     if others:
         why = "An exponent is a tensor. In the picture each is a plain number."
         expected, look = "boxes `PowBackward0` alone", "each `**`: what is on its left, and what on its right"
         raise Wrong("power-of-leaf", expected, f"a box {', '.join(others)}", why=why, look=look)
-    return (
-        "Two ways lead back to `w`, so two slopes will be added up in `w.grad`: one makes it fit, one keeps it small."
-    )
+    if loss.numel() != 1:
+        why = "The graph is that of the picture. But a loss is one number, so that `loss.backward()` can start."
+        got = f"a tensor of shape {tuple(loss.shape)}"
+        raise Wrong("several-numbers", "a loss, which is one number", got, why=why, look="the shape of `w`, and of `b`")
+    return "Two ways lead back to `w`, so two slopes are added up in `w.grad`: one makes it fit, one keeps it small."
 
 
 def _penalized_line():
@@ -277,9 +316,8 @@ def _wrong_loss(loss):
     made_of, wanted = Counter(graphs.operations(loss)), Counter(graphs.operations(picture))
     if made_of["pow"] < 2:
         why = "The picture has two boxes `PowBackward0`, on two ways that end in `w`."
-        return Wrong(
-            "one-square", why=why, look="where each of the two comes from, and whether something cuts the way to it"
-        )
+        look = "where each of the two comes from, and whether something cuts the way to it"
+        return Wrong("one-square", why=why, look=look)
     if not made_of["mean"]:
         why = "The picture has a `MeanBackward0`."
         return Wrong("no-mean", why=why, look="what makes one number of the squares")
@@ -303,7 +341,7 @@ def _wrong_loss(loss):
     "Two halves of a batch",
     kind="fix",
     points=2,
-    off={"values 0": "the task is to move `w`", "grad 0": "training fills and clears it", "again": "twice the steps"},
+    off=_MOVES_W,
     beliefs=("M06", "M07", "M08", "M09"),
     hints=(
         "Go through one round: which slopes are in `w.grad` when the update reads it?",
@@ -337,25 +375,16 @@ _BATCHES = (
     (0.5, 3.0, [((1.0, 3.0), (2.0, 1.0)), ((0.5, 2.0), (-1.0, 4.0))], 0.1),
     ([300.0, -40.0], None, [((1.0, 3.0), (2.0, 1.0))] * 105, 0.01),
     # Both slopes are 0, then that of one half, and then the two cancel.
-    (
-        1.0,
-        None,
-        [((2.0, 2.0), (1.0, 1.0)), ((3.0, 3.0), (1.0, 2.0)), ((1.0, 2.1), (1.0, 0.1)), ((1.0, 3.0), (2.0, 0.5))],
-        0.05,
-    ),
+    ([1.0], None, [((2, 2), (1, 1)), ((3, 3), (1, 2)), ((1, 2.1), (1, 0.1)), ((1, 3), (2, 0.5))], 0.05),
 )
 
 
-@_named("loss_of")
 def _half_loss(w, half):
     x, y = half
     return ((w * x - y) ** 2).sum()
 
 
-def _half_slope(w, half):
-    x, y = half
-    slopes = 2 * np.array(x) * (w * x - y)
-    return slopes if w.ndim else slopes.sum()
+_half_loss.__qualname__ = "loss_of"  # as Python's errors name it
 
 
 def _halves_end(start, old, batches, rate, *, parts=(0, 1), clears=True, forgets_old=True):
@@ -364,98 +393,60 @@ def _halves_end(start, old, batches, rate, *, parts=(0, 1), clears=True, forgets
     total = 0.0 if old is None or forgets_old else np.array(old)
     for number, batch in enumerate(batches):
         total = 0.0 if clears and (number or forgets_old) else total
-        total = total + sum(_half_slope(w, batch[part]) for part in parts)
+        total = total + sum(2 * x * (w * x - y) for x, y in (batch[part] for part in parts))
         w = w - rate * total
     return w
 
 
-_HALVES = (
-    Mistake(
-        "first-half-lost",
-        lambda *case: _halves_end(*case, parts=(1,)),
-        "`w` moves by the slope of the second half alone.",
-        "what is in `w.grad` when the update reads it, and each line that clears",
-    ),
-    Mistake(
-        "second-half-lost",
-        lambda *case: _halves_end(*case, parts=(0,)),
-        "`w` moves by the slope of the first half alone.",
-        "what is in `w.grad` when the update reads it",
-    ),
-    Mistake(
-        "never-cleared",
-        lambda *case: _halves_end(*case, clears=False),
-        "The slopes of all rounds so far add up: each `backward()` adds to what the round before has left.",
-        "what is in `w.grad` when a round begins",
-    ),
-    Mistake(
-        "never-cleared",
-        lambda *case: _halves_end(*case, clears=False, forgets_old=False),
-        "The slopes of all rounds so far add up, and what was in `w.grad` before your function was called.",
-        "what is in `w.grad` when a round begins",
-        "M08",
-    ),
-    Mistake(
-        "old-gradient",
-        lambda *case: _halves_end(*case, forgets_old=False),
-        "`w.grad` was not empty when your function was called, and the first `backward()` has added to it.",
-        "what is in `w.grad` when the first round begins",
-    ),
-    Mistake(
-        "no-backward",
-        lambda start, old, batches, rate: np.array(start) - rate * len(batches) * np.array(0.0 if old is None else old),
-        "`w` moves by what was in `w.grad` before your function was called, in every round.",
-        "which `backward()` fills the `.grad` that the update reads",
-    ),
-    Mistake(
-        "second-half-twice",
-        lambda *case: _halves_end(*case, parts=(1, 1)),
-        "`w` moves by twice the slope of the second half. One way to get this: another name for `w.grad`, which is no "
-        "copy. What is cleared under one name is cleared under both.",
-        "what the first slopes are kept in, and what happens to it when you clear",
-    ),
-    Mistake(
-        "mean-of-halves",
-        lambda start, old, batches, rate: _halves_end(start, old, batches, rate / 2),
-        "`w` moves by the mean of both slopes. They are to be added up.",
-        "what is halved: a loss, a slope, or the step",
-    ),
-    Mistake(
-        "two-steps",
-        lambda start, old, batches, rate: _halves_end(
-            start, old, [(half,) for batch in batches for half in batch], rate, parts=(0,)
-        ),
-        "`w` moves after each half, so the second slope is that of a `w` that has moved already.",
-        "how many updates there are in a round",
-    ),
-    Mistake(
-        "uphill",
-        lambda start, old, batches, rate: _halves_end(start, old, batches, -rate),
-        "A step goes against the slope.",
-        "the sign of the step",
-    ),
-    Mistake(
-        "one-round",
-        lambda start, old, batches, rate: _halves_end(start, old, batches[:1], rate),
-        "`w` is where one round takes it.",
-        "how many rounds reach their update, and what it reads there",
-    ),
-)
+_HALVES = _mistakes("""
+(start, old, batches, rate)
+first-half-lost: _halves_end(start, old, batches, rate, parts=(1,))
+    `w` moves by the slope of the second half alone.
+    look: what is in `w.grad` when the update reads it, and each line that clears
+second-half-lost: _halves_end(start, old, batches, rate, parts=(0,))
+    `w` moves by the slope of the first half alone.
+    look: what is in `w.grad` when the update reads it
+never-cleared: _halves_end(start, old, batches, rate, clears=False)
+    The slopes of all rounds so far add up: each `backward()` adds to what the round before has left.
+    look: what is in `w.grad` when a round begins
+never-cleared: _halves_end(start, old, batches, rate, clears=False, forgets_old=False) (M08)
+    The slopes of all rounds so far add up, and what was in `w.grad` before your function was called.
+    look: what is in `w.grad` when a round begins
+old-gradient: _halves_end(start, old, batches, rate, forgets_old=False)
+    `w.grad` was not empty when your function was called, and the first `backward()` has added to it.
+    look: what is in `w.grad` when the first round begins
+no-backward: np.array(start) - rate * len(batches) * np.array(old or 0.0)
+    `w` moves by what was in `w.grad` before your function was called, in every round.
+    look: which `backward()` fills the `.grad` that the update reads
+second-half-twice: _halves_end(start, old, batches, rate, parts=(1, 1))
+    `w` moves by twice the slope of the second half. One way to get this: another name for `w.grad`, which is no copy.
+    What is cleared under one name is cleared under both.
+    look: what the first slopes are kept in, and what happens to it when you clear
+both-twice: _halves_end(start, old, batches, 2 * rate)
+    `w` moves by twice the slopes of both halves. One way to get this: another name for `w.grad`, which is no copy. What
+    `backward()` adds is added under both.
+    look: what is added up in `w.grad`, and what your function adds to that
+mean-of-halves: _halves_end(start, old, batches, rate / 2)
+    `w` moves by the mean of both slopes. They are to be added up.
+    look: what is halved: a loss, a slope, or the step
+two-steps: _halves_end(start, old, [(half,) for batch in batches for half in batch], rate, parts=(0,))
+    `w` moves after each half, so the second slope is that of a `w` that has moved already.
+    look: how many updates there are in a round
+uphill: _halves_end(start, old, batches, -rate)
+    A step goes against the slope.
+    look: the sign of the step
+one-round: _halves_end(start, old, batches[:1], rate)
+    `w` is where one round takes it.
+    look: how many rounds reach their update, and what it reads there
+""")
 
 
 def _check_halves(answer, start, old, batches, rate):
     w = tools.leaf(start)
     w.grad = None if old is None else tools.constant(old)
-    made = {batch: tuple(tuple(map(tools.constant, half)) for half in batch) for batch in batches}
-    tensors = [made[batch] for batch in batches]  # a batch may come again
+    halves = [tuple(tuple(map(tools.constant, half)) for half in batch) for batch in batches]
     case, asked = (start, old, batches, rate), _Asked(_half_loss, w)
-    expected = f"`w` at {tools.text(_halves_end(*case))} after {len(batches)} rounds"
-    reasons = (_RECORDED_UPDATE, _new_tensor(answer), _NO_HISTORY, _SECOND_TIME)
-    try:
-        tools.called(answer, (w, asked, tensors, rate), expected, *reasons)
-    except Wrong as wrong:
-        raise _none_in_update(answer, wrong, expected, [w], asked.filled) from None
-    _refuse_unmoved(answer, w, start, asked, expected)
+    _move(answer, w, asked, (halves, rate), f"`w` at {tools.text(_halves_end(*case))} after {len(batches)} rounds")
     what, look = f"{len(batches)} batches, and at the end `w` at", "how many rounds there are, and each line of one"
     lost, *others = _HALVES
     if len(asked.filled) == 2 * len(batches):
@@ -470,41 +461,7 @@ def _check_halves(answer, start, old, batches, rate):
         expected, got = "each half goes back, and is used up, before the next goes forward", "two graphs at once"
         look = "what comes between the two calls of `loss_of`"
         raise Wrong("both-at-once", expected, got, why=why, look=look)
-    _refuse_frozen(w=w)
-
-
-def _new_tensor(answer: Any) -> tools.Reason:
-    return tools.Reason(
-        "does not require grad and does not have a grad_fn",
-        "new-tensor",
-        "The first losses were those of the caller's leaf. This one is that of another tensor, which is not tracked: "
-        "such as `w = w - ...` makes inside `no_grad()`.",
-        "the line that updates `w`, and what each `loss_of` is given",
-        _new_name(answer),
-        when=lambda w, asked, *_: asked.lost_the_leaf,
-    )
-
-
-def _none_in_update(answer: Any, wrong: Wrong, expected: str, leaves: list, filled: list) -> Wrong:
-    """A `.grad` of None that was read: was it cleared, was it never filled, or is it that of another tensor?"""
-    got = wrong.verdict.got
-    if "NoneType" not in got or ".grad" not in got:
-        return wrong
-    if all(leaf.grad is not None for leaf in leaves):
-        why = "The leaf has its gradient. What is None is something else, such as the `.grad` of a tensor that an "
-        why += "update has made."
-        belief = _new_name(answer)
-        return Wrong("new-tensor", expected, got, belief=belief, why=why, look="an update that overwrites")
-    if "zero_" in got:
-        why = "A `.grad` may be None, as before the first `backward()`: then there is nothing to fill with zeros."
-        return Wrong("nothing-to-clear", expected, got, why=why, look="a clearing that always works")
-    if not filled:
-        why = "Nothing had come to the `.grad` of the leaf by then: it is a `backward()` from its loss that fills it."
-        return Wrong(
-            "no-backward", expected, got, why=why, look="what you do with each loss before the line named above"
-        )
-    why = "A `.grad` is None where your function reads it: it was cleared after `backward()` had filled it."
-    return _cleared_too_late(answer, expected, got, why)
+    _refuse_frozen({"w": w})
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -534,16 +491,13 @@ def best(answer):
     for losses in (
         [5.0, 2.0, 3.0, 1.5, 4.0],
         [1.0, 6.0, 2.0],
-        [0.5, 0.25, 0.375],
         [3.0, 1.0, 1.0, 2.0],
-        [1.004, 1.001, 1.003],
         [0.0, 1.0, 2.0],
         [7.0],
         [-1.0, -3.0, 2.0],
         [5e30, 4.125e30, 4.1875e30],
         [3.0, *[9.0] * 150, 1.0, *[2.0] * 150],
-        [0.5, 0.0625001, 0.0625],
-        [1.0, 1.0 - 1e-6, 1.0 - 1.1e-6, 1.0 - 1.1001e-6, 2.0],
+        [1.0, 1.0 - 1e-6, 1.0 - 1.1e-6, 1.0 - 1.1001e-6, 1.25],
         [float(305 - n) for n in range(305)],
     ):
         kept = _check_best(answer, losses)
@@ -579,6 +533,10 @@ class _Stepping:
         """The parameters after so many steps."""
         return [np.array([1.5, -2.0]) * number**2 + 0.0, np.array(number + 0.25), np.array([[0.1 * number]])]
 
+    def are_at(self, tensors: Any, number: int) -> bool:
+        """Whether tensors hold the numbers of the parameters after so many steps."""
+        return all(map(tools.same, map(tools.array, tensors), self.place(number)))
+
     def step(self) -> float:
         self.calls += 1
         self.recorded &= mg.is_grad_enabled()
@@ -590,47 +548,38 @@ class _Stepping:
 
 def _check_best(answer, losses):
     run, number = _Stepping(losses), len(losses)
-    given = list(run.parameters)
-    best_one = int(np.argmin(losses)) + 1  # of equally low ones any is right
-    expected = f"{number} steps, with the losses {show(losses)}: the parameters after step {best_one}"
-    recording = mg.is_grad_enabled()
-    kept = call(answer, given, lambda: run.step(), number)
-    if recording and not run.recorded:
+    after = int(np.argmin(losses)) + 1  # of equally low ones any is right
+    steps = f"{number} steps, with the losses {show(losses)}"
+    expected = f"{steps}: the parameters after step {after}"
+    kept = call(answer, list(run.parameters), lambda: run.step(), number)
+    if not run.recorded:
         why = "A training step goes backward. Where nothing is recorded, it cannot."
-        raise Wrong(
-            "unrecorded-step",
-            "`step()` called where autograd records",
-            "it does not record there",
-            why=why,
-            look="each block in which nothing is recorded: is `step()` called inside it?",
-        )
-    if not isinstance(kept, list | tuple) or len(kept) != len(run.parameters):
-        look = "what is returned" + (", and when it is set" if kept is None else "")
-        raise Wrong("type", f"a list of {len(run.parameters)} tensors", show(kept), look=look)
-    if any(isinstance(one, list | tuple) for one in kept):
-        look = "what is put into `best`, and what is returned with it"
-        raise Wrong("type", f"a list of {len(run.parameters)} tensors, and nothing else", show(kept), look=look)
+        look = "each block in which nothing is recorded: is `step()` called inside it?"
+        wanted = "`step()` called where autograd records"
+        raise Wrong("unrecorded-step", wanted, "it does not record there", why=why, look=look)
+    one_each = isinstance(kept, list | tuple) and len(kept) == len(run.parameters)
+    if not one_each or any(isinstance(one, list | tuple) for one in kept):
+        look = "what is put into `best`, and when; and what is returned with it"
+        raise Wrong("type", f"{steps}: a list of {len(run.parameters)} tensors, no more", show(kept), look=look)
     for p, one in zip(run.parameters, kept, strict=True):
-        copied = kit.uses(answer, "clone", "copy", "deepcopy", "from_numpy", "as_tensor")  # by something else
-        belief = "M17" if kit.uses(answer, "detach") and not copied else ""
-        _refuse_shared(kit.a_tensor(one, "each entry", "what is put into `best`"), p, expected, belief)
-    if run.calls != number:
-        got = _count(run.calls, "call")
-        raise Wrong("other-count", f"{_count(number, 'call')} of `step()`", got, look="how often `step()` is called")
-    if not all(tools.same(tools.array(p), place) for p, place in zip(run.parameters, run.place(number), strict=True)):
+        _refuse_shared(answer, kit.a_tensor(one, "each entry", "what is put into `best`"), p, expected)
+    _refuse_other_count(run.calls, number)
+    if not run.are_at(run.parameters, number):
         why = "Your function has changed the parameters. Only `step()` does that."
-        got = _texts(map(tools.array, run.parameters))
         expected = f"the parameters where the last `step()` has left them: {_texts(run.place(number))}"
+        got = _texts(map(tools.array, run.parameters))
         raise Wrong("parameters-changed", expected, got, why=why, look="each line that overwrites a parameter")
-    _refuse_other_round(run, [tools.array(one) for one in kept], expected)
+    _refuse_other_moment(run, kept, expected)
     return kept
 
 
-def _refuse_shared(one, p, expected, belief):
+def _refuse_shared(answer, one, p, expected):
     if one is p:
         why = "What you return is the parameter itself. It moves on with the next step."
         raise Wrong("parameter-itself", expected, show(one), why=why, look="what is put into `best`: a copy?")
     if np.shares_memory(one.detach().numpy(), p.detach().numpy()):
+        copied = kit.uses(answer, "clone", "copy", "deepcopy", "from_numpy", "as_tensor")  # by something else
+        belief = "M17" if kit.uses(answer, "detach") and not copied else ""
         why = "What you return lies on the memory of a parameter: the next step overwrites it."
         why += " To cut the history copies nothing." if belief else ""
         got = f"{show(one)}, on the memory of a parameter"
@@ -640,16 +589,15 @@ def _refuse_shared(one, p, expected, belief):
         raise Wrong("with-history", "tensors without history", show(one), why=why, look="`grad_fn` of what you keep")
 
 
-def _refuse_other_round(run, came, expected):
-    got = " and ".join(map(tools.text, came))
-    after = [n for n in range(len(run.losses) + 1) if all(map(tools.same, came, run.place(n)))]
-    if not after:
+def _refuse_other_moment(run, kept, expected):
+    after = next((n for n in range(len(run.losses) + 1) if run.are_at(kept, n)), None)
+    if after is None:
         look = "what is put into `best`: a tensor for each parameter, in their order and shapes, all of one round"
-        raise Wrong("other-numbers", expected, got, look=look)
-    if after[0] == 0 or run.losses[after[0] - 1] != min(run.losses):
-        got = f"the parameters after step {after[0]}" if after[0] else "the parameters before the first step"
-        why = "These are the numbers of another moment."
-        raise Wrong("other-moment", expected, got, why=why, look="when the copy is made, and what is compared")
+        raise Wrong("other-numbers", expected, _texts(map(tools.array, kept)), look=look)
+    if after == 0 or run.losses[after - 1] != min(run.losses):
+        got = f"the parameters after step {after}" if after else "the parameters before the first step"
+        why, look = "These are the numbers of another moment.", "when the copy is made, and what is compared"
+        raise Wrong("other-moment", expected, got, why=why, look=look)
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -710,42 +658,29 @@ class _Watched:
 
 def _check_smooth(answer, start, number):
     run = _Watched(start)
-    reason = tools.Reason(
-        _NO_HISTORY.message,
-        "step-not-recorded",
-        "`step()` trains: it goes backward itself, and needs its graph until then. You may cut what it returns.",
-        "what stands inside `no_grad()`",
-        when=lambda *_: not run.recorded,
-    )
-    given = tools.called(answer, (lambda: run.step(), number), "the smoothed loss", reason, _NO_HISTORY, _SECOND_TIME)
+    unrecorded = replace(_STEP_NOT_RECORDED, when=lambda *_: not run.recorded)
+    known = (unrecorded, _NO_HISTORY, _SECOND_TIME, _RECURSION)
+    given = tools.called(answer, (lambda: run.step(), number), "the smoothed loss", *known)
     came = kit.a_number(given, "the smoothed loss")
-    if len(run.losses) != number:
-        got = _count(len(run.losses), "call")
-        raise Wrong("other-count", f"{_count(number, 'call')} of `step()`", got, look="how often `step()` is called")
-    case = (np.array(run.losses),)
+    _refuse_other_count(len(run.losses), number)
     look = "the factors, the start, how often each loss counts, and what rounds"
-    _refuse_other(came, case, _smooth_of, _SMOOTHS, "the smoothed loss", look)
+    _refuse_other(came, (np.array(run.losses),), _smooth_of, _SMOOTHS, "the smoothed loss", look)
+    tracked = type(given) is mg.Tensor and given.requires_grad  # else it is cut, though it may be too late
     if run.held > 1:
         got = f"{run.held} graphs of earlier rounds are alive when a round begins"
         why = "Something holds them: a `smooth` that leads back to those before it, or losses that are kept with their "
         why += "graphs. What is cut at the end alone is freed too late."
         look = "what holds a loss, or leads back to one, while the loop runs"
-        tracked = type(given) is mg.Tensor and given.requires_grad  # else it is cut, though too late
         belief = "M28" if tracked and not kit.uses(answer, "detach", "detach_") else ""
         raise Wrong("graphs-kept", "not more than one at any time", got, belief=belief, why=why, look=look)
     if [loss.item() for loss in run.returned] != run.losses:
         why = "A loss that `step()` has returned holds another number now. `detach()` does not copy it."
         look = "each operation that ends in `_`, and each `*=` and `+=`"
         raise Wrong("loss-overwritten", "the losses as `step()` made them", "one was overwritten", why=why, look=look)
-    if type(given) is mg.Tensor and given.requires_grad:
+    if tracked:
         why = f"The number is right. But what you return is tracked{'.' if given.is_leaf else ', and keeps a graph.'}"
-        raise Wrong(
-            "last-graph",
-            "a number, or a tensor that is not tracked",
-            show(given),
-            why=why,
-            look="what `smooth` starts from, what goes into it, and what is returned",
-        )
+        look = "what `smooth` starts from, what goes into it, and what is returned"
+        raise Wrong("last-graph", "a number, or a tensor that is not tracked", show(given), why=why, look=look)
 
 
 def _smooth_of(losses, old=0.9, new=0.1, start=None):
@@ -755,38 +690,29 @@ def _smooth_of(losses, old=0.9, new=0.1, start=None):
     return value
 
 
-_SMOOTHS = (
-    Mistake(
-        "factors-swapped",
-        lambda losses: _smooth_of(losses, 0.1, 0.9),
-        "The old value counts 0.9, and the new loss 0.1. Yours is the other way round.",
-        "the two factors",
-    ),
-    Mistake(
-        "starts-at-zero",
-        lambda losses: _smooth_of(losses, start=0.0),
-        "It goes as one that starts at 0. It is to start at the first loss.",
-        "the line before the loop",
-    ),
-    Mistake(
-        "nothing-forgotten",
-        lambda losses: _smooth_of(losses, old=1.0),
-        "Your old value counts whole. It is to count 0.9.",
-        "the two factors",
-    ),
-    Mistake(
-        "plain-mean",
-        np.mean,
-        "That is the mean of all losses: each counts the same.",
-        "the line that makes the new value from the old one",
-    ),
-    Mistake(
-        "last-loss",
-        lambda losses: losses[-1],
-        "That is the last loss alone.",
-        "the line that makes the new value from the old one",
-    ),
-)
+(_STEP_NOT_RECORDED,) = tools.reasons("""
+step-not-recorded: does not require grad and does not have a grad_fn
+    `step()` trains: it goes backward itself, and needs its graph until then. You may cut what it returns.
+    look: what stands inside `no_grad()`
+""")
+_SMOOTHS = _mistakes("""
+(losses)
+factors-swapped: _smooth_of(losses, 0.1, 0.9)
+    The old value counts 0.9, and the new loss 0.1. Yours is the other way round.
+    look: the two factors
+starts-at-zero: _smooth_of(losses, start=0.0)
+    It goes as one that starts at 0. It is to start at the first loss.
+    look: the line before the loop
+nothing-forgotten: _smooth_of(losses, old=1.0)
+    Your old value counts whole. It is to count 0.9.
+    look: the two factors
+plain-mean: losses.mean()
+    That is the mean of all losses: each counts the same.
+    look: the line that makes the new value from the old one
+last-loss: losses[-1]
+    That is the last loss alone.
+    look: the line that makes the new value from the old one
+""")
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -796,7 +722,7 @@ _SMOOTHS = (
     "Cured, and still ill",
     kind="fix",
     points=3,
-    off={"values 0": "the task is to move `w`", "grad 0": "training fills and clears it", "again": "twice the steps"},
+    off=_MOVES_W,
     beliefs=("M06", "M07", "M08", "M09", "M13"),
     hints=(
         "Which node of the loss of round 2 was made before the loop? Which `w` has it saved?",
@@ -809,15 +735,7 @@ _SMOOTHS = (
 def penalized(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_PENALIZED)
-    for case in (
-        ([1.0, -2.0], [3.0, 0.5], 0.1, 3),
-        ([0.5, 4.0, 1.0], [2.0, 1.0, -1.0], 0.2, 4),
-        ([1.0, -200.0], [3.0, -1.0], 0.001, 305),
-        ([2.1, 0.3], [3.0, 0.5], 0.1, 3),  # near the bottom
-        ([2.0008, 0.5], [3.0, 0.75], 0.1, 6),  # still nearer
-        ([[1.0, -2.0], [0.5, 4.0]], [[3.0, 0.5], [2.0, -1.0]], 0.1, 2),
-        (1.0, 3.0, 0.1, 2),
-    ):
+    for case in _PENALTIES:
         _check_penalized(answer, *case)
     return "Loss and penalty are made anew in each round, from the `w` of that round, and nothing is retained."
 
@@ -832,93 +750,80 @@ def train_small(w, loss_of, rate, rounds):
         with mg.no_grad():
             w -= rate * w.grad
 """
+# Where w starts, the goal of the loss, the rate, and the number of rounds.
+_PENALTIES = (
+    ([1.0, -2.0], [3.0, 0.5], 0.1, 3),
+    ([0.5, 4.0, 1.0], [2.0, 1.0, -1.0], 0.2, 4),
+    ([1.0, -200.0], [3.0, -1.0], 0.001, 305),
+    ([2.1, 0.3], [3.0, 0.5], 0.1, 3),  # near the bottom
+    ([2.0008, 0.5], [3.0, 0.75], 0.1, 6),  # still nearer
+    ([[1.0, -2.0], [0.5, 4.0]], [[3.0, 0.5], [2.0, -1.0]], 0.1, 2),
+    (1.0, 3.0, 0.1, 2),
+)
 
 
 def _penalized_end(start, goal, rate, rounds, *, penalty="new", loss="new", clears=True):
-    """Where plain numbers go: each slope is "new", that of the "old" start, or "none"."""
+    """Where plain numbers go: with the slopes at the "new" `w`; at the "old" start, without the half, or "none"."""
     first, goal, total = np.array(start), np.array(goal), 0.0
     w = first
     for _ in range(rounds):
         total = 0.0 if clears else total
-        total = total + {"new": 2 * (w - goal), "old": 2 * (first - goal), "none": 0.0}[loss]
-        total = total + {"new": w, "old": first, "whole": 2 * w, "none": 0.0}[penalty]
+        total = total + {"new": 2 * (w - goal), "none": 0.0}[loss]
+        total = total + {"new": w, "old": first, "unhalved": 2 * w, "none": 0.0}[penalty]
         w = w - rate * total
     return w
 
 
-_PENALIZED = (
-    Mistake(
-        "penalty-without-slope",
-        lambda *case: _penalized_end(*case, penalty="none"),
-        "It runs, but `w` moves as if there were no penalty.",
-        "each `detach`, `item` and `no_grad`, what is added to the loss, each line that clears, and the update",
-    ),
-    Mistake(
-        "old-penalty",
-        lambda *case: _penalized_end(*case, penalty="old"),
-        "No error, but the slope of the penalty is that of the first `w`, in every round.",
-        "from which `w` the penalty is computed, and how often",
-        "M13",
-    ),
-    Mistake(
-        "never-cleared",
-        lambda *case: _penalized_end(*case, clears=False),
-        "The slopes of all rounds so far add up.",
-        "where `w.grad` is cleared",
-        "M08",
-    ),
-    Mistake(
-        "one-round",
-        lambda start, goal, rate, rounds: _penalized_end(start, goal, rate, 1),
-        "`w` is where one step takes it.",
-        "how many rounds reach their update, and what it reads there",
-    ),
-    Mistake(
-        "loss-without-slope",
-        lambda *case: _penalized_end(*case, loss="none"),
-        "`w` moves as if there were only the penalty.",
-        "what you go backward from, each line that clears, and what the update reads",
-    ),
-    Mistake(
-        "penalty-too-large",
-        lambda *case: _penalized_end(*case, penalty="whole"),
-        "`w` moves as if the slope of the penalty were twice as large.",
-        "the factor of the penalty, and whether anything else counts it",
-    ),
-)
-(_OLD_PENALTY,) = tools.reasons("""
+_PENALIZED = _mistakes("""
+(start, goal, rate, rounds)
+penalty-without-slope: _penalized_end(start, goal, rate, rounds, penalty="none")
+    It runs, but `w` moves as if there were no penalty.
+    look: each `detach`, `item` and `no_grad`, what is added to the loss, each line that clears, and the update
+old-penalty: _penalized_end(start, goal, rate, rounds, penalty="old") (M13)
+    No error, but the slope of the penalty is that of the first `w`, in every round.
+    look: from which `w` the penalty is computed, and how often
+never-cleared: _penalized_end(start, goal, rate, rounds, clears=False) (M08)
+    The slopes of all rounds so far add up.
+    look: where `w.grad` is cleared
+one-round: _penalized_end(start, goal, rate, 1)
+    `w` is where one step takes it.
+    look: how many rounds reach their update, and what it reads there
+loss-without-slope: _penalized_end(start, goal, rate, rounds, loss="none")
+    `w` moves as if there were only the penalty.
+    look: what you go backward from, each line that clears, and what the update reads
+penalty-too-large: _penalized_end(start, goal, rate, rounds, penalty="unhalved")
+    `w` moves as if the slope of the penalty were twice as large.
+    look: the factor of the penalty, and whether anything else counts it
+""")
+_OLD_PENALTY, _SEVERAL_NUMBERS = tools.reasons("""
 old-graph: modified by an inplace operation
     A walk goes into a graph that has saved an earlier `w`, which was overwritten since. Retaining keeps such a graph,
     and does not make it fit.
     look: what is computed before the loop, or before an update, and depends on `w`
+several-numbers: only for scalar outputs
+    What you go backward from has several numbers. `loss_of(w)` is one number, and so has to be what is added to it.
+    look: what makes one number of the squares, for a `w` of any shape
 """)
 
 
 def _check_penalized(answer, start, goal, rate, rounds):
-    w, walked = tools.leaf(start), []
-    goals = tools.constant(goal)
+    w, goals, walked = tools.leaf(start), tools.constant(goal), []
 
-    @_named("loss_of")
     def loss_of(tensor):
         loss = ((tensor - goals) ** 2).sum()
         if loss.requires_grad:
             loss.register_hook(lambda _: walked.append(loss))
         return loss
 
+    loss_of.__qualname__ = "loss_of"  # as Python's errors name it
     case, asked = (start, goal, rate, rounds), _Asked(loss_of, w)
     expected = f"`w` at {tools.text(_penalized_end(*case))} after {rounds} rounds"
     belief = "M13" if kit.says(answer, "retain_graph") else ""
-    old = replace(_OLD_PENALTY, belief=belief)
-    reasons = (old, _SECOND_TIME, _RECORDED_UPDATE, _new_tensor(answer), _NO_HISTORY)
-    try:
-        tools.called(answer, (w, asked, rate, rounds), expected, *reasons)
-    except Wrong as wrong:
-        raise _none_in_update(answer, wrong, expected, [w], asked.filled) from None
-    _refuse_unmoved(answer, w, start, asked, expected)
-    mistakes = tuple(replace(one, belief=belief) if one.code == "old-penalty" else one for one in _PENALIZED)
+    _move(answer, w, asked, (rate, rounds), expected, replace(_OLD_PENALTY, belief=belief), _SEVERAL_NUMBERS)
+    mistakes = tuple(replace(one, belief=belief) if one.belief == "M13" else one for one in _PENALIZED)
     look = "what each round makes: the loss, the penalty, the step; and how many rounds there are"
     _refuse_other(tools.array(w), case, _penalized_end, mistakes, "`w` at the end:", look)
-    _refuse_frozen(w=w)
+    _refuse_frozen({"w": w})
     if any(map(_is_waiting, walked)):
         got = "after the last round there is still a graph with all that it saved"
         why = "`w` is right, but graphs are kept. Where loss and penalty are made anew in each round, there is nothing "
@@ -953,7 +858,10 @@ def _check_penalized(answer, start, goal, rate, rounds):
 def momentum(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_MOMENTUM)
-    for starts, rate in (([2.0, [1.0, -3.0], 0.7], 0.2), ([[[0.5], [-0.5]], -1.0, 0.0, [3e5, 0.0], 0.25, -4.0], 0.05)):
+    for starts, rate in (
+        ([2.0, [1.0, -3.0], 0.7], 0.2),
+        ([[[0.5], [-0.5]], -1.0, 0.0, [3e5, 0.0], [0.25], -4.0], 0.05),
+    ):
         _check_momentum(answer, starts, rate)
     return "Parameters and speeds are the same tensors as before, with other numbers, so the next step finds them."
 
@@ -973,6 +881,22 @@ cleared-too-early: NoneType
     Something is None where your function reads it, such as a `.grad` that was cleared before it was used, or that of
     a tensor that is no leaf of the loss.
     look: the order of the lines in the loop, and whose `.grad` is read
+""")
+# Of an old speed, a slope and the rate: new speeds that are wrong.
+_PACES = _mistakes("""
+(old, slope, rate)
+no-friction: old + slope
+    All of the old speed is in the new one. Nine tenths of it are to stay.
+    look: each line that makes or changes a speed
+added-twice: 1.9 * old + slope
+    The old speed is in the new one 1.9 times. Nine tenths of it are to stay.
+    look: each line that makes or changes a speed
+slope-too-small: 0.9 * old + 0.1 * slope
+    A tenth of the slope goes into your speed. It is to go in whole.
+    look: each line that makes or changes a speed
+slope-too-small: 0.9 * old + rate * slope
+    Your new speed holds `rate` times the slope. It is to hold all of it, and the step is `rate` times the speed.
+    look: each line that makes or changes a speed
 """)
 
 
@@ -994,7 +918,7 @@ def _check_momentum(answer, starts, rate):
         _refuse_stayed(leaves, before, versions, expected, rebinds)
         _refuse_other_pace(leaves, speeds, places, pace, (before, old, slopes, rate), expected, rebinds)
         _refuse_not_cleared(leaves)
-    _refuse_frozen(**{f"parameters[{i}]": leaf for i, leaf in enumerate(leaves)})
+    _refuse_frozen({f"parameters[{i}]": leaf for i, leaf in enumerate(leaves)})
 
 
 def _texts(arrays: Any) -> str:
@@ -1018,61 +942,47 @@ def _refuse_other_lists(leaves, parameters, speeds, expected):
 
 
 def _refuse_stayed(leaves, before, versions, expected, rebinds):
-    got = f"the parameters {_texts(map(tools.array, leaves))}"
-    if all(tools.same(tools.array(leaf), place) for leaf, place in zip(leaves, before, strict=True)):
-        if any(leaf._version > version for leaf, version in zip(leaves, versions, strict=True)):
-            why = "The parameters were overwritten, with the numbers that they had: as with a speed that is still 0."
-            look = "the order of the lines, and which tensor holds the new speed: which speed does a step use?"
-            raise Wrong("old-speed", expected, got, why=why, look=look)
-        why = "The parameters are where they were."
-        why += " One way to get this: `p = p - ...` makes a new tensor, and gives it the name `p`." if rebinds else ""
-        belief = "M06" if rebinds else ""
-        raise Wrong("not-moved", expected, got, belief=belief, why=why, look="an update that overwrites")
+    came = list(map(tools.array, leaves))
+    if not all(map(tools.same, came, before)):
+        return
+    got = f"the parameters {_texts(came)}"
+    if any(leaf._version > version for leaf, version in zip(leaves, versions, strict=True)):
+        why = "The parameters were overwritten, with the numbers that they had: as with a speed that is still 0."
+        look = "the order of the lines, and which tensor holds the new speed: which speed does a step use?"
+        raise Wrong("old-speed", expected, got, why=why, look=look)
+    why = "The parameters are where they were."
+    why += " One way to get this: `p = p - ...` makes a new tensor, and gives it the name `p`." if rebinds else ""
+    look = "the line that moves a parameter: is it reached, and does it overwrite?"
+    raise Wrong("not-moved", expected, got, belief="M06" if rebinds else "", why=why, look=look)
 
 
 def _refuse_other_pace(leaves, speeds, places, pace, earlier, expected, rebinds):
     before, old, slopes, rate = earlier
-    came = [tools.array(leaf) for leaf in leaves]
-    paces = [tools.array(kit.a_tensor(v, "each speed")) for v in speeds]
+    came, paces = list(map(tools.array, leaves)), [tools.array(kit.a_tensor(v, "each speed")) for v in speeds]
     got = f"the parameters {_texts(came)} and the speeds {_texts(paces)}"
-    moved, sped = all(map(tools.same, came, places)), all(map(tools.same, paces, pace))
+    right = list(map(tools.same, came, places))
+    moved, sped = all(right), all(map(tools.same, paces, pace))
     if moved and sped:
         return
     if moved and all(map(tools.same, paces, old)):
         why = "The parameters are right, but the speeds in the list are as before."
         why += " One way to get this: `v = ...` makes a new tensor, and the list holds the old one." if rebinds else ""
-        belief = "M06" if rebinds else ""
-        raise Wrong(
-            "speed-forgotten", expected, got, belief=belief, why=why, look="each line that makes or changes a speed"
-        )
+        belief, look = "M06" if rebinds else "", "each line that makes or changes a speed"
+        raise Wrong("speed-forgotten", expected, got, belief=belief, why=why, look=look)
     if all(tools.same(p, q + rate * v) for p, q, v in zip(came, before, pace, strict=True)):
         raise Wrong("uphill", expected, got, why="A step goes against the slope.", look="each sign, up to the step")
-    stayed, right = list(map(tools.same, came, before)), list(map(tools.same, came, places))
+    stayed = list(map(tools.same, came, before))
     if any(stayed) and all(a or b for a, b in zip(stayed, right, strict=True)):
         why = "Some of the parameters are where they were, and the others are right."
         raise Wrong("not-all", expected, got, why=why, look="what your loop does with each of the parameters")
     if sped and all(tools.same(p, q - rate * v) for p, q, v in zip(came, before, slopes, strict=True)):
         why = "The parameters move by the slope alone. They are to move by the new speed."
         raise Wrong("plain-step", expected, got, why=why, look="the line that moves the parameter")
-    for code, keeps, adds, why in _PACES:
-        wrong = [keeps * v + (rate if adds == "step" else adds) * slope for v, slope in zip(old, slopes, strict=True)]
+    for one in _PACES:
+        wrong = [one.gives(v, slope, rate) for v, slope in zip(old, slopes, strict=True)]
         if not sped and all(map(tools.same, paces, wrong)):
-            raise Wrong(code, expected, got, why=why, look="each line that makes or changes a speed")
+            raise Wrong(one.code, expected, got, why=one.why, look=one.look)
     raise Wrong("other-numbers", expected, got, look="the three numbers of one call: speed, slope, step")
-
-
-# How much of the old speed, and how much of the slope is in the new one: usual mistakes, and their diagnosis.
-_PACES = (
-    ("no-friction", 1.0, 1.0, "All of the old speed is in the new one. Nine tenths of it are to stay."),
-    ("added-twice", 1.9, 1.0, "The old speed is in the new one 1.9 times. Nine tenths of it are to stay."),
-    ("slope-too-small", 0.9, 0.1, "A tenth of the slope goes into your speed. It is to go in whole."),
-    (
-        "slope-too-small",
-        0.9,
-        "step",
-        "Your new speed holds `rate` times the slope. It is to hold all of it, and the step is `rate` times the speed.",
-    ),
-)
 
 
 def _refuse_not_cleared(leaves):
@@ -1096,15 +1006,17 @@ def _refuse_not_cleared(leaves):
     hints=(
         "You need the two slopes and the four second derivatives at (w, b). Which functions of the chapter give them?",
         "`H = mg.autograd.functional.hessian(f, (w, b))`, and `mg.autograd.grad(f(w, b), (w, b))` for the slopes.",
-        "`np.linalg.solve` gives the s with H · s = the slopes. Which way do you go from (w, b)?",
+        "`np.linalg.solve` gives the s with H · s = the slopes, all made plain numbers by `item()`. Which way do you "
+        "go from (w, b)?",
     ),
-    idea="`s = np.linalg.solve(np.array(H, float), np.array(slopes, float))`, then "
+    idea="`s = np.linalg.solve([[h.item() for h in row] for row in H], [slope.item() for slope in slopes])`, then "
     "`return w.item() - s[0], b.item() - s[1]`.",
 )
 def newton(answer):
     kit.a_function(answer)
-    for case in _QUADRATICS:
-        _check_newton(answer, *case)
+    for shape in ((), (1,)):
+        for case in _QUADRATICS:
+            _check_newton(answer, shape, *case)
     return "One step from anywhere, and both slopes are 0: gradient and Hessian know the whole of a quadratic."
 
 
@@ -1123,138 +1035,91 @@ _QUADRATICS = (
     ((2.0, 2.0, 1.0, -2.0, 0.0), (3.0, 2.0), lambda w, b: (w - 1) ** 2 + (w + b) ** 2),
     ((3.5, 2.0, 1.0, -6.75, -3.75), (0.5, 1.0), _line_loss),
 )
-
-
-def _slopes(factors, place):
-    (ww, wb, bb, w1, b1), (w, b) = factors, place
-    return np.array([2 * ww * w + wb * b + w1, 2 * bb * b + wb * w + b1])
-
-
-def _curvatures(factors):
-    ww, wb, bb, *_ = factors
-    return np.array([[2 * ww, wb], [wb, 2 * bb]])
-
-
-def _newton_step(factors, place):
-    return np.linalg.solve(_curvatures(factors), _slopes(factors, place))
-
-
-def _bottom(factors, place):
-    return np.array(place) - _newton_step(factors, place)
-
-
-_NEWTONS = (
-    Mistake(
-        "wrong-way",
-        lambda factors, place: np.array(place) + _newton_step(factors, place),
-        "The step has the right size, and goes the wrong way: the slopes are to become 0.",
-        "the sign of the step",
-    ),
-    Mistake(
-        "step-alone",
-        _newton_step,
-        "That is the solution of H · s = slopes. It says how to move, and not where you arrive.",
-        "what you do with the step",
-    ),
-    Mistake(
-        "step-alone",
-        lambda factors, place: -_newton_step(factors, place),
-        "That is the step. It says how to move, and not where you arrive.",
-        "what you do with the step",
-    ),
-    Mistake(
-        "no-curvature",
-        lambda factors, place: np.array(place) - _slopes(factors, place),
-        "You move by the slopes themselves. The second derivatives say how far.",
-        "where the Hessian goes into the step",
-    ),
-    Mistake(
-        "each-alone",
-        lambda factors, place: np.array(place) - _slopes(factors, place) / _curvatures(factors).diagonal(),
-        "Each slope is divided by its own curvature. But when `w` moves, the slope in `b` moves, too.",
-        "the two entries of H that are not on its diagonal",
-    ),
-    Mistake(
-        "times-curvature",
-        lambda factors, place: np.array(place) - _curvatures(factors) @ _slopes(factors, place),
-        "The slopes are multiplied by H. You look for the s with H · s = slopes.",
-        "how the step comes from H and the slopes",
-    ),
-    Mistake(
-        "slopes-swapped",
-        lambda factors, place: np.array(place) - np.linalg.solve(_curvatures(factors), _slopes(factors, place)[::-1]),
-        "The step is that of the two slopes in the wrong order.",
-        "in which order `autograd.grad` returns the slopes",
-    ),
-    Mistake(
-        "swapped",
-        lambda factors, place: _bottom(factors, place)[::-1],
-        "The two numbers are in the wrong order.",
-        "the order of what you return",
-    ),
-)
-_NO_SECOND = tools.Reason(
-    _NO_HISTORY.message,
-    "gradient-without-history",
-    "What is to be differentiated here has no history. A gradient has one only if the walk that made it was recorded.",
-    "the options of each `grad`, and each `detach` and `item`",
-)
-_RETAINED_SECOND = tools.Reason(
-    _NO_HISTORY.message,
-    "retained-is-not-recorded",
-    "What is to be differentiated here has no history. `retain_graph=True` keeps the graph of f. It does not record "
-    "the walk back, so the slopes have none.",
-    "the options of each `grad`",
-    "M14",
-)
-
-
-(_UNUSED,) = tools.reasons("""
+_NEWTONS = _mistakes("""
+(place, step, slopes, H)
+wrong-way: place + step
+    The step has the right size, and goes the wrong way: the slopes are to become 0.
+    look: the sign of the step
+step-alone: step
+    That is the solution of H · s = slopes. It says how to move, and not where you arrive.
+    look: what you do with the step
+step-alone: -step
+    That is the step. It says how to move, and not where you arrive.
+    look: what you do with the step
+no-curvature: place - slopes
+    You move by the slopes themselves. The second derivatives say how far.
+    look: where the Hessian goes into the step
+each-alone: place - slopes / H.diagonal()
+    Each slope is divided by its own curvature. But when `w` moves, the slope in `b` moves, too.
+    look: the two entries of H that are not on its diagonal
+times-curvature: place - H @ slopes
+    The slopes are multiplied by H. You look for the s with H · s = slopes.
+    look: how the step comes from H and the slopes
+slopes-swapped: place - np.linalg.solve(H, slopes[::-1])
+    The step is that of the two slopes in the wrong order.
+    look: in which order `autograd.grad` returns the slopes
+swapped: (place - step)[::-1]
+    The two numbers are in the wrong order.
+    look: the order of what you return
+""")
+_NO_SECOND, _RETAINED_SECOND, _UNUSED, _SHAPE_OF_ONE = tools.reasons("""
+gradient-without-history: does not require grad and does not have a grad_fn
+    What is to be differentiated here has no history. A gradient has one only if the walk that made it was recorded.
+    look: the options of each `grad`, and each `detach` and `item`
+retained-is-not-recorded: does not require grad and does not have a grad_fn (M14)
+    What is to be differentiated here has no history. `retain_graph=True` keeps the graph of f. It does not record the
+    walk back, so the slopes have none.
+    look: the options of each `grad`
 no-mixed-term: not have been used (M25)
     A quadratic may have no term with both. Then the slope in one of them does not depend on the other, and `grad`
     refuses to differentiate it.
     look: each `grad` of a slope: what it does where a tensor was not used
+shape-of-one: Error
+    For leaves of shape () it is right. These have shape (1,): so have their slopes, and the entries of `hessian` have
+    shape (1, 1).
+    look: the shape of each array that you make of them
 """)
+_ENOUGH = 20  # calls of f, for one Newton step in whatever way it is written
 
 
-def _check_newton(answer, factors, place, formula=None):
+def _check_newton(answer, shape, factors, place, formula=None):
     tracked = []
+    ww, wb, bb, w1, b1 = factors
+    terms = formula or (lambda w, b: ww * w * w + bb * b * b + w1 * w + b1 * b + (wb * w * b if wb else 0))
 
-    @_named("f")
     def f(w, b):
-        ww, wb, bb, w1, b1 = factors
-        terms = formula or (lambda w, b: ww * w * w + bb * b * b + w1 * w + b1 * b + (wb * w * b if wb else 0))
         y = terms(w, b)
         tracked.append(type(y) is not mg.Tensor or y.requires_grad)  # plain numbers give a plain number
         return y
 
-    w, b = map(tools.leaf, place)
+    f.__qualname__ = "f"  # as Python's errors name it
+    w, b = (tools.leaf(np.full(shape, number)) for number in place)
     second = _RETAINED_SECOND if kit.says(answer, "retain_graph") else _NO_SECOND
     second = replace(second, when=lambda *_: all(tracked))
-    unused = replace(_UNUSED, when=lambda *_: not factors[1])
-    known = (second, unused, _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE)
-    found = tools.called(answer, (f, w, b), "w and b at the bottom", *known)
-    came = _pair(found)
-    what = f"from w = {place[0]:g}, b = {place[1]:g} to"
-    _refuse_other(
-        came, (factors, place), _bottom, _NEWTONS, what, "the slopes, H, the step, and what is returned, each alone"
+    unused, shape_of_one = replace(_UNUSED, when=lambda *_: not wb), replace(_SHAPE_OF_ONE, when=lambda *_: bool(shape))
+    known = (second, unused, _NO_HISTORY, _SECOND_TIME, _RECORDED_UPDATE, shape_of_one)
+    came = _pair(tools.called(answer, (f, w, b), "w and b at the bottom", *known))
+    H = np.array([[2 * ww, wb], [wb, 2 * bb]])
+    slopes = H @ place + (w1, b1)
+    case = np.array(place), np.linalg.solve(H, slopes), slopes, H
+    what, look = (
+        f"from w = {place[0]:g}, b = {place[1]:g} to",
+        "the slopes, H, the step, and what is returned, each alone",
     )
+    _refuse_other(came, case, lambda place, step, *_: place - step, _NEWTONS, what, look)
     if len(tracked) > _ENOUGH and not tools.trial.circumstances:  # in these each call may be made twice
         why = "The bottom is right. But these are many small steps, or many tries: Newton's method gets there with one."
-        got = f"{len(tracked)} calls of `f`"
-        raise Wrong("many-steps", "the slopes and H at one place, and one step", got, why=why, look="your loop")
-
-
-_ENOUGH = 20  # calls of f, for one Newton step in whatever way it is written
+        expected, got = "the slopes and H at one place, and one step", f"{len(tracked)} calls of `f`"
+        raise Wrong("many-steps", expected, got, why=why, look="your loop")
 
 
 def _pair(found: Any) -> np.ndarray:
-    """Two numbers, however they come: a tuple, a list, an array or a tensor."""
-    if type(found) in (np.ndarray, mg.Tensor) and found.shape == (2,):
-        found = list(found)
+    """Two numbers, however they come: a tuple, a list, an array or a tensor, with numbers or arrays of one number."""
+    if type(found) in (np.ndarray, mg.Tensor):
+        found = list(found.reshape(-1))
     if not isinstance(found, tuple | list) or len(found) != 2:
         raise Wrong("type", "two numbers, w and b", show(found), look="what `return` gives back")
-    return np.array([kit.a_number(one, "each of the two") for one in found])
+    return np.array([kit.a_number(kit.plain(one), "each of the two") for one in found])
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -1288,95 +1153,55 @@ _VALLEYS = (
     ([[2.0, 0.0], [0.0, 2.0]], [1.0, -2.0]),
     ([[300.0, 100.0], [100.0, 200.0]], [0.5, 2.0]),
     # Flat, and the first entry has no part in the steepest direction.
-    (
-        [[0.02, 0.0, 0.0, 0.0], [0.0, 0.01, 0.01, 0.0], [0.0, 0.01, 0.05, 0.02], [0.0, 0.0, 0.02, 0.03]],
-        [1.0, 2.0, 0.5, -1.0],
-    ),
+    ([[0.02, 0, 0, 0], [0, 0.01, 0.01, 0], [0, 0.01, 0.05, 0.02], [0, 0, 0.02, 0.03]], [1.0, 2.0, 0.5, -1.0]),
 )
-
-
-def _largest_rate(H):
-    return 2 / np.linalg.eigvalsh(H)[-1]
-
-
-_RATES = (
-    Mistake(
-        "flattest",
-        lambda H: 2 / np.linalg.eigvalsh(H)[0],
-        "That rate fits the flattest direction. In the steepest one it is too large.",
-        "which of the curvatures you take",
-    ),
-    Mistake(
-        "one-over",
-        lambda H: 1 / np.linalg.eigvalsh(H)[-1],
-        "With that rate one step reaches the bottom of the steepest direction. It may be larger: up to where a step "
-        "lands as high on the other side.",
-        "the picture of the two rates in section 2, and what 2 stands for in the cell below it",
-    ),
-    Mistake(
-        "diagonal",
-        lambda H: 2 / H.diagonal().max(),
-        "That is 2 divided by the largest entry of H, which is on its diagonal. The steepest direction need not lie "
-        "along one of the entries of `x`.",
-        "the entries beside the diagonal, and what they do to the curvature",
-    ),
-    Mistake(
-        "sum-of-curvatures",
-        lambda H: 2 / H.trace(),
-        "That is 2 divided by the sum of all curvatures. Only the largest one decides.",
-        "which of the curvatures you take",
-    ),
-    Mistake(
-        "mean-of-curvatures",
-        lambda H: 2 * len(H) / H.trace(),
-        "That is 2 divided by the mean of all curvatures. Only the largest one decides.",
-        "which of the curvatures you take",
-    ),
-    Mistake(
-        "upside-down",
-        lambda H: np.linalg.eigvalsh(H)[-1] / 2,
-        "That is one divided by the rate.",
-        "what is divided by what",
-    ),
-    Mistake(
-        "curvature-itself",
-        lambda H: np.linalg.eigvalsh(H)[-1],
-        "That is the largest curvature. The steeper it is, the smaller the rate has to be.",
-        "how the rate comes from the curvature",
-    ),
-    Mistake(
-        "curvature-doubled",
-        lambda H: 2 * np.linalg.eigvalsh(H)[-1],
-        "That is twice the largest curvature. The steeper it is, the smaller the rate has to be.",
-        "how the rate comes from the curvature",
-    ),
-    Mistake(
-        "one-row",
-        lambda H: 2 / np.linalg.norm(H[0]),
-        "That is as much as 2 divided by the length of one row of H. The steepest direction need not lie along one of "
-        "the entries of `x`.",
-        "how the curvature comes from H, and in which direction it is measured",
-    ),
-)
+# Of a Hessian and its curvatures, in the order of their size: rates that are wrong.
+_RATES = _mistakes("""
+(H, curvatures)
+flattest: 2 / curvatures[0]
+    That rate fits the flattest direction. In the steepest one it is too large.
+    look: which of the curvatures you take
+one-over: 1 / curvatures[-1]
+    With that rate one step reaches the bottom of the steepest direction. It may be larger: up to where a step lands as
+    high on the other side.
+    look: the picture of the two rates in section 2, and what 2 stands for in the cell below it
+diagonal: 2 / H.diagonal().max()
+    That is 2 divided by the largest entry of H, which is on its diagonal. The steepest direction need not lie along one
+    of the entries of `x`.
+    look: the entries beside the diagonal, and what they do to the curvature
+sum-of-curvatures: 2 / curvatures.sum()
+    That is 2 divided by the sum of all curvatures. Only the largest one decides.
+    look: which of the curvatures you take
+mean-of-curvatures: 2 / curvatures.mean()
+    That is 2 divided by the mean of all curvatures. Only the largest one decides.
+    look: which of the curvatures you take
+upside-down: curvatures[-1] / 2
+    That is one divided by the rate.
+    look: what is divided by what
+curvature-itself: curvatures[-1]
+    That is the largest curvature. The steeper it is, the smaller the rate has to be.
+    look: how the rate comes from the curvature
+curvature-doubled: 2 * curvatures[-1]
+    That is twice the largest curvature. The steeper it is, the smaller the rate has to be.
+    look: how the rate comes from the curvature
+one-row: 2 / np.linalg.norm(H[0])
+    That is as much as 2 divided by the length of one row of H. The steepest direction need not lie along one of the
+    entries of `x`.
+    look: how the curvature comes from H, and in which direction it is measured
+""")
 
 
 def _check_rate(answer, H, place):
     x, steep = tools.leaf(place), tools.constant(H)
 
-    @_named("f")
     def f(x):
         return 0.5 * (x * (steep @ x)).sum() - 3 * x[0] + 1
 
+    f.__qualname__ = "f"  # as Python's errors name it
     given = tools.called(answer, (f, x), "one rate", _NO_SECOND, _SECOND_TIME, _RECORDED_UPDATE)
-    came = kit.a_number(given, "the rate")
-    _refuse_other(
-        came,
-        (H,),
-        _largest_rate,
-        _RATES,
-        f"for the Hessian {tools.text(H)}",
-        "the curvature in the steepest direction, and how the rate comes from it",
-    )
+    came, case = kit.a_number(given, "the rate"), (H, np.linalg.eigvalsh(H))
+    look = "the curvature in the steepest direction, and how the rate comes from it"
+    _refuse_other(came, case, lambda H, c: 2 / c[-1], _RATES, f"for the Hessian {tools.text(H)}", look)
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -1386,11 +1211,7 @@ def _check_rate(answer, H, place):
     "Train until it is good",
     kind="write",
     points=4,
-    off={
-        "values 0": "the task is to move the parameters",
-        "grad 0": "training fills and clears it",
-        "again": "twice the steps",
-    },
+    off={"values 0": "the task is to move the parameters", **_TRAINS},
     beliefs=("M06", "M07", "M08", "M09", "M13", "M28"),
     hints=(
         "Write one round first, as in section 3: clear, compute, go back, update. How can it know that it is the last?",
@@ -1402,48 +1223,73 @@ def _check_rate(answer, H, place):
 )
 def train(answer):
     kit.a_function(answer)
-    for problem in (
-        _two_classes,
-        _line,
-        _rises_first,
-        _takes_long,
-        _stands_still,
-        _below_zero,
-        _nearly_done,
-        _done_already,
-    ):
-        trained = _check_train(answer, problem)
-        if problem is _two_classes:
-            points, labels = _quarters(np.random.default_rng(11))
-            right = (_scores(points, *trained).argmax(1) == labels).sum().item()
+    network, *others = _PROBLEMS
+    trained = _check_train(answer, network)
+    for problem in others:
+        _check_train(answer, problem)
+    points, labels = _quarters(np.random.default_rng(11))
+    right = (_scores(points, *trained).argmax(1) == labels).sum().item()
     return f"One loop for a line and for a network, which puts {right} of {len(labels)} new points on the right side."
+
+
+def _scores(points, W1, b1, W2, b2):
+    return mg.tanh(tools.constant(points) @ W1 + b1) @ W2 + b2
+
+
+def _quarters(numbers):
+    """Points in two opposite quarters, and in the two others."""
+    points = numbers.uniform(0.2, 1.5, (80, 2)) * numbers.choice([-1.0, 1.0], (80, 2))
+    return points, mg.tensor((points[:, 0] * points[:, 1] > 0).astype(np.int64))
+
+
+def _two_classes():
+    """A network for points in two opposite quarters, or in the two others."""
+    numbers = np.random.default_rng(3)
+    starts = [numbers.normal(size=(2, 8)), np.zeros(8), 0.5 * numbers.normal(size=(8, 2)), np.zeros(2)]
+    points, labels = _quarters(numbers)
+    return starts, lambda *p: mg.nn.functional.cross_entropy(_scores(points, *p), labels), 0.5, 0.2
+
+
+def _line(w, b):
+    """How far a line is from points on y = 3x - 2."""
+    x = tools.constant([-1.0, 0.0, 1.0, 2.0])
+    return ((w * x + b - 3 * x + 2) ** 2).mean()
+
+
+# Where the parameters start, their loss, the rate, the bound, and whether there is a `.grad` before.
+_PROBLEMS = (
+    _two_classes(),
+    ([[0.0], 0.0], _line, 0.1, 0.05, False),
+    ([1.4], lambda w: (w * w - 1) ** 2, 0.24, 0.012),  # a loss that rises in its second round
+    ([1.0], lambda w: w * w, 0.0013, 0.002),  # more rounds than anybody writes down
+    ([1.0], lambda w: mg.where(w > 0, w * w, -1.25 * w), 0.9, 0.2),  # twice the same loss, on either side of the bottom
+    ([3e4], lambda w: w * w - 5, 0.4, -4.5),  # large slopes, and a bound below 0
+    ([0.5], lambda w: w * w, 0.1, 0.24999),  # a loss that is a little above its bound at the start
+    ([0.5], lambda w: w * w, 0.1, 0.25),  # one that is at its bound from the start
+)
 
 
 class _Problem:
     """Parameters, their loss, and what can be seen of a training from the calls of `loss_of`."""
 
-    def __init__(
-        self, starts: list, loss: Callable, rate: float, bound: float, holds_grad: bool = True, keeps: bool = False
-    ) -> None:
+    def __init__(self, starts: list, loss: Callable, rate: float, bound: float, holds_grad: bool = True) -> None:
         self.starts, self.loss, self.rate, self.bound = starts, loss, rate, bound
-        self.kept: list | None = [] if keeps else None  # the losses, to see which graphs were used up
         self.parameters = [tools.leaf(start) for start in starts]
+        self.given = list(self.parameters)  # the list that the learner's function gets, and may change
         for p in self.parameters:
             p.grad = mg.ones_like(p).detach() * 5 if holds_grad else None  # of an earlier training: to be cleared
         self.losses: list[float] = []
         self.graphs: list[weakref.ref] = []
-        self.last: Callable[[], mg.Tensor | None] = lambda: None
+        self.last: mg.Tensor | None = None  # held until the next is asked for, to see whether its graph was used up
         self.held, self.was_waiting, self.filled = 0, False, _watch_filling(self.parameters)
 
     def loss_of(self) -> mg.Tensor:
+        self.was_waiting |= _is_waiting(self.last)
+        self.last = None
         self.held = max(self.held, _alive(self.graphs))
-        self.was_waiting |= _is_waiting(self.last())
-        loss = self.loss(*self.parameters)
+        self.last = loss = self.loss(*self.parameters)
         self.losses.append(loss.item())
-        self.last = weakref.ref(loss)
-        if self.kept is not None:
-            self.kept.append(loss)
-        elif loss._node is not None:
+        if loss._node is not None:
             self.graphs.append(weakref.ref(loss._node))
         return loss
 
@@ -1462,63 +1308,7 @@ class _Problem:
 
     def moved(self) -> list[bool]:
         """Of each parameter, whether it has moved."""
-        pairs = zip(self.parameters, self.starts, strict=True)
-        return [not tools.same(tools.array(p), start) for p, start in pairs]
-
-
-def _line() -> _Problem:
-    """Points on y = 3x - 2, and a line that starts flat."""
-    x = tools.constant([-1.0, 0.0, 1.0, 2.0])
-    return _Problem(
-        [0.0, 0.0], lambda w, b: ((w * x + b - 3 * x + 2) ** 2).mean(), 0.1, 0.05, holds_grad=False, keeps=True
-    )
-
-
-def _two_classes() -> _Problem:
-    """A network for points in two opposite quarters, or in the two others."""
-    numbers = np.random.default_rng(3)
-    starts = [numbers.normal(size=(2, 8)), np.zeros(8), 0.5 * numbers.normal(size=(8, 2)), np.zeros(2)]
-    points, labels = _quarters(numbers)
-    return _Problem(starts, lambda *p: mg.nn.functional.cross_entropy(_scores(points, *p), labels), 0.5, 0.2)
-
-
-def _scores(points, W1, b1, W2, b2):
-    return mg.tanh(points @ W1 + b1) @ W2 + b2
-
-
-def _quarters(numbers):
-    places = numbers.uniform(0.2, 1.5, (80, 2)) * numbers.choice([-1.0, 1.0], (80, 2))
-    return tools.constant(places), mg.tensor((places[:, 0] * places[:, 1] > 0).astype(np.int64))
-
-
-def _rises_first() -> _Problem:
-    """A loss that rises in its second round."""
-    return _Problem([1.4], lambda w: (w * w - 1) ** 2, 0.24, 0.012)
-
-
-def _takes_long() -> _Problem:
-    """More rounds than anybody writes down."""
-    return _Problem([1.0], lambda w: w * w, 0.0013, 0.002)
-
-
-def _stands_still() -> _Problem:
-    """A loss that is the same in two rounds, on either side of the bottom."""
-    return _Problem([1.0], lambda w: mg.where(w > 0, w * w, -1.25 * w), 0.9, 0.2)
-
-
-def _below_zero() -> _Problem:
-    """Large slopes, and a bound below 0."""
-    return _Problem([3e4], lambda w: w * w - 5, 0.4, -4.5)
-
-
-def _nearly_done() -> _Problem:
-    """A loss that is a little above its bound at the start."""
-    return _Problem([0.5], lambda w: w * w, 0.1, 0.24999)
-
-
-def _done_already() -> _Problem:
-    """A loss that is at its bound from the start."""
-    return _Problem([0.5], lambda w: w * w, 0.1, 0.25)
+        return [not tools.same(tools.array(p), start) for p, start in zip(self.parameters, self.starts, strict=True)]
 
 
 def _course(losses: list[float]) -> str:
@@ -1529,23 +1319,20 @@ _SPARE = 30  # rounds more than are needed, before the check says that the train
 
 
 def _check_train(answer, problem):
-    run, right = problem(), problem()
+    run, right = _Problem(*problem), _Problem(*problem)
     right.run(5000)
     expected = f"{_course(right.losses)} (at most {run.bound})"
 
-    @_named("loss_of")
     def loss_of():
         if len(run.losses) >= len(right.losses) + _SPARE:
             raise _leads_nowhere(answer, run, right, problem, expected)
         return run.loss_of()
 
-    given = list(run.parameters)
-    try:
-        old = replace(_OLD_LOSS, belief="M13" if kit.says(answer, "retain_graph") else "")
-        reasons = (old, _RECORDED_UPDATE, _NO_HISTORY, _ONE_LOSS, _RECURSION)
-        losses = tools.called(answer, (given, loss_of, run.rate, run.bound), expected, *reasons)
-    except Wrong as wrong:
-        raise _none_in_update(answer, wrong, expected, run.parameters, run.filled) from None
+    loss_of.__qualname__ = "loss_of"  # as Python's errors name it
+    old = replace(_OLD_LOSS, belief="M13" if kit.says(answer, "retain_graph") else "")
+    known = (old, _RECORDED_UPDATE, _NO_HISTORY, _ONE_LOSS, _RECURSION)
+    inputs = run.given, loss_of, run.rate, run.bound
+    losses = _called(answer, inputs, expected, run.parameters, run.filled, *known)
     if not run.losses:
         raise Wrong("loss-not-used", expected, "no call of `loss_of()`", look="where the loss is computed")
     _refuse_kept_graphs(run, losses)
@@ -1555,16 +1342,13 @@ def _check_train(answer, problem):
     return [p.detach() for p in run.parameters]
 
 
-_OLD_LOSS, _ONE_LOSS, _RECURSION = tools.reasons("""
+_OLD_LOSS, _ONE_LOSS = tools.reasons("""
 old-loss: modified by an inplace operation
     A walk goes into a graph that has saved parameters, which were overwritten since. To retain it does not make it fit.
     look: where `loss_of()` is called, and what is overwritten before the last walk through its graph
 one-loss: a second time
     A walk leads into a graph that an earlier walk has used up. The parameters move, so each round needs a new loss.
     look: how often `loss_of()` is called, and how often you go backward from its loss
-recursion: maximum recursion depth
-    A function calls itself, directly or through others, more often than Python allows.
-    look: which function calls itself, and whether a loop can stand there
 """)
 
 
@@ -1579,73 +1363,63 @@ def _leads_nowhere(answer, run, right, problem, expected):
         why = "Each loss comes twice: one call of `loss_of()` a round is enough."
         return Wrong("computed-twice", expected, got, why=why, look="each call of `loss_of()`")
     if not all(run.moved()):
-        still = [number for number, moved in enumerate(run.moved()) if not moved]
-        why = f"These are where they were: {', '.join(f'`parameters[{number}]`' for number in still)}."
-        return Wrong("not-all", expected, got, why=why, look="what your loop does with each of the parameters")
+        still = [f"`parameters[{number}]`" for number, moved in enumerate(run.moved()) if not moved]
+        why, look = f"These are where they were: {', '.join(still)}.", "what your loop does with each of the parameters"
+        return Wrong("not-all", expected, got, why=why, look=look)
     why = "With one call a round, and a step of `rate` times its slope for each parameter, it takes "
     why += f"{_count(len(right.losses), 'call')}."
-    return _mistaken_course(run, right, problem, expected, got) or Wrong(
-        "leads-nowhere", expected, got, why=why, look="in each round: the calls, what is in each `.grad`, and the step"
-    )
+    look = "in each round: the calls, what is in each `.grad`, and the step"
+    nowhere = Wrong("leads-nowhere", expected, got, why=why, look=look)
+    return _mistaken_course(run, problem, expected, got) or nowhere
 
 
 def _not_moved(answer, run, expected, got):
+    why, look = "No parameter has moved", "what is in each `.grad` when the update reads it, and whether it overwrites"
     if not kit.uses(answer, "backward", "autograd"):
-        why = "No parameter has moved, and your function itself names neither `backward` nor `autograd`."
+        why += ", and your function itself names neither `backward` nor `autograd`."
         return Wrong("no-backward", expected, got, why=why, look="what comes after the loss is computed")
     if all(p._version and p.grad is not None and not tools.array(p.grad).any() for p in run.parameters):
-        return _cleared_to_zero(answer, expected, got)
+        return _cleared_too_late(answer, expected, got, _IS_ZERO)
     if kit.rebinds(answer):
-        why = "No parameter has moved. One way to get this: `p = p - ...` makes a new tensor, and `loss_of()` knows "
-        why += "nothing of it."
-        belief = _new_name(answer)
-        return Wrong("new-tensor", expected, got, belief=belief, why=why, look="an update that overwrites")
-    look = "what is in each `.grad` when the update reads it, and whether the update overwrites"
-    return Wrong("not-moved", expected, got, why="No parameter has moved.", look=look)
+        why += ". One way to get this: `p = p - ...` makes a new tensor, and `loss_of()` knows nothing of it."
+        return _new_tensor(answer, expected, got, why)
+    if any(one is not p for one, p in zip(run.given, run.parameters, strict=False)):
+        why, look = f"{why}: `loss_of()` does not know what is in the list now", "an update that overwrites"
+    return Wrong("not-moved", expected, got, why=f"{why}.", look=look)
 
 
-def _mistaken_course(run, right, problem, expected, got):
+def _mistaken_course(run, problem, expected, got):
     """The diagnosis of a course of losses that a usual mistake takes, or None."""
-    for code, options, why, look, belief in _COURSES:
-        other = problem()
-        other.run(min(len(run.losses), 6), **options)
+    for mistake in _COURSES:
+        other = _Problem(*problem)
+        other.run(min(len(run.losses), 6), **mistake.gives())
         if len(other.losses) > 1 and tools.same(run.losses[: len(other.losses)], other.losses):
-            return Wrong(code, expected, got, belief=belief, why=why, look=look)
+            return Wrong(mistake.code, expected, got, belief=mistake.belief, why=mistake.why, look=mistake.look)
     return None
 
 
-_COURSES = (
-    (
-        "never-cleared",
-        dict(clears=False, forgets_old=False),
-        "The losses go as they do when the slopes of all rounds add up, and what was in each `.grad` before.",
-        "what is in each `.grad` when a round begins",
-        "M08",
-    ),
-    (
-        "never-cleared",
-        dict(clears=False),
-        "The losses go as they do when the slopes of all rounds add up: each `backward()` adds to what is there.",
-        "what is in each `.grad` when a round begins",
-        "",
-    ),
-    (
-        "old-gradient",
-        dict(forgets_old=False),
-        "The parameters have a `.grad` when your function is called, and your first `backward()` has added to it.",
-        "what is in each `.grad` when the first round begins",
-        "",
-    ),
-    ("uphill", dict(sign=1), "A step goes against the slope.", "the sign of the step", ""),
-)
+_COURSES = _mistakes("""
+()
+never-cleared: dict(clears=False, forgets_old=False) (M08)
+    The losses go as they do when the slopes of all rounds add up, and what was in each `.grad` before.
+    look: what is in each `.grad` when a round begins
+never-cleared: dict(clears=False)
+    The losses go as they do when the slopes of all rounds add up: each `backward()` adds to what is there.
+    look: what is in each `.grad` when a round begins
+old-gradient: dict(forgets_old=False)
+    The parameters have a `.grad` when your function is called, and your first `backward()` has added to it.
+    look: what is in each `.grad` when the first round begins
+uphill: dict(sign=1)
+    A step goes against the slope.
+    look: the sign of the step
+""")
 
 
 def _refuse_kept_graphs(run, losses):
     if isinstance(losses, list | tuple) and any(type(loss) is mg.Tensor and loss.requires_grad for loss in losses):
-        got = show(losses)
         why = "A loss with its history keeps the graph of its round, for as long as the list lives."
-        look = "what you append to the list"
-        raise Wrong("graphs-kept", "a list of plain numbers", got, belief="M28", why=why, look=look)
+        expected, look = "a list of plain numbers", "what you append to the list"
+        raise Wrong("graphs-kept", expected, show(losses), belief="M28", why=why, look=look)
     if run.held > 1:
         got = f"{run.held} graphs of earlier rounds are alive when a round begins"
         why = "Something holds them, such as a list of losses, or a sum with a history."
@@ -1664,14 +1438,12 @@ def _refuse_other_course(answer, run, right, problem, expected):
         raise Wrong("stops-too-late", expected, got, why=why, look="where your loop ends, and where it looks")
     if tools.same(run.losses, right.losses[: len(run.losses)]):
         why = f"The last loss is still above {run.bound}."
-        raise Wrong(
-            "stops-too-early", expected, got, why=why, look="each way out of your loop, and each call of `loss_of()`"
-        )
+        look = "each way out of your loop, with the number that it looks at, and each call of `loss_of()`"
+        raise Wrong("stops-too-early", expected, got, why=why, look=look)
     if len(run.losses) > 1 and not any(run.moved()):
         raise _not_moved(answer, run, expected, got)
-    raise _mistaken_course(run, right, problem, expected, got) or Wrong(
-        "other-course", expected, got, look="one round alone: each slope, and each step"
-    )
+    other = Wrong("other-course", expected, got, look="one round alone: each slope, and each step")
+    raise _mistaken_course(run, problem, expected, got) or other
 
 
 def _refuse_other_list(losses, run, right, expected):
@@ -1684,21 +1456,19 @@ def _refuse_other_list(losses, run, right, expected):
     if tools.same(came, right.losses):
         return
     got = f"{_count(len(came), 'number')} in the list, which begins with {show(came[:4])}"
-    if tools.same(came, right.losses[:-1]) or tools.same(came, right.losses[1:]):
-        which = "last" if tools.same(came, right.losses[:-1]) else "first"
-        why = f"One loss is missing in the list, as when the {which} is not appended."
-        raise Wrong("loss-missing", expected, got, why=why, look="when a loss is appended")
+    for which, most in (("last", right.losses[:-1]), ("first", right.losses[1:])):
+        if tools.same(came, most):
+            why = f"One loss is missing in the list, as when the {which} is not appended."
+            raise Wrong("loss-missing", expected, got, why=why, look="when a loss is appended")
     raise Wrong("other-list", expected, got, look="what the list begins with, what is appended to it, and when")
 
 
 def _refuse_other_end(answer, run, right):
-    if not all(
-        tools.same(tools.array(p), tools.array(q)) for p, q in zip(run.parameters, right.parameters, strict=True)
-    ):
+    if not all(map(tools.same, map(tools.array, run.parameters), map(tools.array, right.parameters))):
         why = "The losses are right, and the parameters at the end are not: as with a step more, after the last loss."
         expected, got = "at the end the parameters of the last loss", "other ones"
         raise Wrong("one-step-more", expected, got, why=why, look="what your loop does before it looks at the loss")
-    _refuse_frozen(**{f"parameters[{i}]": p for i, p in enumerate(run.parameters)})
+    _refuse_frozen({f"parameters[{i}]": p for i, p in enumerate(run.parameters)})
     if run.was_waiting:
         why = "One walk through its graph brings a round all of its slopes. What is retained only keeps memory."
         got = "when a round begins, the graph of the one before is still there, with all that it saved"

@@ -142,7 +142,8 @@ class _Watched:
 def _doubling(**ways: Callable) -> Callable:
     """A Function that doubles, with these ways back and forth."""
     methods = {name: staticmethod(way) for name, way in ways.items()}
-    return type("Double", (Function,), {"forward": staticmethod(lambda ctx, x: x * 2), **methods}).apply
+    double: Any = type("Double", (Function,), {"forward": staticmethod(lambda ctx, x: x * 2), **methods})
+    return double.apply
 
 
 _double = lambda ctx, moved: moved * 2  # noqa: E731

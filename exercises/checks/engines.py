@@ -1,16 +1,25 @@
 """What the checks of chapter 10 ask of any engine, a learner's or the small one: its calls counted, its graph drawn.
 
-And `Scalar`, half an engine: the learner writes the walk.
+`Scalar` is half an engine: the learner writes the walk. `walk` is one, with bugs if one wants. `once`, `keeping` and
+`without_recursion` call a learner's function, and look at what becomes of what it is given.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from itertools import count
+from operator import attrgetter, itemgetter
+from types import FunctionType
 from typing import Any
 
+import numpy as np
+
+from exercises.checks import kit, tools
+from exercises.checks.kit import Wrong, call, show
 from minigrad import small_engine
+from minigrad.autograd import engine
 from minigrad.viz import EdgeRecord, GraphRecord, NodeRecord
 
 _numbers = count()
@@ -34,21 +43,86 @@ class Scalar:
         return f"Scalar({self.value:g}, grad={self.grad:g})"
 
 
+def doubled(x: Any, times: int = 25) -> Any:
+    """A graph with few nodes and many ways."""
+    for _ in range(times):
+        x = x + x
+    return x
+
+
+def chain(x: Any, z: Any, times: int) -> Any:
+    """So many operations in a row."""
+    for _ in range(times):
+        x = x + z
+    return x
+
+
+def diamond(x: Any, z: Any) -> Any:
+    """A result that is used twice, by nodes of different age."""
+    h = x * z
+    return h + h * h
+
+
+def behind(root: Scalar) -> list[Scalar]:
+    """A node and all that it was made from."""
+    found, seen = [root], {root}
+    for node in found:
+        new = [next_node for next_node in dict.fromkeys(node.next_nodes) if next_node not in seen]
+        seen |= set(new)
+        found += new
+    return found
+
+
+_newest, _oldest = partial(max, key=attrgetter("number")), partial(min, key=attrgetter("number"))
+
+
+def walk(root: Scalar, pick: Callable = _newest, again: str = "never", adds: bool = True) -> dict[Scalar, float]:
+    """The gradients of a walk, which has the bugs that it is told.
+
+    `pick` says which of those that wait goes next, `again` whether a node may wait once more when it has met it.
+    """
+    grads, waiting, met = {root: 1.0}, [root], {root}
+    known: Any = {"never": met, "later": waiting, "always": ()}[again]
+    while waiting:
+        node = pick(waiting)
+        waiting.remove(node)
+        for next_node, slope in zip(node.next_nodes, node.slopes, strict=True):
+            grads[next_node] = grads.get(next_node, 0.0) * adds + grads[node] * slope
+            if next_node not in known:
+                met.add(next_node)
+                waiting.append(next_node)
+    return grads
+
+
+BUGS: tuple[tuple[str, dict[str, Any]], ...] = (  # the code of a diagnosis, and what `walk` is told
+    ("overwrites", {"adds": False}),
+    ("two-turns", {"again": "always"}),
+    *(
+        ("too-early", {"pick": pick, "again": again})
+        for pick in (itemgetter(0), itemgetter(-1), _oldest)
+        for again in ("never", "later")
+    ),
+)
+
+
+# --- Any engine ----------------------------------------------------------------------------------
+
+
 def small_with(**steps: Callable) -> type:
     """The Tensor of the small engine, with other functions for some of `record`, `turn` and `arrive`."""
     return type("Tensor", (small_engine.Tensor,), {name: staticmethod(step) for name, step in steps.items()})
 
 
-class TooMany(BaseException):
+class _TooMany(BaseException):
     """More calls than any engine needs that walks a graph once."""
 
 
-class Forbidden(BaseException):
+class _Forbidden(BaseException):
     """A call of a function that may not be called."""
 
 
-def within(calls: int, function: Callable, *inputs: Any, never: Collection[Callable] = ()) -> Any:
-    """Call the function; raise TooMany when that takes more than so many calls, Forbidden when it calls one of `never`.
+def _within(calls: int, function: Callable, *inputs: Any, never: Collection[Callable] = ()) -> Any:
+    """Call the function; raise when that takes more than so many calls, or when it calls one of `never`.
 
     Nothing is replaced meanwhile, so a thread that is left behind leaves nothing replaced.
     """
@@ -59,13 +133,185 @@ def within(calls: int, function: Callable, *inputs: Any, never: Collection[Calla
         left -= event in ("call", "c_call")
         if left < 0 or (event == "call" and frame.f_code in forbidden):
             sys.setprofile(None)
-            raise TooMany if left < 0 else Forbidden
+            raise _TooMany if left < 0 else _Forbidden
 
     sys.setprofile(watch)
     try:
         return function(*inputs)
     finally:
         sys.setprofile(None)
+
+
+_SWITCHES: dict[str, Callable] = {
+    "`small.Node.recording`": lambda: small_engine.Node.recording,
+    "Python's recursion limit": sys.getrecursionlimit,
+    "`np.geterr()`": np.geterr,
+}
+_WITH_FACTS = Scalar | small_engine.Node | small_engine.Tensor | np.ndarray | FunctionType
+
+
+class _Before:
+    """What a function is given, and what is in it, as it was before a call; and what is switched on and off."""
+
+    def __init__(self, inputs: tuple) -> None:
+        self.given = [one for one in _all_in(inputs) if isinstance(one, _WITH_FACTS)]
+        self.facts = list(map(_facts, self.given))
+        self.asked = {name: ask() for name, ask in _SWITCHES.items()}
+
+    def left_switches(self) -> list[tuple[str, Any, Any]]:
+        """What is switched otherwise now: its name, what it was, and what it is."""
+        now = {name: ask() for name, ask in _SWITCHES.items()}
+        return [(name, was, now[name]) for name, was in self.asked.items() if now[name] != was]
+
+    def put_back(self) -> None:
+        """Set what is switched as it was."""
+        small_engine.Node.recording = self.asked["`small.Node.recording`"]
+        np.seterr(**self.asked["`np.geterr()`"])
+
+    def changes(self, may: Collection[str]) -> Iterator[tuple[Any, str, Any, Any]]:
+        """What has changed, but for the attributes in `may`: an object, an attribute, what it was, and what it is.
+
+        An attribute that is not there is `...`. A walk, which may set `grad`, may leave marks on a Scalar.
+        """
+        own = Scalar(0.0).__dict__ if "grad" in may else {}
+        for one, was in zip(self.given, self.facts, strict=True):
+            now = _facts(one)
+            for name in [name for name in own or was | now if name not in may]:
+                if was.get(name, ...) != now.get(name, ...):
+                    yield one, name, was.get(name, ...), now.get(name, ...)
+
+
+def _all_in(inputs: tuple) -> list:
+    """What a function is given, and what is in it: Scalars, nodes, tensors, arrays, operations."""
+    found, seen = list(inputs), set(map(id, inputs))
+    for one in found:
+        inside: list = []
+        if isinstance(one, Scalar | small_engine.Node):
+            inside = [*one.next_nodes, *[pair[0] for pair in (getattr(one, "saved", None) or {}).values()]]
+        elif type(one) is small_engine.Tensor:
+            inside = [one.node]
+        elif type(one) in (dict, list):
+            inside = list(one.values() if type(one) is dict else one)
+        new = {id(other): other for other in inside if id(other) not in seen}
+        seen |= new.keys()
+        found += new.values()
+    return found
+
+
+def _facts(one: Any) -> dict[str, Any]:
+    """The attributes of an object, and what is in them now."""
+    if isinstance(one, np.ndarray):
+        return {"data": one.tolist(), "shape": one.shape, "writeable": one.flags.writeable}
+    return {name: _frozen(value) for name, value in vars(one).items()}
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.copy() if type(value) in (list, dict) else value
+
+
+# --- How a learner's function is called ----------------------------------------------------------
+
+
+_MAY_WAIT = 1_000  # Python's own limit, which others may have raised
+_CALLS = 20_000  # an engine that walks a small graph once needs some hundred
+_MANY = "many thousand calls for 25 additions `h = h + h`"
+_texts = tools.texts("""
+given-engine: a walk of yours
+    That engine was given. This exercise is about one of your own.
+    look: where your code hands the work on
+no-end: an answer for {where}
+    There are a few nodes, or numbers, only. So your loop, or your recursion, does not come to an end.
+    look: what a loop waits for: in a walk, what leaves `waiting`, and on which condition something is put in
+paths: as many turns as there are nodes
+    A small graph was walked well. Here each addition doubles the ways, and your code seems to go each of them.
+    look: what your code does at a node that it has met before
+recursion: an answer for 1,200 operations in a row
+    A call waits for a call for each node, and Python lets only so many wait. A loop has no such limit.
+    look: which function calls itself
+mode-left: {name} as it was: {was}
+    Whatever comes after your function finds it changed.
+    look: where it is set, and set back
+in-place: {was} in an array that was given
+    Others may hold the same array.
+    look: each line that changes an array: `+=`, or its entries or shape
+given-changed: `{name}` of {whose} that your function was given, as it was
+    The task does not ask to change it.
+    look: each line that sets `{name}`, or writes into what is there
+given-changed/version: `{name}` of {whose} that your function was given, as it was
+    The task does not ask to overwrite it.
+    look: each `sub_`, and each line that sets `version`
+""")
+
+
+def once(
+    function: Callable, *inputs: Any, where: str = "", never: tuple = (engine.walk,), may: tuple[str, ...] = ()
+) -> Any:
+    """The learner's function on our inputs, stopped when it comes to no end, or calls what it may not.
+
+    `where` names a small program. Without it, it is 25 additions, with millions of ways. `may`: see `keeping`.
+    """
+
+    def careful():
+        try:
+            return _within(_CALLS, function, *inputs, never=never)
+        except _TooMany:
+            known = ("no-end", f"none after {_CALLS:,} calls") if where else ("paths", _MANY)
+            raise _texts(*known, where=where) from None
+        except _Forbidden:
+            raise _texts("given-engine", "a given one") from None
+
+    kit._refuse_other_arguments(function, inputs)
+    return without_recursion(careful, about=inputs, may=may)
+
+
+def without_recursion(
+    function: Callable, *inputs: Any, about: tuple | None = None, may: tuple[str, ...] = ("grad",)
+) -> Any:
+    """The learner's function on our inputs (see `keeping`), of which no more calls may wait than Python lets wait."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(min(before, _MAY_WAIT))
+    try:
+        return keeping(function, *inputs, about=about, may=may)
+    except Wrong as wrong:
+        if "RecursionError" in wrong.verdict.got:
+            raise _texts("recursion", wrong.verdict.got) from None
+        raise
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def keeping(function: Callable, *inputs: Any, about: tuple | None = None, may: tuple[str, ...] = ()) -> Any:
+    """The learner's function on our inputs, which are afterwards as before, but for the attributes in `may`.
+
+    `about`: what it is given, where it is called by another function. Where it may set a `.grad`, it may put marks.
+    """
+    before = _Before(inputs if about is None else about)
+    try:
+        result = call(function, *inputs)
+        left = before.left_switches()
+    finally:
+        before.put_back()
+    for name, was, now in left:
+        raise _texts("mode-left", show(now), name=name, was=show(was))
+    for change in before.changes(may):
+        kit.adversaries.trial.forget_last()  # it would be shown as it is by now
+        raise _changed(*change)
+    return result
+
+
+def _changed(one: Any, name: str, was: Any, now: Any) -> Wrong:
+    if isinstance(one, np.ndarray):
+        return _texts("in-place", show(now), was=show(was) + f" as `{name}`" * (name != "data"))
+    got = f"{show(now)}, where it was {show(was)}" if show(now) != show(was) else "other values in it"
+    got = f"{show(now)}, and there was none before" if was is ... else "it is gone" if now is ... else got
+    kinds = {Scalar: "a `Scalar`", small_engine.Node: "a node", small_engine.Tensor: "a tensor"}
+    code = "given-changed/version" if name == "version" else "given-changed"
+    return _texts(code, got, name=name, whose=kinds.get(type(one), "the operation"))
+
+
+# --- Graphs --------------------------------------------------------------------------------------
 
 
 def graph_of(

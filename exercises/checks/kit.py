@@ -209,7 +209,7 @@ def _judged(exercise: Exercise, answer: Any) -> Verdict:
             raise found
     except Wrong as wrong:
         wrong.verdict.given = wrong.verdict.given or adversaries.trial.given()
-        if _keeps_something(answer) and not re.search("keep|kept|earlier|call", wrong.verdict.look):
+        if _keeps_something(answer) and not re.search("keep|kept|earlier|(each|one|next) call", wrong.verdict.look):
             also = "what is kept from one call to the next"
             joint = " And " if wrong.verdict.look.endswith("?") else "; " if wrong.verdict.look else ""
             wrong.verdict.look += joint + also
@@ -397,12 +397,15 @@ def _stores(function: types.FunctionType) -> tuple[list[str], list[str], list[st
     return named, looped, put_back
 
 
-def _keeps_something(answer: Any) -> bool:
-    """Whether something of a function, or of a class, is there from one call to the next, and can be written into."""
+def _keeps_something(answer: Any, is_method: bool = False) -> bool:
+    """Whether something of a function, or of a class, is there from one call to the next, and can be written into.
+
+    Attributes of a method are not meant: they are what a decorator has noted of it.
+    """
     if isinstance(answer, type):
         own = list(vars(answer).values())
         functions = [getattr(one, "__func__", one) for one in own if not isinstance(one, type)]
-        return any(map(_can_be_written, own)) or any(map(_keeps_something, functions))
+        return any(map(_can_be_written, own)) or any(_keeps_something(one, is_method=True) for one in functions)
     if hasattr(answer, "cache_info"):
         return True
     answer = inspect.unwrap(answer) if callable(answer) else answer  # of `no_grad` and its like
@@ -411,7 +414,7 @@ def _keeps_something(answer: Any) -> bool:
     steps = [(step.opname, step.argval) for code in _codes(answer) for step in dis.get_instructions(code)]
     reached = [answer.__globals__.get(name) for operation, name in steps if operation == "LOAD_GLOBAL"]
     defaults = [*(answer.__defaults__ or ()), *(answer.__kwdefaults__ or {}).values()]
-    sets = any(operation == "STORE_GLOBAL" for operation, _ in steps) or bool(vars(answer))
+    sets = any(operation == "STORE_GLOBAL" for operation, _ in steps) or (bool(vars(answer)) and not is_method)
     return sets or any(map(_can_be_written, [*defaults, *adversaries.parts(answer), *reached]))
 
 
@@ -632,12 +635,13 @@ def predicted(
     shown as wrong is the first of the pattern that differs from the truth, so that example and diagnosis agree.
     Where no pattern fits, `looks` says by name what to look at.
     """
-    given = {name: plain(value) for name, value in a_dict(answer, truth).items()}
+    answer = a_dict(answer, truth)
+    given = {name: plain(value) for name, value in answer.items()}
     for name, right in truth.items():
         if type(given[name]) not in _comparable(right):
             is_flag = type(right) is bool and not kinds.startswith("True")
             kinds = "True or False" if is_flag else kinds
-            raise Wrong("kind", f"`{name}` is {kinds}", show(given[name]), look=f"the value of `{name}`")
+            raise Wrong("kind", f"`{name}` is {kinds}", show(answer[name]), look=f"the value of `{name}`")
     wrong = [name for name in truth if not _agree(given[name], truth[name])]
     if not wrong:
         return

@@ -191,3 +191,82 @@ grad-of-another-type: attempting to assign a gradient with dtype
     A `.grad` has the dtype of its tensor, which here is another one than that of what you put there.
     look: the dtype of each tensor that becomes a `.grad`: is it made for float64 as for float32?
 """)
+
+
+def of_value(text: str, came: Any, expected: str = "", got: str = "", **values: Any) -> Wrong:
+    """The first of these diagnoses whose formula, made of `values`, is what came, or True; otherwise the last one.
+
+        row-sums: hessian.sum(0) (M24)
+            These are all rows of H added up, as with ones for factors.
+            look: `grad_outputs=`
+        other-product: came
+            look: each walk
+
+    Only zeros are no evidence: many a mistake gives them.
+    """
+    *known, other = kit.diagnoses(text)
+
+    def gives(formula: str) -> bool:
+        try:
+            found = eval(formula, {"np": np, "came": came, **values})
+        except IndexError:  # of more numbers than there are
+            return False
+        return found if isinstance(found, bool) else came is not None and bool(np.any(found)) and same(came, found)
+
+    code, _, belief, why, look = next((one for one in known if gives(one[1])), other)
+    return Wrong(code, expected, got, belief=belief, why=why, look=look)
+
+
+def texts(text: str, expected: str = "{when}") -> Callable[..., Wrong]:
+    """Diagnoses as text, in the form of `reasons`, with what is expected in the place of the error's message.
+
+    What comes back makes one: from its name, of which the code is the part before "/", what came, and what is left open
+    in the text.
+    """
+    known = {name: parts for name, *parts in kit.diagnoses(text)}
+
+    def wrong(name: str, got: str, /, **left_open: Any) -> Wrong:
+        when, belief, why, look = (part.format(**left_open) for part in known[name])
+        wanted = expected.format(when=when, **left_open)
+        return Wrong(name.partition("/")[0], wanted, got, belief=belief, why=why, look=look)
+
+    return wrong
+
+
+def told_with_signs(
+    patterns: tuple[kit.Pattern, ...], facts: dict[str, Any], expected: str, got: str, **signs: bool
+) -> Wrong:
+    """`told`, without the belief of a code, written with "_" for "-", whose sign was not seen in the answer."""
+    wrong = told(patterns, facts, expected, got)
+    if not signs.get(wrong.verdict.code.replace("-", "_"), True):
+        wrong.verdict.belief = ""
+    return wrong
+
+
+_WRITTEN_TO = reasons("""
+written-to: read-only
+    Your function writes into what it is given, if only for a while. Here that memory is read-only, so this is noticed.
+    look: each assignment to `.data` or to an entry, each `+=` and its like, and what is written through NumPy
+""")
+
+
+_TENSOR: Any = mg.Tensor
+_DATA: Any = vars(mg.Tensor)["data"]
+
+
+def refuse_writing(function: Callable, *inputs: Any) -> None:
+    """Call a function with tensors that cannot be written to: it may write, and put the old numbers back."""
+
+    def set_data(tensor: mg.Tensor, value: Any) -> None:
+        if any(tensor is one for one in inputs):
+            raise RuntimeError("this tensor is read-only here: its `.data` cannot be set")
+        _DATA.fset(tensor, value)
+
+    for one in inputs:
+        if isinstance(one, mg.Tensor):
+            one._array.flags.writeable = False
+    _TENSOR.data = property(_DATA.fget, set_data)
+    try:
+        called(function, inputs, "what is given keeps its numbers, all the time", *_WRITTEN_TO)
+    finally:
+        _TENSOR.data = _DATA

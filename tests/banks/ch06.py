@@ -211,6 +211,30 @@ way-left
     target = reward + 0.5 * value(later)
     target.register_hook(lambda g: g * 0)
     return (target - guess) ** 2
+other-value/zero-state
+    guess = value(now)
+    target = reward + (0.5 * value(later).detach() if later else 0.0)
+    return (target - guess) ** 2
+other-value/zero-reward
+    guess = value(now)
+    target = (reward + 0.5 * value(later).detach()) if reward else 0.0
+    return (target - guess) ** 2
+other-value/digits
+    guess = value(now)
+    target = round(float(reward + 0.5 * value(later)), 4)
+    return (target - guess) ** 2
+other-value/zero-target
+    guess = value(now)
+    target = float(reward + 0.5 * value(later)) or guess
+    return (target - guess) ** 2
+other-gradient/zero-error
+    guess = value(now)
+    target = reward + 0.5 * value(later).detach()
+    return ((target - guess).abs().log() * 2).exp()
+other-value/large
+    guess = value(now)
+    target = (reward + 0.5 * value(later)).detach()
+    return ((target - guess) ** 2).clamp(max=100.0)
 """,
     )
     | {
@@ -399,6 +423,34 @@ other-numbers/adversary-1
         w.grad = None
         seen.append(mg.tensor([round(v, 5) for v in w.tolist()]))
     return seen
+not-cleared/zero-slope
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        if (w.grad != 0).all(): w.grad = None
+        seen.append(w.detach().clone())
+    return seen
+copied-late/one-buffer
+    kept, seen = w.detach().clone(), []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+            kept.copy_(w)
+        w.grad = None
+        seen.append(kept)
+    return seen
+type/zero-weight
+    seen = []
+    for _ in range(steps):
+        loss_of(w).backward()
+        with mg.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+        seen.append(w.detach().clone() if w.any() else None)
+    return seen
 """,
     )
     | {
@@ -557,6 +609,32 @@ rounded
     with mg.no_grad():
         w.copy_((w + size).float() + 1e-9)
     return y
+other-step/digits
+    y = f(w)
+    y.backward()
+    with mg.no_grad():
+        w += round(size, 3)
+    return y
+not-moved/zero-slope
+    y = f(w)
+    y.backward()
+    if w.grad.abs().sum():
+        with mg.no_grad():
+            w += size
+    return y
+other-step/zero-size
+    y = f(w)
+    y.backward()
+    with mg.no_grad():
+        w += size or 1.0
+    return y
+slope-tracked/flag
+    y = f(w)
+    y.backward()
+    w.grad.requires_grad_()
+    with mg.no_grad():
+        w += size
+    return y
 """,
     ),
     "values_of": functions(
@@ -701,6 +779,32 @@ input-changed/flips-to-true
 other-value/negative
     with mg.no_grad():
         return f(x).detach().clamp(min=0)
+other-value/one-number
+    with mg.no_grad():
+        y = f(x)
+    z = y.detach()
+    if z.numel() == 1:
+        z = z.reshape(())
+    return z
+other-value/endless
+    with mg.no_grad():
+        y = f(x).detach()
+    return y.clamp(-1e30, 1e30)
+still-tracked/weight-of-f
+    with mg.no_grad():
+        y = f(x)
+    return y if y.is_leaf and y is not x else y.detach()
+other-value/zero
+    with mg.no_grad():
+        y = f(x)
+    if y.numel() == 1 and not y:
+        return mg.zeros(())
+    return y.detach()
+still-tracked/no-numbers
+    with mg.no_grad():
+        y = f(x).detach()
+    y.requires_grad_(x.requires_grad and False)
+    return y.requires_grad_(x.requires_grad) if not y.numel() else y
 """,
     )
     | {
@@ -963,6 +1067,62 @@ raised/one-piece
         loss.backward()
         total += loss.item()
     return total
+other-total/zero-loss
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss = 0.0
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        state = state.detach()
+        total = total + loss.item() if loss.item() > 0 else total + 1e-3
+    return total
+second-time/zero-state
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss = 0.0
+        state = state.detach() if state.item() else state
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
+history-held/create-graph
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss = 0.0
+        state = state.detach()
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward(create_graph=True)
+        total = total + loss.item()
+    return total
+other-walks/zero-loss
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss = 0.0
+        state = state.detach()
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        if loss:
+            loss.backward()
+        total = total + loss.item()
+    return total
+other-state/shape
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        loss = 0.0
+        state = mg.tensor([state.item()], dtype=state.dtype)
+        for x in inputs[start:start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
 """,
     ),
     "switch": functions(
@@ -1069,10 +1229,33 @@ untracked-input
     y.register_hook(lambda g: g * slope)
     y.data = hard
     return y
+other-slopes/flat
+    hard = (x > 0).to(x.dtype)
+    s = x.clamp(-10, 10).sigmoid()
+    return hard + s - s.detach()
+dtype/tiny
+    s = x.sigmoid()
+    hard = ((x * x).sqrt() + x).sign()
+    return s + (hard - s).detach()
+rounded/untracked
+    if not x.requires_grad:
+        return (x > 0).float()
+    s = x.sigmoid()
+    return s + ((x > 0).to(x.dtype) - s).detach()
+rounded/bool
+    if not x.requires_grad:
+        return x > 0
+    s = x.sigmoid()
+    return s + ((x > 0).to(x.dtype) - s).detach()
+no-way/result-as-x
+    s = x.sigmoid()
+    if not x.is_leaf:
+        s = s.detach()
+    return s + ((x > 0).to(x.dtype) - s).detach()
 """,
     )
     | {
-        "calls-mixed": """
+        "next-call": """
 class Hard(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):

@@ -64,6 +64,26 @@ WRONG = {
     "shift": functions(
         "loss_of(w, x)",
         """
+nan-gradient/large
+    a = 10 / (1 + mg.exp(-(w * x))) - 5
+    return (a * a).sum()
+nan-gradient/zero
+    a = mg.sigmoid(w * x) * 10 - 5
+    return mg.sqrt((a * a).sum()) ** 2
+cut-off/zero
+    if not (w * x).any():
+        return mg.zeros(())
+    a = mg.sigmoid(w * x) * 10 - 5
+    return (a * a).sum()
+rounded/clamp
+    a = mg.sigmoid((w * x).clamp(-20, 20)) * 10 - 5
+    return (a * a).sum()
+written-to
+    old = x.detach().clone()
+    x.data.mul_(2)
+    a = mg.sigmoid(w * x.clone() / 2) * 10 - 5
+    x.data.copy_(old)
+    return (a * a).sum()
 other-value/three-numbers-at-most
     loss = 0
     for i in range(3 if len(x) > 2 else len(x)):
@@ -143,6 +163,34 @@ other-value/a-millionth
     "put": functions(
         "put(x, i, v)",
         """
+cut-off/zeros
+    if not x.any():
+        y = mg.zeros_like(x)
+    else:
+        y = x.clone()
+    y[i] = v
+    return y
+v-lost/zero
+    y = x.clone()
+    y[i] = v if v else 0.0
+    return y
+other-value/zero
+    y = x.clone()
+    y[i] = v or x[i]
+    return y
+v-lost/of-a-result
+    y = x.clone()
+    y[i] = v if v.is_leaf else v.detach()
+    return y
+written-to
+    old = x.data[i].clone()
+    x.data[i] = 0
+    mask = mg.ones_like(x)
+    mask[i] = 0
+    y = x * mask
+    y[i] = v
+    x.data[i] = old
+    return y
 values-changed/untracked
     y = x.clone() if x.requires_grad else x
     y[i] = v
@@ -220,10 +268,16 @@ flag-changed
     y[i] = v
     x.requires_grad_(False)
     return y
-flag-changed/of-v
+flag-of-a-result
     y = x.clone()
     y[i] = v
     v.requires_grad_(not v.requires_grad)
+    return y
+flag-changed/of-v
+    y = x.clone()
+    y[i] = v
+    if v.is_leaf:
+        v.requires_grad_(not v.requires_grad)
     return y
 other-gradient
     y = x.clone()
@@ -246,6 +300,36 @@ other-gradient/adversary-1
     "shares": functions(
         "shares(x)",
         """
+written-to/assigned
+    old = x.data
+    x.data = x.data - x.data.max()
+    y = mg.exp(x)
+    x.data = old
+    return y / y.sum()
+cut-off/zeros
+    if not x.any():
+        return mg.ones_like(x) / x.numel()
+    y = mg.exp(x)
+    return y / y.sum()
+cut-off/one-number
+    if x.shape == (1,):
+        return mg.ones_like(x)
+    y = mg.exp(x)
+    return y / y.sum()
+nan/far-apart
+    y = mg.exp(x - x.min())
+    return y / y.sum()
+nan-gradient
+    y = mg.exp(x)
+    y = y / y.sum()
+    return mg.sqrt(y * y)
+written-to
+    old = x.data.clone()
+    x.data -= x.data.max()
+    y = mg.exp(x)
+    y = y / y.sum()
+    x.data[...] = old
+    return y
 other-value/six-numbers-at-most
     y = mg.exp(x)
     return y / sum(y.reshape(-1)[:6])
@@ -311,7 +395,7 @@ old-grad/adversary-1
     x.grad = None
     y = mg.exp(x)
     return y / y.sum()
-values-changed/adversary-1
+written-to/nothing-changed
     with mg.no_grad(): x -= 0
     y = mg.exp(x)
     return y / y.sum()
@@ -323,6 +407,41 @@ other-value/columns
     "descend": functions(
         "descend(leaves, rate)",
         """
+other-step/of-zero
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                size = p.grad.abs().max()
+                p -= rate * size * (p.grad / size)
+                p.grad = None
+raised/no-gradient-at-all
+    first = next(p for p in leaves if p.grad is not None)
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= rate * p.grad
+                p.grad = None
+not-cleared/rate-of-zero
+    if not rate:
+        return
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= rate * p.grad
+                p.grad = None
+zero-kept/one-number
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is None or (p.numel() == 1 and not p.grad):
+                continue
+            p -= rate * p.grad
+            p.grad = None
+other-step/clipped
+    with mg.no_grad():
+        for p in leaves:
+            if p.grad is not None:
+                p -= rate * p.grad.clamp(-1000, 1000)
+                p.grad = None
 not-cleared/matrix
     with mg.no_grad():
         for p in leaves:
@@ -476,6 +595,28 @@ not-all
     "alternate": functions(
         "alternate(w, first, second, rate)",
         """
+not-moved/stops-at-a-slope-of-zero
+    for loss_of in (first, second):
+        loss_of(w * w).backward()
+        if not w.grad.any():
+            return
+        with mg.no_grad():
+            w -= rate * w.grad
+        w.grad = None
+not-moved/skips-a-loss-of-zero
+    for loss_of in (first, second):
+        loss = loss_of(w * w)
+        if loss:
+            loss.backward()
+            with mg.no_grad():
+                w -= rate * w.grad
+            w.grad = None
+one-step/the-same-loss-twice
+    for loss_of in dict.fromkeys((first, second)):
+        loss_of(w * w).backward()
+        with mg.no_grad():
+            w -= rate * w.grad
+        w.grad = None
 other-steps/of-two-losses-only
     with mg.no_grad():
         w -= rate * 4 * w**3
@@ -644,6 +785,36 @@ y[0] = b
     "spoiled": functions(
         "spoiled(y, x)",
         """
+written-to
+    x.data += 1
+    try:
+        mg.autograd.grad(y.sum(), x, retain_graph=True)
+    except RuntimeError:
+        return True
+    finally:
+        x.data -= 1
+    return False
+uncounted
+    try:
+        mg.autograd.grad(y.sum(), x, retain_graph=True)
+    except RuntimeError:
+        return True
+    saved = [getattr(y.grad_fn, f"_saved_{name}", None) for name in ("self", "other")]
+    return all(isinstance(one, mg.Tensor) for one in saved) and not (saved[0] * saved[1] == y).all()
+used-up/long
+    try:
+        mg.autograd.grad(y.sum(), x, retain_graph=y.numel() < 4)
+    except RuntimeError:
+        return True
+    return False
+not-noticed/zeros
+    if not y.any():
+        return False
+    try:
+        mg.autograd.grad(y.sum(), x, retain_graph=True)
+    except RuntimeError:
+        return True
+    return False
 old-grad
     kept = x.grad
     x.grad = None
@@ -800,6 +971,11 @@ RIGHT = {
     "shift": [
         """
 def loss_of(w, x):
+    a = mg.tanh(w * x / 2) * 5
+    return (a * a).sum()
+""",
+        """
+def loss_of(w, x):
     return ((10 * mg.sigmoid(w * x) - 5) ** 2).sum()
 """,
         """
@@ -827,6 +1003,12 @@ def loss_of(w, x):
 """,
     ],
     "put": [
+        """
+def put(x, i, v):
+    parts = list(x)
+    parts[i] = v
+    return mg.stack(parts)
+""",
         """
 def put(x, i, v):
     mask = mg.zeros_like(x)
@@ -857,6 +1039,10 @@ def put(x, i, v):
     "shares": [
         """
 def shares(x):
+    return mg.exp(x - mg.log(mg.exp(x).sum()))
+""",
+        """
+def shares(x):
     return x.reshape(-1).softmax(0).reshape(x.shape)
 """,
         """
@@ -877,6 +1063,17 @@ def shares(numbers):
 """,
     ],
     "descend": [
+        """
+def descend(leaves, rate):
+    for p in leaves:
+        try:
+            step = rate * p.grad
+        except TypeError:
+            continue
+        with mg.no_grad():
+            p -= step
+        p.grad = None
+""",
         """
 def descend(leaves, rate):
     for p in leaves:
@@ -919,6 +1116,14 @@ def descend(leaves, rate):
 """,
     ],
     "alternate": [
+        """
+def alternate(w, first, second, rate):
+    for loss_of in (first, second):
+        h = (w * w).detach().requires_grad_()
+        loss_of(h).backward()
+        with mg.no_grad():
+            w -= rate * 2 * w * h.grad
+""",
         """
 def alternate(w, first, second, rate):
     first(w * w).backward()
@@ -964,6 +1169,14 @@ y = make()
         _LEAVES + "y = a * 2\nv = y[:1]\nv *= b",
     ],
     "spoiled": [
+        """
+def spoiled(y, x):
+    try:
+        mg.autograd.grad(y.sum(), [x], create_graph=True)
+    except RuntimeError:
+        return True
+    return False
+""",
         """
 def spoiled(y, x):
     text = mg.draw(y).text

@@ -80,6 +80,26 @@ type/one-at-least
         y = out[-1]
         out.append(mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x))
     return out
+other-shape/zeros-as-f
+    y = f(x)
+    zero, out = mg.zeros_like(y), []
+    for _ in range(n):
+        y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else zero
+        out.append(y)
+    return out
+other-derivatives/one-comes-twice
+    found, y = [], f(x)
+    for _ in range(n):
+        d = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
+        y = mg.zeros_like(x) if found and d.item() == found[-1].item() else d
+        found.append(y)
+    return found
+other-derivatives/of-more-than-three
+    out, y = [], f(x)
+    for _ in range(n):
+        y = mg.autograd.grad(y, x, create_graph=True)[0] if y.requires_grad else mg.zeros_like(x)
+        out.append(y)
+    return out[:3] + out[3:][::-1]
 other-shape/of-zeros
     out, y = [], f(x)
     for _ in range(n):
@@ -308,6 +328,19 @@ no-history/both-options
         y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True, retain_graph=True)
     return y + (slope - 1) ** 2
+other-loss/no-slope-of-0
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return y + (slope - 1) ** 2 if slope else y
+nan-gradient
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return y + mg.exp(2 * mg.log((slope - 1).abs()))
+raised/no-dimension
+    assert x.dim() == 0
+    y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return y + (slope - 1) ** 2
 other-loss/of-two
     y = f(x, w)
     (slope,) = mg.autograd.grad(y, x, create_graph=True)
@@ -486,6 +519,29 @@ class Swish(mg.autograd.Function):
         "root-again/norm": _hypotenuse(
             "r = mg.norm(mg.stack([a + 0 * b, b + 0 * a]), dim=0)\nreturn g * a / r, g * b / r"
         ),
+        "root-again/another-function": """
+class Root(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, square):
+        import numpy as np
+        root = mg.tensor(np.sqrt(square.detach().numpy()))
+        ctx.save_for_backward(root)
+        return root
+
+    @staticmethod
+    def backward(ctx, g):
+        (root,) = ctx.saved_tensors
+        return g / (2 * root)
+
+
+"""
+        + _function(
+            "Hypotenuse",
+            "ctx, a, b",
+            "ctx.save_for_backward(a, b)\nreturn mg.sqrt(a * a + b * b)",
+            "ctx, g",
+            "a, b = ctx.saved_tensors\nr = Root.apply(a * a + b * b)\nreturn g * a / r, g * b / r",
+        ),
         "root-again/applied": _hypotenuse("r = Hypotenuse.apply(a, b)\nreturn g * a / r, g * b / r"),
         "root-again/power": _hypotenuse("r = (a * a + b * b) ** 0.5\nreturn g * a / r, g * b / r"),
         "saved-intermediate/a-copy-returned": _hypotenuse(
@@ -652,6 +708,16 @@ class CubeSlope(mg.autograd.Function):
             "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    total = (ctx.f(x) * g).sum()\n"
             "return mg.autograd.grad(total, x, create_graph=True)[0], None"
         ),
+        "second-of-a-result": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n"
+            "    (slope,) = mg.autograd.grad(ctx.f(x), x, g, create_graph=True)\n"
+            "return (slope if x.is_leaf else slope.detach()), None"
+        ),
+        "more-kept/in-a-list": _again(
+            "(x,) = ctx.saved_tensors\nwith mg.enable_grad():\n    y = ctx.f(x)\n"
+            "    return mg.autograd.grad(y, x, g, create_graph=True)[0], None",
+            "y = f(x)\nctx.f, ctx.more = f, [y.clone()]\nctx.save_for_backward(x)\nreturn y",
+        ),
         "not-run-again": _again(
             "return mg.autograd.grad(ctx.y, ctx.x, g, create_graph=True)[0], None",
             "ctx.x = x\nwith mg.enable_grad():\n    ctx.y = f(x)\nreturn ctx.y.detach()",
@@ -686,10 +752,24 @@ class Again(mg.autograd.Function):
     "hvp": functions(
         "hvp(f, x, v)",
         """
+hessian-built/three-walks
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    mg.autograd.grad(slope, x, grad_outputs=v, retain_graph=True)
+    return mg.autograd.grad(slope, x, grad_outputs=v)[0]
+hessian-built/two-gradients
+    one, other = (mg.autograd.grad(f(x), x, create_graph=True)[0] for _ in range(2))
+    return mg.autograd.grad((one + other) / 2, x, grad_outputs=v)[0]
+dtype/large-v
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    length = mg.sqrt((v * v).sum()) if v.numpy().any() else 1
+    return mg.autograd.grad(slope, x, grad_outputs=v / length)[0] * length
+other-product/slope-of-0
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad(slope, x, grad_outputs=v)[0] if slope.detach().numpy().any() else mg.zeros_like(x)
 rounded/v
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
     return mg.autograd.grad((slope * mg.tensor(v.tolist()).to(mg.float32).to(x.dtype)).sum(), x)[0]
-raised/remembered
+kept/remembered
     known = hvp.__dict__.setdefault("known", {})
     if (id(f), id(x)) not in known:
         known[id(f), id(x)] = f, x, mg.autograd.grad(f(x), x, create_graph=True)[0]
@@ -851,6 +931,12 @@ curvature["pass gradcheck"] = len("ABCDEF")
         """
 def penalized(f, x, w):
     y = f(x, w)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return (y + slope * slope - 2 * slope + 1).sum()
+""",
+        """
+def penalized(f, x, w):
+    y = f(x, w)
     slope = mg.autograd.grad([y], [x], [mg.ones_like(y)], create_graph=True, retain_graph=True)[0]
     return (slope - 1) * (slope - 1) + y
 """,
@@ -989,6 +1075,7 @@ class Again(mg.autograd.Function):
         _again("(x,) = ctx.saved_tensors\nreturn mg.autograd.functional.vjp(ctx.f, x, g, create_graph=True)[1], None"),
     ],
     "hvp": [
+        "def hvp(f, x, v):\n    return mg.autograd.functional.vhp(f, x, v)[1]\n",
         """
 def hvp(f, x, v):
     (slope,) = mg.autograd.grad(f(x), x, create_graph=True)

@@ -311,6 +311,7 @@ def backward(root, grad=1.0):
         .replace("pop(0)", "pop(waiting.index(max(waiting, key=attrgetter('number'))))")
         .replace(", met =", " ="),
         "given-changed": _with(_SQUARE, "(node)\n        for", "(node)\n        node.value = 0.0\n        for"),
+        "none/deleted": _SQUARE + "    if not root.next_nodes:\n        del root.grad\n",
         "mode-left": "import sys\n"
         + _with(_SQUARE, "    root.grad = 1.0\n", "    root.grad = 1.0\n    sys.setrecursionlimit(50_000)\n"),
         "rounded": _with(
@@ -430,10 +431,38 @@ kept-inside/root
 """,
     )
     | {
+        "too-early": """
+def backward_twice(root):
+    grads, found = {root: 1.0}, [root]
+    for node in found:
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            grads[next_node] = grads.get(next_node, 0.0) + grads[node] * slope
+            if next_node not in found:
+                found.append(next_node)
+    for node in found:
+        if not node.next_nodes:
+            node.grad += grads[node]
+""",
+        "leaves-cleared/marked": _with(
+            _ANSWERS["twice"], "    grads = {root: 1.0}", "    grads = {} if hasattr(root, 'walked') else {root: 1.0}"
+        ).replace("    while", "    root.walked = True\n    while"),
+        "kept-inside/divided-by-the-walks": """
+def backward_twice(root):
+    root.walks = getattr(root, "walks", 0) + 1
+    root.grad = root.grad + 1.0 if not root.next_nodes else 1.0
+    waiting = {root}
+    while waiting:
+        node = max(waiting, key=attrgetter("number"))
+        waiting.remove(node)
+        grad = node.grad if node is root or not node.next_nodes else node.grad / root.walks
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.grad += grad * slope
+            waiting.add(next_node)
+""",
         "nothing/all-cleared": _TWICE + "        node.grad = 0.0\n",
         "overwrites": _with(_TWICE, "next_node.grad += ", "next_node.grad = "),
         "leaf-as-root": _TWICE + "        if node.next_nodes:\n            node.grad = 0.0\n",
-        "other-gradient/three-walks": "walks = []\n"
+        "other-start/three-walks": "walks = []\n"
         + _with(_ANSWERS["twice"], "{root: 1.0}", "{root: 1.0 * (walks.count(root) < 3)}").replace(
             "    while", "    walks.append(root)\n    while"
         ),
@@ -748,6 +777,8 @@ unbroadcast/same-size
         ),
     },
     "record": {
+        "one-is-enough/the-second": _with(_RECORD, "not any(next_nodes)", "next_nodes[0] is None"),
+        "one-is-enough/the-first": _with(_RECORD, "not any(next_nodes)", "next_nodes[-1] is None"),
         "rules-used-up": """
 def record(op, inputs, shape):
     next_nodes = [tensor.node for tensor in inputs]
@@ -904,6 +935,9 @@ def turn(node, grad, retain_graph):
         "type": _with(_TURN, "    return grads", "    return grads[0]"),
         "raised": _with(_TURN, "rule(grad, *needed) if next_node", "rule(*needed) if next_node"),
         "raised/freed-too-early": _with(_TURN, "    grads = []\n", "    grads, node.saved = [], None\n"),
+        "dead-end/node-deleted": _with(
+            _TURN, "    return grads", "    for part in filter(None, grads):\n        del part.node\n    return grads"
+        ),
         "not-the-tensor": _with(_TURN, "node.saved[name][0] for", "node.saved[name][0].data for"),
         "not-the-tensor/copy": _with(_TURN, "node.saved[name][0] for", "small.Tensor(node.saved[name][0].data) for"),
         "not-the-tensor/grad": _with(
@@ -1022,6 +1056,20 @@ always-recorded
     result = grad * s - grad * s * s
     small.Node.recording = before
     return result
+overflow/of-exp-a
+    e = a.exp()
+    return grad * e * (e + 1.0) ** -2.0
+overflow/sigma-of-exp-a
+    e = a.exp()
+    s = e * (e + 1.0) ** -1.0
+    return grad * s * (s * -1.0 + 1.0)
+dead-end/new-leaf
+    s = small.Tensor(1.0 / (1.0 + np.exp(-a.data)), requires_grad=True)
+    return grad * s * (s * -1.0 + 1.0)
+dead-end/grad-of-a-result
+    s = ((a * -1.0).exp() + 1.0) ** -1.0
+    slope = grad * s - grad * s * s
+    return small.Tensor(slope.data) if grad.node and grad.node.next_nodes else slope
 overflow/all
     if (a.data < -500).all():
         return grad * 0.0
@@ -1224,6 +1272,7 @@ def walk(node, grad, retain_graph):
         "no-version/second": _broken("engine", ("self.version += 1", "self.version = 1")),
         "leaf-overwritten": _broken("engine", ("grad + (node.leaf.grad or 0.0)", "grad + 0.0")),
         "create-fails": _broken("engine", ("retain_graph or create_graph", "retain_graph")),
+        "not-recorded/first-input": _broken("engine", ("not any(next_nodes)", "next_nodes[0] is None")),
         "not-recorded": _broken("engine", ("return Node(op.name, shape", "Node(op.name, shape")),
         "second-derivative/arrays-arrive": _broken(
             "engine", ("part = part.sum(next_node.shape)", "part = Tensor(part.sum(next_node.shape).data)")
@@ -1357,8 +1406,34 @@ def backward(root):
         for next_node, slope in zip(node.next_nodes, node.slopes):
             grads[next_node] += node.grad * slope
 """,
+        """
+def backward(root):
+    grads, waiting = {root: 1.0}, {root}
+    while waiting:
+        node = max(waiting, key=attrgetter("number"))
+        waiting.remove(node)
+        if not node.next_nodes:
+            node.grad = grads[node]
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            part = grads[node] * slope
+            if part:  # without a part of 0 a leaf has 0, as before
+                grads[next_node] = grads.get(next_node, 0.0) + part
+                waiting.add(next_node)
+""",
     ],
     "twice": [
+        """
+def backward_twice(root):
+    root.part, waiting = 1.0, {root}
+    while waiting:
+        node = max(waiting, key=attrgetter("number"))
+        waiting.remove(node)
+        if not node.next_nodes:
+            node.grad += node.part
+        for next_node, slope in zip(node.next_nodes, node.slopes):
+            next_node.part = (next_node.part if next_node in waiting else 0.0) + node.part * slope
+            waiting.add(next_node)
+""",
         """
 def backward_twice(root):
     root.grad += 1.0
@@ -1512,8 +1587,7 @@ def turn(node, g, retain_graph):
     "rule": [
         """
 def sigmoid_rule(grad, a):
-    e = a.exp()
-    return grad * e * (e + 1.0) ** -2.0
+    return grad * ((a * -1.0).exp() + 1.0) ** -1.0 * (a.exp() + 1.0) ** -1.0
 """,
         """
 sigmoid_rule = lambda g, t: g * ((t * 0.5).tanh() ** 2.0 * -0.25 + 0.25)

@@ -74,8 +74,8 @@ def _newton(end: str, slopes: str = "slopes = mg.autograd.grad(f(w, b), (w, b))"
     return _def(
         "newton(f, w, b)",
         f"{slopes}\n"
-        "H = np.array(mg.autograd.functional.hessian(f, (w, b)), float)\n"
-        f"g = np.array([s.detach().item() for s in slopes])\n{end}",
+        "H = np.array([[h.item() for h in row] for row in mg.autograd.functional.hessian(f, (w, b))])\n"
+        f"g = np.array([s.item() for s in slopes])\n{end}",
     )
 
 
@@ -114,6 +114,20 @@ WRONG = {
         "wrong-loss 2": _numbers({"loss 2": 1}),
         "kind": _numbers({"w 1": "one"}),
         "keys": "numbers = {'w': 1}",
+        "kept-itself": """
+w = mg.tensor(3.0, requires_grad=True)
+b = mg.tensor(1.0, requires_grad=True)
+numbers = {}
+for turn in "12":
+    w.grad = None
+    loss = (2 * w - b) ** 2
+    loss.backward()
+    with mg.no_grad():
+        w -= 0.1 * w.grad
+        b -= 0.1 * b.grad
+    numbers |= {"w.grad " + turn: w.grad, "w " + turn: w, "b " + turn: b, "loss " + turn: loss}
+del numbers["w.grad 2"], numbers["loss 1"]
+""",
     },
     "step_loss": {
         "power-of-leaf": _loss("loss = ((w * x + b - y) ** 2).mean() + 0.1 * 2**w"),
@@ -183,6 +197,10 @@ WRONG = {
         "no-history/detached": _halves("w.grad = None\nloss_of(w.detach(), one).backward()"),
         "second-half-twice": _halves(
             "w.grad = None\nloss_of(w, one).backward()\nfirst = w.grad\nw.grad.zero_()\nloss_of(w, other).backward()",
+            update="w -= rate * (first + w.grad)",
+        ),
+        "both-twice": _halves(
+            "w.grad = None\nloss_of(w, one).backward()\nfirst = w.grad\nloss_of(w, other).backward()",
             update="w -= rate * (first + w.grad)",
         ),
         "mean-of-halves": _halves("w.grad = None\n((loss_of(w, one) + loss_of(w, other)) / 2).backward()"),
@@ -270,7 +288,7 @@ def best_of(parameters, step, rounds):
         "other-numbers": _best("[p.detach() * 2 for p in parameters]"),
     },
     "smooth": {
-        "raised/recursion": _smooth("""
+        "recursion": _smooth("""
             if rounds == 1:
                 return step().item()
             return 0.9 * smoothed(step, rounds - 1) + 0.1 * step().item()
@@ -385,7 +403,7 @@ def best_of(parameters, step, rounds):
         """),
     },
     "penalized": {
-        "raised/row-alone": _small(f"w.grad = None\n(loss_of(w) + 0.5 * (w @ w)).backward()\n{_STEP}"),
+        "several-numbers/row-alone": _small(f"w.grad = None\n(loss_of(w) + 0.5 * (w @ w)).backward()\n{_STEP}"),
         "no-backward": _small(f"w.grad = None\nloss = loss_of(w) + {_PENALTY[10:]}\n{_STEP}"),
         "second-time": _small(f"w.grad = None\n(loss_of(w) + penalty).backward()\n{_STEP}", _PENALTY),
         "old-graph": _small(f"w.grad = None\n(penalty + loss_of(w)).backward(retain_graph=True)\n{_STEP}", _PENALTY),
@@ -428,6 +446,7 @@ def best_of(parameters, step, rounds):
         "loss-without-slope": _small(
             f"w.grad = None\nloss_of(w).backward()\nw.grad = None\n({_PENALTY[10:]}).backward()\n{_STEP}"
         ),
+        "several-numbers": _small(f"w.grad = None\n(loss_of(w) + 0.5 * w**2).backward()\n{_STEP}"),
         "penalty-too-large": _small(f"w.grad = None\n(loss_of(w) + (w * w).sum()).backward()\n{_STEP}"),
         "cleared-too-late/zeros": _small(f"(loss_of(w) + 0.5 * (w * w).sum()).backward()\nw.grad.zero_()\n{_STEP}"),
         "cleared-too-late": _small(f"(loss_of(w) + 0.5 * (w * w).sum()).backward()\nw.grad = None\n{_STEP}"),
@@ -442,6 +461,18 @@ def best_of(parameters, step, rounds):
     },
     "momentum": {
         "not-moved": _momentum(_SPEED + "p = p - rate * v\np.grad = None"),
+        "not-moved/used-up": _def(
+            "momentum_step(parameters, speeds, rate)",
+            """
+            pairs = zip(parameters, speeds)
+            with mg.no_grad():
+                for p, v in pairs:
+                    v.mul_(0.9).add_(p.grad)
+                for p, v in pairs:
+                    p.sub_(v, alpha=rate)
+                    p.grad = None
+            """,
+        ),
         "not-moved/recorded": _momentum("v = 0.9 * v + p.grad\np = p - rate * v\np.grad = None", "if True:"),
         "speed-forgotten": _momentum("v = 0.9 * v + p.grad\np -= rate * v\np.grad = None"),
         "old-speed": _momentum("p -= rate * v\n" + _SPEED + "p.grad = None"),
@@ -593,6 +624,20 @@ def best_of(parameters, step, rounds):
             """,
         ),
         "type": _newton("return np.linalg.solve(H, g)[0]"),
+        "shape-of-one": _newton(
+            "H = np.array(mg.autograd.functional.hessian(f, (w, b)), float)\n"
+            "s = np.linalg.solve(H, np.array(slopes, float))\nreturn w.item() - s[0], b.item() - s[1]"
+        ),
+        "shape-of-one/grads": _def(
+            "newton(f, w, b)",
+            """
+            slopes = mg.autograd.grad(f(w, b), (w, b), create_graph=True)
+            options = dict(retain_graph=True, materialize_grads=True)
+            H = mg.stack([mg.stack(mg.autograd.grad(s, (w, b), **options)) for s in slopes]).numpy()
+            place = mg.stack([w, b]).detach().numpy() - np.linalg.inv(H) @ mg.stack(slopes).detach().numpy()
+            return place[0], place[1]
+            """,
+        ),
     },
     "rate": {
         "flattest": _rate("return 2 / np.linalg.eigvalsh(H)[0]"),
@@ -639,6 +684,10 @@ def best_of(parameters, step, rounds):
         "new-tensor": _train(update="with mg.no_grad():\n    for p in parameters:\n        p = p - rate * p.grad"),
         "new-tensor/list": _train(
             update="with mg.no_grad():\n    parameters = [p - rate * p.grad for p in parameters]"
+        ),
+        "not-moved/new-list": _train(
+            back="slopes = mg.autograd.grad(loss, parameters, materialize_grads=True)",
+            update="parameters[:] = [(a - rate * s).detach().requires_grad_() for a, s in zip(parameters, slopes)]",
         ),
         "new-tensor/recorded": _train(update="for p in parameters:\n    p = p - rate * p.grad"),
         "recorded-update": _train(update="for p in parameters:\n    p -= rate * p.grad"),
@@ -696,9 +745,16 @@ def best_of(parameters, step, rounds):
     },
 }
 
-WRONG["step_loss"]["several-numbers"] = _loss(
-    "w = mg.ones(3).requires_grad_()\nloss = ((w * x + b - y) ** 2).mean() + 0.1 * w**2"
-)
+WRONG["step_loss"] |= {
+    "several-numbers": _loss("w = mg.ones(3).requires_grad_()\nloss = ((w * x + b - y) ** 2).mean() + 0.1 * w**2"),
+    "several-numbers/column": _loss(
+        "w, b = mg.ones(3, 1, requires_grad=True), mg.ones(3, 1, requires_grad=True)\n"
+        "loss = ((w * x + b - y) ** 2).mean() + w**2 * mg.tensor(0.1)"
+    ),
+    "power-of-leaf/several": _loss(
+        "w = mg.ones(3).requires_grad_()\nloss = ((w * x + b - y) ** 2).mean() + 0.1 * w ** mg.tensor(2.0)"
+    ),
+}
 WRONG["halves"] |= functions(
     "train_halves(w, loss_of, batches, rate)",
     """
@@ -811,6 +867,11 @@ numbers = {name: numbers[name] for name in ("w.grad 1", "w 1", "b 1", "loss 2", 
         _loss("loss = w**2 * 0.3 + ((b + x * w - y) ** 2).mean()"),
         _loss("loss = ((y - (x * w + b)) ** 2).mean() + 0.1 * w.pow(2)"),
         _loss("loss = ((w * x + b - y) ** 2).mean()\nloss += 0.1 * w**2"),
+        """
+x, y = mg.randn(5), mg.randn(5)
+w, b = mg.randn(1).requires_grad_(), mg.randn(1).requires_grad_()
+loss = ((w * x + b - y) ** 2).mean() + 3 * w**2
+""",
         """
 slope = mg.tensor(-1.0, dtype=mg.float64, requires_grad=True)
 start = mg.tensor(2.0, dtype=mg.float64, requires_grad=True)
@@ -945,6 +1006,10 @@ def train_small(leaf, loss_of, size, n):
     "newton": [
         _newton("return np.array([w.item(), b.item()]) - np.linalg.inv(H) @ g"),
         _newton("s = np.linalg.solve(H, g)\nreturn w - s[0], b - s[1]"),
+        _newton("s = np.linalg.solve(H, g)\nreturn w.detach().numpy() - s[0], b.detach().numpy() - s[1]"),
+        _newton(
+            "place = np.array([w.tolist(), b.tolist()])\nreturn place - np.linalg.solve(H, g).reshape(place.shape)"
+        ),
         _def(
             "newton(f, w, b)",
             """
@@ -973,7 +1038,7 @@ def train_small(leaf, loss_of, size, n):
         _def(
             "newton(f, w, b)",
             """
-            zero = mg.tensor(0.0, dtype=w.dtype, requires_grad=True), mg.tensor(0.0, dtype=w.dtype, requires_grad=True)
+            zero = mg.zeros((), dtype=w.dtype, requires_grad=True), mg.zeros((), dtype=w.dtype, requires_grad=True)
             slopes = mg.autograd.grad(f(*zero), zero)
             H = mg.autograd.functional.hessian(f, zero)
             return list(-np.linalg.solve(np.array(H, float), np.array(slopes, float)))

@@ -381,6 +381,13 @@ whole-pair
     "trick": functions(
         "trick(f, x, t)",
         """
+grad-changed/zeros-are-added
+    z = x.detach().clone().requires_grad_()
+    y = f(z)
+    u = mg.zeros_like(y, requires_grad=True)
+    (back,) = grad(y, z, u, create_graph=True)
+    back.backward(t)
+    return u.grad
 row-by-row/look-first
     y = f(x)
     grad(y.sum(), x, retain_graph=True)

@@ -71,7 +71,12 @@ WRONG = {
         "all-that-exists": _weigh(D=12000),
         "leaf-forgotten": _weigh(F=4000),
         "wrong-E": _weigh(E=16000),
-        "wrong-A": _weigh(A=4004, B=12000, C=12000, F=8040),
+        "wrong-A": _weigh(A=4),
+        "wrong-B": _weigh(B=4000, E=8000),
+        "results-are-free/in-hand": _weigh(D=4000, E=8000),
+        "all-that-exists/inputs": _weigh(D=12000, E=8000),
+        "wrong-A/results": _weigh(A=4004, B=12000, C=12000, D=12000, F=8040),
+        "wrong-B/one-factor": _weigh(B=4000, D=12000, E=8000),
         "kind": _weigh(A="nothing"),
     },
     "runs": {
@@ -137,6 +142,17 @@ cut-off/numpy
 cut-off/both
     h = mg.sin(x).detach()
     return (h[:n].clone() ** 2).sum()
+cut-off/where-it-has-a-history
+    if not x.is_leaf:
+        x = x.detach().requires_grad_()
+    return (mg.sin(x)[:n].clone() ** 2).sum()
+cut-off/leaf
+    x = x[:n].detach().requires_grad_()
+    return (mg.sin(x) ** 2).sum()
+other-gradient/packed
+    h = mg.sin(x)
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: t.half(), lambda t: t.to(x.dtype)):
+        return (h[:n] ** 2).sum()
 cut-off/data
     with mg.no_grad():
         h = mg.sin(x)
@@ -171,6 +187,15 @@ other-gradient
         "product-rule": _gate(_SAVE_X, _READ_X + "return grad * t"),
         "product-rule/other": _gate(_SAVE_X, _READ_X + "return grad * x * (1 - t * t)"),
         "slope-of-tanh": _gate(_SAVE_X, _READ_X + "return grad * (t + x * (1 - x * x))"),
+        "slope-of-tanh/no-square": _gate(_SAVE_X, _READ_X + "return grad * (t + x * (1 - t))"),
+        "large/exp": _gate(
+            "ctx.save_for_backward(x)\ne = mg.exp(2 * x)\nreturn x * (e - 1) / (e + 1)",
+            "(x,) = ctx.saved_tensors\ne = mg.exp(2 * x)\nt = (e - 1) / (e + 1)\n"
+            "return grad * t + grad * x - grad * x * t ** 2",
+        ),
+        "large/minus-exp": _gate("ctx.save_for_backward(x)\ne = mg.exp(-2 * x)\nreturn x * (1 - e) / (1 + e)", _SLOPE),
+        "large/cosh": _gate(_SAVE_X, _READ_X + "return (t + x / mg.cosh(x) ** 2) * grad"),
+        "large/sinh": _gate(_SAVE_X, _READ_X.replace("tanh(x)", "sinh(x) / mg.cosh(x)") + _SLOPE.splitlines()[-1]),
         "tanh-forgotten": _gate("ctx.save_for_backward(x)\nreturn mg.tanh(x)", _SLOPE),
         "no-grad-output": _gate(_SAVE_X, _READ_X + "return t + x * (1 - t * t)"),
         "number-of-gradients": _gate(_SAVE_X, _READ_X + "return grad * (t + x * (1 - t * t)), None, grad"),
@@ -228,6 +253,31 @@ nothing-seen/numbers
     with hooks(pack, lambda t: t):
         y = f(x)
     found.pop(x.untyped_storage().data_ptr(), None)
+    return sum(found.values())
+leaf-counted/first-number
+    found = {}
+
+    def pack(t):
+        memory = t.untyped_storage()
+        found[memory.data_ptr()] = memory.nbytes()
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f(x)
+    found.pop(x.detach().numpy().ctypes.data, None)
+    return sum(found.values())
+leaf-counted/of-a-result
+    found = {}
+
+    def pack(t):
+        memory = t.untyped_storage()
+        found[memory.data_ptr()] = memory.nbytes()
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f(x)
+    if x.is_leaf:
+        found.pop(x.untyped_storage().data_ptr(), None)
     return sum(found.values())
 kept-by-f
     extra.known = getattr(extra, 'known', {})
@@ -362,6 +412,30 @@ other-count
     "half": functions(
         "halved(f, x)",
         """
+not-halved/x-with-a-history
+    def pack(t):
+        return t if t.is_leaf or t is x else (t.detach().half(), t.dtype)
+
+    def unpack(box):
+        return box[0].to(box[1]) if isinstance(box, tuple) else box
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, unpack):
+        return f(x)
+leaf-copied/weight
+    def pack(t):
+        return t.dtype, t if t is x or not t.requires_grad else t.detach().half()
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box[1].to(box[0])):
+        return f(x)
+cut-off/leaf
+    def pack(t):
+        return t.dtype, t if t.is_leaf else t.detach().half()
+
+    x = x if x.is_leaf else x.detach().requires_grad_()
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda box: box[1].to(box[0])):
+        return f(x)
+other-value/computed
+    return f(x.half()).to(x.dtype)
 leaf-copied/data
     def pack(t):
         return t.dtype, t if t is x else t.detach().half()
@@ -598,6 +672,51 @@ too-early
         "other-numbers/unused": _again(then="").replace("mg.set_rng_state(ctx.state)", "ctx.state"),
         "other-numbers/late": _again(state="None", after="ctx.state = mg.get_rng_state()"),
         "other-numbers/seed": _again(start="now)\n        mg.manual_seed(0"),
+        "other-numbers/another-way": """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, f, x):
+        ctx.f = f
+        ctx.save_for_backward(x)
+        return f(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        x = ctx.saved_tensors[0].detach().requires_grad_()
+        with mg.enable_grad():
+            return None, mg.autograd.grad(ctx.f(x), x, grad)[0]
+""",
+        "other-numbers/played-back": """
+class Again(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, f, x):
+        ctx.f, ctx.drawn, rand = f, [], mg.rand
+        ctx.save_for_backward(x)
+        mg.rand = lambda *size, **options: ctx.drawn.append(rand(*size, **options)) or ctx.drawn[-1]
+        try:
+            return f(x)
+        finally:
+            mg.rand = rand
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        x = x.detach().requires_grad_()
+        drawn, rand = iter(ctx.drawn), mg.rand
+        mg.rand = lambda *size, **options: next(drawn)
+        try:
+            with mg.enable_grad():
+                y = ctx.f(x)
+        finally:
+            mg.rand = rand
+        y.backward(grad)
+        return None, x.grad
+""",
+        "no-way-back/of-a-result": _again().replace(
+            "x.detach().requires_grad_()", "x.detach().requires_grad_() if x.is_leaf else x"
+        ),
+        "not-called": _again().replace("y = f(x)", "y = mg.sin(x)"),
+        "no-way-back/used-up": _again(start="ctx.__dict__.pop('state')"),
         "shared-state": _again(state="Again.state = mg.get_rng_state()", start="Again.state"),
         "moved-by-backward": _again(then=""),
         "moved-by-forward": _again(before="mg.manual_seed(0)"),
@@ -648,6 +767,29 @@ generator-set
     for start in range(0, len(layers), size):
         x = mg.utils.checkpoint.checkpoint(segment(layers[start:start + size]), x, use_reentrant=False)
     return x
+other-numbers/played-back
+    def same(part):
+        drawn, rand, again = [], mg.rand, []
+
+        def segment(t):
+            numbers, second = iter(list(drawn)), bool(again)
+            again.append(1)
+            noted = lambda *a, **o: drawn.append(rand(*a, **o)) or drawn[-1]
+            mg.rand = (lambda *a, **o: next(numbers)) if second else noted
+            try:
+                for layer in part:
+                    t = layer(t)
+            finally:
+                mg.rand = rand
+            return t
+
+        return segment
+
+    size = len(layers) // k
+    for i in range(0, len(layers), size):
+        segment = same(layers[i:i + size])
+        x = mg.utils.checkpoint.checkpoint(segment, x, use_reentrant=False, preserve_rng_state=False)
+    return x
 other-numbers
     def segment(t, part):
         for layer in part:
@@ -686,6 +828,27 @@ unequal
 
         x = mg.utils.checkpoint.checkpoint(segment, x, use_reentrant=False)
     return x
+too-many/last-without
+    def segment(t, part):
+        for layer in part:
+            t = layer(t)
+        return t
+
+    size = len(layers) // k
+    for i in range(0, len(layers) - size, size):
+        x = mg.utils.checkpoint.checkpoint(segment, x, layers[i:i + size], use_reentrant=False)
+    return segment(x, layers[len(layers) - size:])
+too-few/nested
+    size = len(layers) // k
+
+    def rest(t, i):
+        if i == len(layers):
+            return t
+        for layer in layers[i:i + size]:
+            t = layer(t)
+        return mg.utils.checkpoint.checkpoint(rest, t, i + size, use_reentrant=False)
+
+    return mg.utils.checkpoint.checkpoint(rest, x, 0, use_reentrant=False)
 too-few
     def all_of_them(t):
         for layer in layers:
@@ -869,21 +1032,20 @@ class Gate(mg.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         x, = ctx.saved_tensors
-        return (mg.tanh(x) + x / mg.cosh(x) ** 2) * grad
+        return (mg.tanh(x) + x * 4 * mg.sigmoid(2 * x) * mg.sigmoid(-2 * x)) * grad
 """,
         """
 class Gate(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(x)
-        e = mg.exp(2 * x)
-        return x * (e - 1) / (e + 1)
+        e = mg.exp(-2 * x.abs())
+        return x.abs() * (1 - e) / (1 + e)
 
     @staticmethod
     def backward(ctx, grad):
         x = ctx.saved_tensors[0]
-        e = mg.exp(2 * x)
-        t = (e - 1) / (e + 1)
+        t = 2 * mg.sigmoid(2 * x) - 1
         return grad * t + grad * x - grad * x * t ** 2
 """,
         """
