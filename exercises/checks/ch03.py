@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
-from typing import Any
 
 import numpy as np
 
 import minigrad as mg
 from exercises.checks import graphs, kit, tools
 from exercises.checks.adversaries import trial
-from exercises.checks.kit import Pattern, Wrong, call, show
+from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets, side_by_side
 
 chapter = kit.Chapter(__name__, "03", "What does autograd remember?")
 
-_TURNS = 100_000  # more looks at next_functions than that, in a graph of 41 nodes: every way is walked
-_DRAWN = 30  # a larger graph is no near miss, and no picture to learn from
+_TURNS = 100_000  # more looks at `next_functions` than that, in graphs of a hundred nodes: every way is walked
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -36,14 +35,11 @@ _DRAWN = 30  # a larger graph is no near miss, and no picture to learn from
 )
 def follow(answer):
     truth = {"nodes": 4, "edges_of_z": 2, "z_to_p": True, "p_to_k": False}
-    kit.predicted(answer, truth, _FOLLOW, "a number", _FOLLOW_LOOKS)
+    looks = {"nodes": "each line that computes, and each tracked leaf", "edges_of_z": "the inputs of the addition"}
+    kit.predicted(answer, truth, _FOLLOW, "a number", looks)
     return "One node for an operation, however often its result is used; constants have none."
 
 
-_FOLLOW_LOOKS = {
-    "nodes": "each line that computes something, and each tracked leaf",
-    "edges_of_z": "the inputs of the addition",
-}
 _FOLLOW = kit.patterns("""
 constant-has-node: p_to_k=True
     `k` is not tracked, so nothing is sent to it. Its entry is the empty `(None, 0)`.
@@ -98,7 +94,6 @@ def chain(answer):
     return "Along a way the local derivatives are multiplied, and exp brings its own result."
 
 
-_EXP = "The derivative of exp is exp itself: the local derivative is the result, `exp(0) = 1`, not the input 0."
 _CHAIN = kit.patterns("""
 grad-before: before=15 (M35)
     The forward pass leaves a graph, not a gradient. `.grad` is None until backward() has run.
@@ -141,6 +136,7 @@ one-step: v.grad=3
     off={
         "untracked": "the text has the result tracked",
         "memory": "the leaves themselves are asked for",
+        "next call": "the leaves come in any order, and another one in each call",
     },
     hints=(
         "Keep a list of nodes that you still have to look at. It starts with `result.grad_fn`.",
@@ -152,32 +148,29 @@ one-step: v.grad=3
 )
 def leaves_behind(answer):
     kit.a_function(answer)
-    for make in (_neuron, _diamond, _wide, _alike, _ladder, _two_results):
+    for make in (_neuron, _wide, _alike, _ladder, _two_results, _doubled):
         result, names = make()
-        _check_leaves(_walked(answer, result), names)
-    counted, leaves = _doubled_tensor(40)
-    _check_leaves(_walked(answer, counted), leaves)
+        _check_leaves(_walked(answer, result), names, make.__doc__)
     _check_unheld(answer)
     return "Your walk finds every leaf that backward() would reach, and each once."
 
 
+# Each docstring stands in a card.
 def _neuron():
-    w, x, b = (mg.tensor(n, requires_grad=True) for n in (3.0, 2.0, 5.0))
+    """`w * x + b`, where `x` is not tracked, `w` is 0, and `b` has the shape (1,)."""
+    w, x, b = (mg.tensor(n, requires_grad=True) for n in (0.0, 2.0, [5.0]))
     return w * x.detach() + b, {"w": w, "b": b}
 
 
-def _diamond():
-    x = mg.tensor(2.0, requires_grad=True)
-    return (x + 1) * (x * 4), {"x": x}
-
-
 def _wide():
+    """`((2 - a.exp()) * (b / c) + (b - d).exp()).sum()`, where `b` has a `.grad` already."""
     a, b, c, d = (mg.tensor([n, 1.0], requires_grad=True) for n in (1.0, 2.0, 3.0, 4.0))
+    b.grad = mg.ones(2)
     return ((2 - a.exp()) * (b / c) + (b - d).exp()).sum(), {"a": a, "b": b, "c": c, "d": d}
 
 
 def _alike():
-    """Leaves with equal numbers, three of them behind one node, and one a long way off."""
+    """`mg.stack([a, b, c]).sum() + h.sum()`: `h` is `far` after a hundred additions of 1, and all four leaves are 1."""
     a, b, c, far = (mg.tensor(1.0, requires_grad=True) for _ in range(4))
     h = far
     for _ in range(100):
@@ -186,10 +179,10 @@ def _alike():
 
 
 def _two_results():
-    """A constant before a tracked factor, and nodes with two results: of one both are used, of the other the second."""
+    """`k * u.sum() + two * alone + one * two`: `k` is not tracked, two `unbind()` made `one, two` and `_, alone`."""
     u, x, v = (mg.tensor([n, 3.0], requires_grad=True) for n in (1.0, 2.0, 5.0))
     (one, two), (_, alone) = (x * 1).unbind(), v.exp().unbind()
-    return mg.tensor(7.0) * u.sum() + two * alone + one, {"u": u, "x": x, "v": v}
+    return mg.tensor(7.0) * u.sum() + two * alone + one * two, {"u": u, "x": x, "v": v}
 
 
 _WALK_ERRORS = tools.reasons("""
@@ -209,39 +202,65 @@ compared-by-value: Boolean value of Tensor
 
 
 def _walked(answer, start):
-    """What the learner's walk gives; the errors that a walk meets become diagnoses of their own."""
-    return tools.called(answer, (start,), "a walk over the whole graph", *_WALK_ERRORS)
+    """What an answer gives for a graph; known errors, and too many looks at the edges, are diagnoses."""
+    looks = 0
+
+    def count(frame, event, argument):
+        nonlocal looks
+        looks += event == "call" and frame.f_code.co_name == "next_functions"
+        if looks > _TURNS:
+            expected, got = "a few looks at each node", f"more than {_TURNS:,} looks, and not done yet"
+            why = "The same nodes are looked at again and again. Forty doublings make a million million ways."
+            look = "where your function remembers which nodes it has seen"
+            raise Wrong("every-way", expected, got, why=why, look=look)
+
+    sys.setprofile(count)
+    try:
+        return tools.called(answer, (start,), "a walk over the whole graph", *_WALK_ERRORS)
+    finally:
+        sys.setprofile(None)
 
 
-def _check_leaves(given, names):
-    expected = f"a list of the leaves {tools.listed([f'`{name}`' for name in names])}"
+def _check_leaves(given, names, graph):
+    expected = f"a list of the leaves {tools.listed([f'`{name}`' for name in names])}: those behind {graph}"
+    items = _listed(given, expected, (list, tuple, set, frozenset))
+    strange = [item for item in items if type(item) is not mg.Tensor]
+    found = [name for item in items for name, leaf in names.items() if item is leaf]
+    missing = [name for name in names if name not in found]
+    if not missing and len(items) == len(names):
+        return
+    other = ["another tensor"] * (len(found) < len(items))
+    got = tools.listed([f"`{name}`" for name in found] + other) or "no leaf of the graph"
+    got = f"a list with {show(strange[0])} in it" if strange else got
+    facts = {"nodes": hasattr(type(strange[0]), "next_functions") if strange else None, "strange": bool(strange)}
+    facts |= {"other": bool(other), "complete": not missing, "missing": "".join(missing[:1])}
+    facts["old"] = " It has an old `.grad`." if missing and names[missing[0]].grad is not None else ""
+    raise tools.told(_NOT_LEAVES, facts, expected, got)
+
+
+def _listed(given, expected, kinds):
     if given is None:
         raise Wrong("none", expected, "None", look="whether a `return` is missing")
-    if type(given) not in (list, tuple, set, frozenset):
+    if not isinstance(given, kinds):
         raise Wrong("type", expected, show(given), look="what `return` gives back")
-    items = list(given)
-    others = [item for item in items if type(item) is not mg.Tensor]
-    if others:
-        raise _no_leaf(others[0], expected)
-    found = [name for item in items for name, leaf in names.items() if item is leaf]
-    came = tools.listed([f"`{name}`" for name in found]) or "no leaf of the graph"
-    if len(found) < len(items):
-        look = "each tensor in the list: is it itself a leaf that this graph ends in?"
-        came = f"{came}, and another tensor" if found else "another tensor"
-        raise Wrong("other-tensor", expected, came, look=look)
-    missing = [name for name in names if name not in found]
-    if missing:
-        raise Wrong(
-            "leaf-missing",
-            expected,
-            came,
-            why=f"A way leads to `{missing[0]}`, which is not in your list.",
-            look="whether every edge of every node is followed, and what keeps a leaf out of your list",
-        )
-    if len(found) > len(names):
-        why = "However many ways lead to it, the end of a leaf is one node, and one leaf."
-        look = "when a leaf is put into the list, and which nodes your function remembers"
-        raise Wrong("leaf-twice", expected, came, why=why, look=look)
+    return list(given)
+
+
+_NOT_LEAVES = kit.patterns("""
+node-not-leaf: nodes=True
+    Those are nodes. The end of a leaf is a node, too; the leaf itself is its `.variable`.
+    look: `.variable`
+no-tensor: strange=True
+    look: what your function puts into the list
+other-tensor: other=True
+    look: each tensor in the list: is it itself a leaf that this graph ends in?
+leaf-missing: complete=False
+    A way leads to `{missing}`, which is not in your list.{old}
+    look: whether every edge of every node is followed, and what keeps a leaf out of your list
+leaf-twice: else
+    However many ways lead to it, the end of a leaf is one node, and one leaf.
+    look: when a leaf is put into the list, and which nodes your function remembers
+""")
 
 
 def _check_unheld(answer):
@@ -254,85 +273,13 @@ def _check_unheld(answer):
         raise Wrong("node-not-kept", expected, got, why=why, look=look)
 
 
-def _no_leaf(item, expected):
-    if hasattr(type(item), "next_functions"):
-        why = "Those are nodes. The end of a leaf is a node, too; the leaf itself is its `.variable`."
-        return Wrong("node-not-leaf", expected, f"a list with {show(item)} in it", why=why, look="`.variable`")
-    look = "what your function puts into the list"
-    return Wrong("no-tensor", expected, f"a list with {show(item)} in it", look=look)
-
-
-# --- Graphs that count how often one looks at them ------------------------------------------------
-
-
-class _Looks:
-    """How often anyone looked at the edges of a graph; too often is a diagnosis."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.shown: dict = {}
-
-    def at(self, node: Any) -> Any:
-        """The stand-in of a node: always the same one, of a class with the node's own name."""
-        if id(node) not in self.shown:
-            kind = type(type(node).__name__, (_CountedNode,), {})
-            self.shown[id(node)] = kind(node, self)
-        return self.shown[id(node)]
-
-    def take(self) -> None:
-        self.count += 1
-        if self.count > _TURNS:
-            expected = "a look at each of some forty nodes, after forty doublings `h = h + h`"
-            got = f"more than {_TURNS:,} looks, and not done yet"
-            why = "The same nodes are looked at again and again. There are a million million ways through them."
-            look = "where your function remembers which nodes it has seen"
-            raise Wrong("every-way", expected, got, why=why, look=look)
-
-
-class _CountedNode:
-    """A node that counts the looks at its edges, and is otherwise the node that it stands for."""
-
-    __class__: Any = mg.autograd.graph.Node  # for `isinstance`
-
-    def __init__(self, node: Any, looks: _Looks) -> None:
-        self._node, self._looks = node, looks
-
-    @property
-    def next_functions(self) -> tuple:
-        self._looks.take()
-        return tuple((node and self._looks.at(node), number) for node, number in self._node.next_functions)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._node, name)
-
-    def __repr__(self) -> str:
-        return repr(self._node)
-
-
-class _CountedTensor:
-    """A tensor whose graph counts the looks at it."""
-
-    __class__: Any = mg.Tensor
-
-    def __init__(self, tensor: mg.Tensor) -> None:
-        self._tensor, self.grad_fn = tensor, _Looks().at(tensor.grad_fn)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._tensor, name)
-
-
-def _doubled(times):
-    leaf = mg.tensor(1.0, requires_grad=True)
-    h = leaf
-    for _ in range(times):
+def _doubled():
+    """`left + h + right`, where `h` is `start` after forty doublings."""
+    left, start, right = (mg.tensor(1.0, requires_grad=True) for _ in range(3))  # one of them comes after all the ways
+    h = start
+    for _ in range(40):
         h = h + h
-    return h, leaf
-
-
-def _doubled_tensor(times):
-    h, leaf = _doubled(times)
-    left, right = (mg.tensor(1.0, requires_grad=True) for _ in range(2))  # one of them comes after all the ways
-    return _CountedTensor(left + h + right), {"left": left, "start": leaf, "right": right}
+    return left + h + right, {"left": left, "start": start, "right": right}
 
 
 # --- 4 -------------------------------------------------------------------------------------------
@@ -367,49 +314,38 @@ def _shrunk():
 def which_input(answer):
     number = kit.a_number(answer, "`start`")
     if abs(number) > 1000:
-        raise Wrong(
-            "far-off", "a number of the size of those in the code", show(answer), look="how many boxes the picture has"
-        )
+        expected = "a number of the size of those in the code"
+        raise Wrong("far-off", expected, show(answer), look="how many boxes the picture has")
     x = mg.tensor(number, requires_grad=True)
     y = _shrink(x)
+    ran = graphs.operations(y)
+    minus, half = ran.count("sub"), ran.count("div")
+    runs = ("never runs", "runs once")[minus] if minus < 2 else f"runs {minus} times"
+    facts = {"number": f"{number:.7g}", "ran": bool(ran), "minus": minus, "half": half, "runs": runs}
     try:
-        _targets.refuse_other(y, "shrunk", _why_not_shrunk(y, number))
+        _targets.refuse_other(y, "shrunk", tools.told(_NOT_SHRUNK, facts))
     except Wrong as wrong:
-        wrong.verdict.picture = _both_graphs(x, y)
+        target, names = _shrunk()
+        wrong.verdict.picture = side_by_side(y, target, {"shrunk": target, **names}, {"x": x}, values=False)
         raise
     return "The picture shows what ran, so it says which branch each round of the loop took."
 
 
-def _both_graphs(x, y):
-    """The graph to build beside the learner's, without our number: it is the answer."""
-    if len(graphs.operations(y)) > _DRAWN:
-        return None
-    target, names = _shrunk()
-    expected = mg.viz.record(target, params={"shrunk": target, **names}, values=False)
-    return mg.viz.draw_difference(expected, mg.viz.record(y, params={"x": x}))
-
-
-def _why_not_shrunk(y, number):
-    ran = graphs.operations(y)
-    subtractions, divisions = ran.count("sub"), ran.count("div")
-    if not ran:
-        why = f"{number:.7g} is not more than 1, so the loop did not run once. Nothing was recorded."
-        return Wrong("nothing-ran", why=why, look="the condition after `while`")
-    if subtractions != 2:
-        code = "too-few-subtractions" if subtractions < 2 else "too-many-subtractions"
-        why = f"From {number:.7g} the branch `x > 4` {_runs(subtractions)}. In the picture it ran twice."
-        return Wrong(code, why=why, look="the value of `x` after each round")
-    why = f"From {number:.7g} the two subtractions run, and then {divisions} divisions. In the picture it is one."
-    return Wrong("too-many-divisions", why=why, look="what is left after the second subtraction")
-
-
-def _runs(count):
-    return {0: "never runs", 1: "runs once"}.get(count, f"runs {count} times")
-
-
+_NOT_SHRUNK = kit.patterns("""
+nothing-ran: ran=False
+    {number} is not more than 1, so the loop did not run once. Nothing was recorded.
+    look: the condition after `while`
+too-few-subtractions: minus=0 or minus=1
+    From {number} the branch `x > 4` {runs}. In the picture it ran twice.
+    look: the value of `x` after each round
+too-many-divisions: minus=2
+    From {number} the two subtractions run, and then {half} divisions. In the picture it is one.
+    look: what is left after the second subtraction
+too-many-subtractions: else
+    From {number} the branch `x > 4` {runs}. In the picture it ran twice.
+    look: the value of `x` after each round
+""")
 _targets = Targets(shrunk=_shrunk)
-
-
 show_target = _targets.show
 
 
@@ -431,82 +367,78 @@ show_target = _targets.show
 )
 def one_way(answer):
     kit.a_function(answer)
-    for number in (2.0, -3.0, 250.0, 0.5, 0.0, -1.0, 1e-3, 0.1234567, 0.3):
-        x = mg.tensor(number, requires_grad=True)
-        _check_one_way(call(answer, x), x, number)
-    for x in (mg.tensor(0.3, dtype=mg.float64, requires_grad=True), mg.tensor([0.3], requires_grad=True)):
-        _check_one_way(call(answer, x), x, number)
-    result = x * 1  # a tensor that requires grad, too
-    given = tools.called(answer, (result,), "one way to `x`, through `x * 4`", *tools.FLAG_OF_A_RESULT)
-    if not graphs.reaches(result, x):
-        look = "how to use the value of `x + 1`, and leave `x` alone"
-        raise Wrong("input-changed", "`x` as it was: a result", "`x` has no history any more", look=look)
-    _check_one_way(given, x, number)
+    numbers = (2.0, -3.0, 250.0, 0.5, 0.0, -1.0, 1.0, 1e-3, -1e15, 0.1234567)
+    leaves = [mg.tensor(number, requires_grad=True) for number in numbers]
+    leaves += [mg.tensor(0.123456789, dtype=mg.float64, requires_grad=True), mg.tensor([0.3], requires_grad=True)]
+    for x in leaves:
+        _check_one_way(answer, x, x)
+    _check_one_way(answer, x, x * 1)  # a tensor that requires grad, too
     return "One way is left, so one contribution arrives: 4 times the value of `x + 1`."
 
 
-def _check_one_way(given, x, number):
-    if not x.requires_grad:
-        why = "The flag is off on `x` itself. From now on it gets no gradient anywhere."
+def _check_one_way(answer, x, given):
+    y = tools.called(answer, (given,), "one way to `x`, through `x * 4`", *tools.FLAG_OF_A_RESULT)
+    if not graphs.reaches(given, x):
+        got = "`x.requires_grad` is False now" if given is x else "it was a result, and has no history any more"
+        why = "From now on no gradient comes to it, from nowhere."
         look = "how to use the value of `x + 1`, and leave `x` alone"
-        raise Wrong("input-changed", "`x` as it was", "`x.requires_grad` is False now", why=why, look=look)
+        raise Wrong("input-changed", "`x` as it was", got, why=why, look=look)
     if x.grad is not None:
-        raise tools.filled("the product, before any backward()", f"{show(given)}, and `x.grad` is filled already")
-    y = tools.result(given)
-    value = np.full(tuple(x.shape), (number + 1) * number * 4)
+        raise tools.filled("the product, before any backward()", f"{show(y)}, and `x.grad` is filled already")
+    y, numbers = tools.result(y), tools.array(x)
     look = "the value and its shape: only one way should go"
-    tools.refuse_other_values(y, value, "the value of `(x + 1) * (x * 4)`", look)
+    tools.refuse_other_values(y, (numbers + 1) * numbers * 4, "the value of `(x + 1) * (x * 4)`", look)
     if y.dtype is not x.dtype:
         look = "what changes the dtype on the way"
         raise Wrong("other-dtype", f"a result of {x.dtype}, as what is given", str(y.dtype), look=look)
-    _check_ways(y, x, number)
+    _check_ways(y, x, x.item())
 
 
 def _check_ways(y, x, number):
-    first, second = 4 * number, 4 * (number + 1)
     found = graphs.leaves(y)
-    if any(leaf is not x for leaf in found):
-        raise _wrong_way("new-leaf", y, x, "a leaf that is not `x`", "each flag that your function sets")
+    new_leaf = any(leaf is not x for leaf in found)
     # It leaves `y` as it is, to be drawn.
-    came = tools.walk(lambda: mg.autograd.grad(y, x, retain_graph=True))[0].item() if found else None
-    expected = f"`x.grad` is {second:.7g} at x = {number:.7g}"
-    if came is None:
-        wrong = _wrong_way("all-cut", y, x, "no way to `x` at all", "how much of the product you took out")
-    elif kit.close(came, second) and _ways(y.grad_fn) == 1:
+    walked = tools.walk(lambda: mg.autograd.grad(y, x, retain_graph=True)) if found and not new_leaf else ()
+    came = walked[0].item() if walked else None
+    first, second, ways = 4 * number, 4 * (number + 1), _ways(y.grad_fn) if walked else 0
+    brings = {"second": second, "both": first + second, "first": first}
+    known = [name for name, slope in brings.items() if came is not None and kit.close(came, slope)]
+    if known[:1] == ["second"] and ways == 1:
         return
-    elif kit.close(came, second):
-        wrong = _wrong_way(
-            "cancelled", y, x, "that number, and several ways in the graph", "what each of the ways brings"
-        )
-    elif kit.close(came, first + second):
-        wrong = _wrong_way("both-ways", y, x, f"both ways: {first:.7g} + {second:.7g}", "what still has a history")
-    elif kit.close(came, first) and "AddBackward0" in [node.name() for node in graphs.nodes(y)]:
-        came = f"{came:.7g}, which is what the way through `x + 1` brings"
-        wrong = _wrong_way("other-way", y, x, came, "which factor you cut")
-    else:
-        wrong = _wrong_way("other-gradient", y, x, f"a gradient of {came:.7g}", "each operation on the way to `x`")
-    wrong.verdict.expected = expected
+    facts = {"new_leaf": new_leaf, "brings": "nothing" if came is None else "".join(known[:1]), "first": first}
+    facts |= {"second": second, "adds": "AddBackward0" in [node.name() for node in graphs.nodes(y)]}
+    got = "a leaf that is not `x`" if new_leaf else "no way to `x` at all"
+    got = got if came is None else f"{came:.7g}, by {ways} way{'s' * (ways > 1)}"
+    wrong = tools.told(_NOT_ONE_WAY, facts, f"`x.grad` is {second:.7g} at x = {number:.7g}, by one way", got)
+    wrong.verdict.picture = side_by_side(y, (x + 1).detach() * (x * 4), {"x": x}, {"x": x}, names=True)
     raise wrong
 
 
-def _ways(node):
-    """How many ways lead from a node to the ends of leaves."""
+def _ways(node):  # from a node to the ends of leaves
     return hasattr(node, "variable") or sum(_ways(following) for following, _ in node.next_functions if following)
 
 
-_WHY_NOT_ONE_WAY = {
-    "new-leaf": "There is an edge to a leaf that your function makes and asks for.",
-    "all-cut": "Nothing leads back to `x`. The way through `x * 4` has to stay.",
-    "both-ways": "That is what the two ways bring, added.",
-    "other-way": "The right way to keep is the one through `x * 4`; it brings 4 times the value of `x + 1`.",
-    "cancelled": "The number is right. But there are several ways in the graph, and one was asked for.",
-    "other-gradient": "What arrives is not what the way through `x * 4` brings.",
-}
-
-
-def _wrong_way(code, y, x, came, look):
-    picture = side_by_side(y, (x + 1).detach() * (x * 4), {"x": x}, {"x": x}, names=True)
-    return Wrong(code, "one way to `x`, through `x * 4`", came, why=_WHY_NOT_ONE_WAY[code], look=look, picture=picture)
+_NOT_ONE_WAY = kit.patterns("""
+new-leaf: new_leaf=True
+    There is an edge to a leaf that your function makes and asks for.
+    look: each flag that your function sets
+all-cut: brings=nothing
+    Nothing leads back to `x`. The way through `x * 4` has to stay.
+    look: how much of the product you took out
+cancelled: brings=second
+    The number is right. But there are several ways in the graph, and one was asked for.
+    look: what each of the ways brings
+both-ways: brings=both
+    That is what the two ways bring, added: {first:.7g} + {second:.7g}.
+    look: what still has a history
+other-way: brings=first, adds=True
+    That is what the way through `x + 1` brings. The one to keep goes through `x * 4`, and brings 4 times the value of
+    `x + 1`.
+    look: which factor you cut
+other-gradient: else
+    What arrives is not what the way through `x * 4` brings.
+    look: each operation on the way to `x`
+""")
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -532,6 +464,9 @@ def alive(answer):
 
 
 _ALIVE = kit.patterns("""
+the-other-way-round: A=False, B=False, C=True, D=True, E=False
+    Each of the five is the other one.
+    look: what `is not None` says of a reference to a tensor that is gone
 only-names-keep: A=False, B=False (M28)
     Names are not the only thing that keeps a tensor. The node of a result keeps what it saved, and `y` and `total`
     are results.
@@ -561,11 +496,7 @@ name-forgotten: E=False
     "A report that keeps everything",
     kind="fix",
     points=2,
-    off={
-        "grad": "each round goes backward",
-        "again": "the gradients are added up",
-        "old grad": "the gradients are added up",
-    },
+    off={"grad": "each round goes backward"} | dict.fromkeys(("again", "old grad"), "the gradients are added up"),
     beliefs=("M27", "M28"),
     hints=(
         "What is `total` after the first round: a number, or a tensor with a `grad_fn`?",
@@ -578,16 +509,15 @@ name-forgotten: E=False
 def mean_loss(answer):
     kit.a_function(answer)
     kit.refuse_given(answer, _GIVEN_MEAN_LOSS)
-    many = [0.5 + number / 100 for number in range(305)]
     for start, batches in (
         (2.0, [1.0, 3.0, 0.5]),
-        (-1.0, [2.0, 1.5, 4.0, 1.0]),
         (3.0, [0.1]),
-        (0.1234567, [1, 1, 2]),
-        (1.0, [1.0, 1.1]),
-        (2, many),
+        (-0.1234567, [1, 1, 2, 4]),
+        (1.5, [3.0, 1.0, 1.1]),  # the second loss is 0, its slope is not
+        (2.0, [0.5 + number / 100 for number in range(305)]),
     ):
         _check_mean_loss(answer, start, batches)
+    _check_mean_loss(answer, 1.0, [1.0, 0.7], noise=0.125)
     return "You kept a number of each round, and no graph older than the last round's stayed in memory."
 
 
@@ -603,80 +533,76 @@ def mean_loss(model, batches):
 
 
 class _Model:
-    """Squared errors of one weight. It watches whether the graphs of earlier rounds are still there."""
+    """Squared errors of one weight, with `noise` that grows in each call. It watches the graphs of earlier rounds."""
 
-    def __init__(self, start):
-        self.w = tools.leaf(start)
+    def __init__(self, start, noise):
+        self.w, self.noise = tools.leaf(start), noise
+        self.w.grad = tools.constant(7.0)
         self.rounds, self.losses, self.held = [], [], 0
 
     def __call__(self, batch):
-        self.held = max(self.held, self.alive(self.rounds[:-1]))
-        loss = (self.w * batch - 1) ** 2 - 0.3
+        self.held = max(self.held, self.alive(1))
+        loss = (self.w * batch - 1) ** 2 - 0.25 + self.noise * len(self.losses)
         self.losses.append((loss.detach(), loss.item()))
         if loss._node is not None:
             self.rounds.append(weakref.ref(loss._node))
         return loss
 
-    @staticmethod
-    def alive(rounds):
-        return sum(graph() is not None for graph in rounds)
+    def alive(self, but_last=0):
+        return sum(graph() is not None for graph in self.rounds[: len(self.rounds) - but_last])
 
 
-def _check_mean_loss(answer, start, batches):
-    model = _Model(start)
-
-    def watched(batch):
-        return model(batch)
-
-    given = tools.called(answer, (watched, list(batches)), "backward() on the loss, then its number", *_LOSS_ERRORS)
-    errors = [start * batch - 1 for batch in batches]
+def _check_mean_loss(answer, start, batches, noise=0.0):
+    model = _Model(start, noise)
+    expected = "backward() on the loss, then its number"
+    given = tools.called(answer, (lambda batch: model(batch), list(batches)), expected, *_LOSS_ERRORS)
     number = kit.a_number(given, "the mean")
-    _refuse_history(given, model, "" if kit.uses(answer, "detach", "detach_") else "M28")
+    _refuse_history(given, model.alive(), "" if kit.uses(answer, "detach", "detach_") else "M28")
     if any(not kit.close(now.item(), was) for now, was in model.losses):
-        expected, got = "each loss as `model` returned it", "one that holds another number now"
         look = "what is changed in place: `detach()` shares its memory"
-        raise Wrong("loss-overwritten", expected, got, look=look)
-    mean = sum(error**2 for error in errors) / len(batches) - 0.3
+        raise Wrong("loss-overwritten", "each loss as `model` returned it", "one with another number now", look=look)
+    errors = [start * batch - 1 for batch in batches]
+    mean = sum(error**2 for error in errors) / len(batches) - 0.25 + noise * (len(batches) - 1) / 2
+    zero = "One of the losses is 0. " * any(was == 0 for _, was in model.losses)
     if not kit.close(number, mean):
-        look = "what is added up, and what it is divided by"
-        raise Wrong("other-value", f"the mean of the losses, {mean:.7g}", f"{number:.7g}", look=look)
+        why, look, calls = zero, "what is added up, and what it is divided by", len(model.losses)
+        if noise and calls > len(batches):
+            why = f"`model` was called {calls} times for {len(batches)} batches. As with dropout, each loss is another."
+            look = "how often each round computes its loss"
+        raise Wrong("other-value", f"the mean of the losses, {mean:.7g}", f"{number:.7g}", why=why.strip(), look=look)
     if "dtype" not in trial.circumstances and not np.isclose(number, mean, 1e-10, 1e-12):
         why = "The losses have float64 here, with sixteen digits. Some are lost, or made up, on the way."
         expected, look = "a mean as exact as the losses", "what rounds, and each tensor that is made without a dtype"
         raise Wrong("rounded", expected, f"it is off by {abs(number - mean):.1g}", why=why, look=look)
-    slope = sum(2 * batch * error for batch, error in zip(batches, errors, strict=True))
+    _check_walks(model, 7.0 + sum(2 * batch * error for batch, error in zip(batches, errors, strict=True)), zero)
+    if model.held:
+        expected = "the graph of a round is gone when the next but one begins"
+        why = "What you return keeps no graph. But while the rounds run, graphs of older ones stay in memory."
+        look = "what refers to a loss, or to its node, after its round"
+        raise Wrong("kept-until-the-end", expected, f"older graphs there: {model.held}", why=why, look=look)
+    if model.alive():
+        look = "what has a name outside of your function"
+        raise Wrong("kept-after", "no graph is left after the call", "that of a round is still there", look=look)
+
+
+def _refuse_history(given, kept, belief):
+    if type(given) is mg.Tensor and given.grad_fn is not None and kept:
+        got = f"{show(given)}, which keeps {kept} round{'s' * (kept != 1)}"
+        why = "A result keeps its node, and that keeps the nodes behind it: the graphs of these rounds."
+        look, expected = "what is added up in each round", "a number, or a tensor without history"
+        raise Wrong("graph-kept", expected, got, belief=belief, why=why, look=look)
+
+
+def _check_walks(model, slope, zero):
     came = None if model.w.grad is None else model.w.grad.item()
     if came is None or not kit.close(came, slope):
-        why = "In each round a `backward()` from the loss of that round has to reach the weight, once."
-        expected = f"the weight's `.grad` is {slope:.7g}, from a backward() in each round"
+        why = zero + "In each round one `backward()`, from the loss of that round, has to add to the weight's `.grad`."
+        expected = f"the weight's `.grad` is {slope:.7g}: 7 from before, and what a backward() in each round brings"
         look = "from what each round goes backward, and how often"
         raise Wrong("backward-changed", expected, f"`.grad` is {show(came)}", why=why, look=look)
     if model.w.grad.requires_grad:
         look = "the options of `backward`"
         raise Wrong("grad-recorded", "a `.grad` without history", "it has a graph of its own", look=look)
-    if model.held:
-        raise _held(model.held)
-    if model.alive(model.rounds):
-        look = "what has a name outside of your function"
-        raise Wrong("kept-after", "no graph is left after the call", "that of a round is still there", look=look)
-
-
-def _refuse_history(given, model, belief):
-    kept = model.alive(model.rounds)
-    if type(given) is mg.Tensor and given.grad_fn is not None and kept:
-        expected = "a number, or a tensor without history"
-        got = f"{show(given)}, which keeps {kept} round{'s' * (kept != 1)}"
-        why = "A result keeps its node, and that keeps the nodes behind it: the graphs of these rounds."
-        look = "what is added up in each round"
-        raise Wrong("graph-kept", expected, got, belief=belief, why=why, look=look)
-
-
-def _held(rounds):
-    expected = "the graph of a round is gone when the next but one begins"
-    got = f"{rounds} older {'graph is' if rounds == 1 else 'graphs are'} still there"
-    why = "What you return keeps no graph. But while the rounds run, graphs of older ones stay in memory."
-    look = "what refers to a loss, or to its node, after its round"
-    return Wrong("kept-until-the-end", expected, got, why=why, look=look)
 
 
 _CUT_TOO_EARLY = """
@@ -712,16 +638,12 @@ def kinks(answer):
     return "The answer at a kink belongs to the operation that ran, not to the function it computes."
 
 
-_ERRORS = tuple(
-    Pattern(
-        f"error-{letter}",
-        {letter: None},
-        belief="M38",
-        why="Nothing is raised, at no kink and at no tie: each operation has a fixed answer.",
-        look=f"line {letter} in a cell of its own",
-    )
-    for letter in "ABCDE"
-)
+_ERROR = """
+error-{0}: {0}=None (M38)
+    Nothing is raised, at no kink and at no tie: each operation has a fixed answer.
+    look: line {0} in a cell of its own
+"""
+_ERRORS = [pattern for letter in "ABCDE" for pattern in kit.patterns(_ERROR.format(letter))]
 _KINKS = kit.patterns("""
 relu-right-side: A=1
     That is the slope on the right of 0. At 0 itself, `relu` answers with the one on the left.
@@ -760,9 +682,7 @@ formula-not-operations: E=1
     "A ramp of your own",
     kind="write",
     points=2,
-    off={
-        "memory": "above 0 the result may be `x` itself",
-    },
+    off={"memory": "above 0 the result may be `x` itself"},
     beliefs=("M25", "M38"),
     hints=(
         "Which branch should run at 0: the one of the positive numbers, or the other?",
@@ -774,71 +694,70 @@ formula-not-operations: E=1
 )
 def ramp(answer):
     kit.a_function(answer)
-    for number in (2.0, -3.0, 0.0, -0.0, 0.25, 1e-30, -1e-30, 3e5, -3e5):
+    for number in (2.0, -3.0, 0.0, -0.0, 0.25, 1e-30, -1e-30, 3e38, -3e38):
         x = mg.tensor(number, requires_grad=True)
         _check_ramp(_ramp_at(answer, x, number), x, number)
-    several = [(tools.leaf([number]), number) for number in (2.0, -1.0, 0.0)]
-    given = [_ramp_at(answer, *one) for one in several]  # called again before any backward
+    leaves = [tools.leaf([number]) for number in (2.1234567890123, -1.0, 0.0)] + [tools.leaf(-2.0), tools.leaf(0.0)]
+    # Called again before any backward, at last with results.
+    given = [_ramp_at(answer, x if x.dim() else x * 1, x.item()) for x in leaves]
     trial.forget_last()
-    for y, (x, number) in zip(given, several, strict=True):
-        _check_ramp(y, x, number)
+    for y, x in zip(given, leaves, strict=True):
+        _check_ramp(y, x, x.item(), "" if x.dim() else ", where `x` is the result of an operation")
     return "At a kink the slope is that of what ran there, and you chose what runs."
 
 
 def _ramp_at(answer, x, number):
-    try:
-        return call(answer, x)
-    except Wrong as wrong:
-        if wrong.verdict.code == "raised" and number == 0 and "(your line: raise " in wrong.verdict.got:
-            expected, got = "the value 0 at x = 0, and no error", wrong.verdict.got
-            why = "There is no need to refuse: at a kink, too, some operation runs, and it has a slope."
-            look = "what your function does at 0"
-            raise Wrong("error-at-kink", expected, got, belief="M38", why=why, look=look) from None
-        raise
+    return tools.called(answer, (x,), "the value 0 at x = 0, and no error", *(_AT_KINK if number == 0 else ()))
 
 
-def _check_ramp(given, x, number):
-    value, slope = max(number, 0.0), float(number >= 0)
-    at = f"at x = {number:.7g}"
-    if type(given) in (int, float):
-        raise _no_way_back(given, number, at)
-    y = tools.result(given)
+_AT_KINK = tools.reasons("""
+error-at-kink: (your line: raise (M38)
+    There is no need to refuse: at a kink, too, some operation runs, and it has a slope.
+    look: what your function does at 0
+""")
+
+
+def _check_ramp(given, x, number, place=""):
+    y = given if type(given) in (int, float) else tools.result(given)
+    slope, at = float(number >= 0), f"at x = {number:.7g}{place}"
     if x.grad is not None:
         raise tools.filled("the value alone", f"`x.grad` is filled {at}")
-    if y.shape != x.shape or y.item() != max(x.item(), 0.0):
-        shape = "" if y.shape == x.shape else f", of shape {tuple(x.shape)},"
-        came = f"{y.item():.9g}" if y.shape == x.shape else show(y)
-        raise Wrong("other-value", f"{value:.7g}{shape} {at}", came, look="what your function does there")
-    sign = -1.0 if x.dim() else 1.0  # of the gradient that arrives
-    slopes = tools.slopes(sign * y, x) if graphs.reaches(y, x) else None
-    if slopes is None:
-        raise _no_way_back(y, number if x.requires_grad else 0.0, at)
-    came = sign * slopes.item() + 0.0  # no -0
-    if not kit.close(came, slope):
-        raise _wrong_ramp(came, slope, at, number, graphs.operations(y))
+    if type(y) is mg.Tensor and (y.shape != x.shape or y.item() != max(x.item(), 0.0)):
+        shape, came = ("", f"{y.item():.8g}") if y.shape == x.shape else (f", of shape {tuple(x.shape)},", show(y))
+        raise Wrong("other-value", f"{max(x.item(), 0.0):.8g}{shape} {at}", came, look="what your function does there")
+    arrives = 2.0 if x.dim() else -2.0
+    if type(y) is mg.Tensor and graphs.reaches(y, x):
+        tools.walk(y.backward, mg.full_like(y.detach(), arrives))
+    came = None if x.grad is None else x.grad.item() / arrives + 0.0  # no -0
+    if came is not None and kit.close(came, slope):
+        return
+    facts = {"at_0": number == 0, "came": came, "below": number < 0 and x.requires_grad}
+    if came is None:
+        got = show(given)
+    else:
+        facts |= {"half": kit.close(came, 0.5), "maximum": "maximum" in graphs.operations(y)}
+        got = f"the slope {came:.7g} {at}: where {arrives:.7g} arrives, `x.grad` is {x.grad.item():.7g}"
+    raise tools.told(_NOT_RAMP, facts, f"a way back to `x`, with the slope {slope:.7g} {at}", got)
 
 
-def _no_way_back(given, number, at):
-    expected = f"a tensor from which backward() leaves a number in `x.grad` {at}"
-    if number >= 0:
-        return Wrong("no-way-back", expected, show(given), look="what your result is made from")
-    why = "From this result backward() leaves nothing in `x.grad`, and a slope of 0 is a number, too."
-    look = "how to make 0 out of `x`, and keep the way to it"
-    return Wrong("no-way-back", expected, show(given), belief="M25", why=why, look=look)
-
-
-def _wrong_ramp(came, slope, at, number, ran):
-    expected, got = f"the slope {slope:.7g} {at}", f"the slope {came:.7g} {at}"
-    if number == 0 and came == 0:
-        why = "At 0 your function has the slope of what ran there, and that is 0, as for `relu`. It should be 1."
-        return Wrong("slope-of-relu", expected, got, why=why, look="what runs at 0")
-    if number == 0 and kit.close(came, 0.5) and "maximum" in ran:
-        why = "At 0 two numbers are the largest, and the tie is shared: half for each."
-        return Wrong("tie-shared", expected, got, why=why, look="the operation that runs at 0")
-    if number == 0 and kit.close(came, 0.5):
-        why = "That is halfway between the slopes of the two sides. The formula is a ramp; what ran answers otherwise."
-        return Wrong("halfway", expected, got, why=why, look="the slope of each operation that runs at 0")
-    return Wrong("other-slope", expected, got, look="the operations that run there")
+_NOT_RAMP = kit.patterns("""
+no-way-back: came=None, below=True (M25)
+    From this result backward() leaves nothing in `x.grad`, and a slope of 0 is a number, too.
+    look: how to make 0 out of `x`, and keep the way to it
+no-way-back: came=None
+    look: what your result is made from
+slope-of-relu: at_0=True, came=0
+    At 0 your function has the slope of what ran there, and that is 0, as for `relu`. It should be 1.
+    look: what runs at 0
+tie-shared: at_0=True, half=True, maximum=True
+    At 0 two numbers are the largest, and the tie is shared: half for each.
+    look: the operation that runs at 0
+halfway: at_0=True, half=True
+    That is halfway between the slopes of the two sides. The formula is a ramp; what ran answers otherwise.
+    look: the slope of each operation that runs at 0
+other-slope: else
+    look: the operations that run there, and what becomes of the gradient that arrives
+""")
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -860,92 +779,77 @@ def _wrong_ramp(came, slope, at, number, ran):
 )
 def backward_order(answer):
     kit.a_function(answer)
-    for make in (_neuron, _ladder, _braid, _alike, _two_results, _three_times):
+    for make in (_neuron, _two_results, _ladder, _doubled):
         root = make()[0].grad_fn
-        _check_order(_walked(answer, root), root)
-    (end, _), *_ = root.next_functions[0][0].next_functions[0][0].next_functions[0][0].next_functions
-    _check_order(_walked(answer, end), end)
-    root = _Looks().at(_doubled(40)[0].grad_fn)
-    _check_order(_walked(answer, root), root)
+        _check_order(_walked(answer, root), root, make.__doc__)
+    (end, _), *_ = _neuron()[0].grad_fn.next_functions[0][0].next_functions
+    _check_order(_walked(answer, end), end, "the end of a leaf.")
     root = _alike()[0].grad_fn  # once more, with nodes that only the answer can hold, as in `_check_unheld`
-    _check_order(call(lambda: answer(root)), root)
+    _check_order(call(lambda: answer(root)), root, _alike.__doc__)
     return "Each node comes after everything that sends to it, so its sum is complete when its turn comes."
 
 
 def _ladder():
-    """Each rung sends to the one below it by a short way and by a long one, the short one first or last."""
+    """`(x + x) * (x + x) + x.sin().sin().sin()` as `h`, then six times `h.sin().sin() + h` and `h + h.sin().sin()`."""
     x = mg.tensor(0.01, requires_grad=True)
-    h = x
-    for rung in range(12):
-        h = h + h.exp().log() if rung % 2 else h.exp().log() + h
+    h = (x + x) * (x + x) + x.sin().sin().sin()
+    for _ in range(6):
+        h = h.sin().sin() + h
+        h = h + h.sin().sin()
     return h, {"x": x}
 
 
-def _three_times():
-    """Two nodes send twice to the same one, and a third has the longest way to it."""
-    x = mg.tensor(2.0, requires_grad=True)
-    h = x * 3
-    return (h + h) * (h + h) + h.exp().exp().exp(), {"x": x}
-
-
-def _braid():
-    x, w = (mg.tensor(n, requires_grad=True) for n in (2.0, 3.0))
-    a = x * w
-    b = a + x
-    c = b * a
-    return b / (c.exp() + a) - w, {"x": x, "w": w}
-
-
-def _check_order(given, root):
+def _check_order(given, root, graph):
     nodes = graphs.nodes_behind(root)
-    known = set(map(id, nodes))
-    all_of_them = f"of the {len(nodes)} nodes behind the root" if len(nodes) > 1 else "with the root alone"
-    expected = f"a list {all_of_them}, in an order for backward()"
-    if given is None:
-        raise Wrong("none", expected, "None", look="whether a `return` is missing")
-    if not isinstance(given, list | tuple):
-        raise Wrong("type", expected, show(given), look="what `return` gives back")
-    strange = [item for item in given if id(item) not in known]
-    if strange:
-        raise _no_node_of_it(strange[0], expected)
+    expected = f"a list of all nodes, {len(nodes)} of them, in an order for backward(), for {graph}"
+    given = _listed(given, expected, (list, tuple))
+    strange = [item for item in given if not any(item is node for node in nodes)]
     places = {id(node): place for place, node in enumerate(given)}
-    if len(places) < len(given):
-        why = "Each node has one turn: it waits until all has arrived, then it passes the sum on, once."
-        got = f"{len(given)} entries for {len(places)} nodes"
-        raise Wrong("node-twice", expected, got, why=why, look="when a node is put into the list")
     missing = [node for node in nodes if id(node) not in places]
-    if missing:
-        why = "Every node needs a turn, the root and the ends of the leaves, too."
-        got = f"{len(places)} of {len(nodes)}; one that is missing is {_name(missing[0])}"
-        look = "where your walk begins, what it skips, and where it stops"
-        raise Wrong("node-missing", expected, got, why=why, look=look)
-    _check_turns(nodes, places, expected)
-
-
-def _no_node_of_it(item, expected):
-    if item is None:
-        why = "An empty entry `(None, 0)` leads nowhere: nothing is sent to a constant."
-        return Wrong("empty-entry", expected, "a list with None in it", why=why, look="each edge before you follow it")
-    why = "The list should hold the nodes themselves, not what they are called." if type(item) is str else ""
-    why = "That is a node of another graph." if hasattr(type(item), "next_functions") else why
-    return Wrong("no-node", expected, f"a list with {show(item)} in it", why=why, look="what you append, and to what")
-
-
-def _check_turns(nodes, places, expected):
     edges = [(node, after) for node in nodes for after, _ in node.next_functions if after is not None]
-    early = [(node, after) for node, after in edges if places[id(after)] < places[id(node)]]
-    if early and len(early) == len(edges):
-        why = "This is an order in which values are computed. Gradients come from the other end."
-        got = f"{_name(nodes[0])}, the root, stands last"
-        raise Wrong("way-forward", expected, got, why=why, look="which node comes first: the root, or a leaf?")
-    if early:
-        node, after = early[0]
-        got = f"{_name(after)} has its turn before {_name(node)}, which still has something for it"
-        why = "A node that goes too early passes on an incomplete sum. Its turn comes when every arrow into it has"
-        why += " delivered."
-        look = "when a node is put into the list: is all in it that sends to this node?"
-        unordered = any(list(places) == walk for walk in _plain_walks(nodes[0]))
-        raise Wrong("too-early", expected, got, belief="M11" if unordered else "", why=why, look=look)
+    early = [pair for pair in edges if not missing and places[id(pair[1])] < places[id(pair[0])]]
+    if strange:
+        kind = "node" if hasattr(type(strange[0]), "next_functions") else type(strange[0]).__name__
+        raise tools.told(_NOT_IN_IT, {"kind": kind}, expected, f"a list with {show(strange[0])} in it")
+    if len(places) < len(given) or missing or early:
+        got = f"{len(given)} entries for {len(places)} nodes"
+        if missing and len(places) == len(given):
+            got = f"{len(places)} of {len(nodes)}; one that is missing is {_name(missing[0])}"
+        elif early:
+            late, first = map(_name, early[0])
+            got = f"{first} has its turn before {late}, which still has something for it"
+        facts = {"twice": len(places) < len(given), "missing": bool(missing), "forward": early == edges}
+        wrong = tools.told(_NOT_IN_ORDER, facts | {"root": _name(root)}, expected, got)
+        if wrong.verdict.code == "too-early" and len(nodes) > 30 and list(places) in _plain_walks(root):
+            wrong.verdict.belief = "M11"
+        raise wrong
+
+
+_NOT_IN_IT = kit.patterns("""
+empty-entry: kind=NoneType
+    An empty entry `(None, 0)` leads nowhere: nothing is sent to a constant.
+    look: each edge before you follow it
+no-node: kind=node
+    That is a node of another graph.
+    look: what you append, and to what
+no-node: else
+    The list should hold the nodes themselves.
+    look: what you append, and to what
+""")
+_NOT_IN_ORDER = kit.patterns("""
+node-twice: twice=True
+    Each node has one turn: it waits until all has arrived, then it passes the sum on, once.
+    look: when a node is put into the list
+node-missing: missing=True
+    Every node needs a turn, the root and the ends of the leaves, too.
+    look: where your walk begins, what it skips, where it stops, and whether a node is taken off as often as it counts
+way-forward: forward=True
+    This is an order in which values are computed: {root}, the root, stands last. Gradients come from the other end.
+    look: which node comes first: the root, or a leaf?
+too-early: else
+    A node that goes too early passes on an incomplete sum. Its turn comes when every arrow into it has delivered.
+    look: when a node is put into the list: is all in it that sends to this node?
+""")
 
 
 def _plain_walks(root):
@@ -961,8 +865,7 @@ def _plain_walks(root):
 
 
 def _name(node):
-    """A node as the learner knows it: the end of a leaf by its short name."""
-    return f"`{type(node).__name__}`"
+    return f"`{type(node).__name__}`"  # the end of a leaf by its short name
 
 
 chapter.lock()

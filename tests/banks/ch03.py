@@ -178,7 +178,7 @@ hooks-changed/adversary-2
             found.append(node.variable)
         waiting += [following for following, _ in node.next_functions]
     return found
-old-grad/adversary-1
+grad-changed/adversary-1
     found, seen, waiting = [], set(), [result.grad_fn]
     while waiting:
         node = waiting.pop()
@@ -222,6 +222,41 @@ leaf-missing/adversary-3
         for n, _ in node.next_functions[:2]: walk(n)
     walk(result.grad_fn)
     return found
+leaf-missing/zero
+    found, seen, todo = [], set(), [result.grad_fn]
+    while todo:
+        node = todo.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        leaf = getattr(node, "variable", None)
+        if leaf is not None and leaf.detach().abs().sum() > 0:
+            found.append(leaf)
+        todo += [n for n, _ in node.next_functions]
+    return found
+leaf-missing/one-entry
+    found, seen, todo = [], set(), [result.grad_fn]
+    while todo:
+        node = todo.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if not node.next_functions and node.variable.shape != (1,):
+            found.append(node.variable)
+        todo += [n for n, _ in node.next_functions]
+    return found
+leaf-missing/some-have-a-grad
+    found, seen, todo = [], set(), [result.grad_fn]
+    while todo:
+        node = todo.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if not node.next_functions:
+            found.append(node.variable)
+        todo += [n for n, _ in node.next_functions]
+    old = [leaf for leaf in found if leaf.grad is not None]
+    return old or found
 """,
     )
     | {
@@ -330,6 +365,13 @@ hooks-changed/cancelled
     y = (x + 1) * (x * 4)
     x.register_hook(lambda g: g * 0 + 4 * (x.detach() + 1))
     return y
+other-value/not-large
+    return (x.detach() + 1).clamp(-1000.0, 1000.0) * (x * 4)
+nan/at-one
+    d = x.detach()
+    return (x * 4) * ((d**3 - d) / (d * d - d) if d != 0 else d + 1)
+rounded/seven-digits
+    return (float(f"{x.item():.7g}") + 1) * (x * 4)
 """,
     ),
     "alive": {
@@ -519,6 +561,34 @@ other-value/adversary-4
         loss.backward()
         total = (total + loss).detach()
     return abs(total) / len(batches)
+backward-changed/zero-loss
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        if loss:
+            loss.backward()
+        total += loss.item()
+    return total / len(batches)
+other-value/two-losses-a-round
+    total = 0
+    for batch in batches:
+        model(batch).backward()
+        total += model(batch).item()
+    return total / len(batches)
+backward-changed/cleared-at-first
+    total = 0
+    for i, batch in enumerate(batches):
+        loss = model(batch)
+        todo = [loss.grad_fn] if i == 0 else []
+        while todo:
+            n = todo.pop()
+            if n is not None:
+                if not n.next_functions:
+                    n.variable.grad = None
+                todo += [m for m, _ in n.next_functions]
+        loss.backward()
+        total += loss.item()
+    return total / len(batches)
 """,
     ),
     "kinks": {
@@ -614,6 +684,11 @@ values-changed/adversary-1
 hooks-changed/at-zero
     if x == 0: x.register_hook(lambda g: g + 1)
     return mg.relu(x)
+hooks-changed/of-a-result
+    x.retain_grad()
+    return x if x >= 0 else x * 0
+other-value/float32
+    return x * 0 if x < 0 else x + x.float().item() - x.detach() if 1 < x < 9 else x
 """,
     ),
     "backward_order": functions(
@@ -780,6 +855,36 @@ hooks-changed/adversary-2
                 f.metadata["n"] -= 1
                 if f.metadata["n"] == 0: ready.append(f)
     return order
+node-missing/pairs-uneven
+    count, todo, seen = {root: 0}, [root], {root}
+    while todo:
+        n = todo.pop()
+        for m, _ in set(n.next_functions):
+            if m is None:
+                continue
+            count[m] = count.get(m, 0) + 1
+            if m not in seen:
+                seen.add(m)
+                todo.append(m)
+    out, ready = [], [root]
+    while ready:
+        n = ready.pop()
+        out.append(n)
+        for m in {m for m, _ in n.next_functions if m is not None}:
+            count[m] -= 1
+            if count[m] == 0:
+                ready.append(m)
+    return out
+too-early/ends-last
+    out, todo, seen = [], [root], {root}
+    while todo:
+        n = todo.pop(0)
+        out.append(n)
+        for m, _ in n.next_functions:
+            if m is not None and m not in seen:
+                seen.add(m)
+                todo.append(m)
+    return [n for n in out if n.next_functions] + [n for n in out if not n.next_functions]
 """,
     )
     | {
@@ -836,6 +941,14 @@ slopes = {"before": before, "dz/de": e.grad, "de/dp": e, "dp/dv": 3, "v.grad": v
         'slopes = {"v.grad": 15, "dp/dv": 3, "de/dp": 1, "dz/de": 5, "before": None}',
     ],
     "leaves_behind": [
+        """
+def leaves_behind(result):
+    layer, seen = {result.grad_fn}, set()
+    while layer:
+        seen |= layer
+        layer = {n for node in layer for n, _ in node.next_functions if n is not None} - seen
+    return [n.variable for n in seen if hasattr(n, "variable")]
+""",
         """
 def leaves_behind(result):
     seen = set()

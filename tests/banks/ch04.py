@@ -147,6 +147,10 @@ other-gradients/clamped
 other-shape/squeezed
     h = f(x)
     return [gradient.squeeze() for gradient in mg.autograd.grad(g(h), [h, x])]
+other-gradients/zero
+    h = f(x)
+    dh, dx = mg.autograd.grad(g(h), [h, x], allow_unused=True)
+    return dh, dx if dx.any() else mg.ones_like(x)
 """,
     ),
     "weighted": functions(
@@ -266,6 +270,24 @@ nothing-added/up-to-the-first-zero
 nothing-added/weights-add-up-to-zero
     total = sum(weight * loss for loss, weight in zip(losses, weights)) / (sum(weights) or 1)
     (total * sum(weights)).backward(inputs=wanted)
+nothing-added/zero
+    total = sum(w * loss for loss, w in zip(losses, weights))
+    for leaf, g in zip(wanted, mg.autograd.grad(total, wanted, allow_unused=True)):
+        if g is not None and g.any():
+            leaf.grad = g if leaf.grad is None else leaf.grad + g
+nothing-added/equal-leaves
+    total = sum(w * l for l, w in zip(losses, weights))
+    names = {str(leaf.tolist()): leaf for leaf in wanted}
+    total.backward(inputs=list(names.values()))
+other-gradient/zero-loss
+    pairs = [(l, w) for l, w in zip(losses, weights) if l.item() != 0]
+    sum(w * l for l, w in pairs).backward(inputs=wanted)
+raised/squeezed
+    total = sum(w * loss for loss, w in zip(losses, weights))
+    for leaf, g in zip(wanted, mg.autograd.grad(total, wanted, allow_unused=True)):
+        if g is not None:
+            g = g.squeeze()
+            leaf.grad = g.clone() if leaf.grad is None else leaf.grad + g
 """,
     ),
     "jacobian": functions(
@@ -375,6 +397,15 @@ old-grad/adversary-1
         f(x)[i].backward()
         rows.append(x.grad)
         x.grad = None
+    return mg.stack(rows)
+other-slopes/differences
+    y = f(x)
+    rows = []
+    x.grad = mg.zeros_like(x)
+    for v in y:
+        before = x.grad.clone()
+        v.backward(retain_graph=True)
+        rows.append(x.grad - before)
     return mg.stack(rows)
 """,
     ),
@@ -742,6 +773,10 @@ kept
     if id(x) not in known:
         known[id(x)] = x, x[1:] - x[:-1]
     return known[id(x)][1] * 1
+nan/quotient
+    return (x[1:] ** 2 - x[:-1] ** 2) / (x[1:] + x[:-1])
+nan/overflow
+    return (2 * x[1:] - 2 * x[:-1]) / 2
 """,
     ),
 }
@@ -984,6 +1019,9 @@ kept
         safe = mg.where(x > 0, x, mg.ones_like(x))
         known[id(x)] = x, mg.where(x > 0, mg.sqrt(safe * w), mg.zeros_like(x))
     return known[id(x)][1] * 1
+still-nan/tiny
+    safe = mg.where(x > 0, x, mg.full_like(x, 1e-30))
+    return mg.where(x > 0, mg.sqrt(safe * w), mg.zeros_like(x))
 """,
     )
     | {
