@@ -824,6 +824,18 @@ def values_of(f, x, memo={}):
     "pieces": functions(
         "run(cell, state, inputs, every)",
         """
+history-held/under-another-name
+    total = 0.0
+    for start in range(0, len(inputs), every):
+        previous = state
+        state = previous.detach()
+        loss = 0.0
+        for x in inputs[start : start + every]:
+            state = cell(state, x)
+            loss = loss + state**2
+        loss.backward()
+        total = total + loss.item()
+    return total
 history-held/afterwards
     total = 0.0
     for start in range(0, len(inputs), every):
