@@ -780,9 +780,7 @@ class _Cell:
         if type(state) is not mg.Tensor or (state.dtype, state.shape) != (self.w.dtype, ()):
             self.other = show(state)
         finished, step = divmod(len(self.seen) - 1, self.every)
-        older = self.every * max(
-            0, finished - (step == 0)
-        )  # at first a name may stand for the last one
+        older = self.every * max(0, finished - (step == 0))  # at first a name may stand for the last one
         self.held = max(self.held, sum(node() is not None for node in self.nodes[:older]))
         after = self.w * state + x
         self.nodes += [weakref.ref(after._node)] if after._node is not None else []
