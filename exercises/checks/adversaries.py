@@ -92,7 +92,9 @@ class Found(Exception):
         said = " ".join((verdict.expected, verdict.got, verdict.why))
         of_a_flag = re.search(r"requires_grad|requires grad|track|leaf|history", said)
         of_hooks = self.parts["code"] == "hooks-changed" and re.search("hook|retain", said) is not None
-        return "changed" in verdict.code or of_hooks or (self.parts["code"] == "flag-changed" and of_a_flag is not None)
+        of_values = self.parts["code"] == "values-changed" and "has written into your caller's" in said
+        told = "changed" in verdict.code or of_values or of_hooks
+        return told or (self.parts["code"] == "flag-changed" and of_a_flag is not None)
 
 
 class Called(BaseException):

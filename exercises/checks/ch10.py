@@ -746,9 +746,11 @@ def _check_grad(one, other, letter, name):
 
 def _check_numbers(came: np.ndarray, right: np.ndarray, where: str, look: str) -> None:
     if came.shape != right.shape:
-        code, belief = ("unbroadcast", "M37") if came.shape == (2, 2) else ("other-shape", "")
+        code = "unbroadcast" if came.shape == (2, 2) else "other-shape"
+        belief = "M37" * (code == "unbroadcast" and right.shape == (2,))  # what is asked for later was summed in part
         why = "A gradient has the shape of its tensor: what was broadcast is summed."
-        expected, look = f"the shape {right.shape} {where}", "where a part arrives at a node of another shape"
+        look = "where a part arrives at a node of another shape, and over which dimensions it is summed"
+        expected = f"the shape {right.shape} {where}"
         raise Wrong(code, expected, f"the shape {came.shape}", belief=belief, why=why, look=look)
     if not np.allclose(came, right, 1e-4, 1e-6):
         expected, got = _entry(came, right, where)
@@ -908,7 +910,7 @@ def _check_saved(saved, op, letters, inputs, name):
         why = f"No rule of {name} asks for {show(one)}."
         if asking:
             why = f"The rule for `{asking}` is not needed, because `{letter_of[asking]}` has no node. So {show(one)}, "
-            why += "which it asks for, is not kept."
+            why += "which it asks for, is not to be kept."
         look = "for which inputs you look at the rule"
         raise Wrong("saves-all", expected, show(list(saved)), why=why, look=look)
     for one, entry in saved.items():
@@ -948,7 +950,7 @@ def _check_arguments(node, op, shape):
     kind="rebuild",
     points=3,
     off=_ONE_DTYPE | _USED_UP,
-    beliefs=("M12", "M22"),
+    beliefs=("M12",),
     hints=(
         "In this order: was it freed? Was something overwritten? Then the rules. Then free, unless it is retained.",
         "`node.saved` is a dict of pairs (tensor, version), or None when it was freed. Compare the version of each "
@@ -970,7 +972,7 @@ def turn(answer):
 
 
 _of_turns = tools.texts("""
-too-strict: no error: {what} (M22)
+too-strict: no error: {what}
     What counts is whether a tensor that was saved has changed since it was saved.
     look: which two numbers you compare
 too-strict/at-once: a first turn of {what}, without an error
@@ -1294,7 +1296,7 @@ def _wrong_slope(belief, came, right, order, factors, sigma):
     kind="rebuild",
     points=5,
     off=_ONE_DTYPE | _USED_UP,
-    beliefs=("M08", "M10", "M11", "M12", "M22", "M37"),
+    beliefs=("M08", "M10", "M11", "M12", "M37"),
     hints=(
         "Copy what you have: `record`, `turns`, `turn`, `arrive`. What is missing is the class around them, the table, "
         "and the walk. The chapter has all three.",
@@ -1362,7 +1364,7 @@ frees-anyway: two backwards of 5 · x · x, the first with retain_graph=True
 no-version: a RuntimeError: {what}
     What was saved is needed as it was then.
     look: what `sub_` counts, which version you save, and where you compare it
-too-strict: no error in a backward of x + k, and in one of a new x * k (M22)
+too-strict: no error in a backward of x + k, and in one of a new x * k
     x + k needs neither, and the later x * k needs `k` as it is now, and not `x`.
     look: what is saved, and which two numbers you compare
 switch-left: a node for x + 3.0
@@ -1431,7 +1433,9 @@ def _is_refused(code: str, walk: Callable, **left_open: str) -> None:
     if not said.startswith("RuntimeError"):
         wrong = _of_engines(code, said or "no error", **left_open)
         if said:  # what is missing is told where no error came
-            wrong.verdict.why = "This is another error: your engine has to notice it, and raise a RuntimeError."
+            wrong.verdict.why = "Another error came. Asked for is a RuntimeError, which your engine raises itself."
+            if "(your line: raise " in said:
+                wrong.verdict.look = "the line named above: which error it raises"
         raise wrong
 
 

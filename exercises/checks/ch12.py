@@ -32,7 +32,7 @@ _AFTERWARDS = {"grad between": "the text asks how `.grad` is afterwards"}
 _FORWARD = tools.reasons("""
 no-level: no level exists
     `make_dual` needs a level to put the tangent in.
-    look: what stands inside of `with dual_level():`
+    look: each `make_dual`: is it needed here, and does it stand inside of `with dual_level():`?
 nested: Nested forward mode
     A level was entered inside of another one. There is one level at a time.
     look: each `dual_level()`, and what is called inside of it
@@ -364,7 +364,7 @@ def _wrong_quotient(came, right, p, q):
     "The tangent that gets lost",
     kind="fix",
     points=2,
-    beliefs=("M55", "M56"),
+    beliefs=("M17", "M55", "M56"),
     hints=(
         "What does `unpack_dual(y)` return at the place where it stands? See section 7.",
         "The level ends with the block. And `make_dual` copies nothing: `f` may write into `x` and `t`.",
@@ -380,8 +380,8 @@ def moved(answer):
         right = _pushed(f, (x,), (t,))
         expected, watched = _shown(right), _Watched(f, values, x, t)
         came = _tensor(answer, (watched, x, t), expected, *_MOVED_ERRORS)
-        _refuse_shared(watched, "x", x, values)
-        _refuse_shared(watched, "t", t, nudge)
+        _refuse_shared(answer, watched, "x", x, values)
+        _refuse_shared(answer, watched, "t", t, nudge)
         watched.refuse_steps()
         if not tools.same(came, right):
             raise _wrong_moved(came, right, f, x, t)
@@ -390,6 +390,7 @@ def moved(answer):
 
 # What is given may be untracked, a leaf, or a result; here also in memory that nobody can write into, and put back.
 _KINDS = (lambda one: one, lambda one: one.requires_grad_(), lambda one: one.requires_grad_() * 1)
+_SAME_MEMORY = ("contiguous", "data", "detach", "numpy", "reshape", "to", "view", "view_as")
 _MOVED_ERRORS = tools.reasons("""
 written: read-only
     It is written into `x` or `t`, though they may hold their old numbers in the end. Here their memory is read-only.
@@ -414,7 +415,7 @@ _MOVED = (
 )
 
 
-def _refuse_shared(watched: _Watched, name: str, tensor: mg.Tensor, values: list) -> None:
+def _refuse_shared(answer: Callable, watched: _Watched, name: str, tensor: mg.Tensor, values: list) -> None:
     """`f` works in place: what was given to `make_dual` must not have been the caller's own."""
     if not tools.same(tools.array(tensor), values):
         expected, got = f"`{name}` = {values}, as before", f"`{name}` = {_shown(tools.array(tensor))}"
@@ -423,8 +424,11 @@ def _refuse_shared(watched: _Watched, name: str, tensor: mg.Tensor, values: list
         if by_f:
             why = f"`f` works in place, and has written into your caller's `{name}`: "
             why += "what it was given shares its memory."
-            look = f"what you give to `make_dual`, and to `f`: `{name}` itself?"
+            look = f"what you give to `make_dual`, and to `f`: `{name}` itself, or something on its memory?"
         code, belief = ("shared", "M56") if any(by_f) else ("changed", "")
+        if belief and kit.uses(inspect.unwrap(answer), *_SAME_MEMORY):  # then that was to copy, and not `make_dual`
+            detaches = kit.uses(inspect.unwrap(answer), "detach") and not kit.uses(inspect.unwrap(answer), "clone")
+            belief = "M17" * detaches
         raise Wrong(code, expected, got, belief=belief, why=why, look=look)
 
 
@@ -570,6 +574,10 @@ def _wrong_columns(came, right, expected):
         ("last-column", right[:, -1], "That is the last column alone.", "the loop, and what is kept of each turn"),
         ("other-jacobian", None, "", "which nudge goes into each push, which column comes out, and its place"),
     )
+    if came.shape != right.shape and tools.same(came.ravel(), right.ravel()):
+        rows = (
+            ("other-jacobian", None, "The numbers are right, the shape is not.", "what changes the shape in the end"),
+        )
     return _named(rows if right.shape[1] > 1 else rows[-1:], came, expected)
 
 
@@ -880,7 +888,7 @@ def curved(answer):
         watched.refuse_steps("p")
         if not all(map(tools.same, came, right)):
             raise _wrong_curved(came, right, f, values, vector)
-        _refuse_second_walk(len(walks), watched)
+        _refuse_second_walk(answer, len(walks), watched)
     return "One walk, with a nudge going through it: the gradient, and by how much it moves."
 
 
@@ -893,7 +901,7 @@ _CURVED = (
 _CURVED_ERRORS = tools.reasons("""
 no-history: does not require grad and does not have a grad_fn
     A walk starts from something that has no history.
-    look: what each `grad` starts from
+    look: what each `grad` starts from, and the modes around it
 not-used: not have been used
     No way leads from what you differentiate to the tensor that you ask for.
     look: for which tensor you ask `grad`: it has to be `p`, or the dual tensor made from it
@@ -923,16 +931,17 @@ def _two(function: Callable, inputs: tuple, expected: str, *reasons: tools.Reaso
     return [tools.array(kit.a_tensor(one, "each of the two", "the two things that you return")) for one in given]
 
 
-def _refuse_second_walk(walks: int, watched: _Watched) -> None:
+def _refuse_second_walk(answer: Callable, walks: int, watched: _Watched) -> None:
     """Whether there was one walk, from one forward."""
     if trial.circumstances or (walks <= 1 == watched.calls and not watched.was_plain):
         return
-    why = "Both are right. But `f` was called more often than once."
+    why, look = "Both are right. But `f` was called more often than once.", "each call of `f`"
     if watched.was_plain or walks > 1:
+        look = "section 6, forward over reverse"
         why = "Both are right, by more than one walk. The gradient of a dual tensor's function has a tangent: H · v."
     walked = "a walk over the walk" if watched.was_plain else f"{walks} walk{'s' * (walks != 1)}"
     got = f"{walked}, from {watched.calls} call{'s' * (watched.calls != 1)} of `f`"
-    belief, look = "M57" * watched.was_plain, "section 6, forward over reverse"
+    belief = "M57" * (watched.was_plain and not kit.uses(answer, "hessian"))
     raise Wrong("two-walks", "one walk, from one call of `f`", got, belief=belief, why=why, look=look)
 
 

@@ -623,9 +623,9 @@ def _check_lets_go(answer, values):
     if alive:
         circle = all(one() is None for one in watched)
         why = "It goes only when the garbage collector comes: a circle. The node of `y` holds your hook, and from what "
-        why += "the hook uses a way leads back."
+        why += "the hook holds a way leads back."
         why = why if circle else "Something else still leads to `y` or to its node, such as a global name."
-        look = "each name that your hook uses from outside, and what else keeps `y`"
+        look = "each name that your hook uses from outside, its defaults and attributes, and what else keeps `y`"
         expected, got = "`y` and its graph are gone when their last name is", "they are still there"
         raise Wrong("circle", expected, got, belief="M43" * circle, why=why, look=look)
 
