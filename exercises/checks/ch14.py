@@ -19,7 +19,45 @@ chapter = kit.Chapter(__name__, "14", "What does your own program do?")
 
 # --- What several exercises share ----------------------------------------------------------------
 
-_SPOILED = "modified by an inplace operation"
+_GIVEN = """
+def gated(w, x):
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    gate *= 2
+    return (out + gate).sum()
+
+def remember(w, xs):
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        loss = (h * h).sum()
+        total += loss.item()
+    return mg.tensor(total)
+
+def carry(w, xs):
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        loss = (h * h).sum()
+        loss.backward()
+
+def play(g, d, rate):
+    fake = g * 2
+    score = d * fake
+    loss_d, loss_g = 1 + score * score, 1 - score
+    loss_d.backward(retain_graph=True)
+    with mg.no_grad():
+        d -= rate * d.grad
+    d.grad = None
+    loss_g.backward()
+
+def rows(w, data):
+    buffer, losses = mg.zeros_like(data[0]), []
+    for row in data:
+        buffer.copy_(row)
+        losses.append(((w * buffer) ** 2).sum())
+    return losses
+"""
 _LEAF, _NO_WAY, _EARLIER_ROUND, _OLD_GRAPH, _WALKED = tools.reasons("""
 recorded-step: leaf Variable that requires grad (M07)
     Autograd refuses to overwrite a tracked leaf while it records.
@@ -82,9 +120,15 @@ state-lost: the gradient {right} for `w`
 tracked-grad: `{leaf}.grad` without a history
     look: each `create_graph`, and each line that sets a `.grad`
 shared-graph: a backward from each loss, in any order
-    {freed}
+    Each loss needs a graph of its own: a backward frees what it walks through.
     look: what is computed once, and used by several losses
 """)
+
+
+def _refuse_given(answer: Any, name: str) -> None:
+    kit.a_function(answer)
+    (given,) = (one for one in _GIVEN.split("\n\n") if f"def {name}(" in one)
+    kit.refuse_given(answer, given)
 
 
 def _slope(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
@@ -99,13 +143,18 @@ def _slope_of_answer(answer: Any, loss: mg.Tensor, w: mg.Tensor) -> mg.Tensor:
         raise _believed(_wrong("cut-off", show(loss)), "M27", kit.uses(answer, "item", "tolist", "numpy") and not cut)
     for other in graphs.leaves(loss):
         if not other.requires_grad and other is not w:
-            got = f"one that ends at {tools.text(tools.array(other))}, too, which is untracked now"
-            raise _wrong("untracked-leaf", got)
+            raise _wrong("untracked-leaf", f"one that ends at {tools.text(tools.array(other))}, too, untracked by now")
+    return _walked("no-way-back", _slope, loss, w)
+
+
+def _walked(code: str, go_backward: Callable, *inputs: Any) -> Any:
+    """Go backward through the learner's graph; what stops that gets this diagnosis."""
     try:
-        return _slope(loss, w)
+        return go_backward(*inputs)
     except Exception as error:
         got = kit.sandbox.describe_error(error)
-        raise _wrong("still-refused" if _SPOILED in got else "no-way-back", got) from None
+        code = "still-refused" if code == "no-way-back" and "modified by an inplace operation" in got else code
+        raise _wrong(code, got) from None
 
 
 def _believed(wrong: Wrong, belief: str, is_behind: bool) -> Wrong:
@@ -126,8 +175,8 @@ def _check_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, **known: mg.Ten
         return
     other = "silenced" if kit.uses(answer, "data") else "other-gradient"
     name = next((name for name, one in known.items() if tools.same(tools.array(came), tools.array(one))), other)
-    wrong = _wrong(name.replace("_", "-"), tools.text(tools.array(came)), right=tools.text(tools.array(right)))
-    raise _believed(wrong, "M13", kit.says(answer, "retain_graph")) if name == "through_all" else wrong
+    wrong = _wrong(name, tools.text(tools.array(came)), right=tools.text(tools.array(right)))
+    raise _believed(wrong, "M13", kit.says(answer, "retain_graph")) if name == "through-all" else wrong
 
 
 def _refuse_spoiled(answer: Any, inputs: tuple, *losses: mg.Tensor) -> Any:
@@ -136,16 +185,8 @@ def _refuse_spoiled(answer: Any, inputs: tuple, *losses: mg.Tensor) -> Any:
         return None
     later = kit.call(answer, *inputs)
     for loss in losses:
-        try:
-            _slope(loss, inputs[0])
-        except Exception as error:
-            raise _wrong("spoiled", kit.sandbox.describe_error(error)) from None
+        _walked("spoiled", _slope, loss, inputs[0])
     return later
-
-
-def _refuse_tracked(grad: mg.Tensor, leaf: str) -> None:
-    if grad.requires_grad:
-        raise _wrong("tracked-grad", show(grad), leaf=leaf)
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -225,13 +266,10 @@ lines-for-rounds: R saved=3, R overwrote=2
 def names(answer):
     truth = {"A": "h", "B": "v", "C": "part", "D": "h"}
     looks = {name: f"program {name} in a cell of its own, under `%%explain`" for name in truth}
-    given = {name: _bare(value) for name, value in kit.a_dict(answer, truth).items()}
+    given = kit.a_dict(answer, truth)
+    given = {name: value.strip(" `") if isinstance(value, str) else value for name, value in given.items()}
     kit.predicted(given, truth, _NAMES, "a name, as text", looks)
     return "A name belongs to a place. The one that helps is that of the line which saved it."
-
-
-def _bare(value: Any) -> Any:
-    return value.strip(" `") if isinstance(value, str) else value
 
 
 _NAMES = kit.patterns("""
@@ -288,9 +326,7 @@ def lost(answer):
     truth = {"A": 2, "B": 2, "C": 1, "D": 0}
     looks = {name: f"`requires_grad` after each line of program {name}" for name in truth}
     kit.predicted(answer, truth, _LOST, "the number of a line, or 0", looks)
-    return (
-        "The error comes at the end, and only if every way is lost. The line is where a history goes in and none out."
-    )
+    return "The error comes only if every way is lost. The line is where a history goes in and none out."
 
 
 _LOST = kit.patterns("""
@@ -339,9 +375,9 @@ at-the-product: D=2
     "H: `detach()` shares memory and counter: refused.",
 )
 def repairs(answer):
-    truth = {"A": "right", "B": "wrong", "C": "error", "D": "right"}
-    truth |= {"E": "error", "F": "wrong", "G": "error", "H": "error"}
-    given = {name: _verdict(value) for name, value in kit.a_dict(answer, truth).items()}
+    truth = dict(zip("ABCDEFGH", "right wrong error right error wrong error error".split(), strict=True))
+    given = kit.a_dict(answer, truth)
+    given = {name: value.strip().lower() if isinstance(value, str) else show(value) for name, value in given.items()}
     for name, value in given.items():
         if value not in ("right", "wrong", "error"):
             expected = f'`{name}` is "right", "wrong" or "error"'
@@ -349,10 +385,6 @@ def repairs(answer):
     looks = {name: f"repair {name}: what is in `h` and in the node of sigmoid after it?" for name in truth}
     kit.predicted(given, truth, _REPAIRS, '"right", "wrong" or "error"', looks)
     return "A repair is right if the saved value and the way to the leaf stay. That the error is gone is not enough."
-
-
-def _verdict(value: Any) -> Any:
-    return value.strip().lower() if isinstance(value, str) else show(value)
 
 
 _REPAIRS = kit.patterns("""
@@ -411,8 +443,7 @@ new-tensor-refused: A=error or A=wrong
     idea="`gate = gate * 2`. The node of sigmoid keeps the old tensor, and the new one has the name.",
 )
 def gated(answer):
-    kit.a_function(answer)
-    kit.refuse_given(answer, _GIVEN_GATED)
+    _refuse_given(answer, "gated")
     first = tools.leaf(0.5)
     for w, numbers in (
         (first, [1.0, -1.0]),
@@ -423,20 +454,10 @@ def gated(answer):
     ):
         x = tools.constant(numbers)
         loss = tools.result(tools.called(answer, (w, x), "a loss", _LEAF))
-        s = mg.sigmoid(w * x)
         look = "each line that you changed: what it computes has to stay the same"
-        _check_loss(answer, loss, (s * x + s * 2).sum(), w, "as it is now", look)
+        _check_loss(answer, loss, (mg.sigmoid(w * x) * (x + 2)).sum(), w, "as it is now", look)
         _refuse_spoiled(answer, (w, x), loss)
     return "What sigmoid has saved is what it computed, and both uses of the gate lead back."
-
-
-_GIVEN_GATED = """
-def gated(w, x):
-    gate = mg.sigmoid(w * x)
-    out = gate * x
-    gate *= 2
-    return (out + gate).sum()
-"""
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -455,28 +476,17 @@ def gated(w, x):
     idea="`total = total + (h * h).sum()`, and `return total`. Nothing is cut, so gradients flow through all rounds.",
 )
 def remember(answer):
-    kit.a_function(answer)
-    kit.refuse_given(answer, _GIVEN_REMEMBER)
+    _refuse_given(answer, "remember")
     for weight, rows in _ROUNDS:
         w, xs = tools.leaf(weight), [tools.constant(row) for row in rows]
         total = tools.result(tools.called(answer, (w, xs), "a loss", _LEAF))
-        losses = _losses(w, [tools.constant(row) for row in rows])  # whatever became of `xs`
-        alone = _slope(sum(_losses(w, [tools.constant(row) for row in rows], cut=True)), w)
-        known = {"rounds_cut": alone, "last_only": _slope(losses[-1], w)}
+        losses, alone = (_losses(w, [tools.constant(row) for row in rows], cut) for cut in (False, True))
+        known = {"rounds-cut": _slope(sum(alone), w), "last-only": _slope(losses[-1], w)}
         _check_loss(answer, total, sum(losses), w, "the sum over all rounds", "what is added up, and when", **known)
         _refuse_spoiled(answer, (w, xs), total)
     return "Every round's loss is in it, and the way through the states to the first round is whole."
 
 
-_GIVEN_REMEMBER = """
-def remember(w, xs):
-    h, total = mg.zeros_like(xs[0]), 0
-    for x in xs:
-        h = mg.tanh(w * h + x)
-        loss = (h * h).sum()
-        total += loss.item()
-    return mg.tensor(total)
-"""
 _ROUNDS: tuple[tuple[Any, list], ...] = (
     (0.75, [[2.0]]),
     ([-1.5], [[0.5], [1.0], [-0.25], [0.75]]),
@@ -488,7 +498,7 @@ _ROUNDS: tuple[tuple[Any, list], ...] = (
 )
 
 
-def _losses(w: mg.Tensor, xs: list, cut: bool = False) -> list[mg.Tensor]:
+def _losses(w: mg.Tensor, xs: list, cut: bool) -> list[mg.Tensor]:
     """The losses of all rounds; with `cut`, each state is made of the number of the one before."""
     h, found = mg.zeros_like(xs[0]), []
     for x in xs:
@@ -518,33 +528,21 @@ def _losses(w: mg.Tensor, xs: list, cut: bool = False) -> list[mg.Tensor]:
     idea="`h = mg.tanh(w * h.detach() + x)`, or `h = h.detach()` at the end of the round.",
 )
 def carry(answer):
-    kit.a_function(answer)
-    kit.refuse_given(answer, _GIVEN_CARRY)
+    _refuse_given(answer, "carry")
     for weight, rows in _ROUNDS:
         w, xs = tools.leaf(weight), [tools.constant(row) for row in rows]
         reasons = _EARLIER_ROUND, _NO_WAY, _LEAF
         tools.called(answer, (w, xs), "a gradient of each round alone, added up in `w.grad`", *reasons)
-        _check_carried(answer, w, [tools.constant(row) for row in rows])
+        if w.grad is None:
+            raise _wrong("nothing-added", "nothing is added")
+        whole, alone = (_losses(w, [tools.constant(row) for row in rows], cut) for cut in (False, True))
+        slopes = [_slope(loss, w) for loss in alone]
+        known = {"through-all": _slope(sum(whole), w), "last-round": slopes[-1]}
+        known |= {"last-round/whole": _slope(whole[-1], w), "state-lost": mg.zeros_like(w)}
+        _check_slope(answer, sum(slopes), w.grad, **known)
+        if w.grad.requires_grad:
+            raise _wrong("tracked-grad", show(w.grad), leaf="w")
     return "Each backward walks through one round, and the state goes on as a number."
-
-
-_GIVEN_CARRY = """
-def carry(w, xs):
-    h = mg.zeros_like(xs[0])
-    for x in xs:
-        h = mg.tanh(w * h + x)
-        loss = (h * h).sum()
-        loss.backward()
-"""
-
-
-def _check_carried(answer, w, xs):
-    if w.grad is None:
-        raise _wrong("nothing-added", "nothing is added")
-    whole, alone = _losses(w, xs), [_slope(loss, w) for loss in _losses(w, xs, cut=True)]
-    known = {"through_all": _slope(sum(whole), w), "last_round": alone[-1], "last_round/whole": _slope(whole[-1], w)}
-    _check_slope(answer, sum(alone), w.grad, **known, state_lost=mg.zeros_like(w))
-    _refuse_tracked(w.grad, "w")
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -570,34 +568,15 @@ def _check_carried(answer, w, xs):
     idea="`score = d * fake.detach()` for `loss_d`; after the step `loss_g = 1 - d * fake`. No graph waits then.",
 )
 def play(answer):
-    kit.a_function(answer)
-    kit.refuse_given(answer, _GIVEN_PLAY)
+    _refuse_given(answer, "play")
     old_graph = replace(_OLD_GRAPH, belief="M13" if kit.says(answer, "retain_graph") else "")
-    for of_g, start, rate in (
-        (2.0, 0.5, 0.05),
-        ([-3.0], [-1.5], 0.01),
-        (0.0, 1.5, 0.1),
-        (3.0, 0.0, 0.1),
-        ([0.5], [2.0], 0.0),
-    ):
+    cases = (2.0, 0.5, 0.05), ([-3.0], [-1.5], 0.01), (0.0, 1.5, 0.1), (3.0, 0.0, 0.1), ([0.5], [2.0], 0.0)
+    for of_g, start, rate in cases:
         g, d = tools.leaf(of_g), tools.leaf(start)
         reasons = old_graph, _WALKED, _LEAF, _NO_WAY
         tools.called(answer, (g, d, rate), "a step of `d`, then a gradient for `g`", *reasons)
         _check_played(answer, g, d, *np.ravel([of_g, start]), rate)
     return "`d` moved by its own loss, and `g` was judged by the new `d`, and by its own loss alone."
-
-
-_GIVEN_PLAY = """
-def play(g, d, rate):
-    fake = g * 2
-    score = d * fake
-    loss_d, loss_g = 1 + score * score, 1 - score
-    loss_d.backward(retain_graph=True)
-    with mg.no_grad():
-        d -= rate * d.grad
-    d.grad = None
-    loss_g.backward()
-"""
 
 
 _played = tools.texts("""
@@ -634,7 +613,8 @@ def _check_played(answer, g, d, of_g, start, rate):
     name = next((name for slope, name in slopes if kit.close(came, slope)), "other-gradient")
     if name:
         raise _played(name, f"{came:.7g}", **expected)
-    _refuse_tracked(g.grad, "g")
+    if g.grad.requires_grad:
+        raise _wrong("tracked-grad", show(g.grad), leaf="g")
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -653,33 +633,23 @@ def _check_played(answer, g, d, of_g, start, rate):
     idea="`losses.append(((w * row) ** 2).sum())`: no buffer, and so nothing to overwrite.",
 )
 def rows(answer):
-    kit.a_function(answer)
-    kit.refuse_given(answer, _GIVEN_ROWS)
+    _refuse_given(answer, "rows")
     for weights, numbers in _TABLES:
-        w, data = tools.leaf(weights), [tools.constant(row) for row in numbers]
-        data.append(data[0])  # one row twice: two losses, each with a graph of its own
-        given = list(data)
-        losses = tools.called(answer, (w, data), "a list of losses", _LEAF)
+        w, given = tools.leaf(weights), [tools.constant(row) for row in numbers]
+        given.append(given[0])  # one row twice: two losses, each with a graph of its own
+        losses = tools.called(answer, (w, list(given)), "a list of losses", _LEAF)
         if not isinstance(losses, list | tuple) or len(losses) != len(given):
             expected = f"a list of {len(given)} losses, one for each row"
             raise Wrong("no-list", expected, show(losses), look="what `return` gives back, and what is appended")
         for loss, row in zip(losses, given, strict=True):
             kit.a_tensor(loss, "each loss", "what is appended")
             _check_loss(answer, loss, ((w * row) ** 2).sum(), w, "the loss of its row", "what each loss is made of")
-        later = _refuse_spoiled(answer, (w, data), *losses)
-        is_new = isinstance(later, list | tuple) and later is not losses
-        _check_each_backward([*losses, *(loss for loss in later if isinstance(loss, mg.Tensor))] if is_new else losses)
+        later = _refuse_spoiled(answer, (w, list(given)), *losses)
+        later = later if isinstance(later, list | tuple) else ()
+        for loss in reversed([*losses, *later]):  # nothing retained: no two share what one of them would free
+            _walked("shared-graph", loss.backward)
     return "Each loss has its own data, for as long as it waits."
 
-
-_GIVEN_ROWS = """
-def rows(w, data):
-    buffer, losses = mg.zeros_like(data[0]), []
-    for row in data:
-        buffer.copy_(row)
-        losses.append(((w * buffer) ** 2).sum())
-    return losses
-"""
 
 _TABLES: tuple[tuple[Any, list], ...] = (
     ([0.5, -2.0], [[1.0, 2.0], [3.0, -1.0], [0.3, 4.0], [2.0, 1.0], [0.5, 2.5]]),
@@ -687,17 +657,6 @@ _TABLES: tuple[tuple[Any, list], ...] = (
     (1.5, [2.0, 0.0]),
     ([[0.5, 2.0], [-1.0, 3.0]], [[[1.0, 2.0], [0.5, -1.0]]]),
 )
-
-
-def _check_each_backward(losses):
-    """Each loss of two calls once, the last one first, nothing retained: no two share a part that one would free."""
-    for loss in reversed(losses):
-        try:
-            loss.backward()
-        except Exception as error:
-            got = kit.sandbox.describe_error(error)
-            freed = "An earlier backward freed a part of the graph of this loss." if "a second time" in got else ""
-            raise _wrong("shared-graph", got, freed=freed) from None
 
 
 # --- 10 ------------------------------------------------------------------------------------------
