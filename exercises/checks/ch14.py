@@ -97,6 +97,9 @@ silenced: the gradient {right} for `w` (M18)
 other-gradient: the gradient {right} for `w`
     The backward runs, but what it brings is not all, or not only, what was meant.
     look: each line that you changed, and what passes by it
+nan-gradient: the gradient {right} for `w`
+    On the way back stands something like 0 / 0, 0 * inf or inf - inf.
+    look: each operation that the given function does not have: its value and its slope, at 0 and for large numbers
 rounds-cut: the gradient {right} for `w`
     So much comes if each round is alone, and nothing flows through the state to the rounds before.
     look: each `detach` and each block in which nothing is recorded
@@ -174,19 +177,20 @@ def _check_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, **known: mg.Ten
     if tools.same(tools.array(came), tools.array(right)):
         return
     other = "silenced" if kit.uses(answer, "data") else "other-gradient"
+    other = "nan-gradient" if np.isnan(tools.array(came)).any() else other
     name = next((name for name, one in known.items() if tools.same(tools.array(came), tools.array(one))), other)
     wrong = _wrong(name, tools.text(tools.array(came)), right=tools.text(tools.array(right)))
     raise _believed(wrong, "M13", kit.says(answer, "retain_graph")) if name == "through-all" else wrong
 
 
 def _refuse_spoiled(answer: Any, inputs: tuple, *losses: mg.Tensor) -> Any:
-    """The diagnosis for results that were right, and that a second call spoils; the result of that call."""
+    """The diagnosis for results that were right, and that a second call spoils; the list that it returns, if any."""
     if adversaries.trial.found:  # something that was changed is told as what it is
-        return None
+        return ()
     later = kit.call(answer, *inputs)
     for loss in losses:
         _walked("spoiled", _slope, loss, inputs[0])
-    return later
+    return later if isinstance(later, list | tuple) else ()
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -285,11 +289,8 @@ input-of-exp: A=w
 name-at-the-overwrite: B=p
     `p` is its name in the loop, where it is overwritten. In the line that saved it, it has another one.
     look: what the loop runs over
-other-factor: B=e
-    `e` was saved, too, but nobody has overwritten it.
-    look: what the loop runs over
-other-factor: B=w
-    Nobody has overwritten `w`.
+other-factor: B=e or B=w
+    Nobody has overwritten it, whether it was saved or not.
     look: what the loop runs over
 base-for-view: C=y
     `y` was overwritten, but no node has saved `y`. What was saved is a view of it.
@@ -599,7 +600,7 @@ other-gradient: `g.grad` is {slope}, the slope of `1 - score` for the new `d`
 
 
 def _check_played(answer, g, d, of_g, start, rate):
-    moved, now = start - rate * 8 * start * of_g * of_g, kit.a_number(d)
+    moved, now = start - rate * 8 * start * of_g * of_g, kit.a_number(d, "`d`")
     expected = {"moved": f"{moved:.7g}", "slope": f"{-2 * moved:.7g}"}
     if not kit.close(now, moved):
         stays = kit.close(now, start)
@@ -607,7 +608,7 @@ def _check_played(answer, g, d, of_g, start, rate):
         raise _believed(wrong, "M06", stays and kit.rebinds(answer, 1))
     if g.grad is None:
         raise _played("nothing-for-g", "None", **expected)
-    came, first = kit.a_number(g.grad), 8 * start * start * of_g  # the slope of the first loss
+    came, first = kit.a_number(g.grad, "`g.grad`"), 8 * start * start * of_g  # the slope of the first loss
     slopes = (-2 * moved, ""), (-2 * start, "before-the-step")
     slopes += (first - 2 * moved, "both-losses"), (first - 2 * start, "both-losses")
     name = next((name for slope, name in slopes if kit.close(came, slope)), "other-gradient")
@@ -645,7 +646,6 @@ def rows(answer):
             kit.a_tensor(loss, "each loss", "what is appended")
             _check_loss(answer, loss, ((w * row) ** 2).sum(), w, "the loss of its row", "what each loss is made of")
         later = _refuse_spoiled(answer, (w, list(given)), *losses)
-        later = later if isinstance(later, list | tuple) else ()
         for loss in reversed([*losses, *later]):  # nothing retained: no two share what one of them would free
             _walked("shared-graph", loss.backward)
     return "Each loss has its own data, for as long as it waits."
@@ -677,8 +677,7 @@ _TABLES: tuple[tuple[Any, list], ...] = (
 )
 def culprit(answer):
     kit.a_function(answer)
-    for program in _PROGRAMS.split("### ")[1:]:
-        head, _, source = program.partition("\n")
+    for head, source in (one.split("\n", 1) for one in _PROGRAMS.split("### ")[1:]):
         variable, saved, number = head.split()
         runs: list[bool] = []
         found = kit.call(answer, _program(source, runs))
