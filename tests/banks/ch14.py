@@ -866,12 +866,6 @@ RIGHT = {
 tanh
     gate = 0.5 * (1 + mg.tanh(w * x / 2))
     return (gate * x).sum() + 2 * gate.sum()
-entries
-    total = 0
-    for entry in x:
-        gate = mg.sigmoid(w * entry)
-        total = total + gate * entry + 2 * gate
-    return total.sum()
 clone
     gate = mg.sigmoid(w * x)
     out = gate * x
@@ -924,12 +918,12 @@ first-round
     "carry": _right(
         "carry(w, xs)",
         """
-buffer
-    state = mg.zeros_like(xs[0])
+sum-of-slopes
+    h, total = mg.zeros_like(xs[0]), mg.zeros_like(w)
     for x in xs:
-        h = mg.tanh(w * state + x)
-        (h * h).sum().backward()
-        state.copy_(h.detach())
+        h = mg.tanh(w * h.detach() + x)
+        total += mg.autograd.grad((h * h).sum(), w)[0]
+    w.grad = total if w.grad is None else w.grad + total
 at-the-end
     h = mg.zeros_like(xs[0])
     for x in xs:
@@ -964,14 +958,6 @@ by-hand
     with mg.no_grad():
         d -= rate * 8 * d * g * g
     (1 - d * g * 2).backward()
-flags
-    g.requires_grad_(False)
-    score = d * (g * 2)
-    (1 + score * score).backward()
-    g.requires_grad_(True)
-    with mg.no_grad():
-        d -= rate * d.grad
-    (1 - d * (g * 2)).backward()
 no-grad-fake
     with mg.no_grad():
         fake = g * 2
