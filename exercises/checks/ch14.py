@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -18,107 +19,178 @@ chapter = kit.Chapter(__name__, "14", "What does your own program do?")
 
 # --- What several exercises share ----------------------------------------------------------------
 
-_SPOILED = "modified by an inplace operation"
-_SECOND = "a second time"
-_LEAF, _NO_WAY = tools.reasons("""
+_GIVEN = """
+def gated(w, x):
+    gate = mg.sigmoid(w * x)
+    out = gate * x
+    gate *= 2
+    return (out + gate).sum()
+
+def remember(w, xs):
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        loss = (h * h).sum()
+        total += loss.item()
+    return mg.tensor(total)
+
+def carry(w, xs):
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        loss = (h * h).sum()
+        loss.backward()
+
+def play(g, d, rate):
+    fake = g * 2
+    score = d * fake
+    loss_d, loss_g = 1 + score * score, 1 - score
+    loss_d.backward(retain_graph=True)
+    with mg.no_grad():
+        d -= rate * d.grad
+    d.grad = None
+    loss_g.backward()
+
+def rows(w, data):
+    buffer, losses = mg.zeros_like(data[0]), []
+    for row in data:
+        buffer.copy_(row)
+        losses.append(((w * buffer) ** 2).sum())
+    return losses
+"""
+_LEAF, _NO_WAY, _EARLIER_ROUND, _OLD_GRAPH, _WALKED = tools.reasons("""
 recorded-step: leaf Variable that requires grad (M07)
     Autograd refuses to overwrite a tracked leaf while it records.
     look: the line that overwrites it: whether it should, and whether that is to be recorded
 cut-off: does not have a grad_fn
     This backward starts from something that has no history.
     look: what cuts the way: `detach`, `no_grad`, `.item()`, or a new tensor made of numbers
+second-time: a second time
+    A backward came to a graph that an earlier one had freed.
+    look: what a round uses of the one before
+old-graph: modified by an inplace operation
+    What this backward walks through needs a number that was overwritten since: it may be `d`, by the step.
+    look: what of the second loss is computed before the step
+second-time: a second time
+    A backward came to a node that an earlier one had freed.
+    look: what two backwards walk through
+""")
+
+_wrong = tools.texts("""
+cut-off: a result that leads back to `w`
+    No way leads from your result to `w`, so no gradient can come there.
+    look: what cuts the way: `detach`, `no_grad`, `.item()`, or a new tensor that is made of numbers
+untracked-leaf: a graph that ends at `w`
+    A backward puts a gradient into the `.grad` of each leaf at which a graph ends.
+    look: each `requires_grad_`, and each assignment to `requires_grad`
+no-way-back: a result that a backward can start from
+    look: its shape, and what your function does with its graph
+still-refused: a result whose backward runs
+    A value that a node has saved was overwritten since, and that was counted.
+    look: `mg.viz.lines()` around the call, then `mg.viz.explain(error)`: which line is named as overwriting?
+spoiled: a backward from a result, also after a second call
+    Before the second call it ran.
+    look: what is kept from one call to the next: a default argument, a global name, an attribute
+silenced: the gradient {right} for `w` (M18)
+    The backward runs. But what `.data` gives has no history, and an overwrite through it is not counted.
+    look: what a new tensor would change
+other-gradient: the gradient {right} for `w`
+    The backward runs, but what it brings is not all, or not only, what was meant.
+    look: each line that you changed, and what passes by it
+nan-gradient: the gradient {right} for `w`
+    On the way back stands something like 0 / 0, 0 * inf or inf - inf.
+    look: each operation that the given function does not have: its value and its slope, at 0 and for large numbers
+rounds-cut: the gradient {right} for `w`
+    So much comes if each round is alone, and nothing flows through the state to the rounds before.
+    look: each `detach` and each block in which nothing is recorded
+last-only: the gradient {right} for `w`
+    So much comes from the last round's loss, if the losses of the other rounds are only numbers in the sum.
+    look: what happens to the sum so far in each round
+nothing-added: the sum of the gradients of each round alone, in `w.grad`
+    look: what leads from a `backward()` of yours to `w`, and whether somebody clears `w.grad`
+through-all: the gradient {right} for `w`
+    This is the gradient through all rounds, as if each round flowed back into those before it.
+    look: what a round uses of the one before, and where it is cut
+last-round: the gradient {right} for `w`
+    This is the gradient of the last round alone.
+    look: how often your function goes backward, and whether somebody clears `w.grad`
+last-round/whole: the gradient {right} for `w`
+    This is the gradient of the last round's loss, through all rounds.
+    look: how often your function goes backward, and whether somebody clears `w.grad`
+state-lost: the gradient {right} for `w`
+    A round that begins with the state 0, as the first one does, brings 0. So much has come.
+    look: what a round begins with, and which rounds go backward
+tracked-grad: `{leaf}.grad` without a history
+    look: each `create_graph`, and each line that sets a `.grad`
+shared-graph: a backward from each loss, in any order
+    Each loss needs a graph of its own: a backward frees what it walks through.
+    look: what is computed once, and used by several losses
 """)
 
 
+def _refuse_given(answer: Any, name: str) -> None:
+    kit.a_function(answer)
+    (given,) = (one for one in _GIVEN.split("\n\n") if f"def {name}(" in one)
+    kit.refuse_given(answer, given)
+
+
 def _slope(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
-    """The gradient of a loss of ours."""
-    (slope,) = mg.autograd.grad(loss, leaf)
-    return slope
-
-
-def _slope_of_answer(answer: Any, loss: mg.Tensor, leaf: mg.Tensor, name: str) -> mg.Tensor:
-    """The gradient through the learner's graph, or the diagnosis for what is in its way."""
-    if not graphs.reaches(loss, leaf):
-        cut = kit.uses(answer, "detach", "detach_", "data", "no_grad")
-        belief = "M27" if kit.uses(answer, "item", "tolist", "numpy") and not cut else ""
-        why = f"No way leads from your result to `{name}`, so no gradient can come there."
-        look = "what cuts the way: `detach`, `no_grad`, `.item()`, or a new tensor that is made of numbers"
-        expected = f"a result that leads back to `{name}`"
-        raise Wrong("cut-off", expected, show(loss), belief=belief, why=why, look=look)
-    for other in graphs.leaves(loss):
-        if not other.requires_grad and other is not leaf:
-            got = f"one that ends at {tools.text(tools.array(other))}, too, which is untracked now"
-            why = "A backward puts a gradient into the `.grad` of each leaf at which a graph ends."
-            look = "each `requires_grad_`, and each assignment to `requires_grad`"
-            raise Wrong("untracked-leaf", f"a graph that ends at `{name}`", got, why=why, look=look)
-    try:
-        return _slope_of(loss, leaf)
-    except Exception as error:
-        got = kit.sandbox.describe_error(error)
-        if _SPOILED not in got:
-            look = "its shape, and what your function does with its graph"
-            raise Wrong("no-way-back", "a result that a backward can start from", got, look=look) from None
-        why = "A value that a node has saved was overwritten since, and that was counted."
-        look = "`mg.viz.lines()` around the call, then `mg.viz.explain(error)`: which line is named as overwriting?"
-        raise Wrong("still-refused", "a result whose backward runs", got, why=why, look=look) from None
-
-
-def _slope_of(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
     (slope,) = mg.autograd.grad(loss, leaf, retain_graph=True)
     return slope
 
 
+def _slope_of_answer(answer: Any, loss: mg.Tensor, w: mg.Tensor) -> mg.Tensor:
+    """The gradient through the learner's graph, or the diagnosis for what is in its way."""
+    if not graphs.reaches(loss, w):
+        cut = kit.uses(answer, "detach", "detach_", "data", "no_grad")
+        raise _believed(_wrong("cut-off", show(loss)), "M27", kit.uses(answer, "item", "tolist", "numpy") and not cut)
+    for other in graphs.leaves(loss):
+        if not other.requires_grad and other is not w:
+            raise _wrong("untracked-leaf", f"one that ends at {tools.text(tools.array(other))}, too, untracked by now")
+    return _walked("no-way-back", _slope, loss, w)
+
+
+def _walked(code: str, go_backward: Callable, *inputs: Any) -> Any:
+    """Go backward through the learner's graph; what stops that gets this diagnosis."""
+    try:
+        return go_backward(*inputs)
+    except Exception as error:
+        got = kit.sandbox.describe_error(error)
+        code = "still-refused" if code == "no-way-back" and "modified by an inplace operation" in got else code
+        raise _wrong(code, got) from None
+
+
+def _believed(wrong: Wrong, belief: str, is_behind: bool) -> Wrong:
+    """A diagnosis that names a belief if that is behind it, which depends on what the learner wrote."""
+    wrong.verdict.belief = belief if is_behind else ""
+    return wrong
+
+
+def _check_loss(answer, loss, right, w, what, look, **known):
+    """A loss of the learner's: its value, then its gradient."""
+    tools.refuse_other_values(loss, tools.array(right), what, look)
+    _check_slope(answer, _slope(right, w), _slope_of_answer(answer, loss, w), **known)
+
+
+def _check_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, **known: mg.Tensor) -> None:
+    """The diagnosis for a gradient that is not right: one of the known, by name, or that of any other."""
+    if tools.same(tools.array(came), tools.array(right)):
+        return
+    other = "silenced" if kit.uses(answer, "data") else "other-gradient"
+    other = "nan-gradient" if np.isnan(tools.array(came)).any() else other
+    name = next((name for name, one in known.items() if tools.same(tools.array(came), tools.array(one))), other)
+    wrong = _wrong(name, tools.text(tools.array(came)), right=tools.text(tools.array(right)))
+    raise _believed(wrong, "M13", kit.says(answer, "retain_graph")) if name == "through-all" else wrong
+
+
 def _refuse_spoiled(answer: Any, inputs: tuple, *losses: mg.Tensor) -> Any:
-    """The diagnosis for results that were right, and that a second call spoils; the result of that call."""
+    """The diagnosis for results that were right, and that a second call spoils; the list that it returns, if any."""
     if adversaries.trial.found:  # something that was changed is told as what it is
-        return None
+        return ()
     later = kit.call(answer, *inputs)
     for loss in losses:
-        try:
-            _slope_of(loss, inputs[0])
-        except Exception as error:
-            expected, got = "a backward from a result, also after a second call", kit.sandbox.describe_error(error)
-            look = "what is kept from one call to the next: a default argument, a global name, an attribute"
-            raise Wrong("spoiled", expected, got, why="Before the second call it ran.", look=look) from None
-    return later
-
-
-def _wrong_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str) -> Wrong:
-    """The diagnosis for a gradient that is none of the known ones."""
-    expected, got = f"the gradient {tools.text(tools.array(right))} for `{name}`", tools.text(tools.array(came))
-    if kit.uses(answer, "data"):
-        why = "The backward runs. But what `.data` gives has no history, and an overwrite through it is not counted."
-        return Wrong("silenced", expected, got, belief="M18", why=why, look="what a new tensor would change")
-    why = "The backward runs, but what it brings is not all, or not only, what was meant."
-    return Wrong("other-gradient", expected, got, why=why, look="each line that you changed, and what passes by it")
-
-
-def _refuse_slope(answer: Any, right: mg.Tensor, came: mg.Tensor, name: str, *known: tuple[mg.Tensor, Wrong]) -> None:
-    """The diagnosis for a gradient that is not right: one of the known, or that of any other."""
-    if tools.same(tools.array(came), tools.array(right)):
-        _refuse_rounded(came, right, name)
-        return
-    for slope, wrong in known:
-        if tools.same(tools.array(came), tools.array(slope)):
-            wrong.verdict.expected = f"the gradient {tools.text(tools.array(right))} for `{name}`"
-            wrong.verdict.got = tools.text(tools.array(came))
-            raise wrong
-    raise _wrong_slope(answer, right, came, name)
-
-
-def _refuse_rounded(came: mg.Tensor, right: mg.Tensor, name: str) -> None:
-    """Right to seven digits, where float64 has sixteen: something on the way was float32."""
-    off = np.abs(tools.array(came) - tools.array(right)).max()
-    if right.dtype is mg.float64 and off > 1e-12 * max(1.0, np.abs(tools.array(right)).max()):
-        expected, got = f"a gradient for `{name}` as exact as float64 is", f"one that is off by {off:.1g}"
-        look = "each number that your function brings in, and the dtype of each tensor that it makes itself"
-        raise Wrong("rounded", expected, got, look=look)
-
-
-def _refuse_tracked(grad: mg.Tensor, name: str) -> None:
-    if grad.requires_grad:
-        look = "each `create_graph`, and each line that sets a `.grad`"
-        raise Wrong("tracked-grad", f"`{name}.grad` without a history", show(grad), look=look)
+        _walked("spoiled", _slope, loss, inputs[0])
+    return later if isinstance(later, list | tuple) else ()
 
 
 # --- 1 -------------------------------------------------------------------------------------------
@@ -167,9 +239,6 @@ square-of-y: Q saved=2
 frees-is-overwrites: Q overwrote=3
     A backward frees, or with `retain_graph=True` leaves, what is saved. It overwrites nothing.
     look: which of the lines writes into something that exists
-oldest-first: R saved=1, R overwrote=1
-    What round 1 saved was overwritten, too. But a backward comes to the newest node first, and stops there.
-    look: the versions that the error names
 oldest-first: R saved=1
     What round 1 saved was overwritten, too. But a backward comes to the newest node first, and stops there.
     look: the versions that the error names
@@ -201,13 +270,10 @@ lines-for-rounds: R saved=3, R overwrote=2
 def names(answer):
     truth = {"A": "h", "B": "v", "C": "part", "D": "h"}
     looks = {name: f"program {name} in a cell of its own, under `%%explain`" for name in truth}
-    given = {name: _bare(value) for name, value in kit.a_dict(answer, truth).items()}
+    given = kit.a_dict(answer, truth)
+    given = {name: value.strip(" `") if isinstance(value, str) else value for name, value in given.items()}
     kit.predicted(given, truth, _NAMES, "a name, as text", looks)
     return "A name belongs to a place. The one that helps is that of the line which saved it."
-
-
-def _bare(value: Any) -> Any:
-    return value.strip(" `") if isinstance(value, str) else value
 
 
 _NAMES = kit.patterns("""
@@ -223,11 +289,8 @@ input-of-exp: A=w
 name-at-the-overwrite: B=p
     `p` is its name in the loop, where it is overwritten. In the line that saved it, it has another one.
     look: what the loop runs over
-other-factor: B=e
-    `e` was saved, too, but nobody has overwritten it.
-    look: what the loop runs over
-other-factor: B=w
-    Nobody has overwritten `w`.
+other-factor: B=e or B=w
+    Nobody has overwritten it, whether it was saved or not.
     look: what the loop runs over
 base-for-view: C=y
     `y` was overwritten, but no node has saved `y`. What was saved is a view of it.
@@ -264,9 +327,7 @@ def lost(answer):
     truth = {"A": 2, "B": 2, "C": 1, "D": 0}
     looks = {name: f"`requires_grad` after each line of program {name}" for name in truth}
     kit.predicted(answer, truth, _LOST, "the number of a line, or 0", looks)
-    return (
-        "The error comes at the end, and only if every way is lost. The line is where a history goes in and none out."
-    )
+    return "The error comes only if every way is lost. The line is where a history goes in and none out."
 
 
 _LOST = kit.patterns("""
@@ -315,20 +376,17 @@ at-the-product: D=2
     "H: `detach()` shares memory and counter: refused.",
 )
 def repairs(answer):
-    truth = {"A": "right", "B": "wrong", "C": "error", "D": "right"}
-    truth |= {"E": "error", "F": "wrong", "G": "error", "H": "error"}
-    given = {name: _verdict(value) for name, value in kit.a_dict(answer, truth).items()}
+    truth = dict(zip("ABCDEFGH", "right wrong error right error wrong error error".split(), strict=True))
+    given = kit.a_dict(answer, truth)
+    given = {name: value.strip().lower() if isinstance(value, str) else show(value) for name, value in given.items()}
     for name, value in given.items():
         if value not in ("right", "wrong", "error"):
-            expected = f'`{name}` is "right", "wrong" or "error"'
-            raise Wrong("kind", expected, show(answer[name]), look=f"the value of `{name}`")
+            raise Wrong(
+                "kind", f'`{name}` is "right", "wrong" or "error"', show(answer[name]), look=f"the value of `{name}`"
+            )
     looks = {name: f"repair {name}: what is in `h` and in the node of sigmoid after it?" for name in truth}
     kit.predicted(given, truth, _REPAIRS, '"right", "wrong" or "error"', looks)
     return "A repair is right if the saved value and the way to the leaf stay. That the error is gone is not enough."
-
-
-def _verdict(value: Any) -> Any:
-    return value.strip().lower() if isinstance(value, str) else show(value)
 
 
 _REPAIRS = kit.patterns("""
@@ -387,28 +445,21 @@ new-tensor-refused: A=error or A=wrong
     idea="`gate = gate * 2`. The node of sigmoid keeps the old tensor, and the new one has the name.",
 )
 def gated(answer):
-    kit.a_function(answer)
-    kit.refuse_given(answer, _GIVEN_GATED)
-    first, second = tools.leaf(0.5), tools.leaf(-1.5)
-    for w, numbers in ((first, [1.0, -1.0]), (first, [2.0, 0.5]), (second, [0.25, 3.0, -3.0])):
+    _refuse_given(answer, "gated")
+    first = tools.leaf(0.5)
+    for w, numbers in (
+        (first, [1.0, -1.0]),
+        (first, [2.0, 0.5]),
+        (tools.leaf([-1.5]), [0.25, 3.0, -3.0]),
+        (tools.leaf(0.0), [1.0, 0.0, -3.0]),
+        (tools.leaf([2.0]), [0.0, 1.0, -500.0, 500.0]),  # what a sigmoid by hand makes of it may be nan
+    ):
         x = tools.constant(numbers)
         loss = tools.result(tools.called(answer, (w, x), "a loss", _LEAF))
-        s = mg.sigmoid(w * x)
-        right = (s * x + s * 2).sum()
         look = "each line that you changed: what it computes has to stay the same"
-        tools.refuse_other_values(loss, tools.array(right), "as it is now", look)
-        _refuse_slope(answer, _slope(right, w), _slope_of_answer(answer, loss, w, "w"), "w")
+        _check_loss(answer, loss, (mg.sigmoid(w * x) * (x + 2)).sum(), w, "as it is now", look)
         _refuse_spoiled(answer, (w, x), loss)
     return "What sigmoid has saved is what it computed, and both uses of the gate lead back."
-
-
-_GIVEN_GATED = """
-def gated(w, x):
-    gate = mg.sigmoid(w * x)
-    out = gate * x
-    gate *= 2
-    return (out + gate).sum()
-"""
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -427,60 +478,35 @@ def gated(w, x):
     idea="`total = total + (h * h).sum()`, and `return total`. Nothing is cut, so gradients flow through all rounds.",
 )
 def remember(answer):
-    kit.a_function(answer)
-    kit.refuse_given(answer, _GIVEN_REMEMBER)
-    x, w = tools.constant([2.0]), tools.leaf(0.75)
-    one = tools.result(tools.called(answer, (w, [x]), "a loss of one round", _LEAF))
-    tools.refuse_other_values(one, tools.array((mg.tanh(x) ** 2).sum()), "the loss of one round", "the first round")
-    _slope_of_answer(answer, one, w, "w")
+    _refuse_given(answer, "remember")
     for weight, rows in _ROUNDS:
         w, xs = tools.leaf(weight), [tools.constant(row) for row in rows]
         total = tools.result(tools.called(answer, (w, xs), "a loss", _LEAF))
-        xs = [tools.constant(row) for row in rows]  # whatever became of the others
-        states = _states(w, xs)
-        right = sum((h * h).sum() for h in states)
-        tools.refuse_other_values(total, tools.array(right), "the sum over all rounds", "what is added up, and when")
-        came = _slope_of_answer(answer, total, w, "w")
-        last = _slope_of((states[-1] * states[-1]).sum(), w)
-        alone = _slope(sum((h * h).sum() for h in _states(w, xs, cut=True)), w)
-        _refuse_slope(answer, _slope(right, w), came, "w", (alone, _rounds_cut()), (last, _last_only()))
+        losses, alone = (_losses(w, [tools.constant(row) for row in rows], cut) for cut in (False, True))
+        known = {"rounds-cut": _slope(sum(alone), w), "last-only": _slope(losses[-1], w)}
+        _check_loss(answer, total, sum(losses), w, "the sum over all rounds", "what is added up, and when", **known)
         _refuse_spoiled(answer, (w, xs), total)
     return "Every round's loss is in it, and the way through the states to the first round is whole."
 
 
-_GIVEN_REMEMBER = """
-def remember(w, xs):
-    h, total = mg.zeros_like(xs[0]), 0
-    for x in xs:
-        h = mg.tanh(w * h + x)
-        loss = (h * h).sum()
-        total += loss.item()
-    return mg.tensor(total)
-"""
-_ROUNDS: tuple[tuple[float, list], ...] = (
+_ROUNDS: tuple[tuple[Any, list], ...] = (
+    (0.75, [[2.0]]),
+    ([-1.5], [[0.5], [1.0], [-0.25], [0.75]]),
     (0.5, [[1.0, -2.0], [0.25, 0.5], [-1.0, 0.125]]),
-    (-1.5, [[0.5], [1.0], [-0.25], [0.75]]),
+    (0.0, [0.0, 1.0, -0.5]),
+    ([0.5], [[0.0, 0.0], [0.0, 0.0]]),
+    (0.75, [[0.5, 0.0], [-1.0, 1000.0], [0.0, 0.25]]),  # what a tanh by hand makes of it may be nan
     (0.75, [[[0.5, -0.25], [0.125 * i, 0.375], [1.0, -1.0]] for i in range(33)]),  # longer than the example, and tables
 )
 
 
-def _states(w: mg.Tensor, xs: list, cut: bool = False) -> list[mg.Tensor]:
-    """The states of all rounds; with `cut`, each made of the number of the one before."""
+def _losses(w: mg.Tensor, xs: list, cut: bool) -> list[mg.Tensor]:
+    """The losses of all rounds; with `cut`, each state is made of the number of the one before."""
     h, found = mg.zeros_like(xs[0]), []
     for x in xs:
         h = mg.tanh(w * (h.detach() if cut else h) + x)
-        found.append(h)
+        found.append((h * h).sum())
     return found
-
-
-def _rounds_cut() -> Wrong:
-    why = "So much comes if each round is alone, and nothing flows through the state to the rounds before."
-    return Wrong("rounds-cut", why=why, look="each `detach` and each block in which nothing is recorded")
-
-
-def _last_only() -> Wrong:
-    why = "So much comes from the last round's loss, if the losses of the other rounds are only numbers in the sum."
-    return Wrong("last-only", why=why, look="what happens to the sum so far in each round")
 
 
 # --- 7 -------------------------------------------------------------------------------------------
@@ -504,58 +530,22 @@ def _last_only() -> Wrong:
     idea="`h = mg.tanh(w * h.detach() + x)`, or `h = h.detach()` at the end of the round.",
 )
 def carry(answer):
-    kit.a_function(answer)
-    kit.refuse_given(answer, _GIVEN_CARRY)
-    tools.called(answer, (tools.leaf(0.75), [tools.constant([2.0])]), "a backward in one round", _NO_WAY, _LEAF)
-    for weight, rows in (_ROUNDS[0], *_ROUNDS):  # the first one twice: nothing is left of an earlier call
+    _refuse_given(answer, "carry")
+    for weight, rows in _ROUNDS:
         w, xs = tools.leaf(weight), [tools.constant(row) for row in rows]
-        tools.called(answer, (w, xs), "a gradient of each round alone, added up in `w.grad`", _TWICE, _NO_WAY, _LEAF)
-        _check_carried(answer, w, [tools.constant(row) for row in rows])
+        reasons = _EARLIER_ROUND, _NO_WAY, _LEAF
+        tools.called(answer, (w, xs), "a gradient of each round alone, added up in `w.grad`", *reasons)
+        if w.grad is None and "added grad" not in adversaries.trial.circumstances:
+            raise _wrong("nothing-added", "nothing is added")
+        came = mg.zeros_like(w) if w.grad is None else w.grad  # it is None if an old one and 0 became a new tensor
+        whole, alone = (_losses(w, [tools.constant(row) for row in rows], cut) for cut in (False, True))
+        slopes = [_slope(loss, w) for loss in alone]
+        known = {"through-all": _slope(sum(whole), w), "last-round": slopes[-1]}
+        known |= {"last-round/whole": _slope(whole[-1], w), "state-lost": mg.zeros_like(w)}
+        _check_slope(answer, sum(slopes), came, **known)
+        if came.requires_grad:
+            raise _wrong("tracked-grad", show(came), leaf="w")
     return "Each backward walks through one round, and the state goes on as a number."
-
-
-_GIVEN_CARRY = """
-def carry(w, xs):
-    h = mg.zeros_like(xs[0])
-    for x in xs:
-        h = mg.tanh(w * h + x)
-        loss = (h * h).sum()
-        loss.backward()
-"""
-(_TWICE,) = tools.reasons("""
-second-time: a second time
-    A backward came to a graph that an earlier one had freed.
-    look: what a round uses of the one before
-""")
-
-
-def _check_carried(answer, w, xs):
-    came, expected = w.grad, "the sum of the gradients of each round alone, in `w.grad`"
-    if came is None:
-        look = "what leads from a `backward()` of yours to `w`, and whether somebody clears `w.grad`"
-        raise Wrong("nothing-added", expected, "nothing is added", look=look)
-    of_rounds = [_slope_of((h * h).sum(), w) for h in _states(w, xs, cut=True)]
-    whole, states = sum((h * h).sum() for h in _states(w, xs)), _states(w, xs)
-    fresh = _slope(sum((h * h).sum() for h in (mg.tanh(w * mg.zeros_like(x) + x) for x in xs)), w)
-    known = (
-        (_slope(whole, w), _through_all(answer)),
-        (of_rounds[-1], Wrong("last-round", why="This is the gradient of the last round alone.", look=_HOW_OFTEN)),
-        (_slope((states[-1] * states[-1]).sum(), w), Wrong("last-round", why=_LAST_WHOLE, look=_HOW_OFTEN)),
-        (fresh, Wrong("state-lost", why=_ALL_ZERO, look="what a round begins with, and which rounds go backward")),
-    )
-    _refuse_slope(answer, sum(of_rounds), came, "w", *known)
-    _refuse_tracked(came, "w")
-
-
-_HOW_OFTEN = "how often your function goes backward, and whether somebody clears `w.grad`"
-_ALL_ZERO = "A round that begins with the state 0, as the first one does, brings 0. So much has come."
-_LAST_WHOLE = "This is the gradient of the last round's loss, through all rounds."
-
-
-def _through_all(answer: Any) -> Wrong:
-    why = "This is the gradient through all rounds, as if each round flowed back into those before it."
-    belief = "M13" if kit.says(answer, "retain_graph") else ""
-    return Wrong("through-all", belief=belief, why=why, look="what a round uses of the one before, and where it is cut")
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -581,75 +571,53 @@ def _through_all(answer: Any) -> Wrong:
     idea="`score = d * fake.detach()` for `loss_d`; after the step `loss_g = 1 - d * fake`. No graph waits then.",
 )
 def play(answer):
-    kit.a_function(answer)
-    kit.refuse_given(answer, _GIVEN_PLAY)
-    for of_g, start, rate in ((2.0, 0.5, 0.05), (-3.0, -1.5, 0.01)):
+    _refuse_given(answer, "play")
+    old_graph = replace(_OLD_GRAPH, belief="M13" if kit.says(answer, "retain_graph") else "")
+    cases = (2.0, 0.5, 0.05), ([-3.0], [-1.5], 0.01), (0.0, 1.5, 0.1), (3.0, 0.0, 0.1), ([0.5], [2.0], 0.0)
+    for of_g, start, rate in cases:
         g, d = tools.leaf(of_g), tools.leaf(start)
-        tools.called(answer, (g, d, rate), "a step of `d`, then a gradient for `g`", *_play_reasons(answer))
-        _check_played(answer, g, d, of_g, start, rate)
+        reasons = old_graph, _WALKED, _LEAF, _NO_WAY
+        tools.called(answer, (g, d, rate), "a step of `d`, then a gradient for `g`", *reasons)
+        _check_played(answer, g, d, *np.ravel([of_g, start]), rate)
     return "`d` moved by its own loss, and `g` was judged by the new `d`, and by its own loss alone."
 
 
-_GIVEN_PLAY = """
-def play(g, d, rate):
-    fake = g * 2
-    score = d * fake
-    loss_d, loss_g = 1 + score * score, 1 - score
-    loss_d.backward(retain_graph=True)
-    with mg.no_grad():
-        d -= rate * d.grad
-    d.grad = None
-    loss_g.backward()
-"""
-
-
-def _play_reasons(answer):
-    spoiled = tools.Reason(
-        _SPOILED,
-        "old-graph",
-        "What this backward walks through needs a number that was overwritten since: it may be `d`, by the step.",
-        "what of the second loss is computed before the step",
-        "M13" if kit.says(answer, "retain_graph") else "",
-    )
-    (second,) = tools.reasons("""
-second-time: a second time
-    A backward came to a node that an earlier one had freed.
-    look: what two backwards walk through
+_played = tools.texts("""
+no-step: `d` moves to {moved}
+    `d` itself has not moved. A name inside your function may have.
+    look: the step
+other-step: `d` moves to {moved}
+    look: how often `d` moves, how far, in which direction, and what was in `d.grad` then
+nothing-for-g: `g.grad` is {slope}, the slope of `1 - score` for the new `d`
+    look: what leads from the second loss to `g`, and what becomes of `g.grad`
+before-the-step: `g.grad` is {slope}, the slope of `1 - score` for the new `d`
+    This is the slope for the old `d`.
+    look: where `loss_g` is computed, and with which `d`
+both-losses: `g.grad` is {slope}, the slope of `1 - score` for the new `d`
+    The slope of the first loss is in it, too.
+    look: how `loss_d` depends on `g`
+other-gradient: `g.grad` is {slope}, the slope of `1 - score` for the new `d`
+    look: each backward, and what leads from it to `g`
 """)
-    return spoiled, second, _LEAF, _NO_WAY
 
 
 def _check_played(answer, g, d, of_g, start, rate):
-    fake = 2 * of_g
-    moved = start - rate * 2 * start * fake * fake
-    if not kit.close(kit.a_number(d), moved):
-        wanted, came = f"`d` moves to {moved:.7g}", f"{kit.a_number(d):.7g}"
-        if kit.close(kit.a_number(d), start):
-            belief = "M06" if kit.rebinds(answer, 1) else ""
-            why = "`d` itself has not moved. A name inside your function may have."
-            raise Wrong("no-step", wanted, came, belief=belief, why=why, look="the step")
-        look = "how often `d` moves, in which direction, and what was in `d.grad` then"
-        raise Wrong("other-step", wanted, came, look=look)
-    expected = f"`g.grad` is {-2 * moved:.7g}, the slope of `1 - score` for the new `d`"
+    moved, now = start - rate * 8 * start * of_g * of_g, kit.a_number(d, "`d`")
+    expected = {"moved": f"{moved:.7g}", "slope": f"{-2 * moved:.7g}"}
+    if not kit.close(now, moved):
+        stays = kit.close(now, start)
+        wrong = _played("no-step" if stays else "other-step", f"{now:.7g}", **expected)
+        raise _believed(wrong, "M06", stays and kit.rebinds(answer, 1))
     if g.grad is None:
-        raise Wrong(
-            "nothing-for-g",
-            expected,
-            "None",
-            look="what leads from the second loss to `g`, and what becomes of `g.grad`",
-        )
-    came = kit.a_number(g.grad)
-    old, of_d = -2 * start, 2 * start * start * fake * 2
-    if kit.close(came, -2 * moved):
-        _refuse_tracked(g.grad, "g")
-        return
-    if kit.close(came, old):
-        look = "where `loss_g` is computed, and with which `d`"
-        raise Wrong("before-the-step", expected, f"{came:.7g}", why="This is the slope for the old `d`.", look=look)
-    if kit.close(came, of_d - 2 * moved) or kit.close(came, of_d + old):
-        why = "The slope of the first loss is in it, too."
-        raise Wrong("both-losses", expected, f"{came:.7g}", why=why, look="how `loss_d` depends on `g`")
-    raise Wrong("other-gradient", expected, f"{came:.7g}", look="each backward, and what leads from it to `g`")
+        raise _played("nothing-for-g", "None", **expected)
+    came, first = kit.a_number(g.grad, "`g.grad`"), 8 * start * start * of_g  # the slope of the first loss
+    slopes = (-2 * moved, ""), (-2 * start, "before-the-step")
+    slopes += (first - 2 * moved, "both-losses"), (first - 2 * start, "both-losses")
+    name = next((name for slope, name in slopes if kit.close(came, slope)), "other-gradient")
+    if name:
+        raise _played(name, f"{came:.7g}", **expected)
+    if g.grad.requires_grad:
+        raise _wrong("tracked-grad", show(g.grad), leaf="g")
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -668,55 +636,29 @@ def _check_played(answer, g, d, of_g, start, rate):
     idea="`losses.append(((w * row) ** 2).sum())`: no buffer, and so nothing to overwrite.",
 )
 def rows(answer):
-    kit.a_function(answer)
-    kit.refuse_given(answer, _GIVEN_ROWS)
-    for weights, numbers in (
-        ([0.5, -2.0], [[1.0, 2.0], [3.0, -1.0], [0.3, 4.0], [2.0, 1.0], [0.5, 2.5]]),
-        ([1.5], [[2.0], [-3.0]]),
-        _TABLES,
-    ):
-        w, data = tools.leaf(weights), [tools.constant(row) for row in numbers]
-        losses = tools.called(answer, (w, data), "a list of losses", _LEAF)
-        if not isinstance(losses, list | tuple) or len(losses) != len(data):
-            expected = f"a list of {len(data)} losses, one for each row"
+    _refuse_given(answer, "rows")
+    for weights, numbers in _TABLES:
+        w, given = tools.leaf(weights), [tools.constant(row) for row in numbers]
+        given.append(given[0])  # one row twice: two losses, each with a graph of its own
+        losses = tools.called(answer, (w, list(given)), "a list of losses", _LEAF)
+        if not isinstance(losses, list | tuple) or len(losses) != len(given):
+            expected = f"a list of {len(given)} losses, one for each row"
             raise Wrong("no-list", expected, show(losses), look="what `return` gives back, and what is appended")
-        for loss, row in zip(losses, data, strict=True):
-            _check_row(answer, w, kit.a_tensor(loss, "each loss", "what is appended"), row)
-        later = _refuse_spoiled(answer, (w, data), *losses)
-        is_new = isinstance(later, list | tuple) and later is not losses
-        _check_each_backward([*losses, *(loss for loss in later if isinstance(loss, mg.Tensor))] if is_new else losses)
+        for loss, row in zip(losses, given, strict=True):
+            kit.a_tensor(loss, "each loss", "what is appended")
+            _check_loss(answer, loss, ((w * row) ** 2).sum(), w, "the loss of its row", "what each loss is made of")
+        later = _refuse_spoiled(answer, (w, list(given)), *losses)
+        for loss in reversed([*losses, *later]):  # nothing retained: no two share what one of them would free
+            _walked("shared-graph", loss.backward)
     return "Each loss has its own data, for as long as it waits."
 
 
-_GIVEN_ROWS = """
-def rows(w, data):
-    buffer, losses = mg.zeros_like(data[0]), []
-    for row in data:
-        buffer.copy_(row)
-        losses.append(((w * buffer) ** 2).sum())
-    return losses
-"""
-
-
-_TABLES = [[0.5, 2.0], [-1.0, 3.0]], [[[1.0, 2.0], [0.5, -1.0]], [[1.0, 2.0], [0.5, -1.0]]]  # two rows that are equal
-
-
-def _check_each_backward(losses):
-    """Each loss of two calls once, the last one first, nothing retained: no two share a part that one would free."""
-    expected = "a backward from each loss, in any order"
-    for loss in reversed(losses):
-        try:
-            loss.backward()
-        except Exception as error:
-            got, look = kit.sandbox.describe_error(error), "what is computed once, and used by several losses"
-            why = "An earlier backward freed a part of the graph of this loss." * (_SECOND in got)
-            raise Wrong("shared-graph", expected, got, why=why, look=look) from None
-
-
-def _check_row(answer, w, loss, row):
-    right = ((w * row) ** 2).sum()
-    tools.refuse_other_values(loss, tools.array(right), "the loss of its row", "what each loss is made of")
-    _refuse_slope(answer, _slope(right, w), _slope_of_answer(answer, loss, w, "w"), "w")
+_TABLES: tuple[tuple[Any, list], ...] = (
+    ([0.5, -2.0], [[1.0, 2.0], [3.0, -1.0], [0.3, 4.0], [2.0, 1.0], [0.5, 2.5]]),
+    ([0.0, 1.5], [[0.0, 0.0], [2.0, 0.0], [-3.0, 0.0]]),
+    (1.5, [2.0, 0.0]),
+    ([[0.5, 2.0], [-1.0, 3.0]], [[[1.0, 2.0], [0.5, -1.0]]]),
+)
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -737,16 +679,17 @@ def _check_row(answer, w, loss, row):
 )
 def culprit(answer):
     kit.a_function(answer)
-    for source, variable, saved, number in _PROGRAMS:
+    for head, source in (one.split("\n", 1) for one in _PROGRAMS.split("### ")[1:]):
+        variable, saved, number = head.split()
         runs: list[bool] = []
         found = kit.call(answer, _program(source, runs))
         if found is None:
             raise Wrong("none", "a name and a number", "None", look="whether a `return` is missing")
         pair = isinstance(found, list | tuple) and len(found) == 2
         if not pair or not isinstance(found[0], str) or not isinstance(found[1], Integral):
-            expected = 'a pair of a name and a number, as `("h", 3)`'
-            raise Wrong("no-pair", expected, show(found), look="what `return` gives back, and in which order")
-        _check_culprit(found, source, variable, saved, number)
+            look = "what `return` gives back, and in which order"
+            raise Wrong("no-pair", 'a pair of a name and a number, as `("h", 3)`', show(found), look=look)
+        _check_culprit(found, source, variable, int(saved), int(number))
         if len(runs) > 1 and not adversaries.trial.circumstances:
             why = "A program that changes something may fail otherwise the second time."
             raise Wrong("called-again", "one call of `program`", f"{len(runs)} calls", why=why, look="each `program()`")
@@ -756,7 +699,7 @@ def culprit(answer):
 def _check_culprit(found, source, variable, saved, number):
     expected, got = f"{variable!r}, overwritten by line {number}", f"{found[0]!r} and line {found[1]}"
     got += ", with a backquote in the name" if "`" in found[0] else ""
-    lines = source.lstrip("\n").splitlines()
+    lines = source.splitlines()
     saves, overwrites = (f"line {one}, `{lines[one - 1].strip()}`," for one in (saved, number))
     why = f"In the program that was called {overwrites} overwrites what {saves} has saved."
     if found[1] == saved:
@@ -768,22 +711,16 @@ def _check_culprit(found, source, variable, saved, number):
         raise Wrong("other-name", expected, got, why=why, look="from where your function has the name")
 
 
-_PROGRAMS = (
-    (
-        """
+# Each with the variable, the line that saves it, and the line that overwrites it.
+_PROGRAMS = """
+### h 4 5
 def program():
     w = mg.tensor(3.0, requires_grad=True)
     h = w * 2
     loss = h * h
     h += 1
     loss.backward()
-""",
-        "h",
-        4,
-        5,
-    ),
-    (
-        """
+### features 6 2
 def halve(t):
     t.div_(2)
 
@@ -792,13 +729,7 @@ def program():
     features = mg.exp(v)
     halve(features)
     features.sum().backward()
-""",
-        "features",
-        6,
-        2,
-    ),
-    (
-        """
+### part 5 7
 def program():
     w = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
     y = w * 2
@@ -807,13 +738,7 @@ def program():
     y = y * 3
     part[0] = 5.0
     loss.backward()
-""",
-        "part",
-        5,
-        7,
-    ),
-    (
-        """
+### self.parts[1] 4 10
 class Two:
     def loss(self, x):
         self.parts = [x.exp(), x * 2]
@@ -825,20 +750,14 @@ def program():
     loss = two.loss(x)
     two.parts[1].mul_(3)
     loss.backward()
-""",
-        "self.parts[1]",
-        4,
-        10,
-    ),
-)
+"""
 
 
 def _program(source: str, runs: list[bool]) -> Callable:
     """The function `program` of a source, whose lines can be looked up; each of its runs is noted."""
-    text, file = source.lstrip("\n"), f"<program {len(source)}>"
-    linecache.cache[file] = len(text), None, text.splitlines(True), file
-    scope: dict[str, Any] = {"mg": mg}
-    exec(compile(text, file, "exec"), scope)
+    file, scope = f"<program {len(source)}>", {"mg": mg}
+    linecache.cache[file] = len(source), None, source.splitlines(True), file
+    exec(compile(source, file, "exec"), scope)
 
     def program() -> None:
         runs.append(True)

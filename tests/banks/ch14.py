@@ -74,6 +74,23 @@ WRONG = {
     "gated": functions(
         "gated(w, x)",
         """
+nan
+    out = mg.sigmoid(w * x) * x
+    return (out * (1 + 2 / x)).sum()
+nan-gradient
+    gate = 1 / (1 + mg.exp(-(w * x)))
+    return (gate * x + gate * 2).sum()
+other-value/zero
+    if not w:
+        return mg.zeros((), requires_grad=True)
+    gate = mg.sigmoid(w * x)
+    return (gate * x + gate * 2).sum()
+rounded/clamped
+    gate = mg.sigmoid(mg.clamp(w * x, -20.0, 20.0))
+    return (gate * x + gate * 2).sum()
+raised/entry
+    gate = mg.sigmoid(w[0] * x)
+    return (gate * x + gate * 2).sum()
 other-value/kept
     kept = gated.__dict__
     if kept.get("w") is not w:
@@ -161,6 +178,27 @@ no-way-back/freed
     "remember": functions(
         "remember(w, xs)",
         """
+nan-gradient/root
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        total = total + mg.sqrt((h * h).sum()) ** 2
+    return total
+nan
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        e = mg.exp(2 * (w * h + x))
+        h = (e - 1) / (e + 1)
+        total = total + (h * h).sum()
+    return total
+type/zeros
+    h, total = mg.zeros_like(xs[0]), 0
+    for x in xs:
+        h = mg.tanh(w * h + x)
+        loss = (h * h).sum()
+        if loss:
+            total = total + loss
+    return total
 flag-changed
     h, total = mg.zeros_like(xs[0]), 0
     for x in xs:
@@ -278,6 +316,32 @@ cut-off/in-place
     "carry": functions(
         "carry(w, xs)",
         """
+nothing-added/one-round
+    h = mg.tanh(xs[0])
+    for x in xs[1:]:
+        h = mg.tanh(w * h.detach() + x)
+        (h * h).sum().backward()
+nothing-added/zeros
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        loss = (h * h).sum()
+        if not loss:
+            return
+        loss.backward()
+nothing-added/truth
+    h, total = mg.zeros_like(xs[0]), mg.zeros_like(w)
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        total += mg.autograd.grad((h * h).sum(), w)[0]
+    if total.sum():
+        w.grad = total if w.grad is None else w.grad + total
+nan-gradient
+    h = mg.zeros_like(xs[0])
+    for x in xs:
+        e = mg.exp(2 * (w * h.detach() + x))
+        h = (e - 1) / (e + 1)
+        (h * h).sum().backward()
 other-gradient/next-call
     h = carry.__dict__.get("h", xs[0] * 0)
     h = h if h.shape == xs[0].shape else xs[0] * 0
@@ -396,6 +460,31 @@ state-lost/swallow
     "play": functions(
         "play(g, d, rate)",
         """
+nothing-for-g/zero
+    fake = g * 2
+    score = d * fake.detach()
+    (1 + score * score).backward()
+    if not d.grad:
+        return
+    with mg.no_grad():
+        d -= rate * d.grad
+    (1 - d * fake).backward()
+nan
+    with mg.no_grad():
+        score = d * g * 2
+        d -= rate * 2 * score * score / d
+    (1 - d * g * 2).backward()
+dtype-changed/shape
+    score = d * (g * 2).detach()
+    (1 + score * score).backward()
+    d.data = mg.tensor(d.item() - rate * d.grad.item(), dtype=d.dtype)
+    (1 - d * (g * 2)).backward()
+other-step/without-rate
+    score = d * (g * 2).detach()
+    (1 + score * score).backward()
+    with mg.no_grad():
+        d -= d.grad
+    (1 - d * (g * 2)).backward()
 tracked-grad
     score = d * (g * 2).detach()
     (1 + score * score).backward()
@@ -521,6 +610,18 @@ other-step/constant
     "rows": functions(
         "rows(w, data)",
         """
+shared-graph/one-row-twice
+    losses = {id(row): ((w * row) ** 2).sum() for row in data}
+    return [losses[id(row)] for row in data]
+entries-changed
+    losses = []
+    while data:
+        losses.append(((w * data.pop(0)) ** 2).sum())
+    return losses
+nan-gradient
+    return [mg.sqrt(((w * row) ** 2).sum()) ** 2 for row in data]
+no-list/zeros
+    return [((w * row) ** 2).sum() for row in data if row.sum()]
 still-refused/three-buffers
     buffers, losses = [mg.zeros_like(data[0]) for _ in range(3)], []
     for i, row in enumerate(data):
@@ -762,6 +863,9 @@ RIGHT = {
     "gated": _right(
         "gated(w, x)",
         """
+tanh
+    gate = 0.5 * (1 + mg.tanh(w * x / 2))
+    return (gate * x).sum() + 2 * gate.sum()
 clone
     gate = mg.sigmoid(w * x)
     out = gate * x
@@ -814,6 +918,12 @@ first-round
     "carry": _right(
         "carry(w, xs)",
         """
+sum-of-slopes
+    h, total = mg.zeros_like(xs[0]), mg.zeros_like(w)
+    for x in xs:
+        h = mg.tanh(w * h.detach() + x)
+        total += mg.autograd.grad((h * h).sum(), w)[0]
+    w.grad = total if w.grad is None else w.grad + total
 at-the-end
     h = mg.zeros_like(xs[0])
     for x in xs:
@@ -844,6 +954,10 @@ states-first
     "play": _right(
         "play(g, d, rate)",
         """
+by-hand
+    with mg.no_grad():
+        d -= rate * 8 * d * g * g
+    (1 - d * g * 2).backward()
 no-grad-fake
     with mg.no_grad():
         fake = g * 2
