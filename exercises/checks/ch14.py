@@ -135,8 +135,7 @@ def _refuse_given(answer: Any, name: str) -> None:
 
 
 def _slope(loss: mg.Tensor, leaf: mg.Tensor) -> mg.Tensor:
-    (slope,) = mg.autograd.grad(loss, leaf, retain_graph=True)
-    return slope
+    return mg.autograd.grad(loss, leaf, retain_graph=True)[0]
 
 
 def _slope_of_answer(answer: Any, loss: mg.Tensor, w: mg.Tensor) -> mg.Tensor:
@@ -379,13 +378,12 @@ def repairs(answer):
     truth = dict(zip("ABCDEFGH", "right wrong error right error wrong error error".split(), strict=True))
     given = kit.a_dict(answer, truth)
     given = {name: value.strip().lower() if isinstance(value, str) else show(value) for name, value in given.items()}
+    kinds = '"right", "wrong" or "error"'
     for name, value in given.items():
         if value not in ("right", "wrong", "error"):
-            raise Wrong(
-                "kind", f'`{name}` is "right", "wrong" or "error"', show(answer[name]), look=f"the value of `{name}`"
-            )
+            raise Wrong("kind", f"`{name}` is {kinds}", show(answer[name]), look=f"the value of `{name}`")
     looks = {name: f"repair {name}: what is in `h` and in the node of sigmoid after it?" for name in truth}
-    kit.predicted(given, truth, _REPAIRS, '"right", "wrong" or "error"', looks)
+    kit.predicted(given, truth, _REPAIRS, kinds, looks)
     return "A repair is right if the saved value and the way to the leaf stay. That the error is gone is not enough."
 
 
@@ -533,8 +531,8 @@ def carry(answer):
     _refuse_given(answer, "carry")
     for weight, rows in _ROUNDS:
         w, xs = tools.leaf(weight), [tools.constant(row) for row in rows]
-        reasons = _EARLIER_ROUND, _NO_WAY, _LEAF
-        tools.called(answer, (w, xs), "a gradient of each round alone, added up in `w.grad`", *reasons)
+        expected = "a gradient of each round alone, added up in `w.grad`"
+        tools.called(answer, (w, xs), expected, _EARLIER_ROUND, _NO_WAY, _LEAF)
         if w.grad is None and "added grad" not in adversaries.trial.circumstances:
             raise _wrong("nothing-added", "nothing is added")
         came = mg.zeros_like(w) if w.grad is None else w.grad  # it is None if an old one and 0 became a new tensor
@@ -576,8 +574,7 @@ def play(answer):
     cases = (2.0, 0.5, 0.05), ([-3.0], [-1.5], 0.01), (0.0, 1.5, 0.1), (3.0, 0.0, 0.1), ([0.5], [2.0], 0.0)
     for of_g, start, rate in cases:
         g, d = tools.leaf(of_g), tools.leaf(start)
-        reasons = old_graph, _WALKED, _LEAF, _NO_WAY
-        tools.called(answer, (g, d, rate), "a step of `d`, then a gradient for `g`", *reasons)
+        tools.called(answer, (g, d, rate), "a step of `d`, then a gradient for `g`", old_graph, _WALKED, _LEAF, _NO_WAY)
         _check_played(answer, g, d, *np.ravel([of_g, start]), rate)
     return "`d` moved by its own loss, and `g` was judged by the new `d`, and by its own loss alone."
 
@@ -755,7 +752,7 @@ def program():
 
 def _program(source: str, runs: list[bool]) -> Callable:
     """The function `program` of a source, whose lines can be looked up; each of its runs is noted."""
-    file, scope = f"<program {len(source)}>", {"mg": mg}
+    file, scope = f"<program {len(source)}>", dict[str, Any](mg=mg)
     linecache.cache[file] = len(source), None, source.splitlines(True), file
     exec(compile(source, file, "exec"), scope)
 
