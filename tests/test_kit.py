@@ -498,6 +498,7 @@ def test_a_prediction_may_be_anything_with_one_number_in_it():
     for number in (24, np.float32(24), np.array([24.0]), *tensors, Fraction(48, 2), Decimal(24)):
         assert kit.a_number(number if not isinstance(number, np.ndarray) else number[0]) == 24
         kit.predicted({"a": number, "b": None, "c": np.bool(True)}, truth, [], "a number or None")
+    kit.predicted({"a": 24, "b": None, "c": 1}, truth, [], "a number or None")
     for no_number in (mg.zeros(2), Fraction(10**400), Decimal("sNaN")):
         with pytest.raises(kit.Wrong, match=r"^kind$"):
             kit.predicted({"a": no_number, "b": None, "c": True}, truth, [], "a number or None")

@@ -410,7 +410,7 @@ class Trial(threading.local):
             self.met |= {"again", *(["dtype"] if states else ()), *(["old grad"] if _lendable(states) else ())}
         self.last = [(name, list(one) if type(one) is list else one) for name, one in named], states
         lent: list[tuple] = []
-        added_to: list[mg.Tensor] = []
+        added_to: list[tuple[mg.Tensor, mg.Tensor]] = []
         if "dtype" in self.circumstances:  # the default is float64 where a check makes its tensors, and not here
             mg.set_default_dtype(mg.float32)
         modes = _modes()
@@ -904,19 +904,19 @@ def _take_back(lent: list[tuple]) -> tuple[State, tuple[str, str, str]] | None:
     return changed
 
 
-def _add_to(states: list[State]) -> list[mg.Tensor]:
-    """Give every leaf without a `.grad` one of ones."""
-    leaves = [state.tensor for state in _lendable(states)]
-    for leaf in leaves:
-        leaf.grad = mg.ones_like(leaf.detach())
-    return leaves
+def _add_to(states: list[State]) -> list[tuple[mg.Tensor, mg.Tensor]]:
+    """Give every leaf without a `.grad` one of ones; both of each."""
+    added = [(state.tensor, mg.ones_like(state.tensor.detach())) for state in _lendable(states)]
+    for leaf, ones in added:
+        leaf.grad = ones
+    return added
 
 
-def _subtract(leaves: list[mg.Tensor]) -> None:
+def _subtract(added: list[tuple[mg.Tensor, mg.Tensor]]) -> None:
     """Leave in `.grad` what was added to the ones, None where nothing was; minus one, if they were cleared first."""
-    for leaf in leaves:
+    for leaf, ones in added:
         grad = mg.zeros_like(leaf.detach()) if leaf.grad is None else leaf.grad.detach()
-        untouched = leaf.grad is not None and not grad._version and _same(grad, np.ones_like(grad.numpy()))
+        untouched = leaf.grad is ones and not ones._version and _same(ones, np.ones_like(ones.numpy()))
         leaf.grad = None if untouched else grad - 1
 
 

@@ -359,6 +359,7 @@ def _check_extra(answer, source, f):
             raise Wrong("not-called", "a call of `f(x)`", "none", look="whether your function calls `f`")
         if not kit.close(came, right):
             raise _wrong_extra(answer, came, f, x, expected, len(results))
+        _refuse_several_calls(len(results))
         wanted = _gradient(f(x), x, "", "")
         for y in results:
             look = "what `f` is given, what your `pack` and `unpack` return, and whether you go backward yourself"
@@ -368,6 +369,12 @@ def _check_extra(answer, source, f):
                 why = "The number is right. But backward gets other numbers than were saved."
                 look = "what your `pack` returns, and what your `unpack` makes of it"
                 raise Wrong("other-kept", tools.text(wanted), tools.text(slope), why=why, look=look)
+
+
+def _refuse_several_calls(calls):
+    if calls > 1 and not adversaries.trial.circumstances:
+        look = "how often your function calls `f`: it may draw numbers, or note what it is given"
+        raise Wrong("several-calls", "one call of `f`", f"{calls} calls", look=look)
 
 
 _COUNTS = tools.reasons("""
@@ -460,7 +467,9 @@ _HALF = _functions(
 
 def _check_half(answer, what, f, x):
     expected = f"the result of {what}"
-    y = tools.result(tools.called(answer, (f, x), expected))
+    calls: list = []
+    y = tools.result(tools.called(answer, (lambda t: calls.append(t) or f(t), x), expected))
+    _refuse_several_calls(len(calls))
     look, hooks = "what `f` is given, and what you return: `f(x)` itself", mg.autograd.graph.saved_tensors_hooks
     plain = f(x)
     with hooks(lambda t: (t.dtype, t if t.is_leaf else t.detach().half()), lambda box: box[1].to(box[0])):

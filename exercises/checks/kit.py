@@ -638,6 +638,8 @@ def predicted(
     answer = a_dict(answer, truth)
     given = {name: plain(value) for name, value in answer.items()}
     for name, right in truth.items():
+        if type(right) is bool and type(given[name]) in (int, float) and given[name] in (0, 1):
+            given[name] = bool(given[name])  # they are equal in Python
         if type(given[name]) not in _comparable(right):
             is_flag = type(right) is bool and not kinds.startswith("True")
             kinds = "True or False" if is_flag else kinds

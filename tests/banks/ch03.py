@@ -381,7 +381,7 @@ rounded/seven-digits
         "backward-keeps": _lives(C=True),
         "kept-for-ever": _lives(D=True),
         "name-forgotten": _lives(E=False),
-        "kind": _lives(A=1),
+        "kind": _lives(A=2),
         "keys": "lives = {'A': True}",
     },
     "mean_loss": functions(

@@ -207,6 +207,19 @@ other-gradient
     "extra": functions(
         "extra(f, x)",
         """
+several-calls/to-warm-up
+    f(x)
+    found = {}
+
+    def pack(t):
+        memory = t.untyped_storage()
+        found[memory.data_ptr()] = memory.nbytes()
+        return t
+
+    with mg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = f(x)
+    found.pop(x.untyped_storage().data_ptr(), None)
+    return sum(found.values())
 no-way-back/emptied
     own = x.untyped_storage().data_ptr()
     found = {}
@@ -412,6 +425,12 @@ other-count
     "half": functions(
         "halved(f, x)",
         """
+several-calls/to-warm-up
+    f(x)
+    pack = lambda t: t if t.is_leaf else (t.detach().half(), t.dtype)
+    unpack = lambda box: box[0].to(box[1]) if isinstance(box, tuple) else box
+    with mg.autograd.graph.saved_tensors_hooks(pack, unpack):
+        return f(x)
 not-halved/x-with-a-history
     def pack(t):
         return t if t.is_leaf or t is x else (t.detach().half(), t.dtype)
