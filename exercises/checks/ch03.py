@@ -380,7 +380,7 @@ def _check_one_way(answer, x, given):
     y = tools.called(answer, (given,), "one way to `x`, through `x * 4`", *tools.FLAG_OF_A_RESULT)
     if not graphs.reaches(given, x):
         got = "`x.requires_grad` is False now" if given is x else "it was a result, and has no history any more"
-        why = "From now on no gradient comes to it, from nowhere."
+        why = "From now on no gradient comes to it, from anywhere."
         look = "how to use the value of `x + 1`, and leave `x` alone"
         raise Wrong("input-changed", "`x` as it was", got, why=why, look=look)
     if x.grad is not None:
@@ -467,7 +467,7 @@ _ALIVE = kit.patterns("""
 the-other-way-round: A=False, B=False, C=True, D=True, E=False
     Each of the five is the other one.
     look: what `is not None` says of a reference to a tensor that is gone
-only-names-keep: A=False, B=False (M28)
+only-names-keep: A=False, B=False
     Names are not the only thing that keeps a tensor. The node of a result keeps what it saved, and `y` and `total`
     are results.
     look: `saved=True` in a picture of `y`, and of `total`

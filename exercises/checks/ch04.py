@@ -541,7 +541,11 @@ def _check_jacobian(answer, f, values):
     if type(given) is np.ndarray and given.ndim == right.ndim + 1:  # a stack of tuples
         raise _TUPLE_IN_ROWS.wrong(expected, f"an array of shape {given.shape}")
     given = tools.array(tools.result(given))
-    moved = any(not isinstance(visit, np.ndarray) or not np.array_equal(visit, values) for visit in visits)
+    if strange := [visit for visit in visits if not isinstance(visit, np.ndarray)]:
+        got = f"`f` was called with an object of type {type(strange[0]).__name__}"
+        why, look = "Here the rows come from walks, by `backward` or `autograd.grad`.", "what you call `f` with"
+        raise Wrong("nudged", "`f` called with a plain tensor", got, why=why, look=look)
+    moved = any(not np.array_equal(visit, values) for visit in visits)
     if moved or not visits:
         why = "Autograd needs `f` at the whole of `x`, and nowhere else."
         got = "`f` was called with something else than the numbers of `x`" if visits else "`f` was not called"
@@ -691,7 +695,7 @@ def _wrong_mirror(came, u, v, same_tensor, expected, y):
         look = look if hooks else "what turns the sign of a gradient, and of that on this way alone"
         return Wrong("gradient-unchanged", expected, got, why=why, look=look)
     if came is not None and tools.same(came, u):
-        why = "Nothing came through your result: a zero, where minus the gradient was asked for."
+        why = "Through your result came nothing, or only zeros. Minus the gradient was asked for."
         return Wrong("gradient-lost", expected, got, why=why, look="what becomes of it on its way to `x`")
     return Wrong("other-gradient", expected, got, look="what becomes of the gradient that arrives at your result")
 
@@ -835,25 +839,28 @@ def _check_chosen(answer, inputs, right, slopes, steep, look):
             got = f"it is {'None' if came is None else tools.text(came)}"
             came = np.zeros(slope.shape) if came is None else came
             facts = {"nan": bool(np.isnan(came).any()), "inf": bool(np.isinf(came).any()), "steep": steep}
+            facts["chosen"] = kit.uses(answer, "where")
             facts["right"] = tensor is x and tools.same(came[numbers > 0], slope[numbers > 0])
             wrong = tools.told(_NOT_CHOSEN, facts, expected, got)
-            wrong.verdict.belief *= kit.uses(answer, "where")
             wrong.verdict.look = wrong.verdict.look.format(**facts)
             raise wrong
     _refuse_kept(answer, y, *inputs.values())
 
 
 _NOT_CHOSEN = kit.patterns("""
-still-nan: nan=True (M26)
+still-nan: nan=True, chosen=True (M26)
     What is left out is computed all the same, and gets a 0 back. If a slope is infinite there, as that of `{steep}` at
     0, or something is NaN, this makes NaN.
+    look: what goes into `{steep}` where `x` is not positive, and how steep it is there
+still-nan: nan=True
+    Somewhere on the way back an infinite slope, as that of `{steep}` at 0, meets a 0, or something is NaN.
     look: what goes into `{steep}` where `x` is not positive, and how steep it is there
 infinite: inf=True
     Something on the way back is infinitely steep, as `{steep}` is where a number is so small that it counts as 0.
     look: what goes into `{steep}` for the smallest of these numbers, and with which dtype
 slope-at-zero: right=True
     The slopes are right where `x` is positive. Elsewhere they are to be 0.
-    look: whether the branch that is not taken gets exactly 0
+    look: each way by which something comes back to `x` where it is not positive
 other-slope: else
     This is another slope.
     look: each `detach`, hook and dtype, each number that you added or replaced, and each backward of your own
@@ -962,7 +969,11 @@ def _why_not_steps(given, right, elsewhere):
         return "other-rows", rows, "the number of rows and of columns in the picture"
     if not tools.same(given, elsewhere()):
         return "depends-on-x", "At another `x` your slopes are other ones. In the picture they are not.", "one row"
-    return "other-slopes", "The shape is right, the slopes are not.", "one row, and which inputs it names"
+    return (
+        "other-slopes",
+        "The shape is right, the slopes are not.",
+        "one row: which inputs it names, and the slope of each",
+    )
 
 
 # --- 11 ------------------------------------------------------------------------------------------

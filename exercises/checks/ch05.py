@@ -207,7 +207,7 @@ def _why_not_four_times(made_of):
         return Wrong("other-operation", why=why, look="the boxes of the picture")
     if len(made_of) > 2:
         why = f"{len(made_of)} additions. In the picture there are two: one of them is used twice."
-        return Wrong("not-shared", why=why, look="how many arrows end in each box")
+        return Wrong("not-shared", why=why, look="which box the picture does not have, and how many arrows end in each")
     return Wrong("other-graph", look="the number of additions, and where their arrows end")
 
 
@@ -430,8 +430,8 @@ def _check_curvature(answer, f, number, first, second):
 def _wrong_curvature(y, first, second, expected, by_backward):
     came, wrong = y.item(), partial(Wrong, expected=expected, got=show(y))
     if kit.close(came, first + second):
-        why = "That is the first derivative and the second, added up, as in a `.grad` that still holds the first."
-        look = "what is added to the second derivative, and what is in `.grad` before each `backward`"
+        why = "That is the first derivative and the second, added up."
+        look = "what is added to the second derivative: where the second walk starts, and what a `.grad` still holds"
         return wrong("added-up", belief="M08" if by_backward else "", why=why, look=look)
     if kit.close(came, 2 * first):
         why = "That is the first derivative twice, as two walks from the same result leave it."
@@ -890,7 +890,9 @@ def _wrong_saved(came, numbers, tensors, before, x, expected):
         why = "That is as many as `x` has entries. How much is saved is up to the operations in `f`."
         look = "what your hook counts in each of its calls, and what you add up"
         return wrong("entries-counted", why=why, look=look)
-    return wrong("other-count", look="what you add up, and for which tensors")
+    return wrong(
+        "other-count", look="what you count: all numbers of each tensor that `pack` is called with, or something else?"
+    )
 
 
 chapter.lock()

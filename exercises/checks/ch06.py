@@ -448,7 +448,7 @@ def _check_path(answer, start, goal, steps):
         w += 100.0  # whoever looks at the memory of w sees it
     came = [_as_numbers(entry, w.shape) for entry in given]
     if not all(tools.same(entry, step) for entry, step in zip(came, right, strict=True)):
-        raise _wrong_path(came, right, tools.array(w), start, expected, kit.uses(answer, "detach"))
+        raise _wrong_path(came, right, tools.array(w), start, expected, _trusts_detach(answer))
     return given
 
 
@@ -489,11 +489,15 @@ def _wrong_walk(w, start, goal, steps, right, rebinds):
     return Wrong("other-walk", expected, got, look=look)
 
 
+def _trusts_detach(answer):
+    return kit.uses(answer, "detach") and not kit.uses(answer, "clone", "numpy")
+
+
 def _wrong_path(came, right, moved, start, expected, detached):
     got = show([entry.tolist() for entry in came])
     if any(tools.same(entry, moved) for entry in came):
         got = f"{got}, after `w` was changed once more"
-        why = "Entries of yours look at the memory of `w`. Each later change of `w` changes them, too."
+        why = "At least one entry looks at the memory of `w`. Each later change of `w` changes it, too."
         look = "what copies numbers, and what only gives them another name"
         return Wrong("shares-memory", expected, got, belief="M17" if detached else "", why=why, look=look)
     if all(tools.same(entry, step) for entry, step in zip(came, [np.array(start), *right[:-1]], strict=True)):
@@ -575,9 +579,12 @@ def _check_step(answer, function, slope, start, size):
         if not tools.same(moved, start):
             look = "by how much `w` is moved, how often, and whether all of it"
             raise Wrong("other-step", expected, got, why="The slope is right. The step is another one.", look=look)
-        rebinds, why = kit.rebinds(answer), "The slope is right. But the `w` that came in has not made the step."
+        rebinds, why = (
+            kit.rebinds(answer),
+            "The slope is right. But at the end the `w` that came in holds its old numbers.",
+        )
         why += " An assignment such as `w = ...` gives the name to something else." if rebinds else ""
-        look = "the line of the step"
+        look = "each line that writes into `w`, or makes another tensor of it"
         raise Wrong("not-moved", expected, got, belief="M06" if rebinds else "", why=why, look=look)
     if not tools.same(tools.array(alias), moved):
         why = "`w` has other memory now. Who shares the memory that it had, by a view or `detach()`, still has the old"
@@ -856,7 +863,7 @@ def _wrong_pieces(came, cell, states, expected):
         why = "Every step is cut off from the one before, also inside of a piece."
         look = "how often you detach: once a step, or once a piece"
         return Wrong("cut-everywhere", expected, got, why=why, look=look)
-    look = "where exactly you detach, and where and from what you go backward"
+    look = "where exactly you cut, by `detach` or a block, and where and from what you go backward"
     return Wrong("other-gradient", expected, got, look=look)
 
 
@@ -977,7 +984,13 @@ def _wrong_slopes(came, slopes, overwritten):
         return Wrong("overwritten", expected, got, belief="M18", why=why, look=look)
     if np.abs(came).max() < 1e-9:
         why = "All slopes are 0, or nearly. The sigmoid may cancel out in the graph, or what is left may be flat here."
-        return Wrong("zero-slopes", expected, got, why=why, look="what is detached, and what is not")
+        return Wrong(
+            "zero-slopes",
+            expected,
+            got,
+            why=why,
+            look="what is detached, and what is not; in a Function of your own, the formula of its `backward`",
+        )
     if tools.same(came, np.ones_like(came)):
         why = "These are the slopes of `x` itself."
         return Wrong("slopes-of-x", expected, got, why=why, look="which tensor stays in the graph: its slopes come")

@@ -249,7 +249,7 @@ sigmoid-forgotten: P=0
     The slope of sigmoid follows from its result, `s`, and line 2 overwrites that.
     look: row `sigmoid` of the table
 leaf-is-fine: Q=0 (M07)
-    `w` is a tracked leaf, and `w[0] = 0.0` overwrites a view of it: refused, whoever saved it or not.
+    `w` is a tracked leaf, and `w[0] = 0.0` overwrites a view of it: refused, whether somebody saved it or not.
     look: section 5 of the chapter
 leaf-later: Q=4
     A leaf is guarded at once. Nobody waits for a backward.
@@ -308,10 +308,10 @@ def loss_of(w, x):
 """
 _NOT_SHIFTED = kit.patterns("""
 still-refused: refused=True, no_grad=True
-    A value that a node has saved is still overwritten. In `no_grad` an overwrite is not recorded, but it is counted.
+    A value that a node has saved is overwritten. In `no_grad` an overwrite is not recorded, but it is counted.
     look: each line that overwrites something: who has saved it by then?
 still-refused: refused=True
-    A value that a node has saved is still overwritten.
+    A value that a node has saved is overwritten.
     look: each line that overwrites something: who has saved it by then?
 silenced: bypassed=True (M18)
     backward() runs, and is wrong. What goes through `.data` or NumPy is neither recorded nor counted.
@@ -529,8 +529,8 @@ def _check_descend(answer, values, rate, first):
     tools.called(answer, (leaves, rate), expected, *reasons)
     _check_moved(a, np.array(values), steps[0], rate, kit.rebinds(answer))
     if _same(c, 2.0):
-        why = "One leaf has moved. Another one, after a leaf without a gradient, has not."
-        look = "for which leaves your function does something, and what it does at one without a gradient"
+        why = "One leaf has moved. Another one, which has a gradient, too, has not."
+        look = "how many leaves your loop comes to, and what it does at one without a gradient"
         raise Wrong("stopped-early", expected, "a leaf holds its old number", why=why, look=look)
     _check_moved(c, np.array(2.0), steps[1], rate, kit.rebinds(answer))
     _check_moved(flat[0], np.array([1.0, 2.0]), np.zeros(2), rate, kit.rebinds(answer))
@@ -575,7 +575,10 @@ def _check_moved(p, before, step, rate, rebinds):
     if _same(p, before):
         why = "The leaf holds its old numbers."
         why += " `p - ...` makes a new tensor, and `=` gives that a name or a place." if rebinds else ""
-        belief, look = "M06" if rebinds else "", "whether you overwrite the leaf itself, and when"
+        belief, look = (
+            "M06" if rebinds else "",
+            "whether the line of the step runs, and whether it overwrites the leaf itself",
+        )
         raise Wrong("not-moved", expected, got, belief=belief, why=why, look=look)
     if _same(p, before + step):
         raise Wrong("uphill", expected, got, why="The step went up: the gradient was added.", look="the sign")
@@ -674,10 +677,10 @@ not-moved: place=start (M06)
     look: the lines that step, and when they run
 one-step: place=one
     This is where the first step leads. The second is missing.
-    look: the second loss
+    look: what comes after the first step: a second loss, its backward, and a step that runs?
 at-the-old-place: place=old
     Both slopes are those at the old `w`. The second step should start with the slope at the new one.
-    look: where the second loss is computed
+    look: of which `h` the second loss is made, and when that was computed
 not-cleared: place=added (M08)
     The second step has used the first gradient once more: backward adds to `.grad`.
     look: `w.grad` before the second backward
@@ -744,17 +747,17 @@ untracked: tracked=False
     No graph is behind `y`: nothing was recorded, or `y` was cut off.
     look: which leaves ask for gradients, and what cuts `y` off (`detach`, `no_grad`)
 no-overwrite: overwrites=0
-    No overwrite of a part was recorded: there is no `CopySlices`.
-    look: whether you make a new tensor, overwrite all of it, or write where nobody records
+    There is no `CopySlices` in your graph. A recorded overwrite of one entry leaves it.
+    look: whether you make a new tensor, overwrite all of it or a list of places, or write where nobody records
 several-overwrites: several=True
     More than one overwrite was recorded. (`y[0] *= b` leaves two: of the view, and by the assignment.)
     look: how often a part of `y` is overwritten
 constant-in: leaves=1
     Only one leaf is behind `y`. What was there before, or what was put in, is a constant.
-    look: what you make `y` of, and what you put into it: the tensors `a` and `b`, or numbers?
+    look: what you make `y` of, and what you put into it: no number, nothing detached or untracked
 overwritten-first: comes_last=False
     In the picture the overwrite comes last. In your graph something follows it.
-    look: what your lines after the overwrite make
+    look: what your lines after the overwrite make, or whether `y` is a view of something
 no-product: products=0
     There is no multiplication.
     look: what makes `y` before it is overwritten
@@ -830,8 +833,8 @@ False: y = x + 1 | y.sum().backward()
 """  # whether a backward is refused, after these lines
 _OF_THE_TRY = tools.reasons(f"""
 error-uncaught: {_SPOILED}
-    The backward that you tried was refused. That is the answer True, and your function has to catch it.
-    look: `try` and `except RuntimeError`
+    The backward that you tried was refused. That is the answer True, and the error must not come out of your function.
+    look: `try` and `except RuntimeError`: which errors come out all the same
 no-sum: only for scalar outputs
     `y` may have several entries. Start from `y.sum()`.
     look: from what you go backward
@@ -851,7 +854,7 @@ not-noticed: refused=True (M23)
     look: what your function does to find out
 healthy-refused: healthy=True
     Here nothing was overwritten at all, and a backward runs.
-    look: what raises in your `try`, or what your function returns in all other cases
+    look: what your function takes for a sign that a backward is refused, and what it answers then
 uncounted: uncounted=True (M18)
     What goes through `.data` is not counted. So a backward runs, to a wrong gradient, and is not refused.
     look: what your function takes for a sign that a backward is refused

@@ -160,7 +160,7 @@ def _verdict(value: Any) -> Any:
 
 
 _VERDICTS = kit.patterns("""
-right-formula-passes: A=pass, B=pass (M31)
+right-formula-passes: A=pass, B=pass, F=fail (M31)
     Both formulas are right, and gradcheck fails all the same: for A float32 leaves one or two digits of the
     difference, and for B nudging to both sides of the kink finds one half.
     look: the errors about x · x · x and `relu` in the chapter
@@ -554,7 +554,6 @@ def _check_freed(apply):
     "Somebody else's library",
     kind="write",
     points=3,
-    beliefs=("M29",),
     hints=(
         "`x.detach().numpy()` goes to NumPy, `mg.from_numpy(array)` comes back.",
         "Save the input, and call `library_slope` in `backward`. Do not forget what comes in.",
@@ -629,10 +628,10 @@ def _check_second_is_no_lie(answer, case):
         return
     expected = f"as the second derivative of y² + x³ an error, or {_rounded(wanted[1])}"
     got = "None" if came[1] is None else _rounded(came[1].numpy())
-    why = "The first derivative is right, and the second is neither right nor an error. NumPy has no graph: what it"
-    why += " computes is a constant for autograd."
-    look = "the decorator that makes a second derivative an error"
-    raise Wrong("silent-second", expected, got, belief="M29", why=why, look=look)
+    why = "The first derivative is right, and the second is neither right nor an error. Autograd does not see how NumPy"
+    why += " computes the slope: a second walk that comes to this node has to raise."
+    look = "which decorator stands above `def backward`: the black box of the chapter has one"
+    raise Wrong("silent-second", expected, got, why=why, look=look)
 
 
 def _two_walks(apply, x):
@@ -734,7 +733,9 @@ def _wrong_graph(found: list[str]) -> Wrong:
         why = "The picture has one box of each Function."
         return Wrong("other-boxes", why=why, look="how often each `apply` is called")
     if found.count("add") == 1 and found.count("mul") == 1 and len(found) == 4:
-        why = "The boxes are all there, but their arrows are others."
+        why = (
+            "The boxes of the operations are all there. What differs are arrows or leaves: see missing and extra below."
+        )
         return Wrong("other-arrows", why=why, look="what each box gets, from the result on")
     why = "The boxes are not those of the picture."
     return Wrong("other-boxes", why=why, look="each operation of your function, and its box")

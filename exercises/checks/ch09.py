@@ -71,8 +71,9 @@ class _Watched:
     def refuse_steps(self, expected: str, got: str) -> None:
         """Say that the function was called elsewhere, if it was."""
         if self.was_elsewhere:
-            why = "`f` was called with something else than `x`. For the slope at `x` autograd needs no other place."
-            raise Wrong("nudged", expected, got, why=why, look="what you call `f` with")
+            why = "`f` was called elsewhere than at the `x` that was given. Autograd needs no other place."
+            look = "what you call `f` with, and each line that changes `x`"
+            raise Wrong("nudged", expected, got, why=why, look=look)
 
 
 def _word(value: Any) -> str | None:

@@ -257,7 +257,7 @@ old-loss: loss 2=25
     In round 2 the loss is computed anew, from the `w` and `b` that round 1 has left.
     look: where the loss is computed: inside the loop, or before it?
 kept-itself: b 1=3, b 2=3
-    `b` is another number at the end of round 1. Did you run it, and keep `b` itself? Round 2 overwrites that tensor.
+    That is `b` at the end of round 2. Did you run it? Then it was read too late, or `b` itself was kept.
     look: what round 1 computes; where you run it, `b.item()` is a number of its own
 both-added-up: w 1=1, w 2=-1
     `w.grad` is cleared at the start of each round. In round 2 only the new slope is in it.

@@ -503,7 +503,12 @@ def _wrong_climb(y):
     other = "In the picture one box was given `x` and a number, the other what comes of that, and `x`."
     rows = (
         ("no-graph", not made_of, "Your result has no node.", cut),
-        ("one-box", made_of == ["mul"], one, "what `b` and `y` are made from, and whether it is recorded"),
+        (
+            "one-box",
+            made_of == ["mul"],
+            one,
+            "what you return, what `b` and `y` are made from, and whether it is recorded",
+        ),
         ("other-box", set(made_of) != {"mul"}, "In the picture both boxes multiply.", "the name in each box"),
         ("other-graph", len(made_of) > 2, "In the picture there are two multiplications.", "each `*` of yours"),
         ("other-graph", None, other, "which tensors each of the two boxes was given"),
@@ -652,7 +657,7 @@ def _wrong_trick(came, right, f, values, nudge, expected):
         ("one-walk", rows * nudge, "These are the rows of J, added up, and multiplied by `t`."),
         ("other-product", None, "", walks) if came.shape == right.shape else ("other-shape", None, "", shape),
     )
-    return _named(known, came, expected, look="the second walk")
+    return _named(known, came, expected, look="how many walks there are, and what the second starts from, and leads to")
 
 
 def _refuse_more_walks(answer: Callable, inputs: tuple) -> None:

@@ -165,7 +165,7 @@ _RUNS = kit.patterns("""
 runs-once: A=1, B=1, C=1, D=2 (M45)
     Then nothing would be there for backward: what `f` saved was thrown away. It has to run again.
     look: the two numbers in the chapter that are printed before and after `backward()`
-retained: B=2, C=2
+retained: A=1, B=2, C=2
     Retained are the boxes, and they are empty. What is computed again is given out once, and let go of.
     look: what is in the box of a checkpoint
 forward-is-late: A=0
@@ -217,7 +217,7 @@ def power(x, n):
 
 def _check_part(answer, x, n):
     y = tools.result(tools.called(answer, (x, n), "one number, a sum of squares"))
-    sines, look = np.sin(tools.array(x)), "what is left out, and what is added up"
+    sines, look = np.sin(tools.array(x)), "what is left out, what is added up, and in which precision"
     tools.refuse_other_values(y, (sines[:n] ** 2).sum(), "the sum of the squares", look)
     if not graphs.reaches(y, graphs.leaves(x)[0]):
         others = "clone", "copy", "item", "numpy", "tensor", "no_grad", "requires_grad_"
@@ -236,7 +236,9 @@ def _check_part(answer, x, n):
     kept, room = _bytes_kept(y, x), n * x.element_size()
     if kept > room:
         views = any(t.nbytes < storage_bytes(t) > room for t in _kept(y) if storage(t) != storage(x))
-        copies = kit.uses(answer, "contiguous", "reshape", "to", "double", "float")  # which may be taken for such
+        copies = kit.uses(
+            answer, "clone", "contiguous", "reshape", "to", "double", "float"
+        )  # which may be taken for such
         belief, why = "M40" * (views and not copies), "More is kept than n numbers."
         if views:
             why = "What is kept shows fewer numbers than its memory has. A view keeps all of its memory."
@@ -292,7 +294,9 @@ def _check_large(check):
         check([functions.given("large numbers", [30.0, -60.0, 100.0, -400.0, 800.0, -2000.0])], numerical=False)
     except Wrong as wrong:
         said = wrong.verdict
-        why = "It is right for small numbers. For large ones `exp` and `cosh` are infinite, and `tanh` is not."
+        why = "It is right for small numbers, and not for large ones."
+        if "nan" in said.got or "inf" in said.got:
+            why += " There `exp` and `cosh` are infinite, and `tanh` is not."
         look = "what is computed from large numbers, " + ("in forward" if said.code == "other-value" else "in backward")
         look += " or on the way back through its operations" * ("how the gradient moves" in said.expected)
         raise Wrong("large", said.expected, said.got, why=why, look=look) from None
@@ -388,8 +392,8 @@ several-calls: several calls
     `f(x)` was computed more than once. What each call saves is a memory of its own.
     look: how often you call `f`, and what you count
 leaf-counted: with x
-    That is as much as with the memory of `x`, or with a copy of it.
-    look: the address of the memory of `x`
+    That is as much as with the memory of `x`, or with another one of that size, such as a copy or the result.
+    look: which memories you count, by their addresses: is that of `x` among them, or one that nobody saved?
 counted-twice: each tensor (M44)
     That is as much as each saved tensor by itself. What is saved twice is there once: it is one memory.
     look: how you tell one memory from another
@@ -501,7 +505,7 @@ def _check_packed(y, plain, packed, beside, what):
         return
     numbers = [getattr(each, "_array", each) for each in _kept(y) if storage(each) not in map(storage, beside)]
     if any(np.array_equal(each, one.detach().half().numpy()) for each in numbers for one in beside):
-        why = "A leaf, or data, was packed, too. It is there anyway: the copy costs more than it saves."
+        why = "A leaf, or data, was packed. It is there anyway: the copy costs more than it saves."
         raise Wrong("leaf-copied", expected, f"{kept}", why=why, look="which tensors `pack` leaves as they are")
     if kept < right:
         why = "The graph itself keeps less than half precision needs: where is the rest, and who lets go of it?"
@@ -636,7 +640,9 @@ def _check_lets_go(answer, values):
         why = why if circle else "Something else still leads to `y` or to its node, such as a global name."
         look = "each name that your hook uses from outside, its defaults and attributes, and what else keeps `y`"
         expected, got = "`y` and its graph are gone when their last name is", "they are still there"
-        raise Wrong("circle", expected, got, belief="M43" * circle, why=why, look=look)
+        raise Wrong(
+            "circle", expected, got, belief="M43" * (circle and not kit.uses(answer, "collect")), why=why, look=look
+        )
 
 
 def _check_without_the_name(answer, values):
@@ -740,7 +746,10 @@ def _check_second_run(y, x, numbers, dice, belief):
             wrong.verdict.belief = belief * (reason.message == "other numbers")
             raise wrong
     if mg.get_rng_state() != before:
-        expected, look = "the generator where it was before backward", "what is done after the second run of `f`"
+        expected, look = (
+            "the generator where it was before backward",
+            "where it is noted before it is set, and what is done after the second run of `f`",
+        )
         why = "The gradient is right. But a backward has moved the generator: whoever draws next gets other numbers."
         raise Wrong("moved-by-backward", expected, "elsewhere", why=why, look=look)
     kept, runs = _bytes_kept(y, x), len(dice) - runs

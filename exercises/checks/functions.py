@@ -859,21 +859,21 @@ def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any
     if kept and place < inputs and not (came is not None and np.isnan(_array(came)).any()):
         why = (
             f"{first}. But the node keeps {kept}, {copied or 'neither an input nor a result,'} and without a history: "
-            "for autograd, what backward computes from it does not depend on the input."
+            "for autograd it does not move with the input."
         )
         look = "what you save: inputs and outputs have a history, what forward computes on the way has none"
         belief = "" if copied.startswith(("the numbers", "an array")) else "M33"  # which is about operations
         return Wrong("saved-intermediate", expected, got, belief=belief, why=why, look=look, **details)
     if came is None:
-        why = f"{first}, but for autograd it does not depend on {source}: its history was cut."
-        look = f"{_CUTS}; `no_grad`, and `grad` without `create_graph`"
+        why = f"{first}, but for autograd it does not depend on {source}: its history was cut, or not recorded."
+        look = f"{_CUTS}; and `grad` without `create_graph`"
         return Wrong("detached", expected, got, why=why, look=look, **details)
     why = f"{first}, and its own derivative is not what it should be."
     look = f"{_CUTS}; and the backward of each Function that it calls"
     return Wrong("other-second", expected, got, why=why, look=look, **details)
 
 
-_CUTS = "what backward computes from: each `detach`, `.data`, and number or array: `item`, `tolist`, `numpy`"
+_CUTS = "what backward computes from: each `detach`, `.data`, `no_grad`, and number or array: `item`, `tolist`, `numpy`"
 
 
 def _gradient_as_a_graph(trial: Trial, start: str) -> Any:
