@@ -209,7 +209,8 @@ def _judged(exercise: Exercise, answer: Any) -> Verdict:
             raise found
     except Wrong as wrong:
         wrong.verdict.given = wrong.verdict.given or adversaries.trial.given()
-        if _keeps_something(answer) and not re.search("keep|kept|earlier|(each|one|next) call", wrong.verdict.look):
+        kept = wrong.verdict.code != "type" and _keeps_something(answer)
+        if kept and not re.search("keep|kept|earlier|(each|one|next) call", wrong.verdict.look):
             also = "what is kept from one call to the next"
             joint = " And " if wrong.verdict.look.endswith("?") else "; " if wrong.verdict.look else ""
             wrong.verdict.look += joint + also
