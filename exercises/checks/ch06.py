@@ -879,7 +879,7 @@ def _refuse_held_graphs(given, cell, total):
         expected = "the graphs of finished pieces are gone"
         got = f"nodes of {cell.held} old steps were still there during the run"
         why = "Something in your function holds on to the graph of a piece while later ones run."
-        look = "what you keep from piece to piece: the total, a list?"
+        look = "what you keep from piece to piece: the total, a list, the old state by another name?"
         look = "what your backward is told: `create_graph` keeps graphs" if cell.w.grad.requires_grad else look
         raise Wrong("history-held", expected, got, why=why, look=look)
 
