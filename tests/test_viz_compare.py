@@ -89,12 +89,7 @@ def test_same(expected, got, view):
         (
             lambda x, y, c: (x * y) + (x * y),
             lambda x, y, c: (lambda u: u + u)(x * y),
-            {
-                "written": {
-                    "missing: operation mul",
-                    "extra: the arrow from shape () to add",
-                }
-            },
+            {"written": {"missing: operation mul"}},
         ),
         (lambda x, y, c: (x * y, x + y), lambda x, y, c: (x + y, x * y), {}),
         (lambda x, y, c: (x * y, x + y), lambda x, y, c: x * y, {}),
@@ -177,11 +172,7 @@ def put(product, entry):
         (lambda a, b: put(a * 2, b.detach()), ("missing: leaf b = 4.",)),
         (
             lambda a, b: mg.ones(3) * b,
-            (
-                "missing: CopySlices",
-                "missing: leaf a = [1., 2., 3.]",
-                "extra: the arrow from MulBackward0 to AccumulateGrad",
-            ),
+            ("missing: CopySlices", "missing: leaf a = [1., 2., 3.]"),
         ),
         (lambda a, b: put(a * 2, b).sum(), ("extra: SumBackward0",)),
         (
@@ -223,6 +214,17 @@ def test_the_picture_shows_both_and_says_what_differs():
     assert 'style="filled,dashed"' in picture.source and "peripheries=2" in picture.source
 
 
+@both_views
+def test_arrows_that_read_alike_are_not_called_missing(view):
+    def loss(x, y, c):
+        return mg.sum((x - y) ** 2) + mg.mean(x**3)
+
+    def swapped(x, y, c):
+        return mg.mean((x - y) ** 2) + mg.sum(x**3)
+
+    assert compare(loss, swapped, view=view).sentences == ("the same operations and leaves, joined by other arrows",)
+
+
 def test_below_the_picture_stand_three_sentences_at_most():
     x = mg.tensor(2.0, requires_grad=True)
     picture = draw_difference(3 * x + 1, (x + 1) * 3, view="kept")
@@ -230,6 +232,7 @@ def test_below_the_picture_stand_three_sentences_at_most():
         "missing: the arrow from AddBackward0 to MulBackward0",
         "missing: the arrow from MulBackward0 to AccumulateGrad",
         "extra: the arrow from MulBackward0 to AddBackward0",
+        "and 1 more difference",
     )
 
 

@@ -14,6 +14,7 @@ from .records import EdgeRecord, GraphRecord, Names, NodeRecord, ends, is_tensor
 from .text import COMMUTATIVE, head, operation_text
 
 MAX_CAPTIONS = 3  # below a picture; a Difference says everything
+ELSEWHERE = "the same operations and leaves, joined by other arrows"
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,18 @@ def difference(expected, got, *, view="written", constants=False, names=False, p
     marked = _marked(ours, theirs, pairs, "missing"), _marked(theirs, ours, reverse, "unexpected")
     swapped = _swapped(ours, theirs, pairs)
     sentences = [f"the operands of {head(ours.panel.by_id[id])} are swapped" for id in swapped]
-    sides = (marked[0], "missing", swapped), (marked[1], "unexpected", {pairs[id] for id in swapped})
+    both = [Counter(_arrow(panel, edge) for edge in panel.edges) for panel in marked]
+    sides = (
+        (marked[0], "missing", swapped, both[0] - both[1]),
+        (marked[1], "unexpected", {pairs[id] for id in swapped}, both[1] - both[0]),
+    )
     sentences += [sentence for side in sides for sentence in _sentences(*side)]
     sentences = sentences or [sentence for side in sides for sentence in _sentences(*side, of_results=True)]
     unpaired = (tuple(n for n in panel.nodes if "same" not in n.marks) for panel in marked)
-    reported = tuple(dict.fromkeys(sentences)) or ("the outputs are in another order",)
+    differing = any(
+        mark in edge.marks for panel in marked for edge in panel.edges for mark in ("missing", "unexpected")
+    )
+    reported = tuple(dict.fromkeys(sentences)) or (ELSEWHERE if differing else "the outputs are in another order",)
     return Difference(False, *marked, *unpaired, reported)
 
 
@@ -58,6 +66,8 @@ def draw_difference(expected, got, *, width: int | None = None, **options) -> Pi
     """
     found = difference(expected, got, **options)
     captions = found.sentences[:MAX_CAPTIONS] or ("the same graph",)
+    if (more := len(found.sentences) - MAX_CAPTIONS) > 0:
+        captions = (*captions, f"and {more} more difference{'s' * (more > 1)}")
     left = replace(found.expected, title="the graph to build")
     return Picture((left, replace(found.got, title="your graph", captions=captions)), width)
 
@@ -294,9 +304,14 @@ def _swapped(ours: _Graph, theirs: _Graph, pairs: dict[str, str]) -> set[str]:
     return found
 
 
-def _sentences(panel: GraphRecord, mark: str, swapped: set[str], of_results: bool = False) -> list[str]:
+def _arrow(panel: GraphRecord, edge: EdgeRecord) -> str:
+    return f"the arrow from {head(panel.by_id[edge.source])} to {head(panel.by_id[edge.target])}"
+
+
+def _sentences(panel: GraphRecord, mark: str, swapped: set[str], more: Counter, of_results=False) -> list[str]:
     """Sentences on the nodes without a partner, and on the edges between nodes that have one.
 
+    An arrow is named by its ends: it is missing only if the other panel has fewer that read like it (`more`).
     The arrow from a tensor to its grad_fn follows from the rest: it has its turn if nothing else differs.
     """
     verb = "missing" if mark == "missing" else "extra"
@@ -309,7 +324,7 @@ def _sentences(panel: GraphRecord, mark: str, swapped: set[str], of_results: boo
             continue
         ends_known = unpaired_ids.isdisjoint((edge.source, edge.target))
         if mark in edge.marks and ends_known and ends(edge)[0] not in swapped:
-            source, target = panel.by_id[edge.source], panel.by_id[edge.target]
-            if not (unpaired and edge.role == "forward" and source.role == "op"):
-                sentences.append(f"{verb}: the arrow from {head(source)} to {head(target)}")
+            result = edge.role == "forward" and panel.by_id[edge.source].role == "op"
+            if more[arrow := _arrow(panel, edge)] and not (unpaired and result):
+                sentences.append(f"{verb}: {arrow}")
     return sentences
