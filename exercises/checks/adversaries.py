@@ -65,6 +65,13 @@ _LOOKS = {
     "dtype": "each tensor that your function makes: which dtype it has",
     "gaps": "each line that relies on the layout in memory",
 }
+_AT_ONCE = {
+    "again": "a second call",
+    "old grad": "an old `.grad` on each leaf",
+    "added grad": "a `.grad` on each leaf",
+    "dtype": "the other float type",
+    "gaps": "leaves that are apart in memory",
+}
 _TENSOR: Any = mg.Tensor
 _GRAD: Any = vars(mg.Tensor)["grad"]
 ADDED = "the gradient is added to what is in `.grad`"
@@ -956,10 +963,13 @@ def _fault_in(names: list[str], answer: Any, judge: Callable[[Any], Any], is_wro
     except Called:
         return trial.found
     except is_wrong as wrong:
-        said, why = wrong.verdict, " ".join(CIRCUMSTANCES[name] for name in names)
+        said, among = wrong.verdict, [name if name in CIRCUMSTANCES else "again" for name in names]
+        together = ", ".join(_AT_ONCE[name] for name in among)
+        why = f"It is right in each of these alone, and not in all at once: {together}."
+        why = CIRCUMSTANCES[among[0]] if len(among) == 1 else why
         why = said.why if said.code in _CHANGES else why
-        look = said.look if names == ["dtype"] and not said.got else "; ".join(_LOOKS[name] for name in names)
-        found = Found("-".join(names).replace(" ", "-"), said.expected, said.got, why, look)
+        look = said.look if names == ["dtype"] and not said.got else "; ".join(_LOOKS[name] for name in among)
+        found = Found("-".join(among).replace(" ", "-"), said.expected, said.got, why, look)
         found.given = trial.given()
         return found
     finally:
