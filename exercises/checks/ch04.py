@@ -841,9 +841,7 @@ def _check_chosen(answer, inputs, right, slopes, steep, look):
             facts = {"nan": bool(np.isnan(came).any()), "inf": bool(np.isinf(came).any()), "steep": steep}
             facts["chosen"] = kit.uses(answer, "where")
             facts["right"] = tensor is x and tools.same(came[numbers > 0], slope[numbers > 0])
-            wrong = tools.told(_NOT_CHOSEN, facts, expected, got)
-            wrong.verdict.look = wrong.verdict.look.format(**facts)
-            raise wrong
+            raise tools.told(_NOT_CHOSEN, facts, expected, got)
     _refuse_kept(answer, y, *inputs.values())
 
 

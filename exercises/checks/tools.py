@@ -175,7 +175,8 @@ def told(
     *known, other = patterns
     one = next((one for one in known if all(facts.get(name) == value for name, value in one.gives.items())), other)
     belief = one.belief if signs.get(one.code.replace("-", "_"), True) else ""
-    return Wrong(one.code, expected, got, belief=belief, why=one.why.format(**facts), look=one.look)
+    why, look = one.why.format(**facts), one.look.format(**facts)
+    return Wrong(one.code, expected, got, belief=belief, why=why, look=look)
 
 
 def other_graph(y: mg.Tensor, name: str, patterns: tuple[kit.Pattern, ...], **more: Any) -> Wrong:
