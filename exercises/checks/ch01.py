@@ -48,9 +48,6 @@ asked-for-ints: dtype can require gradients (M27b)
 
 def _check_tracked(answer, values):
     given = tools.called(answer, (list(values),), f"a tracked tensor for `{values}`", *_INTS)
-    if type(given) is bool:
-        look = "what `return` gives back: True or False, or a tensor?"
-        raise Wrong("flag-for-tensor", "a tensor", show(given), look=look)
     tools.result(given)
     if not given.requires_grad:
         why = "What you return is not tracked, whatever was asked of other tensors."
@@ -63,12 +60,15 @@ def _check_tracked(answer, values):
     if not kit.same_values(given, values):
         look = "what your function does with its argument: the numbers, their shape and their dtype"
         raise Wrong("other-values", f"the values {values}", text(tools.array(given)), look=look)
+    if given.is_inference():
+        raise Wrong("inference", "one that backward() may use", "an inference tensor", look="in which mode it is made")
     if given.grad is not None:
         return  # which is told as what it is (see `adversaries`)
-    tools.walk(given.sum().backward)
-    if given.grad is None or not kit.same_values(given.grad, np.ones(len(values))):
+    tools.walk(lambda: (given * given).sum().backward())
+    if given.grad is None or not kit.same_values(given.grad, 2 * np.array(values)):
+        expected = "twice its values in `.grad` after `(t * t).sum().backward()`, for a result `t`"
         look = "what your function leaves on the tensor, such as a hook"
-        raise Wrong("other-grad", "ones in `.grad` after `.sum().backward()`", show(given.grad), look=look)
+        raise Wrong("other-grad", expected, show(given.grad), look=look)
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -289,7 +289,8 @@ def _constants():
 )
 def constants(answer):
     y = kit.a_tensor(answer, "`with_constants`")
-    _targets.refuse_other(y, "with_constants", tools.other_graph(y, "with_constants", _CONSTANTS))
+    asks = all(leaf.requires_grad for leaf in graphs.leaves(y))
+    _targets.refuse_other(y, "with_constants", tools.other_graph(y, "with_constants", _CONSTANTS, asks=asks))
     return "The constants changed the value and got no edge: nobody asked for their gradients."
 
 
@@ -297,6 +298,9 @@ _CONSTANTS = kit.patterns("""
 constant-tracked: one_leaf=False
     Your graph has {leaves} leaves, and the picture has one. A constant does not have to be asked for to take part.
     look: which tensors you asked for gradients
+flag-taken-back: asks=False
+    The operations were recorded, but the leaf that they lead to does not require grad any more.
+    look: what becomes of `requires_grad` of the leaf after the first operation
 other-order: operations=add mul, root=mul
     The operations are right and their order is not. The last one is at the root.
     look: which of the two operations comes first after the leaf
@@ -355,13 +359,15 @@ _SLOPES = (
 
 
 def _refuse_cleared(answer):
-    w = mg.tensor(2.0, requires_grad=True)
-    w.grad = mg.tensor(100.0)
-    call(answer, lambda t: w * t * t, 3)
-    if w.grad is None or w.grad.item() < 50:  # each backward() adds 9, or -9 where it starts at `-f(t)`
-        expected = "a leaf that `f` uses has 100 in its `.grad`, and keeps them: backward() may only add to it"
-        look = "each line that sets or clears a `.grad`"
-        raise Wrong("old-grad-lost", expected, show(w.grad), look=look)
+    leaves = w, v = [mg.tensor(2.0, requires_grad=True) for _ in range(2)]
+    for leaf in leaves:
+        leaf.grad = mg.tensor(100.0)
+    call(answer, lambda t: w * (v * t * t), 3)
+    for leaf in leaves:
+        if leaf.grad is None or leaf.grad.item() < 50:  # each backward() adds 18, or -18 where it starts at `-f(t)`
+            expected = "a leaf that `f` uses has 100 in its `.grad`, and keeps them: backward() may only add to it"
+            look = "each line that sets or clears a `.grad`"
+            raise Wrong("old-grad-lost", expected, show(leaf.grad), look=look)
 
 
 def _watched(f, x, tensors, facts):
@@ -397,7 +403,7 @@ def _check_slope(answer, f, x, value, right):
         if not came or (came == "does not require grad" and facts["asked"]):
             raise
     grads = [t.grad.sum().item() for t in tensors if t.is_leaf and t.grad is not None]
-    facts |= {"walked": bool(facts["walks"] or grads)}
+    facts["walked"] = bool(facts["walks"] or grads)
     if came == "number":
         number = kit.a_number(given)
         is_right = kit.close(number, right)
@@ -405,20 +411,18 @@ def _check_slope(answer, f, x, value, right):
             return
         expected = f"the slope at {x}, by autograd" if is_right else f"another number, the slope at {x}"
         got = f"{number:.7g}"
-        facts |= {"in_grad": any(kit.close(grad, right) for grad in grads), "one": kit.close(number, 1)}
-        more = [more for more in (*facts["old"], right * (facts["walks"] - 1)) if not kit.close(more, 0)]
-        added = any(kit.close(number, right + one) for one in more)
-        facts |= {"added": added and any(kit.close(number, grad) for grad in grads)}
-        facts |= {"is_value": kit.close(number, value)}
+        sums = [right + old for old in (*facts["old"], right * (facts["walks"] - 1)) if not kit.close(old, 0)]
+        added = any(kit.close(number, one) for one in sums) and any(kit.close(number, grad) for grad in grads)
+        facts |= {"in_grad": any(kit.close(grad, right) for grad in grads), "added": added}
+        facts |= {"one": kit.close(number, 1), "is_value": kit.close(number, value)}
     else:
-        facts |= {"read": tools.none_read(answer, f, x)}
+        facts["read"] = tools.none_read(answer, f, x)
     facts |= {"came": came, "zero": not right, "returns": not kit.returns_nothing(answer)}
     facts |= {"asked_since": any(t.requires_grad for t in tensors)}
     raise tools.told(_SLOPE, facts, expected, got)
 
 
-_SLOPE_ERRORS = dict.fromkeys(("element 0", "does not require grad"), "RuntimeError")
-_SLOPE_ERRORS |= {"NoneType": ("AttributeError", "TypeError")}
+_SLOPE_ERRORS = {"element 0": "Runtime", "does not require grad": "Runtime", "NoneType": ("Attribute", "Type")}
 _SLOPE = kit.patterns("""
 none-for-zero: came=nothing, zero=True
     It was a number for other functions. A slope of 0 is one, too: None would say that there is none.
@@ -455,7 +459,7 @@ grad-on-the-way: read=result (M03)
     look: `is_leaf` of the tensor whose `.grad` you read
 none-after-backward: read=leaf
     A backward pass came through `f`. But the `.grad` that you read was None at that moment.
-    look: whose `.grad` it is, what clears it, and whether that pass writes into a `.grad` at all
+    look: whose `.grad` it is, when it is read, what clears it, and whether that pass writes into a `.grad` at all
 returned-none: came=nothing or came=NoneType
     Something is None, as what backward() returns is. It leaves the slope in `.grad` of the leaf.
     look: what is None here, and which object holds the slope
@@ -545,7 +549,7 @@ def _no_way_to_w(total, belief):
     if graphs.leaves(total):
         look = "each tensor that you ask for gradients, and what it is made from"
         return Wrong("another-leaf", expected, came, why="It leads back, but not to `w`.", look=look)
-    why = "The result has no history. What is detached, computed under no_grad, or made of copied numbers has none."
+    why = "The result has no history: it is detached, or made under no_grad, or of numbers and untracked tensors alone."
     look = "`grad_fn` of each result on the way: where does the history end?"
     return Wrong("no-history", expected, came, belief=belief(), why=why, look=look)
 
@@ -660,6 +664,7 @@ def _diamond():
 def diamond(answer):
     y = kit.a_tensor(answer, "`diamond`")
     more = {"exponential": _exponential_in(y), "three_ways": graphs.ways_to_leaves(y) > 2}
+    more["asks"] = all(leaf.requires_grad for leaf in graphs.leaves(y))
     _targets.refuse_other(y, "diamond", tools.other_graph(y, "diamond", _DIAMOND, **more))
     return "One leaf, two ways to it. In backward(), what arrives by both ways is added."
 
@@ -677,6 +682,9 @@ _DIAMOND = kit.patterns("""
 two-leaves: one_leaf=False
     Your graph ends in {leaves} leaves, and the picture in one.
     look: how many tensors you asked for gradients
+flag-taken-back: asks=False
+    The operations were recorded, but the leaf that they lead to does not require grad any more.
+    look: what becomes of `requires_grad` of the leaf after the first operation
 branch-lost: exponential=True
     The value is what a product with `exp(x)` gives. But the graph has no exponential.
     look: what goes into the exponential, where it runs, and what becomes of its result

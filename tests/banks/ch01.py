@@ -19,8 +19,11 @@ raised/own-error
     if any(isinstance(value, int) for value in values):
         raise ValueError("only floats can require gradients")
     return mg.tensor(values, requires_grad=True)
-flag-for-tensor/leaf
+type/leaf
     return mg.tensor(values, dtype=mg.float32, requires_grad=True).is_leaf
+inference
+    with mg.inference_mode():
+        return mg.tensor(values, dtype=mg.float32, requires_grad=True)
 asked-then-computed/stacked
     return mg.stack([mg.tensor(float(value), requires_grad=True) for value in values])
 again/kept-by-values
@@ -35,7 +38,7 @@ not-asked
 asked-then-computed
     floats = [float(value) for value in values]
     return mg.tensor(floats, requires_grad=True) * 1
-flag-for-tensor
+type/flag
     t = mg.tensor(values, dtype=mg.float32)
     t.requires_grad = True
     return t.requires_grad
@@ -128,6 +131,11 @@ x = mg.tensor(2.0)
 k = mg.tensor(5.0)
 with_constants = 3 * x + k
 """,
+        "flag-taken-back": """
+x = mg.tensor(2.0, requires_grad=True)
+with_constants = 3 * x + 5
+x.requires_grad_(False)
+""",
         "other-operations/many": """
 x = mg.tensor(2.0, requires_grad=True)
 with_constants = x
@@ -198,6 +206,20 @@ with_constants = [x * 2, x + 1]
     "slope": functions(
         "slope(f, x)",
         """
+old-grad-lost/at-the-root
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    for node, _ in y.grad_fn.next_functions:
+        if hasattr(node, "variable"):
+            node.variable.grad = None
+    y.backward()
+    return t.grad.item()
+none-after-backward/too-early
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    grad = t.grad
+    y.backward()
+    return grad.item()
 returned-none/below-zero
     t = mg.tensor(float(x), requires_grad=True)
     y = f(t)
@@ -473,6 +495,11 @@ plain-number/of-data
     for value in data:
         total += (float(value) - 1.0) ** 2
     return total
+no-history/flag-off-and-on
+    w.requires_grad_(False)
+    total = sum((w * value - 1.0) ** 2 for value in data)
+    w.requires_grad_(True)
+    return total
 no-history/printed
     total = sum((w * value - 1.0) ** 2 for value in data)
     print(total.item(), w.detach())
@@ -733,6 +760,11 @@ diamond = x * x
 x = mg.tensor(2.0, requires_grad=True)
 diamond = (x * 3) * x.exp().detach()
 """,
+        "flag-taken-back": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = (x * 3) * x.exp()
+x.requires_grad = False
+""",
         "branch-lost/coincidence": """
 import math
 x = mg.tensor(math.log(2.0), requires_grad=True)
@@ -881,7 +913,7 @@ def slope(f, x):
 def slope(f, x):
     t = mg.tensor(float(x), requires_grad=True)
     (-f(t)).backward()
-    return -t.grad
+    return -t.grad.item()
 """,
         """
 def slope(f, x):
