@@ -361,17 +361,17 @@ _SLOPES = (
 def _refuse_cleared(answer):
     leaves = w, v = [mg.tensor(2.0, requires_grad=True) for _ in range(2)]
     for leaf in leaves:
-        leaf.grad = mg.tensor(100.0)
+        leaf.grad = mg.tensor(10_000.0)
     call(answer, lambda t: w * (v * t * t), 3)
     for leaf in leaves:
-        if leaf.grad is None or leaf.grad.item() < 50:  # each backward() adds 18, or -18 where it starts at `-f(t)`
-            expected = "a leaf that `f` uses has 100 in its `.grad`, and keeps them: backward() may only add to it"
+        if leaf.grad is None or leaf.grad.item() < 5000:  # backward() adds 18, or -18 where it starts at `-f(t)`
+            expected = "a leaf that `f` uses has 10000 in its `.grad`, and keeps them: backward() may only add to it"
             look = "each line that sets or clears a `.grad`"
             raise Wrong("old-grad-lost", expected, show(leaf.grad), look=look)
 
 
 def _watched(f, x, tensors, facts):
-    """`f`, which notes what it is given, what is true of that at the moment, and how many walks come back."""
+    """`f`, which notes what it is given, what is true of that at the moment, and the walks back to each call."""
 
     def watched(t):
         facts["called"] = True
@@ -383,7 +383,8 @@ def _watched(f, x, tensors, facts):
         facts["old"] += [t.grad.sum().item()] if t.is_leaf and t.grad is not None else []
         y = f(t)
         if isinstance(y, mg.Tensor) and y.requires_grad:
-            y.register_hook(lambda grad: facts.update(walks=facts["walks"] + 1))  # backward() and grad() call it
+            facts["walks"].append([])
+            y.register_hook(facts["walks"][-1].append)  # backward() calls it, and so does grad()
         return y
 
     return watched
@@ -391,7 +392,7 @@ def _watched(f, x, tensors, facts):
 
 def _check_slope(answer, f, x, value, right):
     tensors, facts = [], dict.fromkeys(("called", "plain", "asked", "here", "elsewhere"), False)
-    facts |= {"walks": 0, "old": []}
+    facts |= {"walks": [], "old": []}
     expected = f"a number, the slope at {x}"
     try:
         given = tools.called(answer, (_watched(f, x, tensors, facts), x), expected, *_INTS)
@@ -403,7 +404,7 @@ def _check_slope(answer, f, x, value, right):
         if not came or (came == "does not require grad" and facts["asked"]):
             raise
     grads = [t.grad.sum().item() for t in tensors if t.is_leaf and t.grad is not None]
-    facts["walked"] = bool(facts["walks"] or grads)
+    facts |= {"through": any(facts["walks"]), "walked": any(facts["walks"]) or bool(grads)}
     if came == "number":
         number = kit.a_number(given)
         is_right = kit.close(number, right)
@@ -411,10 +412,10 @@ def _check_slope(answer, f, x, value, right):
             return
         expected = f"the slope at {x}, by autograd" if is_right else f"another number, the slope at {x}"
         got = f"{number:.7g}"
-        sums = [right + old for old in (*facts["old"], right * (facts["walks"] - 1)) if not kit.close(old, 0)]
-        added = any(kit.close(number, one) for one in sums) and any(kit.close(number, grad) for grad in grads)
-        facts |= {"in_grad": any(kit.close(grad, right) for grad in grads), "added": added}
-        facts |= {"one": kit.close(number, 1), "is_value": kit.close(number, value)}
+        olds = facts["old"] + [right * (len(one) - 1) for one in facts["walks"]]
+        added = any(not kit.close(old, 0) and kit.close(number, right + old) for old in olds)
+        facts |= {"added": added and any(kit.close(number, grad) for grad in grads), "one": kit.close(number, 1)}
+        facts |= {"in_grad": any(kit.close(grad, right) for grad in grads), "is_value": kit.close(number, value)}
     else:
         facts["read"] = tools.none_read(answer, f, x)
     facts |= {"came": came, "zero": not right, "returns": not kit.returns_nothing(answer)}
@@ -451,7 +452,7 @@ never-asked: asked=False
 way-back-cut: came=element 0
     What went into `f` was asked for. But what you go backward from does not lead there.
     look: where `f` runs, and what you do between `f` and backward()
-no-backward: walks=0, read=leaf or walks=0, read=result
+no-backward: through=False, read=leaf or through=False, read=result
     `.grad` is None until a backward pass writes into it, and none has come through `f`.
     look: whether backward() is called, on what, and before `.grad` is read
 grad-on-the-way: read=result (M03)
