@@ -9,7 +9,7 @@ import numpy as np
 
 import minigrad as mg
 from exercises.checks import graphs, kit, tools
-from exercises.checks.adversaries import text
+from exercises.checks.adversaries import hooks, text
 from exercises.checks.kit import Wrong, call, show
 from exercises.checks.targets import Targets, side_by_side
 
@@ -40,17 +40,14 @@ def tracked(answer):
 
 
 _INTS = tools.reasons("""
-asked-for-ints: can require gradients (M27b)
-    A whole number cannot change a little, so it has no gradient. Make it a float first.
+asked-for-ints: dtype can require gradients (M27b)
+    What is no float, as a whole number, cannot change a little and has no gradient. Make a float of it first.
     look: the dtype at the moment when the flag is set
 """)
 
 
 def _check_tracked(answer, values):
     given = tools.called(answer, (list(values),), f"a tracked tensor for `{values}`", *_INTS)
-    if type(given) is bool:
-        look = "what `return` gives back: the flag, or the tensor that has it"
-        raise Wrong("flag-for-tensor", "a tensor", show(given), look=look)
     tools.result(given)
     if not given.requires_grad:
         why = "What you return is not tracked, whatever was asked of other tensors."
@@ -58,17 +55,20 @@ def _check_tracked(answer, values):
         raise Wrong("not-asked", "a tensor with `requires_grad` True", show(given), why=why, look=look)
     if not given.is_leaf:
         why = "What you return is the result of an operation on a tensor that required grad, and so no leaf."
-        belief, look = "" if given.retains_grad else "M01", "the operation after the flag was set"
+        belief, look = "" if given.retains_grad else "M01", "each operation after the flag was set"
         raise Wrong("asked-then-computed", "a leaf, `is_leaf` True", show(given), belief=belief, why=why, look=look)
     if not kit.same_values(given, values):
         look = "what your function does with its argument: the numbers, their shape and their dtype"
         raise Wrong("other-values", f"the values {values}", text(tools.array(given)), look=look)
+    if given.is_inference():
+        raise Wrong("inference", "one that backward() may use", "an inference tensor", look="in which mode it is made")
     if given.grad is not None:
         return  # which is told as what it is (see `adversaries`)
-    tools.walk(given.sum().backward)
-    if given.grad is None or not kit.same_values(given.grad, np.ones(len(values))):
+    tools.walk(lambda: (given * given).sum().backward())
+    if given.grad is None or not kit.same_values(given.grad, 2 * np.array(values)):
+        expected = "twice its values in `.grad` after `(t * t).sum().backward()`, for a result `t`"
         look = "what your function leaves on the tensor, such as a hook"
-        raise Wrong("other-grad", "ones in `.grad` after `.sum().backward()`", show(given.grad), look=look)
+        raise Wrong("other-grad", expected, show(given.grad), look=look)
 
 
 # --- 2 -------------------------------------------------------------------------------------------
@@ -202,6 +202,9 @@ zero-before: before=0 (M35)
 grad-before: before=24
     `before` holds what `x.grad` was when its line ran. Gradients are computed by backward().
     look: the order of the lines
+none-on-the-leaf: x.grad=None
+    `x` was asked for, and `z` was made from it. backward() writes its slope into `x.grad`.
+    look: the line `z.backward()`: where does it write?
 grad-on-the-way: y.grad=3 (M03)
     3 is indeed dz/dy, and it passes through `y`. But a result keeps it only if it is asked to, and in the text
     `y` is not.
@@ -215,9 +218,6 @@ constant-has-zero: k.grad=0
 one-path: x.grad=12
     `x` reaches `z` twice: directly, and through `y`. Both ways count, 12 each.
     look: each `x` on the right-hand sides
-none-on-the-leaf: x.grad=None
-    `x` was asked for, and `z` was made from it. backward() writes its slope into `x.grad`.
-    look: the line `z.backward()`: where does it write?
 value-not-slope: x.grad=36
     36 is `z` itself. The gradient says how fast `z` grows with `x`.
     look: the derivative of `4 * x * x`
@@ -251,10 +251,10 @@ ints-can-ask: A=False (M27b)
     `n` holds integers. They cannot change a little, so they cannot require grad.
     look: `n.dtype`
 item-connected: D=False, C=False (M27)
-    `.item()` gives a plain number. The tensor made from it is new and has no history.
+    `.item()` gives a plain number. The tensor made from it is new: it has no history that backward() could follow.
     look: `mg.tensor(x.sum().item()).requires_grad`
 numpy-allowed: B=False
-    NumPy records nothing, so the history would be lost without a word. It is refused instead.
+    NumPy records nothing, so the way back to `x` would be lost without a word. It is refused instead.
     look: `x.requires_grad`, and what the message of `x.numpy()` proposes
 item-refused: C=True
     Taking the number out is allowed. It is only a number after that.
@@ -289,7 +289,8 @@ def _constants():
 )
 def constants(answer):
     y = kit.a_tensor(answer, "`with_constants`")
-    _targets.refuse_other(y, "with_constants", tools.other_graph(y, "with_constants", _CONSTANTS))
+    asks = all(leaf.requires_grad for leaf in graphs.leaves(y))
+    _targets.refuse_other(y, "with_constants", tools.other_graph(y, "with_constants", _CONSTANTS, asks=asks))
     return "The constants changed the value and got no edge: nobody asked for their gradients."
 
 
@@ -297,9 +298,12 @@ _CONSTANTS = kit.patterns("""
 constant-tracked: one_leaf=False
     Your graph has {leaves} leaves, and the picture has one. A constant does not have to be asked for to take part.
     look: which tensors you asked for gradients
+flag-taken-back: asks=False
+    The operations were recorded, but the leaf that they lead to does not require grad any more.
+    look: what becomes of `requires_grad` of the leaf after the first operation
 other-order: operations=add mul, root=mul
     The operations are right and their order is not. The last one is at the root.
-    look: which of the two operations touches `x` first
+    look: which of the two operations comes first after the leaf
 result-twice: operations=add mul, ways=1
     The operations are right, but they are joined in another way: a result is used twice.
     look: what the addition adds to the product
@@ -310,7 +314,7 @@ used-twice: operations=add mul
     In your graph {ways} arrows lead to the leaf, in the picture one.
     look: what is added to the product: a tensor that is not tracked has no arrow
 other-operations: else
-    Your graph records {records}; the picture shows add and mul.
+    Your graph has other operations than the picture, or another number of them. There it is one add and one mul.
     look: the name in each box of the picture
 """)
 
@@ -346,7 +350,7 @@ def slope(answer):
 
 _SLOPES = (
     (lambda x: x * x * x.exp(), 1.5, 1.5**2 * math.exp(1.5), (2 * 1.5 + 1.5**2) * math.exp(1.5)),
-    (lambda x: x.exp() - 5 * x, -0.5, math.exp(-0.5) + 2.5, math.exp(-0.5) - 5),
+    (lambda x: x.exp() - 5 * x - 9, -0.5, math.exp(-0.5) - 6.5, math.exp(-0.5) - 5),
     (lambda x: (x * x * x).reshape(1), 2, 8.0, 12.0),
     (lambda x: 1e-3 * x * x, 2, 0.004, 0.004),
     (lambda x: x * x + x + 2, 0, 2.0, 1.0),
@@ -355,83 +359,89 @@ _SLOPES = (
 
 
 def _refuse_cleared(answer):
-    w = mg.tensor(2.0, requires_grad=True)
-    w.grad = mg.tensor(100.0)
-    call(answer, lambda t: w * t * t, 3)
-    if w.grad is None or w.grad.item() < 100:  # each backward() adds 9
-        expected = "a leaf that `f` uses has 100 in its `.grad`, and keeps them: backward() may only add to it"
-        look = "each line that sets or clears a `.grad`"
-        raise Wrong("old-grad-lost", expected, show(w.grad), look=look)
+    leaves = w, v = [mg.tensor(2.0, requires_grad=True) for _ in range(2)]
+    for leaf in leaves:
+        leaf.grad = mg.tensor(10_000.0)
+    call(answer, lambda t: w * (v * t * t), 3)
+    for leaf in leaves:
+        if leaf.grad is None or leaf.grad.item() < 5000:  # backward() adds 18, or -18 where it starts at `-f(t)`
+            expected = "a leaf that `f` uses has 10000 in its `.grad`, and keeps them: backward() may only add to it"
+            look = "each line that sets or clears a `.grad`"
+            raise Wrong("old-grad-lost", expected, show(leaf.grad), look=look)
 
 
 def _watched(f, x, tensors, facts):
-    """`f`, which notes what it is given, what is true of that at the moment, and whether a walk comes back."""
+    """`f`, which notes what it is given, what is true of that at the moment, and the walks back to each call."""
 
     def watched(t):
-        plain = not isinstance(t, mg.Tensor)
-        t = tools.constant(float(t)) if plain else t
-        tensors.append(t)
         facts["called"] = True
-        facts["plain"] |= plain
+        facts["plain"] |= not isinstance(t, mg.Tensor)
+        t = t if isinstance(t, mg.Tensor) else tools.constant(float(t))
+        tensors.append(t)
         facts["asked"] |= t.requires_grad or type(t) is not mg.Tensor  # a dual tensor is asked otherwise
-        facts["elsewhere"] |= not kit.same_values(t.sum(), x, 1e-12)
-        facts["had_grad"] |= t.is_leaf and t.grad is not None
+        facts["here" if kit.same_values(t.sum(), x, 1e-12) else "elsewhere"] = True
+        facts["old"] += [t.grad.sum().item()] if t.is_leaf and t.grad is not None else []
         y = f(t)
         if isinstance(y, mg.Tensor) and y.requires_grad:
-            y.register_hook(lambda grad: facts.update(walked=True))  # backward() calls it, and so does grad()
+            facts["walks"].append([])
+            y.register_hook(facts["walks"][-1].append)  # backward() calls it, and so does grad()
         return y
 
     return watched
 
 
 def _check_slope(answer, f, x, value, right):
-    tensors, facts = [], dict.fromkeys(("called", "plain", "asked", "elsewhere", "had_grad", "walked"), False)
+    tensors, facts = [], dict.fromkeys(("called", "plain", "asked", "here", "elsewhere"), False)
+    facts |= {"walks": [], "old": []}
     expected = f"a number, the slope at {x}"
     try:
         given = tools.called(answer, (_watched(f, x, tensors, facts), x), expected, *_INTS)
         came, got = "nothing" if given is None else "number", show(given)
     except Wrong as wrong:
-        came, got = next((one for one in _SLOPE_ERRORS if one in wrong.verdict.got), ""), wrong.verdict.got
+        got = wrong.verdict.got
+        error = got.partition("  (your line")[0]
+        came = next((one for one in _SLOPE_ERRORS if one in error and error.startswith(_SLOPE_ERRORS[one])), "")
         if not came or (came == "does not require grad" and facts["asked"]):
             raise
-    facts["walked"] |= any(t.is_leaf and t.grad is not None for t in tensors)
+    grads = [t.grad.sum().item() for t in tensors if t.is_leaf and t.grad is not None]
+    facts |= {"through": any(facts["walks"]), "walked": any(facts["walks"]) or bool(grads)}
     if came == "number":
         number = kit.a_number(given)
-        one_place = facts["called"] and not facts["elsewhere"]  # forward mode has no walk back
-        if (one_place or facts["walked"]) and kit.close(number, right):
+        is_right = kit.close(number, right)
+        if is_right and (facts["walked"] or (facts["called"] and not facts["elsewhere"])):  # forward mode has no walk
             return
-        expected, got = f"another number, the slope at {x}", f"{number:.7g}"
-        grads = [t.grad.sum().item() for t in tensors if t.is_leaf and t.grad is not None]
-        facts |= {"near": kit.close(number, right, 1e-2), "in_grad": any(kit.close(grad, right) for grad in grads)}
-        facts |= {"one": kit.close(number, 1), "is_value": kit.close(number, value)}
+        expected = f"the slope at {x}, by autograd" if is_right else f"another number, the slope at {x}"
+        got = f"{number:.7g}"
+        olds = facts["old"] + [right * (len(one) - 1) for one in facts["walks"]]
+        added = any(not kit.close(old, 0) and kit.close(number, right + old) for old in olds)
+        facts |= {"added": added and any(kit.close(number, grad) for grad in grads), "one": kit.close(number, 1)}
+        facts |= {"in_grad": any(kit.close(grad, right) for grad in grads), "is_value": kit.close(number, value)}
+    else:
+        facts["read"] = tools.none_read(answer, f, x)
     facts |= {"came": came, "zero": not right, "returns": not kit.returns_nothing(answer)}
-    facts |= {"reads_grad": kit.uses(answer, "grad"), "grad_of_none": "attribute 'grad'" in got}
     facts |= {"asked_since": any(t.requires_grad for t in tensors)}
-    facts |= {"none_left": all(t.is_leaf and t.grad is None for t in tensors)}
     raise tools.told(_SLOPE, facts, expected, got)
 
 
-_SLOPE_ERRORS = "element 0", "does not require grad", "NoneType"
+_SLOPE_ERRORS = {"element 0": "Runtime", "does not require grad": "Runtime", "NoneType": ("Attribute", "Type")}
 _SLOPE = kit.patterns("""
 none-for-zero: came=nothing, zero=True
     It was a number for other functions. A slope of 0 is one, too: None would say that there is none.
-    look: each `or` and `if` after backward()
+    look: each `or` and `if` on the way to `return`
 none: came=nothing, returns=False
-    look: whether a `return` is missing
-returned-none: grad_of_none=True or came=NoneType, reads_grad=False or came=nothing, walked=True, reads_grad=False
-    Something is None, as what backward() returns is. The slope is in `.grad` of the leaf.
-    look: which object holds the slope
+    look: what each `return` gives back: is one missing?
 f-not-used: called=False
     In this call your function did not call `f`, so what comes of it cannot depend on this one.
     look: where `f` is used
-nudged: elsewhere=True, walked=False, near=True
-    No backward pass came through `f`. A small step gives the slope nearly. Autograd gives it exactly, with one call.
+nudged: came=number, elsewhere=True, walked=False
+    `f` was called at another number than `x`, and no backward pass came through it. A difference of values gives the
+    slope nearly. Autograd gives it exactly, with one call.
     look: how you get from `f` to the slope
 slope-of-itself: one=True
     1 is also the slope of a tensor with respect to itself, whatever `f` is.
     look: from which tensor you go backward, and whose `.grad` you return
-f-never-saw: asked=False, plain=True
-    `f` saw a plain number. If you asked on a tensor, it is one that `f` never saw.
+f-never-saw: asked=False, asked_since=False, plain=True
+    `f` was given something that is no tensor. If you asked on a tensor, it is one that `f` never saw.
     look: what stands between the brackets of `f(...)`
 asked-too-late: asked=False, asked_since=True
     You asked after `f` had run. The flag is read when an operation runs.
@@ -442,20 +452,20 @@ never-asked: asked=False
 way-back-cut: came=element 0
     What went into `f` was asked for. But what you go backward from does not lead there.
     look: where `f` runs, and what you do between `f` and backward()
-grad-still-none: came=NoneType
-    Something is None. `.grad` is, until backward() has run, and on what is no leaf.
-    look: what is None in this line
-no-backward: came=nothing, walked=False
-    Until a backward pass writes into it, `.grad` is None. Has backward() run?
-    look: the line that calls backward(), and whether it comes before `.grad` is read
-none-after-backward: came=nothing, none_left=True
-    A backward pass has run. But what you return is None.
-    look: where the slope is, and what clears it
-grad-on-the-way: came=nothing (M03)
-    A result on the way keeps no `.grad`. The slope is in `.grad` of the leaf.
+no-backward: through=False, read=leaf or through=False, read=result
+    `.grad` is None until a backward pass writes into it, and none has come through `f`.
+    look: whether backward() is called, on what, and before `.grad` is read
+grad-on-the-way: read=result (M03)
+    The `.grad` of a result was read. It keeps none, unless it is told to. backward() writes into that of the leaf.
     look: `is_leaf` of the tensor whose `.grad` you read
-old-gradient: had_grad=True (M08)
-    The tensor had a `.grad` already when `f` got it. backward() adds to old gradients.
+none-after-backward: read=leaf
+    A backward pass came through `f`. But the `.grad` that you read was None at that moment.
+    look: whose `.grad` it is, when it is read, what clears it, and whether that pass writes into a `.grad` at all
+returned-none: came=nothing or came=NoneType
+    Something is None, as what backward() returns is. It leaves the slope in `.grad` of the leaf.
+    look: what is None here, and which object holds the slope
+old-gradient: added=True (M08)
+    backward() adds to what is in `.grad`. Here it was not empty when the last pass came.
     look: whether each call makes a new tensor, and calls backward() once
 value-not-slope: is_value=True
     That is `f(x)` itself, not how fast it grows.
@@ -463,7 +473,7 @@ value-not-slope: is_value=True
 not-the-grad: in_grad=True
     `.grad` of the tensor that went into `f` holds the slope. What you return is another number.
     look: what you return
-other-slope: elsewhere=True
+other-slope: here=False
     look: what `f` is given: is it `x`?
 other-slope: else
     look: each step to what you return, for several `f`, such as `lambda x: x * x * x.exp()`
@@ -508,48 +518,41 @@ def _check_squared_errors(answer, start, data):
     w = tools.leaf(start)
     given = call(answer, w, list(data))
     right = sum((start * value - 1) ** 2 for value in data)
+    belief = lambda: "M27" * tools.takes_numbers(answer, tools.leaf(start), list(data))  # noqa: E731
     if w.grad is not None:
         raise tools.filled("the sum, before any backward()", f"{show(given)}, and `w.grad` is filled already")
     if type(given) in (int, float) or isinstance(given, np.generic):
         expected, got = "a tensor that leads back to `w`", show(given)
         why = "A plain number has no history. There is nothing that backward() could follow."
         look = "where `w` goes: which results are tensors, and which are plain numbers"
-        raise Wrong("plain-number", expected, got, belief=_of_numbers(answer), why=why, look=look)
+        raise Wrong("plain-number", expected, got, belief=belief(), why=why, look=look)
     total, look = tools.result(given), "the result: is it one number, the sum of the squares of all errors?"
     tools.refuse_other_values(total, right, "the sum", look)
     if not graphs.reaches(total, w):
-        raise _no_way_to_w(total, answer)
+        raise _no_way_to_w(total, belief)
     tools.walk(total.backward)
     slope = sum(2 * value * (start * value - 1) for value in data)
     expected, got = f"`w.grad` is {slope:.7g} after backward()", f"`w.grad` is {show(w.grad)}"
+    look = "each way from the result to `w`, and what changes gradients on it"
     if w.grad is None:
-        raise Wrong("no-grad-after", expected, got, look="what your function does to `w`")
+        raise Wrong("no-grad-after", expected, got, look=look)
     if not kit.close(w.grad.item(), slope):
         why = "The value is right, and the gradient is not: parts of it are missing, or others came in."
-        look = "each way from the result to `w`, and what changes gradients on it"
-        raise Wrong("part-of-the-history", expected, got, belief=_of_numbers(answer), why=why, look=look)
+        raise Wrong("part-of-the-history", expected, got, belief=belief(), why=why, look=look)
 
 
-def _of_numbers(answer):
-    """The belief behind a lost history, if the answer takes numbers out of tensors."""
-    return "M27" if kit.uses(answer, "item", "numpy", "tolist", "float") else ""
-
-
-def _no_way_to_w(total, answer):
+def _no_way_to_w(total, belief):
     expected, came = "a result that leads back to `w`", show(total)
     if total.requires_grad and total.grad_fn is None:
-        why = "The result is a leaf: the flag gives it no history. backward() runs, and finds no way from it to `w`."
-        belief = "" if kit.uses(answer, "register_hook") else "M01"
-        return Wrong("flag-at-the-end", expected, came, belief=belief, why=why, look="`grad_fn` of the result")
+        why = "The result is a leaf: the flag gives it no history. backward() from it finds no way to `w`."
+        of_flags = "" if hooks(total) else "M01"
+        return Wrong("flag-at-the-end", expected, came, belief=of_flags, why=why, look="`grad_fn` of the result")
     if graphs.leaves(total):
-        why, look = "It leads back, but to another leaf than `w`.", "each tensor that your function makes"
-        return Wrong("another-leaf", expected, came, why=why, look=look)
-    if kit.uses(answer, "detach", "no_grad", "data"):
-        why = "The way back was cut: what is detached, or computed under no_grad, has no history."
-        return Wrong("cut-off", expected, came, why=why, look="the line that cuts it")
-    why = "The result is a tensor without a history, so backward() has no way to follow."
+        look = "each tensor that you ask for gradients, and what it is made from"
+        return Wrong("another-leaf", expected, came, why="It leads back, but not to `w`.", look=look)
+    why = "The result has no history: it is detached, or made under no_grad, or of numbers and untracked tensors alone."
     look = "`grad_fn` of each result on the way: where does the history end?"
-    return Wrong("no-history", expected, came, belief=_of_numbers(answer), why=why, look=look)
+    return Wrong("no-history", expected, came, belief=belief(), why=why, look=look)
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -608,7 +611,7 @@ def _check_cut(y, inputs, w, x, b):
 
 def _wrong_cut(y, reached, new, inputs, names):
     w, x, b = inputs
-    ways = [f"`{name}`" for name in reached] + ["a new leaf" if new == 1 else f"{new} new leaves"] * bool(new)
+    ways = [f"`{name}`" for name in reached] + ["another leaf" if new == 1 else f"{new} other leaves"] * bool(new)
     gone = tools.listed([f"the edge to `{name}`" for name in ("w", "b") if name not in reached])
     got = f"ways to {tools.listed(ways)}" if ways else "no way to any of them"
     wrong = tools.told(_CUT, {"reached": "".join(reached), "gone": gone}, "ways to `w` and `b`, none to `x`", got)
@@ -618,14 +621,14 @@ def _wrong_cut(y, reached, new, inputs, names):
 
 _CUT = kit.patterns("""
 new-leaf: reached=wb
-    There is no edge to `x`, but one to a leaf that your function makes and asks for.
-    look: the flag of each tensor that your function makes
+    There is no edge to `x`. But there is a way to a leaf that is none of the three.
+    look: the flag of each tensor that you make
 still-there: reached=wxb
     `x` still takes part as a tracked tensor, so its edge was recorded.
     look: each operation that `x` goes into
 b-cut-too: reached=w
     The edge to `b` is gone, too.
-    look: what you add at the end
+    look: what becomes of `b`: does it go in as it is?
 cut-too-high: reached=b
     The edge to `w` is gone, too.
     look: what is cut off: is it `x` alone?
@@ -633,7 +636,7 @@ other-edge: reached=x or reached=wx or reached=xb
     What is gone is {gone}. The edge to cut is the one to `x`.
     look: which tensor you cut off
 all-cut: else
-    The ways to `w` and `b` are gone, too. Only the edge to `x` should go.
+    The edges to `w` and `b` are gone, too.
     look: what leaves the graph
 """)
 
@@ -650,7 +653,7 @@ def _diamond():
     "Build this graph: the diamond",
     kind="build",
     points=2,
-    beliefs=("M01", "M27"),
+    beliefs=("M01",),
     hints=(
         "Count the leaves first: how many blue ovals? Start there, on top, and read downwards, against the arrows.",
         "Two operations use the same `x`. Give each result a name, then join them.",
@@ -662,37 +665,34 @@ def _diamond():
 def diamond(answer):
     y = kit.a_tensor(answer, "`diamond`")
     more = {"exponential": _exponential_in(y), "three_ways": graphs.ways_to_leaves(y) > 2}
+    more["asks"] = all(leaf.requires_grad for leaf in graphs.leaves(y))
     _targets.refuse_other(y, "diamond", tools.other_graph(y, "diamond", _DIAMOND, **more))
     return "One leaf, two ways to it. In backward(), what arrives by both ways is added."
 
 
 def _exponential_in(y):
-    """What the exponential is in the value of two products that have recorded none: a "number", a "tensor", or ""."""
+    """Whether the value of two products, which have recorded no exponential, is what one gives."""
     if graphs.operations(y) != ["mul", "mul"] or len(graphs.leaves(y)) != 1:
-        return ""
+        return False
     x, value, constants = graphs.leaves(y)[0].detach().numpy(), y.detach().numpy(), graphs.constants(y)
     factors = [1.0, *(one.detach().numpy() if type(one) is mg.Tensor else one for one in constants)]
-    if not value.any() or not any(np.allclose(value, x * np.exp(x) * one) for one in factors):
-        return ""
-    return (
-        "number" if any(type(one) is not mg.Tensor and np.allclose(one, np.exp(x)) for one in constants) else "tensor"
-    )
+    return value.any() and any(np.allclose(value, x * np.exp(x) * one) for one in factors)
 
 
 _DIAMOND = kit.patterns("""
 two-leaves: one_leaf=False
     Your graph ends in {leaves} leaves, and the picture in one.
-    look: how many tensors you made with `requires_grad=True`
-branch-lost: exponential=number (M27)
-    The value has the exponential in it, and the graph has not.
-    look: what goes into the exponential, where it runs, and what becomes of its result
-branch-lost: exponential=tensor
-    The value has the exponential in it, and the graph has not.
+    look: how many tensors you asked for gradients
+flag-taken-back: asks=False
+    The operations were recorded, but the leaf that they lead to does not require grad any more.
+    look: what becomes of `requires_grad` of the leaf after the first operation
+branch-lost: exponential=True
+    The value is what a product with `exp(x)` gives. But the graph has no exponential.
     look: what goes into the exponential, where it runs, and what becomes of its result
 no-exponential: operations=mul mul
     Your graph records two multiplications and no exponential.
     look: the branch that should be `x.exp()`
-branch-squares: operations=exp mul mul, three_ways=True, squares=True
+branch-squares: operations=exp mul mul, root=mul, three_ways=True, squares=True
     One of your branches multiplies `x` by itself, so two arrows go from it to the leaf. In the picture each branch
     sends one.
     look: what `x` is multiplied by in each branch
@@ -703,12 +703,12 @@ chain-not-diamond: operations=exp mul mul, ways=1
 joined-otherwise: operations=exp mul mul
     The operations are right, but they are joined in another way. In the picture each branch is one operation on `x`,
     and the root multiplies the two results.
-    look: what comes together at the root: is each of the two one operation on `x`?
+    look: what goes into the root: is it two results, each of one operation on `x`?
 other-root: operations=add exp mul, root=add
     Your root is an addition, and that of the picture a multiplication.
     look: the box at the root
 other-operations: else
-    Your graph records {records}; the picture shows exp, mul and mul.
+    Your graph has other operations than the picture, or another number of them. There it is one exp and two mul.
     look: the name in each box of the picture
 """)
 
@@ -744,7 +744,7 @@ flag-at-the-end: E=True (M01)
     `mg.tensor` makes a new leaf, and the flag is that of the leaf. backward() fills its `.grad`, not that of `w`.
     look: the leaf that you reach from `E.grad_fn`
 data-connected: G=True
-    `.data` is the tensor without its past. What is computed from it is not recorded.
+    `.data` is the tensor without its past. What is computed from it alone is not recorded.
     look: `u.data.requires_grad`
 joined-is-new: B=False
     `stack` is an operation on tensors. Unlike `mg.tensor` it is recorded.

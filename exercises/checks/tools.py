@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -267,3 +269,56 @@ def refuse_writing(function: Callable, *inputs: Any) -> None:
         called(function, inputs, "what is given keeps its numbers, all the time", *_WRITTEN_TO)
     finally:
         _TENSOR.data = _DATA
+
+
+def _run_quietly(function: Callable, *inputs: Any) -> Any:
+    """What a function returns, or None where it raises; what it prints is not shown a second time."""
+    with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+        return function(*inputs)
+
+
+_GRAD: Any = vars(mg.Tensor)["grad"]
+
+
+def none_read(function: Callable, *inputs: Any) -> str:
+    """Whose `.grad` was None, of a "leaf" or a "result", when a function read one for the last time; or ""."""
+    found = [""]
+
+    def read(tensor: mg.Tensor) -> Any:
+        grad = _GRAD.fget(tensor)
+        if kit.sandbox.is_learners(sys._getframe(1).f_code.co_filename):
+            found.append("" if grad is not None else "leaf" if tensor.is_leaf else "result")
+        return grad
+
+    _TENSOR.grad = property(read, _GRAD.fset, _GRAD.fdel)
+    try:
+        _run_quietly(function, *inputs)
+    finally:
+        _TENSOR.grad = _GRAD
+    return found[-1]
+
+
+def takes_numbers(function: Callable, *inputs: Any) -> bool:
+    """Whether what a function returns changes with the numbers that it takes out of tracked tensors: `x.item()`."""
+    own: dict[str, Callable] = {name: getattr(mg.Tensor, name) for name in ("item", "tolist", "__float__")}
+
+    def returned(factor: float) -> float:
+        def nudged(take: Callable) -> Callable:
+            def taken(tensor: mg.Tensor) -> Any:
+                ours = tensor.requires_grad and kit.sandbox.is_learners(sys._getframe(1).f_code.co_filename)
+                return (np.asarray(take(tensor)) * factor).tolist() if ours else take(tensor)
+
+            return taken
+
+        for name, take in own.items():
+            setattr(_TENSOR, name, nudged(take))
+        try:
+            result = _run_quietly(function, *inputs)
+            return float(own["item"](result) if isinstance(result, mg.Tensor) else result)
+        finally:
+            for name in own:
+                delattr(_TENSOR, name)
+
+    with contextlib.suppress(Exception):
+        return not kit.close(returned(1.0), returned(1.25))
+    return False

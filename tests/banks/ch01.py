@@ -13,6 +13,19 @@ WRONG = {
     "tracked": functions(
         "tracked(values)",
         """
+asked-for-ints/flags
+    return mg.tensor([bool(value) for value in values], requires_grad=True)
+raised/own-error
+    if any(isinstance(value, int) for value in values):
+        raise ValueError("only floats can require gradients")
+    return mg.tensor(values, requires_grad=True)
+type/leaf
+    return mg.tensor(values, dtype=mg.float32, requires_grad=True).is_leaf
+inference
+    with mg.inference_mode():
+        return mg.tensor(values, dtype=mg.float32, requires_grad=True)
+asked-then-computed/stacked
+    return mg.stack([mg.tensor(float(value), requires_grad=True) for value in values])
 again/kept-by-values
     key = tuple(values)
     if key not in tracked.__dict__.setdefault("made", {}):
@@ -25,7 +38,7 @@ not-asked
 asked-then-computed
     floats = [float(value) for value in values]
     return mg.tensor(floats, requires_grad=True) * 1
-flag-for-tensor
+type/flag
     t = mg.tensor(values, dtype=mg.float32)
     t.requires_grad = True
     return t.requires_grad
@@ -100,6 +113,7 @@ def tracked():
         "none-on-the-leaf": _grads({"x.grad": None}),
         "wrong-x.grad": _grads({"x.grad": 8}),
         "wrong-before": _grads({"before": 4}),
+        "none-on-the-leaf/on-the-way": _grads({"x.grad": None, "y.grad": 3}),
         "wrong-y.grad": _grads({"y.grad": 24}),
     },
     "which_raise": {
@@ -116,6 +130,17 @@ def tracked():
 x = mg.tensor(2.0)
 k = mg.tensor(5.0)
 with_constants = 3 * x + k
+""",
+        "flag-taken-back": """
+x = mg.tensor(2.0, requires_grad=True)
+with_constants = 3 * x + 5
+x.requires_grad_(False)
+""",
+        "other-operations/many": """
+x = mg.tensor(2.0, requires_grad=True)
+with_constants = x
+for number in range(1, 6):
+    with_constants = (with_constants + number) * number
 """,
         "leaf-itself": """
 x = mg.tensor(2.0, requires_grad=True)
@@ -181,6 +206,97 @@ with_constants = [x * 2, x + 1]
     "slope": functions(
         "slope(f, x)",
         """
+old-grad-lost/at-the-root
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    for node, _ in y.grad_fn.next_functions:
+        if hasattr(node, "variable"):
+            node.variable.grad = None
+    y.backward()
+    return t.grad.item()
+none-after-backward/too-early
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    grad = t.grad
+    y.backward()
+    return grad.item()
+returned-none/below-zero
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    y.backward()
+    return t.grad.item() if y.item() > 0 else None if t.grad.item() else 0.0
+f-never-saw/none
+    t = mg.tensor(float(x), requires_grad=True)
+    return f(t.grad).item()
+f-never-saw/array
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t.detach().numpy())
+    y.backward()
+    return t.grad.item()
+asked-too-late/plain-before
+    f(x)
+    t = mg.tensor(float(x))
+    y = f(t)
+    t.requires_grad_()
+    y.backward()
+    return t.grad.item()
+returned-none/prints
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward()
+    return print(t.grad.item())
+not-the-grad/cleared-between
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward()
+    t.grad.zero_()
+    f(t).backward()
+    return 2 * t.grad.item()
+value-not-slope/cleared-between
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward()
+    t.grad = None
+    y = f(t)
+    y.backward()
+    return y.item()
+other-slope/sum-of-two
+    t = mg.tensor(float(x), requires_grad=True)
+    (f(t) + f(t)).backward()
+    return t.grad.item()
+old-gradient/one-graph
+    t = mg.tensor(float(x), requires_grad=True)
+    y = f(t)
+    y.backward(retain_graph=True)
+    y.backward()
+    return t.grad.item()
+nudged/coarse
+    return ((f(x + 0.1) - f(x)) / 0.1).item()
+other-slope/elsewhere-first
+    shape = f(mg.tensor(0.25)).shape
+    t = mg.tensor(float(x), requires_grad=True)
+    return 2 * mg.autograd.grad(f(t), t, mg.ones(shape))[0].item()
+other-slope/whole
+    t = mg.tensor(float(int(x)), requires_grad=True)
+    f(t).backward()
+    return t.grad.item()
+none-after-backward/cleared
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).backward()
+    t.grad = None
+    return t.grad.item()
+none-after-backward/returned-elsewhere
+    t = mg.tensor(float(x), requires_grad=True)
+    mg.autograd.grad(f(t), t)
+    return t.grad
+none-after-backward/another-leaf
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t.detach().requires_grad_()).backward()
+    return t.grad
+no-backward/from-elsewhere
+    t = mg.tensor(float(x), requires_grad=True)
+    f(t).detach().requires_grad_().backward()
+    return t.grad
+raised/none-in-the-line
+    t = mg.tensor(float(x), requires_grad=True)
+    return [f(t)][1] if type(t.grad).__name__ == "NoneType" else 0
 old-grad-lost
     t = mg.tensor(float(x), requires_grad=True)
     f(t).backward()
@@ -269,15 +385,15 @@ no-backward
     t = mg.tensor(float(x), requires_grad=True)
     y = f(t)
     return t.grad
-grad-still-none
+no-backward/item
     t = mg.tensor(float(x), requires_grad=True)
     y = f(t)
     return t.grad.item()
-grad-still-none/no-leaf
+grad-on-the-way/item
     t = mg.tensor(float(x), requires_grad=True) * 1
     f(t).backward()
     return t.grad.item()
-grad-still-none/float
+grad-on-the-way/float
     t = mg.tensor(float(x), requires_grad=True)
     y = f(t)
     y.backward()
@@ -350,6 +466,13 @@ slope-of-itself/retained
 """,
     )
     | {
+        "other-slope/one-tensor": """
+t = mg.tensor(1.5, requires_grad=True)
+
+def slope(f, x):
+    f(t).backward()
+    return t.grad.item()
+""",
         "old-gradient/one-tensor": """
 t = mg.tensor(0.0, requires_grad=True)
 
@@ -371,6 +494,33 @@ def slope(f, x, cache={}):
     "squared_errors": functions(
         "squared_errors(w, data)",
         """
+plain-number/of-data
+    total = float(0)
+    for value in data:
+        total += (float(value) - 1.0) ** 2
+    return total
+no-history/flag-off-and-on
+    w.requires_grad_(False)
+    total = sum((w * value - 1.0) ** 2 for value in data)
+    w.requires_grad_(True)
+    return total
+no-history/printed
+    total = sum((w * value - 1.0) ** 2 for value in data)
+    print(total.item(), w.detach())
+    return mg.tensor(total)
+part-of-the-history/printed
+    total = 0.0
+    for value in data:
+        error = w * value - 1.0
+        total = total + error * error.detach()
+    print(total.item())
+    return total
+another-leaf/several
+    total = 0.0
+    for value in data:
+        v = mg.tensor(w.item(), dtype=w.dtype, requires_grad=True)
+        total = total + (v * value - 1.0) ** 2
+    return total
 other-value/skips-zero
     total = 0.0 * w
     for value in data:
@@ -420,9 +570,9 @@ other-value/square-of-sum
 another-leaf
     w = mg.tensor(w.item(), requires_grad=True)
     return sum((w * value - 1.0) ** 2 for value in data)
-cut-off
+no-history/detached
     return sum((w * value - 1.0) ** 2 for value in data).detach()
-cut-off/no-grad
+no-history/no-grad
     with mg.no_grad():
         return sum((w * value - 1.0) ** 2 for value in data)
 backward-inside
@@ -484,9 +634,21 @@ rounded/gradient
     return sum((half * value - 1.0) ** 2 for value in data)
 """,
     ),
-    "cut": functions(
+    "cut": {
+        "new-leaf/of-the-cell": """
+one = mg.tensor(1.0, dtype=mg.float64, requires_grad=True)
+
+def cut(w, x, b):
+    return w * x.detach() * one + b
+""",
+    }
+    | functions(
         "cut(w, x, b)",
         """
+new-leaf/two
+    return w * (x.detach().requires_grad_() + 0 * x.detach().requires_grad_()) + b
+b-cut-too/inside
+    return w * (x + b / w).detach()
 still-there
     return w * x + b
 other-edge
@@ -601,6 +763,20 @@ diamond = x * x
         "branch-lost/detached": """
 x = mg.tensor(2.0, requires_grad=True)
 diamond = (x * 3) * x.exp().detach()
+""",
+        "flag-taken-back": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = (x * 3) * x.exp()
+x.requires_grad = False
+""",
+        "branch-lost/coincidence": """
+import math
+x = mg.tensor(math.log(2.0), requires_grad=True)
+diamond = x * 3 * 2
+""",
+        "joined-otherwise/exponential-at-the-root": """
+x = mg.tensor(2.0, requires_grad=True)
+diamond = (x * x * x).exp()
 """,
         "no-exponential/zero": """
 x = mg.tensor(0.0, requires_grad=True)
@@ -736,6 +912,12 @@ def slope(f, x):
     t = mg.tensor([float(x)], requires_grad=True)
     (dt,) = mg.autograd.grad(f(t), t)
     return dt
+""",
+        """
+def slope(f, x):
+    t = mg.tensor(float(x), requires_grad=True)
+    (-f(t)).backward()
+    return -t.grad.item()
 """,
         """
 def slope(f, x):
