@@ -281,6 +281,7 @@ def test_a_given_function_that_is_unchanged_is_no_answer_yet():
         ("def f(x):\n if x: return\n return None", True),
         ("def f(x): return x", False),
         ("def f(x): return print(x)", False),
+        ("def f(x): return x if x else None", False),
         ("def f(x):\n if x: return 5\n print(x)", False),
         ("f = lambda x: None", False),
         ("f = print", False),

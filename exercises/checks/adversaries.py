@@ -572,6 +572,9 @@ _WHY = {
 }
 _CHANGES = {f"{what.replace(' ', '-')}-changed" for what in _WHY}
 _COUNTED = "The task does not ask for it, and it is counted: a graph that has saved this tensor refuses its backward."
+_MOVED = (
+    "The task does not ask for it. What shared memory with it, as a view does, no longer sees what is written to it."
+)
 _LOOK_AT = {
     "entries": "each `append`, `pop`, `sort` and each assignment to an entry",
     "first result": "where it is made: in the function, or once for all calls?",
@@ -589,7 +592,8 @@ _LOOK_AT = {
 
 
 def _of_change(what: str, expected: str, got: str) -> Found:
-    why = _COUNTED if expected.startswith("no operation in place") else _WHY[what]
+    counted, moved = expected.startswith("no operation in place"), expected.endswith("keeps its memory")
+    why = _COUNTED if counted else _MOVED if moved else _WHY[what]
     return Found(f"{what.replace(' ', '-')}-changed", expected, got, why, _LOOK_AT[what])
 
 

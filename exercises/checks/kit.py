@@ -439,13 +439,13 @@ def returns_nothing(function: Any) -> bool:
     """Whether a function has no `return` with a value in it."""
     if type(function) is not types.FunctionType or function.__name__ == "<lambda>":
         return False
-    steps = [(step.opname, step.argval) for step in dis.get_instructions(function)]
-    before = [("", ""), *steps]
-    ends = [
-        last if name == "RETURN_VALUE" else (name, value)
-        for last, (name, value) in zip(before, steps, strict=False)
-        if name in ("RETURN_VALUE", "RETURN_CONST")
-    ]
+    ends, last = [], ("", None)
+    for step in dis.get_instructions(function):
+        if step.opname == "RETURN_CONST":
+            ends.append((step.opname, step.argval))
+        if step.opname == "RETURN_VALUE":  # as a jump's target it has several values
+            ends.append(("", None) if step.is_jump_target else last)
+        last = step.opname, step.argval
     return all(name in ("LOAD_CONST", "RETURN_CONST") and value is None for name, value in ends)
 
 

@@ -156,7 +156,9 @@ def walk(go_backward: Callable, *arguments: Any) -> Any:
     except Exception as error:
         got = kit.sandbox.describe_error(error)
         why = "Your function returns, but a backward from its result does not reach the end."
-        look = "what your hooks return, what is changed in place, and whether you go backward yourself"
+        look = (
+            "what hooks and backwards of yours return, what is changed in place, and whether you go backward yourself"
+        )
         raise Wrong("no-way-back", "a result that backward() can start from", got, why=why, look=look) from None
 
 
