@@ -161,9 +161,8 @@ def four_times(answer):
         y = tools.result(tools.called(answer, (x,), "a tensor, 4 times `x`"))
         tools.refuse_other_values(y, 4 * number, "4 times `x`", "what your function makes of `x`, step by step")
         if not graphs.reaches(y, x):
-            why = "No way leads from your result to `x`."
-            look = "where `x` itself goes in, and whether that is recorded"
-            raise Wrong("cut-off", "a result from which backward comes to `x`", show(y), why=why, look=look)
+            expected, look = "a result with a way back to `x`", "where `x` itself goes in, and whether that is recorded"
+            raise Wrong("cut-off", expected, show(y), look=look)
         _targets.refuse_other(y, "four_times", _why_not_four_times(graphs.operations(y)))
     return "Additions save nothing, so this graph can be walked any number of times. 4 * x could be walked once."
 
@@ -286,7 +285,7 @@ def _check_the_walk(turns, runs, walks):
 
 
 _SHARED = """
-cleared: came is None or any(np.allclose(came + 1, one) for one in (a + b, a, b))
+cleared: came is None or any(np.allclose(came + 1, one) for one in (a + b, a, b, 0 * a))
     What was in `.grad` before, the 1 or the gradient of the first loss, is gone.
     look: each line that clears or sets a `.grad`
 trunk-missed: not came.any() and (to_a or to_b)
@@ -308,7 +307,7 @@ twice: 2 * (a + b)
     Twice what should arrive.
     look: how often each loss goes into a walk, and by what it is multiplied
 other-gradient: -
-    look: from what you go backward, what each walk starts with, and how often it runs
+    look: from what you go backward, what each walk starts with, how often it runs, and what clears or sets a `.grad`
 """
 
 
@@ -418,10 +417,9 @@ other-number: -
 
 def _wrong_curvature(answer, y, first, second, expected, watched):
     wrong = tools.of_value(_CURVED, y.item(), expected, show(y), first=first, second=second)
-    if wrong.verdict.code == "added-up":
-        grads = [t.grad.item() for t in watched.given if t.is_leaf and t.grad is not None]
-        return tools.if_seen(not kit.clears(answer) and any(kit.close(grad, y.item()) for grad in grads), wrong)
-    return tools.if_seen(watched.walks in ([tools.RETAINS, tools.RETAINS], [tools.RETAINS, (False, False)]), wrong)
+    grads = [tools.array(t.grad) for t in watched.given if getattr(t, "is_leaf", False) and t.grad is not None]
+    sign = tools.RETAINS in watched.walks if wrong.verdict.code == "same-walk-twice" else not kit.clears(answer)
+    return tools.if_seen(sign and any(tools.same(grad, tools.array(y)) for grad in grads), wrong)
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -547,8 +545,8 @@ grad-none: unsupported operand type(s) for * (M06)
     A `.grad` that is None? `w = w - ...` makes a result of `w`, which gets no `.grad`; the caller's `w` stays.
     look: the line that updates `w`
 grad-cleared: unsupported operand type(s) for *
-    A factor is no number. A gradient came to `w`.
-    look: that factor: a `.grad` that was cleared, or that `autograd.grad` does not fill, or what `backward` returns?
+    A factor is no number. A gradient came to the caller's `w`.
+    look: that factor: a `.grad` that was cleared, that of a result, one that was never filled, what `backward` returns?
 grad-elsewhere: unsupported operand type(s) for *
     A factor is no number: a `.grad` that is None? No gradient came to the caller's `w`.
     look: whether a walk runs before the update, and what goes into the loss: `w` itself, or another, as of `detach`?
@@ -591,12 +589,12 @@ no-round: rounds == 0
     look: how often your loop runs if `rounds` is 0
 not-updated: rebinds and np.allclose(came, start, 1e-6, 5e-7)
     `w` is where it was. Where `w = ...` gives the name to another tensor, the `w` of the caller stays.
-    look: the line that updates `w`: which tensor does it overwrite?
+    look: the line that updates `w`: which tensor does it overwrite, and by how much?
 not-moved: np.allclose(came, start, 1e-6, 5e-7)
     `w` is where it was.
-    look: the line that updates `w`: does it run in each round, and which tensor does it overwrite?
+    look: the line that updates `w`: does it run in each round, which tensor does it overwrite, and by how much?
 stale-slope: any(np.allclose(came, path(stale=True, slope_at=at), 1e-6) for at in (None, start)) (M13)
-    No error, but this is where `w` comes to with the `model(w)` of the first `w` in each step.
+    This is where `w` comes to with the `model(w)` of the first `w` in each step.
     look: where `model(w)` and its slope are computed, and how often
 not-cleared: path(adds=True) (M08)
     This is where `w` comes to if the gradients of all rounds so far add up.
@@ -612,10 +610,8 @@ other-w: -
 def _wrong_stale(answer, w, start, rounds, path, expected, watched):
     came, facts = w.item(), {"start": start, "rounds": rounds, "path": path, "rebinds": watched.rebinds}
     wrong = tools.of_value(_STALE, came, expected, f"`w` is {came:.7g}", **facts)
-    if wrong.verdict.code == "stale-slope":
-        return tools.if_seen(tools.RETAINS in watched.walks, wrong)
-    adds = w.grad is not None and kit.close(w.grad.item(), sum(watched.came))
-    return tools.if_seen(adds and not kit.clears(answer), wrong)
+    adds = w.grad is not None and kit.close(w.grad.item(), sum(watched.came)) and not kit.clears(answer)
+    return tools.if_seen(tools.RETAINS in watched.walks if wrong.verdict.code == "stale-slope" else adds, wrong)
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -695,7 +691,7 @@ last-round: last
     That is as much as the last round brings alone.
     look: whether each round goes backward, and what becomes of what the earlier ones have added
 other-gradient: -
-    look: which rounds go backward, from what, and what you cut off
+    look: which rounds go backward, from what, what you cut off, and each line that clears or sets a `.grad`
 """
 
 
@@ -749,12 +745,11 @@ def _check_apart(answer, values, count):
     expected = f"a list or a tuple of {count} {'gradients' if count > 1 else 'gradient'}, each in the shape of `x`"
     given = tools.called(answer, (list(losses), x), expected, *_APART_ERRORS)
     look = "what you collect for each loss, and what you return"
-    if not isinstance(given, list | tuple) or len(given) != count:
-        raise Wrong("type", expected, show(given), look=look)
-    if any(type(one) is tuple and len(one) == 1 for one in given):
+    entries = list(given) if isinstance(given, list | tuple) and len(given) == count else [None]
+    if any(type(one) is tuple and len(one) == 1 for one in entries):
         why = "`autograd.grad` returns a tuple, also if you ask for one tensor."
         raise Wrong("tuples", expected, show(given), why=why, look="how to take the first entry of a tuple")
-    if any(type(one) is not mg.Tensor for one in given):
+    if any(type(one) is not mg.Tensor for one in entries):
         raise Wrong("type", expected, show(given), look=look)
     arrays = [tools.array(kit.a_tensor(one, "each entry", look)) for one in given]
     if not all(map(tools.same, arrays, right)):

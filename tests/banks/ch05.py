@@ -1306,7 +1306,7 @@ def four_times(x):
         """
 def train_both(trunk, head_a, head_b, x):
     h = trunk(x)
-    first = head_a(h)
+    first = head_a(h).item()
     (head_a(h) + head_b(h)).backward()
 """,
         """
