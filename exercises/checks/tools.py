@@ -269,22 +269,23 @@ def refuse_writing(function: Callable, *inputs: Any) -> None:
         _TENSOR.data = _DATA
 
 
+_ENGINE: Any = engine
 RETAINS = (True, False)  # a walk by `retain_graph=True`, and not by `create_graph=True`
 
 
 def called_noting(walks: list[tuple[bool, bool]], *call: Any) -> Any:
     """`called`, which notes of each walk whether it retains the graph, and whether it is recorded."""
-    own = engine.walk
+    own = _ENGINE.walk
 
     def walk(seeds, retain_graph, create_graph, *more, **options):
         walks.append((bool(retain_graph), bool(create_graph)))
         return own(seeds, retain_graph, create_graph, *more, **options)
 
-    engine.walk = walk
+    _ENGINE.walk = walk
     try:
         return called(*call)
     finally:
-        engine.walk = own
+        _ENGINE.walk = own
 
 
 def refuse_retained(walks: list[tuple[bool, bool]], why: str) -> None:
@@ -302,7 +303,7 @@ def if_seen(sign: Any, wrong: Wrong) -> Wrong:
     return wrong
 
 
-def watched(function: Callable[[Any], Any]) -> Any:
+def watched(function):
     """The function, which notes what it is `given`, its `results`, and which of them were `tracked`, one by one.
 
     `walks` is for `called_noting`.
