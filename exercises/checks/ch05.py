@@ -666,7 +666,7 @@ def _check_memory(answer, start, inputs):
     expected = f"{right:.7g} in `w.grad`: from each round 2 · its state · the state before it"
     state = tools.result(tools.called_noting(walks, answer, (w, list(inputs)), expected, *_MEMORY_ERRORS))
     if not tools.same(tools.array(state).ravel(), states[-1:]):
-        why = "That is not the value of the last state. A cut leaves all values as they are."
+        why = "That is not the last state. A cut leaves all values as they are."
         look, got = "what goes from round to round, and what you return", tools.text(tools.array(state))
         raise Wrong("state-lost", f"the last state, {states[-1]:.7g}", got, why=why, look=look)
     if w.grad is None or not kit.close(w.grad.item(), right):
