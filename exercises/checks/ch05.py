@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -20,31 +19,6 @@ chapter = kit.Chapter(__name__, "05", "Why can't I go backward twice?")
 
 _ADDS = {"again": "the gradients are added up", "old grad": adversaries.ADDED}
 _EXACT = {"result dtype": "float64 is right for a float32, too"}
-
-
-def _watched(function):
-    """The function, which notes its `results`."""
-
-    def watched(t):
-        watched.results.append(function(t))
-        return watched.results[-1]
-
-    watched.results = []
-    return watched
-
-
-def _keeps(y: mg.Tensor) -> bool:
-    """Whether a node behind `y` still has what it saved. Of a graph that saves nothing, nothing can be kept."""
-    return any(getattr(getattr(node, "_node", None), "_saved", None) for node in graphs.nodes(y))
-
-
-def _retained(answer: Any, why: str, what: str) -> Wrong:
-    """The diagnosis for a graph, `what`, that is still there; `retain_graph=True` is named where it is written."""
-    belief = "M13" if kit.says(answer, "retain_graph") else ""
-    why = f"{why} {'`retain_graph=True`' if belief else 'What is kept'} does nothing but cost memory."
-    got = f"{what} is still there, with all that it saved"
-    look = "what keeps the graph: an option, or a result that no walk goes through?"
-    return Wrong("retained-anyway", "nothing is retained", got, belief=belief, why=why, look=look)
 
 
 def _predicted(answer: Any, truth: dict, words: dict, kinds: str, patterns: tuple, looks: dict) -> None:
@@ -65,7 +39,7 @@ def _predicted(answer: Any, truth: dict, words: dict, kinds: str, patterns: tupl
 def _word(value: Any, words: dict) -> str | None:
     """The text that stands for a predicted value, or None if it is no such value."""
     value = kit.plain(value)
-    if type(value) in (int, float) and abs(value) < 1e6 and "none" in words:
+    if type(value) in (int, float) and value == value and "none" in words:
         return f"{value:g}"
     return words.get(str(value).strip().lower()) if value is None or type(value) is str else None
 
@@ -108,15 +82,9 @@ result-is-saved: D=twice
 last-operation-only: F=twice
     The `+` could go again. But the walk goes on, and comes to a multiplication that lost its factors.
     look: all operations of F, not only its last
-sum-goes-again: A=once
+nothing-to-lose: A=once or C=once or E=once
     It fails only at a node that has lost what it saved. Here no node has anything to lose.
-    look: what the slope of a sum depends on
-mean-goes-again: C=once
-    It fails only at a node that has lost what it saved. Here no node has anything to lose.
-    look: the slope of a mean of two numbers
-moving-goes-again: E=once
-    It fails only at a node that has lost what it saved. Here no node has anything to lose.
-    look: the slope of taking out one entry
+    look: what the slope depends on: of a sum, of a mean, of taking out one entry
 """)
 
 
@@ -145,7 +113,7 @@ def walks(answer):
 
 _ERROR_WORDS = {"error": "error", "an error": "error", "raises": "error", "none": "None"}
 _WALKS = kit.patterns("""
-clearing-destroys: B=error, C="12" or B=error, C=error (M09)
+clearing-destroys: B=error, C="12" (M09)
     `x.grad` is where a walk puts its result. What it reads is saved in the nodes, and A has retained that.
     look: the cell of the chapter that clears `x.grad` before `backward()`
 kept-for-once: B=error
@@ -191,16 +159,16 @@ def four_times(answer):
     for number in (1.5, -2.0, 0.0):
         x = tools.leaf(number)
         y = tools.result(tools.called(answer, (x,), "a tensor, 4 times `x`"))
-        tools.refuse_other_values(y, 4 * number, "4 times `x`", "what you add to what")
+        tools.refuse_other_values(y, 4 * number, "4 times `x`", "what your function makes of `x`, step by step")
         if not graphs.reaches(y, x):
-            why = "No way leads from your result to `x`."
-            raise Wrong("cut-off", "a result that was made from `x`", show(y), why=why, look="where `x` goes in")
+            expected, look = "a result with a way back to `x`", "where `x` itself goes in, and whether that is recorded"
+            raise Wrong("cut-off", expected, show(y), look=look)
         _targets.refuse_other(y, "four_times", _why_not_four_times(graphs.operations(y)))
     return "Additions save nothing, so this graph can be walked any number of times. 4 * x could be walked once."
 
 
 def _why_not_four_times(made_of):
-    if set(made_of) != {"add"}:
+    if set(made_of) - {"add"}:
         why = "There is another operation than additions in your graph."
         if not {"mul", "matmul", "pow"}.isdisjoint(made_of):
             why = "A product or a power saves what its slope depends on, and a walk frees that: you can go once."
@@ -253,17 +221,17 @@ def train_both(trunk, head_a, head_b, x):
     head_b(h).backward()
 """
 _SHARED_ERRORS = tools.reasons("""
-second-time: a second time
+second-time: through the graph a second time
     A walk came to a node that an earlier walk had freed.
     look: how many walks your function makes, and what they have in common
-overwritten: modified by an inplace operation
-    Here each loss is the result of `tanh`, whose node has saved it. Something has overwritten it since.
+overwritten: has been modified by an inplace operation
+    Something was overwritten after a node had saved it. Here a loss is saved by its node, and `h` by a head.
     look: each `+=` and each operation that ends in `_`: what do they write into?
 """)
 
 
 def _trunk_and_heads(p, a, b):
-    """A trunk and two heads, each with a parameter; and what is seen: turns in the trunk, its results, the losses."""
+    """A trunk and two heads, each with a parameter; and the turns in the trunk."""
     turns = []
 
     def trunk(t):
@@ -272,8 +240,7 @@ def _trunk_and_heads(p, a, b):
             inner.register_hook(turns.append)
         return mg.sin(inner)
 
-    trunk, loss = _watched(trunk), _watched(lambda t: mg.tanh(t.sum()))
-    return trunk, lambda h: loss(a * h), lambda h: loss(b * h * h), (turns, trunk.results, loss.results)
+    return tools.watched(trunk), lambda h: mg.tanh((a * h).sum()), lambda h: mg.tanh((b * h * h).sum()), turns
 
 
 def _check_shared(answer, x, in_a):
@@ -281,72 +248,75 @@ def _check_shared(answer, x, in_a):
     p, a, b = map(tools.leaf, (1.0, in_a, -0.3))
     leaves = {"`x`": x, "a parameter of `trunk`": p, "a parameter of `head_a`": a, "a parameter of `head_b`": b}
     leaves = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}
-    trunk, head_a, head_b, seen = _trunk_and_heads(p, a, b)
+    trunk, head_a, head_b, turns = _trunk_and_heads(p, a, b)
     ways = [mg.autograd.grad(head(trunk(x)), leaves.values(), materialize_grads=True) for head in (head_a, head_b)]
-    for one in seen:
-        one.clear()
+    del turns[:], trunk.results[:]
     first = next(iter(leaves))
     leaves[first].grad = mg.ones_like(leaves[first])
     right = tools.text(1 + tools.array(ways[0][0] + ways[1][0]))
     expected = f"{right} in the `.grad` of {first}: 1 was there, and both losses add to it"
-    tools.called(answer, (trunk, head_a, head_b, x), expected, *_SHARED_ERRORS)
+    tools.called_noting(trunk.walks, answer, (trunk, head_a, head_b, x), expected, *_SHARED_ERRORS)
     for (name, leaf), *both in zip(leaves.items(), *ways, strict=True):
         from_a, from_b = map(tools.array, both)
         added = None if leaf.grad is None else tools.array(leaf.grad) - (name == first)
         if added is not None and tools.same(added, from_a + from_b):
             continue
         if name == first:
-            raise _wrong_shared(added, name, a, b, from_a, from_b, expected)
+            raise _wrong_shared(added, a, b, from_a, from_b, expected)
         if added is None:
             look = "from what you go backward, and for whom: `inputs=` leaves out all others"
             raise Wrong("head-missed", "a gradient for each leaf", f"None for {name}", look=look)
         expected = f"{tools.text(from_a + from_b)} in the `.grad` of {name}"
         raise Wrong("other-head", expected, tools.text(added), look="which losses reach it, and through what")
-    _check_the_walk(answer, *seen)
+    _check_the_walk(turns, trunk.results, trunk.walks)
 
 
-def _check_the_walk(answer, turns, runs, losses):
-    """Whether the trunk, whose results are `runs`, was computed once, walked once, and all of it freed."""
+def _check_the_walk(turns, runs, walks):
+    """Whether the trunk, whose results are `runs`, was computed once and walked once, and nothing was retained."""
     if len(runs) > 1:
         why = "The gradients are right. But the trunk was computed more than once, and a trunk is most of the work."
-        raise Wrong("two-forwards", "one call of `trunk`", f"{len(runs)} calls", why=why, look="each `trunk(x)`")
+        raise Wrong("two-forwards", "one call of `trunk`", f"{len(runs)} calls", why=why, look="each call of `trunk`")
     if len(turns) > 1:
-        why = "The gradients are right. But the trunk is kept, and walked for each loss. For a sum one walk is enough."
-        belief, look = "M13" if kit.says(answer, "retain_graph") else "", "how often your function goes backward"
-        expected, got = "one turn for each node of the trunk", f"{len(turns)} turns"
-        raise Wrong("two-walks", expected, got, belief=belief, why=why, look=look)
-    for made, what in ((runs, "the graph of the trunk"), (losses, "the graph of a head")):
-        if any(map(_keeps, made)):
-            why = "The gradients are right, and each node of the trunk had its turn once."
-            raise _retained(answer, why, what)
+        why = "The gradients are right. But more than one walk went through the trunk. For a sum one is enough."
+        belief, expected = "M13" if tools.RETAINS in walks else "", "one turn for each node of the trunk"
+        look = "how often your function goes backward"
+        raise Wrong("two-walks", expected, f"{len(turns)} turns", belief=belief, why=why, look=look)
+    tools.refuse_retained(walks, "The gradients are right, and each node of the trunk had its turn once.")
 
 
-def _wrong_shared(added, name, a, b, from_a, from_b, expected):
-    wrong = partial(Wrong, expected=expected, got="None" if added is None else tools.text(added + 1))
-    came = lambda wanted: added is not None and tools.same(added, wanted)  # noqa: E731
-    if added is None or any(came(one - 1) for one in (from_a + from_b, from_a, from_b)):
-        why = "What was in `.grad` before, the 1 or the gradient of the first loss, is gone."
-        return wrong("cleared", why=why, look="each line that clears or sets a `.grad`")
-    for one, head, other in ((from_a, "head_a", b), (from_b, "head_b", a)):
-        if came(one) and other.grad is not None and tools.array(other.grad).any():
-            why = f"Only the loss of `{head}` reaches {name}. The other one trains its head alone."
-            look = "each `detach` or `no_grad` before the heads, and each line that clears a `.grad`"
-            return wrong("cut-off", why=why, look=look)
-        if came(one):
-            return wrong("one-loss", why=f"Only the loss of `{head}` arrives.", look="whether both go into the walk")
-    if came((from_a + from_b) / 2):
-        return wrong("mean", why="Half of what should arrive, as from a mean.", look="what the losses are divided by")
-    if came(2 * (from_a + from_b)):
-        return wrong("twice", why="Twice what should arrive.", look="how often each loss goes backward")
-    if came(0 * added) and a.grad is not None:
-        heads = "`head_a`" + " and `head_b`" * (b.grad is not None)
-        why = f"Gradients came to the parameters of {heads}. But nothing went on to {name}."
-        look = "what `trunk` and the heads are called with, and whether a walk goes on from `h`, also where `x` is data"
-        return wrong("trunk-missed", why=why, look=look)
-    if came(0 * added):
-        why = "Nothing arrived. `autograd.grad` returns gradients, `backward` adds them to `.grad`."
-        return wrong("nothing-added", why=why, look="whether a `backward` runs, and from what")
-    return wrong("other-gradient", look="from what you go backward, what each walk starts with, and how often it runs")
+_SHARED = """
+cleared: came is None or any(np.allclose(came + 1, one) for one in (a + b, a, b, 0 * a))
+    What was in `.grad` before, the 1 or the gradient of the first loss, is gone.
+    look: each line that clears or sets a `.grad`
+trunk-missed: not came.any() and (to_a or to_b)
+    A gradient came to the parameter of a head. But nothing was added to this `.grad`.
+    look: what `trunk` and the heads are called with, and whether a walk goes on from `h`, also where `x` is data
+nothing-added: not came.any()
+    Nothing was added to this `.grad`. `autograd.grad` returns gradients, `backward` adds them to `.grad`.
+    look: whether a `backward` runs for each input, from what, and for whom
+cut-off: to_b and np.allclose(came, a) or to_a and np.allclose(came, b)
+    What was added is the gradient of one loss alone, of `{head}`. That of the other one came to its own parameter.
+    look: what each head is called with: does a way lead back from there? And each line that clears or sets a `.grad`
+one-loss: np.allclose(came, a) or np.allclose(came, b)
+    What was added is the gradient of one loss alone, of `{head}`.
+    look: whether both go into a walk, to all leaves, and each error that is caught
+mean: (a + b) / 2
+    Half of what should arrive, as from a mean.
+    look: what the losses are divided by or multiplied with, and from what a walk starts
+twice: 2 * (a + b)
+    Twice what should arrive.
+    look: how often each loss goes into a walk, and by what it is multiplied
+other-gradient: -
+    look: from what you go backward, what each walk starts with, how often it runs, and what clears or sets a `.grad`
+"""
+
+
+def _wrong_shared(added, a, b, from_a, from_b, expected):
+    got = "None" if added is None else tools.text(added + 1)
+    to_a, to_b = (one.grad is not None and bool(tools.array(one.grad).any()) for one in (a, b))
+    head = "head_a" if added is not None and tools.same(added, from_a) else "head_b"
+    text = _SHARED.replace("{head}", head)
+    return tools.of_value(text, added, expected, got, a=from_a, b=from_b, to_a=to_a, to_b=to_b)
 
 
 # --- 5 -------------------------------------------------------------------------------------------
@@ -381,39 +351,38 @@ def curvature(f, x):
 """
 _CURVATURES: tuple = (
     (lambda t: t**4, 0.8, 4 * 0.8**3, 12 * 0.8**2),
-    (mg.exp, 0.5, np.exp(0.5), np.exp(0.5)),
+    (lambda t: mg.exp(1.5 * t), 0.5, 1.5 * np.exp(0.75), 2.25 * np.exp(0.75)),
     (lambda t: t * mg.sin(t), [2.0], np.sin(2) + 2 * np.cos(2), 2 * np.cos(2) - 2 * np.sin(2)),
-    (lambda t: t * mg.exp(t), 0.0, 1.0, 2.0),
+    (lambda t: t * (0.3 * mg.exp(t) + 0.4), 0.0, 0.7, 0.6),
 )
 _CURVATURE_ERRORS = tools.reasons(
     """
 cut-off: does not require grad
-    No history leads from `f` to `x`: that is so before any walk.
+    What `f` returned has no history.
     look: what you call `f` with, and whether recording is on there
-slope-without-graph: does not require grad (M14)
-    What the second walk starts from has no history. What `retain_graph=True` keeps is the graph of `f(x)`.
+slope-without-graph: and does not have a grad_fn (M14)
+    A walk starts from something without a history. What `retain_graph=True` keeps is the graph of `f(x)`.
     look: the option of `grad` that makes a graph for the gradient: in which of the walks it has to stand
-cut-slope: does not require grad
-    What the second walk starts from has no history.
-    look: the option of `grad` that makes a graph for the gradient, and each `detach`
+cut-slope: and does not have a grad_fn
+    A walk starts from something without a history.
+    look: how it was made: each `detach`, and if it is a gradient, the option of `grad` that makes a graph for it
 another-tensor: not have been used
-    No way leads to `x` from what a walk starts from. To ask for `requires_grad` afterwards gives it no history.
-    look: how the slope is computed: is that recorded, and is it the slope itself that goes on?
-freed-too-early: a second time
+    No way leads from what a walk starts from to what it asks for. `requires_grad` gives a tensor no history afterwards.
+    look: the tensor that each `grad` asks for, and how the one was made that it starts from: is that recorded?
+freed-too-early: through the graph a second time
     A walk came to a node that was freed. A new graph may lead back into the old one: the slope of exp does.
-    look: what frees the graph of `f(x)` in your function
+    look: what each walk frees, and what a later one still needs of that
 """,
-    cut_off=lambda f, x: bool(f.results) and not any(y.requires_grad for y in f.results),
-    slope_without_graph=lambda f, x: f.retains,
+    cut_off=lambda f, x: bool(f.tracked) and not any(f.tracked),
+    slope_without_graph=lambda f, x: tools.RETAINS in f.walks and not any(records for _, records in f.walks),
 )
 
 
 def _check_curvature(answer, f, number, first, second):
     x = tools.leaf(number)
     expected = f"the second derivative at {x.item():g}, {second:.7g}"
-    watched = _watched(f)
-    watched.retains = kit.says(answer, "retain_graph")
-    y = tools.called(answer, (watched, x), expected, *_CURVATURE_ERRORS)
+    watched = tools.watched(f)
+    y = tools.called_noting(watched.walks, answer, (watched, x), expected, *_CURVATURE_ERRORS)
     if y is None:
         raise Wrong("none", expected, "None", look="whether a `return` is missing, or a `grad` may return None")
     y = tools.result(y)
@@ -421,27 +390,36 @@ def _check_curvature(answer, f, number, first, second):
         got, look = f"one of shape {tuple(y.shape)}", "what you return, and what you do with what `grad` returns"
         raise Wrong("other-shape", f"a tensor of the shape of `x`, {tuple(x.shape)}", got, look=look)
     if not kit.close(y.item(), second):
-        raise _wrong_curvature(y, first, second, expected, kit.uses(answer, "backward"))
+        raise _wrong_curvature(answer, y, first, second, expected, watched)
     if x.grad is not None:
         why = "`backward` adds to `.grad`. `autograd.grad` returns the gradient and adds nothing."
-        raise Wrong("traces", "`x.grad` as it was", f"`x.grad` is {show(x.grad)}", why=why, look="each `backward`")
+        look = "each `backward`, and each line that sets a `.grad`"
+        raise Wrong("traces", "`x.grad` as it was", f"`x.grad` is {show(x.grad)}", why=why, look=look)
 
 
-def _wrong_curvature(y, first, second, expected, by_backward):
-    came, wrong = y.item(), partial(Wrong, expected=expected, got=show(y))
-    if kit.close(came, first + second):
-        why = "That is the first derivative and the second, added up."
-        look = "what is added to the second derivative: where the second walk starts, and what a `.grad` still holds"
-        return wrong("added-up", belief="M08" if by_backward else "", why=why, look=look)
-    if kit.close(came, 2 * first):
-        why = "That is the first derivative twice, as two walks from the same result leave it."
-        return wrong("same-walk-twice", belief="M14", why=why, look="from what the second walk starts")
-    if kit.close(came, first):
-        return wrong("first-slope", why="That is the first derivative.", look="whether a second walk runs, from what")
-    if kit.close(came, first * first):
-        return wrong("squared", why="That is the slope times itself, not its slope.", look="what you do with the slope")
-    look = "whether two walks run, from what each starts, for whom it asks, and what you make of the slopes"
-    return wrong("other-number", look=look)
+_CURVED = """
+added-up: first + second (M08)
+    That is the first derivative and the second, added up.
+    look: what is added to the second derivative: where the second walk starts, and what a `.grad` still holds
+same-walk-twice: 2 * first (M14)
+    That is the first derivative twice.
+    look: from what each walk starts, and what is added up or multiplied
+first-slope: first
+    That is the first derivative.
+    look: whether a second walk runs, and from what
+squared: first * first
+    That is the slope times itself, not its slope.
+    look: what you do with the slope
+other-number: -
+    look: whether two walks run, from what each starts, for whom it asks, and what you make of the slopes
+"""
+
+
+def _wrong_curvature(answer, y, first, second, expected, watched):
+    wrong = tools.of_value(_CURVED, y.item(), expected, show(y), first=first, second=second)
+    grads = [tools.array(t.grad) for t in watched.given if getattr(t, "is_leaf", False) and t.grad is not None]
+    sign = tools.RETAINS in watched.walks if wrong.verdict.code == "same-walk-twice" else not kit.clears(answer)
+    return tools.if_seen(sign and any(tools.same(grad, tools.array(y)) for grad in grads), wrong)
 
 
 # --- 6 -------------------------------------------------------------------------------------------
@@ -489,15 +467,12 @@ one-for-all: A="3", C=error, D=error, E=error
 create-does-not-retain: D=error
     Unless you say otherwise, `create_graph=True` retains the graph of `y`, too.
     look: what differs between lines D and F
-both-graphs-kept: F="3"
+both-graphs-kept: F="3" or F="6"
     Line F says `retain_graph=False`. The graph of `g` is there, but that of `y` is used up.
     look: from what the second `grad` of F starts
 second-from-y: A="6" or D="6"
     In A and in D the second `grad` starts from `y`. It returns the slope of `y` once more, and adds it to nothing.
     look: from what the second `grad` starts
-second-from-y: F="6"
-    The second `grad` of F starts from `y`. So 6, the slope of `g`, is not what it looks for.
-    look: from what the second `grad` of F starts, and whether that graph is there
 first-again: C="3" or E="3"
     3 is `g` itself. The second `grad` of C and of E starts from `g`, and returns its slope.
     look: `g` as a function of `x`, for the `y` of the text, and the slope of that where `x` is 1
@@ -545,55 +520,57 @@ _MODELS = (
     (lambda w: 2 * w, lambda w: 2.0, 1.0, 2.001, 1),
     (lambda w: 2 * w, lambda w: 2.0, 1.0, 4.0, 0),
 )
-# `model.walks` holds the gradients that came to `w`.
+# `model.came` holds the gradients that came to `w`.
 _STALE_ERRORS = tools.reasons(
     """
-moved-error: modified by an inplace operation (M13)
-    `model(w)` is kept from the first round, and has saved a `w` that has been overwritten: a version does not fit.
+moved-error: ] is at version (M13)
+    `model(w)` was computed once, and has saved a `w` that was overwritten later: a version does not fit.
     look: where `model(w)` is computed, and how often
-before-the-update: modified by an inplace operation
-    What `model(w)` has saved was overwritten by an update before the walk, so a version does not fit.
-    look: where `model(w)` is computed: before or after the update
-still-stale: a second time
-    A round goes back into a graph that an earlier round has used up.
-    look: what was computed before the loop, or in an earlier round
-lost-later: does not require grad
-    In the first round a gradient came to `w`. Later no way leads from the loss to a tensor that asks for one.
-    look: what goes into the later loss: is `w` still the same tensor, and tracked, and is `model(w)` recorded?
-no-way: does not require grad
-    No way leads from the loss to a tensor that asks for a gradient.
+before-the-update: ] is at version
+    A leaf was overwritten after an operation had saved it, as `model(w)` saves `w`, and before a walk that needs it.
+    look: where `model(w)` is computed, and where `w` is overwritten: before or after the walk
+overwritten-result: has been modified by an inplace operation
+    A result was overwritten after an operation had saved it, and before the walk.
+    look: each `+=` and its like, and each operation that ends in `_`: what do they write into?
+still-stale: through the graph a second time
+    A walk goes back into a graph that an earlier walk has used up.
+    look: what was computed before the loop or in an earlier round, and how many walks start from each result
+lost-later: and does not have a grad_fn
+    A gradient came to `w` before. Here no way leads from what a walk starts from to a tensor that asks for one.
+    look: what goes into the loss: is `w` still the same tensor, and tracked, and is all of it recorded?
+no-way: and does not have a grad_fn
+    No way leads from what a walk starts from to a tensor that asks for a gradient.
     look: each `detach` or `no_grad` around what `w` goes into
 grad-none: unsupported operand type(s) for * (M06)
     A `.grad` that is None? `w = w - ...` makes a result of `w`, which gets no `.grad`; the caller's `w` stays.
     look: the line that updates `w`
 grad-cleared: unsupported operand type(s) for *
-    A factor is no number: a `.grad` that is None? A gradient came to `w`, and its `.grad` is None now.
-    look: each line that clears: before or after the `backward()` that the update needs?
+    A factor is no number. A gradient came to the caller's `w`.
+    look: that factor: a `.grad` that was cleared, that of a result, one that was never filled, what `backward` returns?
 grad-elsewhere: unsupported operand type(s) for *
     A factor is no number: a `.grad` that is None? No gradient came to the caller's `w`.
-    look: what goes into `model`, and into the loss: `w` and `model(w)` themselves, or others, as `detach` makes them?
+    look: whether a walk runs before the update, and what goes into the loss: `w` itself, or another, as of `detach`?
 recorded-update: a leaf Variable that requires grad is being used in an in-place operation (M07)
-    The update would be recorded, like any operation. A leaf may be overwritten only where nothing is recorded.
-    look: the `with` line around the update
+    An operation in place would be recorded, like any other. A leaf may be overwritten only where nothing is recorded.
+    look: each line that overwrites a leaf, and whether recording is off there
 """,
-    moved_error=lambda model, *_: len(model.results) == 1 and model.walks,
-    lost_later=lambda model, *_: model.walks,
-    grad_none=lambda model, w, *_: w.grad is not None,
-    grad_cleared=lambda model, *_: model.walks,
+    moved_error=lambda model, *_: len(model.results) == 1 and model.came and tools.RETAINS in model.walks,
+    lost_later=lambda model, *_: model.came,
+    grad_none=lambda model, *_: model.rebinds and len(model.came) > 1,
+    grad_cleared=lambda model, *_: model.came,
 )
 
 
 def _check_stale(answer, model, slope, start, target, rounds):
-    w, watched = tools.leaf(start), _watched(model)
-    start, watched.walks = w.item(), []
-    w.register_hook(watched.walks.append)
+    w, watched = tools.leaf(start), tools.watched(model)
+    start, watched.came, watched.rebinds = w.item(), [], kit.rebinds(answer, 1)
+    w.register_hook(lambda grad: watched.came.append(grad.item()))
     path = lambda **how: _path(model, slope, start, target, **{"rounds": rounds, **how})  # noqa: E731
     expected = f"`w` at {path():.7g} after {rounds} rounds, from {start:g}"
-    tools.called(answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
+    tools.called_noting(watched.walks, answer, (watched, w, target, rounds), expected, *_STALE_ERRORS)
     if not kit.close(w.item(), path()):
-        raise _wrong_stale(answer, w.item(), start, rounds, path, expected)
-    if sum(map(_keeps, watched.results)) > len(watched.results) - rounds:
-        raise _retained(answer, "`w` is right, for the forward runs in each round.", "the graph of a round")
+        raise _wrong_stale(answer, w, start, rounds, path, expected, watched)
+    tools.refuse_retained(watched.walks, "`w` is right.")
 
 
 def _path(model, slope, w, target, rounds, stale=False, adds=False, slope_at=None):
@@ -606,28 +583,35 @@ def _path(model, slope, w, target, rounds, stale=False, adds=False, slope_at=Non
     return w
 
 
-def _wrong_stale(answer, came, start, rounds, path, expected):
-    wrong = partial(Wrong, expected=expected, got=f"`w` is {came:.7g}")
-    if not rounds:
-        return wrong("no-round", why="`w` has moved.", look="how often your loop runs if `rounds` is 0")
-    if kit.close(came, start) and kit.rebinds(answer, 1):
-        why = "`w` is where it was. `w = ...` gives the name to another tensor, and the `w` of the caller stays."
-        return wrong("not-updated", why=why, look="the line that updates `w`")
-    if kit.close(came, start):
-        look = "the line that updates `w`: does it run in each round, and which tensor does it overwrite?"
-        return wrong("not-moved", why="`w` is where it was.", look=look)
-    if any(kit.close(came, path(stale=True, slope_at=at)) for at in (None, start)):
-        why = "No error, but `model(w)` is still that of the first `w`: the steps do not fit the `w` of their round."
-        look = "where `model(w)` is computed, and how often"
-        return wrong("stale-slope", belief="M13" if kit.says(answer, "retain_graph") else "", why=why, look=look)
-    if kit.close(came, path(adds=True)):
-        why = "The gradients of all rounds so far add up in `w.grad`."
-        look = "where `w.grad` is cleared"
-        return wrong("not-cleared", belief="" if kit.clears(answer) else "M08", why=why, look=look)
-    if kit.close(came, path(rounds=1)):
-        return wrong("one-round", why="`w` is where one round alone brings it.", look="what each later round does")
-    look = "how many rounds run, and in each the loss, its slope and the step of 0.01"
-    return wrong("other-w", look=look)
+_STALE = """
+no-round: rounds == 0
+    `w` has moved.
+    look: how often your loop runs if `rounds` is 0
+not-updated: rebinds and np.allclose(came, start, 1e-6, 5e-7)
+    `w` is where it was. Where `w = ...` gives the name to another tensor, the `w` of the caller stays.
+    look: the line that updates `w`: which tensor does it overwrite, and by how much?
+not-moved: np.allclose(came, start, 1e-6, 5e-7)
+    `w` is where it was.
+    look: the line that updates `w`: does it run in each round, which tensor does it overwrite, and by how much?
+stale-slope: any(np.allclose(came, path(stale=True, slope_at=at), 1e-6) for at in (None, start)) (M13)
+    This is where `w` comes to with the `model(w)` of the first `w` in each step.
+    look: where `model(w)` and its slope are computed, and how often
+not-cleared: path(adds=True) (M08)
+    This is where `w` comes to if the gradients of all rounds so far add up.
+    look: what adds them up, as a `.grad` does, and where that is cleared
+one-round: path(rounds=1)
+    `w` is where one round alone brings it.
+    look: what each later round does
+other-w: -
+    look: how many rounds run, and in each the loss, its slope and the step of 0.01
+"""
+
+
+def _wrong_stale(answer, w, start, rounds, path, expected, watched):
+    came, facts = w.item(), {"start": start, "rounds": rounds, "path": path, "rebinds": watched.rebinds}
+    wrong = tools.of_value(_STALE, came, expected, f"`w` is {came:.7g}", **facts)
+    adds = w.grad is not None and kit.close(w.grad.item(), sum(watched.came)) and not kit.clears(answer)
+    return tools.if_seen(tools.RETAINS in watched.walks if wrong.verdict.code == "stale-slope" else adds, wrong)
 
 
 # --- 8 -------------------------------------------------------------------------------------------
@@ -665,54 +649,60 @@ def run(w, inputs):
     return state
 """
 _MEMORY_ERRORS = tools.reasons("""
-second-time: a second time
-    A round goes back into a graph that an earlier walk has freed.
-    look: which tensor of the round before goes into each round
-cut-too-far: does not require grad
-    The way to `w` is cut: no way leads from the loss to any leaf.
+second-time: through the graph a second time
+    A walk goes back into a graph that an earlier walk has freed.
+    look: which tensor of the round before goes into each round, and how many walks start from each loss
+cut-too-far: and does not have a grad_fn
+    No way leads from what a walk starts from to any leaf.
     look: what you cut: the old state alone has to be, and neither `w` nor the new state
 """)
 
 
 def _check_memory(answer, start, inputs):
-    w, walks = tools.leaf(start), []
-    w.register_hook(walks.append)
+    w, came, walks = tools.leaf(start), [], []
+    w.register_hook(came.append)
     states = list(accumulate(inputs, lambda state, number: start * state + number, initial=1.0))
     right = sum(2 * new * old for old, new in pairwise(states))
     expected = f"{right:.7g} in `w.grad`: from each round 2 · its state · the state before it"
-    state = tools.result(tools.called(answer, (w, list(inputs)), expected, *_MEMORY_ERRORS))
+    state = tools.result(tools.called_noting(walks, answer, (w, list(inputs)), expected, *_MEMORY_ERRORS))
     if not tools.same(tools.array(state).ravel(), states[-1:]):
-        why = "That is not the value of the last state. A cut leaves all values as they are."
+        why = "That is not the last state. A cut leaves all values as they are."
         look, got = "what goes from round to round, and what you return", tools.text(tools.array(state))
         raise Wrong("state-lost", f"the last state, {states[-1]:.7g}", got, why=why, look=look)
     if w.grad is None or not kit.close(w.grad.item(), right):
-        raise _wrong_memory(answer, w, states, len(walks), expected)
-    if len(walks) != len(inputs):
-        expected = f"{len(inputs)} walks, one in each round"
-        raise Wrong("other-walks", expected, str(len(walks)), look="where `backward` stands: is it run in each round?")
-    if graphs.reaches(state, w) and _keeps(state):
-        raise _retained(answer, "`w.grad` is right, for the past was cut.", "the graph of the last round")
+        raise _wrong_memory(w, states, len(came), walks, expected)
+    if len(came) != len(inputs):
+        expected, got = f"{len(inputs)} walks that come to `w`, one in each round", f"{len(came)}"
+        look = "where and from what each walk starts: does one run in each round, and come to `w`?"
+        raise Wrong("other-walks", expected, got, look=look)
+    tools.refuse_retained(walks, "`w.grad` is right.")
 
 
-def _wrong_memory(answer, w, states, walks, expected):
-    if w.grad is None:
-        return Wrong("nothing-arrives", expected, "`w.grad` is None", look="whether each round walks, and to `w`")
-    came, slope, full = w.grad.item(), 0.0, 0.0
-    wrong = partial(Wrong, expected=expected, got=f"`w.grad` is {came:.7g}")
+_MEMORY = """
+nothing-arrives: came is None
+    look: whether a walk runs in each round, whether it comes to `w`, and each line that clears a `.grad`
+one-walk: walks == 1 and np.allclose(came, full, 1e-6)
+    One walk came to `w`, through all rounds: the gradient holds ways from each round into earlier ones.
+    look: where the old state goes into the next round, and whether each round goes backward
+through-the-past: full (M13)
+    The gradient holds ways from each round into those before it: the way into the past was not cut.
+    look: where the old state goes into the next round, and what keeps the old graphs
+last-round: last
+    That is as much as the last round brings alone.
+    look: whether each round goes backward, and what becomes of what the earlier ones have added
+other-gradient: -
+    look: which rounds go backward, from what, what you cut off, and each line that clears or sets a `.grad`
+"""
+
+
+def _wrong_memory(w, states, walks_to_w, walks, expected):
+    came, slope, full = None if w.grad is None else w.grad.item(), 0.0, 0.0
     for old, new in pairwise(states):
         slope = old + w.item() * slope
         full += 2 * new * slope
-    if kit.close(came, full) and walks > 1:
-        why = "Each round walks through all rounds before it, and its gradient holds their share. Nothing was cut."
-        look = "what keeps the old graphs, and where they end"
-        return wrong("through-the-past", belief="M13" if kit.says(answer, "retain_graph") else "", why=why, look=look)
-    if kit.close(came, full):
-        why = "You go backward once, through all rounds: the gradient holds ways from each round into earlier ones."
-        return wrong("one-walk", why=why, look="where the old state goes into the next round")
-    if kit.close(came, 2 * states[-1] * states[-2]):
-        why = "That is the gradient of the last round alone."
-        return wrong("last-round", why=why, look="whether each round goes backward, and adds up")
-    return wrong("other-gradient", look="which rounds go backward, from what, and what you cut off")
+    got, last = f"`w.grad` is {came if came is None else f'{came:.7g}'}", 2 * states[-1] * states[-2]
+    wrong = tools.of_value(_MEMORY, came, expected, got, full=full, last=last, walks=walks_to_w)
+    return tools.if_seen(tools.RETAINS in walks, wrong)
 
 
 # --- 9 -------------------------------------------------------------------------------------------
@@ -739,8 +729,8 @@ def apart(answer):
 
 
 _APART_ERRORS = tools.reasons("""
-second-time: a second time
-    A walk has freed what the losses share, and a later one needs it.
+second-time: through the graph a second time
+    A walk has freed what a later one needs.
     look: which of the walks retain the graph: all but the last have to
 """)
 
@@ -752,45 +742,56 @@ def _check_apart(answer, values, count):
     losses = [*losses, losses[0]][:count]  # the first once more, at the end
     numbers = np.array(values)
     right = [6 * numbers, 2 * numbers * np.exp(numbers**2), 3 * numbers**2, -2e3 * numbers, 6 * numbers][:count]
-    expected = f"a list of {count} {'gradients' if count > 1 else 'gradient'}, each in the shape of `x`"
+    expected = f"a list or a tuple of {count} {'gradients' if count > 1 else 'gradient'}, each in the shape of `x`"
     given = tools.called(answer, (list(losses), x), expected, *_APART_ERRORS)
-    if not isinstance(given, list | tuple) or len(given) != count:
-        raise Wrong("type", expected, show(given), look="what you append for each loss, and what you return")
-    if any(type(one) is tuple for one in given):
+    look = "what you collect for each loss, and what you return"
+    entries = list(given) if isinstance(given, list | tuple) and len(given) == count else [None]
+    if any(type(one) is tuple and len(one) == 1 for one in entries):
         why = "`autograd.grad` returns a tuple, also if you ask for one tensor."
         raise Wrong("tuples", expected, show(given), why=why, look="how to take the first entry of a tuple")
-    arrays = [tools.array(kit.a_tensor(one, "each entry", "what you append for each loss")) for one in given]
+    if any(type(one) is not mg.Tensor for one in entries):
+        raise Wrong("type", expected, show(given), look=look)
+    arrays = [tools.array(kit.a_tensor(one, "each entry", look)) for one in given]
     if not all(map(tools.same, arrays, right)):
-        belief = "M08" if kit.uses(answer, "backward") and not kit.clears(answer) else ""
-        raise _wrong_apart(given, arrays, right, belief)
+        raise _wrong_apart(given, arrays, right, None if kit.clears(answer) else x.grad)
     if x.grad is not None:
         why = "`backward` stores in `.grad`. `autograd.grad` returns the gradient and stores nothing."
-        raise Wrong("traces", "`x.grad` as it was: None", show(x.grad), why=why, look="each `backward`")
-    if _keeps(h):
+        look = "each `backward`, and each line that sets a `.grad`"
+        raise Wrong("traces", "`x.grad` as it was: None", show(x.grad), why=why, look=look)
+    if not graphs.is_freed(h):
         expected, got = "what the losses share is freed in the end", "one can still go backward from what they share"
-        why = "After the last walk all that was saved is still there, as long as a loss lives."
-        raise Wrong("kept-to-the-end", expected, got, why=why, look="what the last walk keeps, and by which option")
+        why = "After the last walk, what they share still has all that it saved, as long as a loss lives."
+        look = "which walk is the last one that runs, what it keeps, and by which option"
+        raise Wrong("kept-to-the-end", expected, got, why=why, look=look)
 
 
-def _wrong_apart(given, arrays, right, belief):
+_APART = """
+same-tensor: twice is not None (M08)
+    One and the same tensor stands in several entries. If it is a `.grad`, each walk has added to it.
+    look: whether each loss has a walk and a tensor of its own
+added-up: np.cumsum(right, 0) (M08)
+    Each entry holds those before it, too, as a `.grad` does that nobody clears.
+    look: from what each walk starts, and to what its gradient is added: a `.grad`, a sum?
+summed: np.array([np.sum(right, 0)] * len(right))
+    Each entry is the gradient of the sum of all losses.
+    look: from what each walk starts, and what you collect after it
+other-order: right[::-1]
+    These are the gradients in another order.
+    look: in which order the losses have their walks, and their gradients are collected
+other-gradients: -
+    look: each walk: from which loss it starts, for whom it asks, and what you do with its result or its error
+"""
+
+
+def _wrong_apart(given, arrays, right, grad):
+    """`grad` is `x.grad`, if nothing clears it."""
     expected, got = (", ".join(map(tools.text, gradients)) for gradients in (right, arrays))
-    if len({id(one) for one in given}) < len(given):
-        why = "One and the same tensor stands in several entries." + " A `.grad` is one that each walk adds to." * bool(
-            belief
-        )
-        look = "whether each loss has a walk and a tensor of its own"
-        return Wrong("same-tensor", expected, got, belief=belief, why=why, look=look)
-    if all(map(tools.same, arrays, np.cumsum(right, 0))):
-        why = "Each entry holds those before it, too, as a `.grad` does that nobody clears."
-        look = "from what each walk starts, and to what its gradient is added: a `.grad`, a sum?"
-        return Wrong("added-up", expected, got, belief=belief, why=why, look=look)
-    if all(tools.same(one, np.sum(right, 0)) for one in arrays):
-        why = "Each entry is the gradient of the sum of all losses."
-        return Wrong("summed", expected, got, why=why, look="from what each walk starts, and what you append")
-    if all(map(tools.same, arrays, right[::-1])):
-        return Wrong("other-order", expected, got, why="These are the gradients in another order.", look="the loop")
-    look = "each walk: from which loss it starts, for whom it asks, and what you do with its result or its error"
-    return Wrong("other-gradients", expected, got, look=look)
+    pairs = [(i, j) for i in range(len(given)) for j in range(i) if not tools.same(right[i], right[j])]
+    twice = next((given[i] for i, j in pairs if given[i] is given[j]), None)
+    came = arrays if len({array.shape for array in arrays}) == 1 else None
+    wrong = tools.of_value(_APART, came, expected, got, right=right, twice=twice)
+    in_grad = grad is not None and tools.same(tools.array(grad), arrays[-1])
+    return tools.if_seen(in_grad if twice is None else twice is grad, wrong)
 
 
 # --- 10 ------------------------------------------------------------------------------------------
@@ -832,23 +833,26 @@ _SAVING: tuple = (
 
 
 def _check_saved(answer, f, values, numbers, tensors, before):
-    x, watched = tools.leaf(values), _watched(f)
+    x, watched = tools.leaf(values), tools.watched(f)
     expected = f"{numbers}, for an `x` with {x.numel()} entries"
     came = kit.a_number(tools.called(answer, (watched, x), expected), "the result")
     if not watched.results:
         raise Wrong("not-called", "a call of `f(x)`", "none", look="whether your function calls `f`")
     if not kit.close(came, numbers):
-        raise _wrong_saved(came, numbers, tensors, before, x, expected)
+        facts = {"numbers": numbers, "tensors": tensors, "before": before, "x": x}
+        raise tools.of_value(_SAVED, came, expected, f"{came:g}", **facts)
+    is_x = [type(t) is mg.Tensor and tools.same(tools.array(t), tools.array(x)) for t in watched.given]
+    if not all(is_x) or (any(watched.tracked) and not any(graphs.reaches(y, x) for y in watched.results)):
+        raise Wrong("copied", "`f` of the `x` that is given", "`f` of another one", look="what `f` is called with")
     for y in watched.results:
         _check_can_go_back(f, x, y)
-    if not any(graphs.reaches(y, x) for y in watched.results):
-        raise Wrong("copied", "`f` of the `x` that is given", "`f` of another tensor", look="what `f` is called with")
 
 
 def _check_can_go_back(f, x, y):
-    expected, was_freed = "a result that one can go backward from", False
+    expected, was_freed = "a result of `f` that one can go backward from", False
     if not y.requires_grad:
-        raise Wrong("cut-off", expected, show(y), why="The result of `f` was cut off.", look="what `f` is called with")
+        why, look = "A result of `f` has no history.", "what `f` is called with, each time, and whether recording is on"
+        raise Wrong("cut-off", expected, show(y), why=why, look=look)
     try:
         for retains in True, False:  # also twice
             (came,) = mg.autograd.grad(y.sum(), graphs.leaves(y)[:1], retain_graph=retains)
@@ -857,7 +861,7 @@ def _check_can_go_back(f, x, y):
             return
         got = f"the gradient {tools.text(tools.array(came))}, where it is {tools.text(tools.array(right))}"
     except Exception as error:
-        got, was_freed = kit.sandbox.describe_error(error), "a second time" in str(error)
+        got, was_freed = kit.sandbox.describe_error(error), "through the graph a second time" in str(error)
     if was_freed:
         why = "The number is right. But a walk in your function has freed what was saved."
         raise Wrong("walked", expected, got, why=why, look="each `backward` and `grad` in your function")
@@ -866,33 +870,29 @@ def _check_can_go_back(f, x, y):
     raise Wrong("nothing-kept", expected, got, why=why, look=look)
 
 
-def _wrong_saved(came, numbers, tensors, before, x, expected):
-    """Some numbers tell what was done only in the first example, which comes `before` none that was right."""
-    wrong = partial(Wrong, expected=expected, got=f"{came:g}")
-    if before and kit.close(came, before + numbers):
-        why = "That holds what your function counted in earlier calls, too. Each call has to start from 0."
-        return wrong("counted-before", why=why, look="where the count is made: inside of the function?")
-    if kit.close(came, tensors) and not before:
-        why = "That is how many tensors were saved. Asked for are the numbers in them."
-        return wrong("tensors-counted", why=why, look="what you note of each tensor")
-    if kit.close(came, 0) and not before:
-        why = "Nothing was counted. The hooks see what is saved inside of their block; `unpack` runs only in a walk."
-        look = "where `f` runs and with what, whether that is recorded, and what you count where"
-        return wrong("nothing-seen", why=why, look=look)
-    if kit.close(came, 2 * numbers) and not before:
-        why = "That is twice as much. `pack` runs when a node saves a tensor, `unpack` when a walk needs it."
-        look = "how often `f(x)` runs, where you count, and what: numbers, or their bytes?"
-        return wrong("counted-twice", why=why, look=look)
-    if x.ndim == 2 and kit.close(came, tensors * len(x)):
-        why = "Right for a row of numbers. For a table `len(t)` or `t.shape[0]` is the number of its rows."
-        return wrong("rows-counted", why=why, look="how to count all numbers of a tensor")
-    if kit.close(came, x.numel()):
-        why = "That is as many as `x` has entries. How much is saved is up to the operations in `f`."
-        look = "what your hook counts in each of its calls, and what you add up"
-        return wrong("entries-counted", why=why, look=look)
-    return wrong(
-        "other-count", look="what you count: all numbers of each tensor that `pack` is called with, or something else?"
-    )
+# Some numbers tell what was done only in the first example, which comes `before` none that was right.
+_SAVED = """
+counted-before: before > 0 and came == before + numbers
+    That is as much as in this call and in the earlier ones together. Each call has to start from 0.
+    look: where the count is made: inside of the function?
+tensors-counted: not before and came == tensors
+    That is how many tensors were saved. Asked for are the numbers in them.
+    look: what you note of each tensor
+nothing-seen: not before and came == 0
+    The hooks see what is saved inside of their block; `unpack` runs only in a walk.
+    look: where `f` runs and with what, whether that is recorded, what you count where, and what you return
+counted-twice: not before and came == 2 * numbers
+    That is twice as much. `pack` runs when a node saves a tensor, `unpack` when a walk needs it.
+    look: how often `f(x)` runs, where you count, and what: numbers, or their bytes?
+rows-counted: x.ndim == 2 and came == tensors * len(x)
+    It was right for a row of numbers. Of a table, `len(t)` or `t.shape[0]` is the number of its rows.
+    look: how to count all numbers of a tensor
+entries-counted: came == x.numel()
+    That is as many as `x` has entries. How much is saved is up to the operations in `f`.
+    look: what is counted of each tensor that `pack` is called with, and what you add up
+other-count: -
+    look: what you count: all numbers of each tensor that `pack` is called with, or something else?
+"""
 
 
 chapter.lock()

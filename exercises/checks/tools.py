@@ -16,6 +16,7 @@ from exercises.checks import graphs, kit
 from exercises.checks.adversaries import Found, text, trial
 from exercises.checks.kit import Wrong
 from exercises.checks.targets import no_node
+from minigrad.autograd import engine
 
 
 @dataclass(frozen=True)
@@ -324,3 +325,54 @@ def takes_numbers(function: Callable, *inputs: Any) -> bool:
     with contextlib.suppress(Exception):
         return not kit.close(returned(1.0), returned(1.25))
     return False
+
+
+_ENGINE: Any = engine
+RETAINS = (True, False)  # a walk by `retain_graph=True`, and not by `create_graph=True`
+
+
+def called_noting(walks: list[tuple[bool, bool]], *call: Any) -> Any:
+    """`called`, which notes of each walk whether it retains the graph, and whether it is recorded."""
+    own = _ENGINE.walk
+
+    def walk(seeds, retain_graph, create_graph, *more, **options):
+        walks.append((bool(retain_graph), bool(create_graph)))
+        return own(seeds, retain_graph, create_graph, *more, **options)
+
+    _ENGINE.walk = walk
+    try:
+        return called(*call)
+    finally:
+        _ENGINE.walk = own
+
+
+def refuse_retained(walks: list[tuple[bool, bool]], why: str) -> None:
+    """The diagnosis for walks that keep the graph, where what they are to give is right."""
+    kept, belief = sum(retains for retains, _ in walks), "M13" if RETAINS in walks else ""
+    if kept:
+        why = f"{why} But nothing has to be kept for that, and what is kept costs memory."
+        got, look = f"walks that keep the graph: {kept} of {len(walks)}", "the options of each walk: which keeps it?"
+        raise Wrong("retained-anyway", "nothing is retained", got, belief=belief, why=why, look=look)
+
+
+def if_seen(sign: Any, wrong: Wrong) -> Wrong:
+    """The diagnosis, without its belief where no sign of that was seen."""
+    wrong.verdict.belief = wrong.verdict.belief if sign else ""
+    return wrong
+
+
+def watched(function):
+    """The function, which notes what it is `given`, its `results`, and which of them were `tracked`, one by one.
+
+    `walks` is for `called_noting`.
+    """
+
+    def noting(value):
+        result = function(value)
+        noting.given.append(value)
+        noting.results.append(result)
+        noting.tracked.append(getattr(result, "requires_grad", False))
+        return result
+
+    noting.given, noting.results, noting.tracked, noting.walks = [], [], [], []
+    return noting

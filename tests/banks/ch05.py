@@ -15,9 +15,9 @@ WRONG = {
         "number-is-saved": _often(B="twice"),
         "result-is-saved": _often(D="twice"),
         "last-operation-only": _often(F="twice"),
-        "sum-goes-again": _often(A="once"),
-        "mean-goes-again": _often(C="once"),
-        "moving-goes-again": _often(E="once"),
+        "nothing-to-lose": _often(A="once"),
+        "nothing-to-lose/mean": _often(C="once"),
+        "nothing-to-lose/entry": _often(E="once"),
         "kind": _often(A="often"),
         "kind/number": _often(A=3),
         "kind/how-many": _often(A=2, B=1, C=2, D=1, E=2, F=1),
@@ -25,7 +25,8 @@ WRONG = {
     },
     "walks": {
         "clearing-destroys": _walks(B="error"),
-        "clearing-destroys/all": _walks(B="error", C="error"),
+        "kept-for-once/all": _walks(B="error", C="error"),
+        "wrong-D/large": _walks(D=10**7),
         "kept-for-once": _walks(B="error", C=6),
         "not-cleared": _walks(B=12, C=18),
         "overwrites": _walks(C=6),
@@ -42,6 +43,11 @@ WRONG = {
     "four_times": functions(
         "four_times(x)",
         """
+other-value/square
+    return x * x
+cut-off/asked-afterwards
+    double = x.detach() + x.detach()
+    return (double + double).requires_grad_()
 other-operation/where-x-is-0
     double = x + x
     return double + double if x else 4 * x
@@ -82,6 +88,39 @@ old-grad/adversary-1
     "shared": functions(
         "train_both(trunk, head_a, head_b, x)",
         """
+two-walks/both-from-the-sum
+    h = trunk(x)
+    loss = head_a(h) + head_b(h)
+    mg.autograd.grad(loss, x, retain_graph=True)
+    loss.backward()
+cut-off/second-trunk
+    head_a(trunk(x)).backward()
+    head_b(trunk(x.detach())).backward()
+nothing-added/a-loss-of-0
+    h = trunk(x)
+    loss = head_a(h)
+    if loss:
+        (loss + head_b(h)).backward()
+trunk-missed/one-head
+    h = trunk(x).detach()
+    head_b(h).backward()
+trunk-missed/put-back
+    old = x.grad.clone()
+    h = trunk(x)
+    (head_a(h) + head_b(h)).backward()
+    x.grad = old
+overwritten/h
+    h = trunk(x)
+    loss = head_a(h) + head_b(h)
+    with mg.no_grad():
+        h.mul_(2)
+    loss.backward()
+twice/doubled
+    h = trunk(x)
+    loss = head_a(h) + head_b(h)
+    (loss + loss).backward()
+raised/own-words
+    raise RuntimeError("one cannot walk a second time")
 trunk-missed/where-x-is-data
     h = trunk(x)
     held = h.detach().requires_grad_()
@@ -196,6 +235,37 @@ mode-left/adversary-1
     "curvature": functions(
         "curvature(f, x)",
         """
+cut-slope/before-any-walk
+    y = f(x).detach()
+    slope, = mg.autograd.grad(y, x, retain_graph=True)
+    return mg.autograd.grad(slope, x)[0]
+cut-slope/recorded
+    slope, = mg.autograd.grad(f(x), x, create_graph=True, retain_graph=True)
+    return mg.autograd.grad(slope.detach(), x)[0]
+cut-slope/retain-false
+    slope, = mg.autograd.grad(f(x), x, retain_graph=False)
+    return mg.autograd.grad(slope, x)[0]
+same-walk-twice/factor
+    slope, = mg.autograd.grad(f(x), x)
+    return 2 * slope
+added-up/plus
+    p = x.detach().clone().requires_grad_()
+    slope, = mg.autograd.grad(f(p), p, create_graph=True)
+    slope.backward()
+    return p.grad + slope.detach()
+another-tensor/copy
+    z = x.detach().clone().requires_grad_()
+    slope, = mg.autograd.grad(f(x), z, create_graph=True)
+    return mg.autograd.grad(slope, z)[0]
+freed-too-early/slope
+    slope, = mg.autograd.grad(f(x), x, create_graph=True)
+    mg.autograd.grad(slope, x)
+    return mg.autograd.grad(slope, x)[0]
+other-number/one-where-x-is-0
+    if not x:
+        return mg.ones_like(x)
+    slope, = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad(slope, x)[0]
 other-number/where-x-is-0
     if not x:
         return mg.zeros_like(x)
@@ -337,7 +407,7 @@ old-grad/adversary-2
         "create-does-not-retain": _kinds(D="error"),
         "both-graphs-kept": _kinds(F=3),
         "second-from-y": _kinds(D=6),
-        "second-from-y/freed": _kinds(F=6),
+        "both-graphs-kept/slope": _kinds(F=6),
         "first-again": _kinds(C=3),
         "first-again/freed": _kinds(E=3),
         "second-from-y/retained": _kinds(A=6),
@@ -351,6 +421,79 @@ old-grad/adversary-2
     "stale": functions(
         "fit(model, w, target, rounds)",
         """
+overwritten-result
+    for _ in range(rounds):
+        w.grad = None
+        off = model(w) - target
+        loss = off ** 2
+        off += 1
+        loss.backward()
+        with mg.no_grad():
+            w -= 0.01 * w.grad
+before-the-update/create-graph
+    y = model(w)
+    for _ in range(rounds):
+        w.grad = None
+        loss = (y - target) ** 2
+        loss.backward(create_graph=True)
+        with mg.no_grad():
+            w -= 0.01 * w.grad
+still-stale/in-one-round
+    for _ in range(rounds):
+        w.grad = None
+        loss = (model(w) - target) ** 2
+        mg.autograd.grad(loss, w)
+        loss.backward()
+        with mg.no_grad():
+            w -= 0.01 * w.grad
+grad-cleared/what-backward-returns
+    for _ in range(rounds):
+        w.grad = None
+        step = ((model(w) - target) ** 2).backward()
+        with mg.no_grad():
+            w -= 0.01 * step
+grad-cleared/of-a-result
+    for _ in range(rounds):
+        w.grad = None
+        y = model(w)
+        ((y - target) ** 2).backward()
+        with mg.no_grad():
+            w -= 0.01 * y.grad
+grad-elsewhere/no-walk-yet
+    for _ in range(rounds):
+        w.grad = None
+        loss = (model(w) - target) ** 2
+        with mg.no_grad():
+            w -= 0.01 * w.grad
+        loss.backward()
+not-updated/same-tensor
+    w = w.requires_grad_()
+    for _ in range(rounds):
+        w.grad = None
+        ((model(w) - target) ** 2).backward()
+        step = 0.01 * w.grad
+stale-slope/one-step
+    w.grad = None
+    ((model(w) - target) ** 2).backward()
+    with mg.no_grad():
+        w -= 0.01 * rounds * w.grad
+not-cleared/own-sum
+    total = 0
+    for _ in range(rounds):
+        slope, = mg.autograd.grad((model(w) - target) ** 2, w)
+        total = total + slope
+        with mg.no_grad():
+            w -= 0.01 * total
+lost-later/in-one-round
+    for _ in range(rounds):
+        w.grad = None
+        loss = (model(w) - target) ** 2
+        loss.backward()
+        loss.detach().backward()
+recorded-update/no-update
+    for _ in range(rounds):
+        ((model(w) - target) ** 2).backward()
+        w.zero_()
 stale-slope/until-a-walk-raises
     y = model(w)
     for _ in range(rounds):
@@ -568,6 +711,53 @@ other-w/adversary-1
     "memory": functions(
         "run(w, inputs)",
         """
+retained-anyway/all-but-the-last
+    state, count = mg.tensor(1.0), len(inputs)
+    for i, number in enumerate(inputs, 1):
+        state = w * state.detach() + number
+        (state * state).backward(retain_graph=i < count)
+    return state
+retained-anyway/and-cut
+    state = mg.tensor(1.0)
+    for number in inputs:
+        state = w * state + number
+        loss = state * state
+        loss.backward(retain_graph=True)
+        state = state.detach()
+    return state
+through-the-past/copy
+    copy = w.detach().requires_grad_()
+    state, total = mg.tensor(1.0), 0
+    for number in inputs:
+        state = copy * state + number
+        total = total + state * state
+    total.backward()
+    w.grad = copy.grad if w.grad is None else w.grad + copy.grad
+    return state.detach()
+through-the-past/after-the-loop
+    state, losses = mg.tensor(1.0), []
+    for number in inputs:
+        state = w * state + number
+        losses.append(state * state)
+    for loss in losses:
+        loss.backward(retain_graph=True)
+    return state
+other-walks/copy
+    copy = w.detach().requires_grad_()
+    state = mg.tensor(1.0)
+    for number in inputs:
+        state = copy * state.detach() + number
+        (state * state).backward()
+    w.grad = copy.grad if w.grad is None else w.grad + copy.grad
+    return state.detach()
+second-time/one-loss
+    state = mg.tensor(1.0)
+    for number in inputs:
+        state = w * state.detach() + number
+        loss = state * state
+        loss.backward()
+        loss.backward()
+    return state
 state-lost/zero-means-one
     past = None
     for number in inputs:
@@ -712,6 +902,36 @@ other-gradient/rounded-state
     "apart": functions(
         "apart(losses, x)",
         """
+other-gradients/same-tensor-for-one-loss
+    found = {}
+    for loss in losses:
+        if id(loss) not in found:
+            found[id(loss)] = 2 * mg.autograd.grad(loss, x, retain_graph=True)[0]
+    return [found[id(loss)] for loss in losses]
+type/pairs
+    walk = lambda i, loss: mg.autograd.grad(loss, x, retain_graph=i < len(losses))[0]
+    return [(loss.item(), walk(i, loss)) for i, loss in enumerate(losses, 1)]
+added-up/own-sum
+    found, total = [], 0
+    for loss in losses:
+        total = total + loss
+        total.backward(retain_graph=True)
+        found.append(x.grad)
+        del x.grad
+    return found
+traces/set
+    for i, loss in enumerate(losses, 1):
+        x.grad, = mg.autograd.grad(loss, x, retain_graph=i < len(losses))
+        losses[i - 1] = x.grad
+    return losses
+type/none-for-an-error
+    found = []
+    for loss in losses:
+        try:
+            found += mg.autograd.grad(loss, x)
+        except RuntimeError:
+            found.append(None)
+    return found
 kept-to-the-end/a-loss-of-0
     last = len(losses) - 1
     walk = lambda i: mg.autograd.grad(losses[i], x, retain_graph=i < last)[0]
@@ -813,6 +1033,29 @@ result-dtype-changed/adversary-1
     "saved": functions(
         "saved_numbers(f, x)",
         """
+copied/twice-x
+    sizes, z = [], x * 2
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: sizes.append(t.numel()) or t, lambda t: t):
+        f(z)
+    return sum(sizes)
+copied/array
+    sizes = []
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: sizes.append(t.numel()) or t, lambda t: t):
+        f(x)
+    f(x.detach().numpy())
+    return sum(sizes)
+copied/leaf
+    sizes = []
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: sizes.append(t.numel()) or t, lambda t: t):
+        f(x.detach().requires_grad_())
+    return sum(sizes)
+cut-off/value
+    sizes = []
+    with mg.no_grad():
+        value = f(x)
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: sizes.append(t.numel()) or t, lambda t: t):
+        f(x)
+    return sum(sizes)
 other-count/tracked
     sizes = []
     with mg.autograd.graph.saved_tensors_hooks(lambda t: sizes.append(t.numel() * t.requires_grad) or t, lambda t: t):
@@ -1060,6 +1303,12 @@ def four_times(x):
 """,
     ],
     "shared": [
+        """
+def train_both(trunk, head_a, head_b, x):
+    h = trunk(x)
+    first = head_a(h).item()
+    (head_a(h) + head_b(h)).backward()
+""",
         """
 def train_both(trunk, head_a, head_b, x):
     h = trunk(x)
