@@ -388,7 +388,7 @@ class Outer(mg.autograd.Function):
         "number-of-outputs": _several(
             "return g * b, g * a", forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return a * b"
         ),
-        "other-value": _several(
+        "results-swapped": _several(
             "return g * b, g * a", forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return a / b, a * b"
         ),
         "detached": _several("a, b = a.detach(), b.detach()\n    return g * b + h / b, g * a - h * a / b**2"),
