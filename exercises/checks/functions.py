@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import itertools
 import math
 import re
 import sys
@@ -539,7 +540,8 @@ def _of_number(run: Run, got: str, count: int, came: int) -> Wrong:
         look = "the `return` of backward"
         return Wrong("list-of-gradients", f"a tuple of {count} gradients", got, why=why, look=look)
     rule = "backward returns one gradient for each argument of forward, whether it needs one or not"
-    why, belief = f"{rule}; None is allowed.", "M32" if came == len(run.inputs) else ""
+    of_this = count == len(run.arguments)  # and not of another Function that is called inside
+    why, belief = f"{rule}; None is allowed.", "M32" if of_this and came == len(run.inputs) else ""
     if type(None) in returned:
         why, belief = f"backward returned None, and nothing else: {rule}.", ""
     if came > count:
@@ -912,7 +914,8 @@ def _kept_without_history(trial: Trial) -> tuple[str, str, bool]:
     Its name, whether it is a copy, in words, and whether it may come from operations: forward does not go past them.
     """
     run = trial.learners()
-    moved = functools.partial(changed_by, trial.case, lambda a: 0.75 * a.detach())
+    numbers = itertools.count(20)  # each input is multiplied by others: x / y and x / x.sum() move, too
+    moved = functools.partial(changed_by, trial.case, lambda a: a.detach() * start_of(a.detach(), next(numbers)).abs())
     others = dict(_kept(replace(trial, case=Case("", moved)).learners())) if _kept(run) else {}
     for name, value in _kept(run):
         if name in others and not _same(value, others[name]) and _is_used(run, _array(value)):
