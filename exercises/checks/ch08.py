@@ -730,7 +730,7 @@ no-scale: scales=0
     look: where the picture has `Scale`, and what is there in yours
 other-boxes: squares=0 or several=True
     The picture has one box of each Function.
-    look: how often each `apply` is called
+    look: how often each `apply` is called, and of which class
 other-arrows: operations=Scale Square add mul
     The boxes are those of the picture. What differs are arrows: see what is marked below.
     look: what each box gets, from the result on

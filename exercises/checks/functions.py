@@ -414,7 +414,7 @@ def _check_recorded(given: mg.Tensor, expected: mg.Tensor) -> None:
         raise Wrong("tracked", "an output that does not require grad", show(given), why=why, look=look)
     if given.requires_grad and not any(isinstance(node, FunctionNode) for node in graphs.nodes(given)):
         got = ", ".join(graphs.operations(given)) or "no operation at all"
-        why = "No Function is in the graph behind the result."
+        why = "No Function is in the graph behind this result."
         look = "whether the result comes from the `apply` of your class"
         raise Wrong("not-recorded", "a graph with your Function in it", got, why=why, look=look)
 
