@@ -929,7 +929,8 @@ def _kept_without_history(trial: Trial) -> tuple[str, str, bool]:
 
 def _kept(run: Run) -> list[tuple[str, Any]]:
     """The tensors and arrays of numbers without a history that the learner's nodes keep, by name."""
-    given, found = (*run.arguments, *run.outputs), []
+    given = *run.arguments, *run.outputs
+    found: list[tuple[str, Any]] = []
     for node in (node for output in run.outputs for node in graphs.nodes(output) if isinstance(node, FunctionNode)):
         known = [(f"ctx.{name}", value) for name, value in vars(node).items() if name not in _OF_ALL]
         known += [(f"saved_tensors[{i}]", saved) for i, saved in enumerate(node.saved_tensors)]
