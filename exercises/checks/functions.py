@@ -11,13 +11,7 @@
 `suspects`   mistakes that only this exercise knows, tried before the usual ones.
 
 Nothing is returned for a Function that is right, however it is written. Everything else raises `kit.Wrong`, or
-`kit.Unanswered` for a stub. The codes: not-a-function arguments raised no-backward not-recorded other-type
-other-shape other-value other-dtype number-of-outputs list untracked tracked input-changed saved-no-tensor;
-number-of-gradients gradient-of-no-tensor arguments-of-backward no-tensor saved-tuple shape-of-gradient
-summed-too-far transposed; no-gradient nan-gradient no-grad-output grad-output-twice grad-output-changed wrong-sign
-swapped not-summed grad-output-added slope-of-input slope-of-output slope-at-output no-slope wrong-factor
-other-gradient rounded alone shared;
-once saved-intermediate detached other-second walks-on; second-walk zeros create-graph gradcheck gradgradcheck.
+`kit.Unanswered` for a stub.
 """
 
 from __future__ import annotations
@@ -25,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import itertools
 import math
 import re
 import sys
@@ -124,6 +119,11 @@ def given(what: str, *values: Any) -> Case:
     return Case(what, make)
 
 
+def changed_by(case: Case, change: Callable) -> tuple:
+    """The arguments of a case, in which each tensor is what `change` makes of it, and requires grad."""
+    return tuple(change(a).requires_grad_() if isinstance(a, mg.Tensor) else a for a in case.make())
+
+
 def _every_other_negative(array: np.ndarray) -> np.ndarray:
     """Every other pair along the last axis negated: both of its numbers, so that either may be chosen."""
     signs = np.resize([1.0, -1.0], array.size // array.shape[-1])
@@ -196,7 +196,10 @@ def apply_of(answer: Any) -> Callable:
             raise Wrong("not-a-function", "a subclass of `mg.autograd.Function`", show(answer), look=look)
         _refuse_stub(answer)
         return answer.apply
-    return kit.a_function(answer, "the name that you give to the check: the class itself, or its `apply`")
+    if not callable(answer):
+        look = "the name that you give to the check: the class itself, or its `apply`"
+        raise Wrong("type", "the class of a Function, or its `apply`", show(answer), look=look)
+    return answer
 
 
 def refuse_given(answer: Any, given: str) -> None:
@@ -263,7 +266,7 @@ class Run(NamedTuple):
     arguments: tuple
     inputs: list
     outputs: tuple
-    in_a_list: bool
+    came_as: type
 
 
 @dataclass
@@ -287,7 +290,7 @@ class Trial:
             inputs = [inputs[only]]
         given = kit.call(function, *arguments)
         outputs = tuple(given) if type(given) in (tuple, list) else (given,)
-        return Run(arguments, inputs, outputs, type(given) is list)
+        return Run(arguments, inputs, outputs, type(given))
 
     def learners(self, only: int | None = None) -> Run:
         """A run of the learner's function; errors that are known become their diagnosis."""
@@ -295,7 +298,7 @@ class Trial:
             return self.run(self.apply, only)
         except Wrong as wrong:
             if "save_for_backward can only save" in wrong.verdict.got:
-                why = "`save_for_backward` is for tensors. A number or a shape becomes an attribute: `ctx.n = n`."
+                why = "`save_for_backward` is for tensors, one by one. Anything else becomes an attribute: `ctx.n = n`."
                 look = "what you give to `save_for_backward`"
                 raise Wrong("saved-no-tensor", "tensors to save", wrong.verdict.got, why=why, look=look) from None
             raise
@@ -352,17 +355,31 @@ def check_values(trial: Trial) -> None:
         wanted = f"{len(right.outputs)} result{'s' * (len(right.outputs) > 1)}"
         got = f"{len(mine.outputs)}: {', '.join(map(_in_words, mine.outputs))}"
         raise Wrong("number-of-outputs", wanted, got, look="the `return` of forward")
+    if mine.came_as in (tuple, list) and right.came_as is mg.Tensor:
+        look = "the `return` of forward: its brackets, or a comma at its end"
+        raise Wrong("other-type", "a tensor as the result", f"a {mine.came_as.__name__} with one in it", look=look)
+    if not any(one.forward for one in trial.suspects):
+        _refuse_swapped(mine.outputs, right.outputs)
     for given, expected in zip(mine.outputs, right.outputs, strict=True):
         _check_value(trial, given, expected)
     for name, argument, kept in zip(trial.names, mine.arguments, before, strict=False):
         if isinstance(kept, mg.Tensor) and not _same(argument, kept):
             look = "each line of forward that writes: a `+=`, an assignment to an entry, an operation that ends in `_`"
             raise Wrong("input-changed", f"{name} as it was", _in_words(argument), look=look)
-    if mine.in_a_list and not any(output.requires_grad for output in mine.outputs):
+    if mine.came_as is list and not any(output.requires_grad for output in mine.outputs):
         why = "The results came in a list, and none of them requires grad. Autograd looks for them in a tuple only."
         raise Wrong("list", "a tuple of results", "a list", why=why, look="the `return` of forward")
     for given, expected in zip(mine.outputs, right.outputs, strict=True):
         _check_recorded(given, expected)
+
+
+def _refuse_swapped(came: tuple, wanted: tuple) -> None:
+    """The right results in the other order are told as such."""
+    tensors = all(type(one) is mg.Tensor for one in came) and not all(map(_same, came, wanted))
+    if tensors and all(map(_same, came, wanted[::-1])):
+        expected, got = (", then ".join(map(_in_words, several)) for several in (wanted, came))
+        why = "The numbers are right, and they come in the other order."
+        raise Wrong("results-swapped", expected, got, why=why, look="the order in which forward returns its results")
 
 
 def _check_value(trial: Trial, given: Any, expected: mg.Tensor) -> None:
@@ -388,17 +405,17 @@ def _check_value(trial: Trial, given: Any, expected: mg.Tensor) -> None:
 
 def _check_recorded(given: mg.Tensor, expected: mg.Tensor) -> None:
     if expected.requires_grad and not given.requires_grad:
-        why = "The result does not require grad: for autograd there is no way from it to the input."
-        look = "whether you call `apply` (not `forward`), and what you mark or detach"
+        why = "This result does not require grad: for autograd there is no way from it to the input."
+        look = "whether you call `apply` (not `forward`), what you mark or detach, and each `no_grad`"
         raise Wrong("untracked", "a result that requires grad", show(given), why=why, look=look)
     if given.requires_grad and not expected.requires_grad:
         why = "This output has no gradient, and autograd has to be told so."
         look = "`ctx.mark_non_differentiable`"
         raise Wrong("tracked", "an output that does not require grad", show(given), why=why, look=look)
     if given.requires_grad and not any(isinstance(node, FunctionNode) for node in graphs.nodes(given)):
-        why = "No Function is in the graph: what was recorded are the operations themselves."
-        look = "whether the result comes from the `apply` of your class"
         got = ", ".join(graphs.operations(given)) or "no operation at all"
+        why = "No Function is in the graph behind this result."
+        look = "whether the result comes from the `apply` of your class"
         raise Wrong("not-recorded", "a graph with your Function in it", got, why=why, look=look)
 
 
@@ -454,30 +471,30 @@ def learners_gradients(trial: Trial, only: int | None = None, factor: float = 1.
         return adversaries.trial.walk(trial.names, run.arguments, lambda: gradients(run, factor, **options))
     except adversaries.Found as found:
         raise Wrong(**found.parts) from None
-    except NotImplementedError as error:
-        got, look = describe_error(error), "the class: it needs a `backward(ctx, grad_output)`"
-        raise Wrong("no-backward", "a Function with a backward", got, look=look) from None
     except Exception as error:
+        if isinstance(error, NotImplementedError) and not learners_line(error):
+            got, look = describe_error(error), "the class: it needs a `backward(ctx, grad_output)`"
+            raise Wrong("no-backward", "a Function with a backward", got, look=look) from None
         raise _of_error(trial, run, error, only is not None) from None
 
 
 def _of_error(trial: Trial, run: Run, error: Exception, alone: bool, what: str = "gradients") -> Wrong:
     got = describe_error(error)
     expected = f"{what} for {trial.inputs_in_words()}"
-    if "incorrect number of gradients" in got:
-        return _of_number(run, got)
+    if numbers := re.search(r"incorrect number of gradients \(expected (\d+), got (\d+)\)", got):
+        return _of_number(run, got, *map(int, numbers.groups()))
     if "different than None at position" in got:
         why = "This argument of forward is no tensor, so it has no gradient: None belongs in its place."
         look = "what backward returns for each argument, and in which order"
         return Wrong("gradient-of-no-tensor", expected, got, why=why, look=look)
-    if "backward() " in got and "positional argument" in got:
-        why = f"backward gets `ctx`, and one gradient for each result of forward: {len(run.outputs)} here."
-        return Wrong("arguments-of-backward", expected, got, why=why, look="the `def backward` line")
+    if re.search(r"(backward|vjp)\(\) .*positional argument", got) and not learners_line(error):
+        why = "backward gets `ctx`, and one gradient for each result of forward."
+        return Wrong("arguments-of-backward", expected, got, why=why, look="the line with its `def`")
     if "expected Variable or None" in got:
         why = "backward returned something that is no tensor. It returns tensors, or None."
         return Wrong("no-tensor", expected, got, why=why, look="the type of what backward returns")
-    if "invalid gradient at index" in got:
-        return _of_shape(trial, run, error, got)
+    if shapes := re.search(r"invalid gradient at index \d+ - got \[(.*)\] but .* with \[(.*)\]", str(error)):
+        return _of_shape(trial, run, got, *(tuple(map(int, re.findall(r"\d+", one))) for one in shapes.groups()))
     # A tensor leaves a tuple beside it to Python, which wants to repeat the tuple and asks the tensor how often.
     of_a_tuple = isinstance(error, TypeError) and ("tuple" in got or "can be converted to an index" in got)
     if of_a_tuple and _reads_saved_tuple(error):
@@ -485,14 +502,14 @@ def _of_error(trial: Trial, run: Run, error: Exception, alone: bool, what: str =
         look = "how the tensors come out of it: `(x,) = ctx.saved_tensors`, with the comma"
         return Wrong("saved-tuple", expected, got, why=why, look=look)
     if "marked with @once_differentiable" in got:
-        why = "backward is marked with `once_differentiable`, and asked for is a Function with a second derivative."
-        return Wrong("once", "second derivatives", got, why=why, look="the decorator above `def backward`")
+        why = "The walk came to a backward that is marked so, and asked for is a Function with a second derivative."
+        return Wrong("once", "second derivatives", got, why=why, look="the decorator above each `def backward`")
     if alone:
         why = "Only one of the inputs requires grad here. The gradient of the others is not needed, and may be None."
         return Wrong("alone", expected, got, why=why, look="what backward does when an input needs no gradient")
     look = "backward" + ", at the line named above" * ("your line" in got)
     look = "what is changed in place, and in which walk" if "modified by an inplace operation" in got else look
-    if "values to unpack" in got:
+    if "values to unpack" in got and "saved_tensors" in got:
         look += ", and what forward saves: the last call of `save_for_backward` counts"
     return Wrong("raised", expected, got, look=look)
 
@@ -515,16 +532,16 @@ def _are_these(values: tuple, tensors: tuple) -> bool:
     return len(values) == len(tensors) and all(np.shares_memory(_array(a), _array(b)) for a, b in pairs)
 
 
-def _of_number(run: Run, got: str) -> Wrong:
+def _of_number(run: Run, got: str, count: int, came: int) -> Wrong:
     """An error that says how many gradients came."""
-    count, came = len(run.arguments), int(got.split("got ")[1].split(")")[0])
     returned = _returned(run) if came == 1 else []
     if list in returned:
         why = "backward returned a list, which counts as one thing. Several gradients come in a tuple."
         look = "the `return` of backward"
         return Wrong("list-of-gradients", f"a tuple of {count} gradients", got, why=why, look=look)
     rule = "backward returns one gradient for each argument of forward, whether it needs one or not"
-    why, belief = f"{rule}; None is allowed.", "M32" if came == len(run.inputs) else ""
+    of_this = count == len(run.arguments)  # and not of another Function that is called inside
+    why, belief = f"{rule}; None is allowed.", "M32" if of_this and came == len(run.inputs) else ""
     if type(None) in returned:
         why, belief = f"backward returned None, and nothing else: {rule}.", ""
     if came > count:
@@ -553,11 +570,8 @@ def _returned(run: Run) -> list[type]:
     return seen
 
 
-def _of_shape(trial: Trial, run: Run, error: Exception, got: str) -> Wrong:
-    """An error that says which gradient has a shape that does not fit."""
-    words = str(error).split("at index ")[1]
-    shape = tuple(run.arguments[int(words.split()[0])].shape)
-    came = tuple(int(n) for n in words.split("got [")[1].split("]")[0].replace(",", " ").split())
+def _of_shape(trial: Trial, run: Run, got: str, came: tuple, shape: tuple) -> Wrong:
+    """An error that says that a gradient has a shape that does not fit."""
     expected = f"a gradient of shape {shape}"
     if len(shape) > 1 and came == shape[::-1]:
         why = "A gradient has the shape of its input. This one has it the other way round."
@@ -568,11 +582,14 @@ def _of_shape(trial: Trial, run: Run, error: Exception, got: str) -> Wrong:
         look = "the order of what backward returns, and over which dimension it sums"
         return Wrong("swapped", expected, got, why=why, look=look)
     if np.prod(came) > np.prod(shape):
-        why = "A gradient has the shape of its input. Yours has more entries: what several results bring is added up."
-        return Wrong("not-summed", expected, got, belief="M37", why=why, look="over which dimension backward sums")
+        of_a_result = any(getattr(one, "shape", None) == came for one in run.outputs)
+        why = "A gradient has the shape of its input. Yours has more entries" + ", as many as the result" * of_a_result
+        why += ": what several results bring is added up."
+        look = "over which dimension backward sums"
+        return Wrong("not-summed", expected, got, belief="M37" * of_a_result, why=why, look=look)
     if np.prod(came) < np.prod(shape):
         why = "A gradient has the shape of its input. Here too much was added up, or too little came."
-        return Wrong("summed-too-far", expected, got, why=why, look="each `sum` in backward")
+        return Wrong("summed-too-far", expected, got, why=why, look="each `sum`, `mean`, `@` and index in backward")
     look = "the shape of each gradient that backward returns"
     return Wrong("shape-of-gradient", expected, got, why="A gradient has the shape of its input.", look=look)
 
@@ -585,7 +602,7 @@ def check_gradients(trial: Trial, zeros: tuple = ()) -> None:
         if not _same(start, fresh):
             name = "`grad_output`" if len(mine.starts) == 1 else f"the gradient of result {number}"
             why = "backward changed its argument. Others may hold the same tensor."
-            look = "each operation of backward that ends in `_`, and each `*=`"
+            look = "each operation of backward that ends in `_`, each `*=` and each assignment to an entry"
             raise Wrong("grad-output-changed", f"{name} as it was", _in_words(start), why=why, look=look)
     if not all(map(_same, mine.came, right.came)):
         raise _of_gradients(trial, mine, right)
@@ -611,10 +628,10 @@ def _of_gradients(trial: Trial, mine: Gradients, right: Gradients) -> Wrong:
         if suspect.backward and _computes(trial, suspect.backward, mine.came, tuple(right.starts)):
             return _of_suspect(suspect, expected, got)
     if came is None:
-        why = f"backward returns None for {name}, although the result moves with it."
-        return Wrong("no-gradient", expected, got, why=why, look="what backward returns, and in which order")
+        why = f"No gradient comes back to {name}, although the result moves with it."
+        return Wrong("no-gradient", expected, got, why=why, look="what backward returns, and for which argument")
     if np.isnan(_array(came)).any():
-        return Wrong("nan-gradient", expected, got, look="what backward divides by, and what it takes a logarithm of")
+        return Wrong("nan-gradient", expected, got, look="what backward divides by, and each logarithm, root and power")
     cause = _factor_of_start(trial, position, came, right.came[position])
     code, why, look, belief = cause or _cause(trial, right, position, mine.came)
     return Wrong(code, expected, got, belief=belief, why=why, look=look)
@@ -625,8 +642,11 @@ def _factor_of_start(trial: Trial, position: int, came: mg.Tensor, wanted: Any) 
     doubled = gradients(trial.run(trial.reference), factor=2.0).came[position]
     if not _same(doubled, None if wanted is None else 2 * wanted):
         return None
-    zero, twice = (learners_gradients(trial, factor=f).came[position] for f in (0.0, 2.0))
-    if zero is not None and (np.abs(_array(zero)) > 0).any():  # which nan is not
+    again, zero, twice = (learners_gradients(trial, factor=f).came[position] for f in (1.0, 0.0, 2.0))
+    if not _same(came, again):
+        why = f"With the same numbers once more, another gradient came: {_in_words(again)}."
+        return "not-the-same-again", why, "what is kept from one call to the next", ""
+    if zero is not None and (np.abs(_array(zero)) > 1e-9).any():  # which nan is not
         why = (
             "For grad_output 0 your gradient is not 0. A gradient is the slope times grad_output, in each of its terms."
         )
@@ -642,11 +662,12 @@ def _cause(trial: Trial, right: Gradients, position: int, all_came: tuple) -> tu
     came = _array(all_came[position])
     wanted = np.zeros_like(came) if right.came[position] is None else _array(right.came[position])
     if _same(came, -wanted):
-        return "wrong-sign", "The size is right, and the sign is the other one.", "each minus in backward", ""
+        look = "the signs in backward: a minus too many, or one that is missing"
+        return "wrong-sign", "The size is right, and the sign is the other one.", look, ""
     for other, gradient in enumerate(right.came):
         if other != position and gradient is not None and _same(came, gradient):
             why = f"That is the gradient of {trial.name(right.run, other)}."
-            return "swapped", why, "the order of what backward returns: that of forward's arguments", ""
+            return "swapped", why, "the order of what backward returns, and of what forward saves", ""
     if wanted.ndim == 2 and wanted.shape[0] == wanted.shape[1] and _same(came, wanted.T):
         return "transposed", "The right one is what `.t()` makes of it.", "each `@` and `.t()` in backward", ""
     for code, slope, why, look, belief in _other_slopes(trial, right, position):
@@ -672,9 +693,9 @@ def _slopes_of_mistakes(trial: Trial, right: Gradients, position: int) -> Iterab
     for row in _single_rows(trial, position, y.shape):
         why = "The input is used for several results, and each use brings a gradient: they are added up. One is left."
         yield "not-summed", row, why, "over which dimensions backward sums", ""
-    if len(run.outputs) > 1 or x.shape != y.shape:
+    if len(run.outputs) > 1 or x.shape != y.shape or not trial.numerical:
         return
-    yield "no-slope", start, "grad_output was passed on as it came: the slope is missing.", look, ""
+    yield "no-slope", start, "What comes is grad_output itself, without a slope.", look, ""
     yield "slope-of-output", start * y, "That is grad_output times the result, not times the slope.", look, ""
     why = "That is grad_output times the input. What is needed is the slope at the input."
     yield "slope-of-input", start * x, why, look, ""
@@ -738,33 +759,33 @@ def _one_factor(came: np.ndarray, wanted: np.ndarray) -> float | None:
     return factor if told and np.allclose(came, factor * wanted, exact, 0) else None
 
 
+def _other_gradients(wanted: tuple, walk: Callable[[], Gradients]) -> str:
+    """What comes in place of these gradients, in words; nothing where it is they."""
+    try:
+        came = walk().came
+    except Exception as error:
+        return describe_error(error)
+    return "" if all(map(_same, came, wanted)) else ", ".join(map(_in_words, came))
+
+
 def check_second_walk(trial: Trial) -> None:
     """The same gradients from a second walk over the same graph."""
     first = learners_gradients(trial, retain_graph=True)
     expected = f"the same gradients from a second walk over the graph ({trial.inputs_in_words()})"
-    try:
-        came = gradients(first.run).came
-    except Exception as error:
-        got = describe_error(error)
-    else:
-        if all(map(_same, came, first.came)):
-            return
-        got = ", ".join(map(_in_words, came))
-    raise Wrong("second-walk", expected, got, look="what backward changes on `ctx`, in a global name or in place")
+    got = _other_gradients(first.came, lambda: gradients(first.run))
+    if not got:
+        return
+    look = "what backward changes on `ctx`, in a global name or in place, and each walk in it: it frees a graph"
+    raise Wrong("second-walk", expected, got, look=look)
 
 
 def check_create_graph(trial: Trial) -> None:
     """The same gradients from a walk that is recorded: it is a first walk, whatever may come of a second one."""
     right = gradients(trial.run(trial.reference)).came
     mine = trial.learners()
-    try:
-        came = gradients(mine, create_graph=True).came
-    except Exception as error:
-        got = describe_error(error)
-    else:
-        if all(map(_same, came, right)):
-            return
-        got = ", ".join(map(_in_words, came))
+    got = _other_gradients(right, lambda: gradients(mine, create_graph=True))
+    if not got:
+        return
     expected = f"with `create_graph=True` the same gradients as without it ({trial.inputs_in_words()})"
     why = "In a first walk with `create_graph=True` grad mode is on in backward. The gradients have to be the same."
     look = "what backward does where grad mode is on"
@@ -792,15 +813,10 @@ def check_apart(trial: Trial, other: Trial) -> None:
     other.learners()
     adversaries.trial.forget_last()
     expected = f"the gradients for {trial.inputs_in_words()}, also if `apply` is called once more before `backward()`"
-    try:
-        came = gradients(mine).came
-    except Exception as error:
-        got = describe_error(error)
-    else:
-        if all(map(_same, came, right)):
-            return
-        got = ", ".join(map(_in_words, came))
-    why = "A second `apply` changed what the first one had left. Each has a `ctx` of its own, and nothing else."
+    got = _other_gradients(right, lambda: gradients(mine))
+    if not got:
+        return
+    why = "With a second `apply` in between, something else comes. What each has for itself is its `ctx`."
     look = "what forward leaves on the class or in a global name, and not on `ctx`"
     raise Wrong("shared", expected, got, why=why, look=look)
 
@@ -855,14 +871,14 @@ def _of_second(trial: Trial, mine: Gradients, place: int, came: Any, wanted: Any
     start = "leaf" if mine.starts[0].requires_grad else "constant"
     expected += ", where `grad_output` requires no grad" * (start == "constant")
     details = dict(picture=_gradient_as_a_graph(trial, start) if seen and inputs == 1 else None)
-    kept, copied = _kept_without_history(trial.learners())  # the graph of `mine` is used up
+    kept, copied, by_operations = _kept_without_history(trial)
     if kept and place < inputs and not (came is not None and np.isnan(_array(came)).any()):
         why = (
             f"{first}. But the node keeps {kept}, {copied or 'neither an input nor a result,'} and without a history: "
             "for autograd it does not move with the input."
         )
         look = "what you save: inputs and outputs have a history, what forward computes on the way has none"
-        belief = "" if copied.startswith(("the numbers", "an array")) else "M33"  # which is about operations
+        belief = "M33" if by_operations and not copied.startswith(("the numbers", "an array")) else ""
         return Wrong("saved-intermediate", expected, got, belief=belief, why=why, look=look, **details)
     if came is None:
         why = f"{first}, but for autograd it does not depend on {source}: its history was cut, or not recorded."
@@ -892,22 +908,49 @@ class _Plain(Function):
     backward = staticmethod(lambda ctx, grad_output: grad_output)
 
 
-def _kept_without_history(run: Run) -> tuple[str, str]:
-    """What the learner's node keeps that is neither an input nor an output, and whether it is a copy, in words."""
-    given = (*run.arguments, *run.outputs)
-    of_all = set(vars(_Plain.apply(mg.tensor(1.0, requires_grad=True)).grad_fn))
-    for output in run.outputs:
-        for node in graphs.nodes(output):
-            if not isinstance(node, FunctionNode):
-                continue
-            for name, value in vars(node).items():
-                made = isinstance(value, mg.Tensor | np.ndarray) and not any(value is one for one in given)
-                if name not in of_all and made and getattr(value, "is_leaf", True):
-                    return f"`ctx.{name}`", _copy_of(value, run)
-            for position, saved in enumerate(node.saved_tensors):
-                if saved is not None and saved.is_leaf and not any(saved is a for a in run.arguments):
-                    return f"`saved_tensors[{position}]`", _copy_of(saved, run)
-    return "", ""
+def _kept_without_history(trial: Trial) -> tuple[str, str, bool]:
+    """What the learner's node keeps that is neither an input nor an output, moves with the inputs, and is used.
+
+    Its name, whether it is a copy, in words, and whether it may come from operations: forward does not go past them.
+    """
+    run = trial.learners()
+    numbers = itertools.count(20)  # each input is multiplied by others: x / y and x / x.sum() move, too
+    moved = functools.partial(changed_by, trial.case, lambda a: a.detach() * start_of(a.detach(), next(numbers)).abs())
+    others = dict(_kept(replace(trial, case=Case("", moved)).learners())) if _kept(run) else {}
+    for name, value in _kept(run):
+        if name in others and not _same(value, others[name]) and _is_used(run, _array(value)):
+            nodes = [
+                node._function for one in run.outputs for node in graphs.nodes(one) if isinstance(node, FunctionNode)
+            ]
+            past = any(kit.uses(inspect.unwrap(f.forward), "detach", "data", "numpy", "no_grad") for f in nodes)
+            return f"`{name}`", _copy_of(value, run), not past
+    return "", "", False
+
+
+def _kept(run: Run) -> list[tuple[str, Any]]:
+    """The tensors and arrays of numbers without a history that the learner's nodes keep, by name."""
+    given = *run.arguments, *run.outputs
+    found: list[tuple[str, Any]] = []
+    for node in (node for output in run.outputs for node in graphs.nodes(output) if isinstance(node, FunctionNode)):
+        known = [(f"ctx.{name}", value) for name, value in vars(node).items() if name not in _OF_ALL]
+        known += [(f"saved_tensors[{i}]", saved) for i, saved in enumerate(node.saved_tensors)]
+        found += [(name, one) for name, one in known if getattr(one, "is_leaf", isinstance(one, np.ndarray))]
+    return [(name, one) for name, one in found if not any(one is a for a in given) and _array(one).dtype.kind == "f"]
+
+
+_OF_ALL = set(vars(_Plain.apply(mg.tensor(1.0, requires_grad=True)).grad_fn))
+
+
+def _is_used(run: Run, kept: np.ndarray) -> bool:
+    """Whether the gradients are others for other numbers in there."""
+    before, old = gradients(run, retain_graph=True).came, kept.copy()
+    try:
+        kept[...] = 2 * kept + 1
+        return not all(map(_same, gradients(run, retain_graph=True).came, before))
+    except Exception:
+        return True
+    finally:
+        kept[...] = old
 
 
 def _copy_of(value: Any, run: Run) -> str:
@@ -945,7 +988,7 @@ def check_zeros(trial: Trial, second: bool) -> None:
             raise
         why = f"For other numbers it is right, and here there are only zeros in {where}. A zero is a number as any "
         why += "other: the same rule holds for it, and what comes of it moves when it does."
-        look = "each `if`, `where`, mask and `except` that depends on numbers"
+        look = "each `if`, `where`, sign, mask, division and `except` that depends on numbers"
         raise Wrong("zeros", expected, got, why=why, look=look) from None
 
 

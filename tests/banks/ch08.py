@@ -81,6 +81,7 @@ def _build(*lines):
 WRONG = {
     "inside": {
         "recorded-inside": _inside({"y tracked": True, "operations": 4}),
+        "recorded-inside/tracked": _inside({"y tracked": True}),
         "recorded-inside/boxes": _inside({"operations": 4}),
         "recorded-inside/three": _inside({"operations": 3}),
         "one-per-tracked": _inside(gradients=1),
@@ -102,6 +103,8 @@ WRONG = {
         "wrong-formula-fails/but-the-second": _verdicts(C="fail", E="pass", G="fail"),
         "first-is-second": _verdicts(E="pass"),
         "second-is-first": _verdicts(D="fail"),
+        "right-formula-passes/not-D": _verdicts(A="pass", B="pass", D="fail"),
+        "wrong-formula-fails/but-F": _verdicts(C="fail", D="fail", F="pass", G="fail"),
         "factor-not-seen": _verdicts(F="pass"),
         "within-tolerance": _verdicts(G="fail"),
         "beyond-tolerance": _verdicts(H="pass"),
@@ -135,6 +138,35 @@ WRONG = {
         "other-gradient": _reciprocal("return -grad_output / x**3"),
         "input-for-output/multiplied": _reciprocal("return grad_output * -(x**2)"),
         "divided-and-multiplied": _reciprocal("return -grad_output / x * x"),
+        "divided-and-multiplied/neither": _reciprocal("return -grad_output"),
+        "power-lost/twice": _reciprocal("return -grad_output * x / x**2"),
+        "input-for-output/twice": _reciprocal("return -grad_output * x**4 / x**2"),
+        "no-slope/taken-back": _reciprocal("return grad_output * x / x"),
+        "other-type/tuple": _reciprocal(
+            "return -grad_output / x**2", "(ctx, x):\n    ctx.save_for_backward(x)\n    return (1 / x,)"
+        ),
+        "other-type/list": _reciprocal(
+            "return -grad_output / x**2", "(ctx, x):\n    ctx.save_for_backward(x)\n    return [1 / x]"
+        ),
+        "not-recorded/leaf": "Reciprocal = lambda x: mg.tensor(1 / x.detach().numpy(), requires_grad=True)",
+        "untracked/no-grad": _reciprocal("return -grad_output / x**2") + "Reciprocal = mg.no_grad()(Reciprocal.apply)",
+        "raised/not-implemented": _reciprocal("raise NotImplementedError('later')"),
+        "raised/own-words": _reciprocal("raise RuntimeError('incorrect number of gradients')"),
+        "raised/own-backward": _reciprocal("return Reciprocal.backward(grad_output)"),
+        "raised/unpacks-another": _reciprocal("a, b = grad_output\n    return -grad_output / x**2"),
+        "saved-no-tensor/tuple": _reciprocal(
+            "return -grad_output / x**2", "(ctx, x):\n    ctx.save_for_backward((x,))\n    return 1 / x"
+        ),
+        "not-the-same-again": "TIMES = [0]\n"
+        + _reciprocal("TIMES[0] += 1\n    return -grad_output / x**2 * (1 if TIMES[0] % 2 else 2)"),
+        "grad-output-changed/entry": _reciprocal("grad_output[...] = -grad_output / x**2\n    return grad_output"),
+        "nan-gradient/root": _reciprocal("return -grad_output / (x**0.5) ** 4"),
+        "second-walk/freed": _reciprocal(
+            "return mg.autograd.grad(ctx.y, ctx.z, grad_output)",
+            "(ctx, x):\n    with mg.enable_grad():\n        ctx.z = x.detach().requires_grad_()\n"
+            "        ctx.y = 1 / ctx.z\n    return ctx.y.detach()",
+            "(ctx, grad_output):\n    ",
+        ),
         "second-derivative": _reciprocal("return grad_output * 2 / x**3"),
         "number-of-gradients": _reciprocal("return grad_output, -1 / x**2"),
         "no-grad-output/added": _reciprocal("return grad_output - 1 / x**2"),
@@ -204,6 +236,29 @@ class Reciprocal(mg.autograd.Function):
     "power": {
         "input-as-slope": _power_x("return grad_output * x"),
         "input-as-slope/ln": _power_x("return grad_output * x * float(np.log(2))"),
+        "input-as-slope/by-another-name": _power(
+            "return grad_output * y", "(ctx, x):\n    ctx.save_for_backward(x)\n    return 2**x"
+        ),
+        "power-of-output/not-saved": _power_x("return grad_output * 2 ** (2**x) * float(np.log(2))"),
+        "detached/keeps-a-constant": _power(
+            "return grad_output * y.detach() * ctx.ln",
+            _POWER_Y.replace("ctx.save", "ctx.ln = mg.tensor(np.log(2)).to(x.dtype)\n    ctx.save"),
+        ),
+        "detached/keeps-what-is-not-used": _power(
+            "return grad_output * y.detach() * float(np.log(2))",
+            _POWER_Y.replace("ctx.save", "ctx.before = x.clone()\n    ctx.save"),
+        ),
+        "saved-intermediate/by-numpy": _power(
+            "return grad_output * ctx.slope",
+            "(ctx, x):\n    y = 2**x\n    ctx.slope = mg.tensor(np.log(2) * y.detach().numpy())\n    return y",
+            "(ctx, grad_output):\n    ",
+        ),
+        "number-of-gradients/of-another": _power("return Inner.apply(grad_output, y)")
+        + function(
+            "Inner",
+            "(ctx, g, y):\n    ctx.save_for_backward(y)\n    return g * y * float(np.log(2))",
+            "(ctx, v):\n    (y,) = ctx.saved_tensors\n    return v * y * float(np.log(2))",
+        ),
         "ln-lost": _power("return grad_output * y"),
         "power-rule": _power_x("return grad_output * x * 2 ** (x - 1)"),
         "power-of-output": _power("return grad_output * 2**y * float(np.log(2))"),
@@ -275,6 +330,15 @@ class Reciprocal(mg.autograd.Function):
             "inside = (x >= ctx.low) & (x <= ctx.high)\n    return grad_output * inside, None, None"
         ),
         "limits-swapped": _clip("return grad_output.clamp(ctx.high, ctx.low), None, None"),
+        "unchanged/falsy": _clip(
+            "return (grad_output.clamp(ctx.low, ctx.high) if ctx.low and ctx.high else grad_output), None, None"
+        ),
+        "other-gradient/times-x": _clip_x("return grad_output * x, None, None"),
+        "stopped-by-value/by-autograd": _clip_x(
+            "x = x.detach().requires_grad_()\n    with mg.enable_grad():\n        y = x.clamp(ctx.low, ctx.high)\n"
+            "    return mg.autograd.grad(y, x, grad_output)[0], None, None"
+        ),
+        "not-recorded": "Clip = lambda x, low, high: x",
         "shared": _clip(
             "return grad_output.clamp(Clip.low, Clip.high), None, None",
             forward="(ctx, x, low, high):\n    Clip.low, Clip.high = low, high\n    return x.clone()",
@@ -305,6 +369,24 @@ class Reciprocal(mg.autograd.Function):
         "transposed-table": _outer(
             "return grad_output @ b, grad_output.t() @ a",
             forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return b.unsqueeze(1) * a",
+        ),
+        "transposed-table/turned": _outer(
+            "return grad_output @ b, grad_output.t() @ a",
+            "(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return (a.unsqueeze(1) * b).t()",
+        ),
+        "no-gradient/detached": _outer("return grad_output @ b, grad_output.t() @ a")
+        + "apply = Outer.apply\nOuter = lambda a, b: apply(a, b.detach())",
+        "number-of-gradients/three": _outer(
+            "return grad_output @ b, grad_output.t() @ a",
+            "(ctx, a, b, n):\n    ctx.save_for_backward(a, b)\n    return a.unsqueeze(1) * b",
+        )
+        + "apply = Outer.apply\nOuter = lambda a, b: apply(a, b, 3)",
+        "not-summed/inside": _outer("return grad_output * b, grad_output.t() @ a")
+        + "apply = Outer.apply\nOuter = lambda a, b: apply(b, a).t()",
+        "detached/keeps-ones": _outer(
+            "return grad_output @ b, grad_output.t() @ a.detach()",
+            "(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    ctx.ones = mg.ones(len(a), 1)\n"
+            "    return a.unsqueeze(1) * b",
         ),
         "other-shape": _outer(
             "return grad_output @ b, grad_output.t() @ a",
@@ -388,8 +470,18 @@ class Outer(mg.autograd.Function):
         "number-of-outputs": _several(
             "return g * b, g * a", forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return a * b"
         ),
-        "other-value": _several(
+        "results-swapped": _several(
             "return g * b, g * a", forward="(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    return a / b, a * b"
+        ),
+        "added-too-early/written-out": _several(
+            "return g * b + g / b + h * b + h / b, g * a - g * a / b**2 + h * a - h * a / b**2"
+        ),
+        "mixed-up/slopes": _several(
+            "p, q = (b, a), (1 / b, -a / b**2)\n    return g * q[0] + h * p[0], g * q[1] + h * p[1]"
+        ),
+        "saved-intermediate/quotient": _several(
+            "return g * b + h / b, g * a - h * ctx.q / b",
+            "(ctx, a, b):\n    ctx.save_for_backward(a, b)\n    ctx.q = a / b\n    return a * b, a / b",
         ),
         "detached": _several("a, b = a.detach(), b.detach()\n    return g * b + h / b, g * a - h * a / b**2"),
         "saved-intermediate": _several(
@@ -409,6 +501,11 @@ class Outer(mg.autograd.Function):
             "return grad_output * -2 * ctx.x * y",
             forward="(ctx, x):\n    y = mg.exp(-x * x)\n    ctx.x = x\n    ctx.save_for_backward(y)\n    return y",
             start=_SAVED_Y,
+        ),
+        "unwatched-result/nothing": _bell(
+            "return grad_output * -2 * x * y",
+            start="(ctx, grad_output):\n    try:\n        x, y = ctx.saved_tensors\n"
+            "    except RuntimeError:\n        return None\n    ",
         ),
         "circle": _bell(
             "return grad_output * -2 * x * y", forward=_BELL.replace("return y", "ctx.y = y\n    return y")
@@ -456,6 +553,20 @@ class Outer(mg.autograd.Function):
         ),
         "library-not-called": _library("return grad_output * mg.sigmoid(x)"),
         "library-given-tensor": _library("return grad_output * library_slope(x)"),
+        "library-not-called/nor-second": _library("return grad_output * mg.sigmoid(x.detach())", before=""),
+        "value-for-slope/saved": _library(
+            "return grad_output * x",
+            _LIBRARY.replace("save_for_backward(x)\n    return", "save_for_backward(y := ").replace(")))", "))))")
+            + "\n    return y",
+        ),
+        "library-given-other": _library(
+            f"return grad_output * {_LIBRARY_SLOPE}",
+            "(ctx, x):\n    ctx.save_for_backward(x)\n    return mg.tensor(library_value(x.tolist()), dtype=x.dtype)",
+        ),
+        "library-given-tensor/second": _library(
+            "s = library_slope(x.detach().numpy())\n    s = library_slope(x.detach())\n"
+            "    return grad_output * mg.tensor(np.asarray(s))"
+        ),
         "silent-second": _library(f"return grad_output * {_LIBRARY_SLOPE}", before=""),
         "silent-second/numpy": _library(
             "g = grad_output.detach().numpy() * library_slope(x.detach().numpy())\n    return mg.tensor(g)", before=""
@@ -502,6 +613,15 @@ class Outer(mg.autograd.Function):
         "no-function": _build("s = a * a", "return s * Scale.apply(s + b, -1.0)"),
         "no-function/power": _build("s = a**2", "return s * Scale.apply(s + b, -1.0)"),
         "not-shared": _build("return Square.apply(a) * Scale.apply(Square.apply(a) + b, -1.0)"),
+        "not-shared/b": _build("s = Square.apply(a)", "return s * Scale.apply(s + Square.apply(b), -1.0)"),
+        "other-leaf": _build(
+            "s = Square.apply(a)", "return s * Scale.apply(s + b, mg.tensor(-1.0, requires_grad=True))"
+        ),
+        "other-leaf/squared": _build(
+            "s = Square.apply(mg.tensor(1.0, requires_grad=True))", "return s * Scale.apply(a + b, -1.0)"
+        ),
+        "no-function/nothing-squared": _build("return a * Scale.apply(a + b, -1.0) * 2"),
+        "no-scale/no-product": _build("return Square.apply(a) + b"),
         "no-scale": _build("s = Square.apply(a)", "return s * (s + b) * -1.0"),
         "other-arrows": _build("s = Square.apply(a)", "return Scale.apply(s, -1.0) * (s + b)"),
         "other-arrows/a": _build("s = Square.apply(a)", "return s * Scale.apply(a + b, -1.0)"),
@@ -724,6 +844,14 @@ class Squash(mg.autograd.Function):
         (s,) = ctx.saved_tensors
         return g * s * (1 - s)
 """,
+    "not-in-place/at-the-end": _squash(
+        _SLOPE, forward=_SQUASH.replace("h[...] = mg.sigmoid(h)", "h.neg_().exp_()\n    h.data = 1 / (1 + h)")
+    ),
+    "other-tensor/twice": _squash(_SLOPE).replace("Squash", "Inner") + "Squash = lambda h: Inner.apply(h) * 2",
+    "not-returned/marks-a-copy": _squash(
+        _SLOPE,
+        forward=_SQUASH.replace("mark_dirty(h)", "mark_dirty(h.clone())"),
+    ),
     "second-tensor/in-a-dict": _squash(
         _SLOPE, forward=_SQUASH.replace("h[...] =", "ctx.before = {'h': h.clone()}\n    h[...] =")
     ),
@@ -775,6 +903,9 @@ WRONG["shares"] = {
         "return (grad_output - (grad_output * ctx.y).sum()) / ctx.s",
         forward="(ctx, x):\n    ctx.s = x.sum()\n    ctx.y = x / ctx.s\n    return ctx.y.clone()",
         start="(ctx, grad_output):\n    ",
+    ),
+    "other-gradient/jacobian": _shares(
+        "y = x / x.sum()\n    return (mg.eye(len(x), dtype=x.dtype) - y.unsqueeze(1)) / x.sum()"
     ),
     "saved-intermediate/sum": _shares(
         "x, s = ctx.saved_tensors\n    return (grad_output - (grad_output * x / s).sum()) / s",
