@@ -711,7 +711,7 @@ def _ramp_at(answer, x, number):
 
 
 _AT_KINK = tools.reasons("""
-error-at-kink: (your line: raise (M38)
+error-at-kink: (raised by your code) (M38)
     There is no need to refuse: at a kink, too, some operation runs, and it has a slope.
     look: what your function does at 0
 """)

@@ -762,9 +762,9 @@ shape-of-tangent: has a different size
 tangent-changed: read-only
     What jvp is given is the tangent of the input, which moves as before. Here it is read-only, as is the input.
     look: each operation in your jvp that ends in `_`, each `+=` and `*=`, and each `.data`
-not-saved: ctx.saved_tensors)
+not-saved: values to unpack
     In `jvp`, `ctx.saved_tensors` holds what `save_for_forward` was given, and nothing else.
-    look: `save_for_forward` in your forward
+    look: the line named above, and `save_for_forward` in your forward
 arguments-of-jvp: jvp()
     `jvp` gets `ctx`, and a tangent for each argument of forward.
     look: the `def jvp` line

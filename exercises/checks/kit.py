@@ -59,11 +59,15 @@ class CheckFailed(AssertionError):
 
 
 class Wrong(Exception):
-    """A diagnosis. `code` is its name in the tests; `belief` is the id of the belief behind it."""
+    """A diagnosis. `code` is its name in the tests; `belief` is the id of the belief behind it.
+
+    `message` is that of the error that became one, without the learner's line.
+    """
 
     def __init__(self, code, expected="", got="", *, belief="", why="", look="", picture=None):
         super().__init__(code)
         self.verdict = Verdict("wrong", code, expected, got, belief, why, look, picture)
+        self.message = ""
 
 
 class Unanswered(Exception):
@@ -272,7 +276,9 @@ def _verdict_of_error(error: BaseException | None) -> Verdict:
 def _raised(error: BaseException) -> Wrong:
     got = sandbox.describe_error(error)
     where = "the line named above: run it" if "(your line: " in got else "the call of your function: run it"
-    return Wrong("raised", "your code runs without an error", got, look=f"{where} in a cell of its own")
+    wrong = Wrong("raised", "your code runs without an error", got, look=f"{where} in a cell of its own")
+    wrong.message = sandbox.message_of(error)
+    return wrong
 
 
 def _refuse_unanswered(answer: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import ctypes
+import dis
 import functools
 import io
 import linecache
@@ -233,6 +234,20 @@ def describe_error(error: BaseException) -> str:
         where = learners_line(error)
         return clip(said, 300) + (f"  (your line: {where})" if where else "")
     return type(error).__name__
+
+
+BY_HAND = "(raised by your code)"
+
+
+def message_of(error: BaseException) -> str:
+    """The type and message of an error; BY_HAND, if it comes from a `raise` or `assert` of the learner."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_next is not None:
+        frames = frames.tb_next
+    if frames is not None and is_learners(frames.tb_frame.f_code.co_filename):
+        if frames.tb_frame.f_code.co_code[frames.tb_lasti] == dis.opmap["RAISE_VARARGS"]:
+            return BY_HAND
+    return describe_error(error).partition("  (your line: ")[0]
 
 
 def learners_line(error: BaseException) -> str:

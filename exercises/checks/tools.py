@@ -64,7 +64,7 @@ def called(function: Callable, inputs: tuple, expected: str, *reasons: Reason) -
         return kit.call(function, *inputs)
     except Wrong as wrong:
         for reason in reasons:
-            if reason.message in wrong.verdict.got and reason.when(*inputs):
+            if reason.message in wrong.message and reason.when(*inputs):
                 raise reason.wrong(expected, wrong.verdict.got) from None
         raise
 
