@@ -755,7 +755,7 @@ def _check_ramp(given, x, number, place=""):
 
 _NOT_RAMP = kit.patterns("""
 no-way-back: came=None, below=True (M25)
-    Nothing leads from this result to `x`, and a slope of 0 is a number, too.
+    From this result no gradient comes to `x`, and a slope of 0 is a number, too.
     look: how to make 0 out of `x`, and keep the way to it
 no-way-back: came=None
     look: what your result is made from

@@ -271,9 +271,7 @@ def refuse_writing(function: Callable, *inputs: Any) -> None:
 def something(given: Any, function: Callable, expected: str) -> Any:
     """What a learner's function returned, which must not be None."""
     if given is None:
-        look = (
-            "each way through your function: what does its `return` give? `sort()` and `reverse()`, for two, give None"
-        )
+        look = "each way through your function: does it end in a `return`, and what of? `sort()`, say, gives None"
         look = "whether a `return` is missing" if kit.returns_nothing(function) else look
         raise Wrong("none", expected, "None", look=look)
     return given
