@@ -857,21 +857,24 @@ node-missing
     visit(root)
     return order[::-1]
 node-not-kept
-    counts, waiting = {}, [root]
-    for node in waiting:
+    counts, waiting = {id(root): 0}, [root]
+    while waiting:
+        node = waiting.pop()
         for following, _ in node.next_functions:
             if following is not None:
-                counts[id(following)] = counts.get(id(following), 0) + 1
-                waiting += [following] * (counts[id(following)] == 1)
+                if id(following) not in counts:
+                    counts[id(following)] = 0
+                    waiting.append(following)
+                counts[id(following)] += 1
     order, ready = [], [root]
-    del waiting
     while ready:
         node = ready.pop()
         order.append(node)
         for following, _ in node.next_functions:
             if following is not None:
                 counts[id(following)] -= 1
-                ready += [following] * (counts[id(following)] == 0)
+                if counts[id(following)] == 0:
+                    ready.append(following)
     return order
 too-early/nearest-first
     far = {root: 0}
