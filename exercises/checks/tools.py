@@ -376,3 +376,25 @@ def watched(function):
 
     noting.given, noting.results, noting.tracked, noting.walks = [], [], [], []
     return noting
+
+
+def something(given: Any, function: Callable, expected: str) -> Any:
+    """What a learner's function returned, which must not be None."""
+    if given is None:
+        look = "each way through your function: does it end in a `return`, and what of? `sort()`, say, gives None"
+        look = "whether a `return` is missing" if kit.returns_nothing(function) else look
+        raise Wrong("none", expected, "None", look=look)
+    return given
+
+
+def ways(root: Any) -> int:
+    """How many ways lead from a node to the ends of leaves."""
+    known: dict[Any, int] = {}
+
+    def from_here(node: Any) -> int:
+        if node not in known:
+            behind = [following for following, _ in node.next_functions if following is not None]
+            known[node] = 1 if hasattr(node, "variable") else sum(map(from_here, behind))
+        return known[node]
+
+    return from_here(root)

@@ -16,8 +16,8 @@ WRONG = {
         "each-way": _graph(nodes=6),
         "end-forgotten": _graph(nodes=3),
         "one-too-many": _graph(nodes=5),
-        "one-edge": _graph(edges_of_z=1),
-        "all-edges": _graph(edges_of_z=3),
+        "other-edges/one": _graph(edges_of_z=1),
+        "other-edges": _graph(edges_of_z=3),
         "wrong-nodes": _graph(nodes=9),
         "kind": _graph(z_to_p="yes"),
         "constant-has-node/alone": _graph(p_to_k=True),
@@ -25,7 +25,7 @@ WRONG = {
     },
     "chain": {
         "grad-before": _slopes(before=15),
-        "zero-before": _slopes(before=0),
+        "grad-before/zero": _slopes(before=0),
         "exp-input": _slopes({"de/dp": 0, "v.grad": 0}),
         "exp-input/alone": _slopes({"de/dp": 0}),
         "zero-product": _slopes({"v.grad": 0}),
@@ -33,9 +33,9 @@ WRONG = {
         "value-of-v": _slopes({"dp/dv": 0}),
         "added-along": _slopes({"v.grad": 9}),
         "factor-lost": _slopes({"v.grad": 5}),
-        "one-step": _slopes({"v.grad": 3}),
+        "factor-lost/one-step": _slopes({"v.grad": 3}),
         "wrong-before": _slopes(before=4),
-        "wrong-v.grad": _slopes({"v.grad": None}),
+        "still-none": _slopes({"v.grad": None}),
     },
     "leaves_behind": functions(
         "leaves_behind(result)",
@@ -153,6 +153,33 @@ no-tensor
 none
     found = []
     found.append(result)
+none/reversed
+    return [].reverse()
+raised/leaf-asked-for-its-node
+    waiting = [result.grad_fn]
+    for node in waiting:
+        if hasattr(node, "variable"):
+            node.variable.grad_fn.next_functions
+        waiting += [following for following, _ in node.next_functions if following is not None]
+raised/grad-of-a-leaf
+    waiting = [result.grad_fn]
+    for node in waiting:
+        if hasattr(node, "variable"):
+            node.variable.grad.numel()
+        waiting += [following for following, _ in node.next_functions if following is not None]
+raised/tuple-without-pop
+    return result.grad_fn.next_functions.pop()
+raised/variable-of-a-tensor
+    return [result.variable]
+compared-by-value/sorted
+    waiting = [result.grad_fn]
+    for node in waiting:
+        waiting += [following for following, _ in node.next_functions if following not in [None, *waiting]]
+    return sorted(node.variable for node in waiting if hasattr(node, "variable"))
+every-way/no-end
+    seen = {result.grad_fn}
+    while True:
+        seen |= {following for node in seen for following, _ in node.next_functions if following is not None}
 type
     return result.grad_fn
 leaf-missing/adversary-1
@@ -281,14 +308,15 @@ def leaves_behind(result, seen=set()):
     "which_input": {
         "nothing-ran": "start = 1.0",
         "nothing-ran/negative": "start = -8.0",
-        "too-few-subtractions": "start = 7.0",
-        "too-few-subtractions/one": "start = 5.0",
-        "too-few-subtractions/none": "start = 2.0",
-        "too-many-subtractions": "start = 10.5",
-        "too-many-subtractions/three": "start = 12",
+        "other-subtractions/few": "start = 7.0",
+        "other-subtractions/few-one": "start = 5.0",
+        "other-subtractions/few-none": "start = 2.0",
+        "other-subtractions": "start = 10.5",
+        "other-subtractions/three": "start = 12",
         "too-many-divisions": "start = 9.0",
         "too-many-divisions/edge": "start = 10.0",
         "far-off": "start = 1e9",
+        "nothing-ran/far": "start = -2000",
         "type": "start = '8'",
         "nan": "start = float('nan')",
     },
@@ -317,6 +345,10 @@ all-cut/no-grad
         return (x + 1) * (x * 4)
 new-leaf
     return (x + 1).detach().requires_grad_() * (x * 4)
+new-leaf/result-itself
+    y = (x + 1) * (x * 4)
+    y.detach_()
+    return y.requires_grad_()
 new-leaf/asked
     return ((x + 1) * (x * 4)).detach().requires_grad_()
 input-changed
@@ -381,6 +413,9 @@ rounded/seven-digits
         "backward-keeps": _lives(C=True),
         "kept-for-ever": _lives(D=True),
         "name-forgotten": _lives(E=False),
+        "the-other-way-round": _lives(A=False, B=False, C=True, D=True, E=False),
+        "back-again": _lives(B=False, D=True),
+        "back-again/saved": _lives(A=False, C=True),
         "kind": _lives(A=2),
         "keys": "lives = {'A': True}",
     },
@@ -452,6 +487,48 @@ cut-too-early
         loss.backward()
         total += loss
     return total / len(batches)
+cut-too-early/mean-so-far
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        total = (total + loss).detach()
+        total.backward()
+    return total / len(batches)
+raised/of-a-batch
+    for batch in batches:
+        loss = model(batch)
+        batch.backward()
+    return loss.item()
+raised/by-another-tensor
+    for batch in batches:
+        loss = model(batch)
+        mg.autograd.grad(loss, mg.tensor(1.0))
+    return loss.item()
+mode-left/off
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        mg.set_grad_enabled(False)
+        total += loss
+    return total / len(batches)
+graph-kept/stacked
+    losses = []
+    for batch in batches:
+        losses.append(model(batch))
+        losses[-1].backward()
+    return mg.stack(losses).mean()
+backward-changed/cleared
+    total = 0
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()
+        nodes = [loss.grad_fn]
+        for node in nodes:
+            nodes += [following for following, _ in node.next_functions if following is not None]
+        nodes[-1].variable.grad = None
+        total += loss.item()
+    return total / len(batches)
 cut-too-early/number
     total = 0
     for batch in batches:
@@ -459,7 +536,7 @@ cut-too-early/number
         loss.backward()
         total += loss
     return total / len(batches)
-cut-too-early/no-grad
+not-recorded
     total = 0
     for batch in batches:
         with mg.no_grad():
@@ -592,16 +669,16 @@ backward-changed/cleared-at-first
 """,
     ),
     "kinks": {
-        "error-A": _kinks(A=None),
-        "error-B": _kinks(B=None),
-        "error-C": _kinks(C=None),
-        "error-D": _kinks(D=None),
-        "error-E": _kinks(E=None),
-        "error-A/all": _kinks(A=None, B=None, C=None, D=None, E=None),
-        "relu-right-side": _kinks(A=1),
-        "halfway": _kinks(A=0.5),
+        "error/A": _kinks(A=None),
+        "error/B": _kinks(B=None),
+        "error/C": _kinks(C=None),
+        "error/D": _kinks(D=None),
+        "error/E": _kinks(E=None),
+        "error": _kinks(A=None, B=None, C=None, D=None, E=None),
+        "relu-other-answer": _kinks(A=1),
+        "relu-other-answer/halfway": _kinks(A=0.5),
         "abs-one-side": _kinks(B=1),
-        "abs-other-side": _kinks(B=-1),
+        "abs-one-side/left": _kinks(B=-1),
         "tie-not-shared": _kinks(C=1),
         "tie-lost": _kinks(C=0),
         "if-like-abs": _kinks(D=0),
@@ -645,6 +722,18 @@ no-way-back
     return x if x >= 0 else mg.tensor(0.0)
 no-way-back/number
     return x if x >= 0 else 0
+no-way-back/flag
+    return x if x >= 0 else mg.zeros_like(x, requires_grad=True)
+tie-shared/without-effect
+    return (x + mg.abs(x)) / 2 + mg.maximum(x * 0, x * 0 - 1)
+error-at-kink/asserted
+    assert x != 0
+    return mg.relu(x)
+none/at-zero
+    if x > 0:
+        return x
+    if x < 0:
+        return x * 0
 no-way-back/detached
     return x.detach() if x >= 0 else x * 0
 error-at-kink
@@ -767,6 +856,40 @@ node-missing
         order.append(node)
     visit(root)
     return order[::-1]
+node-not-kept
+    counts, waiting = {id(root): 0}, [root]
+    while waiting:
+        node = waiting.pop()
+        for following, _ in node.next_functions:
+            if following is not None:
+                if id(following) not in counts:
+                    counts[id(following)] = 0
+                    waiting.append(following)
+                counts[id(following)] += 1
+    order, ready = [], [root]
+    while ready:
+        node = ready.pop()
+        order.append(node)
+        for following, _ in node.next_functions:
+            if following is not None:
+                counts[id(following)] -= 1
+                if counts[id(following)] == 0:
+                    ready.append(following)
+    return order
+too-early/nearest-first
+    far = {root: 0}
+    nodes = [root]
+    for node in nodes:
+        new = [following for following, _ in node.next_functions if following not in [None, *nodes]]
+        nodes += dict.fromkeys(new)
+        far |= {following: far[node] + 1 for following in new}
+    return sorted(nodes, key=far.get)
+every-way/no-end
+    order = [root]
+    while order:
+        root.next_functions
+none/reversed
+    return [root].reverse()
 node-missing/root
     order = []
     def visit(node):
