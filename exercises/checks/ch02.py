@@ -106,12 +106,6 @@ _WHO = kit.patterns("""
 everything-on-the-way: v=6, p=1, w=8, h=4 (M03)
     These gradients do pass by, but they are not kept. `v` and `p` are results, and nobody asked.
     look: `v.is_leaf` and `p.is_leaf`
-asked-then-divided: v=6 (M01)
-    In the text the flag was set on the tensor that holds 8. `v` is the result of a division, and keeps nothing.
-    look: the line that makes `v`, and `v.is_leaf` after it
-gradient-of-the-8: v=3 (M01)
-    3 is the gradient of the leaf that holds 8, and it is kept there. `v` is the result of a division.
-    look: which tensor the name `v` belongs to
 root-keeps: p=1
     1 is what `backward()` starts with. But `p` is a result, and nobody called `p.retain_grad()`.
     look: `p.is_leaf` and `p.retains_grad`
@@ -121,6 +115,12 @@ retain-ignored: h=None (M04)
 retained-instead: w=None
     `h` keeps its gradient and passes it on all the same. Looking takes nothing away from `w`.
     look: `w.is_leaf` and `w.requires_grad`
+asked-then-divided: v=6 (M01)
+    In the text the flag was set on the tensor that holds 8. `v` is the result of a division, and keeps nothing.
+    look: the line that makes `v`, and `v.is_leaf` after it
+gradient-of-the-8: v=3 (M01)
+    3 is the gradient of the leaf that holds 8, and it is kept there. `v` is the result of a division.
+    look: which tensor the name `v` belongs to
 stops-at-h: w=4
     4 is what arrives at `h`. On the way on to `w` it is multiplied by the other factor of `h`.
     look: the line that makes `h`
@@ -601,13 +601,13 @@ _AS_LEAF_ERRORS += tools.FLAG_OF_A_RESULT
 
 def _no_leaf(answer: Any, w: mg.Tensor, retained: bool, y: mg.Tensor, expected: str) -> Wrong:
     if not graphs.reaches(y, w):
-        why = "You made a leaf and then computed something from it. What you return is the result."
+        why = "Your result comes from another leaf, and is none itself: it was computed after the flag was set."
         look = "the operation after the flag was set"
-        return Wrong("asked-then-computed", expected, show(y), belief="M01", why=why, look=look)
+        return Wrong("asked-then-computed", expected, show(y), why=why, look=look)
     if retained:
         why = "`retain_grad()` lets a result keep its gradient. It stays a result, and the way back stays, too."
         return Wrong("retained", expected, show(y), why=why, look="`is_leaf` of your result")
-    if tools.sets_flag(answer) and not kit.uses(answer, "detach", "tensor", "no_grad"):
+    if tools.sets_flag(answer) and not tools.mentions(answer, "^detach|^data$|tensor|numpy|list|_mode|no_grad"):
         why = "Setting the flag makes no leaf of a result. It is tracked anyway."
         return Wrong("flag-on-a-result", expected, show(y), belief="M01", why=why, look="`is_leaf` of your result")
     why = "The history came along: your result leads back to what `t` was computed from."
@@ -896,10 +896,10 @@ def _check_train(answer, course):
     try:
         call(answer, given, loss_of, course.steps, course.size)
     except Wrong as wrong:
-        got = wrong.verdict.got
-        error = next((one.strip("'") for one in _TRAIN_ERRORS if one in got), "")
-        fills = "no attribute 'zero_'" in got
-        if not error or (error == "NoneType" and "no attribute" in got and not fills):
+        got, said = wrong.verdict.got, wrong.verdict.got.partition("  (your line: ")[0]
+        error = next((one.strip("'") for one in _TRAIN_ERRORS if one in said), "")
+        fills = "no attribute 'zero_'" in said
+        if not error or (error == "NoneType" and "no attribute" in said and not fills):
             raise  # of None it may be what a call returned
         raise _wrong_train(answer, course, given, expected, got, error=error, fills=fills) from None
     got = " and ".join(tools.text(tools.array(p)) for p in course.params)

@@ -302,6 +302,7 @@ def sets_flag(function: Any) -> bool:
 def only_names(function: Any) -> bool:
     """Whether a function adds or subtracts, and writes into nothing: what it computes can only get a name."""
     computes = any(step.opname == "BINARY_OP" and step.argrepr in ("+", "-") for step in _steps(function))
+    computes = computes or mentions(function, "^(add|sub)$")
     in_place = any(step.opname == "BINARY_OP" and step.argrepr.endswith("=") for step in _steps(function))
     sets = any((step.opname, step.argval) == ("STORE_ATTR", "data") for step in _steps(function))
     return computes and not (in_place or sets or mentions(function, "(?<!requires_grad)(?<!detach)(?<!zero)_$"))

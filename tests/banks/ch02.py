@@ -29,6 +29,8 @@ WRONG = {
         "gradient-of-the-8": _grads(v=3),
         "root-keeps": _grads(p=1),
         "retain-ignored": _grads(h=None),
+        "root-keeps/all-but-h": _grads(v=6, h=None, p=1),
+        "retained-instead/v-has-one": _grads(w=None, v=6),
         "retained-instead": _grads(w=None),
         "stops-at-h": _grads(w=4),
         "untracked-has-grad": _grads(x=12),
@@ -462,6 +464,9 @@ retained
     return t
 history-kept/where-it-has-a-gradient
     return t.clone() if t.retains_grad else t.detach().requires_grad_()
+history-kept/flag-of-what-is-not-returned
+    t.data.requires_grad_()
+    return t
 history-kept/flag-looked-at
     assert t.requires_grad
     return t
@@ -914,6 +919,11 @@ raised/of-frozen-parameters
         for p in params:
             p.requires_grad_(False)
         grads = mg.autograd.grad(loss, params)
+no-backward/says-a-second-time
+    for _ in range(steps):
+        loss = loss_of()
+        for p in params:
+            p -= size * p.grad  # a second time
 no-backward/clears-on-the-same-line
     for _ in range(steps):
         loss = loss_of()
